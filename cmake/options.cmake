@@ -1,0 +1,48 @@
+# What every target of ours is compiled and linked with: the interface target assay_options.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Without this CMake adds -rdynamic, and a symbol of ours could then stand in for one of a BLAS
+# that is loaded at run time.
+set(CMAKE_ENABLE_EXPORTS OFF)
+set(CMAKE_SKIP_RPATH ON)
+# One binary at <build>/assay and the tests below <build>/tests, whichever folder defined them.
+set(ASSAY_BINARY "${PROJECT_BINARY_DIR}/assay")
+set(ASSAY_TEST_DIR "${PROJECT_BINARY_DIR}/tests")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+add_library(assay_options INTERFACE)
+target_include_directories(assay_options INTERFACE
+  "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
+target_compile_options(assay_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+  # Designated initialisers leave fields at their defaults on purpose.
+  -Wno-missing-field-initializers
+  # Assembly-exact results: a*b+c is fused only where a kernel says so with an intrinsic.
+  -ffp-contract=off)
+if(ASSAY_WERROR)
+  target_compile_options(assay_options INTERFACE -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports these from inside inlined standard-library code, where nothing is wrong.
+  target_compile_options(assay_options INTERFACE
+    -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+if(ASSAY_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined
+    -fno-omit-frame-pointer)
+  target_compile_options(assay_options INTERFACE ${sanitizers})
+  target_link_options(assay_options INTERFACE ${sanitizers})
+else()
+  # Only glibc, and what is loaded at run time on purpose, may come from the machine.
+  target_link_options(assay_options INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+target_link_options(assay_options INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+target_compile_options(assay_options INTERFACE -ffunction-sections -fdata-sections)

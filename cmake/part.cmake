@@ -1,0 +1,74 @@
+# assay_link_parts(<target> <part>...): links the parts and all that they build on.
+# Object libraries hand on their usage requirements but not their objects, so each part keeps the
+# closure of what it links in the property ASSAY_CLOSURE. Parts that do not exist are left out.
+function(assay_link_parts target)
+  assay_closure(parts ${ARGN})
+  foreach(part IN LISTS parts)
+    target_link_libraries(${target} PRIVATE assay_${part})
+  endforeach()
+endfunction()
+
+# assay_closure(<out> <part>...): the parts and all that they link, each once.
+function(assay_closure out)
+  set(closure "")
+  foreach(part IN LISTS ARGN)
+    if(TARGET assay_${part})
+      get_target_property(below assay_${part} ASSAY_CLOSURE)
+      list(APPEND closure ${part})
+      if(below)
+        list(APPEND closure ${below})
+      endif()
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  set(${out} ${closure} PARENT_SCOPE)
+endfunction()
+
+# assay_object_library(<name> SOURCES ... LINK <parts> [COMPILE_OPTIONS ...]): the library
+# assay_<name>, INTERFACE while it has no sources yet.
+function(assay_object_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;COMPILE_OPTIONS" ${ARGN})
+  set(target assay_${name})
+  assay_closure(below ${arg_LINK})
+  if(arg_SOURCES)
+    add_library(${target} OBJECT ${arg_SOURCES})
+    target_link_libraries(${target} PUBLIC assay_options assay_external)
+    target_compile_options(${target} PRIVATE ${arg_COMPILE_OPTIONS})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE assay_options assay_external)
+  endif()
+  set_target_properties(${target} PROPERTIES ASSAY_CLOSURE "${below}")
+endfunction()
+
+# assay_unit_tests(<name> SOURCES ... LINK <parts>): the GoogleTest executable <name>.
+# Tests are listed when ctest runs and not while building, so that a sanitizer's start-up or a
+# test that cannot start never breaks a build.
+function(assay_unit_tests name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  if(NOT BUILD_TESTING OR NOT arg_SOURCES)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ASSAY_TEST_DIR}")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  assay_link_parts(${name} ${arg_LINK})
+  target_link_libraries(${name} PRIVATE assay_testing assay_options assay_external
+    GTest::gtest_main GTest::gmock)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    TEST_PREFIX "${name}." WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
+    PROPERTIES TIMEOUT 300 LABELS unit
+      ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY};ASSAY_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# assay_part(<name> [LINK <parts>] [GENERATED <sources>]): one part of src/assay.
+# Its sources are all .cc files below its folder; *_test.cc and testing/ make <name>_test.
+function(assay_part name)
+  cmake_parse_arguments(arg "" "" "LINK;GENERATED" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "(_test\\.cc|/testing/[^/]*\\.cc)$")
+  list(FILTER sources EXCLUDE REGEX "(_test\\.cc|_bench\\.cc|/testing/[^/]*\\.cc)$")
+  assay_object_library(${name} SOURCES ${sources} ${arg_GENERATED} LINK ${arg_LINK})
+  assay_unit_tests(${name}_test SOURCES ${tests} LINK ${name})
+endfunction()
