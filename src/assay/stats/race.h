@@ -1,0 +1,83 @@
+#pragma once
+
+// The race decides where to spend: it drops kernels early and claims nothing. A kernel dropped
+// wrongly costs regret, never a false verdict.
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assay/stats/paired.h"
+
+namespace assay::stats {
+
+// Stage 2: which kernels go on after one burst each. What took longer than `beyond` times the best
+// clean burst is dropped; protected kernels never are, nor is one whose only burst was spoiled.
+// `bursts` and `is_protected` have one entry per kernel (is_protected may be empty); returns indices.
+inline constexpr double kBeyondBest = 3.0;
+std::vector<int> drop_hopeless(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
+                               double beyond = kBeyondBest);
+
+struct RaceOptions {
+  std::vector<int> looks = {6, 12, 24, 48};  // After these many rounds kernels may be dropped.
+  // A kernel is dropped where gap > z * sqrt(standard error^2 + floor^2); both simulated in RaceTest.
+  double z = 2.0;
+  // What one process cannot see: the placement and process effects in a log ratio.
+  double floor = 0.004;
+};
+
+enum class RaceEnd { last_look, one_left, budget };
+std::string_view to_string(RaceEnd end);
+
+struct RaceStanding {
+  int kernel = 0;
+  // Estimated log(t_leader / t_kernel) over the rounds clean for both, 0 for the leader and below it
+  // for those behind; none where no round was clean for both.
+  std::optional<double> log_ratio;
+  double standard_error = 0;  // Of log_ratio, without the floor.
+  double spread = 0;          // Standard deviation of one round's log ratio, robust.
+  int clean_rounds = 0;
+  bool behind = false;        // Clearly behind the leader at the last look (protected kernels too).
+  int dropped_after = 0;      // The look that dropped it, 0 while it is in the race.
+};
+
+// One race of one process: feed rounds, ask who is still in. Pure: no clock, no chance.
+class Race {
+ public:
+  // `is_protected` (empty, or one entry per kernel) marks baseline and incumbent: never dropped.
+  Race(int kernels, std::vector<bool> is_protected = {}, RaceOptions options = {});
+
+  // One round: one entry per kernel; those of dropped kernels are not read. Returns the kernels that
+  // this round's look dropped (empty between looks). Rounds after the end are ignored.
+  std::vector<int> add_round(std::span<const Burst> bursts);
+
+  // The caller's budget is spent: the race ends as it stands.
+  void end_by_budget();
+
+  std::optional<RaceEnd> ended() const { return ended_; }
+  int rounds() const { return rounds_; }
+  // Rounds until the next look, 0 once ended.
+  int rounds_to_next_look() const;
+  bool in_race(int kernel) const;
+  std::vector<int> survivors() const;
+
+  // -1 before the first clean burst.
+  int leader() const;
+  // One entry per kernel, best first: survivors by log ratio, then the dropped ones by log ratio.
+  std::vector<RaceStanding> standings() const;
+
+ private:
+  struct Estimate;
+  Estimate against(int kernel, int other) const;
+  std::vector<RaceStanding> look() const;
+
+  std::vector<bool> protected_;
+  RaceOptions options_;
+  std::vector<std::vector<Burst>> bursts_;  // By kernel, then by round.
+  std::vector<int> dropped_after_;
+  int rounds_ = 0;
+  std::optional<RaceEnd> ended_;
+};
+
+}  // namespace assay::stats

@@ -1,0 +1,59 @@
+#pragma once
+
+// The one place that says "faster". compare, sweep and lab call judge(); nobody else says the words.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assay/base/result.h"
+#include "assay/stats/interval.h"
+#include "assay/stats/paired.h"
+
+namespace assay::stats {
+
+enum class Word { faster, slightly_faster, same, slightly_slower, slower, unsure };
+
+// "faster", "slightly faster", "same", "slightly slower", "slower", "unsure".
+std::string_view to_string(Word word);
+Result<Word> parse_word(std::string_view text);
+
+struct JudgeOptions {
+  double margin = 0.01;  // The difference that matters, as a fraction: 0.01 is 1 %.
+  double confidence = kConfidence;
+  int min_processes = kMinProcesses;
+};
+
+// All ratios are time of the other over time of the candidate: above 1 the candidate is faster.
+struct Verdict {
+  Word word = Word::unsure;
+  double ratio = 1;
+  double low = 0;  // The interval; 0 to infinity where there is none (has_interval() is false).
+  double high = 0;
+  double margin = 0;  // As given to judge().
+  // The smallest difference (a fraction, as the margin) that a run with this spread would have found
+  // clear of 0 in four runs of five; infinite where there is no interval.
+  double smallest_detectable = 0;
+  int processes = 0;   // Processes that gave a mean.
+  std::string reason;  // Why it is unsure: a sentence; empty for every other word.
+
+  bool has_interval() const;
+};
+
+// With L = log(1 + margin) and the interval of the log ratios over the processes' means:
+//   faster           the low end lies above L        slower           the high end lies below -L
+//   slightly faster  above 0, not beyond L           slightly slower  below 0, not beyond -L
+//   same             holds 0 and lies within -L..L   unsure           everything else
+// Options out of range (margin <= 0, confidence outside 0..1, under two processes) give `unsure`.
+Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& options = {});
+
+// From the strongest claim to the weakest: faster, slightly faster, same, unsure, slightly slower,
+// slower. `unsure` stands above the slower words because those are certain: being shown slower than
+// one stock kernel means being slower than the best, whatever else is unknown.
+Word weakest(Word first, Word second);
+
+// "Against the best stock" over every confirmed stock kernel: the verdict with the weakest word, and
+// among equals the one with the lowest low end. `unsure` where there is none.
+Verdict weakest(std::span<const Verdict> verdicts);
+
+}  // namespace assay::stats
