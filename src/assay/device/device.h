@@ -1,0 +1,60 @@
+#pragma once
+
+// A device: something that kernels run on. cpu/ is the first; cuda/ adds cards without changing this.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/device/target.h"
+
+namespace assay {
+
+// What a record says of the device. Plain data; two equal ones are the same machine for a claim.
+struct Fingerprint {
+  std::string kind;   // "cpu", "gpu".
+  std::string name;   // Model.
+  std::string id;     // Stable id: a GPU's UUID; for a CPU a hash of model, topology and microcode.
+  Json details;       // Cores, caches, features, driver, microcode ...
+};
+
+// Owned device memory. On a CPU: private anonymous pages, huge where the kernel grants them.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual void* data() const = 0;
+  virtual size_t bytes() const = 0;
+};
+
+// An order of launches. On a CPU a launch has ended when it returns.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual Status synchronize() = 0;
+  virtual void* native() const = 0;  // CUstream on a card, null on a CPU.
+};
+
+struct BufferOptions {
+  size_t alignment = 4096;   // Bytes, a power of two.
+  size_t offset = 0;         // data() is this many bytes after an aligned address: placement.
+  bool huge_pages = true;    // Ask for them; details of what was granted are in the environment.
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const Fingerprint& fingerprint() const = 0;
+  virtual const Target& target() const = 0;
+  virtual int threads() const = 0;            // Cores a kernel may use; 1 on a card.
+  virtual size_t last_level_cache_bytes() const = 0;
+  virtual size_t memory_bytes() const = 0;
+  virtual Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) = 0;
+  virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,53 @@
+#pragma once
+
+// An artifact: the compiled form of a kernel, bytes and facts, content-addressed and cached on disk.
+// It never holds a live handle, so it crosses processes.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "assay/base/json.h"
+#include "assay/base/log.h"
+#include "assay/base/result.h"
+
+namespace assay {
+
+struct Artifact {
+  std::string hash;            // SHA-256 of bytes and facts: what ran.
+  std::filesystem::path file;  // The bytes, in the cache; empty where the code lives in a library.
+  Json facts;                  // compiler, flags, library path and version, registers, seconds ...
+
+  Json to_json() const;
+  static Result<Artifact> from_json(const Json& json);
+
+  // For kernels whose code is in this process or a vendor's library.
+  static Artifact without_bytes(Json facts);
+};
+
+// Entries are directories named by key: built in a temporary folder, fsynced, renamed in. Safe for
+// concurrent writers: the first to rename wins, the other takes what is there.
+class ArtifactCache {
+ public:
+  ArtifactCache(std::filesystem::path root, Log log) : root_(std::move(root)), log_(std::move(log)) {}
+
+  // What a builder leaves: the file it wrote inside `folder`, and facts.
+  struct Built {
+    std::string file_name;
+    Json facts;
+  };
+  using Builder = std::function<Result<Built>(const std::filesystem::path& folder)>;
+
+  // key: everything the bytes depend on (source text, row, flags, compiler, target, unmasked sizes).
+  // A corrupt entry (hash of bytes or facts differs) is rebuilt with a warning to the log.
+  Result<Artifact> get_or_build(const Json& key, const Builder& builder) const;
+
+  const std::filesystem::path& root() const { return root_; }
+
+ private:
+  std::filesystem::path root_;
+  Log log_;
+};
+
+}  // namespace assay

@@ -1,0 +1,112 @@
+#pragma once
+
+// What an author of kernels writes: one stateless object per design space. Kernel and Catalog call
+// the private hooks; each is told the row that it speaks for.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assay/device/device.h"
+#include "assay/kernel/artifact.h"
+#include "assay/kernel/metadata.h"
+#include "assay/kernel/plan.h"
+#include "assay/kernel/refusals.h"
+#include "assay/op/problem.h"
+
+namespace assay {
+
+// What enumerate is asked for. Families test a rule with admits() before they make its rows; what it
+// keeps out is counted with the reason.
+class Query {
+ public:
+  Query(const Problem* problem, const Target* target, RefusalCounts* refusals)
+      : problem_(problem), target_(target), refusals_(refusals) {}
+
+  const Problem* problem() const { return problem_; }   // Null: everything.
+  const Target* target() const { return target_; }      // Null: any.
+
+  // True if rows under this rule may match; otherwise `rows` kernels are counted as refused.
+  bool admits(const ProblemRule& rule, int64_t rows) const;
+
+  // A row-level refusal that a family knows while enumerating.
+  void refuse(Reason reason, std::string_view sentence, int64_t rows = 1) const;
+
+ private:
+  const Problem* problem_;
+  const Target* target_;
+  RefusalCounts* refusals_;
+};
+
+using MetadataSink = std::function<void(KernelMetadata&&)>;
+
+// What bind and prepare see.
+struct Binding {
+  const Problem& problem;
+  std::span<void* const> data;      // One pointer per operand, in the problem's order.
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+  std::span<std::byte> prepared;    // What prepare allocated.
+  const Artifact& artifact;
+  Device& device;
+  int threads = 1;                  // Cores that the kernel may use.
+};
+
+// Memory for packed constants. The harness decides where it lies (placement, huge pages).
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+  // Once per plan; aligned to 4096 bytes.
+  virtual Result<std::span<std::byte>> allocate(size_t bytes) = 0;
+};
+
+// What compiling may use: the cache, a compiler, a log. Given, never global.
+struct CompileContext {
+  const ArtifactCache* cache = nullptr;
+  std::string cxx = "c++";          // C++ compiler for cpp_source.
+  double timeout_seconds = 120;
+};
+
+// Sizes outside metadata.specialised_on read as 0 here, so that a cache key cannot lie.
+class MaskedProblem {
+ public:
+  MaskedProblem(const Problem& problem, std::span<const std::string> visible);
+  const Problem& unmasked_types() const { return problem_; }  // dtypes, layout, attributes: always visible.
+  int64_t dimension(std::string_view name) const;             // 0 when masked.
+  Json key() const;                                           // Dtypes, layout and visible sizes.
+
+ private:
+  Problem problem_;
+  std::vector<std::string> visible_;
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  virtual std::string_view name() const = 0;
+
+ private:
+  friend class Kernel;
+  friend class Catalog;
+
+  // Calls sink for each row that the query may still match. Lazy: rules first, rows after.
+  virtual void do_enumerate(const Query& query, const MetadataSink& sink) const = 0;
+
+  // Beyond what the rule says; empty means yes.
+  virtual Refusals do_supports(const KernelMetadata&, const Problem&, const Target&) const { return {}; }
+
+  virtual Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem& problem,
+                                      const Target& target, const CompileContext& context) const = 0;
+
+  virtual size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int /*threads*/) const { return 0; }
+
+  // Packs constant operands into memory from `prepared`. Only called where metadata.prepares.
+  virtual Status do_prepare(const KernelMetadata&, const Binding&, Prepared&) const { return {}; }
+
+  virtual Status do_bind(const KernelMetadata& row, const Binding& binding,
+                         std::vector<Step>& steps) const = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "assay/kernel/family.h"
+
+namespace assay {
+
+// A problem's operands with the caller's pointers, one per operand in the problem's order.
+struct Arguments {
+  Problem problem;
+  std::vector<void*> data;
+};
+
+struct PlanOptions {
+  const Arguments& arguments;
+  const Artifact& artifact;
+  Device& device;
+  std::span<std::byte> workspace;    // At least workspace_bytes; checked.
+  int threads = 1;
+  Prepared* prepared = nullptr;      // Null: memory from the device, owned by the plan.
+};
+
+// One fully specified implementation: a row of a family. Cheap to copy.
+class Kernel {
+ public:
+  Kernel(std::shared_ptr<const Family> family, std::shared_ptr<const KernelMetadata> metadata)
+      : family_(std::move(family)), metadata_(std::move(metadata)) {}
+
+  const KernelMetadata& metadata() const { return *metadata_; }
+
+  // Every reason why not; empty means yes. The rule first, then the family's own hook.
+  Refusals supports(const Problem& problem, const Target& target) const;
+
+  Result<Artifact> compile(const Problem& problem, const Target& target,
+                           const CompileContext& context) const;
+  size_t workspace_bytes(const Problem& problem, int threads) const;
+  Result<Plan> plan(const PlanOptions& options) const;
+
+  // All of it at once, for convenience: supports, compile, workspace, plan, launch, wait.
+  Status run(const Arguments& arguments, Device& device, Stream& stream,
+             const CompileContext& context) const;
+
+ private:
+  std::shared_ptr<const Family> family_;
+  std::shared_ptr<const KernelMetadata> metadata_;
+};
+
+}  // namespace assay

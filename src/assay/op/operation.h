@@ -1,0 +1,110 @@
+#pragma once
+
+// What the rest of the house knows of an operation. One folder under op/ implements this; catalog,
+// sweep, records and the C ABI never learn GEMM.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/op/problem.h"
+
+namespace assay {
+
+// A field of a user's shape entry (m, n, k, a, b, out, layout ...), for checking types with the
+// line at hand before problem() checks what fields mean together.
+struct FieldRule {
+  enum class Kind { integer, number, text, dtype, text_list };
+  std::string name;
+  Kind kind;
+  bool required = false;
+  int64_t min = 0, max = 0;  // Integers only.
+  std::string help;          // "rows of A and out, 1 .. 2^31-1"
+};
+
+// Minimal traffic and arithmetic of one launch: each input read once, each output written once.
+struct Work {
+  double flops = 0;
+  double bytes_read = 0;
+  double bytes_written = 0;
+  double bytes() const { return bytes_read + bytes_written; }
+};
+
+// What kind of numbers an instance holds. Each sees some class of wrong kernels that the others
+// may not: see verify/.
+enum class InputKind : uint8_t {
+  uniform,        // [-1, 1).
+  exact,          // Small integers: every product, partial sum and output is exact.
+  wide_range,     // Magnitudes over many binades.
+  cancellation,   // Large terms that cancel: shows a narrower accumulator or input type.
+  needle,         // Zeros but for one huge element at a random place.
+  zeros,
+  ones,
+  identity,       // B (or A) is the identity where sizes allow: catches layout mix-ups.
+  non_finite,     // NaN and Inf at random places must propagate as the reference says.
+};
+std::string_view to_string(InputKind kind);
+
+// The outcome of comparing one output with the reference.
+struct Check {
+  bool right = false;
+  std::string method;        // "every element against float64", "exact, Freivalds mod 2^61-1 + ..."
+  int64_t elements = 0;      // Elements in the output.
+  int64_t compared = 0;      // Elements compared one by one.
+  int64_t wrong = 0;         // Of those; Freivalds failures count as at least 1.
+  double max_error = 0;      // In units of the error budget: above 1 is wrong.
+  double mean_error = 0;
+  double smallest_visible = 0;  // Smallest absolute error that this method would have seen.
+  std::string first_wrong;   // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
+  bool untouched = false;    // Elements still hold the poison pattern (set by verify/).
+};
+
+// One set of input values with its reference, held by the referee alone.
+class Instance {
+ public:
+  virtual ~Instance() = default;
+  virtual const Problem& problem() const = 0;
+  virtual InputKind kind() const = 0;
+
+  // Bytes of operand i (problem().operands()[i].span_bytes of them); for outputs that are not also
+  // read, empty. Gaps between strided rows hold a fixed NaN-like filler.
+  virtual std::span<const std::byte> input(size_t operand) const = 0;
+
+  // Compares what a kernel wrote (span_bytes of the output operand) with the reference.
+  virtual Check check(std::span<const std::byte> output) const = 0;
+
+  // A new instance by permuting rows, columns and the summed dimension and by flipping signs: other
+  // bytes, same reference up to that permutation, so that one float64 reference serves many seeds.
+  virtual Result<std::unique_ptr<Instance>> derive(uint64_t seed) const = 0;
+};
+
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::span<const FieldRule> fields() const = 0;
+
+  // fields: JSON object by the rules above (defaults filled in here). The one way to a Problem.
+  virtual Result<Problem> problem(const Json& fields) const = 0;
+
+  virtual Work work(const Problem& problem) const = 0;
+
+  // Which input kinds say something about this problem's dtypes.
+  virtual std::vector<InputKind> useful_kinds(const Problem& problem) const = 0;
+
+  // Deterministic in (problem, kind, seed).
+  virtual Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
+                                                          uint64_t seed) const = 0;
+};
+
+// Generated from the folders under op/.
+std::span<const Operation* const> built_in_operations();
+Result<const Operation*> find_operation(std::string_view name);  // Error lists the known ones.
+
+}  // namespace assay
