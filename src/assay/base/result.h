@@ -3,12 +3,12 @@
 // Errors are values: every call that can fail returns Result<T> or Status, and ASSAY_TRY passes an
 // error on. Nothing throws across a part's edge.
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace assay {
 
@@ -57,14 +57,14 @@ inline Error with_context(Error error, std::string_view context) {
 #define ASSAY_CONCAT_INNER(a, b) a##b
 #define ASSAY_CONCAT(a, b) ASSAY_CONCAT_INNER(a, b)
 
-#define ASSAY_TRY_STATUS(expression)                                     \
-  do {                                                                   \
-    if (auto assay_status = (expression); !assay_status)                 \
+#define ASSAY_TRY_STATUS(expression)                                            \
+  do {                                                                          \
+    if (auto assay_status = (expression); !assay_status)                        \
       return ::tl::unexpected<::assay::Error>(std::move(assay_status).error()); \
   } while (false)
 
-#define ASSAY_TRY_VALUE_NAMED(temporary, declaration, expression)        \
-  auto temporary = (expression);                                         \
+#define ASSAY_TRY_VALUE_NAMED(temporary, declaration, expression)                        \
+  auto temporary = (expression);                                                         \
   if (!temporary) return ::tl::unexpected<::assay::Error>(std::move(temporary).error()); \
   declaration = std::move(*temporary)
 
@@ -74,5 +74,4 @@ inline Error with_context(Error error, std::string_view context) {
 #define ASSAY_TRY_SELECT(_1, _2, name, ...) name
 
 // ASSAY_TRY(status_expression);  or  ASSAY_TRY(auto value, result_expression);
-#define ASSAY_TRY(...) \
-  ASSAY_TRY_SELECT(__VA_ARGS__, ASSAY_TRY_VALUE, ASSAY_TRY_STATUS)(__VA_ARGS__)
+#define ASSAY_TRY(...) ASSAY_TRY_SELECT(__VA_ARGS__, ASSAY_TRY_VALUE, ASSAY_TRY_STATUS)(__VA_ARGS__)

@@ -1,0 +1,57 @@
+#pragma once
+
+// Shared libraries loaded at run time. Symbols stay local (RTLD_LOCAL), so that two BLAS in one
+// process do not answer for one another.
+
+#include <string>
+#include <type_traits>
+
+#include "assay/base/result.h"
+
+namespace assay {
+
+class DynamicLibrary {
+ public:
+  struct Options {
+    bool deep_bind =
+        true;  // Its own symbols before those of the process; off under AddressSanitizer.
+    bool no_load = false;     // Only if it is mapped already.
+    bool keep_mapped = true;  // Stays after the handle is gone: kernels keep pointers into it.
+  };
+
+  // A path with a slash is that file; without, the loader's search. ErrorCode::not_found if it
+  // cannot be loaded, with the loader's reason.
+  static Result<DynamicLibrary> open(const std::string& path, const Options& options);
+  static Result<DynamicLibrary> open(const std::string& path) { return open(path, Options{}); }
+
+  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
+  ~DynamicLibrary();
+
+  // ErrorCode::not_found if there is no such symbol.
+  Result<void*> symbol(const std::string& name) const;
+
+  // load("cblas_sgemm", api.sgemm): as symbol(), typed by `out`, which is left alone on failure.
+  template <class Function>
+  Status load(const std::string& name, Function*& out) const {
+    static_assert(std::is_function_v<Function>, "load() is for functions; use symbol() for data");
+    ASSAY_TRY(void* address, symbol(name));
+    out = reinterpret_cast<Function*>(address);
+    return {};
+  }
+
+  const std::string& path() const { return path_; }  // The file that is mapped, links resolved.
+  void* handle() const { return handle_; }
+
+ private:
+  DynamicLibrary() = default;
+  void* handle_ = nullptr;
+  std::string path_;
+  bool keep_mapped_ = true;
+};
+
+// The file whose code or data is at `address`, links resolved: which library really ran. not_found
+// if it belongs to none.
+Result<std::string> library_of(const void* address);
+
+}  // namespace assay
