@@ -76,8 +76,9 @@ class Instance {
   // read, empty. Gaps between strided rows hold a fixed NaN-like filler.
   virtual std::span<const std::byte> input(size_t operand) const = 0;
 
-  // Compares what a kernel wrote (span_bytes of the output operand) with the reference.
-  virtual Check check(std::span<const std::byte> output) const = 0;
+  // Compares what a kernel wrote (span_bytes of the output operand) with the reference. variation:
+  // the seed by which the launch's per-call inputs had been varied (Operation::vary); 0 for none.
+  virtual Check check(std::span<const std::byte> output, uint64_t variation = 0) const = 0;
 
   // A new instance by permuting rows, columns and the summed dimension and by flipping signs: other
   // bytes, same reference up to that permutation, so that one float64 reference serves many seeds.
@@ -97,6 +98,14 @@ class Operation {
 
   // Which input kinds say something about this problem's dtypes.
   virtual std::vector<InputKind> useful_kinds(const Problem& problem) const = 0;
+
+  // Fresh activations for each timed burst, cheaply: writes to `destination` the bytes of the operand
+  // `varied_operand` as `pristine` holds them, changed so that the effect on the output is known
+  // exactly (gemm: each row of a times a random +-2^e, so that row of out scales alike). seed 0 copies.
+  // Runs in the worker, so it sees no reference. Deterministic in (problem, seed).
+  virtual size_t varied_operand(const Problem& problem) const = 0;
+  virtual void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
+                    std::span<std::byte> destination) const = 0;
 
   // Deterministic in (problem, kind, seed).
   virtual Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
