@@ -1,0 +1,29 @@
+#pragma once
+
+// From samples to words, for one confirmation. sweep calls it when the last process has ended,
+// compare calls it again on what the record holds: the same function, so the same words.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "assay/record/record.h"
+#include "assay/stats/paired.h"
+#include "assay/stats/verdict.h"
+
+namespace assay {
+
+// What each process says about the pair: per-launch times, paired by round. A process that lacks
+// either kernel gives a mean without a value.
+std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
+                                           std::string_view candidate, std::string_view other);
+
+stats::JudgeOptions judge_options(const RunOptions& options);
+
+// Pure. `confirmation.conclusion` is not read. Kernels that are not in the problem, or whose ending
+// is not `timed`, take no part: a finalist that crashed while it was confirmed cannot win, nor
+// stand for the stock kernels.
+Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmation,
+                    const RunOptions& options);
+
+}  // namespace assay

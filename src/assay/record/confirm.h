@@ -1,0 +1,80 @@
+#pragma once
+
+// The samples that a published ratio rests on, and what was concluded from them.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/stats/verdict.h"
+
+namespace assay {
+
+// The bursts of one kernel in one process. Both lists have one entry per round.
+struct KernelSamples {
+  std::string id;                      // KernelOutcome::id.
+  std::int64_t launches = 1;           // b: launches per burst, the same in every round.
+  std::vector<std::int64_t> burst_ns;  // Wall time of the burst; 0 where there was none.
+  std::vector<std::uint8_t> clean;     // 0 where the scheduler or the clock spoiled the burst.
+
+  bool operator==(const KernelSamples&) const = default;
+};
+
+// One fresh process: one sample of every claim.
+struct ProcessSamples {
+  std::string seed_commitment;         // SHA-256 (hex) of the seed, written before the first launch.
+  std::string seed;                    // Hex; published afterwards.
+  int placements = 0;
+  std::vector<int> placement;          // By round: 0 .. placements - 1.
+  std::vector<std::vector<int>> order; // By round: indices into `kernels` in the order they ran.
+  std::vector<KernelSamples> kernels;
+
+  std::size_t rounds() const { return placement.size(); }
+  const KernelSamples* find(std::string_view id) const;
+  bool operator==(const ProcessSamples&) const = default;
+};
+
+// The words on one pair: `verdict` reads "candidate is <word> than other".
+struct PairVerdict {
+  std::string candidate;  // KernelOutcome::id, as are all ids here.
+  std::string other;
+  stats::Verdict verdict;
+};
+
+// What conclude() says of a confirmation (conclude.h). Everything here can be made again from the
+// samples, and `assay compare` does.
+struct Conclusion {
+  std::vector<PairVerdict> against_leader;  // Every other confirmed kernel against the leader.
+  std::vector<PairVerdict> against_stock;   // The candidate against every confirmed stock kernel.
+  std::string winner;
+  std::vector<std::string> tied;            // Winner first; just the winner where nothing ties.
+  std::vector<std::string> unclear;         // Too noisy to place; ends `unsure`, naming the leader.
+  std::vector<std::string> ahead;           // `faster` than the leader: it must lead one more time.
+  // The problem's verdict: the candidate against the best stock kernel, or, where the candidate is
+  // stock itself, against the baseline.
+  std::optional<PairVerdict> headline;
+  struct Time {
+    std::string id;
+    double median_us = 0;                   // Per launch, over all clean bursts: never a ratio's base.
+    bool operator==(const Time&) const = default;
+  };
+  std::vector<Time> times;
+
+  double median_us(std::string_view id) const;  // 0 for a kernel without clean bursts.
+};
+
+// One confirmation. Leader, candidate, finalists and rounds were fixed before its first sample.
+struct Confirmation {
+  std::vector<std::string> finalists;  // Leader first, in the race's order.
+  std::string leader;
+  std::string candidate;   // The best kernel that is not stock; where there is none, the leader.
+  std::string baseline;    // The provider's default.
+  std::string incumbent;   // The tuned table's kernel; at first the baseline.
+  int rounds = 0;          // Per process, as predicted.
+  int wanted_rounds = 0;   // Before the budget cut it.
+  std::vector<ProcessSamples> processes;
+  Conclusion conclusion;
+};
+
+}  // namespace assay

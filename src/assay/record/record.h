@@ -1,0 +1,168 @@
+#pragma once
+
+// What a run leaves behind: "assay.record/1". Plain data, written once and never edited.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/record/confirm.h"
+#include "assay/record/environment.h"
+#include "assay/record/outcome.h"
+
+namespace assay {
+
+inline constexpr std::string_view kRecordSchema = "assay.record/1";
+
+// What was measured (method.md, 1). Kernels of different conditions are never compared.
+struct Condition {
+  std::string cache;    // cold_weights, cold, warm.
+  std::string spacing;  // isolated, back_to_back, chain.
+  std::string launch;   // plain, graph.
+
+  std::string to_string() const;  // "cold_weights,back_to_back,plain".
+  bool operator==(const Condition&) const = default;
+};
+
+// What a kernel was allowed to do. The best stock kernel is taken within the same class.
+struct RaceClass {
+  std::string preparation;        // none, allowed.
+  std::string dependent_launch;   // forbidden, allowed.
+
+  std::string to_string() const;  // "preparation=allowed,dependent_launch=forbidden".
+  bool operator==(const RaceClass&) const = default;
+};
+
+// How far the timer could have been lied to (method.md, 3).
+enum class TrustGrade : std::uint8_t { device_code, confined_native, unconfined_native };
+std::string_view to_string(TrustGrade grade);
+Result<TrustGrade> parse_trust_grade(std::string_view text);
+
+struct RunOptions {
+  double margin = 0.01;           // Fraction.
+  double confidence = 0.99;
+  int processes = 7;
+  int min_processes = 6;
+  int placements = 4;
+  double budget_seconds = 0;      // Of timing, for the whole run; 0: no limit.
+  bool exhaustive = false;        // No kernel was dropped before the last look.
+  int threads = 0;
+  std::string suite;              // Its name, or the file's; empty for --shape.
+  std::string filter;             // --filter, as given.
+  std::vector<std::string> providers;
+
+  bool operator==(const RunOptions&) const = default;
+};
+
+struct RefusalCountRecord {
+  std::int64_t count = 0;
+  std::string example;            // One of the sentences.
+  bool operator==(const RefusalCountRecord&) const = default;
+};
+
+struct RaceRecord {
+  int rounds = 0;
+  std::vector<int> looks;         // After which rounds kernels could be dropped.
+  int dropped = 0;                // Kernels.
+  int spoiled_rounds = 0;         // Rounds in which some burst was not clean.
+  double seconds = 0;
+  std::string end;                // "last look", "one left", "budget".
+
+  bool operator==(const RaceRecord&) const = default;
+};
+
+// Another spacing under which the winner's headline changes sign: a footnote, not a verdict.
+struct SignFlip {
+  std::string spacing;
+  double ratio = 0;
+  bool operator==(const SignFlip&) const = default;
+};
+
+struct ProblemRecord {
+  std::string name;
+  std::string key;                // name + dtypes + layout + constant.
+  std::string operation;          // "gemm".
+  std::string role;               // prefill, decode ...; may be empty.
+  double weight = 1;              // Calls in the model.
+  Json problem = Json::object();  // The fields by which the operation makes it again.
+  Condition condition;
+  RaceClass race_class;
+  double flops = 0;
+  double bytes = 0;               // Minimal traffic of one launch.
+  std::vector<KernelOutcome> kernels;                   // All that were tried, refused rows aside.
+  std::map<std::string, RefusalCountRecord> refusals;   // By reason code.
+  std::optional<RaceRecord> race;
+  std::vector<Confirmation> confirmations;              // The last one decides.
+  double ceiling_share = 0;       // The winner's, 0 unknown.
+  std::string ceiling;            // Of which ceiling: "read", "flops_f32".
+  std::vector<SignFlip> flips;
+  std::string no_winner;          // Why there is none; empty where there is one.
+
+  const KernelOutcome* find(std::string_view id) const;
+  const Confirmation* decisive() const {
+    return confirmations.empty() ? nullptr : &confirmations.back();
+  }
+  // The winner's outcome; none without a confirmation.
+  const KernelOutcome* winner() const;
+  // Integer field of `problem` (m, n, k, l ...), or `fallback`.
+  std::int64_t dimension(std::string_view name, std::int64_t fallback) const;
+};
+
+struct Totals {
+  double timed_seconds = 0;       // In bursts.
+  double wall_seconds = 0;
+  std::int64_t trials = 0;
+  std::int64_t proven = 0;
+  std::int64_t wrong = 0;         // Mismatches and violations.
+  std::int64_t crashed = 0;       // Crashes, timeouts, out of memory, device lost.
+  std::int64_t refused = 0;
+
+  bool operator==(const Totals&) const = default;
+};
+
+struct RunRecord {
+  std::string id;                        // Unique; also the run's folder name.
+  std::string kind;                      // "sweep", "race", "run".
+  std::string created;                   // UTC, ISO 8601.
+  std::vector<std::string> command_line;
+  std::string assay_version;
+  std::string assay_build;
+  Environment environment;
+  RunOptions options;
+  TrustGrade trust = TrustGrade::unconfined_native;
+  std::string trust_reason;              // One sentence: what holds and what does not.
+  std::vector<Finding> findings;         // On the whole run: "cache_unproven" ...
+  std::vector<ProblemRecord> problems;
+  Totals totals;
+  bool interrupted = false;              // Some problems were not reached.
+
+  const ProblemRecord* find(std::string_view name) const;
+};
+
+Json to_json(const Environment& environment);
+Json to_json(const KernelOutcome& outcome);
+Json to_json(const ProblemRecord& problem);
+Json to_json(const RunRecord& record);
+Json to_json(const stats::Verdict& verdict);
+
+// Hostile-safe: every field's type and range is checked, ids must name kernels of their problem,
+// lists of one round must be equally long. Errors are invalid_input with file, line and field.
+// Unknown fields are accepted, unknown major versions refused. Only the schema, the problems and
+// what verdicts are made from must be there; the rest defaults.
+Result<RunRecord> read_record(const JsonDocument& document);
+Result<Environment> read_environment(const JsonField& field);
+Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
+Result<ProblemRecord> read_problem_record(const JsonField& field);
+Result<stats::Verdict> read_verdict(const JsonField& field);
+
+// Reads FILE.json, or FILE.json.zst compressed; not_found if it is absent.
+Result<RunRecord> load_record(const std::string& path);
+// Atomic; compressed where the path ends in .zst.
+Status write_record(const std::string& path, const RunRecord& record);
+
+}  // namespace assay
