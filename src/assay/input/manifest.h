@@ -1,0 +1,85 @@
+#pragma once
+
+// Kernels that users bring: kernel_manifest.yaml, or the same fields in a comment at the head of a
+// source file. Every error points at a line and says what would be right.
+//
+//   - name: my_gemm              # Default: entry.
+//     provider: cpp_source       # Default: by the source's extension.
+//     source: my_gemm.cc         # Relative to the manifest. Not in a head comment.
+//     entry: my_gemm             # The function, extern "C".
+//     operation: gemm            # The default.
+//     dtype: f32                 # Of a, b and out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
+//     accumulate: f32            # Default: any that a problem asks for.
+//     layout: tt                 # Or [tt, tn]: one kernel for each; or any (strides in args).
+//     args: [a, b, out, m, n, k] # Order: pointers, int64_t sizes and strides, double alpha and beta.
+//     tunables: {tile: [4, 8], unroll: [true, false]}
+//     constraints: [tile * 16 <= n, k % 8 == 0]      # Over tunables and m, n, k, l.
+//     divisibility: {k: 8}       # By dimension; by operand (its contiguous size); or one number.
+//     alignment: 64              # Bytes; or by operand.
+//     targets: [x86_64+avx2+fma]
+//     specialised_on: [k]        # Sizes that compiling may see, as macros.
+//     flags: [-O3]
+//     workspace: m * n * 4       # Bytes.
+//     prepare: {entry: pack_b, bytes: n * k * 4, args: [b, prepared, n, k]}
+//     epilogues: []
+//     deterministic: true
+//
+// A head comment: "// assay: {entry: my_gemm, ...}" or the same fields on lines indented below
+// "// assay:"; "/* assay: ... */" and, in .py files, "# assay:" likewise. A file may hold several.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/kernel/provider.h"
+
+namespace assay::input {
+
+// What stands behind a name in `args` or `prepare.args`. `operand` and `dimension` are filled for
+// the kinds that have them, in the operation's vocabulary.
+struct Argument {
+  enum class Kind : uint8_t {
+    operand,          // Pointer: a, b, c, out.
+    size,             // int64_t: m, n, k, l.
+    stride,           // int64_t, elements: a_m, b_l, out_n ...
+    leading,          // int64_t, elements: lda, ldb, ldc, ldout: the larger of the two last strides.
+    scalar,           // double: alpha, beta.
+    workspace,        // Pointer.
+    workspace_bytes,  // int64_t.
+    prepared,         // Pointer to what prepare wrote.
+    threads,          // int64_t: cores that the kernel may use.
+    tunable,          // int64_t, double or bool by its values.
+  };
+  Kind kind;
+  std::string operand;
+  std::string dimension;
+};
+
+// Null where the name means nothing to this entry.
+std::optional<Argument> find_argument(const KernelEntry& entry, std::string_view name);
+
+// Names that expressions (constraints, workspace, prepare.bytes) may use: sizes and tunables.
+std::vector<std::string> expression_names(const KernelEntry& entry);
+
+// A list of kernels, or a map with the list under `kernels`. A layout list gives one entry each,
+// its name suffixed by the layout. Names are unique within the file.
+Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path);
+Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
+                                                const std::filesystem::path& path);
+
+// `entry` (as in my.cc::ENTRY) picks the comment that names it; where there is one comment alone, it
+// replaces that comment's entry. A file without a comment is an error that shows what to write.
+Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
+                                                   std::string_view entry = {});
+Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
+                                                    const std::filesystem::path& path,
+                                                    std::string_view entry = {});
+
+// FILE or FILE::ENTRY: a manifest where FILE ends in .yaml or .yml (ENTRY then picks by name or
+// entry), else a source file with a head comment.
+Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry);
+
+}  // namespace assay::input
