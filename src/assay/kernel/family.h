@@ -40,7 +40,8 @@ class Query {
   RefusalCounts* refusals_;
 };
 
-using MetadataSink = std::function<void(KernelMetadata&&)>;
+// Takes a row; it is copied if it is kept, so a family may reuse one object for all rows.
+using MetadataSink = std::function<void(const KernelMetadata&)>;
 
 // What bind and prepare see.
 struct Binding {

@@ -25,10 +25,11 @@ struct PlanOptions {
 // One fully specified implementation: a row of a family. Cheap to copy.
 class Kernel {
  public:
-  Kernel(std::shared_ptr<const Family> family, std::shared_ptr<const KernelMetadata> metadata)
+  Kernel(std::shared_ptr<const Family> family, KernelMetadata metadata)
       : family_(std::move(family)), metadata_(std::move(metadata)) {}
 
-  const KernelMetadata& metadata() const { return *metadata_; }
+  const KernelMetadata& metadata() const { return metadata_; }
+  const Family& family() const { return *family_; }
 
   // Every reason why not; empty means yes. The rule first, then the family's own hook.
   Refusals supports(const Problem& problem, const Target& target) const;
@@ -44,7 +45,7 @@ class Kernel {
 
  private:
   std::shared_ptr<const Family> family_;
-  std::shared_ptr<const KernelMetadata> metadata_;
+  KernelMetadata metadata_;
 };
 
 }  // namespace assay

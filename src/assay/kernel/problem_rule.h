@@ -1,0 +1,54 @@
+#pragma once
+
+// What a kernel asks of a problem: data, matched by the catalog before any code of a family runs.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/base/json_fwd.h"
+#include "assay/base/result.h"
+#include "assay/device/target.h"
+#include "assay/kernel/refusals.h"
+#include "assay/op/problem.h"
+#include "assay/tensor/dtype.h"
+
+namespace assay {
+
+// Which of an operand's last two dimensions is contiguous.
+enum class Major : uint8_t { any, row, column };
+std::string_view to_string(Major major);
+
+// What a kernel asks of one operand.
+struct OperandRule {
+  std::string role;
+  std::vector<DType> dtypes;   // Any of these.
+  Major major = Major::any;    // any: strides are not looked at.
+  int64_t divisibility = 1;    // Size of the contiguous dimension is a multiple of this.
+  int64_t alignment = 1;       // Bytes promised for the first element and every leading stride.
+  bool prepared = false;       // The kernel packs it once: the problem must declare it constant.
+
+  bool operator==(const OperandRule&) const = default;
+};
+
+// What a kernel asks of a problem. Shared by all rows of a family that ask the same, so that a
+// problem is matched against it once and not once per row.
+struct ProblemRule {
+  std::string operation = "gemm";
+  std::vector<OperandRule> operands;      // Operands of the problem without a rule are refused.
+  std::vector<DType> accumulate;          // Empty: any.
+  std::vector<std::string> epilogues;     // Besides none.
+  bool batch = true;                      // L > 1.
+  bool scalars = false;                   // alpha other than 1, beta other than 0.
+  std::vector<Target> targets;            // Any of these; empty: anywhere.
+
+  const OperandRule* find_operand(std::string_view role) const;
+
+  // Every reason why the problem, or the target, does not fit; either may be null.
+  Refusals match(const Problem* problem, const Target* target) const;
+  Json to_json() const;
+  static Result<ProblemRule> from_json(const Json& json);
+  bool operator==(const ProblemRule&) const = default;
+};
+
+}  // namespace assay
