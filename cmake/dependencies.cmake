@@ -28,9 +28,19 @@ endforeach()
 
 add_library(assay_external INTERFACE)
 target_compile_definitions(assay_external INTERFACE
-  FMT_HEADER_ONLY SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
+  SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
+# nlohmann's own assertions would abort a program that only links us.
+target_compile_options(assay_external INTERFACE "-DJSON_ASSERT(condition)=static_cast<void>(0)")
 target_link_libraries(assay_external INTERFACE assay_yaml_cpp assay_crypto assay_zstd assay_xxhash
   Threads::Threads ${CMAKE_DL_LIBS})
+
+file(STRINGS "${ASSAY_HEADER_fmt_format_h}/fmt/core.h" fmt_version REGEX "define FMT_VERSION 9")
+if(fmt_version)
+  add_library(assay_fmt STATIC cmake/compiled_fmt.cc)
+  target_link_libraries(assay_external INTERFACE assay_fmt)
+else()
+  target_compile_definitions(assay_external INTERFACE FMT_HEADER_ONLY)
+endif()
 
 if(BUILD_TESTING)
   find_package(GTest REQUIRED)

@@ -20,7 +20,7 @@ endif()
 
 add_library(assay_options INTERFACE)
 target_include_directories(assay_options INTERFACE
-  "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
+  "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
 target_compile_options(assay_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
   # Designated initialisers leave fields at their defaults on purpose.
