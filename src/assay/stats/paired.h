@@ -14,7 +14,7 @@ namespace assay::stats {
 
 // One kernel's burst in one round.
 struct Burst {
-  double ns = 0;      // Time of the burst, or per launch: the unit only has to be the same in a pair.
+  double ns = 0;  // Time of the burst, or per launch: the unit only has to be the same in a pair.
   bool clean = true;  // False where the scheduler, a steal or a throttled clock spoiled it.
 };
 
@@ -39,16 +39,19 @@ struct ProcessMean {
 
 struct PairedOptions {
   double trim_fraction = kTrimFraction;
-  double min_clean_share = 0.5;  // Under this share of clean rounds there is no mean (method.md, 2).
+  double min_clean_share =
+      0.5;  // Under this share of clean rounds there is no mean (method.md, 2).
 };
 
 // A round whose time is not a positive finite number counts as spoiled.
 //
-// Placements are blocks: each round is compared with the median of its placement, the rounds
-// furthest from it are cut (trim_fraction from each end over the whole process), the rest is
-// averaged per placement, and the placements count alike. So a placement that suits one kernel is
-// neither cut off as an outlier nor weighted by how many of its rounds stayed clean. The choice is
-// simulated in PairedTest.
+// Placements are blocks: every round is taken as its distance from the median of its placement, the
+// trimmed mean of these distances over the whole process is added to the mean of the medians. So a
+// placement that suits one kernel is neither cut off as an outlier nor weighted by how many of its
+// rounds stayed clean, while one bad round is still judged against all others. Below four clean
+// rounds per placement on average the medians are themselves at the mercy of one bad round, and the
+// rounds are trimmed together. Both choices are simulated (PairedTest.Blocks*).
+inline constexpr int kMinRoundsPerBlock = 4;
 ProcessMean process_mean(std::span<const PairedRound> rounds, const PairedOptions& options = {});
 
 // Pairs burst i of one kernel with burst i of the other; all three spans have one entry per round.

@@ -8,9 +8,12 @@
 
 namespace assay::stats {
 
-// The share cut from each end. Chosen by simulation as the fraction whose worst efficiency over the
-// kinds of noise that paired bursts show is best (RobustTest.TrimFractionIsTheMinimaxChoice).
-inline constexpr double kTrimFraction = 0.2;
+// The share cut from each end: what is left is the mean of the middle half. Simulated: of 0, 5, ...
+// 50 % it is the one that loses least where it does worst, over normal, heavy-tailed, one-sidedly
+// delayed and ticked noise (RobustTest.TrimFractionIsTheMinimaxChoice). It never needs more than
+// 1.3 times the rounds of the best fraction for that noise; the plain mean can need 50 times, the
+// median 1.7 times.
+inline constexpr double kTrimFraction = 0.25;
 
 double mean(std::span<const double> samples);
 double median(std::span<const double> samples);

@@ -37,14 +37,15 @@ struct TieCandidate {
 };
 
 struct TieResult {
-  std::size_t winner = 0;             // Index into the candidates.
-  std::vector<std::size_t> tied;      // Everyone who could be called the winner, winner first.
-  std::vector<std::size_t> unclear;   // Neither tied nor behind, in order of name.
-  std::vector<std::size_t> ahead;     // `faster` than the leader: each asks for a further confirmation.
+  std::size_t winner = 0;            // Index into the candidates.
+  std::vector<std::size_t> tied;     // Everyone who could be called the winner, winner first.
+  std::vector<std::size_t> unclear;  // Neither tied nor behind, in order of name.
+  std::vector<std::size_t>
+      ahead;  // `faster` than the leader: each asks for a further confirmation.
 };
 
-// Ties go to the incumbent, then to the smaller workspace, then to the name. None where no candidate
-// or more than one is the leader.
+// Ties go to the incumbent, then to the smaller workspace, then to the name. None where no
+// candidate or more than one is the leader.
 std::optional<TieResult> break_ties(std::span<const TieCandidate> candidates);
 
 }  // namespace assay::stats

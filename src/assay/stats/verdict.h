@@ -1,7 +1,9 @@
 #pragma once
 
-// The one place that says "faster". compare, sweep and lab call judge(); nobody else says the words.
+// The one place that says "faster". compare, sweep and lab call judge(); nobody else says the
+// words.
 
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,13 +29,16 @@ struct JudgeOptions {
 // All ratios are time of the other over time of the candidate: above 1 the candidate is faster.
 struct Verdict {
   Word word = Word::unsure;
+  // exp of the mean over the processes; 1 where no process gave a mean.
   double ratio = 1;
-  double low = 0;  // The interval; 0 to infinity where there is none (has_interval() is false).
-  double high = 0;
+  // The interval; 0 to infinity where there is none (has_interval() is false): such ends are
+  // written as null.
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
   double margin = 0;  // As given to judge().
-  // The smallest difference (a fraction, as the margin) that a run with this spread would have found
-  // clear of 0 in four runs of five; infinite where there is no interval.
-  double smallest_detectable = 0;
+  // The smallest difference (a fraction, as the margin) that a run with this spread would have
+  // found clear of 0 in four runs of five; infinite where there is no interval.
+  double smallest_detectable = std::numeric_limits<double>::infinity();
   int processes = 0;   // Processes that gave a mean.
   std::string reason;  // Why it is unsure: a sentence; empty for every other word.
 
@@ -52,8 +57,8 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
 // one stock kernel means being slower than the best, whatever else is unknown.
 Word weakest(Word first, Word second);
 
-// "Against the best stock" over every confirmed stock kernel: the verdict with the weakest word, and
-// among equals the one with the lowest low end. `unsure` where there is none.
+// "Against the best stock" over every confirmed stock kernel: the verdict with the weakest word,
+// and among equals the one with the lowest low end. `unsure` where there is none.
 Verdict weakest(std::span<const Verdict> verdicts);
 
 }  // namespace assay::stats

@@ -1,0 +1,134 @@
+#include "assay/stats/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "assay/stats/robust.h"
+#include "assay/stats/student.h"
+
+namespace assay::stats {
+namespace {
+
+constexpr std::array<std::pair<Word, std::string_view>, 6> kWords = {{
+    {Word::faster, "faster"},
+    {Word::slightly_faster, "slightly faster"},
+    {Word::same, "same"},
+    {Word::slightly_slower, "slightly slower"},
+    {Word::slower, "slower"},
+    {Word::unsure, "unsure"},
+}};
+
+// From the strongest claim to the weakest; see weakest() in the header.
+constexpr std::array<Word, 6> kByStrength = {Word::faster, Word::slightly_faster, Word::same,
+                                             Word::unsure, Word::slightly_slower, Word::slower};
+
+std::ptrdiff_t weakness(Word word) {
+  return std::find(kByStrength.begin(), kByStrength.end(), word) - kByStrength.begin();
+}
+
+// How often a real difference of smallest_detectable is found clear of 0.
+constexpr double kPower = 0.8;
+
+Word word_of(const Interval& interval, double log_margin) {
+  if (interval.low > log_margin) return Word::faster;
+  if (interval.high < -log_margin) return Word::slower;
+  if (interval.low > 0) return Word::slightly_faster;
+  if (interval.high < 0) return Word::slightly_slower;
+  if (interval.low >= -log_margin && interval.high <= log_margin) return Word::same;
+  return Word::unsure;
+}
+
+std::string options_fault(const JudgeOptions& options) {
+  if (!std::isfinite(options.margin) || options.margin <= 0) {
+    return fmt::format("the margin {} is not a positive fraction", options.margin);
+  }
+  if (!(options.confidence > 0) || !(options.confidence < 1)) {
+    return fmt::format("the confidence {} does not lie between 0 and 1", options.confidence);
+  }
+  if (options.min_processes < 2) {
+    return fmt::format("an interval needs at least 2 processes, {} asked for",
+                       options.min_processes);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view to_string(Word word) {
+  for (const auto& [value, text] : kWords) {
+    if (value == word) return text;
+  }
+  return "unsure";
+}
+
+Result<Word> parse_word(std::string_view text) {
+  for (const auto& [value, name] : kWords) {
+    if (name == text) return value;
+  }
+  return fail(
+      ErrorCode::invalid_input,
+      "'{}' is no verdict: faster, slightly faster, same, slightly slower, slower or unsure", text);
+}
+
+bool Verdict::has_interval() const { return low > 0 && std::isfinite(high); }
+
+Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& options) {
+  Verdict verdict;
+  verdict.margin = options.margin;
+  std::vector<double> means;
+  for (const ProcessMean& process : processes) {
+    if (process.log_ratio && std::isfinite(*process.log_ratio)) means.push_back(*process.log_ratio);
+  }
+  verdict.processes = static_cast<int>(means.size());
+  if (!means.empty()) verdict.ratio = std::exp(mean(means));
+  verdict.reason = options_fault(options);
+  if (!verdict.reason.empty()) return verdict;
+
+  const auto interval = student_interval(means, options.confidence, options.min_processes);
+  if (!interval) {
+    verdict.reason = fmt::format(
+        "{} of {} processes gave a mean, {} are needed: a process gives none where under half of "
+        "its rounds stayed clean",
+        means.size(), processes.size(), options.min_processes);
+    return verdict;
+  }
+  verdict.word = word_of(*interval, std::log1p(options.margin));
+  verdict.low = std::exp(interval->low);
+  verdict.high = std::exp(interval->high);
+  // Half the interval, and as much again as keeps the estimate beyond it in four runs of five.
+  const double degrees = interval->samples - 1;
+  const double reach =
+      student_quantile(0.5 + options.confidence / 2, degrees) + student_quantile(kPower, degrees);
+  verdict.smallest_detectable = std::expm1(reach * interval->standard_error);
+  if (verdict.word == Word::unsure) {
+    verdict.reason = fmt::format(
+        "the interval {:.4g} to {:.4g} holds 1 and reaches beyond the margin of {:.3g} %: the "
+        "processes differ too much",
+        verdict.low, verdict.high, 100 * options.margin);
+  }
+  return verdict;
+}
+
+Word weakest(Word first, Word second) {
+  return weakness(first) >= weakness(second) ? first : second;
+}
+
+Verdict weakest(std::span<const Verdict> verdicts) {
+  if (verdicts.empty()) {
+    Verdict none;
+    none.reason = "no stock kernel was confirmed";
+    return none;
+  }
+  return *std::max_element(verdicts.begin(), verdicts.end(),
+                           [](const Verdict& left, const Verdict& right) {
+                             if (left.word != right.word) {
+                               return weakness(left.word) < weakness(right.word);
+                             }
+                             return left.low > right.low;
+                           });
+}
+
+}  // namespace assay::stats
