@@ -11,6 +11,13 @@ set(CMAKE_ENABLE_EXPORTS OFF)
 set(CMAKE_SKIP_RPATH ON)
 # One binary at <build>/assay and the tests below <build>/tests, whichever folder defined them.
 set(ASSAY_BINARY "${PROJECT_BINARY_DIR}/assay")
+if(ASSAY_WITH_TESTS_OF)
+  set(ASSAY_BINARY "${ASSAY_WITH_TESTS_OF}/assay")
+  # One ctest, one summary: this build's tests and then the other's.
+  set(include_file "${PROJECT_BINARY_DIR}/tests_of_other_build.cmake")
+  file(WRITE "${include_file}" "subdirs(\"${ASSAY_WITH_TESTS_OF}\")\n")
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY TEST_INCLUDE_FILES "${include_file}")
+endif()
 set(ASSAY_TEST_DIR "${PROJECT_BINARY_DIR}/tests")
 
 find_program(CCACHE_PROGRAM ccache)
@@ -25,8 +32,10 @@ target_compile_options(assay_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
   # Designated initialisers leave fields at their defaults on purpose.
   -Wno-missing-field-initializers
-  # Assembly-exact results: a*b+c is fused only where a kernel says so with an intrinsic.
-  -ffp-contract=off)
+  # a*b+c is fused only where a kernel says so with an intrinsic: results do not hang on flags.
+  -ffp-contract=off
+  # The binary says nothing about the machine that built it.
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 if(ASSAY_WERROR)
   target_compile_options(assay_options INTERFACE -Werror)
 endif()

@@ -41,12 +41,21 @@ function(assay_object_library name)
   set_target_properties(${target} PROPERTIES ASSAY_CLOSURE "${below}")
 endfunction()
 
-# assay_unit_tests(<name> SOURCES ... LINK <parts>): the GoogleTest executable <name>.
+# assay_unit_tests(<name> [UNSANITIZED] SOURCES ... LINK <parts>): the GoogleTest executable <name>.
+# UNSANITIZED: these tests cannot run under the sanitizers (ASan refuses RTLD_DEEPBIND, and turns
+# signals into reports), so builds with them leave the executable out, and all others have it.
 # Tests are listed when ctest runs and not while building, so that a sanitizer's start-up or a
 # test that cannot start never breaks a build.
 function(assay_unit_tests name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
-  if(NOT BUILD_TESTING OR NOT arg_SOURCES)
+  cmake_parse_arguments(arg "UNSANITIZED" "" "SOURCES;LINK" ${ARGN})
+  set(wanted ${ASSAY_UNIT_TESTS})
+  if(arg_UNSANITIZED)
+    set(wanted TRUE)
+    if(ASSAY_SANITIZE)
+      set(wanted FALSE)
+    endif()
+  endif()
+  if(NOT BUILD_TESTING OR NOT arg_SOURCES OR NOT wanted)
     return()
   endif()
   add_executable(${name} ${arg_SOURCES})
@@ -62,13 +71,18 @@ function(assay_unit_tests name)
 endfunction()
 
 # assay_part(<name> [LINK <parts>] [GENERATED <sources>]): one part of src/assay.
-# Its sources are all .cc files below its folder; *_test.cc and testing/ make <name>_test.
+# Its sources are all .cc files below its folder; *_test.cc and testing/ make <name>_test, and
+# *_unsanitized_test.cc make <name>_unsanitized_test (see assay_unit_tests).
 function(assay_part name)
   cmake_parse_arguments(arg "" "" "LINK;GENERATED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "(_test\\.cc|/testing/[^/]*\\.cc)$")
+  set(unsanitized ${tests})
+  list(FILTER tests EXCLUDE REGEX "_unsanitized_test\\.cc$")
+  list(FILTER unsanitized INCLUDE REGEX "_unsanitized_test\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test\\.cc|_bench\\.cc|/testing/[^/]*\\.cc)$")
   assay_object_library(${name} SOURCES ${sources} ${arg_GENERATED} LINK ${arg_LINK})
   assay_unit_tests(${name}_test SOURCES ${tests} LINK ${name})
+  assay_unit_tests(${name}_unsanitized_test UNSANITIZED SOURCES ${unsanitized} LINK ${name})
 endfunction()

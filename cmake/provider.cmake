@@ -22,7 +22,12 @@ function(assay_provider)
   endif()
   assay_object_library(${part} SOURCES ${sources} ${generated} LINK input
     COMPILE_OPTIONS ${arg_COMPILE_OPTIONS})
-  assay_unit_tests(${part}_test SOURCES ${tests} LINK ${part})
+  # A provider that loads a library does so with RTLD_DEEPBIND.
+  set(sanitizing "")
+  if(library)
+    set(sanitizing UNSANITIZED)
+  endif()
+  assay_unit_tests(${part}_test ${sanitizing} SOURCES ${tests} LINK ${part})
   if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/provider.cc")
     set_property(GLOBAL APPEND PROPERTY ASSAY_PROVIDERS ${arg_NAME})
   endif()
@@ -30,6 +35,7 @@ endfunction()
 
 # assay_provider_info(<out> <name>): writes providers/<name>/info.h and its source, from
 # provider.yaml: role, summary, licence, library (a soname pattern, may be absent) and packages.
+# Also sets `library`.
 function(assay_provider_info out name)
   set(file "${CMAKE_CURRENT_SOURCE_DIR}/provider.yaml")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
@@ -49,6 +55,7 @@ function(assay_provider_info out name)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/provider_info.cc.in" "${folder}/info.cc"
     @ONLY)
   set(${out} "${folder}/info.cc" PARENT_SCOPE)
+  set(library "${library}" PARENT_SCOPE)
 endfunction()
 
 # assay_read_flat_yaml(<file> <key>...): sets each key to its value in a file of `key: text`,

@@ -1,0 +1,43 @@
+# The few commands a person needs; CMake presets do the work. On a fresh Debian 12 or Ubuntu 24.04
+# each target installs what it lacks first (as root or with sudo).
+JOBS ?= $(shell scripts/jobs)
+release = build/release
+
+.PHONY: help build sweep test bench format clean
+
+help:
+	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
+	@echo 'make test    install what is missing, build with and without sanitizers, run all tests'
+	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
+	@echo 'make bench   measure the performance targets and print them against their bounds'
+	@echo 'make format  let clang-format 14 decide'
+	@echo 'make clean   remove build/'
+
+build:
+	@scripts/install-dependencies build
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target assay
+
+sweep: build
+	$(release)/assay sweep --fresh
+
+test:
+	@scripts/install-dependencies build test
+	cmake --preset release -D BUILD_TESTING=ON
+	cmake --build --preset release -j $(JOBS)
+	cmake --preset ci
+	cmake --build --preset ci -j $(JOBS)
+	@scripts/largest
+	ctest --preset ci -j $(JOBS)
+
+bench:
+	@scripts/install-dependencies build bench
+	cmake --preset release -D ASSAY_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target assay assay_bench
+	$(release)/assay_bench
+
+format:
+	@scripts/format
+
+clean:
+	rm -rf build

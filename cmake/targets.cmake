@@ -1,0 +1,25 @@
+# What others link. assay::dispatch is what production ships, assay::assay adds the evidence;
+# assay::providers is apart because programs link it and libraries do not. They are archives that
+# carry the objects of their parts; a linker takes each part from the first that has it.
+function(assay_exported name)
+  assay_closure(parts ${ARGN})
+  set(objects "")
+  foreach(part IN LISTS parts)
+    get_target_property(type assay_${part} TYPE)
+    if(type STREQUAL "OBJECT_LIBRARY")
+      list(APPEND objects "$<TARGET_OBJECTS:assay_${part}>")
+    endif()
+  endforeach()
+  if(objects)
+    add_library(assay_lib_${name} STATIC EXCLUDE_FROM_ALL ${objects})
+    set_target_properties(assay_lib_${name} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME assay_${name})
+    target_link_libraries(assay_lib_${name} PUBLIC assay_options assay_external)
+  else()
+    add_library(assay_lib_${name} INTERFACE)
+  endif()
+  add_library(assay::${name} ALIAS assay_lib_${name})
+endfunction()
+
+assay_exported(dispatch select kernel)
+assay_exported(assay select kernel input measure verify store compare report sweep)
+assay_exported(providers providers)
