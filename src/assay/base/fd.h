@@ -39,8 +39,12 @@ class UniqueFd {
 // "No such file or directory"; thread-safe.
 std::string errno_text(int error_number);
 
+// Writes what fits; 0 if the descriptor would block. A reader that went away is ErrorCode::failed,
+// never a SIGPIPE. Disk full is ErrorCode::machine.
+Result<std::size_t> write_some(int fd, std::span<const std::byte> bytes);
+
 // Writes all of `bytes`, over interruptions and partial writes, waiting where the descriptor would
-// block. A reader that went away is an Error, never a SIGPIPE. Disk full is ErrorCode::machine.
+// block. Errors as write_some.
 Status write_all(int fd, std::span<const std::byte> bytes);
 Status write_all(int fd, std::string_view text);
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "assay/base/json_fwd.h"
 #include "assay/base/result.h"
 
@@ -21,7 +22,7 @@ namespace assay {
 
 inline constexpr int kMaxJsonDepth = 64;                    // Containers inside one another.
 inline constexpr std::size_t kMaxJsonBytes = 256ull << 20;  // Longer texts are refused unread.
-inline constexpr std::size_t kMaxJsonValues = 16'000'000;   // A value costs up to 60 bytes.
+inline constexpr std::size_t kMaxJsonValues = 8'000'000;    // A value costs up to 60 bytes.
 
 // The value of `text`. `origin` names the text in errors: "origin:line:column: what is wrong".
 // Errors (invalid_input): syntax, a key twice in one object, NaN or Infinity, numbers beyond double
@@ -42,6 +43,8 @@ class JsonDocument {
  private:
   friend class JsonField;
   friend Result<JsonDocument> parse_json_document(std::string_view text, std::string_view origin);
+  static std::uint64_t root_key();
+  static std::uint64_t child_key(std::uint64_t parent, std::string_view token);
   int line_of_key(std::uint64_t key, int otherwise) const;
 
   // Keyed by a hash chained over the path's tokens: 16 bytes a value instead of a string. A

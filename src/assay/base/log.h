@@ -3,11 +3,11 @@
 // Where the library's remarks go: to a sink that the caller gave, and nowhere by default. There is
 // no global log.
 
-#include <fmt/format.h>
-
 #include <functional>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace assay {
 

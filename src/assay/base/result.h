@@ -3,12 +3,12 @@
 // Errors are values: every call that can fail returns Result<T> or Status, and ASSAY_TRY passes an
 // error on. Nothing throws across a part's edge.
 
-#include <fmt/format.h>
-
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
 
 namespace assay {
 

@@ -3,13 +3,12 @@
 // Child processes: exact environment, no descriptor but those asked for, no orphan. Safe in
 // programs with threads: between fork and exec only async-signal-safe calls are made.
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 #include "assay/base/fd.h"
