@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "assay/base/result.h"
 #include "assay/stats/verdict.h"
 
 namespace assay {
@@ -23,17 +25,20 @@ struct KernelSamples {
 
 // One fresh process: one sample of every claim.
 struct ProcessSamples {
-  std::string seed_commitment;         // SHA-256 (hex) of the seed, written before the first launch.
-  std::string seed;                    // Hex; published afterwards.
+  std::string seed_commitment;  // commitment_of(seed), journalled before the first launch.
+  std::string seed;             // Hex of its bytes; published afterwards.
   int placements = 0;
-  std::vector<int> placement;          // By round: 0 .. placements - 1.
-  std::vector<std::vector<int>> order; // By round: indices into `kernels` in the order they ran.
+  std::vector<int> placement;           // By round: 0 .. placements - 1.
+  std::vector<std::vector<int>> order;  // By round: indices into `kernels` in the order they ran.
   std::vector<KernelSamples> kernels;
 
   std::size_t rounds() const { return placement.size(); }
   const KernelSamples* find(std::string_view id) const;
   bool operator==(const ProcessSamples&) const = default;
 };
+
+// SHA-256 (hex) of the bytes that `seed` spells in hex; invalid_input if it is not hex.
+Result<std::string> commitment_of(std::string_view seed);
 
 // The words on one pair: `verdict` reads "candidate is <word> than other".
 struct PairVerdict {
@@ -48,18 +53,21 @@ struct Conclusion {
   std::vector<PairVerdict> against_leader;  // Every other confirmed kernel against the leader.
   std::vector<PairVerdict> against_stock;   // The candidate against every confirmed stock kernel.
   std::string winner;
-  std::vector<std::string> tied;            // Winner first; just the winner where nothing ties.
-  std::vector<std::string> unclear;         // Too noisy to place; ends `unsure`, naming the leader.
-  std::vector<std::string> ahead;           // `faster` than the leader: it must lead one more time.
+  std::vector<std::string> tied;     // Winner first; just the winner where nothing ties.
+  std::vector<std::string> unclear;  // Too noisy to place; ends `unsure`, naming the leader.
+  std::vector<std::string> ahead;    // `faster` than the leader: it must lead one more time.
   // The problem's verdict: the candidate against the best stock kernel, or, where the candidate is
   // stock itself, against the baseline.
   std::optional<PairVerdict> headline;
   struct Time {
     std::string id;
-    double median_us = 0;                   // Per launch, over all clean bursts: never a ratio's base.
+    double median_us = 0;  // Per launch, over all clean bursts: never a ratio's base.
     bool operator==(const Time&) const = default;
   };
   std::vector<Time> times;
+
+  // SHA-256 (hex) of the samples as they are written: an edit that no statistic feels shows here.
+  std::string samples_hash;
 
   double median_us(std::string_view id) const;  // 0 for a kernel without clean bursts.
 };
@@ -68,11 +76,13 @@ struct Conclusion {
 struct Confirmation {
   std::vector<std::string> finalists;  // Leader first, in the race's order.
   std::string leader;
-  std::string candidate;   // The best kernel that is not stock; where there is none, the leader.
-  std::string baseline;    // The provider's default.
-  std::string incumbent;   // The tuned table's kernel; at first the baseline.
-  int rounds = 0;          // Per process, as predicted.
-  int wanted_rounds = 0;   // Before the budget cut it.
+  // Whose verdict is the problem's: the user's kernel in a race, else the best kernel that is not
+  // stock (kept among the finalists even if it was dropped), else the leader.
+  std::string candidate;
+  std::string baseline;   // The provider's default.
+  std::string incumbent;  // The tuned table's kernel; at first the baseline.
+  int rounds = 0;         // Per process, as predicted.
+  int wanted_rounds = 0;  // Before the budget cut it.
   std::vector<ProcessSamples> processes;
   Conclusion conclusion;
 };

@@ -24,7 +24,7 @@ struct DeviceStamp {
 // A provider's library as it was really mapped.
 struct LibraryStamp {
   std::string provider;
-  std::string version;     // As it says itself.
+  std::string version;  // As it says itself.
   std::string path;
   std::string build_hash;  // SHA-256 of the file.
 
@@ -34,28 +34,28 @@ struct LibraryStamp {
 // What the machine reached in the window of this run: "% of ceiling" is a share of these, so a
 // ceiling is never compared across runs.
 struct Ceiling {
-  std::string name;        // "read", "copy", "flops_f32" ...
+  std::string name;  // "read", "copy", "flops_f32" ...
   double value = 0;
-  std::string unit;        // "byte/s", "flop/s".
+  std::string unit;  // "byte/s", "flop/s".
   int threads = 0;
-  std::string from, until; // UTC: the window in which it was measured.
+  std::string from, until;  // UTC: the window in which it was measured.
 
   bool operator==(const Ceiling&) const = default;
 };
 
 struct Environment {
   DeviceStamp device;
-  std::string system;              // "Debian GNU/Linux 12".
-  std::string os_kernel;           // "6.1.0-18-amd64".
-  std::string driver;              // Of a card; empty on a CPU.
-  std::string compiler;            // What compiled users' sources: "g++ 12.2.0".
-  std::string toolkit;             // Of a card; empty on a CPU.
+  std::string system;     // "Debian GNU/Linux 12".
+  std::string os_kernel;  // "6.1.0-18-amd64".
+  std::string driver;     // Of a card; empty on a CPU.
+  std::string compiler;   // What compiled users' sources: "g++ 12.2.0".
+  std::string toolkit;    // Of a card; empty on a CPU.
   std::vector<LibraryStamp> libraries;
-  int threads = 0;                 // Cores that kernels could use.
+  int threads = 0;  // Cores that kernels could use.
   std::vector<int> pinned_cores;
-  std::string governor;            // "performance", "schedutil"; empty where the system hides it.
-  double clock_mhz = 0;            // Before the first race; 0 unknown.
-  std::string huge_pages;          // "advised, granted", "refused" ...
+  std::string governor;    // "performance", "schedutil"; empty where the system hides it.
+  double clock_mhz = 0;    // Before the first race; 0 unknown.
+  std::string huge_pages;  // "advised, granted", "refused" ...
   double load_before = 0, load_after = 0;  // Runnable tasks besides our own.
   std::vector<Ceiling> ceilings;
   std::vector<std::string> warnings;  // "steal time 3 %": sentences, shown with the result.

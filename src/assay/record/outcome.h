@@ -16,7 +16,7 @@ namespace assay {
 
 // A machine-readable code with its sentence.
 struct Finding {
-  std::string code;      // "nondeterministic", "launch_bound", "writes_outside", "alignment" ...
+  std::string code;  // "nondeterministic", "launch_bound", "writes_outside", "alignment" ...
   std::string sentence;
 
   bool operator==(const Finding&) const = default;
@@ -24,11 +24,20 @@ struct Finding {
 
 // The ways in which a trial ends. Each holds what a reader needs to act on it.
 namespace ending {
-struct Refusal { std::vector<Finding> reasons; bool operator==(const Refusal&) const = default; };
-struct BuildFailure { std::string message; bool operator==(const BuildFailure&) const = default; };
-struct Mismatch { std::string message; bool operator==(const Mismatch&) const = default; };
+struct Refusal {
+  std::vector<Finding> reasons;
+  bool operator==(const Refusal&) const = default;
+};
+struct BuildFailure {
+  std::string message;
+  bool operator==(const BuildFailure&) const = default;
+};
+struct Mismatch {
+  std::string message;
+  bool operator==(const Mismatch&) const = default;
+};
 struct Crash {
-  int signal = 0;           // 0: it exited by itself, with exit_code.
+  int signal = 0;  // 0: it exited by itself, with exit_code.
   int exit_code = 0;
   std::string stage;        // "bind", "verify", "race" ...
   std::string stderr_tail;  // Untrusted bytes; readers sanitize.
@@ -44,15 +53,23 @@ struct OutOfMemory {
   std::int64_t limit_bytes = 0;
   bool operator==(const OutOfMemory&) const = default;
 };
-struct DeviceLost { std::string message; bool operator==(const DeviceLost&) const = default; };
-struct Violation {          // It broke a rule: wrote outside, beat physics, changed an input.
+struct DeviceLost {
+  std::string message;
+  bool operator==(const DeviceLost&) const = default;
+};
+struct Violation {  // It broke a rule: wrote outside, beat physics, changed an input.
   std::string code;
   std::string message;
   bool operator==(const Violation&) const = default;
 };
-struct Timed { bool operator==(const Timed&) const = default; };  // Proven, and it has times.
+struct Timed {
+  bool operator==(const Timed&) const = default;
+};  // Proven, and it has times.
 // Proven but never timed: the budget or an interruption came first.
-struct NotReached { std::string message; bool operator==(const NotReached&) const = default; };
+struct NotReached {
+  std::string message;
+  bool operator==(const NotReached&) const = default;
+};
 }  // namespace ending
 
 using Ending = std::variant<ending::Timed, ending::Refusal, ending::BuildFailure, ending::Mismatch,
@@ -64,21 +81,19 @@ using Ending = std::variant<ending::Timed, ending::Refusal, ending::BuildFailure
 std::string_view ending_name(const Ending& ending);
 // One sentence for a table's footnote: "crashed in verify (SIGSEGV)".
 std::string ending_sentence(const Ending& ending);
-inline bool is_timed(const Ending& ending) {
-  return std::holds_alternative<ending::Timed>(ending);
-}
+inline bool is_timed(const Ending& ending) { return std::holds_alternative<ending::Timed>(ending); }
 
 // One comparison of a kernel's output with the reference.
 struct ProofCheck {
-  std::string input;             // Kind of input: "uniform", "exact", "needle" ...
-  std::string method;            // "every element against float64" ...
-  std::int64_t elements = 0;     // In the output.
-  std::int64_t compared = 0;     // One by one.
+  std::string input;          // Kind of input: "uniform", "exact", "needle" ...
+  std::string method;         // "every element against float64" ...
+  std::int64_t elements = 0;  // In the output.
+  std::int64_t compared = 0;  // One by one.
   std::int64_t wrong = 0;
-  double max_error = 0;          // In units of the error budget: above 1 is wrong.
+  double max_error = 0;  // In units of the error budget: above 1 is wrong.
   double mean_error = 0;
-  double smallest_visible = 0;   // Smallest absolute error that this check would have seen.
-  std::string first_wrong;       // Empty when right.
+  double smallest_visible = 0;  // Smallest absolute error that this check would have seen.
+  std::string first_wrong;      // Empty when right.
 
   bool operator==(const ProofCheck&) const = default;
 };
@@ -86,11 +101,11 @@ struct ProofCheck {
 struct ProofSummary {
   bool right = false;
   std::vector<ProofCheck> checks;
-  double max_error = 0;          // Over the checks, in units of the error budget.
-  double mean_error = 0;         // Of the uniform input.
-  std::string method;            // Of the check that decides: the uniform one.
+  double max_error = 0;   // Over the checks, in units of the error budget.
+  double mean_error = 0;  // Of the uniform input.
+  std::string method;     // Of the check that decides: the uniform one.
   double smallest_visible = 0;
-  int launches = 0;              // Verified ones, timed outputs included.
+  int launches = 0;  // Verified ones, timed outputs included.
   bool bitwise_repeatable = true;
 
   bool operator==(const ProofSummary&) const = default;
@@ -100,9 +115,9 @@ struct ProofSummary {
 struct RaceSummary {
   int rounds = 0;
   int clean_rounds = 0;
-  double median_us = 0;          // Per launch.
-  int dropped_after = 0;         // Rounds; 0 if it was still running at the end.
-  std::string reason;            // Why it was dropped; empty otherwise.
+  double median_us = 0;   // Per launch.
+  int dropped_after = 0;  // Rounds; 0 if it was still running at the end.
+  std::string reason;     // Why it was dropped; empty otherwise.
 
   bool operator==(const RaceSummary&) const = default;
 };
@@ -115,15 +130,15 @@ struct KernelOutcome {
   // Unique within the problem: the metadata's id. A second copy of one kernel has "#2" appended.
   std::string id;
   std::string provider;
-  std::string name;              // For people.
+  std::string name;  // For people.
   KernelRole role = KernelRole::user;
-  Json metadata = Json::object();       // As KernelMetadata::to_json wrote it (design, rule ...).
-  std::string artifact_hash;     // SHA-256 of what ran; empty if nothing was built.
-  Json artifact_facts = Json::object(); // Compiler, flags, library path and version, registers ...
+  Json metadata = Json::object();        // As KernelMetadata::to_json wrote it (design, rule ...).
+  std::string artifact_hash;             // SHA-256 of what ran; empty if nothing was built.
+  Json artifact_facts = Json::object();  // Compiler, flags, library path and version, registers ...
   std::uint64_t workspace_bytes = 0;
   std::uint64_t prepared_bytes = 0;
   double prepare_seconds = 0;
-  double build_seconds = 0;      // 0: from the cache, or nothing to build.
+  double build_seconds = 0;  // 0: from the cache, or nothing to build.
   Ending ending;
   std::optional<ProofSummary> proof;
   std::vector<Finding> findings;

@@ -25,14 +25,14 @@ struct Condition {
   std::string spacing;  // isolated, back_to_back, chain.
   std::string launch;   // plain, graph.
 
-  std::string to_string() const;  // "cold_weights,back_to_back,plain".
+  std::string to_string() const;  // "cache=cold_weights,spacing=back_to_back,launch=plain".
   bool operator==(const Condition&) const = default;
 };
 
 // What a kernel was allowed to do. The best stock kernel is taken within the same class.
 struct RaceClass {
-  std::string preparation;        // none, allowed.
-  std::string dependent_launch;   // forbidden, allowed.
+  std::string preparation;       // none, allowed.
+  std::string dependent_launch;  // forbidden, allowed.
 
   std::string to_string() const;  // "preparation=allowed,dependent_launch=forbidden".
   bool operator==(const RaceClass&) const = default;
@@ -44,16 +44,16 @@ std::string_view to_string(TrustGrade grade);
 Result<TrustGrade> parse_trust_grade(std::string_view text);
 
 struct RunOptions {
-  double margin = 0.01;           // Fraction.
+  double margin = 0.01;  // Fraction.
   double confidence = 0.99;
   int processes = 7;
   int min_processes = 6;
   int placements = 4;
-  double budget_seconds = 0;      // Of timing, for the whole run; 0: no limit.
-  bool exhaustive = false;        // No kernel was dropped before the last look.
+  double budget_seconds = 0;  // Of timing, for the whole run; 0: no limit.
+  bool exhaustive = false;    // No kernel was dropped before the last look.
   int threads = 0;
-  std::string suite;              // Its name, or the file's; empty for --shape.
-  std::string filter;             // --filter, as given.
+  std::string suite;   // Its name, or the file's; empty for --shape.
+  std::string filter;  // --filter, as given.
   std::vector<std::string> providers;
 
   bool operator==(const RunOptions&) const = default;
@@ -61,17 +61,17 @@ struct RunOptions {
 
 struct RefusalCountRecord {
   std::int64_t count = 0;
-  std::string example;            // One of the sentences.
+  std::string example;  // One of the sentences.
   bool operator==(const RefusalCountRecord&) const = default;
 };
 
 struct RaceRecord {
   int rounds = 0;
-  std::vector<int> looks;         // After which rounds kernels could be dropped.
-  int dropped = 0;                // Kernels.
-  int spoiled_rounds = 0;         // Rounds in which some burst was not clean.
+  std::vector<int> looks;  // After which rounds kernels could be dropped.
+  int dropped = 0;         // Kernels.
+  int spoiled_rounds = 0;  // Rounds in which some burst was not clean.
   double seconds = 0;
-  std::string end;                // "last look", "one left", "budget".
+  std::string end;  // "last look", "one left", "budget".
 
   bool operator==(const RaceRecord&) const = default;
 };
@@ -93,15 +93,15 @@ struct ProblemRecord {
   Condition condition;
   RaceClass race_class;
   double flops = 0;
-  double bytes = 0;               // Minimal traffic of one launch.
-  std::vector<KernelOutcome> kernels;                   // All that were tried, refused rows aside.
-  std::map<std::string, RefusalCountRecord> refusals;   // By reason code.
+  double bytes = 0;                                    // Minimal traffic of one launch.
+  std::vector<KernelOutcome> kernels;                  // All that were tried, refused rows aside.
+  std::map<std::string, RefusalCountRecord> refusals;  // By reason code.
   std::optional<RaceRecord> race;
-  std::vector<Confirmation> confirmations;              // The last one decides.
-  double ceiling_share = 0;       // The winner's, 0 unknown.
-  std::string ceiling;            // Of which ceiling: "read", "flops_f32".
+  std::vector<Confirmation> confirmations;  // The last one decides.
+  double ceiling_share = 0;                 // The winner's, 0 unknown.
+  std::string ceiling;                      // Of which ceiling: "read", "flops_f32".
   std::vector<SignFlip> flips;
-  std::string no_winner;          // Why there is none; empty where there is one.
+  std::string no_winner;  // Why there is none; empty where there is one.
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {
@@ -114,38 +114,40 @@ struct ProblemRecord {
 };
 
 struct Totals {
-  double timed_seconds = 0;       // In bursts.
+  double timed_seconds = 0;  // In bursts.
   double wall_seconds = 0;
   std::int64_t trials = 0;
   std::int64_t proven = 0;
-  std::int64_t wrong = 0;         // Mismatches and violations.
-  std::int64_t crashed = 0;       // Crashes, timeouts, out of memory, device lost.
+  std::int64_t wrong = 0;    // Mismatches and violations.
+  std::int64_t crashed = 0;  // Crashes, timeouts, out of memory, device lost.
   std::int64_t refused = 0;
 
   bool operator==(const Totals&) const = default;
 };
 
 struct RunRecord {
-  std::string id;                        // Unique; also the run's folder name.
-  std::string kind;                      // "sweep", "race", "run".
-  std::string created;                   // UTC, ISO 8601.
+  std::string id;       // Unique; also the run's folder name.
+  std::string kind;     // "sweep", "race", "run".
+  std::string created;  // UTC, ISO 8601.
   std::vector<std::string> command_line;
   std::string assay_version;
   std::string assay_build;
   Environment environment;
   RunOptions options;
   TrustGrade trust = TrustGrade::unconfined_native;
-  std::string trust_reason;              // One sentence: what holds and what does not.
-  std::vector<Finding> findings;         // On the whole run: "cache_unproven" ...
+  std::string trust_reason;       // One sentence: what holds and what does not.
+  std::vector<Finding> findings;  // On the whole run: "cache_unproven" ...
   std::vector<ProblemRecord> problems;
   Totals totals;
-  bool interrupted = false;              // Some problems were not reached.
+  bool interrupted = false;  // Some problems were not reached.
 
   const ProblemRecord* find(std::string_view name) const;
 };
 
 Json to_json(const Environment& environment);
 Json to_json(const KernelOutcome& outcome);
+Json to_json(const ProcessSamples& samples);
+Json to_json(const Confirmation& confirmation);
 Json to_json(const ProblemRecord& problem);
 Json to_json(const RunRecord& record);
 Json to_json(const stats::Verdict& verdict);
@@ -157,8 +159,13 @@ Json to_json(const stats::Verdict& verdict);
 Result<RunRecord> read_record(const JsonDocument& document);
 Result<Environment> read_environment(const JsonField& field);
 Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
+Result<ProcessSamples> read_process_samples(const JsonField& field);
+Result<Confirmation> read_confirmation(const JsonField& field);
 Result<ProblemRecord> read_problem_record(const JsonField& field);
 Result<stats::Verdict> read_verdict(const JsonField& field);
+
+// The text that write_record writes: indented, with lists of numbers on one line each.
+std::string record_text(const RunRecord& record);
 
 // Reads FILE.json, or FILE.json.zst compressed; not_found if it is absent.
 Result<RunRecord> load_record(const std::string& path);

@@ -1,0 +1,196 @@
+#pragma once
+
+// One description of a struct's fields serves its writer and its reader: describe(archive, value)
+// names each field once. Private to record/.
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "assay/base/json.h"
+
+namespace assay {
+
+// In this namespace, so that a call finds the describe() and write_value() of types elsewhere.
+class RecordWriter;
+class RecordReader;
+struct RecordTag {};
+
+namespace archive {
+
+// T is U or const U: describe() is written once for both directions.
+template <class T, class U>
+concept Is = std::same_as<std::remove_const_t<T>, U>;
+
+// Inclusive bounds of a number.
+struct Range {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+};
+inline constexpr Range kAny{};
+inline constexpr Range kNotNegative{0, std::numeric_limits<double>::infinity()};
+inline constexpr Range kPositive{std::numeric_limits<double>::min(),
+                                 std::numeric_limits<double>::infinity()};
+
+template <class T>
+struct is_vector : std::false_type {};
+template <class T>
+struct is_vector<std::vector<T>> : std::true_type {};
+template <class T>
+struct is_optional : std::false_type {};
+template <class T>
+struct is_optional<std::optional<T>> : std::true_type {};
+template <class T>
+struct is_map : std::false_type {};
+template <class T>
+struct is_map<std::map<std::string, T>> : std::true_type {};
+
+// A struct that describe() does not fit has write_value and read_value overloads of its own.
+template <class T>
+Json write_any(const T& value);
+template <class T>
+Status read_any(const JsonField& field, T& value, Range range = kAny);
+
+}  // namespace archive
+
+class RecordWriter {
+ public:
+  template <class T>
+  void operator()(const char* key, const T& value, archive::Range = archive::kAny) {
+    json_[key] = archive::write_any(value);
+  }
+  template <class T>
+  void required(const char* key, const T& value, archive::Range = archive::kAny) {
+    json_[key] = archive::write_any(value);
+  }
+  Json take() { return std::move(json_); }
+
+ private:
+  Json json_ = Json::object();
+};
+
+// Reads fields until the first error. Absent and null fields keep their defaults unless required.
+class RecordReader {
+ public:
+  explicit RecordReader(const JsonField& field) : field_(field), status_(field.expect_object()) {}
+
+  template <class T>
+  void operator()(const char* key, T& value, archive::Range range = archive::kAny) {
+    if (!status_) return;
+    const std::optional<JsonField> found = field_.find(key);
+    if (found && !found->is_null()) status_ = archive::read_any(*found, value, range);
+  }
+  template <class T>
+  void required(const char* key, T& value, archive::Range range = archive::kAny) {
+    if (!status_) return;
+    const Result<JsonField> found = field_.at(key);
+    status_ = found ? archive::read_any(*found, value, range) : Status(fail(found.error()));
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  const JsonField& field_;
+  Status status_;
+};
+
+namespace archive {
+
+template <class T>
+concept HasWrite = requires(const T& value) {
+  write_value(value, RecordTag{});
+};
+
+template <class T>
+Json write_any(const T& value) {
+  if constexpr (HasWrite<T>) {
+    return write_value(value, RecordTag{});
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::string(to_string(value));
+  } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string> ||
+                       std::same_as<T, Json>) {
+    return Json(value);
+  } else if constexpr (is_vector<T>::value) {
+    Json list = Json::array();
+    for (const auto& item : value) list.push_back(write_any(item));
+    return list;
+  } else if constexpr (is_optional<T>::value) {
+    return value ? write_any(*value) : Json(nullptr);
+  } else if constexpr (is_map<T>::value) {
+    Json object = Json::object();
+    for (const auto& [key, item] : value) object[key] = write_any(item);
+    return object;
+  } else {
+    RecordWriter writer;
+    describe(writer, value);
+    return writer.take();
+  }
+}
+
+template <class T>
+concept HasRead = requires(const JsonField& field, T& value) {
+  read_value(field, value);
+};
+
+// Integers are bounded by their own type as well as by the range.
+template <class T>
+Result<T> read_integer(const JsonField& field, Range range) {
+  constexpr std::int64_t kLowest = std::is_signed_v<T> ? std::numeric_limits<T>::min() : 0;
+  constexpr std::int64_t kHighest = sizeof(T) == 8
+                                        ? std::numeric_limits<std::int64_t>::max()
+                                        : static_cast<std::int64_t>(std::numeric_limits<T>::max());
+  std::int64_t low = kLowest, high = kHighest;
+  if (range.min > static_cast<double>(low)) low = static_cast<std::int64_t>(range.min);
+  if (range.min > 0 && range.min < 1) low = 1;
+  if (range.max < static_cast<double>(high)) high = static_cast<std::int64_t>(range.max);
+  ASSAY_TRY(const std::int64_t value, field.as_int64(low, high));
+  return static_cast<T>(value);
+}
+
+template <class T>
+Status read_any(const JsonField& field, T& value, Range range) {
+  if constexpr (HasRead<T>) {
+    return read_value(field, value);
+  } else if constexpr (std::same_as<T, bool>) {
+    ASSAY_TRY(value, field.as_bool());
+  } else if constexpr (std::is_integral_v<T>) {
+    ASSAY_TRY(value, read_integer<T>(field, range));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    ASSAY_TRY(value, field.as_double(range.min, range.max));
+  } else if constexpr (std::same_as<T, std::string>) {
+    ASSAY_TRY(value, field.as_string());
+  } else if constexpr (std::same_as<T, Json>) {
+    value = field.json();
+  } else if constexpr (is_vector<T>::value) {
+    ASSAY_TRY(const std::vector<JsonField> items, field.items());
+    value.clear();
+    value.reserve(items.size());
+    for (const JsonField& item : items) {
+      typename T::value_type one{};
+      ASSAY_TRY(read_any(item, one, range));
+      value.push_back(std::move(one));
+    }
+  } else if constexpr (is_optional<T>::value) {
+    value.emplace();
+    ASSAY_TRY(read_any(field, *value, range));
+  } else if constexpr (is_map<T>::value) {
+    ASSAY_TRY(const auto members, field.members());
+    value.clear();
+    for (const auto& [key, member] : members) {
+      ASSAY_TRY(read_any(member, value[key], range));
+    }
+  } else {
+    RecordReader reader(field);
+    describe(reader, value);
+    return reader.status();
+  }
+  return {};
+}
+
+}  // namespace archive
+}  // namespace assay

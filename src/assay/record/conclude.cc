@@ -1,0 +1,180 @@
+#include "assay/record/conclude.h"
+
+#include <algorithm>
+
+#include "assay/base/hash.h"
+#include "assay/stats/robust.h"
+#include "assay/stats/tie.h"
+
+namespace assay {
+namespace {
+
+// Per-launch times: two kernels may have bursts of different length.
+std::vector<stats::Burst> bursts_of(const KernelSamples& samples) {
+  std::vector<stats::Burst> bursts;
+  bursts.reserve(samples.burst_ns.size());
+  for (std::size_t i = 0; i < samples.burst_ns.size(); ++i) {
+    bursts.push_back({.ns = static_cast<double>(samples.burst_ns[i]) /
+                            static_cast<double>(std::max<std::int64_t>(samples.launches, 1)),
+                      .clean = i < samples.clean.size() && samples.clean[i] != 0});
+  }
+  return bursts;
+}
+
+std::string hash_samples(const Confirmation& confirmation) {
+  Sha256 hash;
+  for (const ProcessSamples& process : confirmation.processes) {
+    hash.update_field(canonical(to_json(process)));
+  }
+  return hash.hex();
+}
+
+class Judge {
+ public:
+  Judge(const ProblemRecord& problem, const Confirmation& confirmation, const RunOptions& options)
+      : problem_(problem), confirmation_(confirmation), options_(judge_options(options)) {}
+
+  // Timed finalists in the race's order.
+  std::vector<const KernelOutcome*> eligible() const {
+    std::vector<const KernelOutcome*> kernels;
+    for (const std::string& id : confirmation_.finalists) {
+      const KernelOutcome* kernel = problem_.find(id);
+      if (kernel != nullptr && is_timed(kernel->ending)) kernels.push_back(kernel);
+    }
+    return kernels;
+  }
+
+  PairVerdict pair(const std::string& candidate, const std::string& other) const {
+    const std::vector<stats::ProcessMean> means =
+        pair_means(confirmation_.processes, candidate, other);
+    return {candidate, other, stats::judge(means, options_)};
+  }
+
+  // A kernel against itself: every process says exactly 0.
+  PairVerdict itself(const std::string& id) const {
+    std::vector<stats::ProcessMean> means = pair_means(confirmation_.processes, id, id);
+    return {id, id, stats::judge(means, options_)};
+  }
+
+ private:
+  const ProblemRecord& problem_;
+  const Confirmation& confirmation_;
+  stats::JudgeOptions options_;
+};
+
+const KernelOutcome* with_id(const std::vector<const KernelOutcome*>& kernels,
+                             std::string_view id) {
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const KernelOutcome* kernel) { return kernel->id == id; });
+  return found == kernels.end() ? nullptr : *found;
+}
+
+// Whose verdict is the problem's. Fixed beforehand; only if that kernel fell out while it was
+// confirmed does the next in the race's order stand in.
+const KernelOutcome* candidate_of(const std::vector<const KernelOutcome*>& kernels,
+                                  const Confirmation& confirmation) {
+  if (const KernelOutcome* chosen = with_id(kernels, confirmation.candidate)) return chosen;
+  for (const KernelOutcome* kernel : kernels) {
+    if (kernel->role != KernelRole::stock) return kernel;
+  }
+  return with_id(kernels, confirmation.leader);
+}
+
+void place(Conclusion& out, const std::vector<const KernelOutcome*>& kernels,
+           const Confirmation& confirmation, const Judge& judge) {
+  if (with_id(kernels, confirmation.leader) == nullptr) return;
+  std::vector<stats::TieCandidate> candidates;
+  for (const KernelOutcome* kernel : kernels) {
+    stats::TieCandidate candidate{.name = kernel->label(),
+                                  .against_leader = std::nullopt,
+                                  .incumbent = kernel->id == confirmation.incumbent,
+                                  .workspace_bytes = kernel->workspace_bytes};
+    if (kernel->id != confirmation.leader) {
+      out.against_leader.push_back(judge.pair(kernel->id, confirmation.leader));
+      candidate.against_leader = out.against_leader.back().verdict;
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  const std::optional<stats::TieResult> ties = stats::break_ties(candidates);
+  if (!ties) return;
+  out.winner = kernels[ties->winner]->id;
+  for (const std::size_t i : ties->tied) out.tied.push_back(kernels[i]->id);
+  for (const std::size_t i : ties->unclear) out.unclear.push_back(kernels[i]->id);
+  for (const std::size_t i : ties->ahead) out.ahead.push_back(kernels[i]->id);
+}
+
+std::optional<PairVerdict> headline(Conclusion& out,
+                                    const std::vector<const KernelOutcome*>& kernels,
+                                    const Confirmation& confirmation, const Judge& judge) {
+  const KernelOutcome* candidate = candidate_of(kernels, confirmation);
+  if (candidate == nullptr) return std::nullopt;
+  if (candidate->role == KernelRole::stock) {
+    if (candidate->id == confirmation.baseline) return judge.itself(candidate->id);
+    if (with_id(kernels, confirmation.baseline) == nullptr) return std::nullopt;
+    return judge.pair(candidate->id, confirmation.baseline);
+  }
+  std::vector<stats::Verdict> verdicts;
+  for (const KernelOutcome* kernel : kernels) {
+    if (kernel->role != KernelRole::stock) continue;
+    out.against_stock.push_back(judge.pair(candidate->id, kernel->id));
+    verdicts.push_back(out.against_stock.back().verdict);
+  }
+  if (verdicts.empty()) return std::nullopt;
+  const stats::Verdict weakest = stats::weakest(verdicts);
+  for (const PairVerdict& pair : out.against_stock) {
+    if (pair.verdict.word == weakest.word && pair.verdict.low == weakest.low) return pair;
+  }
+  return std::nullopt;
+}
+
+double median_us(const Confirmation& confirmation, std::string_view id) {
+  std::vector<double> times;
+  for (const ProcessSamples& process : confirmation.processes) {
+    const KernelSamples* samples = process.find(id);
+    if (samples == nullptr) continue;
+    for (const stats::Burst& burst : bursts_of(*samples)) {
+      if (burst.clean && burst.ns > 0) times.push_back(burst.ns * 1e-3);
+    }
+  }
+  return times.empty() ? 0 : stats::median(times);
+}
+
+}  // namespace
+
+std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
+                                           std::string_view candidate, std::string_view other) {
+  std::vector<stats::ProcessMean> means;
+  for (const ProcessSamples& process : processes) {
+    const KernelSamples* first = process.find(candidate);
+    const KernelSamples* second = process.find(other);
+    if (first == nullptr || second == nullptr) {
+      means.emplace_back();
+      continue;
+    }
+    const std::vector<stats::Burst> one = bursts_of(*first), two = bursts_of(*second);
+    means.push_back(stats::process_mean(stats::pair_rounds(one, two, process.placement)));
+  }
+  return means;
+}
+
+stats::JudgeOptions judge_options(const RunOptions& options) {
+  return {.margin = options.margin,
+          .confidence = options.confidence,
+          .min_processes = options.min_processes};
+}
+
+Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmation,
+                    const RunOptions& options) {
+  const Judge judge(problem, confirmation, options);
+  const std::vector<const KernelOutcome*> kernels = judge.eligible();
+  Conclusion conclusion;
+  place(conclusion, kernels, confirmation, judge);
+  conclusion.headline = headline(conclusion, kernels, confirmation, judge);
+  for (const KernelOutcome* kernel : kernels) {
+    conclusion.times.push_back({kernel->id, median_us(confirmation, kernel->id)});
+  }
+  conclusion.samples_hash = hash_samples(confirmation);
+  return conclusion;
+}
+
+}  // namespace assay

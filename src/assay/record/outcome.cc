@@ -1,0 +1,111 @@
+#include "assay/record/outcome.h"
+
+#include <array>
+#include <csignal>
+
+#include "assay/base/text.h"
+
+namespace assay {
+namespace {
+
+constexpr std::array<std::string_view, 10> kEndingNames = {
+    "timed",   "refusal",       "build_failure", "mismatch",  "crash",
+    "timeout", "out_of_memory", "device_lost",   "violation", "not_reached"};
+
+std::string signal_name(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGABRT:
+      return "SIGABRT";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGILL:
+      return "SIGILL";
+    case SIGKILL:
+      return "SIGKILL";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGTRAP:
+      return "SIGTRAP";
+    case SIGSYS:
+      return "SIGSYS";
+    default:
+      return fmt::format("signal {}", signal);
+  }
+}
+
+std::string in_stage(std::string_view stage) {
+  return stage.empty() ? std::string() : fmt::format(" in {}", sanitize(stage, 40));
+}
+
+std::string with_message(std::string_view what, std::string_view message) {
+  return message.empty() ? std::string(what) : fmt::format("{}: {}", what, sanitize(message, 400));
+}
+
+struct Sentence {
+  std::string operator()(const ending::Timed&) const { return "timed"; }
+  std::string operator()(const ending::Refusal& refusal) const {
+    return with_message("refused", refusal.reasons.empty() ? "" : refusal.reasons.front().sentence);
+  }
+  std::string operator()(const ending::BuildFailure& failure) const {
+    return with_message("did not compile", failure.message);
+  }
+  std::string operator()(const ending::Mismatch& mismatch) const {
+    return with_message("wrong", mismatch.message);
+  }
+  std::string operator()(const ending::Crash& crash) const {
+    const std::string how = crash.signal != 0 ? signal_name(crash.signal)
+                                              : fmt::format("exit code {}", crash.exit_code);
+    return fmt::format("crashed{} ({})", in_stage(crash.stage), how);
+  }
+  std::string operator()(const ending::Timeout& timeout) const {
+    return fmt::format("ran past {}{}", format_duration(timeout.limit_seconds),
+                       in_stage(timeout.stage));
+  }
+  std::string operator()(const ending::OutOfMemory& memory) const {
+    return memory.limit_bytes > 0
+               ? fmt::format("out of memory{} (limit {})", in_stage(memory.stage),
+                             format_bytes(static_cast<double>(memory.limit_bytes)))
+               : fmt::format("out of memory{}", in_stage(memory.stage));
+  }
+  std::string operator()(const ending::DeviceLost& lost) const {
+    return with_message("device lost", lost.message);
+  }
+  std::string operator()(const ending::Violation& violation) const {
+    return with_message(fmt::format("violation {}", sanitize(violation.code, 60)),
+                        violation.message);
+  }
+  std::string operator()(const ending::NotReached& reached) const {
+    return with_message("not reached", reached.message);
+  }
+};
+
+constexpr std::array<std::pair<KernelRole, std::string_view>, 4> kRoles = {{
+    {KernelRole::stock, "stock"},
+    {KernelRole::ours, "ours"},
+    {KernelRole::user, "user"},
+    {KernelRole::reference, "reference"},
+}};
+
+}  // namespace
+
+std::string_view ending_name(const Ending& ending) { return kEndingNames[ending.index()]; }
+
+std::string ending_sentence(const Ending& ending) { return std::visit(Sentence{}, ending); }
+
+std::string_view to_string(KernelRole role) {
+  return kRoles[static_cast<std::size_t>(role)].second;
+}
+
+Result<KernelRole> parse_kernel_role(std::string_view text) {
+  for (const auto& [role, name] : kRoles) {
+    if (name == text) return role;
+  }
+  return fail(ErrorCode::invalid_input, "'{}' is no role; it is stock, ours, user or reference",
+              sanitize(text, 80));
+}
+
+}  // namespace assay

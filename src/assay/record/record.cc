@@ -1,0 +1,222 @@
+#include "assay/record/record.h"
+
+#include <array>
+#include <cctype>
+#include <memory>
+#include <zstd.h>
+
+#include "assay/base/file.h"
+#include "assay/base/hash.h"
+#include "assay/base/text.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kCompressed = ".zst";
+// Level 9 halves a record of integers again for a few milliseconds; higher levels gain little.
+constexpr int kCompressionLevel = 9;
+
+constexpr std::array<std::pair<TrustGrade, std::string_view>, 3> kTrustGrades = {{
+    {TrustGrade::device_code, "device_code"},
+    {TrustGrade::confined_native, "confined_native"},
+    {TrustGrade::unconfined_native, "unconfined_native"},
+}};
+
+bool holds_object(const Json& value) {
+  if (value.is_object()) return true;
+  if (!value.is_array()) return false;
+  for (const Json& item : value) {
+    if (holds_object(item)) return true;
+  }
+  return false;
+}
+
+// As dump_pretty(), but a list without objects stays on one line: samples are thousands of
+// integers.
+void dump(const Json& value, int depth, std::string& out) {
+  const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+  if (value.is_object() && !value.empty()) {
+    out += "{\n";
+    bool first = true;
+    for (const auto& [key, item] : value.items()) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent + "  " + canonical(Json(key)) + ": ";
+      dump(item, depth + 1, out);
+    }
+    out += "\n" + indent + "}";
+  } else if (holds_object(value)) {
+    out += "[\n";
+    bool first = true;
+    for (const Json& item : value) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent + "  ";
+      dump(item, depth + 1, out);
+    }
+    out += "\n" + indent + "]";
+  } else {
+    out += canonical(value);
+  }
+}
+
+Result<std::string> compress(std::string_view text) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  const std::size_t written =
+      ZSTD_compress(out.data(), out.size(), text.data(), text.size(), kCompressionLevel);
+  if (ZSTD_isError(written)) {
+    return fail(ErrorCode::machine, "zstd: {}", ZSTD_getErrorName(written));
+  }
+  out.resize(written);
+  return out;
+}
+
+// Stops at kMaxJsonBytes whatever the frame's header promises.
+Result<std::string> decompress(std::string_view bytes, const std::string& path) {
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
+                                                                     &ZSTD_freeDCtx);
+  if (context == nullptr) return fail(ErrorCode::machine, "{}: no memory to decompress", path);
+  std::string out;
+  std::string chunk(ZSTD_DStreamOutSize(), '\0');
+  ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+  std::size_t wanted = 1;
+  while (input.pos < input.size) {
+    ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
+    wanted = ZSTD_decompressStream(context.get(), &output, &input);
+    if (ZSTD_isError(wanted)) {
+      return fail(ErrorCode::invalid_input, "{}: not zstd, or damaged: {}", path,
+                  ZSTD_getErrorName(wanted));
+    }
+    if (out.size() + output.pos > kMaxJsonBytes) {
+      return fail(ErrorCode::invalid_input, "{}: more than {} once decompressed", path,
+                  format_bytes(static_cast<double>(kMaxJsonBytes)));
+    }
+    out.append(chunk.data(), output.pos);
+  }
+  // What the decoder still holds back once the input is used up.
+  while (wanted != 0) {
+    ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
+    wanted = ZSTD_decompressStream(context.get(), &output, &input);
+    if (ZSTD_isError(wanted) || output.pos == 0) {
+      return fail(ErrorCode::invalid_input, "{}: cut short", path);
+    }
+    if (out.size() + output.pos > kMaxJsonBytes) {
+      return fail(ErrorCode::invalid_input, "{}: more than {} once decompressed", path,
+                  format_bytes(static_cast<double>(kMaxJsonBytes)));
+    }
+    out.append(chunk.data(), output.pos);
+  }
+  return out;
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string Condition::to_string() const {
+  return fmt::format("cache={},spacing={},launch={}", cache, spacing, launch);
+}
+
+std::string RaceClass::to_string() const {
+  return fmt::format("preparation={},dependent_launch={}", preparation, dependent_launch);
+}
+
+std::string_view to_string(TrustGrade grade) {
+  return kTrustGrades[static_cast<std::size_t>(grade)].second;
+}
+
+Result<TrustGrade> parse_trust_grade(std::string_view text) {
+  for (const auto& [grade, name] : kTrustGrades) {
+    if (name == text) return grade;
+  }
+  return fail(ErrorCode::invalid_input,
+              "'{}' is no trust grade; it is device_code, confined_native or unconfined_native",
+              sanitize(text, 80));
+}
+
+const KernelSamples* ProcessSamples::find(std::string_view id) const {
+  for (const KernelSamples& kernel : kernels) {
+    if (kernel.id == id) return &kernel;
+  }
+  return nullptr;
+}
+
+Result<std::string> commitment_of(std::string_view seed) {
+  std::string bytes;
+  bytes.reserve(seed.size() / 2);
+  for (std::size_t i = 0; i + 1 < seed.size(); i += 2) {
+    const int high = hex_digit(seed[i]), low = hex_digit(seed[i + 1]);
+    if (high < 0 || low < 0) break;
+    bytes.push_back(static_cast<char>(high * 16 + low));
+  }
+  if (seed.empty() || bytes.size() * 2 != seed.size()) {
+    return fail(ErrorCode::invalid_input, "a seed is an even number of hex digits, not '{}'",
+                sanitize(seed, 80));
+  }
+  return sha256_hex(std::string_view(bytes));
+}
+
+double Conclusion::median_us(std::string_view id) const {
+  for (const Time& time : times) {
+    if (time.id == id) return time.median_us;
+  }
+  return 0;
+}
+
+const KernelOutcome* ProblemRecord::find(std::string_view id) const {
+  for (const KernelOutcome& kernel : kernels) {
+    if (kernel.id == id) return &kernel;
+  }
+  return nullptr;
+}
+
+const KernelOutcome* ProblemRecord::winner() const {
+  const Confirmation* confirmation = decisive();
+  return confirmation == nullptr ? nullptr : find(confirmation->conclusion.winner);
+}
+
+std::int64_t ProblemRecord::dimension(std::string_view dimension_name,
+                                      std::int64_t fallback) const {
+  if (!problem.is_object()) return fallback;
+  const auto found = problem.find(std::string(dimension_name));
+  return found != problem.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                              : fallback;
+}
+
+const ProblemRecord* RunRecord::find(std::string_view name) const {
+  for (const ProblemRecord& problem : problems) {
+    if (problem.name == name) return &problem;
+  }
+  return nullptr;
+}
+
+std::string record_text(const RunRecord& record) {
+  std::string text;
+  dump(to_json(record), 0, text);
+  text += '\n';
+  return text;
+}
+
+Result<RunRecord> load_record(const std::string& path) {
+  ASSAY_TRY(std::string text, read_file(path));
+  if (path.ends_with(kCompressed)) {
+    ASSAY_TRY(text, decompress(text, path));
+  }
+  ASSAY_TRY(const JsonDocument document, parse_json_document(text, path));
+  return read_record(document);
+}
+
+Status write_record(const std::string& path, const RunRecord& record) {
+  std::string text = record_text(record);
+  if (path.ends_with(kCompressed)) {
+    ASSAY_TRY(text, compress(text));
+  }
+  return write_file_atomic(path, text);
+}
+
+}  // namespace assay
