@@ -8,7 +8,7 @@
 //     source: my_gemm.cc         # Relative to the manifest. Not in a head comment.
 //     entry: my_gemm             # The function, extern "C".
 //     operation: gemm            # The default.
-//     dtype: f32                 # Of a, b and out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
+//     dtype: f32                 # Of a, b, out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
 //     accumulate: f32            # Default: any that a problem asks for.
 //     layout: tt                 # Or [tt, tn]: one kernel for each; or any (strides in args).
 //     args: [a, b, out, m, n, k] # Order: pointers, int64_t sizes and strides, double alpha and beta.

@@ -25,7 +25,7 @@ namespace assay::input {
 
 struct YamlLimits {
   size_t bytes = size_t{16} << 20;  // A suite of 100,000 shapes takes about 10 MB.
-  size_t nodes = 2'000'000;         // Counted with aliases expanded.
+  size_t nodes = 1'500'000;         // Counted with aliases expanded.
   int depth = 32;                   // Our deepest file needs six.
 };
 
@@ -42,8 +42,8 @@ class YamlField {
   // "file:line:column: field: sentence".
   Error error(std::string_view sentence, ErrorCode code = ErrorCode::invalid_input) const;
 
-  // Maps. at() fails where the key is absent; find() gives null there. Both give null or fail on a
-  // value left empty ("m:"), which is never meant. All fail where this is not a map.
+  // Maps, in the file's order. An absent key is an error for at() and null for find(). A value left
+  // empty ("m:") is never meant and an error for both; so is asking what is not a map.
   Result<YamlField> at(std::string_view key) const;
   Result<std::optional<YamlField>> find(std::string_view key) const;
   Result<std::vector<std::pair<std::string, YamlField>>> members() const;
@@ -68,15 +68,14 @@ class YamlField {
   struct Tree;
   friend class YamlBuilder;
   friend Result<YamlField> parse_yaml(std::string_view, std::string_view, const YamlLimits&);
-  YamlField(std::shared_ptr<const Tree> tree, uint32_t node, std::string path, int line, int column);
-  YamlField child(uint32_t node, std::string path, int line, int column) const;
-  Error wrong_kind(std::string_view expected) const;
-  std::string written() const;
+  YamlField(std::shared_ptr<const Tree> tree, uint32_t node, std::string path);
+  YamlField member(size_t index) const;
+  Error wants(std::string_view what) const;
+  Result<std::string_view> plain(std::string_view what) const;
 
   std::shared_ptr<const Tree> tree_;
   uint32_t node_ = 0;
   std::string path_;
-  int line_ = 1, column_ = 1;
 };
 
 // origin: the file's name as the user wrote it, for errors.

@@ -1,0 +1,102 @@
+#include "assay/input/kernel_words.h"
+
+#include <algorithm>
+
+namespace assay::input {
+namespace {
+
+const std::vector<KernelWords>& all_words() {
+  static const std::vector<KernelWords> words = {{
+      .operation = "gemm",
+      .operands = {{.role = "a", .dimensions = {"l", "m", "k"}},
+                   {.role = "b", .dimensions = {"l", "k", "n"}},
+                   {.role = "out", .dimensions = {"l", "m", "n"}, .output = true},
+                   {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"}},
+      .dimensions = {"m", "n", "k", "l"},
+      .batch = "l",
+      .scalars = {"alpha", "beta"},
+  }};
+  return words;
+}
+
+struct Other {
+  const char* name;
+  Argument::Kind kind;
+};
+constexpr Other kOthers[] = {{"workspace", Argument::Kind::workspace},
+                             {"workspace_bytes", Argument::Kind::workspace_bytes},
+                             {"prepared", Argument::Kind::prepared},
+                             {"threads", Argument::Kind::threads}};
+
+}  // namespace
+
+const KernelWords* find_words(std::string_view operation) {
+  for (const KernelWords& words : all_words()) {
+    if (words.operation == operation) return &words;
+  }
+  return nullptr;
+}
+
+const KernelWords::Operand* KernelWords::find_operand(std::string_view role) const {
+  for (const Operand& operand : operands) {
+    if (operand.role == role) return &operand;
+  }
+  return nullptr;
+}
+
+std::optional<Argument> KernelWords::find(std::string_view name) const {
+  using Kind = Argument::Kind;
+  for (const Other& other : kOthers) {
+    if (name == other.name) return Argument{other.kind, {}, {}};
+  }
+  if (std::find(dimensions.begin(), dimensions.end(), name) != dimensions.end()) {
+    return Argument{Kind::size, {}, std::string(name)};
+  }
+  if (std::find(scalars.begin(), scalars.end(), name) != scalars.end()) {
+    return Argument{Kind::scalar, {}, {}};
+  }
+  for (const Operand& operand : operands) {
+    if (name == operand.role) return Argument{Kind::operand, operand.role, {}};
+    if (name == "ld" + operand.role) return Argument{Kind::leading, operand.role, {}};
+    for (const std::string& dimension : operand.dimensions) {
+      if (name == operand.role + "_" + dimension) {
+        return Argument{Kind::stride, operand.role, dimension};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> KernelWords::names() const {
+  std::vector<std::string> names;
+  for (const Operand& operand : operands) names.push_back(operand.role);
+  names.insert(names.end(), dimensions.begin(), dimensions.end());
+  for (const Operand& operand : operands) names.push_back("ld" + operand.role);
+  for (const Operand& operand : operands) {
+    for (const std::string& dimension : operand.dimensions) {
+      names.push_back(operand.role + "_" + dimension);
+    }
+  }
+  names.insert(names.end(), scalars.begin(), scalars.end());
+  for (const Other& other : kOthers) names.emplace_back(other.name);
+  return names;
+}
+
+std::optional<Argument> find_argument(const KernelEntry& entry, std::string_view name) {
+  for (const KernelEntry::Tunable& tunable : entry.tunables) {
+    if (tunable.name == name) return Argument{Argument::Kind::tunable, {}, {}};
+  }
+  const KernelWords* words = entry.rule ? find_words(entry.rule->operation) : nullptr;
+  return words ? words->find(name) : std::nullopt;
+}
+
+std::vector<std::string> expression_names(const KernelEntry& entry) {
+  std::vector<std::string> names;
+  if (const KernelWords* words = entry.rule ? find_words(entry.rule->operation) : nullptr) {
+    names = words->dimensions;
+  }
+  for (const KernelEntry::Tunable& tunable : entry.tunables) names.push_back(tunable.name);
+  return names;
+}
+
+}  // namespace assay::input

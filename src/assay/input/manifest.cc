@@ -1,0 +1,163 @@
+#include "assay/input/manifest.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+#include "assay/input/head_comment.h"
+#include "assay/input/manifest_entry.h"
+#include "assay/input/yaml.h"
+
+namespace assay::input {
+namespace {
+
+constexpr size_t kMaxSourceBytes = size_t{16} << 20;
+constexpr size_t kMaxHeadComments = 256;
+
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::path result = std::filesystem::absolute(path, failed);
+  return failed ? path : result.lexically_normal();
+}
+
+Error no_comment(const std::filesystem::path& path, std::string_view text, int late) {
+  const bool python = comment_style(path) == CommentStyle::python;
+  if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
+    return {ErrorCode::invalid_input,
+            fmt::format("{}:1: this is a binary file, not source; describe it in a manifest",
+                        path.string())};
+  }
+  if (late > 0) {
+    return {ErrorCode::invalid_input,
+            fmt::format("{}:{}: the assay comment stands after code; move it to the file's head",
+                        path.string(), late)};
+  }
+  const std::string_view example =
+      "assay: {entry: my_gemm, operation: gemm, a: f32, b: f32, out: f32, layout: tt, "
+      "args: [a, b, out, m, n, k]}";
+  return {ErrorCode::invalid_input,
+          fmt::format("{}:1: nothing says what this file's kernel is; put a comment at its head, for "
+                      "example\n  {} {}{}",
+                      path.string(), python ? "#" : "//", example,
+                      python ? ""
+                             : "\nfor extern \"C\" void my_gemm(const float* a, const float* b, "
+                               "float* out, int64_t m, int64_t n, int64_t k)")};
+}
+
+// Names are keys in tables of results.
+Status unique_names(const std::vector<KernelEntry>& entries) {
+  std::unordered_map<std::string_view, std::string_view> origins;
+  for (const KernelEntry& entry : entries) {
+    const auto [earlier, fresh] = origins.emplace(entry.name, entry.origin);
+    if (!fresh) {
+      return fail(ErrorCode::invalid_input,
+                  "{}: name: '{}' is given twice, first at {}; give each kernel a name of its own",
+                  entry.origin, entry.name, earlier->second);
+    }
+  }
+  return {};
+}
+
+struct FileAndEntry {
+  std::filesystem::path file;
+  std::string entry;
+};
+
+FileAndEntry split_entry(std::string_view text) {
+  const size_t colons = text.rfind("::");
+  if (colons == std::string_view::npos) return {text, {}};
+  return {text.substr(0, colons), std::string(text.substr(colons + 2))};
+}
+
+}  // namespace
+
+Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
+                                                const std::filesystem::path& path) {
+  ASSAY_TRY(const YamlField file, parse_yaml(text, path.string()));
+  YamlField list = file;
+  if (file.kind() == YamlField::Kind::map) {
+    static const std::vector<std::string> kKnown = {"kernels"};
+    ASSAY_TRY(file.only(kKnown));
+    ASSAY_TRY(list, file.at("kernels"));
+  }
+  if (list.kind() != YamlField::Kind::list) {
+    return fail(list.error("a manifest is a list of kernels; begin each with '- name: my_gemm'"));
+  }
+  ASSAY_TRY(const std::vector<YamlField> items, list.items());
+  if (items.empty()) return fail(list.error("is empty; describe at least one kernel"));
+  const EntryContext context{.folder = absolute_path(path).parent_path(), .source = {}, .entry = {}};
+  std::vector<KernelEntry> entries;
+  for (const YamlField& item : items) {
+    ASSAY_TRY(std::vector<KernelEntry> read, read_entry(item, context));
+    std::move(read.begin(), read.end(), std::back_inserter(entries));
+  }
+  ASSAY_TRY(unique_names(entries));
+  return entries;
+}
+
+Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path) {
+  ASSAY_TRY(const std::string text, read_file(path.string(), YamlLimits{}.bytes));
+  return parse_manifest(text, path);
+}
+
+Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
+                                                    const std::filesystem::path& path,
+                                                    std::string_view entry) {
+  const HeadComments found = find_head_comments(text, comment_style(path));
+  if (found.comments.empty()) return fail(no_comment(path, text, found.first_after_code));
+  if (found.comments.size() > kMaxHeadComments) {
+    return fail(ErrorCode::invalid_input, "{}:{}: more than {} descriptions in one file; split it",
+                path.string(), found.comments[kMaxHeadComments].line, kMaxHeadComments);
+  }
+  EntryContext context{.folder = {}, .source = absolute_path(path), .entry = std::string(entry)};
+  std::vector<KernelEntry> entries;
+  std::vector<std::string> known;
+  for (const HeadComment& comment : found.comments) {
+    ASSAY_TRY(const YamlField note, parse_yaml(comment.yaml, path.string()));
+    ASSAY_TRY(const YamlField kernel, note.at("assay"));
+    if (!entry.empty() && found.comments.size() > 1) {
+      ASSAY_TRY(const YamlField named, kernel.at("entry"));
+      ASSAY_TRY(known.emplace_back(), named.as_string());
+      if (known.back() != entry) continue;
+    }
+    ASSAY_TRY(std::vector<KernelEntry> read, read_entry(kernel, context));
+    std::move(read.begin(), read.end(), std::back_inserter(entries));
+  }
+  if (entries.empty()) {
+    return fail(ErrorCode::invalid_input, "{}:{}: no comment describes the entry '{}'{}; they are {}",
+                path.string(), found.comments.front().line, sanitize(entry, 60),
+                did_you_mean(entry, known), join(known, ", "));
+  }
+  ASSAY_TRY(unique_names(entries));
+  return entries;
+}
+
+Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
+                                                   std::string_view entry) {
+  ASSAY_TRY(const std::string text, read_file(path.string(), kMaxSourceBytes));
+  return parse_head_comment(text, path, entry);
+}
+
+Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
+  const FileAndEntry wanted = split_entry(file_and_entry);
+  if (wanted.file.extension() != ".yaml" && wanted.file.extension() != ".yml") {
+    return read_head_comment(wanted.file, wanted.entry);
+  }
+  ASSAY_TRY(std::vector<KernelEntry> entries, read_manifest(wanted.file));
+  if (wanted.entry.empty()) return entries;
+  std::vector<std::string> known;
+  std::vector<KernelEntry> chosen;
+  for (KernelEntry& entry : entries) {
+    known.push_back(entry.name);
+    if (entry.name == wanted.entry || entry.entry == wanted.entry) chosen.push_back(std::move(entry));
+  }
+  if (chosen.empty()) {
+    return fail(ErrorCode::invalid_input, "{}: there is no kernel '{}'{}; there are {}",
+                wanted.file.string(), sanitize(wanted.entry, 60), did_you_mean(wanted.entry, known),
+                join(known, ", "));
+  }
+  return chosen;
+}
+
+}  // namespace assay::input

@@ -1,0 +1,311 @@
+#include "assay/input/shape_flag.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+
+#include "assay/base/checked.h"
+#include "assay/base/text.h"
+#include "assay/input/shape_fields.h"
+
+namespace assay::input {
+namespace {
+
+// A piece of the flag that knows where it stands.
+struct Piece {
+  std::string_view text;
+  size_t column;  // From 1.
+
+  Piece part(size_t begin, size_t end) const { return {text.substr(begin, end - begin), column + begin}; }
+  Piece trimmed() const {
+    const std::string_view inner = trim(text);
+    return {inner, inner.empty() ? column : column + static_cast<size_t>(inner.data() - text.data())};
+  }
+  std::vector<Piece> split(char separator) const {
+    std::vector<Piece> pieces;
+    for (size_t begin = 0; begin <= text.size();) {
+      const size_t end = std::min(text.find(separator, begin), text.size());
+      pieces.push_back(part(begin, end).trimmed());
+      begin = end + 1;
+    }
+    return pieces;
+  }
+  Error error(std::string_view sentence, ErrorCode code = ErrorCode::invalid_input) const {
+    return {code, fmt::format("--shape: column {}: {}", column, sentence)};
+  }
+  tl::unexpected<Error> wrong(std::string_view sentence) const { return fail(error(sentence)); }
+  std::string shown() const { return "'" + sanitize(text, 40) + "'"; }
+};
+
+struct Field {
+  const FieldRule* rule;
+  Piece place;
+  std::vector<Json> values;
+};
+
+Result<int64_t> integer(Piece piece, int64_t min, int64_t max) {
+  int64_t value = 0;
+  const char* end = piece.text.data() + piece.text.size();
+  const auto [stop, code] = std::from_chars(piece.text.data(), end, value);
+  if (code == std::errc::result_out_of_range) {
+    return piece.wrong(piece.shown() + " does not fit into 64 bits");
+  }
+  if (code != std::errc{} || stop != end) {
+    return piece.wrong(piece.shown() + " is not an integer; write 64, 1:256:*2 or 1:9:2");
+  }
+  if (value < min || value > max) {
+    return piece.wrong(fmt::format("{} is out of range; write an integer from {} to {}", value, min,
+                                   max));
+  }
+  return value;
+}
+
+tl::unexpected<Error> too_many(Piece piece) {
+  return piece.wrong(fmt::format("more than {} problems; use fewer alternatives or longer steps",
+                                 kMaxShapeFlagProblems));
+}
+
+Status add_range(Piece item, const FieldRule& rule, std::vector<Json>& values) {
+  const std::vector<Piece> parts = item.split(':');
+  const auto [min, max] = bounds(rule);
+  ASSAY_TRY(const int64_t first, integer(parts[0], min, max));
+  if (parts.size() == 1) {
+    values.emplace_back(first);
+    return {};
+  }
+  if (parts.size() > 3) return item.wrong("a range is FIRST:LAST, FIRST:LAST:STEP or FIRST:LAST:*FACTOR");
+  ASSAY_TRY(const int64_t last, integer(parts[1], min, max));
+  if (first > last) {
+    return item.wrong(fmt::format("the range ends at {}, before its start {}; write the smaller first",
+                                  last, first));
+  }
+  int64_t step = 1;
+  bool geometric = false;
+  if (parts.size() == 3) {
+    Piece amount = parts[2];
+    geometric = amount.text.starts_with('*');
+    if (geometric || amount.text.starts_with('+')) amount = amount.part(1, amount.text.size());
+    ASSAY_TRY(step, integer(amount, geometric ? 2 : 1, std::numeric_limits<int64_t>::max()));
+    if (geometric && first < 1) {
+      return parts[0].wrong("a range with a factor must start at 1 or more");
+    }
+  }
+  for (std::optional<int64_t> value = first; value && *value <= last;
+       value = geometric ? checked_mul(*value, step) : checked_add(*value, step)) {
+    if (std::ssize(values) >= kMaxShapeFlagProblems) return too_many(item);
+    values.emplace_back(*value);
+  }
+  return {};
+}
+
+Result<Json> number(Piece piece) {
+  double value = 0;
+  const char* end = piece.text.data() + piece.text.size();
+  const auto [stop, code] = std::from_chars(piece.text.data(), end, value);
+  if (code == std::errc::result_out_of_range) return piece.wrong(piece.shown() + " does not fit into a double");
+  if (code != std::errc{} || stop != end || !std::isfinite(value)) {
+    return piece.wrong(piece.shown() + " is not a number; write 1 or 0.5");
+  }
+  return Json(value);
+}
+
+Status add_values(Piece item, const FieldRule& rule, std::vector<Json>& values) {
+  switch (rule.kind) {
+    case FieldRule::Kind::integer:
+      return add_range(item, rule, values);
+    case FieldRule::Kind::number: {
+      ASSAY_TRY(Json value, number(item));
+      if (rule.name == "weight" && !(value.get<double>() > 0)) {
+        return item.wrong("a weight is a number above 0");
+      }
+      values.push_back(std::move(value));
+      return {};
+    }
+    case FieldRule::Kind::text:
+    case FieldRule::Kind::dtype:
+      if (item.text.empty()) return item.wrong(fmt::format("{} has no value", rule.name));
+      if (const auto wrong = text_problem(rule, item.text)) return item.wrong(*wrong);
+      values.emplace_back(std::string(item.text));
+      return {};
+    case FieldRule::Kind::text_list: {
+      Json list = Json::array();
+      if (!item.text.empty() && item.text != "none") {
+        for (const Piece& part : item.split('+')) {
+          if (part.text.empty()) return part.wrong("a name is missing beside '+'");
+          if (const auto wrong = text_problem(rule, part.text)) return part.wrong(*wrong);
+          list.push_back(std::string(part.text));
+        }
+      }
+      values.push_back(std::move(list));
+      return {};
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Field>> read_fields(Piece flag, const std::vector<FieldRule>& rules) {
+  std::vector<Field> fields;
+  if (trim(flag.text).empty()) return flag.wrong("is empty; write m=64,n=4096,k=4096,dtype=f32");
+  for (const Piece& pair : flag.split(',')) {
+    if (pair.text.empty()) return pair.wrong("a field is missing beside ','; write FIELD=VALUE");
+    const size_t equals = pair.text.find('=');
+    if (equals == std::string_view::npos) {
+      return pair.wrong(pair.shown() + " has no '='; write FIELD=VALUE, for example m=64");
+    }
+    const Piece name = pair.part(0, equals).trimmed();
+    const FieldRule* rule = find_rule(rules, name.text);
+    if (rule == nullptr) {
+      const std::vector<std::string> known = rule_names(rules);
+      const std::string similar = nearest(name.text, known);
+      return name.wrong(fmt::format("there is no field {}; {}", name.shown(),
+                                    similar.empty() ? "known are " + join(known, ", ")
+                                                    : "did you mean '" + similar + "'?"));
+    }
+    if (std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.rule == rule; })) {
+      return name.wrong(fmt::format("{} is given twice; write its alternatives as {}=1|2|4", rule->name,
+                                    rule->name));
+    }
+    Field field{rule, name, {}};
+    const Piece values = pair.part(equals + 1, pair.text.size());
+    for (const Piece& item : values.split('|')) {
+      ASSAY_TRY(add_values(item, *rule, field.values));
+      if (std::ssize(field.values) > kMaxShapeFlagProblems) return too_many(item);
+    }
+    std::set<Json> seen;
+    for (const Json& value : field.values) {
+      if (seen.insert(value).second) continue;
+      return values.wrong(fmt::format("{} = {} is given twice", rule->name, canonical(value)));
+    }
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+std::string name_part(const Json& value) {
+  std::string text;
+  if (value.is_array()) {
+    for (const Json& part : value) text += (text.empty() ? "" : "-") + part.get<std::string>();
+    if (text.empty()) text = "none";
+  } else {
+    text = value.is_string() ? value.get<std::string>() : canonical(value);
+  }
+  for (char& character : text) {
+    if (!matches_name_rule(std::string_view(&character, 1)) && character != '.') character = '_';
+  }
+  return text;
+}
+
+// Says all that was asked for, so that two flags that ask for different things never share a name.
+std::string make_name(const Json& values, const std::vector<Field>& fields,
+                      const Operation& operation) {
+  std::string name(operation.name());
+  if (values.contains("role")) name = name_part(values["role"]);
+  if (values.contains("name")) name = values["name"].get<std::string>();
+  const auto add = [&](const Field& field) {
+    const Json& value = values[field.rule->name];
+    const bool named = field.rule->kind == FieldRule::Kind::integer ||
+                       field.rule->kind == FieldRule::Kind::number ||
+                       field.rule->kind == FieldRule::Kind::text_list;
+    name += "_" + (named ? field.rule->name + (value.is_array() ? "-" : "") : "") + name_part(value);
+  };
+  for (const Field& field : fields) {
+    if (field.rule->kind == FieldRule::Kind::integer) add(field);
+  }
+  for (const Field& field : fields) {
+    const std::string& rule = field.rule->name;
+    if (field.rule->kind == FieldRule::Kind::integer || rule == "name" || rule == "role") continue;
+    if (rule == "weight" && field.values.size() == 1) continue;
+    add(field);
+  }
+  return name;
+}
+
+Result<Problem> make_problem(const Operation& operation, Json values,
+                             const std::vector<Field>& fields, const std::vector<FieldRule>& rules,
+                             Piece flag) {
+  const auto place = [&](std::string_view name) {
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&](const Field& f) { return f.rule->name == name; });
+    return field == fields.end() ? flag : field->place;
+  };
+  auto complete = with_sizes_of_name(std::move(values), rules);
+  if (!complete) return place("name").wrong(complete.error().message);
+  for (const FieldRule& rule : rules) {
+    if (rule.required && !complete->contains(rule.name)) {
+      return flag.wrong(fmt::format("{} is missing; {}", rule.name, rule.help));
+    }
+  }
+  auto problem = operation.problem(*complete);
+  if (problem) return problem;
+  const Error& error = problem.error();
+  return fail(place(field_of_error(error.message, rules)).error(error.message, error.code));
+}
+
+}  // namespace
+
+Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Operation& operation) {
+  const Piece flag{text, 1};
+  if (text.size() > 100'000) return flag.wrong("more than 100,000 characters; use a suite file");
+  const std::vector<FieldRule> rules = shape_rules(operation);
+  ASSAY_TRY(const std::vector<Field> fields, read_fields(flag, rules));
+  int64_t count = 1;
+  for (const Field& field : fields) {
+    count *= std::ssize(field.values);  // Each factor and the product so far are at most 100,000.
+    if (count > kMaxShapeFlagProblems) return too_many(field.place);
+  }
+  const bool named = count == 1 && std::any_of(fields.begin(), fields.end(), [](const Field& field) {
+    return field.rule->name == "name";
+  });
+
+  std::vector<Problem> problems;
+  problems.reserve(static_cast<size_t>(count));
+  std::unordered_set<std::string> names;
+  for (int64_t index = 0; index < count; ++index) {
+    Json values = Json::object();
+    int64_t rest = index;
+    for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
+      values[field->rule->name] = field->values[static_cast<size_t>(rest % std::ssize(field->values))];
+      rest /= std::ssize(field->values);
+    }
+    if (!named) {
+      std::string name = make_name(values, fields, operation);
+      // Texts may differ only in characters that names cannot have.
+      for (int copy = 2; !names.insert(name).second; ++copy) {
+        name = fmt::format("{}_{}", make_name(values, fields, operation), copy);
+      }
+      values["name"] = std::move(name);
+    }
+    if (!values.contains("constant") && find_rule(rules, "constant") != nullptr) {
+      values["constant"] = Json::array({"b"});
+    }
+    ASSAY_TRY(Problem problem, make_problem(operation, std::move(values), fields, rules, flag));
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+Result<Suite> parse_shape_flags(std::span<const std::string> flags, std::string_view operation_name) {
+  ASSAY_TRY(const Operation* operation, find_operation(operation_name));
+  Suite suite{.name = "command-line", .problems = {}, .origin = "--shape"};
+  std::unordered_set<std::string> names;
+  for (const std::string& flag : flags) {
+    ASSAY_TRY(std::vector<Problem> problems, parse_shape_flag(flag, *operation));
+    for (Problem& problem : problems) {
+      if (!names.insert(problem.name()).second) {
+        return fail(ErrorCode::invalid_input,
+                    "--shape {}: {} is asked for twice; remove one, or give them names with name=",
+                    sanitize(flag, 80), problem.name());
+      }
+      suite.problems.push_back(std::move(problem));
+    }
+    if (std::ssize(suite.problems) > kMaxShapeFlagProblems) {
+      return fail(ErrorCode::invalid_input, "--shape: more than {} problems in all",
+                  kMaxShapeFlagProblems);
+    }
+  }
+  return suite;
+}
+
+}  // namespace assay::input
