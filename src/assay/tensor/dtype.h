@@ -13,15 +13,30 @@
 namespace assay {
 
 enum class DType : uint8_t {
-  f64, f32, f16, bf16, s8, s32,                            // Supported.
-  tf32, f8_e4m3, f8_e5m2, f4_e2m1, u8, s4, s16, s64, boolean,  // Names only.
+  // Supported.
+  f64,
+  f32,
+  f16,
+  bf16,
+  s8,
+  s32,
+  // Names only.
+  tf32,
+  f8_e4m3,
+  f8_e5m2,
+  f4_e2m1,
+  u8,
+  s4,
+  s16,
+  s64,
+  boolean,
 };
 
 struct DTypeInfo {
   DType dtype;
   std::string_view name;
   int bits;
-  bool supported;        // We can generate, reference and compare values of it.
+  bool supported;  // We can generate, reference and compare values of it.
   bool floating;
   int significand_bits;  // Including the implicit one; for integers the number of value bits.
   double max_finite;
@@ -29,8 +44,10 @@ struct DTypeInfo {
 
 const DTypeInfo& info(DType dtype);
 std::string_view to_string(DType dtype);
-std::optional<DType> find_dtype(std::string_view name);   // Also common aliases: fp16, float32, int8, bfloat16 ...
-Result<DType> parse_dtype(std::string_view name);         // Error names the nearest known type.
+// Also common aliases: fp16, float32, int8, bfloat16 ...
+std::optional<DType> find_dtype(std::string_view name);
+// As find_dtype; the error names the nearest known type.
+Result<DType> parse_dtype(std::string_view name);
 std::span<const DTypeInfo> all_dtypes();
 
 inline int64_t size_bytes(DType dtype) { return (info(dtype).bits + 7) / 8; }

@@ -9,9 +9,9 @@
 #include "assay/base/result.h"
 #include "assay/tensor/dtype.h"
 
-struct DLTensor;  // The DLPack C struct; dlpack.h is needed only by whoever fills one.
-
 namespace assay {
+
+struct DlpackTensor;  // The C ABI's DLTensor; tensor/dlpack.h is needed only by whoever fills one.
 
 struct TensorView {
   static constexpr int kMaxRank = 8;
@@ -33,15 +33,16 @@ struct TensorView {
 // A dense view, last dimension contiguous.
 Result<TensorView> dense_view(void* data, DType dtype, std::span<const int64_t> sizes);
 
-// Bytes spanned by sizes and strides (in elements of dtype); an error on overflow or a negative size.
+// Bytes spanned by sizes and strides (in elements of dtype); an error on overflow or a negative
+// size.
 Result<int64_t> spanned_bytes(DType dtype, std::span<const int64_t> sizes,
                               std::span<const int64_t> strides);
 
 // DLPack in: CPU tensors only (kDLCPU); a null strides array means dense; byte_offset is honoured.
 // Refused: other devices, vector lanes, types without a DType, rank above kMaxRank.
-Result<TensorView> from_dlpack(const DLTensor& tensor);
+Result<TensorView> from_dlpack(const DlpackTensor& tensor);
 
 // DLPack out: the arrays stay inside `view`, which must outlive the result.
-Status to_dlpack(const TensorView& view, DLTensor& tensor);
+Status to_dlpack(const TensorView& view, DlpackTensor& tensor);
 
 }  // namespace assay
