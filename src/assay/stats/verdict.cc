@@ -29,7 +29,8 @@ std::ptrdiff_t weakness(Word word) {
   return std::find(kByStrength.begin(), kByStrength.end(), word) - kByStrength.begin();
 }
 
-// How often a real difference of smallest_detectable is found clear of 0.
+// How often a real difference of smallest_detectable should be found clear of 0; see the header for
+// what comes of it.
 constexpr double kPower = 0.8;
 
 Word word_of(const Interval& interval, double log_margin) {
@@ -98,7 +99,7 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   verdict.word = word_of(*interval, std::log1p(options.margin));
   verdict.low = std::exp(interval->low);
   verdict.high = std::exp(interval->high);
-  // Half the interval, and as much again as keeps the estimate beyond it in four runs of five.
+  // Half the interval, and as much again as keeps the estimate beyond it that often.
   const double degrees = interval->samples - 1;
   const double reach =
       student_quantile(0.5 + options.confidence / 2, degrees) + student_quantile(kPower, degrees);

@@ -36,8 +36,10 @@ struct Verdict {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
   double margin = 0;  // As given to judge().
-  // The smallest difference (a fraction, as the margin) that a run with this spread would have
-  // found clear of 0 in four runs of five; infinite where there is no interval.
+  // The smallest difference (a fraction, as the margin) that a run with this spread would find
+  // clear of 0 in about three runs of four; infinite where there is no interval. It is the usual
+  // sum of the two quantiles of t, which promises four of five; over six or seven processes, whose
+  // spread comes out low more often than high, 72 to 77 % are simulated.
   double smallest_detectable = std::numeric_limits<double>::infinity();
   int processes = 0;   // Processes that gave a mean.
   std::string reason;  // Why it is unsure: a sentence; empty for every other word.

@@ -1,0 +1,104 @@
+#include "assay/stats/plan_confirm.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::stats {
+namespace {
+
+using testing::ElementsAre;
+
+RaceStanding at(int kernel, double log_ratio, int dropped_after = 0, bool behind = false) {
+  return {.kernel = kernel,
+          .log_ratio = log_ratio,
+          .standard_error = 0.001,
+          .spread = 0.01,
+          .rounds = 48,
+          .clean_rounds = 48,
+          .behind = behind,
+          .dropped_after = dropped_after};
+}
+
+TEST(PlanConfirmTest, LeaderThreeMoreTwoStockAndTheKept) {
+  // 7 is the baseline: stock, protected, far behind and still in the race.
+  const std::vector<RaceStanding> standings = {
+      at(4, 0),      at(0, -0.001),    at(7, -0.4, 0, true), at(1, -0.002),  at(2, -0.003),
+      at(3, -0.004), at(5, -0.02, 24), at(6, -0.03, 12),     at(8, -0.05, 6)};
+  std::vector<FinalistTraits> traits(9);
+  for (const int stock : {5, 6, 7, 8}) traits[stock].stock = true;
+  traits[7].keep = true;
+  traits[8].keep = true;
+  EXPECT_THAT(choose_finalists(standings, traits), ElementsAre(4, 0, 1, 2, 5, 6, 7, 8));
+}
+
+TEST(PlanConfirmTest, AStockLeaderIsOneOfTheTwoStock) {
+  const std::vector<RaceStanding> standings = {at(0, 0), at(1, -0.1, 6), at(2, -0.2, 6)};
+  const std::vector<FinalistTraits> traits(3, {.stock = true});
+  EXPECT_THAT(choose_finalists(standings, traits), ElementsAre(0, 1));
+}
+
+TEST(PlanConfirmTest, KernelsWithoutTraitsAreNeitherStockNorKept) {
+  const std::vector<RaceStanding> standings = {at(0, 0), at(1, -0.1, 6)};
+  EXPECT_THAT(choose_finalists(standings, {}), ElementsAre(0));
+  EXPECT_THAT(choose_finalists({}, {}), ElementsAre());
+}
+
+TEST(PlanConfirmTest, SpreadIsThatOfTheNearKernels) {
+  RaceStanding noisy = at(1, -0.005);
+  noisy.spread = 0.02;
+  RaceStanding far = at(2, -0.6);
+  far.spread = 0.1;
+  RaceStanding out = at(3, -0.005);
+  out.spread = 9;
+  const std::vector<RaceStanding> standings = {at(0, 0), noisy, far, out};
+  EXPECT_NEAR(confirm_spread(standings, std::vector<int>{0, 1, 2}, 0.01), 0.02, 1e-12);
+}
+
+TEST(PlanConfirmTest, SpoiledRoundsRaiseTheSpread) {
+  RaceStanding half = at(1, 0);
+  half.clean_rounds = 24;
+  EXPECT_NEAR(confirm_spread(std::vector{at(0, 0), half}, std::vector<int>{0, 1}, 0.01),
+              std::sqrt(2.0) * 0.01, 1e-12);
+}
+
+TEST(PlanConfirmTest, RoundsBringTheErrorToAQuarterOfTheMargin) {
+  // (4 * 0.02 / log 1.01)^2 = 64.6.
+  const ConfirmRounds plan = predict_confirm_rounds(0.02, 0.01);
+  EXPECT_EQ(plan.rounds, 68);
+  EXPECT_FALSE(plan.cut);
+  EXPECT_LE(plan.predicted_standard_error, std::log1p(0.01) / 4);
+  EXPECT_EQ(predict_confirm_rounds(0.02, 0.01, {.placements = 1}).rounds, 65);
+}
+
+TEST(PlanConfirmTest, RoundsStayWithinTenAndFourHundred) {
+  EXPECT_EQ(predict_confirm_rounds(0.0001, 0.01, {.placements = 1}).rounds, 10);
+  EXPECT_EQ(predict_confirm_rounds(0.0001, 0.01).rounds, 12);
+  EXPECT_EQ(predict_confirm_rounds(0.5, 0.01).rounds, 400);
+  EXPECT_EQ(predict_confirm_rounds(0.5, 0.01, {.placements = 3}).rounds, 399);
+  EXPECT_EQ(predict_confirm_rounds(std::nan(""), 0.01).rounds, 400);
+  EXPECT_EQ(predict_confirm_rounds(0.01, 0).rounds, 400);
+}
+
+TEST(PlanConfirmTest, TheBudgetCutsToWholePlacements) {
+  // 7 processes of 1 ms rounds in 217 ms: 31 rounds each.
+  const ConfirmRounds plan =
+      predict_confirm_rounds(0.02, 0.01, {.round_ns = 1e6, .budget_ns = 217e6});
+  EXPECT_EQ(plan.rounds, 28);
+  EXPECT_EQ(plan.wanted, 68);
+  EXPECT_TRUE(plan.cut);
+  EXPECT_FALSE(plan.over_budget);
+  EXPECT_NEAR(plan.predicted_standard_error, 0.02 / std::sqrt(28.0), 1e-12);
+}
+
+TEST(PlanConfirmTest, OneRoundPerPlacementIsTheLeast) {
+  const ConfirmRounds plan =
+      predict_confirm_rounds(0.02, 0.01, {.round_ns = 1e9, .budget_ns = 10e9});
+  EXPECT_EQ(plan.rounds, 4);
+  EXPECT_TRUE(plan.over_budget);
+  EXPECT_FALSE(predict_confirm_rounds(0.02, 0.01, {.round_ns = 1, .budget_ns = 1e9}).cut);
+}
+
+}  // namespace
+}  // namespace assay::stats
