@@ -155,7 +155,8 @@ class Brackets {
 // How many lines of `lines` from `begin` on belong to the description that begins there.
 size_t extent(const std::vector<CommentLine>& lines, size_t begin) {
   const CommentLine& first = lines[begin];
-  const std::string_view value = trim(std::string_view(first.text).substr(first.indent() + kWord.size()));
+  const std::string_view value =
+      trim(std::string_view(first.text).substr(first.indent() + kWord.size()));
   const bool braces = value.starts_with('{');
   Brackets brackets;
   brackets.read(value);

@@ -18,8 +18,9 @@ enum class CommentStyle : uint8_t { c, python };
 CommentStyle comment_style(const std::filesystem::path& path);
 
 struct HeadComment {
-  int line = 1;      // Of the word assay.
-  std::string yaml;  // {assay: ...}, with blanks for all else, so that lines and columns are the file's.
+  int line = 1;  // Of the word assay.
+  std::string
+      yaml;  // {assay: ...}, with blanks for all else, so that lines and columns are the file's.
 };
 
 struct HeadComments {

@@ -8,10 +8,11 @@ namespace {
 const std::vector<KernelWords>& all_words() {
   static const std::vector<KernelWords> words = {{
       .operation = "gemm",
-      .operands = {{.role = "a", .dimensions = {"l", "m", "k"}},
-                   {.role = "b", .dimensions = {"l", "k", "n"}},
-                   {.role = "out", .dimensions = {"l", "m", "n"}, .output = true},
-                   {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"}},
+      .operands =
+          {{.role = "a", .dimensions = {"l", "m", "k"}},
+           {.role = "b", .dimensions = {"l", "k", "n"}},
+           {.role = "out", .dimensions = {"l", "m", "n"}, .output = true},
+           {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"}},
       .dimensions = {"m", "n", "k", "l"},
       .batch = "l",
       .scalars = {"alpha", "beta"},

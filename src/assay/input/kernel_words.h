@@ -23,9 +23,9 @@ struct KernelWords {
     std::string layout_of;  // Takes the letter of this operand where it has none of its own.
   };
   std::string operation;
-  std::vector<Operand> operands;       // In the order of layout letters, optional ones last.
+  std::vector<Operand> operands;  // In the order of layout letters, optional ones last.
   std::vector<std::string> dimensions;
-  std::string batch;                   // The dimension that a kernel need not support.
+  std::string batch;  // The dimension that a kernel need not support.
   std::vector<std::string> scalars;
 
   const Operand* find_operand(std::string_view role) const;

@@ -36,13 +36,14 @@ Error no_comment(const std::filesystem::path& path, std::string_view text, int l
   const std::string_view example =
       "assay: {entry: my_gemm, operation: gemm, a: f32, b: f32, out: f32, layout: tt, "
       "args: [a, b, out, m, n, k]}";
-  return {ErrorCode::invalid_input,
-          fmt::format("{}:1: nothing says what this file's kernel is; put a comment at its head, for "
-                      "example\n  {} {}{}",
-                      path.string(), python ? "#" : "//", example,
-                      python ? ""
-                             : "\nfor extern \"C\" void my_gemm(const float* a, const float* b, "
-                               "float* out, int64_t m, int64_t n, int64_t k)")};
+  return {
+      ErrorCode::invalid_input,
+      fmt::format("{}:1: nothing says what this file's kernel is; put a comment at its head, for "
+                  "example\n  {} {}{}",
+                  path.string(), python ? "#" : "//", example,
+                  python ? ""
+                         : "\nfor extern \"C\" void my_gemm(const float* a, const float* b, "
+                           "float* out, int64_t m, int64_t n, int64_t k)")};
 }
 
 // Names are keys in tables of results.
@@ -86,7 +87,8 @@ Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
   }
   ASSAY_TRY(const std::vector<YamlField> items, list.items());
   if (items.empty()) return fail(list.error("is empty; describe at least one kernel"));
-  const EntryContext context{.folder = absolute_path(path).parent_path(), .source = {}, .entry = {}};
+  const EntryContext context{
+      .folder = absolute_path(path).parent_path(), .source = {}, .entry = {}};
   std::vector<KernelEntry> entries;
   for (const YamlField& item : items) {
     ASSAY_TRY(std::vector<KernelEntry> read, read_entry(item, context));
@@ -125,9 +127,10 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
     std::move(read.begin(), read.end(), std::back_inserter(entries));
   }
   if (entries.empty()) {
-    return fail(ErrorCode::invalid_input, "{}:{}: no comment describes the entry '{}'{}; they are {}",
-                path.string(), found.comments.front().line, sanitize(entry, 60),
-                did_you_mean(entry, known), join(known, ", "));
+    return fail(ErrorCode::invalid_input,
+                "{}:{}: no comment describes the entry '{}'{}; they are {}", path.string(),
+                found.comments.front().line, sanitize(entry, 60), did_you_mean(entry, known),
+                join(known, ", "));
   }
   ASSAY_TRY(unique_names(entries));
   return entries;
@@ -150,7 +153,8 @@ Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
   std::vector<KernelEntry> chosen;
   for (KernelEntry& entry : entries) {
     known.push_back(entry.name);
-    if (entry.name == wanted.entry || entry.entry == wanted.entry) chosen.push_back(std::move(entry));
+    if (entry.name == wanted.entry || entry.entry == wanted.entry)
+      chosen.push_back(std::move(entry));
   }
   if (chosen.empty()) {
     return fail(ErrorCode::invalid_input, "{}: there is no kernel '{}'{}; there are {}",

@@ -11,11 +11,10 @@
 //     dtype: f32                 # Of a, b, out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
 //     accumulate: f32            # Default: any that a problem asks for.
 //     layout: tt                 # Or [tt, tn]: one kernel for each; or any (strides in args).
-//     args: [a, b, out, m, n, k] # Order: pointers, int64_t sizes and strides, double alpha and beta.
-//     tunables: {tile: [4, 8], unroll: [true, false]}
-//     constraints: [tile * 16 <= n, k % 8 == 0]      # Over tunables and m, n, k, l.
-//     divisibility: {k: 8}       # By dimension; by operand (its contiguous size); or one number.
-//     alignment: 64              # Bytes; or by operand.
+//     args: [a, b, out, m, n, k] # Order: pointers, int64_t sizes and strides, double alpha and
+//     beta. tunables: {tile: [4, 8], unroll: [true, false]} constraints: [tile * 16 <= n, k % 8 ==
+//     0]      # Over tunables and m, n, k, l. divisibility: {k: 8}       # By dimension; by operand
+//     (its contiguous size); or one number. alignment: 64              # Bytes; or by operand.
 //     targets: [x86_64+avx2+fma]
 //     specialised_on: [k]        # Sizes that compiling may see, as macros.
 //     flags: [-O3]
@@ -42,12 +41,12 @@ namespace assay::input {
 // the kinds that have them, in the operation's vocabulary.
 struct Argument {
   enum class Kind : uint8_t {
-    operand,          // Pointer: a, b, c, out.
-    size,             // int64_t: m, n, k, l.
-    stride,           // int64_t, elements: a_m, b_l, out_n ...
-    leading,          // int64_t, elements: lda, ldb, ldc, ldout: the larger of the two last strides.
-    scalar,           // double: alpha, beta.
-    workspace,        // Pointer.
+    operand,    // Pointer: a, b, c, out.
+    size,       // int64_t: m, n, k, l.
+    stride,     // int64_t, elements: a_m, b_l, out_n ...
+    leading,    // int64_t, elements: lda, ldb, ldc, ldout: the larger of the two last strides.
+    scalar,     // double: alpha, beta.
+    workspace,  // Pointer.
     workspace_bytes,  // int64_t.
     prepared,         // Pointer to what prepare wrote.
     threads,          // int64_t: cores that the kernel may use.
@@ -70,8 +69,8 @@ Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path
 Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
                                                 const std::filesystem::path& path);
 
-// `entry` (as in my.cc::ENTRY) picks the comment that names it; where there is one comment alone, it
-// replaces that comment's entry. A file without a comment is an error that shows what to write.
+// `entry` (as in my.cc::ENTRY) picks the comment that names it; where there is one comment alone,
+// it replaces that comment's entry. A file without a comment is an error that shows what to write.
 Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
                                                    std::string_view entry = {});
 Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,

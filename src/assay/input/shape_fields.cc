@@ -88,8 +88,8 @@ Result<Json> with_sizes_of_name(Json fields, const std::vector<FieldRule>& rules
       const auto [min, max] = bounds(*find_rule(rules, field));
       if (size < min || size > max) {
         return fail(ErrorCode::invalid_input,
-                    "name says {} = {}, which is out of range; it is an integer from {} to {}", field,
-                    size, min, max);
+                    "name says {} = {}, which is out of range; it is an integer from {} to {}",
+                    field, size, min, max);
       }
       fields[field] = size;
     } else if (given->get<int64_t>() != size) {

@@ -18,10 +18,13 @@ struct Piece {
   std::string_view text;
   size_t column;  // From 1.
 
-  Piece part(size_t begin, size_t end) const { return {text.substr(begin, end - begin), column + begin}; }
+  Piece part(size_t begin, size_t end) const {
+    return {text.substr(begin, end - begin), column + begin};
+  }
   Piece trimmed() const {
     const std::string_view inner = trim(text);
-    return {inner, inner.empty() ? column : column + static_cast<size_t>(inner.data() - text.data())};
+    return {inner,
+            inner.empty() ? column : column + static_cast<size_t>(inner.data() - text.data())};
   }
   std::vector<Piece> split(char separator) const {
     std::vector<Piece> pieces;
@@ -56,8 +59,8 @@ Result<int64_t> integer(Piece piece, int64_t min, int64_t max) {
     return piece.wrong(piece.shown() + " is not an integer; write 64, 1:256:*2 or 1:9:2");
   }
   if (value < min || value > max) {
-    return piece.wrong(fmt::format("{} is out of range; write an integer from {} to {}", value, min,
-                                   max));
+    return piece.wrong(
+        fmt::format("{} is out of range; write an integer from {} to {}", value, min, max));
   }
   return value;
 }
@@ -75,11 +78,12 @@ Status add_range(Piece item, const FieldRule& rule, std::vector<Json>& values) {
     values.emplace_back(first);
     return {};
   }
-  if (parts.size() > 3) return item.wrong("a range is FIRST:LAST, FIRST:LAST:STEP or FIRST:LAST:*FACTOR");
+  if (parts.size() > 3)
+    return item.wrong("a range is FIRST:LAST, FIRST:LAST:STEP or FIRST:LAST:*FACTOR");
   ASSAY_TRY(const int64_t last, integer(parts[1], min, max));
   if (first > last) {
-    return item.wrong(fmt::format("the range ends at {}, before its start {}; write the smaller first",
-                                  last, first));
+    return item.wrong(fmt::format(
+        "the range ends at {}, before its start {}; write the smaller first", last, first));
   }
   int64_t step = 1;
   bool geometric = false;
@@ -104,7 +108,8 @@ Result<Json> number(Piece piece) {
   double value = 0;
   const char* end = piece.text.data() + piece.text.size();
   const auto [stop, code] = std::from_chars(piece.text.data(), end, value);
-  if (code == std::errc::result_out_of_range) return piece.wrong(piece.shown() + " does not fit into a double");
+  if (code == std::errc::result_out_of_range)
+    return piece.wrong(piece.shown() + " does not fit into a double");
   if (code != std::errc{} || stop != end || !std::isfinite(value)) {
     return piece.wrong(piece.shown() + " is not a number; write 1 or 0.5");
   }
@@ -159,13 +164,13 @@ Result<std::vector<Field>> read_fields(Piece flag, const std::vector<FieldRule>&
     if (rule == nullptr) {
       const std::vector<std::string> known = rule_names(rules);
       const std::string similar = nearest(name.text, known);
-      return name.wrong(fmt::format("there is no field {}; {}", name.shown(),
-                                    similar.empty() ? "known are " + join(known, ", ")
-                                                    : "did you mean '" + similar + "'?"));
+      return name.wrong(fmt::format(
+          "there is no field {}; {}", name.shown(),
+          similar.empty() ? "known are " + join(known, ", ") : "did you mean '" + similar + "'?"));
     }
     if (std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.rule == rule; })) {
-      return name.wrong(fmt::format("{} is given twice; write its alternatives as {}=1|2|4", rule->name,
-                                    rule->name));
+      return name.wrong(fmt::format("{} is given twice; write its alternatives as {}=1|2|4",
+                                    rule->name, rule->name));
     }
     Field field{rule, name, {}};
     const Piece values = pair.part(equals + 1, pair.text.size());
@@ -208,7 +213,8 @@ std::string make_name(const Json& values, const std::vector<Field>& fields,
     const bool named = field.rule->kind == FieldRule::Kind::integer ||
                        field.rule->kind == FieldRule::Kind::number ||
                        field.rule->kind == FieldRule::Kind::text_list;
-    name += "_" + (named ? field.rule->name + (value.is_array() ? "-" : "") : "") + name_part(value);
+    name +=
+        "_" + (named ? field.rule->name + (value.is_array() ? "-" : "") : "") + name_part(value);
   };
   for (const Field& field : fields) {
     if (field.rule->kind == FieldRule::Kind::integer) add(field);
@@ -255,9 +261,9 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Opera
     count *= std::ssize(field.values);  // Each factor and the product so far are at most 100,000.
     if (count > kMaxShapeFlagProblems) return too_many(field.place);
   }
-  const bool named = count == 1 && std::any_of(fields.begin(), fields.end(), [](const Field& field) {
-    return field.rule->name == "name";
-  });
+  const bool named =
+      count == 1 && std::any_of(fields.begin(), fields.end(),
+                                [](const Field& field) { return field.rule->name == "name"; });
 
   std::vector<Problem> problems;
   problems.reserve(static_cast<size_t>(count));
@@ -266,7 +272,8 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Opera
     Json values = Json::object();
     int64_t rest = index;
     for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
-      values[field->rule->name] = field->values[static_cast<size_t>(rest % std::ssize(field->values))];
+      values[field->rule->name] =
+          field->values[static_cast<size_t>(rest % std::ssize(field->values))];
       rest /= std::ssize(field->values);
     }
     if (!named) {
@@ -286,7 +293,8 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Opera
   return problems;
 }
 
-Result<Suite> parse_shape_flags(std::span<const std::string> flags, std::string_view operation_name) {
+Result<Suite> parse_shape_flags(std::span<const std::string> flags,
+                                std::string_view operation_name) {
   ASSAY_TRY(const Operation* operation, find_operation(operation_name));
   Suite suite{.name = "command-line", .problems = {}, .origin = "--shape"};
   std::unordered_set<std::string> names;

@@ -29,8 +29,8 @@ Result<Json> read_value(const FieldRule& rule, const YamlField& field) {
     case FieldRule::Kind::number: {
       ASSAY_TRY(const double value, field.as_double());
       if (rule.name == "weight" && !(value > 0)) {
-        return fail(field.error(fmt::format("{} calls make no sense; write a number above 0",
-                                            value)));
+        return fail(
+            field.error(fmt::format("{} calls make no sense; write a number above 0", value)));
       }
       return Json(value);
     }
@@ -70,8 +70,7 @@ Result<Fields> read_fields(const YamlField& map, const std::vector<FieldRule>& r
 
 class SuiteReader {
  public:
-  SuiteReader(const Operation& operation)
-      : operation_(operation), rules_(shape_rules(operation)) {}
+  SuiteReader(const Operation& operation) : operation_(operation), rules_(shape_rules(operation)) {}
 
   Status read_defaults(const YamlField& map) {
     ASSAY_TRY(defaults_, read_fields(map, rules_));
@@ -93,8 +92,8 @@ class SuiteReader {
     if (!complete) return fail(own.find("name")->second.error(complete.error().message));
     for (const FieldRule& rule : rules_) {
       if (!rule.required || complete->contains(rule.name)) continue;
-      return fail(map.error(fmt::format("has no field '{}', which is needed; {}", rule.name,
-                                        rule.help)));
+      return fail(
+          map.error(fmt::format("has no field '{}', which is needed; {}", rule.name, rule.help)));
     }
     auto problem = operation_.problem(*complete);
     if (problem) return problem;
@@ -130,8 +129,9 @@ class SuiteReader {
 
 Result<Suite> suite_from(const YamlField& file) {
   if (file.kind() != YamlField::Kind::map) {
-    return fail(file.error("a suite is a map with the fields suite and shapes; "
-                           "for example shapes: [{name: square, m: 64, n: 64, k: 64}]"));
+    return fail(
+        file.error("a suite is a map with the fields suite and shapes; "
+                   "for example shapes: [{name: square, m: 64, n: 64, k: 64}]"));
   }
   static const std::vector<std::string> kKnown = {"suite", "operation", "defaults", "shapes"};
   ASSAY_TRY(file.only(kKnown));
@@ -140,8 +140,8 @@ Result<Suite> suite_from(const YamlField& file) {
   ASSAY_TRY(const YamlField name, file.at("suite"));
   ASSAY_TRY(suite.name, name.as_string());
   if (!matches_name_rule(suite.name)) {
-    return fail(name.error(fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-'",
-                                       sanitize(suite.name, 60))));
+    return fail(name.error(fmt::format(
+        "'{}' cannot be a name; use letters, digits, '_', '.' and '-'", sanitize(suite.name, 60))));
   }
   std::string operation_name = "gemm";
   ASSAY_TRY(const auto operation_field, file.find("operation"));
@@ -164,9 +164,10 @@ Result<Suite> suite_from(const YamlField& file) {
     ASSAY_TRY(Problem problem, reader.read_shape(shape));
     const auto [earlier, fresh] = lines.emplace(problem.name(), shape.line());
     if (!fresh) {
-      return fail(shape.error(fmt::format("the name '{}' is given twice, first in line {}; names are "
-                                          "unique in a suite",
-                                          problem.name(), earlier->second)));
+      return fail(
+          shape.error(fmt::format("the name '{}' is given twice, first in line {}; names are "
+                                  "unique in a suite",
+                                  problem.name(), earlier->second)));
     }
     suite.problems.push_back(std::move(problem));
   }

@@ -27,8 +27,8 @@ Written classify(std::string_view text) {
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) unsigned_text.remove_prefix(1);
   if (digits(unsigned_text)) return Written::integer;
   // What begins like a number and holds nothing but a number's characters is meant as one.
-  if (unsigned_text.empty() || !(std::isdigit(static_cast<unsigned char>(unsigned_text[0])) ||
-                                 unsigned_text[0] == '.')) {
+  if (unsigned_text.empty() ||
+      !(std::isdigit(static_cast<unsigned char>(unsigned_text[0])) || unsigned_text[0] == '.')) {
     return Written::text;
   }
   double value = 0;
@@ -94,9 +94,9 @@ Result<YamlField> YamlField::at(std::string_view key) const {
   std::vector<std::string> present;
   for (const YamlKey& other : tree_->nodes[node_].keys) present.push_back(other.text);
   const std::string similar = nearest(key, present);
-  return fail(error(fmt::format("has no field '{}', which is needed{}", key,
-                                similar.empty() ? "" : "; was '" + sanitize(similar, 40) +
-                                                           "' meant to be it?")));
+  return fail(error(
+      fmt::format("has no field '{}', which is needed{}", key,
+                  similar.empty() ? "" : "; was '" + sanitize(similar, 40) + "' meant to be it?")));
 }
 
 Result<std::vector<std::pair<std::string, YamlField>>> YamlField::members() const {
@@ -114,8 +114,8 @@ Status YamlField::only(std::span<const std::string> known) const {
   for (const YamlKey& key : node.keys) {
     if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;
     const std::string similar = nearest(key.text, known);
-    const std::string remedy = similar.empty() ? "known are " + join(known, ", ")
-                                               : "did you mean '" + similar + "'?";
+    const std::string remedy =
+        similar.empty() ? "known are " + join(known, ", ") : "did you mean '" + similar + "'?";
     return fail(ErrorCode::invalid_input, "{}:{}:{}: {}{}there is no field {}; {}", origin(),
                 key.line, key.column, path_, path_.empty() ? "" : ": ", shown(key.text), remedy);
   }
@@ -137,8 +137,8 @@ Result<std::string_view> YamlField::plain(std::string_view what) const {
   const YamlNode& node = tree_->nodes[node_];
   if (node.kind != Kind::scalar) return fail(wants(what));
   if (!node.plain) {
-    return fail(error(fmt::format("{} stands in quotes and is text; write {}", shown(node.text),
-                                  what)));
+    return fail(
+        error(fmt::format("{} stands in quotes and is text; write {}", shown(node.text), what)));
   }
   return std::string_view(node.text);
 }
@@ -147,10 +147,9 @@ Result<std::string> YamlField::as_string() const {
   const YamlNode& node = tree_->nodes[node_];
   if (node.kind != Kind::scalar) return fail(wants("text"));
   if (node.plain && classify(node.text) != Written::text) {
-    return fail(error(fmt::format("{} is {}, not text; put it in quotes if it is meant as text",
-                                  shown(node.text),
-                                  classify(node.text) == Written::boolean ? "a truth value"
-                                                                          : "a number")));
+    return fail(error(
+        fmt::format("{} is {}, not text; put it in quotes if it is meant as text", shown(node.text),
+                    classify(node.text) == Written::boolean ? "a truth value" : "a number")));
   }
   return node.text;
 }
@@ -163,19 +162,18 @@ Result<bool> YamlField::as_bool() const {
 }
 
 Result<int64_t> YamlField::as_int64(int64_t min, int64_t max) const {
-  const bool bounded = min != std::numeric_limits<int64_t>::min() ||
-                       max != std::numeric_limits<int64_t>::max();
-  const std::string what =
-      !bounded ? std::string("an integer")
-      : max == std::numeric_limits<int64_t>::max()
-          ? fmt::format("an integer that is at least {}", min)
-          : fmt::format("an integer from {} to {}", min, max);
+  const bool bounded =
+      min != std::numeric_limits<int64_t>::min() || max != std::numeric_limits<int64_t>::max();
+  const std::string what = !bounded ? std::string("an integer")
+                           : max == std::numeric_limits<int64_t>::max()
+                               ? fmt::format("an integer that is at least {}", min)
+                               : fmt::format("an integer from {} to {}", min, max);
   ASSAY_TRY(std::string_view text, plain(what));
   const std::string_view unsigned_text = text.starts_with('-') ? text.substr(1) : text;
   if (!digits(unsigned_text)) return fail(wants(what));
   if (unsigned_text.size() > 1 && unsigned_text[0] == '0') {
-    return fail(error(fmt::format("{} begins with 0, which some read as octal; write it without",
-                                  shown(text))));
+    return fail(error(
+        fmt::format("{} begins with 0, which some read as octal; write it without", shown(text))));
   }
   int64_t value = 0;
   const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -189,8 +187,8 @@ Result<int64_t> YamlField::as_int64(int64_t min, int64_t max) const {
 }
 
 Result<double> YamlField::as_double(double min, double max) const {
-  const bool bounded = min != std::numeric_limits<double>::lowest() ||
-                       max != std::numeric_limits<double>::max();
+  const bool bounded =
+      min != std::numeric_limits<double>::lowest() || max != std::numeric_limits<double>::max();
   const std::string what = bounded ? fmt::format("a number from {} to {}", min, max) : "a number";
   ASSAY_TRY(const std::string_view text, plain(what));
   const Written written = classify(text);

@@ -61,8 +61,9 @@ class YamlField {
                            int64_t max = std::numeric_limits<int64_t>::max()) const;
   Result<double> as_double(double min = std::numeric_limits<double>::lowest(),
                            double max = std::numeric_limits<double>::max()) const;  // Finite.
-  Result<Value> as_value() const;                          // Whichever of the four it is written as.
-  Result<std::vector<std::string>> as_strings() const;     // A list of texts; one text is a list of one.
+  Result<Value> as_value() const;  // Whichever of the four it is written as.
+  Result<std::vector<std::string>> as_strings()
+      const;  // A list of texts; one text is a list of one.
 
  private:
   struct Tree;

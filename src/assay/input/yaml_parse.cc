@@ -75,14 +75,53 @@ void check_characters(std::string_view text) {
     }
     const bool line_end = character == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
     if (static_cast<unsigned char>(character) < 0x20 && character != '\t' && !line_end) {
-      throw Stop{line, column, fmt::format("control character 0x{:02x}; remove it",
-                                           static_cast<unsigned char>(character))};
+      throw Stop{line, column,
+                 fmt::format("control character 0x{:02x}; remove it",
+                             static_cast<unsigned char>(character))};
     }
     if (character != ' ') indenting = false;
     i += length;
     column += static_cast<int>(length);
   }
 }
+
+// The parser lets a quote run to the file's end, so whether each is closed is seen here.
+class QuoteChecker {
+ public:
+  explicit QuoteChecker(std::string_view text) : text_(text), starts_{0} {
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\n') starts_.push_back(i + 1);
+    }
+  }
+
+  // Whether the scalar at this place (from 0), if it is in quotes, has its second one.
+  bool closed(int line, int column) const {
+    if (line < 0 || line >= std::ssize(starts_)) return true;
+    size_t i = starts_[static_cast<size_t>(line)] + static_cast<size_t>(std::max(column, 0));
+    while (i < text_.size() && (text_[i] == '&' || text_[i] == '!')) {
+      i = text_.find_first_of(kBlanks, i);
+      i = text_.find_first_not_of(kBlanks, std::min(i, text_.size()));
+    }
+    if (i >= text_.size()) return true;
+    const char quote = text_[i];
+    if (quote != '"' && quote != '\'') return true;
+    for (++i; i < text_.size(); ++i) {
+      if (quote == '"' && text_[i] == '\\') {
+        ++i;
+      } else if (text_[i] == quote) {
+        const bool doubled = quote == '\'' && i + 1 < text_.size() && text_[i + 1] == quote;
+        if (!doubled) return true;
+        ++i;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::string_view kBlanks = " \t\r\n";
+  std::string_view text_;
+  std::vector<size_t> starts_;
+};
 
 // The parser's own words are terse; the commonest get a remedy.
 std::string explain(const std::string& message) {
@@ -115,8 +154,8 @@ class YamlBuilder : public YAML::EventHandler {
  public:
   using Kind = YamlField::Kind;
 
-  YamlBuilder(std::string_view origin, const YamlLimits& limits)
-      : tree_(std::make_shared<YamlField::Tree>()), limits_(limits) {
+  YamlBuilder(std::string_view text, std::string_view origin, const YamlLimits& limits)
+      : tree_(std::make_shared<YamlField::Tree>()), limits_(limits), quotes_(text) {
     tree_->origin = origin;
   }
 
@@ -153,6 +192,9 @@ class YamlBuilder : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_tag(mark, tag);
+    if (tag == "!" && !quotes_.closed(mark.line, mark.column)) {
+      stop(mark, "the quote that begins here is never closed; add the second one");
+    }
     if (wants_key()) {
       set_key(mark, value);
       return;
@@ -281,6 +323,7 @@ class YamlBuilder : public YAML::EventHandler {
 
   std::shared_ptr<YamlField::Tree> tree_;
   YamlLimits limits_;
+  QuoteChecker quotes_;
   int documents_ = 0;
   std::vector<Frame> frames_;
   std::unordered_map<YAML::anchor_t, uint32_t> anchors_;
@@ -290,16 +333,18 @@ class YamlBuilder : public YAML::EventHandler {
 Result<YamlField> parse_yaml(std::string_view text, std::string_view origin,
                              const YamlLimits& limits) {
   if (text.size() > limits.bytes) {
-    return fail(ErrorCode::invalid_input, "{}: {} is too much for a file written by hand; at most {}",
-                origin, format_bytes(static_cast<double>(text.size())),
+    return fail(ErrorCode::invalid_input,
+                "{}: {} is too much for a file written by hand; at most {}", origin,
+                format_bytes(static_cast<double>(text.size())),
                 format_bytes(static_cast<double>(limits.bytes)));
   }
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // A byte order mark.
   try {
     check_characters(text);
     TextBuffer buffer(text);
     std::istream stream(&buffer);
     YAML::Parser parser(stream);
-    YamlBuilder builder(origin, limits);
+    YamlBuilder builder(text, origin, limits);
     while (parser.HandleNextDocument(builder)) {
     }
     const std::optional<uint32_t> root = builder.root();

@@ -18,9 +18,9 @@ struct YamlNode {
   YamlField::Kind kind = YamlField::Kind::null;
   bool plain = true;  // Scalars: not in quotes, so that it may be a number or a truth value.
   int line = 1, column = 1;
-  int height = 0;            // Containers below this one, aliases followed.
-  size_t weight = 1;         // This value and all below, aliases expanded.
-  std::string text;          // Scalars.
+  int height = 0;             // Containers below this one, aliases followed.
+  size_t weight = 1;          // This value and all below, aliases expanded.
+  std::string text;           // Scalars.
   std::vector<YamlKey> keys;  // Maps: one for each child.
   std::vector<uint32_t> children;
 };

@@ -1,0 +1,201 @@
+#include "assay/input/entry_reader.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "assay/base/text.h"
+#include "assay/op/operation.h"
+
+namespace assay::input {
+namespace {
+
+// Only decides which fields make sense; who brings a kernel is decided where providers are known.
+std::string provider_of_extension(const std::filesystem::path& source) {
+  const std::string extension = source.extension().string();
+  if (extension == ".cu") return "cuda_source";
+  if (extension == ".ptx") return "ptx";
+  if (extension == ".py") return "triton";
+  if (extension == ".so") return "plugin";
+  return "cpp_source";
+}
+
+bool launches_on_gpu(std::string_view provider) {
+  return provider == "cuda_source" || provider == "ptx" || provider == "triton" ||
+         provider == "tvm_ffi";
+}
+
+// Fields by which kernels for a GPU say how they are launched.
+const std::vector<std::string>& launch_fields() {
+  static const std::vector<std::string> fields = {
+      "launch", "grid", "block", "cluster", "shared_memory", "tensor_maps", "dependent_launch"};
+  return fields;
+}
+
+}  // namespace
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::optional<std::string> repeated(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  const auto found = std::adjacent_find(names.begin(), names.end());
+  return found == names.end() ? std::nullopt : std::optional(*found);
+}
+
+bool is_identifier(std::string_view text) {
+  const auto inner = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '$'; };
+  return !text.empty() && text.size() <= 200 &&
+         !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), inner);
+}
+
+std::string unknown_name(std::string_view what, const std::string& name,
+                         const std::vector<std::string>& known) {
+  const std::string similar = nearest(name, known);
+  return fmt::format(
+      "there is no {} '{}'; {}", what, sanitize(name, 60),
+      similar.empty() ? "known are " + join(known, ", ") : "did you mean '" + similar + "'?");
+}
+
+Result<std::vector<KernelEntry>> EntryReader::read() {
+  entry_.origin = fmt::format("{}:{}", field_.origin(), field_.line());
+  ASSAY_TRY(read_operation());
+  ASSAY_TRY(read_source());
+  ASSAY_TRY(check_fields());
+  ASSAY_TRY(read_names());
+  ASSAY_TRY(read_dtypes());
+  ASSAY_TRY(read_tunables());
+  entry_.rule = std::make_shared<ProblemRule>(rule_);  // find_argument asks for the operation.
+  ASSAY_TRY(read_workspace());
+  ASSAY_TRY(read_prepare());
+  ASSAY_TRY(read_args());
+  ASSAY_TRY(read_multiples("divisibility"));
+  ASSAY_TRY(read_multiples("alignment"));
+  ASSAY_TRY(read_constraints());
+  ASSAY_TRY(read_flags());
+  ASSAY_TRY(read_specialised_on());
+  ASSAY_TRY(read_targets());
+  ASSAY_TRY(read_epilogues());
+  return by_layout();
+}
+
+Status EntryReader::read_operation() {
+  rule_.operation = "gemm";
+  ASSAY_TRY(const auto field, field_.find("operation"));
+  if (field) {
+    ASSAY_TRY(rule_.operation, field->as_string());
+    if (const auto known = find_operation(rule_.operation); !known) {
+      return fail(field->error(known.error().message));
+    }
+  }
+  words_ = find_words(rule_.operation);
+  if (words_ == nullptr) {
+    return fail((field ? *field : field_)
+                    .error("kernels of this operation cannot be described in a file yet",
+                           ErrorCode::unsupported));
+  }
+  return {};
+}
+
+Status EntryReader::read_source() {
+  ASSAY_TRY(const auto field, field_.find("source"));
+  if (!context_.source.empty()) {
+    if (field) {
+      return fail(field->error("the comment stands in the source itself; leave this field out"));
+    }
+    entry_.source = context_.source;
+    return {};
+  }
+  ASSAY_TRY(const YamlField source, field_.at("source"));
+  ASSAY_TRY(const std::string text, source.as_string());
+  if (sanitize(text) != text) {
+    return fail(source.error("holds control characters; rename the file"));
+  }
+  entry_.source = (context_.folder / text).lexically_normal();
+  std::error_code failed;
+  if (text.empty() || !std::filesystem::is_regular_file(entry_.source, failed)) {
+    return fail(
+        source.error(fmt::format("there is no file '{}'; paths are relative to the manifest",
+                                 sanitize(entry_.source.string(), 300)),
+                     ErrorCode::not_found));
+  }
+  return {};
+}
+
+Status EntryReader::check_fields() {
+  ASSAY_TRY(const auto provider, field_.find("provider"));
+  std::string effective = provider_of_extension(entry_.source);
+  if (provider) {
+    ASSAY_TRY(entry_.provider, provider->as_string());
+    if (!matches_name_rule(entry_.provider)) {
+      return fail(provider->error("is not a provider's name; `assay providers` lists them"));
+    }
+    effective = entry_.provider;
+  }
+  std::vector<std::string> known = {"name",      "provider",  "source",        "entry",
+                                    "operation", "dtype",     "accumulate",    "layout",
+                                    "args",      "tunables",  "constraints",   "divisibility",
+                                    "alignment", "targets",   "flags",         "workspace",
+                                    "prepare",   "epilogues", "deterministic", "specialised_on"};
+  for (const KernelWords::Operand& operand : words_->operands) known.push_back(operand.role);
+  if (launches_on_gpu(effective)) {
+    known.insert(known.end(), launch_fields().begin(), launch_fields().end());
+  }
+  ASSAY_TRY(const auto members, field_.members());
+  for (const auto& [name, member] : members) {
+    const auto& launch = launch_fields();
+    if (std::find(launch.begin(), launch.end(), name) == launch.end()) continue;
+    return fail(member.error(
+        launches_on_gpu(effective)
+            ? fmt::format("not supported in this version for {}", effective)
+            : fmt::format("belongs to kernels for a GPU, not to {}; remove it",
+                          sanitize(effective, 60)),
+        launches_on_gpu(effective) ? ErrorCode::unsupported : ErrorCode::invalid_input));
+  }
+  return field_.only(known);
+}
+
+Status EntryReader::read_names() {
+  std::optional<YamlField> entry;
+  if (context_.entry.empty()) {
+    ASSAY_TRY(entry, field_.at("entry"));
+    ASSAY_TRY(entry_.entry, entry->as_string());
+  } else {
+    ASSAY_TRY(entry, field_.find("entry"));
+    entry_.entry = context_.entry;
+  }
+  if (!is_identifier(entry_.entry)) {
+    return fail((entry ? *entry : field_)
+                    .error(fmt::format("'{}' cannot be a function's name; write it as declared "
+                                       "extern \"C\", for example my_gemm",
+                                       sanitize(entry_.entry, 60))));
+  }
+  entry_.name = entry_.entry;
+  std::replace(entry_.name.begin(), entry_.name.end(), '$', '_');
+  ASSAY_TRY(const auto name, field_.find("name"));
+  if (name) {
+    ASSAY_TRY(entry_.name, name->as_string());
+    if (!matches_name_rule(entry_.name)) {
+      return fail(
+          name->error(fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-'",
+                                  sanitize(entry_.name, 60))));
+    }
+  }
+  ASSAY_TRY(const auto deterministic, field_.find("deterministic"));
+  if (deterministic) {
+    ASSAY_TRY(entry_.deterministic, deterministic->as_bool());
+  }
+  return {};
+}
+
+Result<std::vector<KernelEntry>> read_entry(const YamlField& field, const EntryContext& context) {
+  if (field.kind() != YamlField::Kind::map) {
+    return fail(
+        field.error("a kernel is a map of fields, for example {entry: my_gemm, dtype: f32, "
+                    "layout: tt, args: [a, b, out, m, n, k]}"));
+  }
+  return EntryReader(field, context).read();
+}
+
+}  // namespace assay::input

@@ -1,0 +1,68 @@
+#pragma once
+
+// Reads one kernel's description, field by field, in the order of read(). Not for use outside this
+// folder. What it is: entry_reader.cc; what it asks of a problem: entry_rule.cc; how it is called
+// and built: entry_call.cc.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/input/kernel_words.h"
+#include "assay/input/manifest_entry.h"
+#include "assay/input/yaml.h"
+#include "assay/kernel/provider.h"
+
+namespace assay::input {
+
+class EntryReader {
+ public:
+  EntryReader(const YamlField& field, const EntryContext& context)
+      : field_(field), context_(context) {}
+
+  Result<std::vector<KernelEntry>> read();
+
+ private:
+  Status read_operation();
+  Status read_source();
+  Status check_fields();
+  Status read_names();
+
+  Status read_dtypes();
+  Status read_multiples(std::string_view what);  // divisibility, alignment.
+  Status read_targets();
+  Status read_epilogues();
+  Status apply_layout(const YamlField& field, std::string_view layout, ProblemRule& rule) const;
+  Status check_strides(const YamlField& field) const;
+  Result<std::vector<KernelEntry>> by_layout() const;
+  OperandRule& rule_operand(std::string_view role);
+
+  Status read_tunables();
+  Status read_workspace();
+  Status read_prepare();
+  Status read_args();
+  Status read_constraints();
+  Status read_flags();
+  Status read_specialised_on();
+  Status add_constraint(const YamlField& field, const std::string& text);
+  Result<std::string> size_expression(const YamlField& field) const;
+  Result<Expression> parse_expression(const YamlField& field, const std::string& text) const;
+  Result<std::vector<std::string>> arguments(const YamlField& field) const;
+
+  const YamlField& field_;
+  const EntryContext& context_;
+  const KernelWords* words_ = nullptr;
+  ProblemRule rule_;
+  KernelEntry entry_;
+};
+
+bool contains(const std::vector<std::string>& names, std::string_view name);
+std::optional<std::string> repeated(std::vector<std::string> names);
+bool is_identifier(std::string_view text);
+// "there is no field 'x'; did you mean 'y'?" and its like.
+std::string unknown_name(std::string_view what, const std::string& name,
+                         const std::vector<std::string>& known);
+
+}  // namespace assay::input
