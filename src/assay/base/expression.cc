@@ -14,7 +14,7 @@ namespace {
 
 // A value that owns nothing; texts live in the expression, with the caller, or among the held ones.
 struct Slot {
-  enum class Kind : std::uint8_t { boolean, integer, real, string };
+  enum class Kind : std::uint8_t { boolean, integer, real, string, missing };
   Kind kind;
   union {
     bool boolean;
@@ -58,6 +58,8 @@ struct Slot {
         return integer;
       case Kind::real:
         return real;
+      case Kind::missing:
+        return false;
       case Kind::string:
         break;
     }
@@ -73,6 +75,8 @@ std::string describe(const Slot& slot) {
       return fmt::format("the integer {}", slot.integer);
     case Slot::Kind::real:
       return fmt::format("the number {}", slot.real);
+    case Slot::Kind::missing:
+      return "a value that is not there";
     case Slot::Kind::string:
       break;
   }
@@ -120,6 +124,16 @@ class ExpressionMachine {
         }
         case Op::jump_if_false:
         case Op::jump_if_true:
+          if (top().kind == Slot::Kind::missing) {
+            // `and` cannot become true any more; `or` can by its other side alone.
+            if (step.op == Op::jump_if_false) {
+              at = step.operand - 1;
+            } else {
+              --size_;
+              undecided_ = true;
+            }
+            break;
+          }
           if (top().kind != Slot::Kind::boolean) return wants_truth(step);
           if (top().boolean == (step.op == Op::jump_if_true)) {
             at = step.operand - 1;
@@ -128,9 +142,12 @@ class ExpressionMachine {
           }
           break;
         case Op::truth:
+          if (top().kind == Slot::Kind::missing) break;
           if (top().kind != Slot::Kind::boolean) return wants_truth(step);
           break;
         case Op::logical_not:
+          if (undecided_) top().kind = Slot::Kind::missing;
+          if (top().kind == Slot::Kind::missing) break;
           if (top().kind != Slot::Kind::boolean) return wants_truth(step);
           top().boolean = !top().boolean;
           break;
@@ -177,6 +194,7 @@ class ExpressionMachine {
 
   bool apply_unary(const Step& step) {
     Slot& value = top();
+    if (value.kind == Slot::Kind::missing) return true;
     if (!value.is_number()) {
       return refuse(fmt::format("this wants a number, not {}", describe(value)));
     }
@@ -195,6 +213,10 @@ class ExpressionMachine {
     const Slot right = top();
     --size_;
     Slot& left = top();
+    if (left.kind == Slot::Kind::missing || right.kind == Slot::Kind::missing) {
+      left.kind = Slot::Kind::missing;
+      return true;
+    }
     const bool numbers = left.is_number() && right.is_number();
     if (step.op >= Op::equal && step.op <= Op::greater_equal) {
       return compare(step.op, left, right, numbers);
@@ -326,6 +348,7 @@ class ExpressionMachine {
   const Expression& expression_;
   std::array<Slot, kExpressionStack> stack_;
   int size_ = 0;
+  bool undecided_ = false;  // A side of an `or` was missing: its negation is not known.
   std::string problem_;
 };
 
@@ -373,6 +396,22 @@ Result<bool> as_truth(const Expression& expression, Result<Value> value) {
 }
 
 }  // namespace
+
+Result<bool> Expression::holds(std::span<const Value* const> values) const {
+  if (values.size() != names_.size()) {
+    return fail(ErrorCode::internal, "an expression of {} names was given {} values", names_.size(),
+                values.size());
+  }
+  return as_truth(*this, ExpressionMachine(*this).run([&](std::uint32_t index, Slot& slot) {
+    if (values[index]) {
+      slot = Slot(*values[index]);
+    } else {
+      slot = Slot(false);
+      slot.kind = Slot::Kind::missing;
+    }
+    return true;
+  }));
+}
 
 Result<bool> Expression::evaluate_bool(const Lookup& lookup,
                                        std::span<const std::string> known) const {

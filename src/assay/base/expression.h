@@ -41,6 +41,10 @@ class Expression {
 
   Result<bool> evaluate_bool(const Lookup& lookup, std::span<const std::string> known = {}) const;
   Result<bool> evaluate_bool(std::span<const Value> values) const;
+  // For rows that may lack some of the names: null means not there. What is computed or compared
+  // with it, or negates it, is not true, like NULL in SQL; the other side of an `or` still counts.
+  Result<bool> holds(std::span<const Value* const> values) const;
+
   // Integers only; a double is an error that names `//` and ceil_div.
   Result<std::int64_t> evaluate_int64(const Lookup& lookup,
                                       std::span<const std::string> known = {}) const;

@@ -27,7 +27,8 @@ struct Artifact {
 };
 
 // Entries are directories named by key: built in a temporary folder, fsynced, renamed in. Safe for
-// concurrent writers: the first to rename wins, the other takes what is there.
+// concurrent writers, threads and processes: the first to rename wins, the others take what is
+// there. An entry is `root/ab/abcd.../`: manifest.json and what the builder left.
 class ArtifactCache {
  public:
   ArtifactCache(std::filesystem::path root, Log log) : root_(std::move(root)), log_(std::move(log)) {}
@@ -40,12 +41,22 @@ class ArtifactCache {
   using Builder = std::function<Result<Built>(const std::filesystem::path& folder)>;
 
   // key: everything the bytes depend on (source text, row, flags, compiler, target, unmasked sizes).
-  // A corrupt entry (hash of bytes or facts differs) is rebuilt with a warning to the log.
+  // A corrupt entry (hash of bytes or facts differs, a file is missing) is rebuilt with a warning to
+  // the log. Errors: the builder's own; machine where the disk is full or the folder cannot be
+  // written, and then nothing of the entry is left behind.
   Result<Artifact> get_or_build(const Json& key, const Builder& builder) const;
 
   const std::filesystem::path& root() const { return root_; }
 
+  // Where the entry of a key is, or would be.
+  std::filesystem::path entry_folder(const Json& key) const;
+
  private:
+  Result<Artifact> build(const std::string& folder, const std::string& key_text,
+                         const Builder& builder) const;
+  Status heal(const std::string& folder, const std::string& key_text) const;
+  void remove_left_overs() const;
+
   std::filesystem::path root_;
   Log log_;
 };

@@ -110,6 +110,7 @@ class Design {
 
   const std::shared_ptr<const DesignAxes>& axes() const { return axes_; }
   uint64_t row() const { return row_; }
+  void select(uint64_t row) { row_ = row; }  // Another row of the same axes.
 
  private:
   std::shared_ptr<const DesignAxes> axes_;  // Null: no attributes.

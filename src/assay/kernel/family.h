@@ -74,13 +74,14 @@ struct CompileContext {
 class MaskedProblem {
  public:
   MaskedProblem(const Problem& problem, std::span<const std::string> visible);
-  const Problem& unmasked_types() const { return problem_; }  // dtypes, layout, attributes: always visible.
-  int64_t dimension(std::string_view name) const;             // 0 when masked.
-  Json key() const;                                           // Dtypes, layout and visible sizes.
+  // The problem with its masked dimensions, and all sizes, strides and spans of operands, set to 0:
+  // dtypes, promised alignments, lifetimes, layout and attributes are always visible.
+  const Problem& unmasked_types() const { return problem_; }
+  int64_t dimension(std::string_view name) const { return problem_.dimension(name); }
+  Json key() const;  // All that is visible, for an ArtifactCache's key.
 
  private:
   Problem problem_;
-  std::vector<std::string> visible_;
 };
 
 class Family {

@@ -17,7 +17,7 @@ struct PlanOptions {
   const Arguments& arguments;
   const Artifact& artifact;
   Device& device;
-  std::span<std::byte> workspace;    // At least workspace_bytes; checked.
+  std::span<std::byte> workspace;    // At least workspace_bytes, 64-byte aligned; checked.
   int threads = 1;
   Prepared* prepared = nullptr;      // Null: memory from the device, owned by the plan.
 };
@@ -37,6 +37,9 @@ class Kernel {
   Result<Artifact> compile(const Problem& problem, const Target& target,
                            const CompileContext& context) const;
   size_t workspace_bytes(const Problem& problem, int threads) const;
+
+  // Errors: pointers missing or less aligned than promised, a workspace too small (invalid_input);
+  // memory (machine); what the family's own hooks say. A hook that throws is ErrorCode::failed.
   Result<Plan> plan(const PlanOptions& options) const;
 
   // All of it at once, for convenience: supports, compile, workspace, plan, launch, wait.

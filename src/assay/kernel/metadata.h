@@ -61,7 +61,10 @@ struct KernelMetadata {
   // several are allowed, joined by '|'). A design attribute hides a dtype of the same name.
   std::optional<Value> lookup(std::string_view attribute) const;
   std::vector<std::string> attribute_names() const;
+  // provider to dependent_launch of the list above: a design attribute of that name is hidden.
+  static bool is_shared_attribute(std::string_view attribute);
 
+  // {"id", "provider", "family", "name", "rule", "design", ...}; the same row gives the same JSON.
   Json to_json() const;
   // Hostile input is an error that names the field. A stored id that does not fit is an error.
   static Result<KernelMetadata> from_json(const Json& json);

@@ -34,14 +34,18 @@ class Plan {
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
 
-  // No allocation, no lock, no look-up. Reports the enqueueing only; a step's own non-zero code is
-  // ErrorCode::failed.
+  // No allocation, no lock, no look-up unless it fails. Reports the enqueueing only; a step's own
+  // non-zero code is ErrorCode::failed. programmatic is refused (unsupported) by a kernel that does
+  // not declare it.
   Status launch(Stream& stream, Dependency dependency = Dependency::full) noexcept;
 
-  // Same problem, new pointers, one per operand. Refused if a prepared operand would change.
+  // Same problem, new pointers, one per operand. Refused, and nothing changed, if a prepared operand
+  // would change or an address breaks the alignment that the problem promised.
   Status rebind(std::span<void* const> data) noexcept;
 
   std::span<const Step> steps() const { return steps_; }
+  // What steps are given: operands, workspace, prepared memory.
+  std::span<void* const> data() const { return data_; }
   size_t prepared_bytes() const { return prepared_bytes_; }
   double prepare_seconds() const { return prepare_seconds_; }
 
@@ -49,7 +53,12 @@ class Plan {
   friend class Kernel;
   std::vector<Step> steps_;
   std::vector<void*> data_;                     // Operands, workspace, prepared.
-  std::vector<bool> fixed_;                     // Operands that were prepared.
+  struct Promise {
+    size_t alignment = 1;
+    bool fixed = false;                         // Was prepared: its address stays.
+  };
+  std::vector<Promise> promises_;               // One per operand.
+  bool dependent_launch_ = false;
   std::vector<std::shared_ptr<const void>> keep_;  // Code, prepared memory, plug-in; never tensors.
   size_t prepared_bytes_ = 0;
   double prepare_seconds_ = 0;

@@ -15,6 +15,7 @@ namespace assay {
 
 enum class ProviderRole : uint8_t { stock, ours, user, reference };
 std::string_view to_string(ProviderRole role);
+Result<ProviderRole> parse_provider_role(std::string_view text);
 
 // From provider.yaml, made C++ at build: what code cannot say.
 struct ProviderInfo {

@@ -1,0 +1,337 @@
+#include "assay/kernel/problem_rule.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+
+namespace assay {
+namespace {
+
+// "f32", "f32 or bf16", "f32, f16 or bf16".
+template <class List, class Text>
+std::string either(const List& list, const Text& text) {
+  std::string joined;
+  size_t at = 0;
+  for (const auto& item : list) {
+    if (at > 0) joined += at + 1 == list.size() ? " or " : ", ";
+    joined += text(item);
+    ++at;
+  }
+  return joined;
+}
+
+std::string dtype_name(DType dtype) { return std::string(to_string(dtype)); }
+
+// Which of the last two dimensions holds neighbours in memory; -1 where neither does. A vector
+// stored as a matrix may count for both, and `wanted` decides.
+int contiguous_dimension(const Operand& operand, Major wanted) {
+  const int rank = static_cast<int>(operand.strides.size());
+  if (rank == 0) return -1;
+  if (rank == 1) return operand.strides[0] == 1 ? 0 : -1;
+  const auto leads = [&](int inner, int outer) {
+    if (operand.strides[inner] != 1) return false;
+    // Rows that overlap are no matrix of that order.
+    return operand.sizes[outer] <= 1 || operand.strides[outer] >= operand.sizes[inner];
+  };
+  const int row = leads(rank - 1, rank - 2) ? rank - 1 : -1;
+  const int column = leads(rank - 2, rank - 1) ? rank - 2 : -1;
+  if (wanted == Major::row) return row;
+  if (wanted == Major::column) return column;
+  return row >= 0 ? row : column;
+}
+
+// "k=100" where exactly one of the problem's dimensions has the size, else "the contiguous size 100".
+std::string name_size(const Problem& problem, int64_t size) {
+  std::string_view only;
+  int same = 0;
+  for (const auto& [name, value] : problem.dimensions()) {
+    if (value != size) continue;
+    only = name;
+    ++same;
+  }
+  return same == 1 ? fmt::format("{}={}", only, size) : fmt::format("the contiguous size {}", size);
+}
+
+// Whether stride elements are a whole number of `alignment` bytes, without multiplying.
+bool stride_aligned(int64_t stride, int64_t element_bits, int64_t alignment) {
+  const int64_t bits = alignment * 8;
+  return stride % (bits / std::gcd(bits, element_bits)) == 0;
+}
+
+void match_layout(const OperandRule& rule, const Operand& operand, const Problem& problem,
+                  Refusals& refusals) {
+  const int contiguous = contiguous_dimension(operand, rule.major);
+  if (rule.major != Major::any && contiguous < 0) {
+    const Major other = rule.major == Major::row ? Major::column : Major::row;
+    if (contiguous_dimension(operand, other) >= 0) {
+      refusals.add(Reason::layout, fmt::format("operand {} is {}-major; this takes {}-major",
+                                               operand.role, to_string(other),
+                                               to_string(rule.major)));
+    } else {
+      refusals.add(Reason::stride,
+                   fmt::format("operand {} has strides {}: this takes {}-major, one apart in the "
+                               "{} of its last two dimensions",
+                               operand.role,
+                               either(operand.strides, [](int64_t s) { return std::to_string(s); }),
+                               to_string(rule.major),
+                               rule.major == Major::row ? "last" : "first"));
+    }
+    return;
+  }
+  if (rule.divisibility > 1) {
+    if (contiguous < 0) {
+      refusals.add(Reason::stride,
+                   fmt::format("operand {} is contiguous in neither of its last two dimensions",
+                               operand.role));
+    } else if (const int64_t size = operand.sizes[contiguous]; size % rule.divisibility != 0) {
+      refusals.add(Reason::divisibility,
+                   fmt::format("{} is not a multiple of {} (operand {})", name_size(problem, size),
+                               rule.divisibility, operand.role));
+    }
+  }
+  if (rule.alignment <= 1) return;
+  if (operand.alignment % rule.alignment != 0) {
+    refusals.add(Reason::alignment, fmt::format("operand {} promises {}-byte alignment; this needs "
+                                                "{}",
+                                                operand.role, operand.alignment, rule.alignment));
+  }
+  for (size_t i = 0; i < operand.strides.size(); ++i) {
+    if (static_cast<int>(i) == contiguous || operand.sizes[i] <= 1) continue;
+    if (stride_aligned(operand.strides[i], info(operand.dtype).bits, rule.alignment)) continue;
+    refusals.add(Reason::alignment,
+                 fmt::format("operand {} has a stride of {} elements of {}, which is not a multiple "
+                             "of {} bytes",
+                             operand.role, operand.strides[i], to_string(operand.dtype),
+                             rule.alignment));
+    return;
+  }
+}
+
+void match_operand(const OperandRule& rule, const Operand& operand, const Problem& problem,
+                   Refusals& refusals) {
+  if (std::find(rule.dtypes.begin(), rule.dtypes.end(), operand.dtype) == rule.dtypes.end()) {
+    refusals.add(Reason::dtype, fmt::format("operand {} is {}; this takes {}", operand.role,
+                                            to_string(operand.dtype),
+                                            either(rule.dtypes, dtype_name)));
+  }
+  match_layout(rule, operand, problem, refusals);
+  if (rule.prepared && operand.lifetime != Lifetime::constant) {
+    refusals.add(Reason::not_constant,
+                 fmt::format("operand {} is packed once, but the problem does not declare it "
+                             "constant",
+                             operand.role));
+  }
+}
+
+template <class T>
+const T* attribute(const Problem& problem, std::string_view name) {
+  const auto found = problem.attributes().find(name);
+  return found == problem.attributes().end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+void match_attributes(const ProblemRule& rule, const Problem& problem, Refusals& refusals) {
+  if (const auto* name = attribute<std::string>(problem, "accumulate");
+      name && !rule.accumulate.empty()) {
+    const bool fits = std::any_of(rule.accumulate.begin(), rule.accumulate.end(),
+                                  [&](DType dtype) { return to_string(dtype) == *name; });
+    if (!fits) {
+      refusals.add(Reason::accumulate, fmt::format("accumulates in {}; this takes {}", *name,
+                                                   either(rule.accumulate, dtype_name)));
+    }
+  }
+  if (const auto* name = attribute<std::string>(problem, "epilogue"); name && !name->empty()) {
+    const auto& known = rule.epilogues;
+    if (std::find(known.begin(), known.end(), *name) == known.end()) {
+      refusals.add(Reason::epilogue, fmt::format("this has no epilogue '{}'", sanitize(*name, 60)));
+    }
+  }
+  if (!rule.batch && problem.dimension("l") > 1) {
+    refusals.add(Reason::batch,
+                 fmt::format("l={}: this computes one matrix at a time", problem.dimension("l")));
+  }
+  if (rule.scalars) return;
+  const auto* alpha = attribute<double>(problem, "alpha");
+  const auto* beta = attribute<double>(problem, "beta");
+  if (alpha && *alpha != 1.0) {
+    refusals.add(Reason::scalars, fmt::format("alpha is {}; this computes alpha 1 only", *alpha));
+  }
+  if (beta && *beta != 0.0) {
+    refusals.add(Reason::scalars, fmt::format("beta is {}; this computes beta 0 only", *beta));
+  }
+}
+
+void match_problem(const ProblemRule& rule, const Problem& problem, Refusals& refusals) {
+  if (rule.operation != problem.operation()) {
+    refusals.add(Reason::operation, fmt::format("computes {}, not {}", rule.operation,
+                                                problem.operation()));
+    return;  // Its operands' roles mean something else.
+  }
+  for (const Operand& operand : problem.operands()) {
+    if (const OperandRule* found = rule.find_operand(operand.role)) {
+      match_operand(*found, operand, problem, refusals);
+    } else {
+      refusals.add(operand.role == "c" ? Reason::scalars : Reason::other,
+                   fmt::format("this takes no operand {}", operand.role));
+    }
+  }
+  for (const OperandRule& operand : rule.operands) {
+    if (!operand.prepared || problem.find_operand(operand.role)) continue;
+    refusals.add(Reason::other, fmt::format("the problem has no operand {}", operand.role));
+  }
+  match_attributes(rule, problem, refusals);
+}
+
+void match_target(const ProblemRule& rule, const Target& target, Refusals& refusals) {
+  if (rule.targets.empty()) return;
+  for (const Target& one : rule.targets) {
+    if (target.covers(one)) return;
+  }
+  const Target& need = rule.targets.front();
+  if (!need.arch.empty() && need.arch != target.arch) {
+    refusals.add(Reason::target, fmt::format("needs {}; the target is {}",
+                                             either(rule.targets, [](const Target& t) {
+                                               return t.to_string();
+                                             }),
+                                             target.arch));
+    return;
+  }
+  std::vector<std::string> lacking;
+  std::set_difference(need.features.begin(), need.features.end(), target.features.begin(),
+                      target.features.end(), std::back_inserter(lacking));
+  refusals.add(Reason::target, fmt::format("needs {}, which the target lacks", join(lacking, ", ")));
+}
+
+}  // namespace
+
+std::string_view to_string(Major major) {
+  constexpr std::string_view kNames[] = {"any", "row", "column"};
+  return kNames[static_cast<size_t>(major)];
+}
+
+const OperandRule* ProblemRule::find_operand(std::string_view role) const {
+  for (const OperandRule& operand : operands) {
+    if (operand.role == role) return &operand;
+  }
+  return nullptr;
+}
+
+Refusals ProblemRule::match(const Problem* problem, const Target* target) const {
+  Refusals refusals;
+  if (problem) match_problem(*this, *problem, refusals);
+  if (target) match_target(*this, *target, refusals);
+  return refusals;
+}
+
+Json ProblemRule::to_json() const {
+  const auto names = [](const std::vector<DType>& dtypes) {
+    Json list = Json::array();
+    for (DType dtype : dtypes) list.push_back(to_string(dtype));
+    return list;
+  };
+  Json operand_list = Json::array();
+  for (const OperandRule& operand : operands) {
+    operand_list.push_back({{"role", operand.role},
+                            {"dtypes", names(operand.dtypes)},
+                            {"major", to_string(operand.major)},
+                            {"divisibility", operand.divisibility},
+                            {"alignment", operand.alignment},
+                            {"prepared", operand.prepared}});
+  }
+  Json target_list = Json::array();
+  for (const Target& target : targets) target_list.push_back(target.to_string());
+  return {{"operation", operation},   {"operands", operand_list}, {"accumulate", names(accumulate)},
+          {"epilogues", epilogues},   {"batch", batch},           {"scalars", scalars},
+          {"targets", target_list}};
+}
+
+namespace {
+
+Result<std::vector<DType>> read_dtypes(const JsonField& field) {
+  std::vector<DType> dtypes;
+  ASSAY_TRY(auto items, field.items());
+  for (const JsonField& item : items) {
+    ASSAY_TRY(std::string name, item.as_string());
+    auto dtype = parse_dtype(name);
+    if (!dtype) return fail(item.error(ErrorCode::invalid_input, dtype.error().message));
+    dtypes.push_back(*dtype);
+  }
+  return dtypes;
+}
+
+Result<OperandRule> read_operand(const JsonField& field) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 8;
+  ASSAY_TRY(field.expect_object());
+  OperandRule rule;
+  ASSAY_TRY(auto role, field.at("role"));
+  ASSAY_TRY(rule.role, role.as_string());
+  if (!matches_name_rule(rule.role)) {
+    return fail(role.error(ErrorCode::invalid_input, "is not a name such as a, b or out"));
+  }
+  ASSAY_TRY(auto dtypes, field.at("dtypes"));
+  ASSAY_TRY(rule.dtypes, read_dtypes(dtypes));
+  if (auto major = field.find("major")) {
+    ASSAY_TRY(std::string name, major->as_string());
+    if (name == "row") rule.major = Major::row;
+    else if (name == "column") rule.major = Major::column;
+    else if (name != "any") {
+      return fail(major->error(ErrorCode::invalid_input, "must be any, row or column"));
+    }
+  }
+  if (auto number = field.find("divisibility")) {
+    ASSAY_TRY(rule.divisibility, number->as_int64(1, kMost));
+  }
+  if (auto number = field.find("alignment")) {
+    ASSAY_TRY(rule.alignment, number->as_int64(1, kMost));
+  }
+  if (auto truth = field.find("prepared")) { ASSAY_TRY(rule.prepared, truth->as_bool()); }
+  return rule;
+}
+
+}  // namespace
+
+Result<ProblemRule> ProblemRule::from_json(const Json& json) {
+  JsonDocument document;
+  document.root = json;
+  document.origin = "rule";
+  const JsonField root(document);
+  ASSAY_TRY(root.expect_object());
+  ProblemRule rule;
+  ASSAY_TRY(auto operation, root.at("operation"));
+  ASSAY_TRY(rule.operation, operation.as_string());
+  ASSAY_TRY(auto operands, root.at("operands"));
+  ASSAY_TRY(auto items, operands.items());
+  for (const JsonField& item : items) {
+    ASSAY_TRY(OperandRule operand, read_operand(item));
+    if (rule.find_operand(operand.role)) {
+      return fail(item.error(ErrorCode::invalid_input, "names a role that stands there already"));
+    }
+    rule.operands.push_back(std::move(operand));
+  }
+  if (auto list = root.find("accumulate")) { ASSAY_TRY(rule.accumulate, read_dtypes(*list)); }
+  if (auto list = root.find("epilogues")) {
+    ASSAY_TRY(auto names, list->items());
+    for (const JsonField& name : names) {
+      ASSAY_TRY(rule.epilogues.emplace_back(), name.as_string());
+    }
+  }
+  if (auto truth = root.find("batch")) { ASSAY_TRY(rule.batch, truth->as_bool()); }
+  if (auto truth = root.find("scalars")) { ASSAY_TRY(rule.scalars, truth->as_bool()); }
+  if (auto list = root.find("targets")) {
+    ASSAY_TRY(auto names, list->items());
+    for (const JsonField& name : names) {
+      ASSAY_TRY(std::string text, name.as_string());
+      auto target = Target::parse(text);
+      if (!target) return fail(name.error(ErrorCode::invalid_input, target.error().message));
+      rule.targets.push_back(std::move(*target));
+    }
+  }
+  return rule;
+}
+
+}  // namespace assay

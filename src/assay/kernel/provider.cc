@@ -1,0 +1,31 @@
+#include "assay/kernel/provider.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "assay/base/text.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kRoles[] = {"stock", "ours", "user", "reference"};
+
+}  // namespace
+
+std::string_view to_string(ProviderRole role) { return kRoles[static_cast<size_t>(role)]; }
+
+Result<ProviderRole> parse_provider_role(std::string_view text) {
+  const auto* found = std::find(std::begin(kRoles), std::end(kRoles), text);
+  if (found != std::end(kRoles)) return static_cast<ProviderRole>(found - std::begin(kRoles));
+  return fail(ErrorCode::invalid_input,
+              "unknown provider role '{}': must be stock, ours, user or reference",
+              sanitize(text, 60));
+}
+
+Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entry) const {
+  return fail(ErrorCode::unsupported, "{}: provider {} takes no files of users", entry.origin,
+              info().name);
+}
+
+}  // namespace assay
