@@ -1,0 +1,65 @@
+#include "assay/measure/burst.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "assay/base/clock.h"
+
+namespace assay::measure {
+
+Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, SchedulerWatch& watch,
+                         const BurstLimits& limits) {
+  Burst burst;
+  burst.launches = static_cast<int>(plans.size());
+  const bool quiet = watch.wait_until_quiet(limits.quiet_limit_ns);
+  const auto before = watch.read();
+  Status status;
+  const int64_t start = monotonic_ns();
+  for (Plan* plan : plans) {
+    status = plan->launch(stream);
+    if (!status) break;
+  }
+  if (status) status = stream.synchronize();
+  burst.ns = monotonic_ns() - start;
+  const auto waited = SchedulerWatch::between(before, watch.read());
+  if (!status) return fail(std::move(status).error());
+  burst.waited_ns = waited.longest_ns;
+  burst.clean = quiet && waited.steal_ticks == 0 &&
+                static_cast<double>(waited.longest_ns) <=
+                    limits.waited_share * static_cast<double>(burst.ns);
+  return burst;
+}
+
+TimerFacts measure_timer() {
+  constexpr int kReadings = 20'000;
+  TimerFacts facts;
+  double tick = std::numeric_limits<double>::infinity();
+  const int64_t start = monotonic_ns();
+  int64_t previous = start;
+  for (int i = 0; i < kReadings; ++i) {
+    const int64_t now = monotonic_ns();
+    if (now > previous) tick = std::min(tick, static_cast<double>(now - previous));
+    previous = now;
+  }
+  facts.read_ns = static_cast<double>(previous - start) / kReadings;
+  facts.tick_ns = std::isfinite(tick) ? tick : 1.0;
+
+  // The least that any burst reads: two readings and one launch of nothing.
+  double floor = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t begin = monotonic_ns();
+    const int64_t end = monotonic_ns();
+    floor = std::min(floor, static_cast<double>(end - begin));
+  }
+  facts.empty_burst_ns = floor;
+  return facts;
+}
+
+int launches_per_burst(double launch_ns, const TimerFacts& timer, int at_most) {
+  const double least_ns = std::max(20'000.0, 1000.0 * timer.read_ns);
+  const double wanted = launch_ns > 0 ? std::ceil(least_ns / launch_ns) : at_most;
+  return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(std::max(at_most, 1))));
+}
+
+}  // namespace assay::measure

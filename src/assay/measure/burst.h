@@ -1,0 +1,42 @@
+#pragma once
+
+// The timer. A burst is a number of launches between two readings of the clock; everything that is
+// not a launch (waiting for rest, varying inputs, reading the scheduler) happens outside.
+
+#include <cstdint>
+#include <span>
+
+#include "assay/base/result.h"
+#include "assay/kernel/plan.h"
+#include "assay/measure/scheduler_watch.h"
+
+namespace assay::measure {
+
+struct Burst {
+  int64_t ns = 0;           // Whole burst.
+  int launches = 0;
+  bool clean = false;       // No thread waited for a core, no steal, other threads at rest before.
+  int64_t waited_ns = 0;    // Longest wait of one thread.
+};
+
+struct BurstLimits {
+  double waited_share = 0.02;          // Of the burst's wall time; method.md, section 1.
+  int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
+};
+
+// Launches plans[0..] in order. A plan's failure ends the burst with its error.
+Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, SchedulerWatch& watch,
+                         const BurstLimits& limits = {});
+
+// The clock itself, measured now: its smallest step and the cost of one reading.
+struct TimerFacts {
+  double tick_ns = 0;
+  double read_ns = 0;
+  double empty_burst_ns = 0;  // A burst of one plan that does nothing: the launch floor.
+};
+TimerFacts measure_timer();
+
+// Launches per burst so that it lasts at least 20 us and a thousand readings of the clock.
+int launches_per_burst(double launch_ns, const TimerFacts& timer, int at_most);
+
+}  // namespace assay::measure

@@ -1,0 +1,4 @@
+#include "assay/measure/ceilings.h"
+namespace assay::measure {
+std::vector<Ceiling> measure_ceilings(int, size_t, double) { return {}; }
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+// Reads what a record must say of the machine: system, kernel, governor, clock, huge pages, load,
+// and warnings a reader should see (a hypervisor that steals time, a powersave governor, other load).
+
+#include "assay/record/environment.h"
+
+namespace assay::measure {
+
+// Everything but device, libraries, compiler and ceilings, which those who know them fill in.
+// Never fails: what the machine does not tell stays empty.
+Environment read_machine();
+
+// Runnable tasks of the machine besides this process tree's own, averaged over the last moments.
+double other_load();
+
+}  // namespace assay::measure

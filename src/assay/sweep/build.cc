@@ -1,0 +1,58 @@
+#include <nlohmann/json.hpp>
+
+#include "assay/base/clock.h"
+#include "assay/sweep/protocol.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+
+namespace {
+constexpr double kBuildSeconds = 180;   // Beyond the compiler's own limit.
+}  // namespace
+
+Ending ending_of(const CallFailure& failure, const std::string& stage) {
+  if (const auto* death = std::get_if<Death>(&failure)) {
+    switch (death->kind) {
+      case Death::Kind::timed_out: return ending::Timeout{stage, death->limit_seconds};
+      case Death::Kind::out_of_memory: return ending::OutOfMemory{stage, death->limit_bytes};
+      case Death::Kind::broke_protocol: return ending::Violation{"protocol", "wrote to the harness's channel: " + death->detail};
+      case Death::Kind::crashed: return ending::Crash{death->signal, death->exit_code, stage, death->output_tail};
+    }
+  }
+  const auto& error = std::get<Error>(failure);
+  if (error.code == ErrorCode::build_failed) return ending::BuildFailure{error.message};
+  if (error.code == ErrorCode::machine) return ending::OutOfMemory{stage, 0};
+  if (error.code == ErrorCode::unsupported) return ending::Refusal{{{"other", error.message}}};
+  return ending::Mismatch{"failed in " + stage + ": " + error.message};
+}
+
+Status build(const Station& station, Field& field) {
+  size_t done = 0;
+  for (Candidate& candidate : field.candidates) {
+    ++done;
+    if (candidate.built || !candidate.alive()) continue;
+    station.observer.on_stage("build", done, field.candidates.size(), candidate.outcome.label());
+    ASSAY_TRY(Child * worker, station.crew.builder());
+    Json message = station.message("compile");
+    message["row"] = candidate.row;
+    const int64_t start = monotonic_ns();
+    auto answer = worker->call(message, kBuildSeconds);
+    if (!answer) {
+      if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+      candidate.outcome.ending = ending_of(answer.error(), "build");
+      continue;
+    }
+    ASSAY_TRY(const Json* artifact, member(answer->json, "artifact"));
+    candidate.artifact = *artifact;
+    candidate.built = true;
+    ASSAY_TRY(const Artifact built, Artifact::from_json(*artifact));
+    candidate.outcome.artifact_hash = built.hash;
+    candidate.outcome.artifact_facts = built.facts;
+    // Kernels of libraries and cached ones answer at once: no time was spent building them.
+    const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+    candidate.outcome.build_seconds = built.file.empty() ? 0 : seconds;
+  }
+  return {};
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,69 @@
+#pragma once
+
+// Bursts of candidates in one worker: opened kernels, rounds in random order, and the parent's own
+// clock around each round.
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "assay/measure/burst.h"
+#include "assay/sweep/instances.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+
+class Bursts {
+ public:
+  Bursts(const Station& station, Field& field) : station_(station), field_(field), random_(std::random_device{}()) {}
+
+  // Loads instance 0 of `instances`, rotates operands and opens the candidates (indices into the
+  // field). One that fails to open, or kills the worker, ends; the worker is replaced.
+  // `worker` gives the process to use: called again after a death.
+  using WorkerSource = std::function<Result<Child*>()>;
+  Status open(const Instances& instances, std::vector<size_t> candidates, WorkerSource source, uint64_t seed);
+
+  struct Sample {
+    size_t candidate = 0;    // Index into the field.
+    int64_t ns = 0;
+    bool clean = false;
+    int launches = 0;
+  };
+  struct Round {
+    std::vector<Sample> samples;         // In the order that they ran; incomplete if something died.
+    bool complete = false;
+  };
+  // One burst of each candidate still open among `who`, in random order. A death ends the candidate
+  // that was running, reopens the rest in a new worker, and gives an incomplete round.
+  Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
+
+  // Judges the newest timed output of a candidate; a wrong one ends it.
+  Status judge_timed_output(const Instances& instances, size_t candidate);
+
+  Status close(const std::vector<size_t>& who);
+  Status unload();
+
+  double timed_seconds() const { return timed_ns_ * 1e-9; }
+  double wall_seconds() const { return wall_ns_ * 1e-9; }   // Of rounds, by the parent's clock.
+  const measure::TimerFacts& timer() const { return timer_; }
+  int sets() const { return sets_; }
+  bool is_open(size_t candidate) const;
+
+ private:
+  Status load_and_open(const std::vector<size_t>& candidates);
+  Status open_one(size_t candidate);
+
+  const Station& station_;
+  Field& field_;
+  std::mt19937_64 random_;
+  const Instances* instances_ = nullptr;
+  WorkerSource source_;
+  Child* worker_ = nullptr;
+  uint64_t seed_ = 1;
+  int sets_ = 0;
+  std::map<size_t, int> handles_;
+  measure::TimerFacts timer_;
+  double timed_ns_ = 0, wall_ns_ = 0;
+};
+
+}  // namespace assay::sweep

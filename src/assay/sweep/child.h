@@ -1,0 +1,69 @@
+#pragma once
+
+// One process of ours at the other end of a channel: a worker or the referee. It may run a user's
+// code, so it may crash, hang, eat memory, print or exit at any moment; each of these is a value.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/message_channel.h"
+#include "assay/base/result.h"
+#include "assay/base/subprocess.h"
+
+namespace assay::sweep {
+
+struct ChildOptions {
+  std::string role;                        // "worker" or "referee": argv[1].
+  std::string program = "/proc/self/exe";  // Ourselves.
+  std::vector<std::string> environment;
+  int64_t memory_limit_bytes = 0;          // Resident; 0: no limit.
+  int cancel_fd = -1;                      // Readable: calls end with ErrorCode::interrupted.
+};
+
+// Why a child is no more.
+struct Death {
+  enum class Kind { crashed, timed_out, out_of_memory, broke_protocol };
+  Kind kind = Kind::crashed;
+  int signal = 0;
+  int exit_code = 0;
+  double limit_seconds = 0;      // For timed_out.
+  int64_t limit_bytes = 0;       // For out_of_memory.
+  std::string output_tail;       // Last of what it printed; untrusted.
+  std::string detail;            // For broke_protocol.
+};
+
+// A call's failure: the child answered with an error and lives on, or it died.
+using CallFailure = std::variant<Error, Death>;
+template <class T>
+using CallResult = tl::expected<T, CallFailure>;
+
+bool is_interruption(const CallFailure& failure);
+Error as_error(const CallFailure& failure, std::string_view doing);
+
+class Child {
+ public:
+  static Result<Child> start(const ChildOptions& options);
+
+  // Sends {"do": what, ...} and waits for the answer. After a Death every call fails the same way.
+  CallResult<Message> call(const Json& request, double timeout_seconds,
+                           std::span<const int> fds = {});
+
+  bool alive() const { return !death_.has_value() && process_.has_value(); }
+  pid_t pid() const { return process_ ? process_->pid() : -1; }
+
+ private:
+  Death die(Death::Kind kind, double limit_seconds, std::string detail);
+  void drain();
+
+  ChildOptions options_;
+  std::optional<Subprocess> process_;
+  std::optional<MessageChannel> channel_;
+  std::optional<Death> death_;
+  std::string output_;   // Tail of stdout and stderr.
+};
+
+}  // namespace assay::sweep

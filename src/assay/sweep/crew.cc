@@ -1,0 +1,123 @@
+#include "assay/sweep/crew.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/sweep/protocol.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr double kStartSeconds = 60;   // Loading libraries from a cold disk, users' compilers aside.
+
+// Thread pools must sleep between bursts, and use the cores they are given: libraries read this when
+// they are mapped, so it is set when the worker is executed.
+std::vector<std::string> worker_environment(const Request& request) {
+  std::vector<std::string> environment = request.environment;
+  const auto set = [&](std::string_view name, const std::string& value) {
+    std::erase_if(environment, [&](const std::string& entry) {
+      return entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=';
+    });
+    environment.push_back(fmt::format("{}={}", name, value));
+  };
+  const std::string threads = fmt::to_string(std::max(1, request.threads));
+  set("OMP_WAIT_POLICY", "passive");
+  set("GOMP_SPINCOUNT", "0");
+  set("KMP_BLOCKTIME", "0");
+  set("OMP_DYNAMIC", "false");
+  set("OMP_NUM_THREADS", threads);
+  set("OPENBLAS_NUM_THREADS", threads);
+  set("MKL_NUM_THREADS", threads);
+  set("BLIS_NUM_THREADS", threads);
+  return environment;
+}
+
+}  // namespace
+
+Result<Message> ask(Child& child, const Json& request, double timeout_seconds, std::string_view doing,
+                    std::span<const int> fds) {
+  auto answer = child.call(request, timeout_seconds, fds);
+  if (!answer) return fail(as_error(answer.error(), doing));
+  return std::move(*answer);
+}
+
+Result<std::unique_ptr<Child>> Crew::start_worker(bool confined) {
+  ChildOptions options;
+  options.role = "worker";
+  options.program = request_.program;
+  options.environment = worker_environment(request_);
+  options.memory_limit_bytes = request_.memory_limit_bytes;
+  options.cancel_fd = request_.cancel_fd;
+  ASSAY_TRY(auto started, Child::start(options));
+  auto child = std::make_unique<Child>(std::move(started));
+
+  Json providers = Json::array();
+  for (const ProviderRequest& provider : request_.providers)
+    providers.push_back({{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
+  ASSAY_TRY(const Message ready, ask(*child,
+                                     {{"do", "init"},
+                                      {"threads", request_.threads},
+                                      {"providers", providers},
+                                      {"kernels", request_.kernels},
+                                      {"cache", request_.cache.string()},
+                                      {"cxx", request_.cxx},
+                                      {"confine", confined}},
+                                     kStartSeconds, "starting a worker"));
+  facts_.fingerprint = ready.json.value("fingerprint", Json::object());
+  facts_.providers = ready.json.value("providers", Json::array());
+  ASSAY_TRY(facts_.target, text(ready.json, "target"));
+  facts_.threads = static_cast<int>(number_or(ready.json, "threads", 1));
+  facts_.last_level_cache_bytes = static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
+  facts_.memory_bytes = static_cast<int64_t>(number_or(ready.json, "memory_bytes", 0));
+  if (confined) facts_.confined = ready.json.value("confined", false);
+  return child;
+}
+
+Result<Child*> Crew::confirmer(size_t index) {
+  if (confirmers_.size() <= index) confirmers_.resize(index + 1);
+  auto& confirmer = confirmers_[index];
+  if (!confirmer || !confirmer->alive()) {
+    ASSAY_TRY(confirmer, start_worker(true));
+  }
+  return confirmer.get();
+}
+
+void Crew::dismiss_confirmers() { confirmers_.clear(); }
+
+Result<Child*> Crew::builder() {
+  if (!builder_ || !builder_->alive()) {
+    ASSAY_TRY(builder_, start_worker(false));
+  }
+  return builder_.get();
+}
+
+Result<Child*> Crew::runner() {
+  if (!runner_ || !runner_->alive()) {
+    ASSAY_TRY(runner_, start_worker(true));
+  }
+  return runner_.get();
+}
+
+Result<Child*> Crew::referee() {
+  if (!referee_ || !referee_->alive()) {
+    ChildOptions options;
+    options.role = "referee";
+    options.program = request_.program;
+    options.environment = request_.environment;
+    options.cancel_fd = request_.cancel_fd;
+    ASSAY_TRY(auto started, Child::start(options));
+    referee_ = std::make_unique<Child>(std::move(started));
+  }
+  return referee_.get();
+}
+
+void Crew::dismiss() {
+  builder_.reset();
+  runner_.reset();
+  referee_.reset();
+  confirmers_.clear();
+}
+
+}  // namespace assay::sweep

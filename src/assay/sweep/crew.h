@@ -1,0 +1,55 @@
+#pragma once
+
+// The processes of a sweep: one that discovers and builds, one that proves and races, the referee,
+// and the confirming ones. Each is started when it is first needed and again after it died.
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/sweep/child.h"
+#include "assay/sweep/sweep.h"
+
+namespace assay::sweep {
+
+// What a worker said of itself when it began.
+struct WorkerFacts {
+  Json fingerprint, providers;
+  std::string target;
+  int threads = 1;
+  int64_t last_level_cache_bytes = 0, memory_bytes = 0;
+  bool confined = false;
+};
+
+class Crew {
+ public:
+  Crew(const Request& request) : request_(request) {}
+
+  Result<Child*> builder();
+  Result<Child*> runner();
+  Result<Child*> referee();
+
+  // The index-th confirming process: fresh for a sweep, shared by its problems, asleep between turns.
+  Result<Child*> confirmer(size_t index);
+  void dismiss_confirmers();   // The next ones are new processes.
+
+  const WorkerFacts& facts() const { return facts_; }   // Filled once builder() or runner() was called.
+
+  // Stops everything; what is needed again starts again.
+  void dismiss();
+
+ private:
+  Result<std::unique_ptr<Child>> start_worker(bool confined);
+  const Request& request_;
+  WorkerFacts facts_;
+  std::unique_ptr<Child> builder_, runner_, referee_;
+  std::vector<std::unique_ptr<Child>> confirmers_;
+};
+
+// For errors of our own processes, which no candidate can have caused.
+Result<Message> ask(Child& child, const Json& request, double timeout_seconds, std::string_view doing,
+                    std::span<const int> fds = {});
+
+}  // namespace assay::sweep

@@ -1,0 +1,50 @@
+#pragma once
+
+// Inputs of one problem as the referee made them: handed to workers as sealed copies, judged by the
+// referee alone.
+
+#include <string>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/op/operation.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+
+class Instances {
+ public:
+  explicit Instances(const Station& station) : station_(station) {}
+
+  // Commits to a new secret seed (fsynced to the journal before any candidate sees an input).
+  Status commit();
+  // One instance of each kind that says something about the problem; commits first.
+  Status make_all_kinds();
+  Status make(InputKind kind);
+  // Another instance by permuting `base`'s, under this object's own seed.
+  Status derive_from(const Instances& base, size_t index);
+
+  Status load_into(Child& worker, uint64_t seed) const;
+  Result<Check> check(size_t index, int output_fd, uint64_t variation) const;
+  Result<std::string> reveal() const;   // Hex.
+  Status drop();                        // The referee forgets them.
+
+  size_t count() const { return made_.size(); }
+  const std::string& kind(size_t index) const { return made_[index].kind; }
+  const std::string& commitment() const { return commitment_; }
+
+ private:
+  struct Made {
+    int64_t id = 0;
+    std::string kind;
+    std::vector<UniqueFd> inputs;
+  };
+  Status keep(Message answer, std::string kind);
+
+  const Station& station_;
+  int64_t seed_ = -1;
+  std::string commitment_;
+  std::vector<Made> made_;
+};
+
+}  // namespace assay::sweep

@@ -1,0 +1,64 @@
+#include "assay/sweep/protocol.h"
+
+#include <cmath>
+
+namespace assay::sweep {
+
+Result<const Json*> member(const Json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key))
+    return fail(ErrorCode::internal, "a message lacks its field {}", key);
+  return &object[key];
+}
+
+Result<int64_t> integer(const Json& object, const char* key) {
+  ASSAY_TRY(const Json* value, member(object, key));
+  if (!value->is_number_integer()) return fail(ErrorCode::internal, "field {} of a message is no integer", key);
+  return value->get<int64_t>();
+}
+
+Result<std::string> text(const Json& object, const char* key) {
+  ASSAY_TRY(const Json* value, member(object, key));
+  if (!value->is_string()) return fail(ErrorCode::internal, "field {} of a message is no text", key);
+  return value->get<std::string>();
+}
+
+double number_or(const Json& object, const char* key, double fallback) {
+  const auto value = member(object, key);
+  if (!value || !(*value)->is_number()) return fallback;
+  const double number = (*value)->get<double>();
+  return std::isfinite(number) ? number : fallback;
+}
+
+Result<Problem> problem_from(const Json& message) {
+  ASSAY_TRY(const Json* fields, member(message, "problem"));
+  ASSAY_TRY(const std::string name, text(message, "operation"));
+  ASSAY_TRY(const Operation* operation, find_operation(name));
+  return operation->problem(*fields);
+}
+
+Json to_json(const Check& check) {
+  return {{"right", check.right},       {"method", check.method},
+          {"elements", check.elements}, {"compared", check.compared},
+          {"wrong", check.wrong},       {"max_error", check.max_error},
+          {"mean_error", check.mean_error}, {"smallest_visible", check.smallest_visible},
+          {"first_wrong", check.first_wrong}};
+}
+
+Result<Check> check_from_json(const Json& json) {
+  Check check;
+  ASSAY_TRY(const Json* right, member(json, "right"));
+  if (!right->is_boolean()) return fail(ErrorCode::internal, "a check without a yes or no");
+  check.right = right->get<bool>();
+  ASSAY_TRY(check.method, text(json, "method"));
+  ASSAY_TRY(check.elements, integer(json, "elements"));
+  ASSAY_TRY(check.compared, integer(json, "compared"));
+  ASSAY_TRY(check.wrong, integer(json, "wrong"));
+  ASSAY_TRY(check.first_wrong, text(json, "first_wrong"));
+  // A wrong output may have an infinite error, which JSON cannot carry: it reads as null.
+  check.max_error = number_or(json, "max_error", HUGE_VAL);
+  check.mean_error = number_or(json, "mean_error", HUGE_VAL);
+  check.smallest_visible = number_or(json, "smallest_visible", 0);
+  return check;
+}
+
+}  // namespace assay::sweep

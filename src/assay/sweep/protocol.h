@@ -1,0 +1,70 @@
+#pragma once
+
+// What parent, worker and referee say to one another: {"do": NAME, ...} and an answer, which is an
+// object with results or {"error": {"code", "message"}}. Descriptors carry operands and outputs.
+//
+// worker    init      device, providers, users' kernels            -> fingerprint, target, providers
+//           discover  problem, filter, providers                   -> rows (metadata, role), refusals
+//           compile   problem, row                                 -> artifact
+//           load      problem, instances + fds                     -> {}
+//           prove     row, artifact, instances                     -> per instance facts + fds
+//           rotate    condition                                    -> sets
+//           open      row, artifact                                -> handle, bytes
+//           round     bursts [[handle, launches]...], seed         -> bursts [[ns, clean, waited, launches]...]
+//           collect   handle, back                                 -> variation + fd
+//           close     handles                                      -> {}
+//           unload                                                 -> {}
+// referee   commit                                                 -> commitment of a new secret seed
+//           instance  problem, kind, seed index                    -> instance, input operands + fds
+//           derive    instance                                     -> likewise
+//           check     instance, variation + fd                     -> Check
+//           reveal    seed index                                   -> seed
+//           drop                                                   -> forgets all instances
+
+#include <nlohmann/json.hpp>
+
+#include "assay/base/json.h"
+#include "assay/base/message_channel.h"
+#include "assay/op/operation.h"
+
+namespace assay::sweep {
+
+// Answers requests until the peer closes. `answer` returns the reply and the descriptors to attach.
+struct Answer {
+  Json json = Json::object();
+  std::vector<UniqueFd> fds;
+};
+
+// Runs `handle(request)` for each request; its errors become error answers. Returns at end of file.
+template <class Handler>
+void serve(MessageChannel& channel, Handler&& handle) {
+  for (;;) {
+    auto message = channel.receive();
+    if (!message) return;
+    Result<Answer> answer = handle(*message);
+    Status sent;
+    if (answer) {
+      std::vector<int> fds;
+      for (const UniqueFd& fd : answer->fds) fds.push_back(fd.get());
+      sent = channel.send(answer->json, fds);
+    } else {
+      sent = channel.send({{"error",
+                            {{"code", static_cast<int>(answer.error().code)},
+                             {"message", answer.error().message}}}});
+    }
+    if (!sent) return;
+  }
+}
+
+// Fields of messages from our own processes, which may have been tampered with: typed access that
+// never throws.
+Result<const Json*> member(const Json& object, const char* key);
+Result<int64_t> integer(const Json& object, const char* key);
+Result<std::string> text(const Json& object, const char* key);
+double number_or(const Json& object, const char* key, double fallback);
+
+Result<Problem> problem_from(const Json& message);  // Its field "problem".
+Json to_json(const Check& check);
+Result<Check> check_from_json(const Json& json);
+
+}  // namespace assay::sweep

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/clock.h"
+#include "assay/stats/plan_confirm.h"
+#include "assay/stats/race.h"
+#include "assay/sweep/bursts.h"
+#include "assay/sweep/protocol.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+namespace {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// What a user has without choosing: the default of the first stock provider that has one here.
+std::string find_baseline(const Field& field) {
+  for (const Candidate& candidate : field.candidates)
+    if (candidate.alive() && candidate.proven && candidate.outcome.role == KernelRole::stock && candidate.is_default)
+      return candidate.outcome.id;
+  return {};
+}
+
+std::string name_of(stats::RaceEnd end) { return std::string(stats::to_string(end)); }
+
+// The lap times of one race, by entrant.
+class Laps {
+ public:
+  explicit Laps(size_t entrants) : per_launch_(entrants), clean_(entrants), rounds_(entrants) {}
+  void add(size_t entrant, double ns, bool clean) {
+    ++rounds_[entrant];
+    clean_[entrant] += clean ? 1 : 0;
+    if (clean) per_launch_[entrant].push_back(ns);
+  }
+  double median_us(size_t entrant) const { return median(per_launch_[entrant]) * 1e-3; }
+  int rounds(size_t entrant) const { return rounds_[entrant]; }
+  int clean(size_t entrant) const { return clean_[entrant]; }
+
+ private:
+  std::vector<std::vector<double>> per_launch_;
+  std::vector<int> clean_, rounds_;
+};
+
+std::vector<Standing> show(const Field& field, const std::vector<size_t>& entrants,
+                           const std::vector<stats::RaceStanding>& standings, const Laps& laps) {
+  std::vector<Standing> shown;
+  for (const auto& standing : standings) {
+    const auto entrant = static_cast<size_t>(standing.kernel);
+    Standing row;
+    row.label = field.candidates[entrants[entrant]].outcome.label();
+    row.median_us = laps.median_us(entrant);
+    row.ratio = standing.log_ratio ? std::exp(*standing.log_ratio) : 1.0;
+    row.error = standing.standard_error;
+    row.dropped_after = standing.dropped_after;
+    shown.push_back(std::move(row));
+  }
+  return shown;
+}
+
+}  // namespace
+
+Result<RaceResult> race(const Station& station, Field& field, double budget_seconds) {
+  RaceResult result;
+  const int64_t start = monotonic_ns();
+  result.baseline = find_baseline(field);
+  result.incumbent = result.baseline;
+  std::vector<size_t> entrants;
+  for (size_t i = 0; i < field.candidates.size(); ++i)
+    if (field.candidates[i].alive() && field.candidates[i].proven) entrants.push_back(i);
+  if (entrants.empty()) return result;
+
+  Instances instances(station);
+  ASSAY_TRY(instances.commit());
+  ASSAY_TRY(instances.make(InputKind::uniform));
+  Bursts bursts(station, field);
+  ASSAY_TRY(bursts.open(instances, entrants, [&] { return station.crew.runner(); }, 2));
+
+  // The first call of each was cold: a burst's length is set from it, and again from stage 2.
+  const auto set_launches = [&](size_t index) {
+    Candidate& candidate = field.candidates[index];
+    const bool isolated = station.condition.spacing == measure::Spacing::isolated;
+    candidate.launches = isolated ? 1 : measure::launches_per_burst(candidate.launch_ns, bursts.timer(), std::max(1, bursts.sets() / 2));
+  };
+  std::ranges::for_each(entrants, set_launches);
+
+  // Stage 2: one burst each; what is beyond three times the best is dropped.
+  std::vector<bool> keep;
+  for (const size_t index : entrants) keep.push_back(field.candidates[index].outcome.id == result.baseline);
+  std::vector<stats::Burst> first(entrants.size(), stats::Burst{0, false});
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    ASSAY_TRY(const auto round, bursts.round(entrants, "race"));
+    for (const auto& sample : round.samples) {
+      const auto at = static_cast<size_t>(std::ranges::find(entrants, sample.candidate) - entrants.begin());
+      const double ns = static_cast<double>(sample.ns) / sample.launches;
+      if (!first[at].clean || ns < first[at].ns) first[at] = {ns, true};
+    }
+    if (round.complete && attempt >= 1) break;   // Twice: the first burst of all warms caches and clocks.
+  }
+  std::vector<bool> dropped(entrants.size(), false);
+  if (!station.request.exhaustive)
+    for (const int kernel : stats::drop_hopeless(first, keep)) dropped[static_cast<size_t>(kernel)] = true;
+  std::vector<size_t> runners, gone;
+  std::vector<bool> runner_keep;
+  for (size_t i = 0; i < entrants.size(); ++i) {
+    Candidate& candidate = field.candidates[entrants[i]];
+    if (first[i].ns > 0) candidate.launch_ns = first[i].ns;
+    set_launches(entrants[i]);
+    if (dropped[i]) {
+      candidate.outcome.race = RaceSummary{1, 1, first[i].ns * 1e-3, 1, "beyond three times the best"};
+      gone.push_back(entrants[i]);
+      ++result.record.dropped;
+    } else if (candidate.alive()) {
+      runners.push_back(entrants[i]);
+      runner_keep.push_back(keep[i]);
+    }
+  }
+  ASSAY_TRY(bursts.close(gone));
+
+  // Stage 3: rounds, with looks.
+  stats::RaceOptions options;
+  if (station.request.exhaustive) options.z = HUGE_VAL;
+  stats::Race racing(static_cast<int>(runners.size()), runner_keep, options);
+  result.record.looks = options.looks;
+  Laps laps(runners.size());
+  std::vector<stats::Burst> row(runners.size());
+  int failures = 0;
+  while (!runners.empty() && !racing.ended()) {
+    std::vector<size_t> who;
+    for (size_t i = 0; i < runners.size(); ++i)
+      if (racing.in_race(static_cast<int>(i)) && field.candidates[runners[i]].alive()) who.push_back(runners[i]);
+    if (who.empty()) break;
+    ASSAY_TRY(const auto round, bursts.round(who, "race"));
+    if (!round.complete && ++failures > 20) return fail(ErrorCode::machine, "the race of {} could not complete a round in 20 attempts", station.problem.name());
+    std::ranges::fill(row, stats::Burst{0, false});
+    bool spoiled = false;
+    for (const auto& sample : round.samples) {
+      const auto at = static_cast<size_t>(std::ranges::find(runners, sample.candidate) - runners.begin());
+      const double ns = static_cast<double>(sample.ns) / sample.launches;
+      row[at] = {ns, sample.clean};
+      laps.add(at, ns, sample.clean);
+      spoiled |= !sample.clean;
+    }
+    if (!round.complete) continue;
+    result.record.spoiled_rounds += spoiled ? 1 : 0;
+    const auto out = racing.add_round(row);
+    std::vector<size_t> closing;
+    for (const int kernel : out) closing.push_back(runners[static_cast<size_t>(kernel)]);
+    result.record.dropped += static_cast<int>(out.size());
+    ASSAY_TRY(bursts.close(closing));
+    station.observer.on_standings(racing.rounds(), show(field, runners, racing.standings(), laps));
+    if (bursts.wall_seconds() > budget_seconds && !racing.ended()) racing.end_by_budget();
+  }
+
+  // Timed outputs are verified too, after the fact.
+  for (const size_t index : runners) ASSAY_TRY(bursts.judge_timed_output(instances, index));
+  ASSAY_TRY(bursts.unload());
+  ASSAY_TRY(instances.drop());
+
+  const auto standings = racing.standings();
+  for (const auto& standing : standings) {
+    const auto runner = static_cast<size_t>(standing.kernel);
+    Candidate& candidate = field.candidates[runners[runner]];
+    RaceSummary summary{laps.rounds(runner), laps.clean(runner), laps.median_us(runner), standing.dropped_after, ""};
+    if (standing.dropped_after > 0) summary.reason = "clearly behind the leader";
+    if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
+    candidate.outcome.race = summary;
+  }
+  std::vector<stats::FinalistTraits> traits;
+  for (const size_t index : runners) {
+    const KernelOutcome& outcome = field.candidates[index].outcome;
+    traits.push_back({outcome.role == KernelRole::stock,
+                      outcome.id == result.baseline || outcome.role == KernelRole::user});
+  }
+  // Those that ended while they raced stand no more.
+  std::vector<stats::RaceStanding> standing_still;
+  for (const auto& standing : standings)
+    if (field.candidates[runners[static_cast<size_t>(standing.kernel)]].alive()) standing_still.push_back(standing);
+  std::vector<int> finalists = stats::choose_finalists(standing_still, traits);
+  // Of a user's family with tunables only the best point is asked about, not every one.
+  bool user_seen = false;
+  std::erase_if(finalists, [&](int kernel) {
+    const auto& outcome = field.candidates[runners[static_cast<size_t>(kernel)]].outcome;
+    if (outcome.role != KernelRole::user || outcome.id == result.baseline) return false;
+    const bool further = finalists.size() > 8 && user_seen;
+    user_seen = true;
+    return further;
+  });
+  for (const int kernel : finalists) result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
+  if (!result.finalists.empty()) result.leader = result.finalists.front();
+  for (const int kernel : finalists) {
+    const KernelOutcome& outcome = field.candidates[runners[static_cast<size_t>(kernel)]].outcome;
+    // A sweep asks whether anything beats stock, a race whether the user's kernel does.
+    const bool eligible = station.request.kind == "race" && !station.request.kernels.empty()
+                              ? outcome.role == KernelRole::user
+                              : outcome.role != KernelRole::stock;
+    if (eligible && result.candidate.empty()) result.candidate = outcome.id;
+    const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
+    result.round_ns += candidate.launch_ns * candidate.launches + 150e3;   // Switching, measured at ~0.1 ms.
+  }
+  if (result.candidate.empty()) result.candidate = result.leader;
+  result.spread = stats::confirm_spread(standing_still, finalists, station.request.margin);
+  result.record.rounds = racing.rounds();
+  result.record.end = racing.ended() ? name_of(*racing.ended()) : "no kernel left";
+  result.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  result.timed_seconds = bursts.timed_seconds();
+  return result;
+}
+
+}  // namespace assay::sweep

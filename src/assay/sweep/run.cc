@@ -1,0 +1,340 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/clock.h"
+#include "assay/base/hash.h"
+#include "assay/base/version.h"
+#include "assay/measure/environment.h"
+#include "assay/record/conclude.h"
+#include "assay/sweep/confine.h"
+#include "assay/sweep/protocol.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+namespace {
+
+// A CPU's datasheet says neither its clock under this load nor the memory behind a hypervisor, so
+// the floor is what this machine was seen to reach, halved: a cool core beats a sustained one by
+// less than that.
+constexpr double kFloorShare = 0.5;
+
+// What was asked, for the journal's header: resuming with anything else is refused. Not what the
+// race chose to do.
+Json asked_for(const Request& request, const Crew& crew) {
+  Json problems = Json::array();
+  for (const Problem& problem : request.problems) problems.push_back(problem.to_json());
+  Json providers = Json::array();
+  for (const Json& provider : crew.facts().providers)
+    providers.push_back({{"name", provider.value("name", "")},
+                         {"version", provider.value("version", "")},
+                         {"path", provider.value("path", "")}});
+  Json files = Json::object();
+  for (const std::string& kernel : request.kernels) {
+    const auto file = kernel.substr(0, kernel.find("::"));
+    const auto content = read_file(file);
+    files[kernel] = content ? sha256_hex(*content) : "absent";
+  }
+  const auto& condition = request.condition;
+  return {{"kind", request.kind},
+          {"suite", request.suite},
+          {"problems", problems},
+          {"providers", providers},
+          {"kernels", files},
+          {"filter", request.filter},
+          {"condition", measure::to_json(condition.values)},
+          {"condition_given", {condition.has_cache, condition.has_spacing, condition.has_launch}},
+          {"class", measure::to_json(request.race_class)},
+          {"threads", crew.facts().threads},
+          {"margin", request.margin},
+          {"exhaustive", request.exhaustive},
+          {"confirm", request.confirm},
+          {"device", crew.facts().fingerprint.value("id", "")}};
+}
+
+Environment describe(const Request& request, const Crew& crew) {
+  Environment environment = measure::read_machine();
+  const Json& fingerprint = crew.facts().fingerprint;
+  environment.device = {fingerprint.value("kind", ""), fingerprint.value("name", ""), fingerprint.value("id", ""),
+                        fingerprint.value("details", Json::object())};
+  environment.threads = crew.facts().threads;
+  environment.compiler = request.cxx;
+  for (const Json& provider : crew.facts().providers) {
+    if (!provider.value("available", false)) continue;
+    LibraryStamp stamp{provider.value("name", ""), provider.value("version", ""), provider.value("path", ""), ""};
+    if (!stamp.path.empty())
+      if (const auto content = read_file(stamp.path)) stamp.build_hash = sha256_hex(*content);
+    environment.libraries.push_back(std::move(stamp));
+  }
+  return environment;
+}
+
+assay::Condition named(const measure::Condition& condition) {
+  return {std::string(to_string(condition.cache)), std::string(to_string(condition.spacing)),
+          std::string(to_string(condition.launch))};
+}
+
+RunOptions options_of(const Request& request, const Crew& crew, double budget) {
+  RunOptions options;
+  options.margin = request.margin;
+  options.processes = request.processes;
+  options.min_processes = std::max(2, request.processes - 1);
+  options.placements = 1;
+  options.budget_seconds = budget;
+  options.exhaustive = request.exhaustive;
+  options.threads = crew.facts().threads;
+  options.suite = request.suite;
+  options.filter = request.filter;
+  for (const ProviderRequest& provider : request.providers)
+    options.providers.push_back(provider.as.empty() ? provider.name : provider.as);
+  return options;
+}
+
+ProblemRecord begin_record(const Station& station) {
+  ProblemRecord record;
+  const Problem& problem = station.problem;
+  record.name = problem.name();
+  record.key = problem.key();
+  record.operation = problem.operation();
+  record.role = problem.role();
+  record.weight = problem.weight();
+  record.problem = problem.to_json();
+  record.condition = named(station.condition);
+  record.race_class = {std::string(to_string(station.request.race_class.preparation)),
+                       std::string(to_string(station.request.race_class.dependent_launch))};
+  if (const auto operation = find_operation(problem.operation())) {
+    const Work work = (*operation)->work(problem);
+    record.flops = work.flops;
+    record.bytes = work.bytes();
+  }
+  return record;
+}
+
+double ceiling_of(const std::vector<Ceiling>& ceilings, std::string_view name) {
+  for (const Ceiling& ceiling : ceilings)
+    if (ceiling.name == name) return ceiling.value;
+  return 0;
+}
+
+std::string flops_ceiling(const Problem& problem) {
+  const Operand* a = problem.find_operand("a");
+  return a == nullptr ? std::string() : fmt::format("flops_{}", to_string(a->dtype));
+}
+
+// Seconds that the machine's ceilings allow at best, and which of them is the nearer.
+std::pair<double, std::string> roofline(const ProblemRecord& record, const Problem& problem,
+                                        const std::vector<Ceiling>& ceilings, bool cold) {
+  const double read = ceiling_of(ceilings, "read");
+  std::string name = flops_ceiling(problem);
+  double peak = ceiling_of(ceilings, name);
+  if (peak <= 0) peak = ceiling_of(ceilings, name = "flops_f32");
+  const double by_bytes = cold && read > 0 ? record.bytes / read : 0;
+  const double by_flops = peak > 0 ? record.flops / peak : 0;
+  return by_bytes >= by_flops ? std::pair(by_bytes, std::string("read")) : std::pair(by_flops, name);
+}
+
+// A time below what physics allows is a violation, not a win.
+void refuse_impossible(Field& field, double floor_seconds) {
+  if (floor_seconds <= 0) return;
+  for (Candidate& candidate : field.candidates) {
+    if (!candidate.alive() || !candidate.outcome.race || candidate.outcome.race->median_us <= 0) continue;
+    if (candidate.outcome.race->median_us * 1e-6 < floor_seconds * kFloorShare)
+      candidate.outcome.ending = ending::Violation{
+          "below_physics", fmt::format("{:.2f} us a launch, where the machine needs at least {:.2f} us to read the operands or do the arithmetic",
+                                       candidate.outcome.race->median_us, floor_seconds * kFloorShare * 1e6)};
+  }
+}
+
+// What an earlier run of the same request had finished.
+struct Earlier {
+  std::map<std::string, Json> problems;                        // Name -> finished record.
+  std::map<std::string, std::map<std::string, Json>> kernels;  // Name -> id -> line.
+};
+
+Earlier read_earlier(const std::vector<Json>& lines) {
+  Earlier earlier;
+  for (const Json& line : lines) {
+    const std::string kind = line.value("line", "");
+    if (kind == "problem") earlier.problems[line["record"].value("name", "")] = line["record"];
+    if (kind == "kernel") earlier.kernels[line.value("problem", "")][line.value("id", "")] = line;
+  }
+  return earlier;
+}
+
+// Proofs that an earlier process finished are not repeated.
+Status take_over(Field& field, const std::map<std::string, Json>& lines) {
+  for (Candidate& candidate : field.candidates) {
+    const auto line = lines.find(candidate.outcome.id);
+    if (line == lines.end() || !line->second.contains("outcome")) continue;
+    ASSAY_TRY(const auto document, parse_json_document(canonical(line->second["outcome"]), "journal"));
+    ASSAY_TRY(auto outcome, read_kernel_outcome(JsonField(document)));
+    // What was built then must be what is built now, or it was another kernel.
+    if (candidate.built && outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
+    candidate.launch_ns = number_or(line->second, "launch_ns", 0);
+    candidate.outcome = std::move(outcome);
+    candidate.proven = candidate.alive();
+  }
+  return {};
+}
+
+void count(Totals& totals, const ProblemRecord& record) {
+  for (const KernelOutcome& kernel : record.kernels) {
+    ++totals.trials;
+    if (kernel.proof && kernel.proof->right) ++totals.proven;
+    const std::string_view name = ending_name(kernel.ending);
+    if (name == "mismatch" || name == "violation") ++totals.wrong;
+    if (name == "crash" || name == "timeout" || name == "out_of_memory" || name == "device_lost") ++totals.crashed;
+  }
+  for (const auto& [reason, refusal] : record.refusals) totals.refused += refusal.count;
+}
+
+Result<std::vector<Ceiling>> measure_ceilings(Crew& crew) {
+  ASSAY_TRY(Child * worker, crew.builder());
+  ASSAY_TRY(const Message answer, ask(*worker, {{"do", "ceilings"}}, 60, "measuring this machine's ceilings"));
+  ASSAY_TRY(const Json* list, member(answer.json, "ceilings"));
+  std::vector<Ceiling> ceilings;
+  for (const Json& json : *list)
+    ceilings.push_back({json.value("name", ""), number_or(json, "value", 0), json.value("unit", ""),
+                        static_cast<int>(number_or(json, "threads", 1)), json.value("from", ""), json.value("until", "")});
+  return ceilings;
+}
+
+// One shape through the house, one direction (api.md).
+Result<ProblemRecord> run_problem(const Station& station, const std::map<std::string, Json>& earlier,
+                                  double budget_seconds, Totals& totals, std::vector<Ceiling>& window) {
+  ProblemRecord record = begin_record(station);
+  ASSAY_TRY(Field field, find_candidates(station));
+  ASSAY_TRY(build(station, field));
+  ASSAY_TRY(take_over(field, earlier));
+  ASSAY_TRY(prove(station, field));
+  ASSAY_TRY(const auto ceilings, measure_ceilings(station.crew));
+  window = ceilings;
+  ASSAY_TRY(RaceResult race, sweep::race(station, field, budget_seconds * 0.3));
+  totals.timed_seconds += race.timed_seconds;
+  record.race = race.record;
+  const bool cold = station.condition.cache != measure::Cache::warm;
+  const auto [roof_seconds, roof_name] = roofline(record, station.problem, ceilings, cold);
+  refuse_impossible(field, roof_seconds);
+
+  RunOptions options = options_of(station.request, station.crew, budget_seconds);
+  const auto fill = [&] {
+    record.kernels.clear();
+    for (const Candidate& candidate : field.candidates) record.kernels.push_back(candidate.outcome);
+    for (const auto& [reason, refusals] : field.refusals)
+      record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
+  };
+  fill();
+  // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
+  for (int attempt = 0; station.request.confirm && attempt < 2 && !race.finalists.empty(); ++attempt) {
+    ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
+    totals.timed_seconds += confirmed.timed_seconds;
+    fill();
+    confirmed.confirmation.conclusion = conclude(record, confirmed.confirmation, options);
+    record.confirmations.push_back(std::move(confirmed.confirmation));
+    const auto& ahead = record.confirmations.back().conclusion.ahead;
+    if (ahead.empty()) break;
+    station.crew.dismiss_confirmers();
+    race.leader = ahead.front();
+    std::erase(race.finalists, race.leader);
+    race.finalists.insert(race.finalists.begin(), race.leader);
+  }
+  if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
+    record.no_winner = race.finalists.empty() ? "no kernel was proven right and timed" : station.request.confirm ? "no finalist survived its confirmation" : "";
+  if (const KernelOutcome* winner = record.winner()) {
+    const double us = record.decisive()->conclusion.median_us(winner->id);
+    if (us > 0 && roof_seconds > 0) {
+      record.ceiling_share = roof_seconds * 1e6 / us;
+      record.ceiling = roof_name;
+    }
+  }
+  return record;
+}
+
+}  // namespace
+
+Result<RunRecord> run(const Request& asked, Observer& observer) {
+  const int64_t start = monotonic_ns();
+  Request request = asked;
+  if (request.problems.empty()) return fail(ErrorCode::invalid_input, "there is no problem to race");
+  hide_memory();
+  Crew crew(request);
+  ASSAY_TRY(crew.builder().map([](Child*) {}));
+  request.threads = crew.facts().threads;
+  if (request.memory_limit_bytes == 0) request.memory_limit_bytes = crew.facts().memory_bytes / 2;
+  ASSAY_TRY(Journal journal, Journal::open(request.folder, asked_for(request, crew), request.if_present));
+  for (const std::string& note : journal.notes()) observer.on_note(note);
+
+  RunRecord record;
+  record.kind = request.kind;
+  record.created = journal.began().empty() ? utc_now_iso8601() : journal.began();
+  record.id = fmt::format("{}-{}", request.folder.filename().string(), sha256_hex(record.created + request.folder.string()).substr(0, 8));
+  record.command_line = request.command_line;
+  const BuildInfo& build = build_info();
+  record.assay_version = build.version;
+  record.assay_build = fmt::format("{}, {}, {}", build.revision, build.compiler, build.build_type);
+  record.environment = describe(request, crew);
+  const double budget = request.budget_seconds > 0 ? request.budget_seconds : kSecondsPerProblem * static_cast<double>(request.problems.size());
+  record.options = options_of(request, crew, budget);
+  observer.on_begin(record.environment, request.problems);
+
+  const Earlier earlier = read_earlier(journal.earlier());
+  double budget_left = budget;
+  for (size_t i = 0; i < request.problems.size(); ++i) {
+    const Problem& problem = request.problems[i];
+    const Station station{request, crew, journal, observer, problem, measure::condition_for(problem, request.condition)};
+    observer.on_problem(i, problem, station.condition);
+    const double share = budget_left / static_cast<double>(request.problems.size() - i);
+    if (const auto finished = earlier.problems.find(problem.name()); finished != earlier.problems.end()) {
+      ASSAY_TRY(const auto document, parse_json_document(canonical(finished->second), "journal"));
+      ASSAY_TRY(auto problem_record, read_problem_record(JsonField(document)));
+      observer.on_problem_done(i, problem_record, true);
+      record.problems.push_back(std::move(problem_record));
+      budget_left -= share;
+      continue;
+    }
+    const auto proofs = earlier.kernels.find(problem.name());
+    const double timed_before = record.totals.timed_seconds;
+    ASSAY_TRY(auto problem_record,
+              run_problem(station, proofs == earlier.kernels.end() ? std::map<std::string, Json>{} : proofs->second,
+                          share, record.totals, record.environment.ceilings));
+    ASSAY_TRY(journal.add({{"line", "problem"}, {"record", to_json(problem_record)}}));
+    observer.on_problem_done(i, problem_record, false);
+    record.problems.push_back(std::move(problem_record));
+    // What one problem did not need, the others may have.
+    budget_left = std::max(0.0, budget_left - std::min(share, record.totals.timed_seconds - timed_before));
+  }
+  for (const ProblemRecord& problem : record.problems) count(record.totals, problem);
+  record.trust = crew.facts().confined ? TrustGrade::confined_native : TrustGrade::unconfined_native;
+  record.trust_reason = crew.facts().confined
+                            ? "candidates ran as native code in a process without capabilities; the timer lives there too, bracketed by the parent's clock"
+                            : "candidates ran as native code in a process of this user; the timer lives there too, bracketed by the parent's clock";
+  record.environment.load_after = measure::other_load();
+  record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  ASSAY_TRY(write_record((request.folder / "record.json").string(), record));
+  return record;
+}
+
+Result<MachineReport> inspect(const Request& request, bool with_ceilings) {
+  Crew crew(request);
+  ASSAY_TRY(crew.builder().map([](Child*) {}));
+  MachineReport report;
+  for (const Json& json : crew.facts().providers) {
+    ProviderReport provider;
+    provider.name = json.value("name", "");
+    for (const auto role : {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
+      if (to_string(role) == json.value("role", "")) provider.role = role;
+    provider.availability = {json.value("available", false), json.value("reason", ""), json.value("version", ""),
+                             json.value("path", ""), json.value("details", Json::object())};
+    report.providers.push_back(std::move(provider));
+  }
+  report.environment = describe(request, crew);
+  report.target = crew.facts().target;
+  if (with_ceilings) {
+    ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew));
+  }
+  return report;
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,60 @@
+#pragma once
+
+// The stations of one problem, in order. Each takes what the one before gave; run.cc reads like
+// this list.
+
+#include <string>
+
+#include "assay/base/result.h"
+#include "assay/record/record.h"
+#include "assay/sweep/candidate.h"
+#include "assay/sweep/crew.h"
+#include "assay/sweep/journal.h"
+#include "assay/sweep/sweep.h"
+
+namespace assay::sweep {
+
+// What all stations of one problem share.
+struct Station {
+  const Request& request;
+  Crew& crew;
+  Journal& journal;
+  Observer& observer;
+  const Problem& problem;
+  measure::Condition condition;
+  Json message(const char* what) const;   // {"do": what, "problem": ..., "operation": ...}
+};
+
+// Who can do it; why the others cannot.
+Result<Field> find_candidates(const Station& station);
+
+// Compiled forms, from the cache or a compiler. A failure ends that candidate alone.
+Status build(const Station& station, Field& field);
+
+// Right or not, and how that was checked. A crash ends that candidate alone.
+Status prove(const Station& station, Field& field);
+
+// Rounds against one another; spends, claims nothing.
+struct RaceResult {
+  RaceRecord record;
+  std::vector<std::string> finalists;   // Ids; leader first.
+  std::string leader, candidate, baseline, incumbent;
+  double spread = 0;                    // Of one round's log ratio, which confirming has to beat.
+  double round_ns = 0;                  // One round of the finalists, switching included.
+  double timed_seconds = 0;
+};
+Result<RaceResult> race(const Station& station, Field& field, double budget_seconds);
+
+// Fresh processes, fresh secret seeds, rounds fixed beforehand: the samples of a claim.
+struct ConfirmResult {
+  Confirmation confirmation;            // Without a conclusion.
+  double timed_seconds = 0;
+  std::vector<Ceiling> ceilings;
+};
+Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceResult& race,
+                              double budget_seconds);
+
+// What to add to a child's answer's end: the record's ending for a death in `stage`.
+Ending ending_of(const CallFailure& failure, const std::string& stage);
+
+}  // namespace assay::sweep

@@ -1,0 +1,326 @@
+#include "assay/sweep/worker.h"
+
+#include <map>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "assay/base/fd.h"
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/input/manifest.h"
+#include "assay/measure/ceilings.h"
+#include "assay/sweep/confine.h"
+#include "assay/sweep/protocol.h"
+#include "assay/sweep/worker_problem.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr int kChannelFd = 3;
+
+class Worker {
+ public:
+  Worker(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup)
+      : providers_(providers), setup_(setup) {}
+
+  Result<Answer> handle(Message& message) {
+    using Method = Result<Answer> (Worker::*)(Message&);
+    static const std::map<std::string_view, Method> kMethods = {
+        {"init", &Worker::init},       {"discover", &Worker::discover}, {"compile", &Worker::compile},
+        {"load", &Worker::load},       {"prove", &Worker::prove},       {"rotate", &Worker::rotate},
+        {"open", &Worker::open},       {"round", &Worker::round},       {"collect", &Worker::collect},
+        {"close", &Worker::close},     {"unload", &Worker::unload},     {"timer", &Worker::timer},
+        {"ceilings", &Worker::ceilings}};
+    ASSAY_TRY(const std::string what, text(message.json, "do"));
+    const auto method = kMethods.find(what);
+    if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
+    return (this->*method->second)(message);
+  }
+
+ private:
+  Result<Answer> init(Message& message) {
+    const Json& json = message.json;
+    cpu::Options options;
+    options.threads = static_cast<int>(number_or(json, "threads", 0));
+    options.pin = json.value("pin", true);
+    ASSAY_TRY(device_, cpu::open(options));
+    threads_ = device_->threads();
+    cache_ = std::make_unique<ArtifactCache>(json.value("cache", std::string()), Log{});
+    context_.cache = cache_.get();
+    context_.cxx = json.value("cxx", std::string("c++"));
+
+    Answer answer;
+    Json& described = answer.json["providers"] = Json::array();
+    const Json wanted = json.value("providers", Json::array());
+    for (const auto& provider : providers_) {
+      const ProviderInfo& info = provider->info();
+      for (const Json& want : wanted) {
+        if (want.value("name", std::string()) != info.name) continue;
+        ProviderSettings settings;
+        for (const auto& [key, value] : want.value("settings", Json::object()).items())
+          if (value.is_string()) settings[key] = value.get<std::string>();
+        const Availability availability = provider->availability(settings);
+        const std::string as = want.value("as", std::string());
+        ASSAY_TRY(add(*provider, availability, settings, as));
+        described.push_back({{"name", as.empty() ? info.name : as},
+                             {"role", assay::to_string(info.role)},
+                             {"available", availability.available},
+                             {"reason", availability.reason},
+                             {"version", availability.version},
+                             {"path", availability.path},
+                             {"details", availability.details}});
+      }
+    }
+    if (setup_) setup_(catalog_);
+    for (const Json& kernel : json.value("kernels", Json::array())) {
+      if (!kernel.is_string()) return fail(ErrorCode::internal, "kernels are texts");
+      ASSAY_TRY(bring(kernel.get<std::string>()));
+    }
+    answer.json["fingerprint"] = {{"kind", device_->fingerprint().kind},
+                                  {"name", device_->fingerprint().name},
+                                  {"id", device_->fingerprint().id},
+                                  {"details", device_->fingerprint().details}};
+    answer.json["target"] = device_->target().to_string();
+    answer.json["threads"] = threads_;
+    answer.json["last_level_cache_bytes"] = device_->last_level_cache_bytes();
+    answer.json["memory_bytes"] = device_->memory_bytes();
+    answer.json["confined"] = confine(json.value("confine", false));
+    return answer;
+  }
+
+  // Under its own name, or as another: a copy of a library racing itself.
+  Status add(const Provider& provider, const Availability& availability, const ProviderSettings& settings,
+             const std::string& as) {
+    if (!availability.available) return {};
+    if (as.empty()) {
+      catalog_.add(provider, settings);
+      return {};
+    }
+    ASSAY_TRY(auto families, provider.families(settings));
+    for (auto& family : families) catalog_.add(as, provider.info().role, std::move(family));
+    return {};
+  }
+
+  // A user's file becomes a family of the provider that takes its extension.
+  Status bring(const std::string& file_and_entry) {
+    ASSAY_TRY(const auto entries, input::read_kernels(file_and_entry));
+    for (const KernelEntry& entry : entries) {
+      const std::string extension = entry.source.extension().string();
+      const Provider* taker = nullptr;
+      for (const auto& provider : providers_) {
+        const auto extensions = provider->extensions();
+        const bool takes = std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+        if (entry.provider.empty() ? takes : provider->info().name == entry.provider) taker = provider.get();
+      }
+      if (taker == nullptr)
+        return fail(ErrorCode::invalid_input, "{}: no provider takes {}; name one with the field provider", entry.origin,
+                    entry.provider.empty() ? extension : entry.provider);
+      ASSAY_TRY(auto family, taker->bring(entry));
+      catalog_.add(taker->info().name, taker->info().role, std::move(family));
+    }
+    return {};
+  }
+
+  Result<Answer> discover(Message& message) {
+    KernelQuery query;
+    query.filter = message.json.value("filter", std::string());
+    for (const Json& provider : message.json.value("providers", Json::array()))
+      if (provider.is_string()) query.providers.push_back(provider.get<std::string>());
+    const std::string target = message.json.value("target", device_->target().to_string());
+    ASSAY_TRY(query.target, Target::parse(target));
+    Result<Found> found = Found{};
+    if (message.json.contains("problem")) {
+      ASSAY_TRY(const Problem problem, problem_from(message.json));
+      found = catalog_.get_kernels(problem, query);
+    } else {
+      query.target.reset();
+      found = catalog_.get_kernels(query);
+    }
+    if (!found) return fail(std::move(found).error());
+    Answer answer;
+    Json& rows = answer.json["rows"] = Json::array();
+    for (const Kernel& kernel : found->kernels)
+      rows.push_back({{"metadata", kernel.metadata().to_json()},
+                      {"role", assay::to_string(role_of(kernel.metadata()))}});
+    answer.json["refusals"] = found->refusals.to_json();
+    Json& missing = answer.json["missing"] = Json::object();
+    for (const auto& [provider, reason] : catalog_.missing()) missing[provider] = reason;
+    return answer;
+  }
+
+  ProviderRole role_of(const KernelMetadata& metadata) const {
+    for (const auto& entry : catalog_.entries())
+      if (entry.provider == metadata.provider() && entry.family->name() == metadata.family()) return entry.role;
+    return ProviderRole::user;
+  }
+
+  Result<Kernel> kernel_from(const Json& json) {
+    ASSAY_TRY(const Json* row, member(json, "row"));
+    ASSAY_TRY(const KernelMetadata metadata, KernelMetadata::from_json(*row));
+    return catalog_.from_metadata(metadata);
+  }
+
+  Result<Answer> compile(Message& message) {
+    ASSAY_TRY(const Problem problem, problem_from(message.json));
+    ASSAY_TRY(const Kernel kernel, kernel_from(message.json));
+    ASSAY_TRY(const Artifact artifact, kernel.compile(problem, device_->target(), context_));
+    Answer answer;
+    answer.json["artifact"] = artifact.to_json();
+    return answer;
+  }
+
+  Result<Answer> load(Message& message) {
+    problem_.reset();
+    ASSAY_TRY(Problem problem, problem_from(message.json));
+    ASSAY_TRY(const int64_t count, integer(message.json, "instances"));
+    std::vector<std::vector<MappedFile>> instances;
+    size_t next = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      auto& instance = instances.emplace_back();
+      for (const Operand& operand : problem.operands()) {
+        if (operand.access == Access::write) {
+          instance.emplace_back();
+          continue;
+        }
+        if (next >= message.fds.size()) return fail(ErrorCode::internal, "operands are missing");
+        ASSAY_TRY(auto mapped, MappedFile::map_read_only(message.fds[next++].get(), Seal::unchanging));
+        instance.push_back(std::move(mapped));
+      }
+    }
+    const auto seed = static_cast<uint64_t>(number_or(message.json, "seed", 1));
+    ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), *device_, threads_, std::move(instances), seed));
+    return Answer{};
+  }
+
+  Result<WorkerProblem*> loaded() {
+    if (!problem_) return fail(ErrorCode::internal, "no problem is loaded");
+    return problem_.get();
+  }
+
+  Result<std::pair<Kernel, Artifact>> candidate(const Json& json) {
+    ASSAY_TRY(Kernel kernel, kernel_from(json));
+    ASSAY_TRY(const Json* artifact, member(json, "artifact"));
+    ASSAY_TRY(Artifact compiled, Artifact::from_json(*artifact));
+    return std::pair(std::move(kernel), std::move(compiled));
+  }
+
+  Result<Answer> prove(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const auto who, candidate(message.json));
+    ASSAY_TRY(const Json* instances, member(message.json, "instances"));
+    Answer answer;
+    Json& launches = answer.json["launches"] = Json::array();
+    for (const Json& index : *instances) {
+      if (!index.is_number_unsigned()) return fail(ErrorCode::internal, "an instance is a number");
+      ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>()));
+      launches.push_back({{"ns", proven.launch_ns},
+                          {"repeatable", proven.repeatable},
+                          {"trespass", proven.trespass},
+                          {"inputs_changed", proven.inputs_changed}});
+      answer.fds.push_back(std::move(proven.output));
+    }
+    return answer;
+  }
+
+  Result<Answer> rotate(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const Json* json, member(message.json, "condition"));
+    ASSAY_TRY(const auto condition, measure::condition_from_json(*json));
+    ASSAY_TRY(problem->make_rotation(condition));
+    Answer answer;
+    answer.json["sets"] = problem->sets();
+    return answer;
+  }
+
+  Result<Answer> open(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const auto who, candidate(message.json));
+    ASSAY_TRY(const auto opened, problem->open(who.first, who.second));
+    Answer answer;
+    answer.json = {{"handle", opened.handle},
+                   {"workspace_bytes", opened.workspace_bytes},
+                   {"prepared_bytes", opened.prepared_bytes},
+                   {"prepare_seconds", opened.prepare_seconds}};
+    return answer;
+  }
+
+  Result<Answer> round(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const Json* bursts, member(message.json, "bursts"));
+    ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
+    Answer answer;
+    Json& samples = answer.json["bursts"] = Json::array();
+    for (const Json& burst : *bursts) {
+      if (!burst.is_array() || burst.size() != 2) return fail(ErrorCode::internal, "a burst is a pair");
+      auto sample = problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
+      if (!sample) {
+        answer.json["failed"] = {{"handle", burst[0]}, {"message", sample.error().message}};
+        return answer;
+      }
+      samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});
+    }
+    return answer;
+  }
+
+  Result<Answer> collect(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
+    ASSAY_TRY(const int64_t back, integer(message.json, "back"));
+    ASSAY_TRY(auto output, problem->timed_output(static_cast<int>(handle), static_cast<int>(back)));
+    Answer answer;
+    answer.json["variation"] = output.variation;
+    answer.json["trespass"] = problem->find_trespass();
+    answer.fds.push_back(std::move(output.output));
+    return answer;
+  }
+
+  Result<Answer> close(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const Json* handles, member(message.json, "handles"));
+    for (const Json& handle : *handles)
+      if (handle.is_number_integer()) problem->close(handle.get<int>());
+    return Answer{};
+  }
+
+  Result<Answer> unload(Message&) {
+    problem_.reset();
+    return Answer{};
+  }
+
+  Result<Answer> timer(Message&) {
+    const auto facts = measure::measure_timer();
+    Answer answer;
+    answer.json = {{"tick_ns", facts.tick_ns}, {"read_ns", facts.read_ns}, {"empty_burst_ns", facts.empty_burst_ns}};
+    return answer;
+  }
+
+  Result<Answer> ceilings(Message&) {
+    constexpr double kSeconds = 0.12;
+    Answer answer;
+    Json& list = answer.json["ceilings"] = Json::array();
+    for (const Ceiling& ceiling : measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds))
+      list.push_back({{"name", ceiling.name}, {"value", ceiling.value}, {"unit", ceiling.unit},
+                      {"threads", ceiling.threads}, {"from", ceiling.from}, {"until", ceiling.until}});
+    return answer;
+  }
+
+  const std::vector<std::unique_ptr<Provider>>& providers_;
+  const CatalogSetup& setup_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<ArtifactCache> cache_;
+  CompileContext context_;
+  int threads_ = 1;
+  Catalog catalog_;
+  std::unique_ptr<WorkerProblem> problem_;
+};
+
+}  // namespace
+
+Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup) {
+  MessageChannel channel{UniqueFd(kChannelFd)};
+  Worker worker(providers, setup);
+  serve(channel, [&](Message& message) { return worker.handle(message); });
+  return {};
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,290 @@
+#include "assay/sweep/worker_problem.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/hash.h"
+#include "assay/base/random.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr int kLeastSets = 4;          // Placements per process and problem; method.md, section 2.
+constexpr double kCacheMultiple = 3;   // Caches are hardly LRU; method.md, section 1.
+constexpr int kOutputRing = 2;         // Outputs of one kernel that survive its next launches.
+constexpr int kWorkspaceCopies = 4;
+
+bool reads(const Operand& operand) { return operand.access != Access::write; }
+
+// Packed constants of one kernel: whole pages in large chunks, a few random pages apart, so that
+// panels of different sets do not all start at the same place of a huge page.
+class PreparedPool : public Prepared {
+ public:
+  PreparedPool(Device& device, uint64_t seed) : device_(device), random_{seed, 7} {}
+
+  Result<std::span<std::byte>> allocate(size_t bytes) override {
+    const size_t pages = (bytes + 4095) / 4096 + random_.below(calls_++, 16);
+    const size_t wanted = pages * 4096;
+    if (chunks_.empty() || used_ + wanted > chunks_.back()->bytes()) {
+      BufferOptions options;
+      options.alignment = size_t{2} << 20;
+      ASSAY_TRY(auto chunk, device_.allocate(std::max(wanted, size_t{8} << 20), options));
+      chunks_.push_back(std::move(chunk));
+      used_ = 0;
+    }
+    auto* start = static_cast<std::byte*>(chunks_.back()->data()) + used_ + (wanted - (bytes + 4095) / 4096 * 4096);
+    used_ += wanted;
+    return std::span<std::byte>(start, bytes);
+  }
+
+ private:
+  Device& device_;
+  CounterRandom random_;
+  uint64_t calls_ = 0;
+  std::vector<std::unique_ptr<Buffer>> chunks_;
+  size_t used_ = 0;
+};
+
+std::string describe(const verify::GuardedArena::Trespass& trespass, std::string_view what) {
+  return fmt::format("{} bytes written outside {} (first at byte {} of it)", trespass.changed, what, trespass.byte);
+}
+
+Result<UniqueFd> copy_out(std::span<const std::byte> bytes) { return create_sealed_memfd("assay-output", bytes); }
+
+}  // namespace
+
+struct WorkerProblem::OpenKernel {
+  Kernel kernel;
+  std::unique_ptr<verify::GuardedArena> buffers;   // Output ring, then workspaces.
+  std::unique_ptr<PreparedPool> prepared;          // Outlives the plans that point into it.
+  std::vector<Plan> plans;                         // One per operand set.
+  std::vector<Plan*> next;                         // Scratch for a burst: no allocation while timing.
+  struct Use { size_t set; uint64_t variation; };
+  std::vector<Use> recent;                         // The last launches, newest last.
+  uint64_t workspace_bytes = 0;
+};
+
+WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
+                             uint64_t seed)
+    : problem_(std::move(problem)), operation_(operation), device_(device), threads_(threads), seed_(seed) {
+  for (size_t i = 0; i < problem_.operands().size(); ++i)
+    if (problem_.operands()[i].access != Access::read) output_ = i;
+}
+
+WorkerProblem::~WorkerProblem() = default;
+
+uint64_t WorkerProblem::next_seed() { return CounterRandom{seed_, 3}.bits(++seeds_used_); }
+
+Result<std::unique_ptr<WorkerProblem>> WorkerProblem::create(
+    Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
+    uint64_t seed) {
+  ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
+  std::unique_ptr<WorkerProblem> worker(
+      new WorkerProblem(std::move(problem), *operation, device, threads, seed));
+  ASSAY_TRY(worker->stream_, device.make_stream());
+  const auto operands = worker->problem_.operands();
+  for (const auto& instance : instances) {
+    if (instance.size() != operands.size())
+      return fail(ErrorCode::internal, "an instance has {} operands, its problem {}", instance.size(), operands.size());
+    InputSet set;
+    std::vector<size_t> sizes;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      set.index.push_back(reads(operands[i]) ? sizes.size() : kNone);
+      if (!reads(operands[i])) continue;
+      if (instance[i].size() != static_cast<size_t>(operands[i].span_bytes))
+        return fail(ErrorCode::internal, "operand {} has {} bytes, expected {}", operands[i].role, instance[i].size(), operands[i].span_bytes);
+      sizes.push_back(instance[i].size());
+    }
+    ASSAY_TRY(set.arena, verify::GuardedArena::allocate(device, sizes, worker->next_seed()));
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (set.index[i] == kNone) continue;
+      std::ranges::copy(instance[i].bytes(), set.arena.at(set.index[i]).begin());
+      set.hashes.push_back(fast_hash(std::span<const std::byte>(set.arena.at(set.index[i])), seed));
+    }
+    worker->instances_.push_back(std::move(set));
+  }
+  return worker;
+}
+
+Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& artifact, size_t instance) {
+  if (instance >= instances_.size()) return fail(ErrorCode::internal, "no instance {}", instance);
+  InputSet& inputs = instances_[instance];
+  const auto operands = problem_.operands();
+  const auto output_bytes = static_cast<size_t>(operands[output_].span_bytes);
+  const size_t workspace_bytes = kernel.workspace_bytes(problem_, threads_);
+  const size_t sizes[] = {output_bytes, workspace_bytes};
+  ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
+  PreparedPool prepared(device_, next_seed());
+
+  Arguments arguments{problem_, {}};
+  for (size_t i = 0; i < operands.size(); ++i)
+    arguments.data.push_back(inputs.index[i] == kNone ? buffers.at(0).data()
+                                                      : inputs.arena.at(inputs.index[i]).data());
+  ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared}));
+
+  ProvenLaunch proven;
+  std::vector<std::byte> first;
+  for (int launch = 0; launch < 2; ++launch) {
+    verify::poison(buffers.at(0), next_seed());
+    verify::poison(buffers.at(1), next_seed());
+    const int64_t start = monotonic_ns();
+    ASSAY_TRY(plan.launch(*stream_));
+    ASSAY_TRY(stream_->synchronize());
+    proven.launch_ns = static_cast<double>(monotonic_ns() - start);
+    if (launch == 0) {
+      first.assign(buffers.at(0).begin(), buffers.at(0).end());
+    } else if (operands[output_].sizes.size() > 0) {
+      // Gaps between rows keep their poison, which differs between launches: compare values alone
+      // where rows are strided, and leave that to the referee.
+      const auto dense = static_cast<size_t>(operands[output_].span_bytes);
+      size_t elements = 1;
+      for (const int64_t size : operands[output_].sizes) elements *= static_cast<size_t>(size);
+      if (elements * static_cast<size_t>(size_bytes(operands[output_].dtype)) == dense)
+        proven.repeatable = std::ranges::equal(first, buffers.at(0));
+    }
+  }
+  if (const auto trespass = buffers.find_trespass())
+    proven.trespass = describe(*trespass, trespass->index == 0 ? "the output" : "the workspace");
+  if (const auto trespass = inputs.arena.find_trespass()) proven.trespass = describe(*trespass, "an input");
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (inputs.index[i] == kNone) continue;
+    if (fast_hash(std::span<const std::byte>(inputs.arena.at(inputs.index[i])), seed_) != inputs.hashes[inputs.index[i]])
+      proven.inputs_changed = true;
+  }
+  ASSAY_TRY(proven.output, copy_out(first));
+  return proven;
+}
+
+Status WorkerProblem::make_rotation(const measure::Condition& condition) {
+  if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
+  condition_ = condition;
+  const auto operands = problem_.operands();
+  double cold_bytes = 0;
+  for (const Operand& operand : operands)
+    if (condition.cache == measure::Cache::cold ||
+        (condition.cache == measure::Cache::cold_weights && operand.lifetime == Lifetime::constant))
+      cold_bytes += static_cast<double>(operand.span_bytes);
+  int count = kLeastSets;
+  if (cold_bytes > 0) {
+    const double wanted = kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
+    count = std::max(count, static_cast<int>(wanted) + 1);
+  }
+  // Even, so that output ring and sets stay in step.
+  count += count % 2;
+
+  InputSet& source = instances_.front();
+  std::vector<size_t> sizes;
+  for (int s = 0; s < count; ++s)
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (source.index[i] != kNone) sizes.push_back(source.arena.at(source.index[i]).size());
+  ASSAY_TRY(auto arena, verify::GuardedArena::allocate(device_, sizes, next_seed()));
+  rotation_ = std::make_unique<verify::GuardedArena>(std::move(arena));
+  sets_.assign(static_cast<size_t>(count), {});
+  size_t at = 0;
+  for (Set& set : sets_) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (source.index[i] == kNone) {
+        set.data.push_back(nullptr);
+        continue;
+      }
+      std::ranges::copy(source.arena.at(source.index[i]), rotation_->at(at).begin());
+      set.data.push_back(rotation_->at(at++).data());
+    }
+  }
+  const auto varied = source.arena.at(source.index[operation_.varied_operand(problem_)]);
+  pristine_varied_.assign(varied.begin(), varied.end());
+  return {};
+}
+
+Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
+  if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
+  opened->workspace_bytes = kernel.workspace_bytes(problem_, threads_);
+  std::vector<size_t> sizes(kOutputRing, static_cast<size_t>(problem_.operands()[output_].span_bytes));
+  sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
+  ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
+  opened->buffers = std::make_unique<verify::GuardedArena>(std::move(buffers));
+  opened->prepared = std::make_unique<PreparedPool>(device_, next_seed());
+  Opened facts;
+  facts.workspace_bytes = opened->workspace_bytes;
+  for (size_t s = 0; s < sets_.size(); ++s) {
+    Arguments arguments{problem_, sets_[s].data};
+    arguments.data[output_] = opened->buffers->at(s % kOutputRing).data();
+    const auto workspace = opened->buffers->at(kOutputRing + s % kWorkspaceCopies);
+    ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, threads_, opened->prepared.get()}));
+    facts.prepared_bytes = plan.prepared_bytes();
+    facts.prepare_seconds = plan.prepare_seconds();
+    opened->plans.push_back(std::move(plan));
+  }
+  opened->next.reserve(sets_.size());
+  facts.handle = static_cast<int>(open_.size());
+  open_.push_back(std::move(opened));
+  return facts;
+}
+
+void WorkerProblem::close(int handle) {
+  if (handle >= 0 && static_cast<size_t>(handle) < open_.size()) open_[static_cast<size_t>(handle)].reset();
+}
+
+void WorkerProblem::vary(Set& set, uint64_t seed) {
+  const size_t operand = operation_.varied_operand(problem_);
+  operation_.vary(problem_, seed, pristine_varied_,
+                  {static_cast<std::byte*>(set.data[operand]), pristine_varied_.size()});
+  set.variation = seed;
+}
+
+Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() || !open_[static_cast<size_t>(handle)])
+    return fail(ErrorCode::internal, "no open kernel {}", handle);
+  OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  const bool warm = condition_.cache == measure::Cache::warm;
+  // Half a turn, so that no set is varied between its variation and its launch.
+  launches = std::clamp(launches, 1, static_cast<int>(sets_.size() / 2));
+  kernel.next.clear();
+  for (int l = 0; l < launches; ++l) {
+    const size_t s = warm ? cursor_ % sets_.size() : (cursor_ + static_cast<size_t>(l)) % sets_.size();
+    kernel.next.push_back(&kernel.plans[s]);
+    const uint64_t seed = CounterRandom{round_seed, cursor_}.bits(static_cast<uint64_t>(l)) | 1;
+    if (condition_.cache == measure::Cache::cold) {
+      // Writing an operand just before its launch would warm it: vary a set half a turn ahead.
+      vary(sets_[(s + sets_.size() / 2) % sets_.size()], seed);
+    } else if (!warm || l == 0) {
+      vary(sets_[s], seed);
+    }
+    kernel.recent.push_back({s, sets_[s].variation});
+  }
+  if (kernel.recent.size() > 64) kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 8);
+  if (warm) ASSAY_TRY(kernel.next.front()->launch(*stream_));
+  cursor_ += warm ? 1 : static_cast<size_t>(launches);
+  return measure::time_burst(kernel.next, *stream_, watch_);
+}
+
+Result<TimedOutput> WorkerProblem::timed_output(int handle, int back) {
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() || !open_[static_cast<size_t>(handle)])
+    return fail(ErrorCode::internal, "no open kernel {}", handle);
+  const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  if (back < 0 || back >= kOutputRing || kernel.recent.size() <= static_cast<size_t>(back))
+    return fail(ErrorCode::not_found, "no such timed output");
+  const auto& use = kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(back)];
+  TimedOutput timed;
+  timed.variation = use.variation;
+  ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(use.set % kOutputRing)));
+  return timed;
+}
+
+std::string WorkerProblem::find_trespass() {
+  if (rotation_)
+    if (const auto trespass = rotation_->find_trespass()) return describe(*trespass, "a rotated input");
+  for (const auto& kernel : open_) {
+    if (!kernel) continue;
+    if (const auto trespass = kernel->buffers->find_trespass())
+      return describe(*trespass, fmt::format("the buffers of {}", kernel->kernel.metadata().name()));
+  }
+  return {};
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,106 @@
+#pragma once
+
+// One problem inside a worker: its operands, the kernels that are open on it, proofs and bursts. The
+// worker sees copies of inputs and never a reference.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/base/result.h"
+#include "assay/kernel/kernel.h"
+#include "assay/measure/burst.h"
+#include "assay/measure/condition.h"
+#include "assay/op/operation.h"
+#include "assay/verify/guard.h"
+
+namespace assay::sweep {
+
+// What one verified launch left, for the referee to judge.
+struct ProvenLaunch {
+  UniqueFd output;               // A memory file with the output operand's bytes.
+  double launch_ns = 0;          // Of one cold call; a rough figure for planning bursts.
+  bool repeatable = true;        // A second launch on new poison gave the same bits.
+  std::string trespass;          // Where it wrote outside; empty if nowhere.
+  bool inputs_changed = false;
+};
+
+// A timed output that is still there.
+struct TimedOutput {
+  UniqueFd output;
+  uint64_t variation = 0;        // Seed of the activations that it was made from.
+};
+
+class WorkerProblem {
+ public:
+  // instances[i][operand]: sealed bytes of each input, empty for outputs. Copied into private pages.
+  static Result<std::unique_ptr<WorkerProblem>> create(Problem problem, Device& device, int threads,
+                                                       std::vector<std::vector<MappedFile>> instances,
+                                                       uint64_t seed);
+
+  Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance);
+
+  // Operand sets for timing, made of instance 0: enough of them that what the condition calls cold
+  // is three times the last-level cache, and never fewer than four, each placed at random, so that a
+  // process's mean is over many placements of buffers, workspaces and panels.
+  Status make_rotation(const measure::Condition& condition);
+  int sets() const { return static_cast<int>(sets_.size()); }
+
+  struct Opened {
+    int handle = 0;
+    uint64_t workspace_bytes = 0, prepared_bytes = 0;
+    double prepare_seconds = 0;   // Of one operand set.
+  };
+  Result<Opened> open(const Kernel& kernel, const Artifact& artifact);
+  void close(int handle);
+
+  // One burst of `launches` of an open kernel, on the next sets.
+  Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
+
+  // The newest output of an open kernel, `back` launches before its last one (0 or 1).
+  Result<TimedOutput> timed_output(int handle, int back);
+
+  // What was written outside buffers since the last call; empty if nothing.
+  std::string find_trespass();
+
+ private:
+  struct InputSet {
+    verify::GuardedArena arena;
+    std::vector<size_t> index;       // By operand: buffer in the arena, or none for outputs.
+    std::vector<uint64_t> hashes;
+  };
+  struct Set {
+    std::vector<void*> data;         // By operand; null for outputs.
+    uint64_t variation = 0;
+  };
+  struct OpenKernel;
+
+  WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads, uint64_t seed);
+  void vary(Set& set, uint64_t seed);
+  uint64_t next_seed();
+
+ public:
+  ~WorkerProblem();
+
+ private:
+  Problem problem_;
+  const Operation& operation_;
+  Device& device_;
+  int threads_;
+  uint64_t seed_;
+  uint64_t seeds_used_ = 0;
+  size_t output_ = 0;                // The operand that is written.
+  std::unique_ptr<Stream> stream_;
+  measure::SchedulerWatch watch_;
+  std::vector<InputSet> instances_;
+  std::vector<std::byte> pristine_varied_;
+  measure::Condition condition_;
+  std::unique_ptr<verify::GuardedArena> rotation_;
+  std::vector<Set> sets_;
+  size_t cursor_ = 0;
+  std::vector<std::unique_ptr<OpenKernel>> open_;
+};
+
+}  // namespace assay::sweep
