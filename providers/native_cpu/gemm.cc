@@ -1,0 +1,185 @@
+#include "gemm.h"
+
+#include <utility>
+
+#include "assay/op/gemm/gemm.h"
+#include "design.h"
+
+namespace assay::native_cpu {
+namespace {
+
+// What a plan's step needs besides pointers.
+struct Bound {
+  GemmCall call;
+  Tiling tiling;
+  KernelFunctions functions;
+  size_t a = 0, b = 0, c = 0, out = 0, workspace = 0, prepared = 0;  // Places in the step's data.
+  bool has_c = false;
+};
+
+void* aligned_pointer(void* pointer) {
+  return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(pointer) + 63) / 64 * 64);
+}
+
+int launch(const void* state, void* const* data) {
+  const auto& bound = *static_cast<const Bound*>(state);
+  GemmCall call = bound.call;
+  call.a = data[bound.a];
+  call.b = data[bound.b];
+  call.c = bound.has_c ? data[bound.c] : nullptr;
+  call.d = data[bound.out];
+  call.panels = data[bound.prepared];
+  return bound.functions.run(call, bound.tiling, aligned_pointer(data[bound.workspace]));
+}
+
+Element element_of(DType dtype) { return dtype == DType::bf16 ? Element::bf16 : Element::f32; }
+
+// The call without its pointers. Problems come here only once they passed the row's rule.
+GemmCall call_of(const gemm::View& view) {
+  GemmCall call;
+  call.l = view.l;
+  call.m = view.m;
+  call.n = view.n;
+  call.k = view.k;
+  call.in = element_of(view.a);
+  call.out = element_of(view.out);
+  call.a_batch = view.a_l;
+  call.a_row = view.a_m;
+  call.a_column = view.a_k;
+  call.b_batch = view.b_l;
+  call.b_row = view.b_k;
+  call.b_column = view.b_n;
+  call.d_batch = view.out_l;
+  call.d_row = view.out_m;
+  call.d_column = view.out_n;
+  if (view.has_c) {
+    call.c_batch = view.c_l;
+    call.c_row = view.c_m;
+    call.c_column = view.c_n;
+  }
+  call.alpha = static_cast<float>(view.alpha);
+  call.beta = view.has_c ? static_cast<float>(view.beta) : 0;
+  return call;
+}
+
+class GemmFamily final : public Family {
+ public:
+  explicit GemmFamily(Algorithm algorithm)
+      : algorithm_(algorithm), name_(to_string(algorithm)), space_(design_groups(algorithm)) {}
+
+  std::string_view name() const override { return name_; }
+
+ private:
+  Tiling tiling(const KernelMetadata& row, const GemmCall& call, int threads) const {
+    Tiling tiling = tiling_of(row, algorithm_, call.in);
+    tiling.threads = std::max(threads, 1);
+    return tiling;
+  }
+
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    const Problem* problem = query.problem();
+    if (problem != nullptr && problem->dimension("m") > most_rows(algorithm_)) {
+      query.refuse(Reason::size,
+                   fmt::format("m={} is more than {}, the most that '{}' is made for",
+                               problem->dimension("m"), most_rows(algorithm_), name_),
+                   space_.size());
+      return;
+    }
+    space_.enumerate(query, sink);
+  }
+
+  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
+                       const Target&) const override {
+    Refusals refusals;
+    const auto view = gemm::view(problem);
+    if (!view) {
+      refusals.add(Reason::operation, view.error().message);
+      return refusals;
+    }
+    if (view->m > most_rows(algorithm_))
+      refusals.add(Reason::size, fmt::format("m={} is more than {}, the most that '{}' is made for",
+                                             view->m, most_rows(algorithm_), name_));
+    if (algorithm_ == Algorithm::rows && view->b_n != 1 && view->n > 1)
+      refusals.add(Reason::stride, fmt::format("columns of b lie {} apart, not 1", view->b_n));
+    if (algorithm_ == Algorithm::dots && view->b_k != 1 && view->k > 1)
+      refusals.add(Reason::stride, fmt::format("rows of b lie {} apart, not 1", view->b_k));
+    if (const int64_t mr = row.design.integer("mr", 1); mr > 8 && view->m <= 8)
+      refusals.add(Reason::constraint,
+                   fmt::format("with m={}, mr={} does what mr=8 does", view->m, mr));
+    return refusals;
+  }
+
+  Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem&, const Target&,
+                              const CompileContext&) const override {
+    return Artifact::without_bytes({{"code", "built in"}, {"isa", row.design.text("isa", "")}});
+  }
+
+  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
+                            int threads) const override {
+    const auto view = gemm::view(problem);
+    if (!view) return 0;
+    const GemmCall call = call_of(*view);
+    const Tiling how = tiling(row, call, threads);
+    const KernelFunctions functions = find_kernel(how);
+    return functions ? static_cast<size_t>(functions.workspace_bytes(call, how)) + 64 : 0;
+  }
+
+  Status do_prepare(const KernelMetadata& row, const Binding& binding,
+                    Prepared& prepared) const override {
+    ASSAY_TRY(const Bound bound, bind(row, binding));
+    GemmCall call = bound.call;
+    call.b = binding.data[bound.b];
+    ASSAY_TRY(const std::span<std::byte> memory,
+              prepared.allocate(static_cast<size_t>(bound.functions.prepared_bytes(call))));
+    if (bound.functions.prepare(call, memory.data()) != 0)
+      return fail(ErrorCode::failed, "packing b failed");
+    return {};
+  }
+
+  Status do_bind(const KernelMetadata& row, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    ASSAY_TRY(Bound bound, bind(row, binding));
+    steps.push_back(HostStep{&launch, std::make_shared<const Bound>(bound)});
+    return {};
+  }
+
+  Result<Bound> bind(const KernelMetadata& row, const Binding& binding) const {
+    ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));
+    Bound bound;
+    bound.call = call_of(view);
+    bound.tiling = tiling(row, bound.call, binding.threads);
+    bound.functions = find_kernel(bound.tiling);
+    if (!bound.functions || !is_supported(bound.tiling.isa))
+      return fail(ErrorCode::unsupported, "this machine has no {}", to_string(bound.tiling.isa));
+    const auto operands = binding.problem.operands();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const std::string& role = operands[i].role;
+      if (role == "a") bound.a = i;
+      if (role == "b") bound.b = i;
+      if (role == "out") bound.out = i;
+      if (role == "c") {
+        bound.c = i;
+        bound.has_c = true;
+      }
+    }
+    bound.workspace = operands.size();
+    bound.prepared = operands.size() + 1;
+    return bound;
+  }
+
+  Algorithm algorithm_;
+  std::string name_;
+  DesignSpace space_;
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<const Family>> make_families() {
+  std::vector<std::shared_ptr<const Family>> families;
+  for (const Algorithm algorithm :
+       {Algorithm::rows, Algorithm::dots, Algorithm::blocked, Algorithm::panels})
+    families.push_back(std::make_shared<GemmFamily>(algorithm));
+  return families;
+}
+
+}  // namespace assay::native_cpu

@@ -1,0 +1,58 @@
+#pragma once
+
+// What every kernel of this provider is called with: one GEMM with pointers and strides, and the
+// row of the design space that says how to do it. Nothing here depends on an instruction set, so
+// that the files that do may include it before they switch their target on.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace assay::native_cpu {
+
+enum class Element : uint8_t { f32, bf16 };
+
+inline int64_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2; }
+
+// out[l,m,n] = alpha * sum_k a[l,m,k] b[l,k,n] + beta * c[l,m,n]; sums are kept in f32.
+// Strides count elements. c has the type of out and is not read when beta is 0.
+struct GemmCall {
+  int64_t l = 1, m = 0, n = 0, k = 0;
+  Element in = Element::f32;   // Type of a and b.
+  Element out = Element::f32;  // Type of out and c.
+  const void* a = nullptr;
+  int64_t a_batch = 0, a_row = 0, a_column = 1;  // a_row steps m, a_column steps k.
+  const void* b = nullptr;                       // Not read by kernels on prepared panels.
+  int64_t b_batch = 0, b_row = 0, b_column = 1;  // b_row steps k, b_column steps n.
+  const void* c = nullptr;
+  int64_t c_batch = 0, c_row = 0, c_column = 1;
+  void* d = nullptr;
+  int64_t d_batch = 0, d_row = 0, d_column = 1;
+  float alpha = 1, beta = 0;
+  const void* panels = nullptr;  // Prepared b, as the row's prepare function wrote it.
+};
+
+enum class Isa : uint8_t { avx2, avx512, avx512_bf16 };
+enum class Algorithm : uint8_t {
+  rows,     // b as [k,n]: a few rows of b at a time, partial results kept compact.
+  dots,     // b as [n,k]: dot products along k, several rows of b at a time.
+  blocked,  // Cache blocks with b packed on the fly.
+  panels,   // As blocked, on panels packed ahead from a constant b.
+};
+
+// One point of the design space. Blocks are in elements.
+struct Tiling {
+  Isa isa = Isa::avx2;
+  Algorithm algorithm = Algorithm::rows;
+  Element in = Element::f32;
+  int mr = 1;     // Most rows of a in one register tile.
+  int nv = 1;     // rows, blocked, panels: vectors of columns in a tile; dots: most columns.
+  int kc = 64;    // k per pass over a block of b (0: all of k).
+  int nc = 1024;  // Columns per block (0: all of the thread's columns).
+  int mc = 512;   // blocked, panels: rows of a packed at a time.
+  int ahead = 0;  // rows: 1: the next block of k is fetched while this one is at work.
+  int threads = 1;
+};
+
+}  // namespace assay::native_cpu

@@ -1,0 +1,26 @@
+#include <array>
+#include <utility>
+
+#include "kernels.h"
+#include "scalar.h"
+#include "simd_avx2.h"
+#include "split.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+
+#include "instantiate.h"
+
+namespace assay::native_cpu {
+
+KernelFunctions find_avx2(const Tiling& tiling) {
+  if (tiling.in == Element::f32)
+    return find_mode<F32Avx2>(tiling, std::integer_sequence<int, 1, 2, 4>{},
+                              std::integer_sequence<int, 2, 3, 4>{});
+  return find_mode<WidenAvx2>(tiling, std::integer_sequence<int, 1, 2>{},
+                              std::integer_sequence<int, 2, 4>{});
+}
+
+}  // namespace assay::native_cpu
+
+#pragma GCC pop_options

@@ -1,0 +1,174 @@
+#pragma once
+
+// Packing a and b, and writing finished tiles to the output. See tile.h for where to include it.
+
+#include "scalar.h"
+
+namespace assay::native_cpu {
+
+template <class Mode>
+constexpr int64_t steps_of(int64_t k) {
+  return (k + Mode::kStep - 1) / Mode::kStep;
+}
+
+// packed[step][rows]: rows of a from a_row on, k values from k0 on; the missing half of an odd
+// pair is zero.
+template <class Mode>
+void pack_a(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows, int64_t k0, int64_t kk,
+            typename Mode::PackedA* packed) {
+  using Source = typename Mode::Source;
+  const auto* a = static_cast<const Source*>(call.a) + batch * call.a_batch + row0 * call.a_row +
+                  k0 * call.a_column;
+  for (int64_t r = 0; r < rows; ++r) {
+    const Source* row = a + r * call.a_row;
+    typename Mode::PackedA* out = packed + r;
+    if constexpr (Mode::kStep == 1) {
+      for (int64_t i = 0; i < kk; ++i) out[i * rows] = float_of(row[i * call.a_column]);
+    } else {
+      int64_t s = 0;
+      for (; s < kk / 2; ++s)
+        out[s * rows] = static_cast<uint32_t>(row[2 * s * call.a_column]) |
+                        static_cast<uint32_t>(row[(2 * s + 1) * call.a_column]) << 16;
+      if (kk % 2) out[s * rows] = row[2 * s * call.a_column];
+    }
+  }
+}
+
+// One step of one group whose rows or columns are cut short by the edge of b, or lie along k.
+template <class Mode>
+void pack_edge(const typename Mode::Source* b, int64_t b_row, int64_t b_column, int64_t rows,
+               int64_t columns, typename Mode::Source* packed) {
+  alignas(64) typename Mode::Source whole[Mode::kStep * Mode::kColumns] = {};
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      whole[i * Mode::kColumns + j] = b[i * b_row + j * b_column];
+  typename Mode::Operand operand[Mode::kGroup];
+  Mode::load_rows(whole, Mode::kColumns, operand);
+  Mode::store_packed(packed, operand);
+}
+
+// b lies along k: four-byte elements (a value of f32, a pair of bf16) are transposed in blocks.
+template <class Mode, int NG>
+void pack_along_k(const typename Mode::Source* b, int64_t b_column, int64_t kk, int64_t columns,
+                  typename Mode::Source* packed) {
+  constexpr int64_t kStepElements = NG * Mode::kPackedGroup;
+  constexpr int64_t kVector = Mode::kPackedGroup / Mode::kGroup;  // Elements of one vector.
+  const int64_t steps = steps_of<Mode>(kk);
+  typename Mode::Operand zero;
+  std::memset(&zero, 0, sizeof(zero));
+  for (int64_t s = 0; s < steps; s += 16) {
+    const int64_t k0 = s * Mode::kStep;
+    const int count = static_cast<int>(std::min<int64_t>(Mode::kDot, kk - k0));
+    const int64_t written = std::min<int64_t>(16, steps - s);
+    for (int v = 0; v < NG * Mode::kGroup; ++v) {
+      typename Mode::Operand lines[16];
+      for (int i = 0; i < 16; ++i) {
+        const int64_t column =
+            (v / Mode::kGroup) * Mode::kColumns + Mode::column_of(v % Mode::kGroup, i);
+        lines[i] = zero;
+        if (column >= columns) continue;
+        if (count == Mode::kDot)
+          Mode::load_dot(b + column * b_column + k0, lines + i);
+        else
+          Mode::load_dot_tail(b + column * b_column + k0, count, lines + i);
+      }
+      Mode::transpose(lines);
+      for (int64_t i = 0; i < written; ++i)
+        std::memcpy(packed + (s + i) * kStepElements + v * kVector, lines + i, sizeof(zero));
+    }
+  }
+}
+
+// A panel of NG groups: packed[step][group]. b points at its first element; kk rows of k,
+// columns <= NG * Mode::kColumns; what lies outside is zero.
+template <class Mode, int NG>
+void pack_panel(const typename Mode::Source* b, int64_t b_row, int64_t b_column, int64_t kk,
+                int64_t columns, typename Mode::Source* packed) {
+  constexpr int64_t kStepElements = NG * Mode::kPackedGroup;
+  const int64_t steps = steps_of<Mode>(kk);
+  if constexpr (Mode::kTransposes) {
+    if (b_row == 1 && b_column != 1) {
+      pack_along_k<Mode, NG>(b, b_column, kk, columns, packed);
+      return;
+    }
+  }
+  for (int64_t s = 0; s < steps; ++s) {
+    const int64_t rows = std::min<int64_t>(Mode::kStep, kk - s * Mode::kStep);
+    const typename Mode::Source* row = b + s * Mode::kStep * b_row;
+    for (int64_t g = 0; g < NG; ++g) {
+      const int64_t column = g * Mode::kColumns;
+      const int64_t left = std::clamp<int64_t>(columns - column, 0, Mode::kColumns);
+      typename Mode::Source* out = packed + s * kStepElements + g * Mode::kPackedGroup;
+      if (b_column == 1 && left == Mode::kColumns && rows == Mode::kStep) {
+        typename Mode::Operand operand[Mode::kGroup];
+        Mode::load_rows(row + column, b_row, operand);
+        Mode::store_packed(out, operand);
+      } else {
+        pack_edge<Mode>(row + column * b_column, b_row, b_column, rows, left, out);
+      }
+    }
+  }
+}
+
+// out = alpha * sums + beta * c for one tile. sums: [rows][NG groups] in the mode's order.
+template <class Mode, int NG>
+void finish_tile(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows, int64_t column0,
+                 int64_t columns, const float* sums) {
+  constexpr int kWidth = NG * Mode::kColumns;
+  constexpr int kLanes = Mode::kLanes;
+  const bool narrow = call.out == Element::bf16;
+  const bool reads_c = call.beta != 0;
+  const int64_t bytes = element_bytes(call.out);
+  const auto alpha = Mode::splat(call.alpha), beta = Mode::splat(call.beta);
+  alignas(64) float gathered[kWidth];
+  alignas(64) uint16_t halves[kWidth];
+  for (int64_t r = 0; r < rows; ++r) {
+    typename Mode::Accumulator v[NG * Mode::kGroup];
+#pragma GCC unroll 16
+    for (int i = 0; i < NG * Mode::kGroup; ++i) v[i] = Mode::load(sums + r * kWidth + i * kLanes);
+#pragma GCC unroll 16
+    for (int g = 0; g < NG; ++g) Mode::linear(v + g * Mode::kGroup);
+    auto* out = static_cast<std::byte*>(call.d) +
+                (batch * call.d_batch + (row0 + r) * call.d_row + column0 * call.d_column) * bytes;
+    const auto* c =
+        static_cast<const std::byte*>(call.c) +
+        (reads_c
+             ? (batch * call.c_batch + (row0 + r) * call.c_row + column0 * call.c_column) * bytes
+             : 0);
+    const bool direct = columns == kWidth && call.d_column == 1;
+    if (reads_c) {
+      for (int64_t j = 0; j < std::min<int64_t>(columns, kWidth); ++j) {
+        const std::byte* p = c + j * call.c_column * bytes;
+        if (narrow) {
+          uint16_t half;
+          std::memcpy(&half, p, sizeof(half));
+          gathered[j] = float_of(half);
+        } else {
+          std::memcpy(gathered + j, p, sizeof(float));
+        }
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < NG * Mode::kGroup; ++i) {
+      v[i] = Mode::multiply(alpha, v[i]);
+      if (reads_c) v[i] = Mode::multiply_add(beta, Mode::load(gathered + i * kLanes), v[i]);
+      float* floats = direct ? reinterpret_cast<float*>(out) : gathered;
+      uint16_t* narrowed = direct ? reinterpret_cast<uint16_t*>(out) : halves;
+      if (narrow)
+        Mode::store_bf16(narrowed + i * kLanes, v[i]);
+      else
+        Mode::store(floats + i * kLanes, v[i]);
+    }
+    if (direct) continue;
+    const auto* line = narrow ? reinterpret_cast<const std::byte*>(halves)
+                              : reinterpret_cast<const std::byte*>(gathered);
+    if (call.d_column == 1) {
+      std::memcpy(out, line, static_cast<size_t>(columns * bytes));
+    } else {
+      for (int64_t j = 0; j < columns; ++j)
+        std::memcpy(out + j * call.d_column * bytes, line + j * bytes, static_cast<size_t>(bytes));
+    }
+  }
+}
+
+}  // namespace assay::native_cpu

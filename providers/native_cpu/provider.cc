@@ -1,0 +1,33 @@
+#include "gemm.h"
+#include "kernels.h"
+#include "providers/native_cpu/info.h"
+
+namespace assay::native_cpu {
+namespace {
+
+class NativeCpuProvider final : public Provider {
+ public:
+  const ProviderInfo& info() const override { return provider_info(); }
+
+ private:
+  Availability do_availability(const ProviderSettings&) const override {
+    Availability availability;
+    availability.available = is_supported(Isa::avx2);
+    if (!availability.available) availability.reason = "this processor has no AVX2 with FMA";
+    availability.details = {{"avx512", is_supported(Isa::avx512)},
+                            {"avx512_bf16", is_supported(Isa::avx512_bf16)}};
+    return availability;
+  }
+
+  // Offered wherever the program runs: each row names the instructions that it needs.
+  Result<std::vector<std::shared_ptr<const Family>>> do_families(
+      const ProviderSettings&) const override {
+    return make_families();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_provider() { return std::make_unique<NativeCpuProvider>(); }
+
+}  // namespace assay::native_cpu

@@ -1,0 +1,150 @@
+#pragma once
+
+// The arithmetic of AVX-512 as the kernel templates see it. A mode fixes how b turns into vector
+// operands: a group is the columns that one load yields, step the rows of k that it covers.
+// Modes may deliver a group's columns in an order of their own; linear() restores it at the end.
+
+#include <immintrin.h>
+
+#include "gemm_call.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,fma")
+#define ASSAY_LANES [[gnu::always_inline]] static inline
+
+namespace assay::native_cpu {
+
+struct Avx512 {
+  using Accumulator = __m512;
+  static constexpr int kLanes = 16;
+  static constexpr int kRegisters = 32;
+  ASSAY_LANES Accumulator zero() { return _mm512_setzero_ps(); }
+  ASSAY_LANES Accumulator load(const float* p) { return _mm512_loadu_ps(p); }
+  ASSAY_LANES void store(float* p, Accumulator v) { _mm512_storeu_ps(p, v); }
+  ASSAY_LANES Accumulator splat(float x) { return _mm512_set1_ps(x); }
+  ASSAY_LANES Accumulator multiply(Accumulator a, Accumulator b) { return _mm512_mul_ps(a, b); }
+  ASSAY_LANES Accumulator multiply_add(Accumulator a, Accumulator b, Accumulator c) {
+    return _mm512_fmadd_ps(a, b, c);
+  }
+  ASSAY_LANES Accumulator add(Accumulator a, Accumulator b) { return _mm512_add_ps(a, b); }
+  ASSAY_LANES float sum(Accumulator v) { return _mm512_reduce_add_ps(v); }
+  ASSAY_LANES Accumulator load_bf16(const uint16_t* p) {
+    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+  }
+  // Rounds to nearest even in integers: the hardware's conversion would flush denormals.
+  ASSAY_LANES void store_bf16(uint16_t* p, Accumulator v) {
+    const __m512i bits = _mm512_castps_si512(v);
+    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+    rounded = _mm512_mask_or_epi32(rounded, nan, bits, _mm512_set1_epi32(0x400000));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                        _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+  }
+  // In place: 16 vectors of 16 four-byte elements become their columns.
+  ASSAY_LANES void transpose_words(__m512i* r) {
+    __m512i t[16];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
+      t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+      r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+      r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+      r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+      t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+      t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+      t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+      r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
+    }
+  }
+};
+
+struct F32Avx512 : Avx512 {
+  using Source = float;   // Element of a and b in memory.
+  using PackedA = float;  // Element of packed a: step values of k of one row.
+  using Operand = __m512;
+  static constexpr int kGroup = 1;         // Accumulators per group.
+  static constexpr int kStep = 1;          // Rows of k per load.
+  static constexpr int kColumns = 16;      // Columns of a group.
+  static constexpr int kPackedGroup = 16;  // Source elements of a packed group and step.
+  static constexpr int kDot = 16;          // Elements of k in one dot-product vector.
+  ASSAY_LANES Operand broadcast(const PackedA* a) { return _mm512_set1_ps(*a); }
+  ASSAY_LANES void load_rows(const Source* b, int64_t, Operand* out) { out[0] = load(b); }
+  ASSAY_LANES void load_packed(const Source* b, Operand* out) { out[0] = load(b); }
+  ASSAY_LANES void store_packed(Source* b, const Operand* v) { store(b, v[0]); }
+  ASSAY_LANES Accumulator fma(Operand a, Operand b, Accumulator c) {
+    return _mm512_fmadd_ps(a, b, c);
+  }
+  ASSAY_LANES void linear(Accumulator*) {}
+  static constexpr bool kTransposes = true;
+  ASSAY_LANES int column_of(int, int lane) { return lane; }
+  ASSAY_LANES void transpose(Operand* lines) {
+    __m512i words[16];
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) words[i] = _mm512_castps_si512(lines[i]);
+    transpose_words(words);
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) lines[i] = _mm512_castsi512_ps(words[i]);
+  }
+  // Dot products: one vector of a and of b along k.
+  static constexpr int kDotOperands = 1;
+  ASSAY_LANES void load_dot(const Source* p, Operand* out) { out[0] = load(p); }
+  ASSAY_LANES void load_dot_tail(const Source* p, int count, Operand* out) {
+    out[0] = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
+  }
+};
+
+// bf16 widened to f32 by shifting; denormals keep their value. Even columns come first.
+struct WidenAvx512 : Avx512 {
+  using Source = uint16_t;
+  using PackedA = float;
+  using Operand = __m512;
+  static constexpr int kGroup = 2, kStep = 1, kColumns = 32, kPackedGroup = 32, kDot = 32;
+  ASSAY_LANES Operand broadcast(const PackedA* a) { return _mm512_set1_ps(*a); }
+  ASSAY_LANES void widen(__m512i v, Operand* out) {
+    out[0] = _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+    out[1] = _mm512_castsi512_ps(_mm512_and_si512(v, _mm512_set1_epi32(-65536)));
+  }
+  ASSAY_LANES void load_rows(const Source* b, int64_t, Operand* out) {
+    widen(_mm512_loadu_si512(b), out);
+  }
+  ASSAY_LANES void load_packed(const Source* b, Operand* out) { widen(_mm512_loadu_si512(b), out); }
+  ASSAY_LANES void store_packed(Source* b, const Operand* v) {
+    const __m512i even = _mm512_srli_epi32(_mm512_castps_si512(v[0]), 16);
+    _mm512_storeu_si512(b, _mm512_or_si512(even, _mm512_castps_si512(v[1])));
+  }
+  ASSAY_LANES Accumulator fma(Operand a, Operand b, Accumulator c) {
+    return _mm512_fmadd_ps(a, b, c);
+  }
+  ASSAY_LANES void linear(Accumulator* v) {
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    const Accumulator even = v[0];
+    v[0] = _mm512_permutex2var_ps(even, low, v[1]);
+    v[1] = _mm512_permutex2var_ps(even, high, v[1]);
+  }
+  static constexpr bool kTransposes = false;
+  static constexpr int kDotOperands = 2;
+  ASSAY_LANES void load_dot(const Source* p, Operand* out) { widen(_mm512_loadu_si512(p), out); }
+  ASSAY_LANES void load_dot_tail(const Source* p, int count, Operand* out) {
+    widen(_mm512_maskz_loadu_epi16(static_cast<__mmask32>((1ull << count) - 1), p), out);
+  }
+};
+
+}  // namespace assay::native_cpu
+
+#pragma GCC pop_options
+#undef ASSAY_LANES
