@@ -45,7 +45,7 @@ void dump(const Json& value, int depth, std::string& out) {
       dump(item, depth + 1, out);
     }
     out += "\n" + indent + "}";
-  } else if (holds_object(value)) {
+  } else if (value.is_array() && holds_object(value)) {
     out += "[\n";
     bool first = true;
     for (const Json& item : value) {

@@ -1,0 +1,119 @@
+#include "assay/record/conclude.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/record/testing/sample_record.h"
+
+namespace assay {
+namespace {
+
+using stats::Word;
+using testing::make_problem;
+using testing::SampleKernel;
+
+const SampleKernel kMine{"mine", "skinny", KernelRole::ours, 9, 64};
+const SampleKernel kStock{"openblas", "gemm", KernelRole::stock, 10, 0};
+const SampleKernel kOtherStock{"onednn", "matmul", KernelRole::stock, 9.3, 128};
+
+Conclusion concluded(const std::vector<SampleKernel>& kernels) {
+  return make_problem("p", kernels).confirmations[0].conclusion;
+}
+
+TEST(ConcludeTest, TheHeadlineIsAgainstTheBestStockKernel) {
+  const Conclusion conclusion = concluded({kMine, kStock, kOtherStock});
+  EXPECT_EQ(conclusion.winner, "id-mine-skinny");
+  ASSERT_TRUE(conclusion.headline.has_value());
+  EXPECT_EQ(conclusion.headline->other, "id-onednn-matmul");
+  EXPECT_EQ(conclusion.headline->verdict.word, Word::faster);
+  EXPECT_NEAR(conclusion.headline->verdict.ratio, 9.3 / 9, 0.004);
+  EXPECT_EQ(conclusion.against_stock.size(), 2u);
+  EXPECT_EQ(conclusion.tied, std::vector<std::string>{"id-mine-skinny"});
+  EXPECT_NEAR(conclusion.median_us("id-mine-skinny"), 9, 0.05);
+  EXPECT_EQ(conclusion.median_us("nobody"), 0);
+}
+
+TEST(ConcludeTest, TiesGoToTheIncumbentWhateverTheOrder) {
+  SampleKernel twin = kStock;
+  twin.provider = "mine";
+  twin.role = KernelRole::ours;
+  const Conclusion conclusion = concluded({twin, kStock});
+  EXPECT_EQ(conclusion.winner, "id-openblas-gemm");
+  EXPECT_EQ(conclusion.tied.size(), 2u);
+  EXPECT_EQ(conclusion.headline->candidate, "id-mine-gemm");
+  EXPECT_EQ(conclusion.headline->verdict.word, Word::same);
+}
+
+TEST(ConcludeTest, WithoutKernelsOfOursTheBestStockStandsAgainstTheDefault) {
+  ProblemRecord problem = make_problem("p", {kOtherStock, kStock});
+  Confirmation& confirmation = problem.confirmations[0];
+  confirmation.baseline = "id-openblas-gemm";
+  const Conclusion conclusion = conclude(problem, confirmation, {});
+  EXPECT_EQ(conclusion.headline->candidate, "id-onednn-matmul");
+  EXPECT_EQ(conclusion.headline->other, "id-openblas-gemm");
+  EXPECT_EQ(conclusion.headline->verdict.word, Word::faster);
+}
+
+TEST(ConcludeTest, TheDefaultAgainstItselfIsTheSame) {
+  const Conclusion conclusion = concluded({kStock});
+  EXPECT_EQ(conclusion.headline->other, conclusion.headline->candidate);
+  EXPECT_EQ(conclusion.headline->verdict.word, Word::same);
+  EXPECT_EQ(conclusion.headline->verdict.ratio, 1);
+}
+
+TEST(ConcludeTest, AKernelThatFellOutNeitherWinsNorStandsForStock) {
+  ProblemRecord problem = make_problem("p", {kMine, kStock, kOtherStock});
+  problem.kernels[2].ending = ending::Crash{11, 0, "confirm", ""};
+  const Conclusion conclusion = conclude(problem, problem.confirmations[0], {});
+  EXPECT_EQ(conclusion.against_stock.size(), 1u);
+  EXPECT_EQ(conclusion.headline->other, "id-openblas-gemm");
+  problem.kernels[0].ending = ending::Mismatch{"out[0] = nan"};
+  const Conclusion leaderless = conclude(problem, problem.confirmations[0], {});
+  EXPECT_EQ(leaderless.winner, "");
+  EXPECT_FALSE(leaderless.headline.has_value() &&
+               leaderless.headline->candidate == "id-mine-skinny");
+}
+
+TEST(ConcludeTest, TooFewProcessesEndUnsure) {
+  ProblemRecord problem = make_problem("p", {kMine, kStock});
+  Confirmation& confirmation = problem.confirmations[0];
+  confirmation.processes.resize(5);
+  EXPECT_EQ(conclude(problem, confirmation, {}).headline->verdict.word, Word::unsure);
+  confirmation.processes.clear();
+  const Conclusion empty = conclude(problem, confirmation, {});
+  EXPECT_EQ(empty.headline->verdict.word, Word::unsure);
+  EXPECT_EQ(empty.times[0].median_us, 0);
+}
+
+TEST(ConcludeTest, BurstsOfDifferentLengthCompareByLaunch) {
+  ProblemRecord problem = make_problem("p", {kMine, kStock});
+  Confirmation& confirmation = problem.confirmations[0];
+  for (ProcessSamples& process : confirmation.processes) {
+    process.kernels[0].launches *= 3;
+    for (std::int64_t& ns : process.kernels[0].burst_ns) ns *= 3;
+  }
+  EXPECT_NEAR(conclude(problem, confirmation, {}).headline->verdict.ratio, 10.0 / 9, 0.005);
+}
+
+TEST(ConcludeTest, EveryEditOfASampleShows) {
+  ProblemRecord problem = make_problem("p", {kMine, kStock});
+  Confirmation& confirmation = problem.confirmations[0];
+  const Conclusion before = confirmation.conclusion;
+  EXPECT_EQ(conclude(problem, confirmation, {}).samples_hash, before.samples_hash);
+  confirmation.processes[3].kernels[1].burst_ns[7] += 1;
+  EXPECT_NE(conclude(problem, confirmation, {}).samples_hash, before.samples_hash);
+  confirmation.processes[3].kernels[1].burst_ns[7] -= 1;
+  confirmation.processes[3].kernels[1].clean[8] ^= 1;
+  EXPECT_NE(conclude(problem, confirmation, {}).samples_hash, before.samples_hash);
+}
+
+TEST(ConcludeTest, AMarginOfItsOwnChangesTheWord) {
+  const ProblemRecord problem = make_problem("p", {kMine, kStock});
+  RunOptions wide;
+  wide.margin = 0.2;
+  EXPECT_EQ(conclude(problem, problem.confirmations[0], wide).headline->verdict.word,
+            Word::slightly_faster);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,127 @@
+// A record's problems as one provider's results.
+
+#include <algorithm>
+#include <set>
+
+#include "assay/record/provider_results.h"
+
+namespace assay {
+namespace {
+
+double race_us(const KernelOutcome& kernel) { return kernel.race ? kernel.race->median_us : 0; }
+
+struct Best {
+  const KernelOutcome* kernel = nullptr;
+  double us = 0;
+};
+
+// Confirmed times and race times are of different moments: a confirmed kernel comes first.
+Best best_of(const ProblemRecord& problem, std::string_view provider) {
+  Best confirmed, raced;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (kernel.provider != provider || !is_timed(kernel.ending)) continue;
+    const Confirmation* confirmation = problem.decisive();
+    const double sure = confirmation ? confirmation->conclusion.median_us(kernel.id) : 0;
+    if (sure > 0 && (confirmed.kernel == nullptr || sure < confirmed.us)) {
+      confirmed = {&kernel, sure};
+    }
+    const double rough = race_us(kernel);
+    if (rough > 0 && (raced.kernel == nullptr || rough < raced.us)) raced = {&kernel, rough};
+  }
+  return confirmed.kernel != nullptr ? confirmed : raced;
+}
+
+std::string text_of(const Json& problem, const char* key) {
+  const auto found = problem.is_object() ? problem.find(key) : problem.end();
+  return problem.is_object() && found != problem.end() && found->is_string()
+             ? found->get<std::string>()
+             : std::string();
+}
+
+// The words on this kernel: as the leader's challenger, or the headline's where it is that one.
+std::optional<stats::Verdict> verdict_of(const ProblemRecord& problem, std::string_view id) {
+  const Confirmation* confirmation = problem.decisive();
+  if (confirmation == nullptr) return std::nullopt;
+  const Conclusion& conclusion = confirmation->conclusion;
+  if (conclusion.headline && conclusion.headline->candidate == id) {
+    return conclusion.headline->verdict;
+  }
+  for (const PairVerdict& pair : conclusion.against_leader) {
+    if (pair.candidate == id) return pair.verdict;
+  }
+  return std::nullopt;
+}
+
+ProviderResult result_of(const ProblemRecord& problem, const Best& best,
+                         const std::string& record_path) {
+  ProviderResult out;
+  out.name = problem.name;
+  out.kernel = best.kernel->name;
+  out.runtime_ms = best.us * 1e-3;
+  out.tflops = problem.flops / (best.us * 1e-6) * 1e-12;
+  out.gflops = out.tflops * 1e3;
+  if (problem.bytes > 0) out.gbps = problem.bytes / (best.us * 1e-6) * 1e-9;
+  const auto size = [&](const char* key) -> std::optional<std::int64_t> {
+    const std::int64_t value = problem.dimension(key, 0);
+    return value > 0 ? std::optional(value) : std::nullopt;
+  };
+  out.m = size("m");
+  out.n = size("n");
+  out.k = size("k");
+  out.batch = size("batch");
+  for (const char* operand : {"a", "b", "out", "accumulate"}) {
+    const std::string dtype = text_of(problem.problem, operand);
+    if (!dtype.empty()) out.dtypes[operand] = dtype;
+  }
+  out.layout = text_of(problem.problem, "layout");
+  if (problem.problem.is_object() && problem.problem.contains("constant") &&
+      problem.problem["constant"].is_array()) {
+    out.constant.emplace();
+    for (const Json& item : problem.problem["constant"]) {
+      if (item.is_string()) out.constant->push_back(item.get<std::string>());
+    }
+    std::sort(out.constant->begin(), out.constant->end());
+  }
+  out.condition = problem.condition.to_string();
+  out.race_class = problem.race_class.to_string();
+  out.key = problem.key;
+  out.kernel_id = best.kernel->id;
+  out.kernel_hash = best.kernel->artifact_hash;
+  out.record = record_path;
+  out.verdict = verdict_of(problem, best.kernel->id);
+  if (best.kernel->metadata.is_object()) {
+    const auto design = best.kernel->metadata.find("design");
+    if (design != best.kernel->metadata.end()) out.metadata["design"] = *design;
+  }
+  return out;
+}
+
+}  // namespace
+
+ProviderResults provider_results_of(const RunRecord& record, std::string_view provider,
+                                    const std::string& record_path) {
+  ProviderResults out;
+  out.provider = std::string(provider);
+  out.environment = record.environment;
+  for (const ProblemRecord& problem : record.problems) {
+    const Best best = best_of(problem, provider);
+    if (best.kernel == nullptr || problem.flops <= 0) {
+      out.failed.push_back(problem.name);
+    } else {
+      out.results.push_back(result_of(problem, best, record_path));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> providers_of(const RunRecord& record) {
+  std::set<std::string> names;
+  for (const ProblemRecord& problem : record.problems) {
+    for (const KernelOutcome& kernel : problem.kernels) {
+      if (kernel.role != KernelRole::reference) names.insert(kernel.provider);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace assay

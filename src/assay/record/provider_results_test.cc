@@ -1,0 +1,204 @@
+#include "assay/record/provider_results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+#include "assay/record/profiler_csv.h"
+#include "assay/record/testing/sample_record.h"
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Result<ProviderResults> read_text(std::string_view text) {
+  const auto document = parse_json_document(text, "p.json");
+  if (!document) return fail(document.error());
+  return read_provider_results(*document);
+}
+
+std::string error_of(std::string_view text) {
+  const auto read = read_text(text);
+  return read ? "no error" : read.error().message;
+}
+
+// One result with `fields` beside the four that are needed.
+std::string file_with(std::string_view fields) {
+  return fmt::format(R"({{"provider": "deepep",
+ "results": [
+  {{{}}}]}})",
+                     fields);
+}
+constexpr std::string_view kGood =
+    R"("name": "decode", "tflops": 500.0, "runtime_ms": 0.55, "kernel": "mine")";
+
+TEST(ProviderResultsTest, FourFieldsSuffice) {
+  const auto read = read_text(file_with(kGood));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->provider, "deepep");
+  ASSERT_NE(read->find("decode"), nullptr);
+  EXPECT_EQ(read->find("decode")->tflops, 500);
+  EXPECT_EQ(read->find("decode")->line, 3);
+  EXPECT_FALSE(read->environment.has_value());
+}
+
+TEST(ProviderResultsTest, TheUpstreamSchemaIsAccepted) {
+  const auto read = read_text(R"({"provider": "cutlass", "binary": "/opt/cutlass_profiler",
+    "results": [{"name": "decode_mlp_m4096_n4096_k8192", "m": 4096, "n": 4096, "k": 8192,
+      "dtype": "fp16", "kernel": "cutlass3x_sm90", "runtime_ms": 0.55, "gflops": 499800.0,
+      "tflops": 499.8, "csv": "a.gemm.csv", "log": "a.log", "anything": [1, {"x": null}],
+      "metadata": {"grid": [132, 1, 1]}}],
+    "failed": ["prefill_x"]})");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  const ProviderResult& result = read->results[0];
+  EXPECT_EQ(result.dtypes.at("a"), "f16");
+  EXPECT_EQ(result.dtypes.at("out"), "f16");
+  EXPECT_EQ(result.m, 4096);
+  EXPECT_EQ(result.csv, "a.gemm.csv");
+  EXPECT_EQ(result.metadata["grid"][0], 132);
+  EXPECT_THAT(read->failed, ElementsAre("prefill_x"));
+}
+
+TEST(ProviderResultsTest, BrokenFilesAreRefusedWithTheirPlace) {
+  const auto with = [](std::string_view fields) { return error_of(file_with(fields)); };
+  EXPECT_THAT(with(R"("name": "d", "tflops": 500.0, "runtime_ms": 0.55)"), HasSubstr("kernel"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": 500.0, "runtime_ms": 0.55)"), StartsWith("p.json:3"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": "500", "runtime_ms": 1, "kernel": "k")"),
+              HasSubstr("results[0].tflops"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": -1, "runtime_ms": 1, "kernel": "k")"),
+              HasSubstr("positive"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": 1, "runtime_ms": 0, "kernel": "k")"),
+              HasSubstr("runtime_ms"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": NaN, "runtime_ms": 1, "kernel": "k")"),
+              StartsWith("p.json:3"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": 1e999, "runtime_ms": 1, "kernel": "k")"),
+              StartsWith("p.json:3"));
+  EXPECT_THAT(with(R"("name": "d e", "tflops": 1, "runtime_ms": 1, "kernel": "k")"),
+              HasSubstr("name"));
+  EXPECT_THAT(with(R"("name": "d", "tflops": 1, "runtime_ms": 1, "kernel": "")"),
+              HasSubstr("kernel"));
+  EXPECT_THAT(with(fmt::format("{}, \"m\": 0", kGood)), HasSubstr("results[0].m"));
+  EXPECT_THAT(with(fmt::format("{}, \"m\": 4.5", kGood)), HasSubstr("results[0].m"));
+  EXPECT_THAT(with(fmt::format("{}, \"metadata\": 3", kGood)), HasSubstr("metadata"));
+  EXPECT_THAT(with(fmt::format("{}, \"name\": \"x\"", kGood)), HasSubstr("name"));
+  EXPECT_THAT(error_of("[]"), StartsWith("p.json:1"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("provider"));
+  EXPECT_THAT(error_of(R"({"provider": "x", "results": {}})"), HasSubstr("results"));
+  EXPECT_THAT(error_of(R"({"provider": "x", "results": [], "failed": [3]})"), HasSubstr("failed"));
+  EXPECT_THAT(error_of(R"({"schema": "assay.provider_results/9", "provider": "x", "results": []})"),
+              HasSubstr("assay.provider_results/1"));
+}
+
+TEST(ProviderResultsTest, TheSameProblemTwiceNeedsSomethingToTellThemApart) {
+  const auto two = [](std::string_view extra) {
+    return fmt::format(R"({{"provider": "x", "results": [{{{0}}}, {{{0}{1}}}]}})", kGood, extra);
+  };
+  EXPECT_THAT(error_of(two("")), HasSubstr("twice"));
+  EXPECT_EQ(error_of(two(R"(, "condition": "cache=warm,spacing=isolated,launch=plain")")),
+            "no error");
+  EXPECT_EQ(error_of(two(R"(, "dtype": "bf16")")), "no error");
+}
+
+TEST(ProviderResultsTest, NumbersThatContradictEachOtherAreRefused) {
+  const auto with = [](std::string_view fields) { return error_of(file_with(fields)); };
+  EXPECT_THAT(with(R"("name": "d", "tflops": 900, "runtime_ms": 0.55, "kernel": "k",
+                      "m": 4096, "n": 4096, "k": 8192)"),
+              HasSubstr("499.8"));
+  EXPECT_THAT(with(fmt::format("{}, \"gflops\": 500", kGood)), HasSubstr("contradict"));
+  // Rounded to three decimals, as a small problem's numbers may be.
+  EXPECT_EQ(with(R"("name": "d", "tflops": 0.002, "runtime_ms": 0.001, "kernel": "k",
+                    "m": 10, "n": 10, "k": 10)"),
+            "no error");
+}
+
+TEST(ProviderResultsTest, WrittenFilesReadBack) {
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder.has_value());
+  const RunRecord record = testing::make_record();
+  EXPECT_THAT(providers_of(record), ElementsAre("mine", "onednn", "openblas"));
+  const ProviderResults results = provider_results_of(record, "mine", "record.json");
+  ASSERT_EQ(results.results.size(), 3u);
+  const ProviderResult& first = results.results[0];
+  EXPECT_EQ(first.kernel_id, "id-mine-skinny");
+  EXPECT_NEAR(first.runtime_ms, 10e-3 / 1.1, 1e-4);
+  EXPECT_NEAR(first.tflops, 2.0 * 4 * 1024 * 512 / (first.runtime_ms * 1e-3) * 1e-12, 1e-9);
+  EXPECT_EQ(first.verdict->word, stats::Word::faster);
+  const std::string path = folder->file("mine_results.json");
+  ASSERT_TRUE(write_provider_results(path, results).has_value());
+  const auto read = load_provider_results(path);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(to_json(*read), to_json(results));
+  EXPECT_EQ(read->results[0].condition, "cache=cold_weights,spacing=back_to_back,launch=plain");
+}
+
+TEST(ProviderResultsTest, ProblemsWithoutATimedKernelAreListedAsFailed) {
+  RunRecord record = testing::make_record();
+  record.problems[1].kernels[0].ending = ending::Mismatch{"wrong"};
+  const ProviderResults results = provider_results_of(record, "mine", "record.json");
+  EXPECT_EQ(results.results.size(), 2u);
+  EXPECT_THAT(results.failed, ElementsAre("m4_up"));
+}
+
+constexpr std::string_view kHeader =
+    "Problem,Provider,OperationKind,Operation,Disposition,Status,m,n,k,A,B,C,D,accum,batch_count,"
+    "Bytes,Flops,Flops/Byte,Runtime,GB/s,GFLOPs\n";
+
+TEST(ProfilerCsvTest, ReadsTheReportAndPicksTheFastestThatRan) {
+  const std::string text =
+      std::string(kHeader) +
+      "1,CUTLASS,gemm,slow,passed,success,16,32,64,f16:row,f16:column,void:row,f16:row,f32,1,"
+      "1000,65536,65,0.002,1,32.768\n"
+      "1,CUTLASS,gemm,\"quick, \"\"quoted\"\"\",not_verified,success,16,32,64,f16:row,f16:column,"
+      "void:row,f16:row,f32,1,1000,65536,65,0.001,2,65.536\r\n"
+      "1,CUTLASS,gemm,wrong,incorrect,success,16,32,64,f16:row,f16:column,void:row,f16:row,f32,1,"
+      "1000,65536,65,0.0005,2,131\n"
+      "1,CUTLASS,gemm,idle,not_run,invalid,8,8,8,f16:row,f16:column,void:row,f16:row,f32,1,0,0,0,"
+      "0,0,0\n";
+  const auto rows = read_profiler_csv(text, "r.csv");
+  ASSERT_TRUE(rows.has_value()) << rows.error().message;
+  ASSERT_EQ(rows->size(), 4u);
+  EXPECT_EQ((*rows)[1].operation, "quick, \"quoted\"");
+  EXPECT_NEAR(*(*rows)[0].gbps, 1.073741824, 1e-12);
+  const std::vector<NamedSizes> names = {{"tiny", 16, 32, 64}, {"absent", 8, 8, 8}};
+  const ProviderResults best = best_rows(*rows, names, "cutlass", "r.csv");
+  ASSERT_EQ(best.results.size(), 1u);
+  EXPECT_EQ(best.results[0].name, "tiny");
+  EXPECT_EQ(best.results[0].kernel, "quick, \"quoted\"");
+  EXPECT_EQ(best.results[0].layout, "tn");
+  EXPECT_EQ(best.results[0].dtypes.at("out"), "f16");
+  EXPECT_EQ(best.results[0].dtypes.at("accumulate"), "f32");
+  EXPECT_NEAR(best.results[0].tflops, 0.065536, 1e-9);
+  EXPECT_THAT(best.failed, ElementsAre("absent"));
+}
+
+TEST(ProfilerCsvTest, TheRuntimeFollowsFromTheFlopsWhereItIsAbsent) {
+  const auto rows = read_profiler_csv("Operation,m,n,k,Best GFLOPs\nkern,100,100,100,2\n", "r.csv");
+  ASSERT_TRUE(rows.has_value()) << rows.error().message;
+  EXPECT_NEAR((*rows)[0].runtime_ms, 1.0, 1e-9);
+  const ProviderResults best = best_rows(*rows, {}, "cutlass", "r.csv");
+  EXPECT_EQ(best.results[0].name, "gemm_m100_n100_k100");
+}
+
+TEST(ProfilerCsvTest, BrokenReportsAreRefusedWithTheirPlace) {
+  const auto error = [](std::string_view text) {
+    const auto rows = read_profiler_csv(text, "r.csv");
+    return rows ? std::string("no error") : rows.error().message;
+  };
+  EXPECT_THAT(error(""), StartsWith("r.csv:1"));
+  EXPECT_THAT(error("Operation,m,n\n"), HasSubstr("'k'"));
+  EXPECT_THAT(error("Operation,m,n,k\n"), HasSubstr("runtime"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2\n"), HasSubstr("r.csv:2: 3 cells"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,-3,1\n"), HasSubstr("r.csv:2: k: '-3'"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,fast\n"), HasSubstr("Runtime: 'fast'"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,-1\n"), HasSubstr("positive"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,inf\n"), HasSubstr("positive"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\n,1,2,3,1\n"), HasSubstr("names the kernel"));
+  EXPECT_THAT(error("Operation,m,n,k,Runtime\n\"x,1,2,3,1\n"), HasSubstr("closing quote"));
+  EXPECT_THAT(error(std::string("Operation,m,n,k\0,Runtime\n", 25)), HasSubstr("zero byte"));
+}
+
+}  // namespace
+}  // namespace assay

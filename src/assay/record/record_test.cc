@@ -1,0 +1,214 @@
+#include "assay/record/record.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+#include "assay/record/testing/sample_record.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Result<RunRecord> read_json(const Json& json) {
+  const auto document = parse_json_document(dump_pretty(json), "r.json");
+  if (!document) return fail(document.error());
+  return read_record(*document);
+}
+
+std::string error_of(const Json& json) {
+  const auto read = read_json(json);
+  return read ? "no error" : read.error().message;
+}
+
+TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
+  RunRecord record = testing::make_record();
+  record.findings = {{"cache_unproven", "cold was not colder than warm"}};
+  record.problems[0].flips = {{"isolated", 1.04}};
+  record.problems[0].kernels[0].findings = {{"nondeterministic", "two launches differed"}};
+  const Json written = to_json(record);
+  const auto read = read_json(written);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(to_json(*read) == written);
+  EXPECT_EQ(read->environment, record.environment);
+  EXPECT_TRUE(read->problems[0].kernels == record.problems[0].kernels);
+  EXPECT_TRUE(read->problems[1].confirmations[0].processes ==
+              record.problems[1].confirmations[0].processes);
+  EXPECT_EQ(read->options, record.options);
+  EXPECT_EQ(read->totals, record.totals);
+}
+
+TEST(RecordTest, EveryEndingSurvives) {
+  const std::vector<Ending> endings = {
+      ending::Timed{},
+      ending::Refusal{{{"divisibility", "k=100 is not a multiple of 8"}}},
+      ending::BuildFailure{"my.cc:3: expected ';'"},
+      ending::Mismatch{"out[0,3] = nan"},
+      ending::Crash{11, 0, "verify", "boom\n"},
+      ending::Timeout{"race", 2.5},
+      ending::OutOfMemory{"bind", 1 << 20},
+      ending::DeviceLost{"the card fell off the bus"},
+      ending::Violation{"writes_outside", "4 bytes after out"},
+      ending::NotReached{"budget"}};
+  ASSERT_EQ(endings.size(), std::variant_size_v<Ending>);
+  RunRecord record = testing::make_record();
+  record.problems.resize(1);
+  record.problems[0].confirmations.clear();
+  const KernelOutcome outcome = record.problems[0].kernels[0];
+  record.problems[0].kernels.clear();
+  for (const Ending& ending : endings) {
+    KernelOutcome copy = outcome;
+    copy.ending = ending;
+    copy.id = std::string(ending_name(ending));
+    record.problems[0].kernels.push_back(copy);
+  }
+  const auto read = read_json(to_json(record));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  for (std::size_t i = 0; i < endings.size(); ++i) {
+    EXPECT_EQ(read->problems[0].kernels[i].ending, endings[i]) << ending_name(endings[i]);
+    EXPECT_NE(ending_sentence(endings[i]), "");
+  }
+  EXPECT_EQ(ending_sentence(ending::Crash{11, 0, "verify", ""}), "crashed in verify (SIGSEGV)");
+  EXPECT_EQ(ending_sentence(ending::Crash{0, 3, "", ""}), "crashed (exit code 3)");
+}
+
+TEST(RecordTest, UnknownFieldsAreAcceptedAndUnknownVersionsAreNot) {
+  Json json = to_json(testing::make_record());
+  json["later"] = {{"invented", true}};
+  json["problems"][0]["also"] = 3;
+  EXPECT_TRUE(read_json(json).has_value());
+  json["schema"] = "assay.record/2";
+  EXPECT_THAT(error_of(json), HasSubstr("a newer assay wrote this file"));
+  json["schema"] = "something";
+  EXPECT_THAT(error_of(json), HasSubstr("assay.record/1"));
+  json.erase("schema");
+  EXPECT_THAT(error_of(json), HasSubstr("schema"));
+}
+
+TEST(RecordTest, WrongFieldsAreNamedWithFileAndLine) {
+  const Json good = to_json(testing::make_record());
+  const auto with = [&](const char* pointer, Json value) {
+    Json json = good;
+    json[Json::json_pointer(pointer)] = std::move(value);
+    return error_of(json);
+  };
+  const std::string process = "/problems/0/confirmations/0/processes/2";
+  EXPECT_THAT(with("/problems/1/kernels/0/role", "stolen"), HasSubstr("stock, ours, user"));
+  EXPECT_THAT(with("/problems/1/kernels/0/role", "stolen"), StartsWith("r.json:"));
+  EXPECT_THAT(with("/problems/1/kernels/0/ending", {{"kind", "vanished"}}), HasSubstr("vanished"));
+  EXPECT_THAT(with("/problems/1/flops", -1), HasSubstr("problems[1].flops"));
+  EXPECT_THAT(with("/problems/1/name", "a b"), HasSubstr("a b"));
+  EXPECT_THAT(with("/options/margin", 0), HasSubstr("options.margin"));
+  EXPECT_THAT(with("/options/confidence", 1), HasSubstr("options.confidence"));
+  EXPECT_THAT(with("/trust", "high"), HasSubstr("device_code"));
+  EXPECT_THAT(with("/problems", 3), HasSubstr("problems"));
+  EXPECT_THAT(with((process + "/kernels/0/burst_ns/3").c_str(), -5), HasSubstr("burst_ns[3]"));
+  EXPECT_THAT(with((process + "/kernels/0/burst_ns/3").c_str(), 1.5), HasSubstr("burst_ns[3]"));
+  EXPECT_THAT(with((process + "/kernels/0/burst_ns").c_str(), std::vector<int>(50, 1)),
+              HasSubstr("50 bursts"));
+  EXPECT_THAT(with((process + "/kernels/0/spoiled").c_str(), {40}), HasSubstr("round 40"));
+  EXPECT_THAT(with((process + "/kernels/0/launches").c_str(), 0), HasSubstr("launches"));
+  EXPECT_THAT(with((process + "/kernels/1/id").c_str(), "id-mine-skinny"), HasSubstr("twice"));
+  EXPECT_THAT(with((process + "/kernels/1/id").c_str(), "ghost"), HasSubstr("no kernel"));
+  EXPECT_THAT(with((process + "/placement/0").c_str(), 4), HasSubstr("placement 4 of 4"));
+  EXPECT_THAT(with((process + "/order/0").c_str(), {0, 7}), HasSubstr("order names kernel 7"));
+  EXPECT_THAT(with("/problems/0/confirmations/0/leader", "ghost"), HasSubstr("leader names ghost"));
+  EXPECT_THAT(with("/problems/0/confirmations/0/conclusion/headline/word", "quicker"),
+              HasSubstr("quicker"));
+  EXPECT_THAT(with("/problems/0/confirmations/0/conclusion/headline/low", 99),
+              HasSubstr("lies above"));
+  EXPECT_THAT(with("/problems/1/key", good["problems"][0]["key"]), HasSubstr("twice"));
+}
+
+TEST(RecordTest, AnyFieldOfAnyTypeIsReadOrRefusedAndNeverCrashes) {
+  RunRecord record = testing::make_record();
+  record.problems.resize(1);
+  for (ProcessSamples& process : record.problems[0].confirmations[0].processes) {
+    process.placement.resize(2);
+    process.order.resize(2);
+    for (KernelSamples& kernel : process.kernels) {
+      kernel.burst_ns.resize(2);
+      kernel.clean.resize(2);
+    }
+  }
+  const Json good = to_json(record);
+  int refused = 0;
+  const std::vector<Json> values = {nullptr, true, -1, 1e300, "x", Json::array(), Json::object()};
+  const Json flat = good.flatten();
+  for (const auto& [pointer, unused] : flat.items()) {
+    for (const Json& value : values) {
+      Json json = good;
+      json[Json::json_pointer(pointer)] = value;
+      const auto read = read_json(json);
+      if (!read) {
+        ++refused;
+        EXPECT_THAT(read.error().message, StartsWith("r.json:")) << pointer;
+      }
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+TEST(RecordTest, SamplesStayOnOneLine) {
+  const RunRecord record = testing::make_record();
+  const std::string text = record_text(record);
+  EXPECT_THAT(text, HasSubstr("\"placement\": [0,0,"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 2000);
+  const auto parsed = parse_json(text, "r.json");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_TRUE(*parsed == to_json(record));
+}
+
+TEST(RecordTest, FilesPlainAndCompressed) {
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder.has_value());
+  const RunRecord record = testing::make_record();
+  for (const char* name : {"record.json", "record.json.zst"}) {
+    const std::string path = folder->file(name);
+    ASSERT_TRUE(write_record(path, record).has_value());
+    const auto read = load_record(path);
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_TRUE(to_json(*read) == to_json(record));
+  }
+  const auto plain = read_file(folder->file("record.json"));
+  const auto packed = read_file(folder->file("record.json.zst"));
+  ASSERT_TRUE(plain && packed);
+  EXPECT_LT(packed->size() * 2, plain->size());
+
+  const std::string cut = folder->file("cut.json.zst");
+  std::ofstream(cut, std::ios::binary) << packed->substr(0, packed->size() / 2);
+  EXPECT_EQ(load_record(cut).error().code, ErrorCode::invalid_input);
+  const std::string junk = folder->file("junk.json.zst");
+  std::ofstream(junk, std::ios::binary) << "not zstd at all";
+  EXPECT_THAT(load_record(junk).error().message, HasSubstr("not zstd"));
+  EXPECT_EQ(load_record(folder->file("absent.json")).error().code, ErrorCode::not_found);
+}
+
+TEST(RecordTest, SeedsAreCommittedToByTheirBytes) {
+  // SHA-256 of the three bytes "abc" (FIPS 180-2).
+  EXPECT_EQ(*commitment_of("616263"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(commitment_of("61626").error().code, ErrorCode::invalid_input);
+  EXPECT_EQ(commitment_of("6g").error().code, ErrorCode::invalid_input);
+  EXPECT_EQ(commitment_of("").error().code, ErrorCode::invalid_input);
+}
+
+TEST(EnvironmentTest, DifferencesAreOnlyWhatBothSidesRecorded) {
+  const Environment one = testing::make_environment();
+  Environment other = one;
+  EXPECT_TRUE(environment_differences(one, other).empty());
+  other.libraries[0].version = "0.3.26";
+  other.os_kernel = "6.12";
+  ASSERT_EQ(environment_differences(one, other).size(), 1u);
+  EXPECT_THAT(environment_differences(one, other)[0], HasSubstr("0.3.26"));
+  other.device.id = "cpu-9999";
+  EXPECT_EQ(environment_differences(one, other).size(), 2u);
+  EXPECT_TRUE(environment_differences(one, Environment{}).empty());
+}
+
+}  // namespace
+}  // namespace assay
