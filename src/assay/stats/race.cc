@@ -24,8 +24,8 @@ bool enough(int clean, int rounds) { return clean >= kMinPairs && 2 * clean >= r
 
 }  // namespace
 
-std::vector<int> drop_hopeless(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
-                               double beyond) {
+std::vector<int> within_reach(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
+                              double beyond) {
   // A spoiled burst can only be too long: it can clear a kernel, and never condemns one.
   double best = std::numeric_limits<double>::infinity();
   for (const Burst& burst : bursts) {
