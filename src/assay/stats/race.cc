@@ -24,20 +24,20 @@ bool enough(int clean, int rounds) { return clean >= kMinPairs && 2 * clean >= r
 
 }  // namespace
 
-std::vector<int> within_reach(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
-                              double beyond) {
+std::vector<int> drop_hopeless(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
+                               double beyond) {
   // A spoiled burst can only be too long: it can clear a kernel, and never condemns one.
   double best = std::numeric_limits<double>::infinity();
   for (const Burst& burst : bursts) {
     if (usable(burst)) best = std::min(best, burst.ns);
   }
-  std::vector<int> kept;
+  std::vector<int> dropped;
   for (std::size_t i = 0; i < bursts.size(); ++i) {
     const bool hopeless = usable(bursts[i]) && bursts[i].ns > beyond * best;
     const bool guarded = i < is_protected.size() && is_protected[i];
-    if (guarded || !hopeless) kept.push_back(static_cast<int>(i));
+    if (hopeless && !guarded) dropped.push_back(static_cast<int>(i));
   }
-  return kept;
+  return dropped;
 }
 
 std::string_view to_string(RaceEnd end) {

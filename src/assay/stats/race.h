@@ -12,12 +12,12 @@
 
 namespace assay::stats {
 
-// Stage 2: the kernels that go on after one burst each, by index. What took longer than `beyond`
-// times the best clean burst is left out; protected kernels never are, nor is one whose only burst
-// was spoiled. `bursts` and `is_protected` have one entry per kernel (is_protected may be empty).
+// Stage 2: the kernels to drop after one burst each, by index: what took longer than `beyond` times
+// the best clean burst. Protected kernels never are, nor is one whose only burst was spoiled.
+// `bursts` and `is_protected` have one entry per kernel (is_protected may be empty).
 inline constexpr double kBeyondBest = 3.0;
-std::vector<int> within_reach(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
-                              double beyond = kBeyondBest);
+std::vector<int> drop_hopeless(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
+                               double beyond = kBeyondBest);
 
 struct RaceOptions {
   std::vector<int> looks = {6, 12, 24, 48};  // After these many rounds kernels may be dropped.

@@ -27,11 +27,10 @@ std::vector<Burst> round_at(const std::vector<double>& times, std::mt19937_64& r
 
 TEST(RaceTest, StageTwoDropsWhatIsBeyondThreeTimesTheBest) {
   const std::vector<Burst> bursts = {{100}, {301}, {299}, {900, false}, {400}, {90, false}};
-  EXPECT_THAT(within_reach(bursts, {}), ElementsAre(0, 2, 3, 5));
-  EXPECT_THAT(within_reach(bursts, {false, false, false, false, true, false}),
-              ElementsAre(0, 2, 3, 4, 5));
-  EXPECT_THAT(within_reach(bursts, {}, 10), ElementsAre(0, 1, 2, 3, 4, 5));
-  EXPECT_THAT(within_reach({}, {}), IsEmpty());
+  EXPECT_THAT(drop_hopeless(bursts, {}), ElementsAre(1, 4));
+  EXPECT_THAT(drop_hopeless(bursts, {false, false, false, false, true, false}), ElementsAre(1));
+  EXPECT_THAT(drop_hopeless(bursts, {}, 10), IsEmpty());
+  EXPECT_THAT(drop_hopeless({}, {}), IsEmpty());
 }
 
 TEST(RaceTest, DropsTheClearlySlowAtALookAndKeepsTheNearOnes) {
