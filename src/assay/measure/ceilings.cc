@@ -1,4 +1,195 @@
 #include "assay/measure/ceilings.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+
+#include <immintrin.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/version.h"
+
 namespace assay::measure {
-std::vector<Ceiling> measure_ceilings(int, size_t, double) { return {}; }
+namespace {
+
+// Runs `work` on `threads` threads at once until about `seconds` have passed; units per second over
+// all of them. work(thread) does a fixed amount and returns how many units that was.
+double rate(int threads, double seconds, const std::function<double(int)>& work) {
+  std::atomic<int> waiting{threads};
+  std::vector<double> units(static_cast<size_t>(threads), 0.0);
+  std::vector<int64_t> ends(static_cast<size_t>(threads), 0);
+  std::atomic<int64_t> start{0};
+  const auto body = [&](int thread) {
+    if (waiting.fetch_sub(1) == 1) start = monotonic_ns();
+    while (waiting.load() > 0) std::this_thread::yield();
+    const int64_t deadline = monotonic_ns() + static_cast<int64_t>(seconds * 1e9);
+    double done = 0;
+    do done += work(thread);
+    while (monotonic_ns() < deadline);
+    units[static_cast<size_t>(thread)] = done;
+    ends[static_cast<size_t>(thread)] = monotonic_ns();
+  };
+  std::vector<std::thread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(body, t);
+  body(0);
+  for (auto& other : others) other.join();
+  double total = 0;
+  for (const double unit : units) total += unit;
+  const double elapsed = static_cast<double>(*std::ranges::max_element(ends) - start.load()) * 1e-9;
+  return elapsed > 0 ? total / elapsed : 0;
 }
+
+struct Unmap {
+  size_t bytes;
+  void operator()(void* memory) const { ::munmap(memory, bytes); }
+};
+
+#if defined(__x86_64__)
+
+__attribute__((target("avx512f"))) void read_block_512(const char* from, size_t bytes) {
+  __m512i sums[8];
+  for (auto& sum : sums) sum = _mm512_setzero_si512();
+  for (size_t at = 0; at + 512 <= bytes; at += 512)
+    for (size_t i = 0; i < 8; ++i)
+      sums[i] = _mm512_xor_si512(sums[i], _mm512_load_si512(from + at + 64 * i));
+  for (const auto& sum : sums) asm volatile("" : : "v"(sum));
+}
+
+__attribute__((target("avx2"))) void read_block_256(const char* from, size_t bytes) {
+  __m256i sums[8];
+  for (auto& sum : sums) sum = _mm256_setzero_si256();
+  for (size_t at = 0; at + 256 <= bytes; at += 256)
+    for (size_t i = 0; i < 8; ++i)
+      sums[i] = _mm256_xor_si256(sums[i], _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at + 32 * i)));
+  for (const auto& sum : sums) asm volatile("" : : "x"(sum));
+}
+
+// Chains of dependent fused multiply-adds: ten hide a latency of four on two ports.
+constexpr int kChains = 10;
+constexpr int kSteps = 20'000;
+
+#define ASSAY_CHAIN(NAME, TARGET, TYPE, ZERO, STEP, KEEP)                          \
+  __attribute__((target(TARGET))) void NAME() {                                    \
+    TYPE chains[kChains], factor = ZERO;                                           \
+    asm volatile("" : "+" KEEP(factor));                                           \
+    for (auto& chain : chains) chain = ZERO;                                       \
+    for (int step = 0; step < kSteps; ++step)                                      \
+      _Pragma("GCC unroll 10") for (int c = 0; c < kChains; ++c) {                 \
+        chains[c] = STEP;                                                          \
+        asm volatile("" : "+" KEEP(chains[c]));                                    \
+      }                                                                            \
+  }
+ASSAY_CHAIN(fma_f32_512, "avx512f", __m512, _mm512_setzero_ps(), _mm512_fmadd_ps(factor, factor, chains[c]), "v")
+ASSAY_CHAIN(fma_f64_512, "avx512f", __m512d, _mm512_setzero_pd(), _mm512_fmadd_pd(factor, factor, chains[c]), "v")
+ASSAY_CHAIN(fma_f32_256, "avx2,fma", __m256, _mm256_setzero_ps(), _mm256_fmadd_ps(factor, factor, chains[c]), "x")
+ASSAY_CHAIN(fma_f64_256, "avx2,fma", __m256d, _mm256_setzero_pd(), _mm256_fmadd_pd(factor, factor, chains[c]), "x")
+#undef ASSAY_CHAIN
+
+// The operands need not be set: only the time of the instruction matters.
+__attribute__((target("avx512f,avx512bf16"))) void dot_bf16_512() {
+  __m512 chains[kChains];
+  __m512i bits = _mm512_setzero_si512();
+  asm volatile("" : "+v"(bits));
+  __m512bh factor;
+  std::memcpy(&factor, &bits, sizeof factor);
+  for (auto& chain : chains) chain = _mm512_setzero_ps();
+  for (int step = 0; step < kSteps; ++step)
+    _Pragma("GCC unroll 10") for (int c = 0; c < kChains; ++c) {
+      chains[c] = _mm512_dpbf16_ps(chains[c], factor, factor);
+      asm volatile("" : "+v"(chains[c]));
+    }
+}
+
+void read_block(const char* from, size_t bytes) {
+  if (__builtin_cpu_supports("avx512f")) return read_block_512(from, bytes);
+  if (__builtin_cpu_supports("avx2")) return read_block_256(from, bytes);
+  uint64_t sum = 0;
+  for (size_t at = 0; at + 8 <= bytes; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, from + at, 8);
+    sum ^= word;
+  }
+  asm volatile("" : : "r"(sum));
+}
+
+struct Peak {
+  const char* name;
+  void (*chain)();
+  double operations;   // Of one call.
+};
+
+std::vector<Peak> peaks() {
+  constexpr double kFmas = double{kChains} * kSteps;
+  std::vector<Peak> found;
+  if (__builtin_cpu_supports("avx512f")) {
+    found.push_back({"flops_f64", fma_f64_512, kFmas * 8 * 2});
+    found.push_back({"flops_f32", fma_f32_512, kFmas * 16 * 2});
+    if (__builtin_cpu_supports("avx512bf16")) found.push_back({"flops_bf16", dot_bf16_512, kFmas * 32 * 2});
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    found.push_back({"flops_f64", fma_f64_256, kFmas * 4 * 2});
+    found.push_back({"flops_f32", fma_f32_256, kFmas * 8 * 2});
+  }
+  return found;
+}
+
+#else
+
+void read_block(const char* from, size_t bytes) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at + 8 <= bytes; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, from + at, 8);
+    sum ^= word;
+  }
+  asm volatile("" : : "r"(sum));
+}
+struct Peak {
+  const char* name;
+  void (*chain)();
+  double operations;
+};
+std::vector<Peak> peaks() { return {}; }
+
+#endif
+
+}  // namespace
+
+std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes, double seconds) {
+  threads = std::max(threads, 1);
+  const std::string from = utc_now_iso8601();
+  std::vector<Ceiling> ceilings;
+  const auto add = [&](const char* name, double value, const char* unit) {
+    if (value > 0) ceilings.push_back({name, value, unit, threads, from, utc_now_iso8601()});
+  };
+  const auto list = peaks();
+  const double share = seconds / static_cast<double>(list.size() + 2);
+
+  // Far larger than the cache, so that what is read comes from memory.
+  const size_t per_thread = std::max(4 * last_level_cache_bytes, size_t{64} << 20) / static_cast<size_t>(threads) / 4096 * 4096;
+  const size_t bytes = per_thread * static_cast<size_t>(threads);
+  void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped != MAP_FAILED) {
+    const std::unique_ptr<void, Unmap> memory(mapped, Unmap{bytes});
+    ::madvise(mapped, bytes, MADV_HUGEPAGE);
+    std::memset(mapped, 1, bytes);
+    constexpr size_t kBlock = size_t{1} << 20;
+    std::vector<size_t> at(static_cast<size_t>(threads), 0);
+    const auto read = [&](int thread) {
+      size_t& offset = at[static_cast<size_t>(thread)];
+      if (offset + kBlock > per_thread) offset = 0;
+      read_block(static_cast<const char*>(mapped) + per_thread * static_cast<size_t>(thread) + offset, kBlock);
+      offset += kBlock;
+      return static_cast<double>(kBlock);
+    };
+    add("read", rate(threads, 2 * share, read), "byte/s");
+  }
+  for (const Peak& peak : list)
+    add(peak.name, rate(threads, share, [&](int) { peak.chain(); return peak.operations; }), "flop/s");
+  return ceilings;
+}
+
+}  // namespace assay::measure

@@ -11,7 +11,7 @@ namespace assay::measure {
 // Never fails: what the machine does not tell stays empty.
 Environment read_machine();
 
-// Runnable tasks of the machine besides this process tree's own, averaged over the last moments.
+// Load average of the last minute (runnable tasks), 0 where it cannot be read.
 double other_load();
 
 }  // namespace assay::measure

@@ -1,0 +1,60 @@
+#include "cli/settings.h"
+
+#include <array>
+#include <cstdlib>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+
+namespace assay::cli {
+namespace {
+
+// NAME=value lines; # starts a comment; quotes around a value are taken off.
+Result<std::map<std::string, std::string>> read_dot_env() {
+  std::map<std::string, std::string> values;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(".env", error)) return values;
+  ASSAY_TRY(const std::string text, read_file(".env", 1 << 20));
+  int line = 0;
+  for (const auto& raw : split(text, '\n')) {
+    ++line;
+    const std::string entry(trim(raw));
+    if (entry.empty() || entry[0] == '#') continue;
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(ErrorCode::invalid_input, ".env:{}: expected NAME=value", line);
+    std::string value(trim(std::string_view(entry).substr(equals + 1)));
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    values[std::string(trim(std::string_view(entry).substr(0, equals)))] = value;
+  }
+  return values;
+}
+
+}  // namespace
+
+Result<Settings> Settings::from_environment() {
+  ASSAY_TRY(const auto dot_env, read_dot_env());
+  const auto get = [&](const char* name) -> std::string {
+    if (const char* value = std::getenv(name); value != nullptr) return value;
+    const auto found = dot_env.find(name);
+    return found == dot_env.end() ? std::string() : found->second;
+  };
+  Settings settings;
+  const std::string home = get("HOME");
+  if (const std::string own = get("ASSAY_CACHE_DIR"); !own.empty()) settings.cache = own;
+  else if (const std::string xdg = get("XDG_CACHE_HOME"); !xdg.empty()) settings.cache = std::filesystem::path(xdg) / "assay";
+  else settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
+  settings.device = get("ASSAY_DEVICE");
+  if (const std::string cxx = get("CXX"); !cxx.empty()) settings.cxx = cxx;
+
+  // Vendors' libraries read the environment: workers get what finding programs and libraries needs.
+  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "LANG", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})
+    if (const std::string value = get(name); !value.empty()) settings.child_environment.push_back(fmt::format("{}={}", name, value));
+  return settings;
+}
+
+}  // namespace assay::cli

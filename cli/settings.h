@@ -1,0 +1,23 @@
+#pragma once
+
+// The only reader of the environment. The real environment wins over a .env file in the current
+// directory; flags win over both.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+
+namespace assay::cli {
+
+struct Settings {
+  std::filesystem::path cache;              // Artifacts.
+  std::string device;                       // ASSAY_DEVICE.
+  std::string cxx = "c++";                  // CXX.
+  std::vector<std::string> child_environment;  // What workers get: exactly these.
+
+  static Result<Settings> from_environment();
+};
+
+}  // namespace assay::cli
