@@ -101,10 +101,10 @@ Result<Json> with_sizes_of_name(Json fields, const std::vector<FieldRule>& rules
   return fields;
 }
 
-std::string field_of_error(std::string_view message, const std::vector<FieldRule>& rules) {
-  const size_t end = std::min(message.find_first_of(" :=,"), message.size());
-  const std::string_view word = message.substr(0, end);
-  return find_rule(rules, word) != nullptr ? std::string(word) : std::string();
+FieldError take_apart(std::string_view message, const std::vector<FieldRule>& rules) {
+  const size_t colon = std::min(message.find(": "), message.size());
+  if (find_rule(rules, message.substr(0, colon)) == nullptr) return {{}, std::string(message)};
+  return {std::string(message.substr(0, colon)), std::string(message.substr(colon + 2))};
 }
 
 }  // namespace assay::input

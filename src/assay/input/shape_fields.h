@@ -35,7 +35,10 @@ std::vector<std::pair<std::string, int64_t>> sizes_in_name(std::string_view name
 // bare sentence.
 Result<Json> with_sizes_of_name(Json fields, const std::vector<FieldRule>& rules);
 
-// The field that an operation's error begins with ("k: ..." or "k must ..."), if it is one.
-std::string field_of_error(std::string_view message, const std::vector<FieldRule>& rules);
+// An operation's error "k: ..." taken apart; field is empty where it begins with none.
+struct FieldError {
+  std::string field, sentence;
+};
+FieldError take_apart(std::string_view message, const std::vector<FieldRule>& rules);
 
 }  // namespace assay::input

@@ -246,7 +246,7 @@ Result<Problem> make_problem(const Operation& operation, Json values,
   auto problem = operation.problem(*complete);
   if (problem) return problem;
   const Error& error = problem.error();
-  return fail(place(field_of_error(error.message, rules)).error(error.message, error.code));
+  return fail(place(take_apart(error.message, rules).field).error(error.message, error.code));
 }
 
 }  // namespace

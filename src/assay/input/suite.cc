@@ -109,14 +109,13 @@ class SuiteReader {
 
   // The operation knows what is wrong but not where: find the field that it speaks of.
   Error place(const Error& error, const YamlField& map, const Fields& own) const {
-    const std::string name = field_of_error(error.message, rules_);
+    const auto [name, sentence] = take_apart(error.message, rules_);
     if (const auto field = own.find(name); field != own.end()) {
-      return field->second.error(error.message, error.code);
+      return field->second.error(sentence, error.code);
     }
     if (const auto field = defaults_.find(name); field != defaults_.end()) {
-      Error located = field->second.error(error.message, error.code);
-      located.message += fmt::format(" (for {} in line {})", map.path(), map.line());
-      return located;
+      return field->second.error(
+          fmt::format("{} (for {} in line {})", sentence, map.path(), map.line()), error.code);
     }
     return map.error(error.message, error.code);
   }

@@ -1,0 +1,397 @@
+#include "assay/input/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+
+namespace assay::input {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view kHead =
+    "// assay: {entry: my_gemm, operation: gemm, a: f32, b: f32, out: f32, layout: tt, args: [a, "
+    "b, "
+    "out, m, n, k]}\n";
+
+std::vector<KernelEntry> from_head(std::string_view text, std::string_view entry = {},
+                                   const char* path = "/x/my.cc") {
+  auto entries = parse_head_comment(text, path, entry);
+  if (!entries) throw std::runtime_error(entries.error().message);
+  return *entries;
+}
+
+std::string head_error(std::string_view text, std::string_view entry = {},
+                       const char* path = "my.cc") {
+  const auto entries = parse_head_comment(text, path, entry);
+  return entries ? "no error" : entries.error().message;
+}
+
+const OperandRule& operand(const KernelEntry& entry, std::string_view role) {
+  const OperandRule* rule = entry.rule->find_operand(role);
+  if (rule == nullptr) throw std::runtime_error("no rule");
+  return *rule;
+}
+
+TEST(HeadComment, OfTheHandbookInOneLine) {
+  const auto entries = from_head(kHead);
+  ASSERT_EQ(entries.size(), 1u);
+  const KernelEntry& entry = entries[0];
+  EXPECT_EQ(entry.name, "my_gemm");
+  EXPECT_EQ(entry.entry, "my_gemm");
+  EXPECT_EQ(entry.provider, "");
+  EXPECT_EQ(entry.source, "/x/my.cc");
+  EXPECT_EQ(entry.origin, "/x/my.cc:1");
+  EXPECT_THAT(entry.args, ElementsAre("a", "b", "out", "m", "n", "k"));
+  EXPECT_EQ(entry.rule->operation, "gemm");
+  EXPECT_EQ(entry.rule->operands.size(), 3u);
+  EXPECT_EQ(operand(entry, "a").major, Major::row);
+  EXPECT_EQ(operand(entry, "b").major, Major::row);
+  EXPECT_EQ(operand(entry, "out").major, Major::row);
+  EXPECT_THAT(operand(entry, "a").dtypes, ElementsAre(DType::f32));
+  EXPECT_FALSE(entry.rule->batch);
+  EXPECT_FALSE(entry.rule->scalars);
+  EXPECT_TRUE(entry.deterministic);
+}
+
+TEST(HeadComment, ReadsEveryStyle) {
+  const std::string fields = "{entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k]}";
+  const std::string block =
+      "entry: f\n{0}   dtype: f32\n{0}   layout: tn\n{0}\n{0}   args: [a, b, out,\n{0}     m, n, "
+      "k]\n";
+  const std::string files[] = {
+      "// Copyright\n\n#include <cmath>\n#define X \\\n  1\n// assay: " + fields + "\nint x;\n",
+      "/* assay: " + fields + " */\nint x;\n",
+      "/*\n * A kernel.\n * assay: " + fields + "\n */\n",
+      "// assay: {entry: f, dtype: f32,\n//   layout: tn, args: [a, b, out, m, n, k]}\n// Fast.\n",
+      "// assay: {entry: f, dtype: f32,\n// layout: tn,\n// args: [a, b, out, m, n, k]\n// }\n",
+      "// assay:\n//   " + fmt::format(fmt::runtime(block), "//") + "// Prose: not a field.\n",
+      "/* assay:\n *   " + fmt::format(fmt::runtime(block), " *") + " */\n",
+      "/* assay:\n     " + fmt::format(fmt::runtime(block), "  ") + "*/\n",
+      "/// assay: " + fields + "\r\nint x;\r\n",
+      "//\tassay: " + fields + "\n",
+      "\xef\xbb\xbf// assay: " + fields + "\n",
+  };
+  for (const std::string& text : files) {
+    const auto entries = parse_head_comment(text, "my.cc");
+    ASSERT_TRUE(entries) << text << entries.error().message;
+    EXPECT_EQ(entries->at(0).entry, "f");
+    EXPECT_EQ(operand(entries->at(0), "b").major, Major::column);
+    EXPECT_EQ(entries->at(0).args.size(), 6u);
+  }
+  const auto python =
+      from_head("#!/usr/bin/env python3\n# A kernel.\n# assay: " + fields + "\n", "", "/x/k.py");
+  EXPECT_EQ(python[0].origin, "/x/k.py:3");
+}
+
+TEST(HeadComment, ErrorsPointIntoTheSource) {
+  EXPECT_THAT(head_error("// A kernel.\n// assay: {entry: f, dtype: f33}\n"),
+              StartsWith("my.cc:2:29: assay.dtype: "));
+  EXPECT_THAT(head_error("int x;\n"),
+              AllOf(StartsWith("my.cc:1: nothing says"), HasSubstr("\n  // assay: {entry: my_gemm"),
+                    HasSubstr("extern \"C\" void my_gemm(const float* a")));
+  EXPECT_THAT(head_error(""), HasSubstr("// assay: {"));
+  EXPECT_THAT(head_error("import x\n", "", "k.py"), HasSubstr("\n  # assay: {"));
+  EXPECT_THAT(head_error("int x;\n\n" + std::string(kHead)),
+              StartsWith("my.cc:3: the assay comment stands after code"));
+  EXPECT_THAT(head_error(std::string("\x7f"
+                                     "ELF\0\0",
+                                     6)),
+              HasSubstr("binary file"));
+  EXPECT_THAT(head_error("// assay:\nint x;\n"), StartsWith("my.cc:1:4: assay: has no value"));
+  EXPECT_THAT(head_error("// assay: fast\n"), StartsWith("my.cc:1:11: assay: a kernel is a map"));
+  EXPECT_THAT(head_error("// assay: {entry: f, dtype: f32\nint x;\n"), HasSubstr("'}'"));
+  EXPECT_THAT(head_error("// assay:\n//   entry: f\n//   entry: g\n"),
+              StartsWith("my.cc:3:6: the field 'entry' is given twice, first in line 2"));
+  EXPECT_THAT(head_error("// assay: {entry: f, source: my.cc}\n"),
+              AllOf(StartsWith("my.cc:1:30: assay.source: "), HasSubstr("leave this field out")));
+  EXPECT_THAT(head_error("// assay: {entry: f, a: \xff}\n"), StartsWith("my.cc:1:25: byte 0xff"));
+}
+
+TEST(HeadComment, OneEntryOfSeveralCanBeNamed) {
+  const std::string two =
+      "// assay: {entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k]}\n"
+      "// assay: {entry: g, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}\n";
+  EXPECT_EQ(from_head(two).size(), 2u);
+  const auto g = from_head(two, "g");
+  ASSERT_EQ(g.size(), 1u);
+  EXPECT_EQ(g[0].entry, "g");
+  EXPECT_EQ(g[0].origin, "/x/my.cc:2");
+  EXPECT_THAT(head_error(two, "h"), AllOf(HasSubstr("describes the entry 'h'"), HasSubstr("f, g")));
+  // One comment alone serves whichever function is named.
+  EXPECT_EQ(from_head(kHead, "other")[0].entry, "other");
+  EXPECT_THAT(head_error(kHead, "not a name"), HasSubstr("cannot be a function's name"));
+  EXPECT_THAT(head_error(std::string(kHead) + std::string(kHead)), HasSubstr("is given twice"));
+}
+
+class Manifest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = TemporaryDirectory::create();
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    for (const char* name : {"k.cc", "k.cu"}) {
+      ASSERT_TRUE(write_file_atomic(folder_->file(name), "int x;\n"));
+    }
+  }
+  std::string path() const { return folder_->file("m.yaml"); }
+  std::string error_of(std::string_view text) const {
+    const auto entries = parse_manifest(text, path());
+    if (entries) return "no error";
+    std::string message = entries.error().message;
+    return message.starts_with(path()) ? message.substr(path().size()) : "not in file: " + message;
+  }
+  // An entry that is right but for `fields`, which begin in line 2; `without` leaves one out.
+  static std::string entry_with(std::string_view fields, std::string_view without = {}) {
+    std::string text = "- source: k.cc\n";
+    if (!fields.empty()) text += fmt::format("  {}\n", fields);
+    const std::pair<std::string_view, std::string_view> rest[] = {
+        {"entry", "f"}, {"dtype", "f32"}, {"layout", "tt"}, {"args", "[a, b, out, m, n, k]"}};
+    for (const auto& [name, value] : rest) {
+      if (name != without) text += fmt::format("  {}: {}\n", name, value);
+    }
+    return text;
+  }
+
+  std::optional<TemporaryDirectory> folder_;
+};
+
+TEST_F(Manifest, ReadsEveryField) {
+  const auto entries = parse_manifest(R"(
+kernels:
+  - name: skinny
+    provider: cpp_source
+    source: k.cc
+    entry: skinny_gemm
+    operation: gemm
+    a: bf16
+    b: [bf16, f16]
+    out: f32
+    accumulate: f32
+    layout: [tt, tnn]
+    args: [a, prepared, c, out, m, n, k, l, lda, a_l, out_n, alpha, beta, workspace, threads, tile]
+    tunables: {tile: [4, 8], unroll: [true, false], kind: [wide, narrow]}
+    constraints: [tile * 16 <= n, "min(m, n) > 2", unroll or kind == 'wide']
+    divisibility: {k: 8, a: 4}
+    alignment: {a: 64}
+    targets: [x86_64+avx2+fma, x86_64+avx512f]
+    specialised_on: [k]
+    flags: [-O3, -ffast-math]
+    workspace: m * n * 4
+    prepare: {entry: pack, bytes: n * k * 2, args: [b, prepared, n, k, tile]}
+    epilogues: [relu]
+    deterministic: false
+)",
+                                      path());
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 2u);
+  const KernelEntry& entry = entries->at(1);
+  EXPECT_EQ(entries->at(0).name, "skinny_tt");
+  EXPECT_EQ(entry.name, "skinny_tnn");
+  EXPECT_EQ(entry.provider, "cpp_source");
+  EXPECT_EQ(entry.source, folder_->file("k.cc"));
+  EXPECT_EQ(entry.origin, path() + ":3");
+  EXPECT_EQ(entry.entry, "skinny_gemm");
+  EXPECT_EQ(operand(entry, "a").major, Major::row);
+  EXPECT_EQ(operand(entry, "b").major, Major::column);
+  EXPECT_EQ(operand(entry, "out").major, Major::column);
+  EXPECT_EQ(operand(entry, "c").major, Major::column);
+  EXPECT_THAT(operand(entry, "b").dtypes, ElementsAre(DType::bf16, DType::f16));
+  EXPECT_THAT(operand(entry, "c").dtypes, ElementsAre(DType::f32));
+  EXPECT_TRUE(operand(entry, "b").prepared);
+  EXPECT_FALSE(operand(entry, "a").prepared);
+  EXPECT_EQ(operand(entry, "a").divisibility, 4);
+  EXPECT_EQ(operand(entry, "b").divisibility, 1);
+  EXPECT_EQ(operand(entry, "a").alignment, 64);
+  EXPECT_THAT(entry.rule->accumulate, ElementsAre(DType::f32));
+  EXPECT_THAT(entry.rule->epilogues, ElementsAre("relu"));
+  EXPECT_TRUE(entry.rule->batch);
+  EXPECT_TRUE(entry.rule->scalars);
+  EXPECT_EQ(entry.rule->targets.size(), 2u);
+  ASSERT_EQ(entry.tunables.size(), 3u);
+  EXPECT_EQ(entry.tunables[0].values[1], Value(int64_t{8}));
+  EXPECT_EQ(entry.tunables[1].values[0], Value(true));
+  EXPECT_EQ(entry.tunables[2].values[0], Value(std::string("wide")));
+  ASSERT_EQ(entry.constraints.size(), 4u);
+  EXPECT_EQ(entry.constraints[0].first, "k % 8 == 0");
+  EXPECT_EQ(entry.workspace_text, "m * n * 4");
+  EXPECT_EQ(entry.prepare_entry, "pack");
+  EXPECT_EQ(entry.prepare_bytes_text, "n * k * 2");
+  EXPECT_THAT(entry.prepare_args, ElementsAre("b", "prepared", "n", "k", "tile"));
+  EXPECT_THAT(entry.specialised_on, ElementsAre("k"));
+  EXPECT_THAT(entry.flags, ElementsAre("-O3", "-ffast-math"));
+  EXPECT_FALSE(entry.deterministic);
+
+  const Lookup point = [](std::string_view name) -> std::optional<Value> {
+    if (name == "tile") return Value(int64_t{8});
+    return Value(int64_t{128});
+  };
+  EXPECT_TRUE(*entry.constraints[1].second.evaluate_bool(point));
+
+  using Kind = Argument::Kind;
+  EXPECT_EQ(find_argument(entry, "a")->kind, Kind::operand);
+  EXPECT_EQ(find_argument(entry, "l")->kind, Kind::size);
+  EXPECT_EQ(find_argument(entry, "lda")->kind, Kind::leading);
+  EXPECT_EQ(find_argument(entry, "out_n")->dimension, "n");
+  EXPECT_EQ(find_argument(entry, "out_n")->operand, "out");
+  EXPECT_EQ(find_argument(entry, "alpha")->kind, Kind::scalar);
+  EXPECT_EQ(find_argument(entry, "tile")->kind, Kind::tunable);
+  EXPECT_FALSE(find_argument(entry, "a_n"));
+  EXPECT_THAT(expression_names(entry), ElementsAre("m", "n", "k", "l", "tile", "unroll", "kind"));
+}
+
+TEST_F(Manifest, AnyLayoutNeedsStrides) {
+  const std::string strides = "[a, b, out, m, n, k, a_m, a_k, b_k, b_n, out_m, out_n]";
+  const auto entries = parse_manifest(
+      "- {source: k.cc, entry: f, dtype: f32, layout: any, args: " + strides + "}\n", path());
+  ASSERT_TRUE(entries) << entries.error().message;
+  EXPECT_EQ(operand(entries->at(0), "b").major, Major::any);
+  EXPECT_THAT(error_of(entry_with("layout: any", "layout")),
+              AllOf(StartsWith(":2:11: [0].layout: "), HasSubstr("args lacks 'a_m'")));
+}
+
+TEST_F(Manifest, EveryFieldIsChecked) {
+  struct Case {
+    std::string fields, without, part;
+  };
+  const Case cases[] = {
+      {"entry: 3", "entry", "entry: '3' is a number, not text"},
+      {"entry: my gemm", "entry", "entry: 'my gemm' cannot be a function's name"},
+      {"entry: ns::f", "entry", "cannot be a function's name"},
+      {"name: a/b", "", "name: 'a/b' cannot be a name"},
+      {"name: [a]", "", "name: is a list"},
+      {"provider: 7", "", "provider: '7' is a number"},
+      {"provider: 'a b'", "", "provider: is not a provider's name"},
+      {"operation: gemn", "", "operation: "},
+      {"dtype: f33", "dtype", "dtype: "},
+      {"dtype: []", "dtype", "dtype: is empty"},
+      {"dtype: [f32, f32]", "dtype", "dtype: f32 is given twice"},
+      {"a: {x: f32}", "", "a: is a map"},
+      {"c: f32", "", "c: has a type, but args does not name c"},
+      {"accumulate: 32", "", "accumulate: '32' is a number"},
+      {"layout: xx", "layout", "layout: 'xx' is not a layout; write t (row-major)"},
+      {"layout: t", "layout", "layout: 't' is not a layout"},
+      {"layout: tttt", "layout", "is not a layout"},
+      {"layout: []", "layout", "layout: is empty"},
+      {"layout: [tt, tt]", "layout", "layout: tt is given twice"},
+      {"args: a", "args", "args: is the list of the function's parameters"},
+      {"args: []", "args", "args: is empty"},
+      {"args: [a, b, out, mm]", "args", "args[3]: there is no argument 'mm'; "},
+      {"args: [a, b, out, ldd]", "args", "did you mean 'lda'?"},
+      {"args: [a, b, out, a]", "args", "args[3]: a is given twice"},
+      {"args: [a, b, m, n, k]", "args", "args: lacks 'out'"},
+      {"args: [a, b, out, 4]", "args", "args[3]: '4' is a number"},
+      {"args: [a, b, out, workspace]", "args", "has 'workspace', but there is no field workspace"},
+      {"args: [a, b, out, prepared]", "args", "has 'prepared', but there is no field prepare"},
+      {"args: [a, b, out, workspace_bytes]", "args", "there is no field workspace"},
+      {"tunables: [4]", "", "tunables: is a list; write a map"},
+      {"tunables: {tile: 4}", "", "tunables.tile: a tunable is a list of its values"},
+      {"tunables: {tile: []}", "", "tunables.tile: is empty"},
+      {"tunables: {tile: [4, 4]}", "", "tunables.tile[1]: 4 is given twice"},
+      {"tunables: {tile: [4, wide]}", "", "tunables.tile[1]: mixes kinds"},
+      {"tunables: {tile: [99999999999999999999]}", "", "does not fit into 64 bits"},
+      {"tunables: {tile: [1e400]}", "", "does not fit into a double"},
+      {"tunables: {tile: [[4]]}", "", "tunables.tile[0]: is a list"},
+      {"tunables: {'a b': [4]}", "", "a tunable's name is an identifier"},
+      {"tunables: {lda: [4]}", "", "tunables.lda: has a meaning of its own"},
+      {"tunables: {t: [4], t: [5]}", "", "the field 't' is given twice"},
+      {"constraints: 4", "", "constraints: '4' is a number, not text"},
+      {"constraints: [m <]", "", "constraints[0]: in 'm <': "},
+      {"constraints: [tile > 4]", "", "there is no size or tunable 'tile'; known are m, n, k, l"},
+      {"constraints: [system(1)]", "", "constraints[0]: in 'system(1)': "},
+      {"divisibility: 0", "", "divisibility: 0 is out of range; write an integer from 1"},
+      {"divisibility: -8", "", "divisibility: -8 is out of range"},
+      {"divisibility: {q: 8}", "", "there is no field 'q'; known are a, b, out, m, n, k, l"},
+      {"divisibility: {k: eight}", "", "divisibility.k: 'eight'"},
+      {"alignment: 3", "", "alignment: 3 is not a power of two; write 16, 32 or 64"},
+      {"alignment: 8192", "", "alignment: 8192 is out of range"},
+      {"alignment: {m: 8}", "", "there is no field 'm'"},
+      {"targets: []", "", "targets: is empty"},
+      {"targets: [4]", "", "targets[0]: '4' is a number"},
+      {"targets: ['']", "", "targets: "},
+      {"specialised_on: [x]", "", "specialised_on: 'x' is not a size; sizes are m, n, k, l"},
+      {"specialised_on: [k, k]", "", "specialised_on: k is given twice"},
+      {"flags: ['@file']", "", "response files are not read"},
+      {"flags: [-o, x]", "", "flags: '-o' decides what is built"},
+      {"flags: [-fplugin=x.so]", "", "decides what is built"},
+      {"flags: [main.cc]", "", "does not begin with '-'"},
+      {"flags: ['']", "", "is empty or holds control characters"},
+      {"flags: \"-DX=\\n\"", "", "is empty or holds control characters"},
+      {"workspace: m * n", "", "args: lacks 'workspace', which workspace describes"},
+      {"workspace: -1", "", "workspace: is negative"},
+      {"workspace: true", "", "workspace: write a number of bytes or an expression"},
+      {"workspace: m * q", "", "there is no size or tunable 'q'"},
+      {"prepare: pack", "", "prepare: 'pack' is not what belongs here; write a map"},
+      {"prepare: {entry: p, bytes: 1}", "", "prepare: has no field 'args'"},
+      {"prepare: {entry: f, bytes: 1, args: [b, prepared]}", "", "the name of another function"},
+      {"prepare: {entry: p, bytes: 1, args: [prepared]}", "", "names no operand to prepare"},
+      {"prepare: {entry: p, bytes: 1, args: [b]}", "", "lacks 'prepared'"},
+      {"prepare: {entry: p, bytes: 1, args: [out, prepared]}", "", "out cannot be prepared"},
+      {"prepare: {entry: p, bytes: 1, args: [b, prepared, alpha]}", "", "alpha is not there yet"},
+      {"prepare: {entry: p, bytes: 1, args: [b, prepared], x: 1}", "", "there is no field 'x'"},
+      {"epilogues: [3]", "", "epilogues[0]: '3' is a number"},
+      {"deterministic: maybe", "", "deterministic: 'maybe' is not what belongs here; write true"},
+      {"launch: {grid: m}", "", "launch: belongs to kernels for a GPU, not to cpp_source"},
+      {"layouts: tt", "layout", "did you mean 'layout'?"},
+  };
+  for (const Case& test : cases) {
+    const std::string error = error_of(entry_with(test.fields, test.without));
+    EXPECT_THAT(error, HasSubstr(test.part)) << test.fields;
+    // Errors about what another field lacks stand at that field; all others where the cause is.
+    const bool elsewhere = test.part.starts_with("args: lacks 'workspace'");
+    EXPECT_THAT(error, StartsWith(elsewhere ? ":6:" : ":2:")) << test.fields;
+  }
+}
+
+TEST_F(Manifest, WhatIsMissingIsNamed) {
+  EXPECT_THAT(error_of(entry_with("", "entry")), HasSubstr("has no field 'entry'"));
+  EXPECT_THAT(error_of(entry_with("", "layout")), HasSubstr("has no field 'layout'"));
+  EXPECT_THAT(error_of(entry_with("", "args")), HasSubstr("has no field 'args'"));
+  EXPECT_THAT(error_of(entry_with("", "dtype")), HasSubstr("has neither 'a' nor 'dtype'"));
+  EXPECT_THAT(error_of("- {entry: f}\n"), HasSubstr("has no field 'source'"));
+  EXPECT_THAT(error_of("- {entry: f, source: absent.cc}\n"), HasSubstr("there is no file"));
+  EXPECT_THAT(error_of("- {entry: f, source: .}\n"), HasSubstr("there is no file"));
+  EXPECT_THAT(error_of("- 4\n"), StartsWith(":1:3: [0]: a kernel is a map"));
+  EXPECT_THAT(error_of("[]\n"), HasSubstr("is empty"));
+  EXPECT_THAT(error_of("kernels: 3\n"), HasSubstr("a manifest is a list of kernels"));
+  EXPECT_THAT(error_of("kernel: []\n"), HasSubstr("did you mean 'kernels'?"));
+  EXPECT_THAT(error_of(entry_with("") + entry_with("")),
+              AllOf(StartsWith(":6: name: 'f' is given twice, first at "), HasSubstr("m.yaml:1;")));
+}
+
+TEST_F(Manifest, LaunchesOfTheGpuAreKnownAndNotSupportedYet) {
+  const auto entries = parse_manifest(
+      "- {source: k.cu, entry: f, dtype: f16, layout: tn, args: [a, b, out, m, n, k],\n"
+      "   launch: {grid: m}}\n",
+      path());
+  ASSERT_FALSE(entries);
+  EXPECT_EQ(entries.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(entries.error().message,
+              HasSubstr("m.yaml:2:12: [0].launch: not supported in this version for cuda_source"));
+}
+
+TEST_F(Manifest, TooManyCombinationsAreRefused) {
+  std::string list = "[0";
+  for (int i = 1; i < 101; ++i) list += fmt::format(", {}", i);
+  list += "]";
+  EXPECT_THAT(error_of(entry_with(fmt::format("tunables: {{x: {0}, y: {0}, z: {0}}}", list))),
+              HasSubstr("more than 1000000 combinations"));
+}
+
+TEST_F(Manifest, KernelsOfAFileAreChosenByEntry) {
+  ASSERT_TRUE(write_file_atomic(path(), entry_with("name: one") + entry_with("name: two")));
+  ASSERT_TRUE(write_file_atomic(folder_->file("k.cc"), kHead));
+  EXPECT_EQ(read_kernels(path())->size(), 2u);
+  EXPECT_EQ(read_kernels(path() + "::two")->at(0).name, "two");
+  EXPECT_THAT(read_kernels(path() + "::tow").error().message, HasSubstr("did you mean 'two'?"));
+  EXPECT_EQ(read_kernels(folder_->file("k.cc") + "::other")->at(0).entry, "other");
+  EXPECT_EQ(read_kernels(folder_->file("absent.cc")).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(read_kernels(folder_->path()));
+}
+
+}  // namespace
+}  // namespace assay::input

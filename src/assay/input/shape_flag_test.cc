@@ -1,0 +1,129 @@
+#include "assay/input/shape_flag.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::input {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const Operation& gemm_operation() { return **find_operation("gemm"); }
+
+std::vector<Problem> parsed(std::string_view text) {
+  auto problems = parse_shape_flag(text, gemm_operation());
+  if (!problems) throw std::runtime_error(problems.error().message);
+  return *problems;
+}
+
+std::vector<int64_t> sizes(std::string_view text, std::string_view dimension) {
+  std::vector<int64_t> list;
+  for (const Problem& problem : parsed(text)) list.push_back(problem.dimension(dimension));
+  return list;
+}
+
+std::string error_of(std::string_view text) {
+  const auto problems = parse_shape_flag(text, gemm_operation());
+  return problems ? "no error" : problems.error().message;
+}
+
+TEST(ShapeFlag, OneShapeWithItsDefaults) {
+  const auto problems = parsed("m=64,n=4096,k=14336,dtype=bf16");
+  ASSERT_EQ(problems.size(), 1u);
+  const Problem& problem = problems[0];
+  EXPECT_EQ(problem.name(), "gemm_m64_n4096_k14336_bf16");
+  EXPECT_EQ(problem.find_operand("a")->dtype, DType::bf16);
+  EXPECT_EQ(problem.find_operand("out")->dtype, DType::bf16);
+  EXPECT_EQ(problem.find_operand("b")->lifetime, Lifetime::constant);
+  EXPECT_EQ(problem.find_operand("a")->lifetime, Lifetime::per_call);
+  EXPECT_EQ(problem.layout().substr(0, 2), "tn");
+  EXPECT_EQ(problem.attributes().find("accumulate")->second, Value(std::string("f32")));
+}
+
+TEST(ShapeFlag, ListsAndRanges) {
+  EXPECT_THAT(sizes("m=1|2|16,n=8,k=8", "m"), ElementsAre(1, 2, 16));
+  EXPECT_THAT(sizes("m=1:256:*4,n=8,k=8", "m"), ElementsAre(1, 4, 16, 64, 256));
+  EXPECT_THAT(sizes("m=1:9:2,n=8,k=8", "m"), ElementsAre(1, 3, 5, 7, 9));
+  EXPECT_THAT(sizes("m=2:10:+4,n=8,k=8", "m"), ElementsAre(2, 6, 10));
+  EXPECT_THAT(sizes("m=3:5,n=8,k=8", "m"), ElementsAre(3, 4, 5));
+  EXPECT_THAT(sizes("m=1|4:5|100:100,n=8,k=8", "m"), ElementsAre(1, 4, 5, 100));
+  EXPECT_THAT(sizes(" m = 1 | 2 , n = 8 , k = 8 ", "m"), ElementsAre(1, 2));
+  // A factor that would run past 64 bits ends the range.
+  EXPECT_THAT(sizes("m=1:2:*9223372036854775807,n=8,k=8", "m"), ElementsAre(1));
+}
+
+TEST(ShapeFlag, CombinationsHaveNamesOfTheirOwn) {
+  const auto problems =
+      parsed("role=decode,m=1|2,n=8,k=8,dtype=f32|bf16,constant=b|none,layout=tn|tt");
+  ASSERT_EQ(problems.size(), 16u);
+  std::set<std::string> names;
+  for (const Problem& problem : problems) names.insert(problem.name());
+  EXPECT_EQ(names.size(), 16u);
+  EXPECT_EQ(problems[0].name(), "decode_m1_n8_k8_f32_constant-b_tn");
+  EXPECT_EQ(problems[15].name(), "decode_m2_n8_k8_bf16_constant-none_tt");
+  EXPECT_FALSE(problems[15].has_constant());
+  EXPECT_EQ(parsed("name=x,m=1,n=2,k=3")[0].name(), "x");
+  EXPECT_EQ(parsed("name=x_m1_n2_k3")[0].dimension("k"), 3);
+}
+
+TEST(ShapeFlag, ErrorsSayTheColumn) {
+  struct Case {
+    std::string text, place, part;
+  };
+  const Case cases[] = {
+      {"", "--shape: column 1: ", "is empty"},
+      {"m=4,,n=8,k=8", "--shape: column 5: ", "a field is missing"},
+      {"m=4,n=8,k=8,", "--shape: column 13: ", "a field is missing"},
+      {"m=4,n8,k=8", "--shape: column 5: ", "has no '='"},
+      {"m=4,n=8,l=8,q=1", "--shape: column 9: ", "there is no field 'l'"},
+      {"m=4,n=8,k=8,dtpye=f32", "--shape: column 13: ", "did you mean 'dtype'?"},
+      {"m=4,n=8,k=8,m=5", "--shape: column 13: ", "given twice"},
+      {"m=,n=8,k=8", "--shape: column 3: ", "is not an integer"},
+      {"m=4x,n=8,k=8", "--shape: column 3: ", "'4x' is not an integer"},
+      {"m=1||2,n=8,k=8", "--shape: column 5: ", "is not an integer"},
+      {"m=0,n=8,k=8", "--shape: column 3: ", "out of range"},
+      {"m=-1,n=8,k=8", "--shape: column 3: ", "out of range"},
+      {"m=4,n=99999999999999999999,k=8", "--shape: column 7: ", "64 bits"},
+      {"m=8:4,n=8,k=8", "--shape: column 3: ", "write the smaller first"},
+      {"m=1:8:*1,n=8,k=8", "--shape: column 8: ", "out of range"},
+      {"m=1:8:0,n=8,k=8", "--shape: column 7: ", "out of range"},
+      {"m=1:8:2:3,n=8,k=8", "--shape: column 3: ", "FIRST:LAST"},
+      {"m=1|1,n=8,k=8", "--shape: column 3: ", "m = 1 is given twice"},
+      {"m=1:400|2,n=1:400,k=1:400", "--shape: column 3: ", "given twice"},
+      {"m=1:400,n=1:400,k=8", "--shape: column 9: ", "more than 100000 problems"},
+      {"m=1:1000000,n=8,k=8", "--shape: column 3: ", "more than 100000 problems"},
+      {"m=4,n=8,k=8,dtype=f33", "--shape: column 19: ", "f3"},
+      {"m=4,n=8,k=8,dtype=", "--shape: column 19: ", "dtype has no value"},
+      {"m=4,n=8,k=8,weight=0", "--shape: column 20: ", "above 0"},
+      {"m=4,n=8,k=8,weight=1e400", "--shape: column 20: ", "does not fit"},
+      {"m=4,n=8,k=8,weight=nan", "--shape: column 20: ", "is not a number"},
+      {"m=4,n=8,k=8,constant=b+", "--shape: column 24: ", "missing beside '+'"},
+      {"m=4,n=8,k=8,name=a b", "--shape: column 18: ", "cannot be a name"},
+      {"m=4,n=8,k=8,name=x_m5", "--shape: column 13: ", "name says m = 5"},
+      {"m=4,n=8", "--shape: column 1: ", "k is missing"},
+      {"m=4,n=8,k=8,layout=qq", "--shape: column 13: ", "layout"},
+  };
+  for (const Case& test : cases) {
+    EXPECT_THAT(error_of(test.text), AllOf(StartsWith(test.place), HasSubstr(test.part)))
+        << test.text;
+  }
+}
+
+TEST(ShapeFlag, SeveralFlagsMakeOneSuite) {
+  const std::vector<std::string> flags = {"m=1|2,n=8,k=8", "m=1,n=8,k=8,dtype=bf16"};
+  const auto suite = parse_shape_flags(flags, "gemm");
+  ASSERT_TRUE(suite) << suite.error().message;
+  EXPECT_EQ(suite->problems.size(), 3u);
+  const std::vector<std::string> same = {"m=1|2,n=8,k=8", "m=2,n=8,k=8"};
+  EXPECT_THAT(parse_shape_flags(same, "gemm").error().message,
+              HasSubstr("gemm_m2_n8_k8 is asked for twice"));
+  EXPECT_FALSE(parse_shape_flags(same, "gemn"));
+}
+
+}  // namespace
+}  // namespace assay::input
