@@ -29,7 +29,11 @@ struct Slot {
   bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
   double as_real() const { return kind == Kind::integer ? static_cast<double>(integer) : real; }
   // Long enough for every int64 and every double, so that comparing the two kinds is exact.
-  long double as_long() const { return kind == Kind::integer ? integer : real; }
+  long double as_long() const {
+    // Not by `?:`, whose two sides would first become doubles.
+    if (kind == Kind::integer) return static_cast<long double>(integer);
+    return static_cast<long double>(real);
+  }
 
   // Uninitialised on purpose: a stack of these is made for every row.
   Slot() {}
