@@ -1,0 +1,133 @@
+#include "assay/compare/recompute.h"
+
+#include <cmath>
+
+#include "assay/base/text.h"
+#include "assay/record/conclude.h"
+
+namespace assay {
+namespace {
+
+bool near(double first, double second) {
+  if (std::isinf(first) || std::isinf(second)) return first == second;
+  return std::abs(first - second) <= 1e-9 * std::max(std::abs(first), std::abs(second));
+}
+
+bool agree(const stats::Verdict& first, const stats::Verdict& second) {
+  return first.word == second.word && near(first.ratio, second.ratio) &&
+         near(first.low, second.low) && near(first.high, second.high);
+}
+
+std::string text_of(const stats::Verdict& verdict) {
+  if (!verdict.has_interval()) return std::string(stats::to_string(verdict.word));
+  return fmt::format("{} {:.6g} [{:.6g}, {:.6g}]", stats::to_string(verdict.word), verdict.ratio,
+                     verdict.low, verdict.high);
+}
+
+class Differences {
+ public:
+  explicit Differences(const ProblemRecord& problem) : problem_(problem) {}
+
+  void compare(const Confirmation& recorded, const Conclusion& made) {
+    const Conclusion& says = recorded.conclusion;
+    text("winner", label(says.winner), label(made.winner));
+    text("tied", labels(says.tied), labels(made.tied));
+    text("unclear", labels(says.unclear), labels(made.unclear));
+    text("ahead", labels(says.ahead), labels(made.ahead));
+    pairs(says.against_leader, made.against_leader);
+    pairs(says.against_stock, made.against_stock);
+    const auto single = [](const std::optional<PairVerdict>& pair) {
+      return pair ? std::vector<PairVerdict>{*pair} : std::vector<PairVerdict>{};
+    };
+    pairs(single(says.headline), single(made.headline), "headline: ");
+    for (const Conclusion::Time& time : says.times) {
+      if (!near(time.median_us, made.median_us(time.id))) {
+        text("time of " + label(time.id), fmt::format("{:.9g} us", time.median_us),
+             fmt::format("{:.9g} us", made.median_us(time.id)));
+      }
+    }
+    if (!says.samples_hash.empty()) text("samples", says.samples_hash, made.samples_hash);
+    for (std::size_t i = 0; i < recorded.processes.size(); ++i) seed(recorded.processes[i], i);
+  }
+
+  std::vector<Difference> take() { return std::move(found_); }
+
+ private:
+  void text(std::string what, const std::string& recorded, const std::string& made) {
+    if (recorded != made) found_.push_back({problem_.name, std::move(what), recorded, made});
+  }
+
+  void pairs(const std::vector<PairVerdict>& says, const std::vector<PairVerdict>& made,
+             std::string_view prefix = "") {
+    const auto find = [](const std::vector<PairVerdict>& list, const PairVerdict& wanted) {
+      for (const PairVerdict& pair : list) {
+        if (pair.candidate == wanted.candidate && pair.other == wanted.other) return &pair;
+      }
+      return static_cast<const PairVerdict*>(nullptr);
+    };
+    const auto name = [&](const PairVerdict& pair) {
+      return fmt::format("{}{} against {}", prefix, label(pair.candidate), label(pair.other));
+    };
+    for (const PairVerdict& pair : says) {
+      const PairVerdict* again = find(made, pair);
+      if (again == nullptr) {
+        found_.push_back({problem_.name, name(pair), text_of(pair.verdict), "nothing"});
+      } else if (!agree(pair.verdict, again->verdict)) {
+        found_.push_back(
+            {problem_.name, name(pair), text_of(pair.verdict), text_of(again->verdict)});
+      }
+    }
+    for (const PairVerdict& pair : made) {
+      if (find(says, pair) == nullptr) {
+        found_.push_back({problem_.name, name(pair), "nothing", text_of(pair.verdict)});
+      }
+    }
+  }
+
+  void seed(const ProcessSamples& process, std::size_t index) {
+    if (process.seed.empty() && process.seed_commitment.empty()) return;
+    const Result<std::string> commitment = commitment_of(process.seed);
+    text(fmt::format("seed of process {}", index + 1), process.seed_commitment,
+         commitment ? *commitment : "a seed that is not hex");
+  }
+
+  std::string label(const std::string& id) const {
+    const KernelOutcome* kernel = problem_.find(id);
+    return kernel == nullptr ? (id.empty() ? "nobody" : id) : kernel->label();
+  }
+  std::string labels(const std::vector<std::string>& ids) const {
+    std::vector<std::string> names;
+    for (const std::string& id : ids) names.push_back(label(id));
+    return names.empty() ? "nobody" : join(names, ", ");
+  }
+
+  const ProblemRecord& problem_;
+  std::vector<Difference> found_;
+};
+
+}  // namespace
+
+std::string Difference::sentence() const {
+  return sanitize(fmt::format("{}: {}: the record says '{}', the samples say '{}'", problem, what,
+                              recorded, recomputed));
+}
+
+std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options) {
+  Differences differences(problem);
+  for (const Confirmation& confirmation : problem.confirmations) {
+    differences.compare(confirmation, conclude(problem, confirmation, options));
+  }
+  return differences.take();
+}
+
+std::vector<Difference> recompute(const RunRecord& record) {
+  std::vector<Difference> all;
+  for (const ProblemRecord& problem : record.problems) {
+    for (Difference& difference : recompute(problem, record.options)) {
+      all.push_back(std::move(difference));
+    }
+  }
+  return all;
+}
+
+}  // namespace assay
