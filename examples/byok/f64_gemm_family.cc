@@ -20,11 +20,10 @@ std::shared_ptr<const ProblemRule> rule_for(const std::string& layout) {
                        .dtypes = {DType::f64},
                        .major = letter == 't' ? Major::row : Major::column};
   };
-  return std::make_shared<const ProblemRule>(
-      ProblemRule{.operation = "gemm",
-                  .operands = {operand("a", layout[0]), operand("b", layout[1]),
-                               operand("out", layout[2])},
-                  .accumulate = {DType::f64}});
+  return std::make_shared<const ProblemRule>(ProblemRule{
+      .operation = "gemm",
+      .operands = {operand("a", layout[0]), operand("b", layout[1]), operand("out", layout[2])},
+      .accumulate = {DType::f64}});
 }
 
 DesignSpace make_space() {
@@ -34,10 +33,10 @@ DesignSpace make_space() {
   std::vector<DesignGroup> groups;
   for (const int tile : {32, 16}) {
     for (size_t i = 0; i < layouts.size(); ++i) {
-      groups.push_back({.traits = {.name = "F64GemmKernel_tile{tile_m}x{tile_n}_{layout}",
-                                   .rule = rules[i]},
-                        .axes = {axis("tile_m", {tile}), axis("tile_n", {tile}),
-                                 axis("tile_k", {1}), axis("layout", {layouts[i]})}});
+      groups.push_back(
+          {.traits = {.name = "F64GemmKernel_tile{tile_m}x{tile_n}_{layout}", .rule = rules[i]},
+           .axes = {axis("tile_m", {tile}), axis("tile_n", {tile}), axis("tile_k", {1}),
+                    axis("layout", {layouts[i]})}});
     }
   }
   return DesignSpace(std::move(groups));
@@ -109,8 +108,8 @@ class F64GemmFamily final : public Family {
     ASSAY_TRY(const size_t a, position(binding.problem, "a"));
     ASSAY_TRY(const size_t b, position(binding.problem, "b"));
     ASSAY_TRY(const size_t out, position(binding.problem, "out"));
-    steps.push_back(HostStep{&launch, std::make_shared<const Bound>(
-                                          Bound{tile_of(row), view, a, b, out})});
+    steps.push_back(
+        HostStep{&launch, std::make_shared<const Bound>(Bound{tile_of(row), view, a, b, out})});
     return {};
   }
 

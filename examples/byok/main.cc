@@ -38,8 +38,9 @@ Status story() {
   ASSAY_TRY(auto view_a, dense_view(a.data(), DType::f64, std::vector<int64_t>{1, m, k}));
   ASSAY_TRY(auto view_b, dense_view(b.data(), DType::f64, std::vector<int64_t>{1, k, n}));
   ASSAY_TRY(auto view_out, dense_view(out.data(), DType::f64, std::vector<int64_t>{1, m, n}));
-  ASSAY_TRY(auto problem, gemm::problem(gemm::Arguments{.a = view_a, .b = view_b, .out = view_out,
-                                                        .accumulate = DType::f64}));
+  ASSAY_TRY(auto problem,
+            gemm::problem(gemm::Arguments{
+                .a = view_a, .b = view_b, .out = view_out, .accumulate = DType::f64}));
 
   Catalog catalog;
   catalog.add("byok", ProviderRole::user, byok::make_f64_gemm_family());

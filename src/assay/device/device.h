@@ -1,6 +1,7 @@
 #pragma once
 
-// A device: something that kernels run on. cpu/ is the first; cuda/ adds cards without changing this.
+// A device: something that kernels run on. cpu/ is the first; cuda/ adds cards without changing
+// this.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +18,10 @@ namespace assay {
 
 // What a record says of the device. Plain data; two equal ones are the same machine for a claim.
 struct Fingerprint {
-  std::string kind;   // "cpu", "gpu".
-  std::string name;   // Model.
-  std::string id;     // Stable id: a GPU's UUID; for a CPU a hash of model, topology and microcode.
-  Json details;       // Cores, caches, features, driver, microcode ...
+  std::string kind;  // "cpu", "gpu".
+  std::string name;  // Model.
+  std::string id;    // Stable id: a GPU's UUID; for a CPU a hash of model, topology and microcode.
+  Json details;      // Cores, caches, features, driver, microcode ...
 };
 
 // Owned device memory. On a CPU: private anonymous pages, huge where the kernel grants them.
@@ -40,9 +41,9 @@ class Stream {
 };
 
 struct BufferOptions {
-  size_t alignment = 4096;   // Bytes, a power of two.
-  size_t offset = 0;         // data() is this many bytes after an aligned address: placement.
-  bool huge_pages = true;    // Ask for them; details of what was granted are in the environment.
+  size_t alignment = 4096;  // Bytes, a power of two.
+  size_t offset = 0;        // data() is this many bytes after an aligned address: placement.
+  bool huge_pages = true;   // Ask for them; details of what was granted are in the environment.
 };
 
 class Device {
@@ -50,7 +51,7 @@ class Device {
   virtual ~Device() = default;
   virtual const Fingerprint& fingerprint() const = 0;
   virtual const Target& target() const = 0;
-  virtual int threads() const = 0;            // Cores a kernel may use; 1 on a card.
+  virtual int threads() const = 0;  // Cores a kernel may use; 1 on a card.
   virtual size_t last_level_cache_bytes() const = 0;
   virtual size_t memory_bytes() const = 0;
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) = 0;

@@ -12,13 +12,15 @@
 namespace assay {
 
 struct Target {
-  std::string arch;                // x86_64, aarch64, sm_90a ...
-  std::set<std::string> features;  // avx2, fma, avx512f, avx512_bf16, avx512_vnni ... (Linux's names)
+  std::string arch;  // x86_64, aarch64, sm_90a ...
+  std::set<std::string>
+      features;  // avx2, fma, avx512f, avx512_bf16, avx512_vnni ... (Linux's names)
 
   static Result<Target> parse(std::string_view text);
   std::string to_string() const;
 
-  // True if code that needs `requirement` runs here. An empty arch is needed by nothing in particular.
+  // True if code that needs `requirement` runs here. An empty arch is needed by nothing in
+  // particular.
   bool covers(const Target& requirement) const;
   bool operator==(const Target&) const = default;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// An artifact: the compiled form of a kernel, bytes and facts, content-addressed and cached on disk.
-// It never holds a live handle, so it crosses processes.
+// An artifact: the compiled form of a kernel, bytes and facts, content-addressed and cached on
+// disk. It never holds a live handle, so it crosses processes.
 
 #include <filesystem>
 #include <functional>
@@ -31,7 +31,8 @@ struct Artifact {
 // there. An entry is `root/ab/abcd.../`: manifest.json and what the builder left.
 class ArtifactCache {
  public:
-  ArtifactCache(std::filesystem::path root, Log log) : root_(std::move(root)), log_(std::move(log)) {}
+  ArtifactCache(std::filesystem::path root, Log log)
+      : root_(std::move(root)), log_(std::move(log)) {}
 
   // What a builder leaves: the file it wrote inside `folder`, and facts.
   struct Built {
@@ -40,10 +41,10 @@ class ArtifactCache {
   };
   using Builder = std::function<Result<Built>(const std::filesystem::path& folder)>;
 
-  // key: everything the bytes depend on (source text, row, flags, compiler, target, unmasked sizes).
-  // A corrupt entry (hash of bytes or facts differs, a file is missing) is rebuilt with a warning to
-  // the log. Errors: the builder's own; machine where the disk is full or the folder cannot be
-  // written, and then nothing of the entry is left behind.
+  // key: everything the bytes depend on (source text, row, flags, compiler, target, unmasked
+  // sizes). A corrupt entry (hash of bytes or facts differs, a file is missing) is rebuilt with a
+  // warning to the log. Errors: the builder's own; machine where the disk is full or the folder
+  // cannot be written, and then nothing of the entry is left behind.
   Result<Artifact> get_or_build(const Json& key, const Builder& builder) const;
 
   const std::filesystem::path& root() const { return root_; }

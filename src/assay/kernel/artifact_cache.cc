@@ -1,15 +1,14 @@
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <chrono>
+#include <dirent.h>
 #include <exception>
+#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
@@ -26,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kManifest = "manifest.json";
 constexpr size_t kMostManifestBytes = 16 << 20;
 constexpr size_t kMostArtifactBytes = size_t{1} << 30;
-constexpr int64_t kHealNs = 60'000'000'000;        // Healing is one rename.
+constexpr int64_t kHealNs = 60'000'000'000;            // Healing is one rename.
 constexpr auto kLeftOverAge = std::chrono::hours(24);  // No build takes that long.
 
 // The cache is ours: whatever keeps us from writing it is the machine's fault, not a user's file's.
@@ -78,7 +77,8 @@ Loaded load(const std::string& folder, const std::string& key_text) {
   auto bytes = read_file(folder + "/" + file, kMostArtifactBytes);
   if (!bytes) return defect(bytes.error().message);
   const std::string bytes_hash = sha256_hex(*bytes);
-  if (bytes_hash != field("sha256")) return defect(file + " does not have the hash in its manifest");
+  if (bytes_hash != field("sha256"))
+    return defect(file + " does not have the hash in its manifest");
   if (hash_of(bytes_hash, json->at("facts")) != field("hash")) {
     return defect("its facts do not have the hash in its manifest");
   }
@@ -172,7 +172,8 @@ Result<Artifact> ArtifactCache::build(const std::string& folder, const std::stri
                          {"hash", artifact.hash}};
   ASSAY_TRY(sync_path(file, O_RDONLY));
   // Writes, syncs, renames, and syncs the folder.
-  if (auto written = write_file_atomic(temporary->file(kManifest), dump_pretty(manifest)); !written) {
+  if (auto written = write_file_atomic(temporary->file(kManifest), dump_pretty(manifest));
+      !written) {
     return fail(machine_error(std::move(written.error())));
   }
   // mkdtemp's folders are private; an entry is as open as the folder that it lies in.

@@ -91,7 +91,9 @@ void Catalog::add(const Provider& provider, const ProviderSettings& settings) {
   for (auto& family : *families) add(provider.info().name, provider.info().role, std::move(family));
 }
 
-Result<Found> Catalog::get_kernels(const KernelQuery& query) const { return search(nullptr, query); }
+Result<Found> Catalog::get_kernels(const KernelQuery& query) const {
+  return search(nullptr, query);
+}
 
 Result<Found> Catalog::get_kernels(const Problem& problem, const KernelQuery& query) const {
   return search(&problem, query);
@@ -119,7 +121,9 @@ Result<Found> Catalog::search(const Problem* problem, const KernelQuery& query) 
   };
   const Target* target = query.target ? &*query.target : nullptr;
   std::optional<Filter> filter;
-  if (!query.filter.empty()) { ASSAY_TRY(filter, Filter::parse(query.filter)); }
+  if (!query.filter.empty()) {
+    ASSAY_TRY(filter, Filter::parse(query.filter));
+  }
 
   Found found;
   for (const auto& [name, reason] : missing_) {
@@ -138,6 +142,7 @@ Result<Found> Catalog::search(const Problem* problem, const KernelQuery& query) 
     }
     Matcher matcher(problem, target);
     const Query asked(problem, target, &found.refusals);
+    const size_t before = found.kernels.size();
     const auto take = [&](const KernelMetadata& given) {
       const auto& traits = stamp.of(given);
       if (!traits) {
@@ -149,7 +154,13 @@ Result<Found> Catalog::search(const Problem* problem, const KernelQuery& query) 
         found.refusals.add(why);
         return;
       }
-      Kernel& kernel = found.kernels.emplace_back(entry.family, KernelMetadata(traits, given.design));
+      if (found.kernels.size() == found.kernels.capacity() && !filter && !query.where) {
+        // The family has said how many may come; growing step by step costs twice the memory.
+        const auto told = static_cast<size_t>(std::min<int64_t>(asked.admitted(), 1 << 20));
+        found.kernels.reserve(std::max(2 * found.kernels.size() + 16, before + told));
+      }
+      Kernel& kernel =
+          found.kernels.emplace_back(entry.family, KernelMetadata(traits, given.design));
       const KernelMetadata& row = kernel.metadata();
       const auto drop = [&](Reason reason, std::string_view sentence) {
         found.refusals.add(reason, 1, sentence);
@@ -164,7 +175,9 @@ Result<Found> Catalog::search(const Problem* problem, const KernelQuery& query) 
     };
     ASSAY_TRY(guarded(entry, [&] { entry.family->do_enumerate(asked, take); }));
   }
-  if (filter) { ASSAY_TRY(check_filter(*filter)); }
+  if (filter) {
+    ASSAY_TRY(check_filter(*filter));
+  }
   return found;
 }
 

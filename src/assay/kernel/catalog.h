@@ -20,10 +20,10 @@ class Filter;
 struct KernelQuery {
   std::optional<Target> target;                      // Null: any.
   std::function<bool(const KernelMetadata&)> where;  // Predicate; or
-  // text: "tile_m == 256 and provider == 'openblas'". An attribute that no kernel of the catalog has
-  // is an error with the nearest name; a kernel that lacks one which decides does not match.
+  // text: "tile_m == 256 and provider == 'openblas'". An attribute that no kernel of the catalog
+  // has is an error with the nearest name; a kernel that lacks one which decides does not match.
   std::string filter;
-  std::vector<std::string> providers;                // Empty: all. Unknown names are errors.
+  std::vector<std::string> providers;  // Empty: all. Unknown names are errors.
 };
 
 // In the order of the catalog's entries, and of each family's rows. Kernels that `where`, `filter`
@@ -61,7 +61,9 @@ class Catalog {
     std::shared_ptr<const Family> family;
   };
   const std::vector<Entry>& entries() const { return entries_; }
-  const std::map<std::string, std::string>& missing() const { return missing_; }  // provider -> reason.
+  const std::map<std::string, std::string>& missing() const {
+    return missing_;
+  }  // provider -> reason.
 
  private:
   Result<Found> search(const Problem* problem, const KernelQuery& query) const;

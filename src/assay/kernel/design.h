@@ -58,7 +58,8 @@ class Design {
  public:
   Design() = default;
   Design(std::initializer_list<std::pair<std::string_view, Value>> entries);
-  Design(std::shared_ptr<const DesignAxes> axes, uint64_t row) : axes_(std::move(axes)), row_(row) {}
+  Design(std::shared_ptr<const DesignAxes> axes, uint64_t row)
+      : axes_(std::move(axes)), row_(row) {}
 
   // Changes or appends. Makes axes of its own: fine for a few rows, a DesignSpace is for many.
   void set(std::string_view name, Value value);
@@ -94,8 +95,15 @@ class Design {
     using pointer = void;
     Iterator(const Design* design, size_t index) : design_(design), index_(index) {}
     value_type operator*() const { return (*design_)[index_]; }
-    Iterator& operator++() { ++index_; return *this; }
-    Iterator operator++(int) { Iterator was = *this; ++index_; return was; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    Iterator operator++(int) {
+      Iterator was = *this;
+      ++index_;
+      return was;
+    }
     bool operator==(const Iterator& other) const { return index_ == other.index_; }
 
    private:

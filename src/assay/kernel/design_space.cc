@@ -70,8 +70,9 @@ DesignSpace& DesignSpace::operator=(DesignSpace&&) noexcept = default;
 void DesignSpace::enumerate(const Query& query, const MetadataSink& sink) const {
   for (const auto& group : groups_) {
     if (!group->axes->valid()) {
-      query.refuse(Reason::other, "a defect of the family: its axes repeat a name, have choices of "
-                                  "different lengths, or more than 2^32 rows");
+      query.refuse(Reason::other,
+                   "a defect of the family: its axes repeat a name, have choices of "
+                   "different lengths, or more than 2^32 rows");
       continue;
     }
     if (group->traits->rule && !query.admits(*group->traits->rule, group->size())) continue;

@@ -7,9 +7,11 @@
 namespace assay {
 
 bool Query::admits(const ProblemRule& rule, int64_t rows) const {
-  if (!problem_ && !target_) return true;
   const Refusals refusals = rule.match(problem_, target_);
-  if (refusals.empty()) return true;
+  if (refusals.empty()) {
+    admitted_ += rows;
+    return true;
+  }
   refuse(refusals.front().reason, refusals.front().sentence, rows);
   return false;
 }

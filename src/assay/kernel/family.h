@@ -18,18 +18,21 @@
 
 namespace assay {
 
-// What enumerate is asked for. Families test a rule with admits() before they make its rows; what it
-// keeps out is counted with the reason.
+// What enumerate is asked for. Families test a rule with admits() before they make its rows; what
+// it keeps out is counted with the reason.
 class Query {
  public:
   Query(const Problem* problem, const Target* target, RefusalCounts* refusals)
       : problem_(problem), target_(target), refusals_(refusals) {}
 
-  const Problem* problem() const { return problem_; }   // Null: everything.
-  const Target* target() const { return target_; }      // Null: any.
+  const Problem* problem() const { return problem_; }  // Null: everything.
+  const Target* target() const { return target_; }     // Null: any.
 
   // True if rows under this rule may match; otherwise `rows` kernels are counted as refused.
   bool admits(const ProblemRule& rule, int64_t rows) const;
+
+  // Rows that admits() has let through so far: how much room a collector may want to make.
+  int64_t admitted() const { return admitted_; }
 
   // A row-level refusal that a family knows while enumerating.
   void refuse(Reason reason, std::string_view sentence, int64_t rows = 1) const;
@@ -38,6 +41,7 @@ class Query {
   const Problem* problem_;
   const Target* target_;
   RefusalCounts* refusals_;
+  mutable int64_t admitted_ = 0;
 };
 
 // Takes a row; it is copied if it is kept, so a family may reuse one object for all rows.
@@ -46,13 +50,13 @@ using MetadataSink = std::function<void(const KernelMetadata&)>;
 // What bind and prepare see.
 struct Binding {
   const Problem& problem;
-  std::span<void* const> data;      // One pointer per operand, in the problem's order.
+  std::span<void* const> data;  // One pointer per operand, in the problem's order.
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
-  std::span<std::byte> prepared;    // What prepare allocated.
+  std::span<std::byte> prepared;  // What prepare allocated.
   const Artifact& artifact;
   Device& device;
-  int threads = 1;                  // Cores that the kernel may use.
+  int threads = 1;  // Cores that the kernel may use.
 };
 
 // Memory for packed constants. The harness decides where it lies (placement, huge pages).
@@ -66,7 +70,7 @@ class Prepared {
 // What compiling may use: the cache, a compiler, a log. Given, never global.
 struct CompileContext {
   const ArtifactCache* cache = nullptr;
-  std::string cxx = "c++";          // C++ compiler for cpp_source.
+  std::string cxx = "c++";  // C++ compiler for cpp_source.
   double timeout_seconds = 120;
 };
 
@@ -97,12 +101,17 @@ class Family {
   virtual void do_enumerate(const Query& query, const MetadataSink& sink) const = 0;
 
   // Beyond what the rule says; empty means yes.
-  virtual Refusals do_supports(const KernelMetadata&, const Problem&, const Target&) const { return {}; }
+  virtual Refusals do_supports(const KernelMetadata&, const Problem&, const Target&) const {
+    return {};
+  }
 
   virtual Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem& problem,
-                                      const Target& target, const CompileContext& context) const = 0;
+                                      const Target& target,
+                                      const CompileContext& context) const = 0;
 
-  virtual size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int /*threads*/) const { return 0; }
+  virtual size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int /*threads*/) const {
+    return 0;
+  }
 
   // Packs constant operands into memory from `prepared`. Only called where metadata.prepares.
   virtual Status do_prepare(const KernelMetadata&, const Binding&, Prepared&) const { return {}; }

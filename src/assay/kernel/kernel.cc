@@ -166,9 +166,8 @@ Result<Plan> Kernel::plan(const PlanOptions& options) const {
     plan.prepared_bytes_ = binding.prepared.size();
     if (auto owned = allocator.owned()) plan.keep_.push_back(std::move(owned));
   }
-  ASSAY_TRY(guarded(*this, "bind", [&]() -> Status {
-    return family_->do_bind(metadata_, binding, plan.steps_);
-  }));
+  ASSAY_TRY(guarded(*this, "bind",
+                    [&]() -> Status { return family_->do_bind(metadata_, binding, plan.steps_); }));
   const bool callable = std::all_of(plan.steps_.begin(), plan.steps_.end(), [](const Step& step) {
     return std::get_if<HostStep>(&step)->function != nullptr;
   });
@@ -204,7 +203,9 @@ Status Kernel::run(const Arguments& arguments, Device& device, Stream& stream,
               return workspace_bytes(arguments.problem, device.threads());
             }));
   std::unique_ptr<Buffer> workspace;
-  if (bytes > 0) { ASSAY_TRY(workspace, device.allocate(bytes, {})); }
+  if (bytes > 0) {
+    ASSAY_TRY(workspace, device.allocate(bytes, {}));
+  }
   ASSAY_TRY(Plan bound,
             plan({.arguments = arguments,
                   .artifact = artifact,

@@ -17,9 +17,9 @@ struct PlanOptions {
   const Arguments& arguments;
   const Artifact& artifact;
   Device& device;
-  std::span<std::byte> workspace;    // At least workspace_bytes, 64-byte aligned; checked.
+  std::span<std::byte> workspace;  // At least workspace_bytes, 64-byte aligned; checked.
   int threads = 1;
-  Prepared* prepared = nullptr;      // Null: memory from the device, owned by the plan.
+  Prepared* prepared = nullptr;  // Null: memory from the device, owned by the plan.
 };
 
 // One fully specified implementation: a row of a family. Cheap to copy.

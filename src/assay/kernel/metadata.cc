@@ -61,14 +61,16 @@ Result<Design> read_design(const JsonField& field, const std::optional<JsonField
         return !axis.names.empty() && axis.names[0] == name;
       });
       if (found == axes.end()) {
-        return fail(item.error(ErrorCode::invalid_input, "names no attribute of the design, or one "
-                                                         "that stands there already"));
+        return fail(item.error(ErrorCode::invalid_input,
+                               "names no attribute of the design, or one "
+                               "that stands there already"));
       }
       ordered.push_back(std::move(*found));
       found->names.clear();
     }
     if (ordered.size() != axes.size()) {
-      return fail(order->error(ErrorCode::invalid_input, "must name every attribute of the design"));
+      return fail(
+          order->error(ErrorCode::invalid_input, "must name every attribute of the design"));
     }
     axes = std::move(ordered);
   }
@@ -84,7 +86,9 @@ Result<std::string> read_name(const JsonField& root, std::string_view key) {
 }
 
 Status read_truth(const JsonField& root, std::string_view key, bool& truth) {
-  if (auto field = root.find(key)) { ASSAY_TRY(truth, field->as_bool()); }
+  if (auto field = root.find(key)) {
+    ASSAY_TRY(truth, field->as_bool());
+  }
   return {};
 }
 

@@ -29,8 +29,9 @@ Status Plan::rebind(std::span<void* const> data) noexcept {
     }
     const auto address = reinterpret_cast<uintptr_t>(data[i]);
     if (address == 0 || address % promises_[i].alignment != 0) {
-      return fail(ErrorCode::invalid_input, "operand {} is promised {}-byte alignment, but lies at {}",
-                  i, promises_[i].alignment, data[i]);
+      return fail(ErrorCode::invalid_input,
+                  "operand {} is promised {}-byte alignment, but lies at {}", i,
+                  promises_[i].alignment, data[i]);
     }
   }
   for (size_t i = 0; i < data.size(); ++i) data_[i] = data[i];

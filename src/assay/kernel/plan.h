@@ -39,8 +39,8 @@ class Plan {
   // not declare it.
   Status launch(Stream& stream, Dependency dependency = Dependency::full) noexcept;
 
-  // Same problem, new pointers, one per operand. Refused, and nothing changed, if a prepared operand
-  // would change or an address breaks the alignment that the problem promised.
+  // Same problem, new pointers, one per operand. Refused, and nothing changed, if a prepared
+  // operand would change or an address breaks the alignment that the problem promised.
   Status rebind(std::span<void* const> data) noexcept;
 
   std::span<const Step> steps() const { return steps_; }
@@ -52,12 +52,12 @@ class Plan {
  private:
   friend class Kernel;
   std::vector<Step> steps_;
-  std::vector<void*> data_;                     // Operands, workspace, prepared.
+  std::vector<void*> data_;  // Operands, workspace, prepared.
   struct Promise {
     size_t alignment = 1;
-    bool fixed = false;                         // Was prepared: its address stays.
+    bool fixed = false;  // Was prepared: its address stays.
   };
-  std::vector<Promise> promises_;               // One per operand.
+  std::vector<Promise> promises_;  // One per operand.
   bool dependent_launch_ = false;
   std::vector<std::shared_ptr<const void>> keep_;  // Code, prepared memory, plug-in; never tensors.
   size_t prepared_bytes_ = 0;

@@ -46,7 +46,8 @@ int contiguous_dimension(const Operand& operand, Major wanted) {
   return row >= 0 ? row : column;
 }
 
-// "k=100" where exactly one of the problem's dimensions has the size, else "the contiguous size 100".
+// "k=100" where exactly one of the problem's dimensions has the size, else "the contiguous size
+// 100".
 std::string name_size(const Problem& problem, int64_t size) {
   std::string_view only;
   int same = 0;
@@ -70,17 +71,16 @@ void match_layout(const OperandRule& rule, const Operand& operand, const Problem
   if (rule.major != Major::any && contiguous < 0) {
     const Major other = rule.major == Major::row ? Major::column : Major::row;
     if (contiguous_dimension(operand, other) >= 0) {
-      refusals.add(Reason::layout, fmt::format("operand {} is {}-major; this takes {}-major",
-                                               operand.role, to_string(other),
-                                               to_string(rule.major)));
+      refusals.add(Reason::layout,
+                   fmt::format("operand {} is {}-major; this takes {}-major", operand.role,
+                               to_string(other), to_string(rule.major)));
     } else {
       refusals.add(Reason::stride,
                    fmt::format("operand {} has strides {}: this takes {}-major, one apart in the "
                                "{} of its last two dimensions",
                                operand.role,
                                either(operand.strides, [](int64_t s) { return std::to_string(s); }),
-                               to_string(rule.major),
-                               rule.major == Major::row ? "last" : "first"));
+                               to_string(rule.major), rule.major == Major::row ? "last" : "first"));
     }
     return;
   }
@@ -104,11 +104,11 @@ void match_layout(const OperandRule& rule, const Operand& operand, const Problem
   for (size_t i = 0; i < operand.strides.size(); ++i) {
     if (static_cast<int>(i) == contiguous || operand.sizes[i] <= 1) continue;
     if (stride_aligned(operand.strides[i], info(operand.dtype).bits, rule.alignment)) continue;
-    refusals.add(Reason::alignment,
-                 fmt::format("operand {} has a stride of {} elements of {}, which is not a multiple "
-                             "of {} bytes",
-                             operand.role, operand.strides[i], to_string(operand.dtype),
-                             rule.alignment));
+    refusals.add(
+        Reason::alignment,
+        fmt::format("operand {} has a stride of {} elements of {}, which is not a multiple "
+                    "of {} bytes",
+                    operand.role, operand.strides[i], to_string(operand.dtype), rule.alignment));
     return;
   }
 }
@@ -116,9 +116,9 @@ void match_layout(const OperandRule& rule, const Operand& operand, const Problem
 void match_operand(const OperandRule& rule, const Operand& operand, const Problem& problem,
                    Refusals& refusals) {
   if (std::find(rule.dtypes.begin(), rule.dtypes.end(), operand.dtype) == rule.dtypes.end()) {
-    refusals.add(Reason::dtype, fmt::format("operand {} is {}; this takes {}", operand.role,
-                                            to_string(operand.dtype),
-                                            either(rule.dtypes, dtype_name)));
+    refusals.add(Reason::dtype,
+                 fmt::format("operand {} is {}; this takes {}", operand.role,
+                             to_string(operand.dtype), either(rule.dtypes, dtype_name)));
   }
   match_layout(rule, operand, problem, refusals);
   if (rule.prepared && operand.lifetime != Lifetime::constant) {
@@ -168,8 +168,8 @@ void match_attributes(const ProblemRule& rule, const Problem& problem, Refusals&
 
 void match_problem(const ProblemRule& rule, const Problem& problem, Refusals& refusals) {
   if (rule.operation != problem.operation()) {
-    refusals.add(Reason::operation, fmt::format("computes {}, not {}", rule.operation,
-                                                problem.operation()));
+    refusals.add(Reason::operation,
+                 fmt::format("computes {}, not {}", rule.operation, problem.operation()));
     return;  // Its operands' roles mean something else.
   }
   for (const Operand& operand : problem.operands()) {
@@ -194,17 +194,17 @@ void match_target(const ProblemRule& rule, const Target& target, Refusals& refus
   }
   const Target& need = rule.targets.front();
   if (!need.arch.empty() && need.arch != target.arch) {
-    refusals.add(Reason::target, fmt::format("needs {}; the target is {}",
-                                             either(rule.targets, [](const Target& t) {
-                                               return t.to_string();
-                                             }),
-                                             target.arch));
+    refusals.add(Reason::target,
+                 fmt::format("needs {}; the target is {}",
+                             either(rule.targets, [](const Target& t) { return t.to_string(); }),
+                             target.arch));
     return;
   }
   std::vector<std::string> lacking;
   std::set_difference(need.features.begin(), need.features.end(), target.features.begin(),
                       target.features.end(), std::back_inserter(lacking));
-  refusals.add(Reason::target, fmt::format("needs {}, which the target lacks", join(lacking, ", ")));
+  refusals.add(Reason::target,
+               fmt::format("needs {}, which the target lacks", join(lacking, ", ")));
 }
 
 }  // namespace
@@ -245,8 +245,8 @@ Json ProblemRule::to_json() const {
   }
   Json target_list = Json::array();
   for (const Target& target : targets) target_list.push_back(target.to_string());
-  return {{"operation", operation},   {"operands", operand_list}, {"accumulate", names(accumulate)},
-          {"epilogues", epilogues},   {"batch", batch},           {"scalars", scalars},
+  return {{"operation", operation}, {"operands", operand_list}, {"accumulate", names(accumulate)},
+          {"epilogues", epilogues}, {"batch", batch},           {"scalars", scalars},
           {"targets", target_list}};
 }
 
@@ -277,8 +277,10 @@ Result<OperandRule> read_operand(const JsonField& field) {
   ASSAY_TRY(rule.dtypes, read_dtypes(dtypes));
   if (auto major = field.find("major")) {
     ASSAY_TRY(std::string name, major->as_string());
-    if (name == "row") rule.major = Major::row;
-    else if (name == "column") rule.major = Major::column;
+    if (name == "row")
+      rule.major = Major::row;
+    else if (name == "column")
+      rule.major = Major::column;
     else if (name != "any") {
       return fail(major->error(ErrorCode::invalid_input, "must be any, row or column"));
     }
@@ -289,7 +291,9 @@ Result<OperandRule> read_operand(const JsonField& field) {
   if (auto number = field.find("alignment")) {
     ASSAY_TRY(rule.alignment, number->as_int64(1, kMost));
   }
-  if (auto truth = field.find("prepared")) { ASSAY_TRY(rule.prepared, truth->as_bool()); }
+  if (auto truth = field.find("prepared")) {
+    ASSAY_TRY(rule.prepared, truth->as_bool());
+  }
   return rule;
 }
 
@@ -313,15 +317,21 @@ Result<ProblemRule> ProblemRule::from_json(const Json& json) {
     }
     rule.operands.push_back(std::move(operand));
   }
-  if (auto list = root.find("accumulate")) { ASSAY_TRY(rule.accumulate, read_dtypes(*list)); }
+  if (auto list = root.find("accumulate")) {
+    ASSAY_TRY(rule.accumulate, read_dtypes(*list));
+  }
   if (auto list = root.find("epilogues")) {
     ASSAY_TRY(auto names, list->items());
     for (const JsonField& name : names) {
       ASSAY_TRY(rule.epilogues.emplace_back(), name.as_string());
     }
   }
-  if (auto truth = root.find("batch")) { ASSAY_TRY(rule.batch, truth->as_bool()); }
-  if (auto truth = root.find("scalars")) { ASSAY_TRY(rule.scalars, truth->as_bool()); }
+  if (auto truth = root.find("batch")) {
+    ASSAY_TRY(rule.batch, truth->as_bool());
+  }
+  if (auto truth = root.find("scalars")) {
+    ASSAY_TRY(rule.scalars, truth->as_bool());
+  }
   if (auto list = root.find("targets")) {
     ASSAY_TRY(auto names, list->items());
     for (const JsonField& name : names) {

@@ -22,11 +22,11 @@ std::string_view to_string(Major major);
 // What a kernel asks of one operand.
 struct OperandRule {
   std::string role;
-  std::vector<DType> dtypes;   // Any of these.
-  Major major = Major::any;    // any: strides are not looked at.
-  int64_t divisibility = 1;    // Size of the contiguous dimension is a multiple of this.
-  int64_t alignment = 1;       // Bytes promised for the first element and every leading stride.
-  bool prepared = false;       // The kernel packs it once: the problem must declare it constant.
+  std::vector<DType> dtypes;  // Any of these.
+  Major major = Major::any;   // any: strides are not looked at.
+  int64_t divisibility = 1;   // Size of the contiguous dimension is a multiple of this.
+  int64_t alignment = 1;      // Bytes promised for the first element and every leading stride.
+  bool prepared = false;      // The kernel packs it once: the problem must declare it constant.
 
   bool operator==(const OperandRule&) const = default;
 };
@@ -35,12 +35,12 @@ struct OperandRule {
 // problem is matched against it once and not once per row.
 struct ProblemRule {
   std::string operation = "gemm";
-  std::vector<OperandRule> operands;      // Operands of the problem without a rule are refused.
-  std::vector<DType> accumulate;          // Empty: any.
-  std::vector<std::string> epilogues;     // Besides none.
-  bool batch = true;                      // L > 1.
-  bool scalars = false;                   // alpha other than 1, beta other than 0.
-  std::vector<Target> targets;            // Any of these; empty: anywhere.
+  std::vector<OperandRule> operands;   // Operands of the problem without a rule are refused.
+  std::vector<DType> accumulate;       // Empty: any.
+  std::vector<std::string> epilogues;  // Besides none.
+  bool batch = true;                   // L > 1.
+  bool scalars = false;                // alpha other than 1, beta other than 0.
+  std::vector<Target> targets;         // Any of these; empty: anywhere.
 
   const OperandRule* find_operand(std::string_view role) const;
 

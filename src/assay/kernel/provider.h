@@ -23,36 +23,41 @@ struct ProviderInfo {
   ProviderRole role = ProviderRole::user;
   std::string summary;
   std::string licence;
-  std::string library;                 // Soname pattern sought at run time, may be empty.
-  std::vector<std::string> packages;   // What to install on Debian or Ubuntu.
+  std::string library;                // Soname pattern sought at run time, may be empty.
+  std::vector<std::string> packages;  // What to install on Debian or Ubuntu.
 };
 
 // What a machine has of a provider.
 struct Availability {
   bool available = false;
-  std::string reason;        // Why not, and what to install.
-  std::string version;       // Of the library, as it says itself.
-  std::string path;          // What was really mapped.
-  Json details;              // Cores chosen, threading ...
+  std::string reason;   // Why not, and what to install.
+  std::string version;  // Of the library, as it says itself.
+  std::string path;     // What was really mapped.
+  Json details;         // Cores chosen, threading ...
 };
 
-// Settings of one provider, by name ("library" overrides what is looked for). From flags and config.
+// Settings of one provider, by name ("library" overrides what is looked for). From flags and
+// config.
 using ProviderSettings = std::map<std::string, std::string>;
 
-// A user's kernel, as a manifest entry or head comment says (input/ reads it). Lines are for errors.
+// A user's kernel, as a manifest entry or head comment says (input/ reads it). Lines are for
+// errors.
 struct KernelEntry {
   std::string name;
-  std::string provider;                  // Empty: chosen by the source's extension.
-  std::filesystem::path source;          // Absolute.
-  std::string origin;                    // "my.cc:1" or "kernel_manifest.yaml:12": prefix of errors.
-  std::string entry;                     // Function.
+  std::string provider;          // Empty: chosen by the source's extension.
+  std::filesystem::path source;  // Absolute.
+  std::string origin;            // "my.cc:1" or "kernel_manifest.yaml:12": prefix of errors.
+  std::string entry;             // Function.
   std::shared_ptr<const ProblemRule> rule;
-  std::vector<std::string> args;         // Order of pointers, sizes, scalars: a, b, out, m, lda, alpha ...
-  struct Tunable { std::string name; std::vector<Value> values; };
+  std::vector<std::string> args;  // Order of pointers, sizes, scalars: a, b, out, m, lda, alpha ...
+  struct Tunable {
+    std::string name;
+    std::vector<Value> values;
+  };
   std::vector<Tunable> tunables;
   std::vector<std::pair<std::string, Expression>> constraints;  // Text and parsed.
-  std::vector<std::string> flags;        // Extra compiler flags.
-  std::string workspace_text;            // Expression over sizes; empty: none.
+  std::vector<std::string> flags;                               // Extra compiler flags.
+  std::string workspace_text;  // Expression over sizes; empty: none.
   std::vector<std::string> specialised_on;
   std::string prepare_entry, prepare_bytes_text;
   std::vector<std::string> prepare_args;
@@ -65,20 +70,26 @@ class Provider {
   virtual const ProviderInfo& info() const = 0;
 
   // Looks for the library once per call; never loads candidate code of users.
-  Availability availability(const ProviderSettings& settings) const { return do_availability(settings); }
+  Availability availability(const ProviderSettings& settings) const {
+    return do_availability(settings);
+  }
 
   // The families it offers; a missing library is an Error with the reason (ErrorCode::unsupported).
-  Result<std::vector<std::shared_ptr<const Family>>> families(const ProviderSettings& settings) const {
+  Result<std::vector<std::shared_ptr<const Family>>> families(
+      const ProviderSettings& settings) const {
     return do_families(settings);
   }
 
   // File extensions that bring() takes: ".cc".
   virtual std::vector<std::string> extensions() const { return {}; }
-  Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry) const { return do_bring(entry); }
+  Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry) const {
+    return do_bring(entry);
+  }
 
  private:
   virtual Availability do_availability(const ProviderSettings& settings) const = 0;
-  virtual Result<std::vector<std::shared_ptr<const Family>>> do_families(const ProviderSettings& settings) const = 0;
+  virtual Result<std::vector<std::shared_ptr<const Family>>> do_families(
+      const ProviderSettings& settings) const = 0;
   virtual Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const;
 };
 

@@ -11,14 +11,30 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kReasons[] = {
-    "operation",        "dtype",       "accumulate",
-    "layout",           "stride",      "divisibility",
-    "alignment",        "size",        "batch",
-    "epilogue",         "scalars",     "target",
-    "not_constant",     "preparation_class", "dependent_launch_class",
-    "threads",          "workspace",   "filter",
-    "library_missing",  "library_version", "compiler_missing",
-    "constraint",       "provider",    "other",
+    "operation",
+    "dtype",
+    "accumulate",
+    "layout",
+    "stride",
+    "divisibility",
+    "alignment",
+    "size",
+    "batch",
+    "epilogue",
+    "scalars",
+    "target",
+    "not_constant",
+    "preparation_class",
+    "dependent_launch_class",
+    "threads",
+    "workspace",
+    "filter",
+    "library_missing",
+    "library_version",
+    "compiler_missing",
+    "constraint",
+    "provider",
+    "other",
 };
 static_assert(std::size(kReasons) == static_cast<size_t>(Reason::other) + 1);
 

@@ -15,9 +15,30 @@
 namespace assay {
 
 enum class Reason : uint8_t {
-  operation, dtype, accumulate, layout, stride, divisibility, alignment, size, batch, epilogue, scalars,
-  target, not_constant, preparation_class, dependent_launch_class, threads, workspace, filter,
-  library_missing, library_version, compiler_missing, constraint, provider, other,
+  operation,
+  dtype,
+  accumulate,
+  layout,
+  stride,
+  divisibility,
+  alignment,
+  size,
+  batch,
+  epilogue,
+  scalars,
+  target,
+  not_constant,
+  preparation_class,
+  dependent_launch_class,
+  threads,
+  workspace,
+  filter,
+  library_missing,
+  library_version,
+  compiler_missing,
+  constraint,
+  provider,
+  other,
 };
 std::string_view to_string(Reason reason);
 Result<Reason> parse_reason(std::string_view text);
@@ -31,9 +52,7 @@ struct Refusal {
 // All reasons for one kernel; empty means yes.
 class Refusals {
  public:
-  void add(Reason reason, std::string sentence) {
-    list_.push_back({reason, std::move(sentence)});
-  }
+  void add(Reason reason, std::string sentence) { list_.push_back({reason, std::move(sentence)}); }
   bool empty() const { return list_.empty(); }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
@@ -53,7 +72,9 @@ struct RefusalCount {
 class RefusalCounts {
  public:
   void add(Reason reason, int64_t count, std::string_view example);
-  void add(const Refusals& refusals) { if (!refusals.empty()) add(refusals.front().reason, 1, refusals.front().sentence); }
+  void add(const Refusals& refusals) {
+    if (!refusals.empty()) add(refusals.front().reason, 1, refusals.front().sentence);
+  }
   void merge(const RefusalCounts& other);
   int64_t total() const;
   auto begin() const { return counts_.begin(); }

@@ -1,14 +1,13 @@
 #include "assay/device/cpu/cpu_device.h"
 
-#include <sched.h>
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <fstream>
 #include <limits>
+#include <sched.h>
 #include <string>
+#include <sys/mman.h>
 #include <utility>
 
 #include "assay/base/fd.h"
@@ -106,7 +105,8 @@ Result<std::unique_ptr<Buffer>> CpuDevice::allocate(size_t bytes, const BufferOp
   const bool huge = options.huge_pages && bytes >= kHugePage;
   // Huge pages are granted to aligned 2 MiB only.
   const size_t alignment = std::max({options.alignment, kPage, huge ? kHugePage : kPage});
-  const size_t used = round_up(std::max<size_t>(bytes + options.offset, 1), huge ? kHugePage : kPage);
+  const size_t used =
+      round_up(std::max<size_t>(bytes + options.offset, 1), huge ? kHugePage : kPage);
   const size_t mapped = used + alignment - kPage;
   void* base = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

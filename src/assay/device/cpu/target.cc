@@ -1,10 +1,9 @@
-#include <sys/utsname.h>
-
 #include <array>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <sys/utsname.h>
 
 #include "assay/device/cpu/cpu_device.h"
 
@@ -22,9 +21,9 @@ enum Register { eax, ebx, ecx, edx };
 // What the operating system must save and restore before a feature's registers can be used: bits of
 // XCR0 (Intel SDM volume 1, chapter 13).
 constexpr uint64_t kNone = 0;
-constexpr uint64_t kAvx = 0x6;         // XMM and YMM.
-constexpr uint64_t kAvx512 = 0xe6;     // And opmask, upper ZMM, ZMM16 to 31.
-constexpr uint64_t kAmx = 0x60000;     // Tile configuration and tile data.
+constexpr uint64_t kAvx = 0x6;      // XMM and YMM.
+constexpr uint64_t kAvx512 = 0xe6;  // And opmask, upper ZMM, ZMM16 to 31.
+constexpr uint64_t kAmx = 0x60000;  // Tile configuration and tile data.
 
 struct Feature {
   const char* name;

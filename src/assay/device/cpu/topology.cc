@@ -1,15 +1,14 @@
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <sched.h>
 #include <set>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 
 #include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
@@ -95,7 +94,9 @@ CpuInfo read_cpuinfo(const std::string& root) {
     if (colon == std::string::npos) continue;
     const std::string_view key = trim(std::string_view(line).substr(0, colon));
     const std::string value(trim(std::string_view(line).substr(colon + 1)));
-    const auto first = [&](std::string& field) { if (field.empty()) field = value; };
+    const auto first = [&](std::string& field) {
+      if (field.empty()) field = value;
+    };
     if (key == "processor") {
       cpu = number<int>(value).value_or(-1);
       if (cpu >= 0) info.core[cpu];
@@ -107,14 +108,15 @@ CpuInfo read_cpuinfo(const std::string& root) {
     if (key == "CPU part") first(part);
     if (cpu >= 0 && (key == "physical id" || key == "core id")) info.core[cpu] += value + ":";
   }
-  if (info.model.empty() && !part.empty()) info.model = "implementer " + implementer + " part " + part;
+  if (info.model.empty() && !part.empty())
+    info.model = "implementer " + implementer + " part " + part;
   if (info.vendor.empty()) info.vendor = implementer;
   if (info.model.empty()) info.model = "unknown CPU";
   return info;
 }
 
 struct CgroupLimits {
-  double cpus = 0;     // 0: none.
+  double cpus = 0;  // 0: none.
   size_t memory = 0;
 };
 
