@@ -1,0 +1,224 @@
+#include "compile.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+
+#include "assay/base/clock.h"
+#include "assay/base/file.h"
+#include "assay/base/hash.h"
+#include "assay/base/json.h"
+#include "assay/base/subprocess.h"
+#include "assay/base/text.h"
+#include "assay/device/cpu/cpu_device.h"
+#include "includes.h"
+#include "shim.h"
+
+namespace assay::cpp_source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr std::string_view kShimFile = "assay_shim.cc";
+constexpr std::string_view kObjectFile = "kernel.o";
+constexpr std::string_view kLibraryFile = "kernel.so";
+constexpr int kMostErrorLines = 15;
+
+// GCC's names of features where they are not Linux's with -m in front.
+struct FlagName {
+  std::string_view feature, flag;
+};
+constexpr FlagName kFlagNames[] = {
+    {"avx512_bf16", "avx512bf16"}, {"avx512_vnni", "avx512vnni"}, {"avx512_fp16", "avx512fp16"},
+    {"avx512_vbmi2", "avx512vbmi2"}, {"avx512_bitalg", "avx512bitalg"}, {"avx_vnni", "avxvnni"},
+    {"avx512_vpopcntdq", "avx512vpopcntdq"}, {"amx_tile", "amx-tile"}, {"amx_bf16", "amx-bf16"},
+    {"amx_int8", "amx-int8"}, {"sse4_1", "sse4.1"}, {"sse4_2", "sse4.2"}, {"bmi1", "bmi"}};
+// Those that GCC has a flag of the same name for, among what code is likely to ask.
+constexpr std::string_view kSameNames[] = {
+    "sse2", "ssse3", "avx", "avx2", "fma", "f16c", "bmi2", "popcnt", "avx512f", "avx512bw",
+    "avx512cd", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi"};
+
+// Flags that make GCC's linker add start-up code which lets the whole process round subnormal
+// numbers to zero as soon as the object is loaded: other kernels' results would change.
+bool for_compiling_alone(const std::string& flag) {
+  return flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations";
+}
+
+// The compiler's own identity: an upgrade replaces the file.
+Result<Json> identity(const std::string& program) {
+  struct stat facts {};
+  if (::stat(program.c_str(), &facts) != 0)
+    return fail(ErrorCode::unsupported, "cannot read the compiler '{}'", sanitize(program, 300));
+  return Json{{"path", program},
+              {"bytes", facts.st_size},
+              {"modified_ns", static_cast<int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 +
+                                  facts.st_mtim.tv_nsec}};
+}
+
+// First the sentence that a static_assert of the shim has for it, if one failed.
+std::string explain(const KernelEntry& entry, const CommandOutput& output) {
+  const std::string_view text = output.err.empty() ? output.out : output.err;
+  constexpr std::string_view kMarker = "static assertion failed: assay: ";
+  if (const size_t at = text.find(kMarker); at != std::string_view::npos) {
+    std::string_view sentence = text.substr(at + kMarker.size());
+    return fmt::format("{}: {}", entry.origin, sanitize(sentence.substr(0, sentence.find('\n'))));
+  }
+  std::string lines;
+  int count = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    // Where our own lines are named, they say nothing to a user.
+    if (line.starts_with("In file included from " + std::string(kShimFile))) continue;
+    if (trim(line).empty()) continue;
+    if (++count > kMostErrorLines) {
+      lines += "\n  ...";
+      break;
+    }
+    lines += "\n  " + sanitize(line, 500);
+  }
+  return fmt::format("{}: the compiler {}:{}", entry.origin, output.status.describe(),
+                     lines.empty() ? "\n  (it printed nothing)" : lines);
+}
+
+class Compiler {
+ public:
+  Compiler(const Build& build, std::string program) : build_(build), program_(std::move(program)) {}
+
+  std::vector<std::string> compile_flags() const {
+    std::vector<std::string> flags = default_flags(build_.target);
+    flags.insert(flags.end(), {"-fPIC", "-fvisibility=hidden", "-fdiagnostics-color=never",
+                               "-fmax-errors=5", "-w"});
+    for (const std::string& macro : build_.macros) flags.push_back("-D" + macro);
+    flags.insert(flags.end(), build_.entry.flags.begin(), build_.entry.flags.end());
+    return flags;
+  }
+
+  std::vector<std::string> link_flags() const {
+    std::vector<std::string> flags = {"-shared", "-fPIC"};
+    std::copy_if(build_.entry.flags.begin(), build_.entry.flags.end(), std::back_inserter(flags),
+                 [](const std::string& flag) { return !for_compiling_alone(flag); });
+    return flags;
+  }
+
+  // Its output, if it was done in time and well.
+  Result<std::string> run(std::vector<std::string> arguments, const std::string& folder,
+                          std::string_view input = {}) const {
+    SubprocessOptions options;
+    options.argv = {program_};
+    options.argv.insert(options.argv.end(), std::make_move_iterator(arguments.begin()),
+                        std::make_move_iterator(arguments.end()));
+    options.env = {"PATH=" + std::string(kPath), "LC_ALL=C"};
+    if (!folder.empty()) {
+      options.env.push_back("TMPDIR=" + folder);
+      options.working_directory = folder;
+    }
+    CommandLimits limits;
+    limits.timeout_ns = static_cast<int64_t>(build_.context.timeout_seconds * 1e9);
+    limits.max_output = size_t{64} << 20;  // A preprocessed text is an output, too.
+    limits.input = input;
+    ASSAY_TRY(CommandOutput output, run_command(options, limits));
+    if (output.timed_out)
+      return fail(ErrorCode::build_failed, "{}: the compiler was stopped after {}",
+                  build_.entry.origin, format_duration(build_.context.timeout_seconds));
+    if (!output.status.success())
+      return fail(ErrorCode::build_failed, "{}", explain(build_.entry, output));
+    return std::move(output.out);
+  }
+
+  const std::string& program() const { return program_; }
+
+ private:
+  const Build& build_;
+  std::string program_;
+};
+
+Result<ArtifactCache::Built> build_in(const fs::path& folder, const Compiler& compiler,
+                                      const std::string& shim) {
+  const std::string file = (folder / kShimFile).string();
+  ASSAY_TRY(write_file_atomic(file, shim));
+  std::vector<std::string> compile = compiler.compile_flags();
+  std::vector<std::string> link = compiler.link_flags();
+  Json flags = {{"compile", compile}, {"link", link}};
+  // Relative names: the folder is a temporary one, and the bytes should not depend on it.
+  compile.insert(compile.end(),
+                 {"-c", std::string(kShimFile), "-o", std::string(kObjectFile)});
+  ASSAY_TRY(compiler.run(compile, folder.string()));
+  // The object stands before the flags, which may name libraries.
+  link.insert(link.begin(), {std::string(kObjectFile), "-o", std::string(kLibraryFile)});
+  ASSAY_TRY(compiler.run(link, folder.string()));
+  std::error_code ignored;
+  fs::remove(folder / kObjectFile, ignored);
+  ASSAY_TRY(const std::string version, compiler.run({"--version"}, ""));
+  return ArtifactCache::Built{
+      .file_name = std::string(kLibraryFile),
+      .facts = {{"compiler", compiler.program()},
+                {"compiler_version", sanitize(version.substr(0, version.find('\n')), 200)},
+                {"flags", std::move(flags)}}};
+}
+
+}  // namespace
+
+std::vector<std::string> default_flags(const Target& target) {
+  std::vector<std::string> flags = {"-std=c++20", "-O3"};
+  if (target == cpu::host_target()) {
+    flags.emplace_back("-march=native");
+    return flags;
+  }
+  if (target.arch != "x86_64") return flags;
+  for (const std::string& feature : target.features) {
+    for (const FlagName& name : kFlagNames)
+      if (name.feature == feature) flags.push_back(fmt::format("-m{}", name.flag));
+    for (const std::string_view name : kSameNames)
+      if (name == feature) flags.push_back(fmt::format("-m{}", name));
+  }
+  return flags;
+}
+
+Result<std::string> find_compiler(const std::string& cxx) {
+  std::vector<std::string> tried;
+  if (cxx.find('/') != std::string::npos) {
+    tried.push_back(cxx);
+  } else {
+    for (const std::string_view folder : split(kPath, ':'))
+      tried.push_back(fmt::format("{}/{}", folder, cxx));
+  }
+  for (const std::string& path : tried) {
+    std::error_code failed;
+    if (!cxx.empty() && ::access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path, failed))
+      return fs::canonical(path, failed).string();
+  }
+  return fail(ErrorCode::unsupported, "there is no C++ compiler '{}'; install g++ or name another",
+              sanitize(cxx, 200));
+}
+
+Result<Artifact> compile(const Build& build) {
+  if (build.context.cache == nullptr)
+    return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
+  ASSAY_TRY(std::string program, find_compiler(build.context.cxx));
+  ASSAY_TRY(Json compiler_identity, identity(program));
+  const Compiler compiler(build, std::move(program));
+  ASSAY_TRY(const std::string shim, shim_text(build.entry));
+  ASSAY_TRY(const LocalFiles files, find_local_files(build.entry.source, build.entry.flags));
+  Json key = {{"provider", "cpp_source"},
+              {"files", files.sha256},
+              {"shim", shim},
+              {"compile", compiler.compile_flags()},
+              {"link", compiler.link_flags()},
+              {"compiler", std::move(compiler_identity)},
+              {"target", build.target.to_string()}};
+  if (files.needs_preprocessor) {
+    std::vector<std::string> arguments = compiler.compile_flags();
+    arguments.insert(arguments.end(), {"-E", "-P", "-x", "c++", "-"});
+    ASSAY_TRY(const std::string text, compiler.run(arguments, "", shim));
+    key["preprocessed"] = sha256_hex(text);
+  }
+  return build.context.cache->get_or_build(key, [&](const fs::path& folder) {
+    return build_in(folder, compiler, shim);
+  });
+}
+
+}  // namespace assay::cpp_source

@@ -1,0 +1,28 @@
+#pragma once
+
+// Which files a source brings along, found without a compiler: a preprocessor run costs a hundred
+// times as much, and it would be paid on every hit of the cache.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+
+namespace assay::cpp_source {
+
+struct LocalFiles {
+  // The source and every file it includes that lies beside it or in a folder of the flags -I and
+  // -iquote, by path, with the SHA-256 of its text. Headers of the system are not among them: the
+  // compiler's version stands for those.
+  std::map<std::string, std::string> sha256;
+  // An include named by a macro, which only a preprocessor can follow.
+  bool needs_preprocessor = false;
+};
+
+// Every #include counts, also one under a false #if: that rebuilds too often, never too rarely.
+Result<LocalFiles> find_local_files(const std::filesystem::path& source,
+                                    const std::vector<std::string>& flags);
+
+}  // namespace assay::cpp_source

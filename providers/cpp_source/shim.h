@@ -1,0 +1,43 @@
+#pragma once
+
+// The few lines of C++ that are compiled with a user's file: they include it and call its functions
+// by what their own declarations say, so that a pointer to const, a namespace, an int for a size or
+// a double for alpha come out right, and a missing parameter is a compile error with a sentence.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/kernel/provider.h"
+
+namespace assay::cpp_source {
+
+// One argument of a call. Which member counts is compiled into the shim.
+union Slot {
+  int64_t integer;  // A size, stride, count, truth value; for a pointer its place in a step's data,
+                    // or -1 for an operand that the problem lacks (null).
+  double real;
+};
+static_assert(sizeof(Slot) == 8);
+
+enum class SlotKind : uint8_t { pointer, integer, real };
+
+struct CallArgument {
+  std::string name;  // As in args.
+  SlotKind kind;
+};
+
+// What the names of `args` stand for. Errors: a name without meaning, a tunable that is text.
+Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
+                                                 const std::vector<std::string>& args);
+
+// extern "C" int assay_call(const Slot* slots, void* const* data), and assay_prepare likewise where
+// the entry has a preparation. Both return 0, what the function returned if that is an integer, or
+// kNarrowed.
+Result<std::string> shim_text(const KernelEntry& entry);
+
+// A size did not fit into the narrower integer that the function takes.
+inline constexpr int kNarrowed = -1000001;
+
+}  // namespace assay::cpp_source
