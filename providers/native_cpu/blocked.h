@@ -112,7 +112,7 @@ struct BlockedKernel {
                                          : packed_b + t * steps * kStepElements;
           kTiles<Mode, NG, Operands::packed>[static_cast<size_t>(mr - 1)](
               steps, rows, panel, kStepElements,
-              sums + (t * passes.rows + passes.first(p)) * kWidth, k0 > 0, nullptr);
+              sums + (t * passes.rows + passes.first(p)) * kWidth, k0 > 0, nullptr, 0);
         }
       }
       k0 += blocks.kc;

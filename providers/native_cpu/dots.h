@@ -12,13 +12,19 @@ namespace assay::native_cpu {
 
 template <class Mode>
 using DotFunction = void (*)(int64_t vectors, int tail, const typename Mode::Source* a,
-                             const typename Mode::Source* const* b, float* sums, bool accumulate);
+                             const typename Mode::Source* const* b, float* sums, bool accumulate,
+                             const typename Mode::Source* ahead, int64_t ahead_stride,
+                             int ahead_rows);
+
+enum class Fetch : uint8_t { none, share, all };
 
 // a: [vector][MR][kDot], zero beyond k. b: NR pointers to rows. tail: elements of k beyond the
-// whole vectors. sums: [MR][NR] vectors.
-template <class Mode, int MR, int NR>
+// whole vectors. sums: [MR][NR] vectors. Fetch: asks for as many vectors of some other rows of b
+// into the second cache, one row after the other: ahead_rows from `ahead` on, ahead_stride apart.
+template <class Mode, int MR, int NR, Fetch kFetch>
 void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
-              const typename Mode::Source* const* b, float* sums, bool accumulate) {
+              const typename Mode::Source* const* b, float* sums, bool accumulate,
+              const typename Mode::Source* ahead, int64_t ahead_stride, int ahead_rows) {
   constexpr int kLanes = Mode::kLanes, kOperands = Mode::kDotOperands;
   typename Mode::Accumulator sum[MR][NR];
 #pragma GCC unroll 16
@@ -43,12 +49,29 @@ void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
     }
     a += MR * Mode::kDot;
   };
-  for (int64_t v = 0; v < vectors; ++v) {
+  int64_t v = 0;
+  const auto step = [&]() __attribute__((always_inline)) {
     typename Mode::Operand operand[NR][kOperands];
 #pragma GCC unroll 16
     for (int j = 0; j < NR; ++j) Mode::load_dot(line[j] + v * Mode::kDot, operand[j]);
     multiply(operand);
+    ++v;
+  };
+  if constexpr (kFetch == Fetch::all) ahead_rows = NR;  // Known here, so that the loop unrolls.
+  if constexpr (kFetch != Fetch::none) {
+    constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
+    const int64_t share = vectors / ahead_rows, per_step = ahead_rows * Mode::kDot;
+    for (int j = 0; j < ahead_rows; ++j) {
+      const typename Mode::Source* fetched = ahead + j * ahead_stride;
+      for (int64_t i = 0; i < share; ++i, fetched += per_step) {
+        const int64_t count = kFetch == Fetch::all ? NR * Mode::kDot : per_step;
+#pragma GCC unroll 16
+        for (int64_t at = 0; at < count; at += kLine) __builtin_prefetch(fetched + at, 0, 2);
+        step();
+      }
+    }
   }
+  while (v < vectors) step();
   if (tail > 0) {
     typename Mode::Operand operand[NR][kOperands];
 #pragma GCC unroll 16
@@ -70,14 +93,17 @@ struct DotsKernel {
   static constexpr int kLargest =
       std::min(8, (Mode::kRegisters - (NR + 1) * Mode::kDotOperands) / NR);
 
+  template <Fetch kFetch>
   static constexpr auto make_table() {
     return []<size_t... I>(std::index_sequence<I...>) {
       return std::array<DotFunction<Mode>, sizeof...(I)>{
-          &dot_tile<Mode, static_cast<int>(I) + 1, NR>...};
+          &dot_tile<Mode, static_cast<int>(I) + 1, NR, kFetch>...};
     }
     (std::make_index_sequence<static_cast<size_t>(kLargest)>{});
   }
-  static constexpr auto kTable = make_table();
+  static constexpr auto kTable = make_table<Fetch::none>();
+  static constexpr auto kTableShare = make_table<Fetch::share>();
+  static constexpr auto kTableAll = make_table<Fetch::all>();
 
   static int64_t block_k(const GemmCall& call, const Tiling& tiling) {
     const int64_t all = std::max<int64_t>((call.k + kDot - 1) / kDot * kDot, kDot);
@@ -86,9 +112,6 @@ struct DotsKernel {
   static int64_t a_bytes(const GemmCall& call) {
     return aligned(call.m * ((call.k + kDot - 1) / kDot * kDot) *
                    static_cast<int64_t>(sizeof(Source)));
-  }
-  static int64_t part_bytes(const GemmCall& call) {
-    return aligned(call.m * NR * Mode::kLanes * 4);
   }
   static int64_t workspace_bytes(const GemmCall& call, const Tiling& tiling) {
     return a_bytes(call) + tiling.threads * part_bytes(call);
@@ -111,17 +134,33 @@ struct DotsKernel {
     }
   }
 
-  static void finish(const GemmCall& call, int64_t batch, int64_t rows, int64_t column0,
-                     int64_t columns, const float* sums) {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t j = 0; j < columns; ++j) {
-        const float sum = Mode::sum(Mode::load(sums + (r * NR + j) * Mode::kLanes));
-        store_one(call, batch, r, column0 + j, sum);
+  // Rows of out are written some lines at a time: one store into each of many rows whose stride is
+  // a power of two would throw the others out of the cache.
+  static constexpr int kBlock = NR * 32;
+  static int64_t sum_bytes(const GemmCall& call) { return aligned(call.m * NR * Mode::kLanes * 4); }
+  static int64_t part_bytes(const GemmCall& call) {
+    return sum_bytes(call) + aligned(call.m * kBlock * 4);
+  }
+
+  static void finish(const GemmCall& call, int64_t batch, int64_t column0, int64_t columns,
+                     const float* block) {
+    const bool plain = call.out == Element::f32 && call.beta == 0 && call.d_column == 1;
+    for (int64_t r = 0; r < call.m; ++r) {
+      const float* sums = block + r * kBlock;
+      if (plain) {
+        float* out = static_cast<float*>(call.d) + batch * call.d_batch + r * call.d_row + column0;
+        for (int64_t j = 0; j < columns; ++j) out[j] = call.alpha * sums[j];
+      } else {
+        for (int64_t j = 0; j < columns; ++j) store_one(call, batch, r, column0 + j, sums[j]);
       }
+    }
   }
 
   static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, Range columns,
-                       const Source* a, float* sums) {
+                       const Source* a, std::byte* space) {
+    auto* sums = reinterpret_cast<float*>(space);
+    auto* block = reinterpret_cast<float*>(space + sum_bytes(call));
+    int64_t block_begin = columns.begin;
     const RowPasses passes(call.m, std::min(tiling.mr, kLargest));
     const int64_t kc = block_k(call, tiling);
     const int64_t k_padded = (call.k + kDot - 1) / kDot * kDot;
@@ -134,15 +173,31 @@ struct DotsKernel {
         // A missing last row repeats the one before; its sums are not written.
         for (int64_t i = 0; i < NR; ++i)
           line[i] = b + std::min(j + i, columns.end - 1) * call.b_column + k0;
+        // The next block: on along the same rows, or the start of the next ones.
+        const Source* ahead = k0 + kc < call.k ? line[0] + kc : b + (j + NR) * call.b_column;
         for (int64_t p = 0; p < passes.passes; ++p) {
           const int mr = passes.count(p);
-          kTable[static_cast<size_t>(mr - 1)](kk / kDot, static_cast<int>(kk % kDot),
-                                              a + passes.first(p) * k_padded + k0 * mr, line,
-                                              sums + passes.first(p) * NR * Mode::kLanes, k0 > 0);
+          // Each pass fetches its share, so that memory is kept busy while the later ones compute.
+          const int64_t first = NR * p / passes.passes;
+          const int share = static_cast<int>(NR * (p + 1) / passes.passes - first);
+          const bool fetch = tiling.ahead != 0 && share > 0;
+          const auto& table = !fetch ? kTable : share < NR ? kTableShare : kTableAll;
+          table[static_cast<size_t>(mr - 1)](kk / kDot, static_cast<int>(kk % kDot),
+                                             a + passes.first(p) * k_padded + k0 * mr, line,
+                                             sums + passes.first(p) * NR * Mode::kLanes, k0 > 0,
+                                             ahead + first * call.b_column, call.b_column, share);
         }
         k0 += kc;
       } while (k0 < call.k);
-      finish(call, batch, call.m, j, std::min<int64_t>(NR, columns.end - j), sums);
+      // In place: sum i is written where vector i / kLanes has been read already.
+      Mode::sum_lanes(sums, call.m * NR, sums);
+      for (int64_t r = 0; r < call.m; ++r)
+        for (int64_t i = 0; i < NR; ++i)
+          block[r * kBlock + (j - block_begin) + i] = sums[r * NR + i];
+      if (j + NR >= block_begin + kBlock || j + NR >= columns.end) {
+        finish(call, batch, block_begin, std::min(j + NR, columns.end) - block_begin, block);
+        block_begin = j + NR;
+      }
     }
   }
 
@@ -157,7 +212,7 @@ struct DotsKernel {
         pack(call, batch, passes.first(p), passes.count(p), a + passes.first(p) * k_padded);
       const bool ran = on_threads(tiling.threads, [&](int part) {
         run_part(call, tiling, batch, part_of(call.n, NR, part, tiling.threads), a,
-                 reinterpret_cast<float*>(space + part * part_bytes(call)));
+                 space + part * part_bytes(call));
       });
       if (!ran) return 1;
     }

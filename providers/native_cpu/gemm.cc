@@ -136,6 +136,11 @@ class GemmFamily final : public Family {
     return {};
   }
 
+  // Panels are as wide as the register tile and know nothing of blocking.
+  std::string do_prepared_layout(const KernelMetadata& row, const Problem&) const override {
+    return fmt::format("{}_nv{}", row.design.text("isa", ""), row.design.integer("nv", 0));
+  }
+
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const override {
     ASSAY_TRY(Bound bound, bind(row, binding));

@@ -56,25 +56,40 @@ void pack_along_k(const typename Mode::Source* b, int64_t b_column, int64_t kk, 
   const int64_t steps = steps_of<Mode>(kk);
   typename Mode::Operand zero;
   std::memset(&zero, 0, sizeof(zero));
-  for (int64_t s = 0; s < steps; s += 16) {
-    const int64_t k0 = s * Mode::kStep;
-    const int count = static_cast<int>(std::min<int64_t>(Mode::kDot, kk - k0));
-    const int64_t written = std::min<int64_t>(16, steps - s);
-    for (int v = 0; v < NG * Mode::kGroup; ++v) {
+  // Sixteen columns from end to end before the next sixteen: memory sees that many streams.
+  for (int v = 0; v < NG * Mode::kGroup; ++v) {
+    const typename Mode::Source* column[16];
+    int present = 0;
+    for (int i = 0; i < 16; ++i) {
+      const int64_t at = (v / Mode::kGroup) * Mode::kColumns + Mode::column_of(v % Mode::kGroup, i);
+      column[i] = at < columns ? b + at * b_column : nullptr;
+      present += at < columns;
+    }
+    typename Mode::Source* out = packed + v * kVector;
+    int64_t s = 0;
+    for (; present == 16 && (s + 16) * Mode::kStep <= kk; s += 16, out += 16 * kStepElements) {
+      typename Mode::Operand lines[16];
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i) Mode::load_dot(column[i] + s * Mode::kStep, lines + i);
+      Mode::transpose(lines);
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i) Mode::store_vector(out + i * kStepElements, lines[i]);
+    }
+    for (; s < steps; s += 16, out += 16 * kStepElements) {
+      const int64_t k0 = s * Mode::kStep;
+      const int count = static_cast<int>(std::min<int64_t>(Mode::kDot, kk - k0));
       typename Mode::Operand lines[16];
       for (int i = 0; i < 16; ++i) {
-        const int64_t column =
-            (v / Mode::kGroup) * Mode::kColumns + Mode::column_of(v % Mode::kGroup, i);
         lines[i] = zero;
-        if (column >= columns) continue;
+        if (column[i] == nullptr) continue;
         if (count == Mode::kDot)
-          Mode::load_dot(b + column * b_column + k0, lines + i);
+          Mode::load_dot(column[i] + k0, lines + i);
         else
-          Mode::load_dot_tail(b + column * b_column + k0, count, lines + i);
+          Mode::load_dot_tail(column[i] + k0, count, lines + i);
       }
       Mode::transpose(lines);
-      for (int64_t i = 0; i < written; ++i)
-        std::memcpy(packed + (s + i) * kStepElements + v * kVector, lines + i, sizeof(zero));
+      for (int64_t i = 0; i < std::min<int64_t>(16, steps - s); ++i)
+        Mode::store_vector(out + i * kStepElements, lines[i]);
     }
   }
 }

@@ -40,6 +40,12 @@ struct RowsKernel {
     return a_bytes(call) + tiling.threads * part_bytes(call, tiling);
   }
 
+  // Whole lines of 64 bytes, so that all passes together fetch what a tile reads.
+  static int64_t fetched_per_step(int64_t passes) {
+    constexpr int64_t kLine = 64 / sizeof(Source), kLines = Mode::kStep * kWidth / kLine;
+    return std::max<int64_t>((kLines + passes - 1) / passes, 1) * kLine;
+  }
+
   static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, Range columns,
                        const PackedA* a, std::byte* space) {
     const int64_t nc = block_columns(call, tiling), kc = block_k(call, tiling);
@@ -78,15 +84,20 @@ struct RowsKernel {
             const PackedA* rows = a + passes.first(p) * steps_all + step0 * mr;
             float* pass_sums = tile_sums + passes.first(p) * kWidth;
             if (direct > 0 || copied == 0) {
-              const bool fetch = ahead != nullptr && p == 0;
-              (fetch ? kTiles<Mode, NG, Operands::rows_ahead>
-                     : kTiles<Mode, NG, Operands::rows>)[static_cast<size_t>(mr - 1)](
-                  direct, rows, corner, call.b_row, pass_sums, k0 > 0, ahead);
+              // Each pass fetches its share, so that memory is kept busy all along.
+              const int64_t per_step = fetched_per_step(passes.passes);
+              const int64_t done = p * direct * per_step;
+              const bool fetch = ahead != nullptr && done < direct * Mode::kStep * kWidth;
+              const auto& tiles = !fetch              ? kTiles<Mode, NG, Operands::rows>
+                                  : passes.passes > 1 ? kTiles<Mode, NG, Operands::rows_fetch_share>
+                                                      : kTiles<Mode, NG, Operands::rows_fetch_all>;
+              tiles[static_cast<size_t>(mr - 1)](direct, rows, corner, call.b_row, pass_sums,
+                                                 k0 > 0, ahead + done, per_step);
             }
             if (copied > 0)
               kTiles<Mode, NG, Operands::packed>[static_cast<size_t>(mr - 1)](
                   copied, rows + direct * mr, edge, NG * Mode::kPackedGroup, pass_sums,
-                  k0 > 0 || direct > 0, nullptr);
+                  k0 > 0 || direct > 0, nullptr, 0);
           }
         }
         k0 += kc;

@@ -25,6 +25,9 @@ struct Avx2 {
     return _mm256_fmadd_ps(a, b, c);
   }
   ASSAY_LANES Accumulator add(Accumulator a, Accumulator b) { return _mm256_add_ps(a, b); }
+  ASSAY_LANES void sum_lanes(const float* vectors, int64_t count, float* out) {
+    for (int64_t i = 0; i < count; ++i) out[i] = sum(load(vectors + i * kLanes));
+  }
   ASSAY_LANES float sum(Accumulator v) {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));

@@ -27,7 +27,29 @@ struct Avx512 {
     return _mm512_fmadd_ps(a, b, c);
   }
   ASSAY_LANES Accumulator add(Accumulator a, Accumulator b) { return _mm512_add_ps(a, b); }
-  ASSAY_LANES float sum(Accumulator v) { return _mm512_reduce_add_ps(v); }
+  // out[i] = the sum over the lanes of vector i; sixteen at a time share their shuffles.
+  ASSAY_LANES void sum_lanes(const float* vectors, int64_t count, float* out) {
+    int64_t i = 0;
+    for (; i + 16 <= count; i += 16) store(out + i, sum16(vectors + i * kLanes));
+    for (; i < count; ++i) out[i] = _mm512_reduce_add_ps(load(vectors + i * kLanes));
+  }
+  ASSAY_LANES Accumulator sum16(const float* vectors) {
+    Accumulator quads[4];  // Each 128-bit lane: partial sums of vectors 4i to 4i + 3.
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const Accumulator a = load(vectors + 64 * i), b = load(vectors + 64 * i + 16);
+      const Accumulator c = load(vectors + 64 * i + 32), d = load(vectors + 64 * i + 48);
+      const __m512d ab = _mm512_castps_pd(add(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)));
+      const __m512d cd = _mm512_castps_pd(add(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d)));
+      quads[i] = add(_mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)),
+                     _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+    }
+    const Accumulator low = add(_mm512_shuffle_f32x4(quads[0], quads[1], 0x88),
+                                _mm512_shuffle_f32x4(quads[0], quads[1], 0xdd));
+    const Accumulator high = add(_mm512_shuffle_f32x4(quads[2], quads[3], 0x88),
+                                 _mm512_shuffle_f32x4(quads[2], quads[3], 0xdd));
+    return add(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xdd));
+  }
   ASSAY_LANES Accumulator load_bf16(const uint16_t* p) {
     const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
@@ -91,6 +113,7 @@ struct F32Avx512 : Avx512 {
   ASSAY_LANES void linear(Accumulator*) {}
   static constexpr bool kTransposes = true;
   ASSAY_LANES int column_of(int, int lane) { return lane; }
+  ASSAY_LANES void store_vector(Source* p, Operand v) { store(p, v); }
   ASSAY_LANES void transpose(Operand* lines) {
     __m512i words[16];
 #pragma GCC unroll 16

@@ -45,6 +45,7 @@ struct DotAvx512 : Avx512 {
   }
   static constexpr bool kTransposes = true;
   ASSAY_LANES int column_of(int vector, int lane) { return lane / 4 * 8 + vector * 4 + lane % 4; }
+  ASSAY_LANES void store_vector(Source* p, Operand v) { _mm512_storeu_si512(p, v); }
   ASSAY_LANES void transpose(Operand* lines) { transpose_words(lines); }
   static constexpr int kDotOperands = 1;
   ASSAY_LANES void load_dot(const Source* p, Operand* out) { out[0] = _mm512_loadu_si512(p); }

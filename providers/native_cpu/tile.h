@@ -27,19 +27,21 @@ constexpr int tile_columns() {
 
 // packed: b holds groups as Mode::store_packed wrote them. Otherwise b is a row-major matrix.
 // stride: elements of b from one row to the next (packed: from one step to the next).
-// rows_ahead fetches as many elements as it reads, in one line from `ahead` on, into the second
-// cache.
-// sums: [MR][columns] in the mode's order; added to when accumulate, overwritten otherwise.
+// rows_fetch_share asks for ahead_per_step elements in each step, in one run from `ahead` on, to
+// come into the second cache; rows_fetch_all for as many as it reads. sums: [MR][columns] in the
+// mode's order; added to when accumulate, overwritten otherwise.
 template <class Mode>
 using TileFunction = void (*)(int64_t steps, const typename Mode::PackedA* a,
                               const typename Mode::Source* b, int64_t stride, float* sums,
-                              bool accumulate, const typename Mode::Source* ahead);
+                              bool accumulate, const typename Mode::Source* ahead,
+                              int64_t ahead_per_step);
 
-enum class Operands : uint8_t { rows, rows_ahead, packed };
+enum class Operands : uint8_t { rows, rows_fetch_share, rows_fetch_all, packed };
 
 template <class Mode, int NG, int MR, Operands Kind>
 void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::Source* b,
-          int64_t stride, float* sums, bool accumulate, const typename Mode::Source* ahead) {
+          int64_t stride, float* sums, bool accumulate, const typename Mode::Source* ahead,
+          int64_t ahead_per_step) {
   constexpr bool Packed = Kind == Operands::packed;
   constexpr int NV = NG * Mode::kGroup;
   constexpr int kB = Packed ? Mode::kPackedGroup : Mode::kColumns;
@@ -59,11 +61,13 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
 #pragma GCC unroll 2
   for (int64_t s = 0; s < steps; ++s) {
     typename Mode::Operand operand[NV];
-    if constexpr (Kind == Operands::rows_ahead) {
+    if constexpr (Kind == Operands::rows_fetch_share || Kind == Operands::rows_fetch_all) {
       constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
+      const int64_t count =
+          Kind == Operands::rows_fetch_all ? Mode::kStep * NG * kB : ahead_per_step;
 #pragma GCC unroll 16
-      for (int j = 0; j < Mode::kStep * NG * kB; j += kLine) __builtin_prefetch(ahead + j, 0, 2);
-      ahead += Mode::kStep * NG * kB;
+      for (int64_t j = 0; j < count; j += kLine) __builtin_prefetch(ahead + j, 0, 2);
+      ahead += count;
     }
 #pragma GCC unroll 16
     for (int g = 0; g < NG; ++g) {
