@@ -192,4 +192,14 @@ std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes
   return ceilings;
 }
 
+double physics_floor_seconds(double flops, double bytes, DType dtype, int threads) {
+  constexpr double kClockHz = 6.5e9;
+  constexpr double kBytesPerCycle = 128;
+  double operations_per_cycle = 128;                         // f32: 2 units x 16 lanes x 2, doubled.
+  if (dtype == DType::f64) operations_per_cycle = 64;
+  if (size_bytes(dtype) <= 2) operations_per_cycle = 4096;   // Matrix units: 1024 products of bytes, doubled.
+  const double cores = std::max(threads, 1);
+  return std::max(flops / operations_per_cycle, bytes / kBytesPerCycle) / kClockHz / cores;
+}
+
 }  // namespace assay::measure

@@ -7,6 +7,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/version.h"
+#include "assay/measure/ceilings.h"
 #include "assay/measure/environment.h"
 #include "assay/record/conclude.h"
 #include "assay/sweep/confine.h"
@@ -15,11 +16,6 @@
 
 namespace assay::sweep {
 namespace {
-
-// A CPU's datasheet says neither its clock under this load nor the memory behind a hypervisor, so
-// the floor is what this machine was seen to reach, halved: a cool core beats a sustained one by
-// less than that.
-constexpr double kFloorShare = 0.5;
 
 // What was asked, for the journal's header: resuming with anything else is refused. Not what the
 // race chose to do.
@@ -140,10 +136,10 @@ void refuse_impossible(Field& field, double floor_seconds) {
   if (floor_seconds <= 0) return;
   for (Candidate& candidate : field.candidates) {
     if (!candidate.alive() || !candidate.outcome.race || candidate.outcome.race->median_us <= 0) continue;
-    if (candidate.outcome.race->median_us * 1e-6 < floor_seconds * kFloorShare)
+    if (candidate.outcome.race->median_us * 1e-6 < floor_seconds)
       candidate.outcome.ending = ending::Violation{
-          "below_physics", fmt::format("{:.2f} us a launch, where the machine needs at least {:.2f} us to read the operands or do the arithmetic",
-                                       candidate.outcome.race->median_us, floor_seconds * kFloorShare * 1e6)};
+          "below_physics", fmt::format("{:.2f} us a launch, where any core needs at least {:.2f} us to read the operands or do the arithmetic",
+                                       candidate.outcome.race->median_us, floor_seconds * 1e6)};
   }
 }
 
@@ -216,7 +212,9 @@ Result<ProblemRecord> run_problem(const Station& station, const std::map<std::st
   record.race = race.record;
   const bool cold = station.condition.cache != measure::Cache::warm;
   const auto [roof_seconds, roof_name] = roofline(record, station.problem, ceilings, cold);
-  refuse_impossible(field, roof_seconds);
+  const Operand* first = station.problem.operands().empty() ? nullptr : &station.problem.operands().front();
+  refuse_impossible(field, measure::physics_floor_seconds(record.flops, record.bytes, first == nullptr ? DType::f32 : first->dtype,
+                                                          station.crew.facts().threads));
 
   RunOptions options = options_of(station.request, station.crew, budget_seconds);
   const auto fill = [&] {

@@ -24,15 +24,20 @@ bool reads(const Operand& operand) { return operand.access != Access::write; }
 // panels of different sets do not all start at the same place of a huge page.
 class PreparedPool : public Prepared {
  public:
-  PreparedPool(Device& device, uint64_t seed) : device_(device), random_{seed, 7} {}
+  // `expected` calls of like size: their memory is taken in few large chunks.
+  PreparedPool(Device& device, uint64_t seed, size_t expected) : device_(device), random_{seed, 7}, expected_(expected) {}
 
   Result<std::span<std::byte>> allocate(size_t bytes) override {
     const size_t pages = (bytes + 4095) / 4096 + random_.below(calls_++, 16);
     const size_t wanted = pages * 4096;
     if (chunks_.empty() || used_ + wanted > chunks_.back()->bytes()) {
       BufferOptions options;
-      options.alignment = size_t{2} << 20;
-      ASSAY_TRY(auto chunk, device_.allocate(std::max(wanted, size_t{8} << 20), options));
+      constexpr size_t kChunk = size_t{64} << 20;
+      const size_t all = (wanted + 16 * 4096) * std::max<size_t>(expected_, 1);
+      const size_t chunk_bytes = std::max(wanted, std::min(kChunk, all));
+      options.huge_pages = chunk_bytes >= size_t{1} << 20;
+      options.alignment = options.huge_pages ? size_t{2} << 20 : 4096;
+      ASSAY_TRY(auto chunk, device_.allocate(chunk_bytes, options));
       chunks_.push_back(std::move(chunk));
       used_ = 0;
     }
@@ -45,6 +50,7 @@ class PreparedPool : public Prepared {
   Device& device_;
   CounterRandom random_;
   uint64_t calls_ = 0;
+  size_t expected_;
   std::vector<std::unique_ptr<Buffer>> chunks_;
   size_t used_ = 0;
 };
@@ -57,10 +63,17 @@ Result<UniqueFd> copy_out(std::span<const std::byte> bytes) { return create_seal
 
 }  // namespace
 
+// Packed constants, by operand set; shared by the open kernels of one layout.
+struct WorkerProblem::Panels {
+  PreparedPool pool;
+  std::vector<std::span<std::byte>> sets;
+  double prepare_seconds = 0;      // Of one set.
+};
+
 struct WorkerProblem::OpenKernel {
   Kernel kernel;
   std::unique_ptr<verify::GuardedArena> buffers;   // Output ring, then workspaces.
-  std::unique_ptr<PreparedPool> prepared;          // Outlives the plans that point into it.
+  std::shared_ptr<Panels> panels;                  // Outlive the plans that point into them.
   std::vector<Plan> plans;                         // One per operand set.
   std::vector<Plan*> next;                         // Scratch for a burst: no allocation while timing.
   struct Use { size_t set; uint64_t variation; };
@@ -118,7 +131,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   const size_t workspace_bytes = kernel.workspace_bytes(problem_, threads_);
   const size_t sizes[] = {output_bytes, workspace_bytes};
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
-  PreparedPool prepared(device_, next_seed());
+  PreparedPool prepared(device_, next_seed(), 1);
 
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)
@@ -208,16 +221,29 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   opened->buffers = std::make_unique<verify::GuardedArena>(std::move(buffers));
-  opened->prepared = std::make_unique<PreparedPool>(device_, next_seed());
+  const std::string layout = kernel.prepared_layout(problem_);
+  const std::string shared = layout.empty() ? layout : kernel.metadata().provider() + "/" + kernel.metadata().family() + "/" + layout;
+  if (!shared.empty()) opened->panels = panels_[shared].lock();
+  if (!opened->panels) {
+    opened->panels = std::make_shared<Panels>(Panels{PreparedPool(device_, next_seed(), sets_.size()), {}});
+    if (!shared.empty()) panels_[shared] = opened->panels;
+  }
   Opened facts;
   facts.workspace_bytes = opened->workspace_bytes;
   for (size_t s = 0; s < sets_.size(); ++s) {
     Arguments arguments{problem_, sets_[s].data};
     arguments.data[output_] = opened->buffers->at(s % kOutputRing).data();
     const auto workspace = opened->buffers->at(kOutputRing + s % kWorkspaceCopies);
-    ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, threads_, opened->prepared.get()}));
+    Panels& panels = *opened->panels;
+    const bool packed = s < panels.sets.size();
+    ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
+                                      packed ? panels.sets[s] : std::span<std::byte>{}}));
     facts.prepared_bytes = plan.prepared_bytes();
-    facts.prepare_seconds = plan.prepare_seconds();
+    if (!packed) {
+      panels.prepare_seconds = plan.prepare_seconds();
+      panels.sets.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
+    }
+    facts.prepare_seconds = panels.prepare_seconds;
     opened->plans.push_back(std::move(plan));
   }
   opened->next.reserve(sets_.size());

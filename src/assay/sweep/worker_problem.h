@@ -3,6 +3,7 @@
 // One problem inside a worker: its operands, the kernels that are open on it, proofs and bursts. The
 // worker sees copies of inputs and never a reference.
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,6 +76,7 @@ class WorkerProblem {
     std::vector<void*> data;         // By operand; null for outputs.
     uint64_t variation = 0;
   };
+  struct Panels;
   struct OpenKernel;
 
   WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads, uint64_t seed);
@@ -100,6 +102,7 @@ class WorkerProblem {
   std::unique_ptr<verify::GuardedArena> rotation_;
   std::vector<Set> sets_;
   size_t cursor_ = 0;
+  std::map<std::string, std::weak_ptr<Panels>> panels_;   // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };
 

@@ -53,7 +53,9 @@ Result<GuardedArena> GuardedArena::allocate(Device& device, std::span<const size
     end = start + sizes[i];
   }
   BufferOptions options;
-  options.alignment = size_t{2} << 20;
+  // A huge page for a few kilobytes costs more to clear than the kernel takes to run.
+  options.huge_pages = end >= size_t{1} << 20;
+  options.alignment = options.huge_pages ? size_t{2} << 20 : 4096;
   ASSAY_TRY(arena.memory_, device.allocate(end + kZoneBytes, options));
   auto* base = static_cast<std::byte*>(arena.memory_->data());
   for (size_t i = 0; i < sizes.size(); ++i) {
