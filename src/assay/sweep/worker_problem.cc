@@ -8,6 +8,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
+#include "assay/measure/flush.h"
 
 namespace assay::sweep {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr int kLeastSets = 4;          // Placements per process and problem; method.md, section 2.
 constexpr double kCacheMultiple = 3;   // Caches are hardly LRU; method.md, section 1.
+// More sets than this would fill the memory with copies of a small operand: what their total lacks
+// to be cold by itself is flushed from the caches after each use instead.
+constexpr int kMostSets = 64;
 constexpr int kOutputRing = 2;         // Outputs of one kernel that survive its next launches.
 constexpr int kWorkspaceCopies = 4;
 
@@ -184,7 +188,9 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
   int count = kLeastSets;
   if (cold_bytes > 0) {
     const double wanted = kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
-    count = std::max(count, static_cast<int>(wanted) + 1);
+    const bool can_flush = measure::flush_from_caches({});
+    flush_ = wanted > kMostSets && can_flush;
+    count = flush_ ? kMostSets : std::max(count, static_cast<int>(std::min(wanted, 1e6)) + 1);
   }
   // Even, so that output ring and sets stay in step.
   count += count % 2;
@@ -277,7 +283,9 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     const uint64_t seed = CounterRandom{round_seed, cursor_}.bits(static_cast<uint64_t>(l)) | 1;
     if (condition_.cache == measure::Cache::cold) {
       // Writing an operand just before its launch would warm it: vary a set half a turn ahead.
-      vary(sets_[(s + sets_.size() / 2) % sets_.size()], seed);
+      const size_t ahead = (s + sets_.size() / 2) % sets_.size();
+      vary(sets_[ahead], seed);
+      if (flush_) flush(ahead, {});
     } else if (!warm || l == 0) {
       vary(sets_[s], seed);
     }
@@ -286,7 +294,22 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
   if (kernel.recent.size() > 64) kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 8);
   if (warm) ASSAY_TRY(kernel.next.front()->launch(*stream_));
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
-  return measure::time_burst(kernel.next, *stream_, watch_);
+  auto burst = measure::time_burst(kernel.next, *stream_, watch_);
+  if (flush_)
+    for (int l = 0; l < launches; ++l)
+      flush(kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(l)].set, kernel.panels->sets);
+  return burst;
+}
+
+// Drops what the condition calls cold: constants, their panels, and under `cold` everything read.
+void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& panels) {
+  const auto operands = problem_.operands();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const bool cold = condition_.cache == measure::Cache::cold || operands[i].lifetime == Lifetime::constant;
+    if (cold && sets_[s].data[i] != nullptr)
+      measure::flush_from_caches({static_cast<const std::byte*>(sets_[s].data[i]), static_cast<size_t>(operands[i].span_bytes)});
+  }
+  if (s < panels.size()) measure::flush_from_caches(panels[s]);
 }
 
 Result<TimedOutput> WorkerProblem::timed_output(int handle, int back) {

@@ -81,6 +81,7 @@ class WorkerProblem {
 
   WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads, uint64_t seed);
   void vary(Set& set, uint64_t seed);
+  void flush(size_t set, const std::vector<std::span<std::byte>>& panels);
   uint64_t next_seed();
 
  public:
@@ -102,6 +103,7 @@ class WorkerProblem {
   std::unique_ptr<verify::GuardedArena> rotation_;
   std::vector<Set> sets_;
   size_t cursor_ = 0;
+  bool flush_ = false;               // Sets are too few to be cold by rotation alone.
   std::map<std::string, std::weak_ptr<Panels>> panels_;   // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };

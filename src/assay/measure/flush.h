@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace assay::measure {
+
+// Writes back and drops these bytes from every cache, so that the next read comes from memory. False
+// where the hardware has no instruction for it that a process may use.
+bool flush_from_caches(std::span<const std::byte> bytes);
+
+}  // namespace assay::measure
