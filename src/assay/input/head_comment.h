@@ -3,6 +3,7 @@
 // Finds the comments at a source file's head that describe its kernels. Not for use outside this
 // folder.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>

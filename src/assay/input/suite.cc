@@ -109,7 +109,13 @@ class SuiteReader {
 
   // The operation knows what is wrong but not where: find the field that it speaks of.
   Error place(const Error& error, const YamlField& map, const Fields& own) const {
-    const auto [name, sentence] = take_apart(error.message, rules_);
+    auto [name, sentence] = take_apart(error.message, rules_);
+    const FieldRule* rule = find_rule(rules_, name);
+    if (rule != nullptr && rule->kind == FieldRule::Kind::dtype && !own.contains(name) &&
+        own.contains("dtype")) {
+      name = "dtype";
+      sentence = error.message;
+    }
     if (const auto field = own.find(name); field != own.end()) {
       return field->second.error(sentence, error.code);
     }

@@ -166,6 +166,7 @@ TEST(Suite, EveryFieldOfAShapeIsChecked) {
       {sizes + "a: 32", "a: '32' is a number, not text"},
       {sizes + "out: [f32]", "out: is a list"},
       {sizes + "dtype: float99", "dtype: "},
+      {sizes + "dtype: u8", "shapes[0].dtype: a: u8"},
       {sizes + "accumulate: foo", "accumulate: "},
       {sizes + "layout: xy", "layout"},
       {sizes + "layout: 3", "layout: '3' is a number"},

@@ -242,7 +242,9 @@ class YamlBuilder : public YAML::EventHandler {
   }
 
   void refuse_as_key(const YAML::Mark& mark, std::string_view what) const {
-    if (wants_key()) stop(mark, fmt::format("{} stands where a field's name belongs", what));
+    if (wants_key())
+      stop(mark,
+           fmt::format("{} stands where a field's name belongs; is a ']' or '}}' missing?", what));
   }
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) const {
