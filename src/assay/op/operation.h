@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,30 +40,32 @@ struct Work {
 // What kind of numbers an instance holds. Each sees some class of wrong kernels that the others
 // may not: see verify/.
 enum class InputKind : uint8_t {
-  uniform,        // [-1, 1).
-  exact,          // Small integers: every product, partial sum and output is exact.
-  wide_range,     // Magnitudes over many binades.
-  cancellation,   // Large terms that cancel: shows a narrower accumulator or input type.
-  needle,         // Zeros but for one huge element at a random place.
+  uniform,       // [-1, 1).
+  exact,         // Small integers: every product, partial sum and output is exact.
+  wide_range,    // Magnitudes over many binades.
+  cancellation,  // Large terms that cancel: shows a narrower accumulator or input type.
+  needle,        // Zeros but for one huge element at a random place.
   zeros,
   ones,
-  identity,       // B (or A) is the identity where sizes allow: catches layout mix-ups.
-  non_finite,     // NaN and Inf at random places must propagate as the reference says.
+  identity,    // B (or A) is the identity where sizes allow: catches layout mix-ups.
+  non_finite,  // NaN and Inf at random places must propagate as the reference says.
 };
 std::string_view to_string(InputKind kind);
+std::span<const InputKind> all_input_kinds();
+std::optional<InputKind> find_input_kind(std::string_view name);
 
 // The outcome of comparing one output with the reference.
 struct Check {
   bool right = false;
-  std::string method;        // "every element against float64", "exact, Freivalds mod 2^61-1 + ..."
-  int64_t elements = 0;      // Elements in the output.
-  int64_t compared = 0;      // Elements compared one by one.
-  int64_t wrong = 0;         // Of those; Freivalds failures count as at least 1.
-  double max_error = 0;      // In units of the error budget: above 1 is wrong.
+  std::string method;    // "every element against float64", "exact, Freivalds mod 2^61-1 + ..."
+  int64_t elements = 0;  // Elements in the output.
+  int64_t compared = 0;  // Elements compared one by one.
+  int64_t wrong = 0;     // Of those; Freivalds failures count as at least 1.
+  double max_error = 0;  // In units of the error budget: above 1 is wrong.
   double mean_error = 0;
   double smallest_visible = 0;  // Smallest absolute error that this method would have seen.
-  std::string first_wrong;   // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
-  bool untouched = false;    // Elements still hold the poison pattern (set by verify/).
+  std::string first_wrong;      // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
+  bool untouched = false;       // Elements still hold the poison pattern (set by verify/).
 };
 
 // One set of input values with its reference, held by the referee alone.
@@ -99,10 +102,10 @@ class Operation {
   // Which input kinds say something about this problem's dtypes.
   virtual std::vector<InputKind> useful_kinds(const Problem& problem) const = 0;
 
-  // Fresh activations for each timed burst, cheaply: writes to `destination` the bytes of the operand
-  // `varied_operand` as `pristine` holds them, changed so that the effect on the output is known
-  // exactly (gemm: each row of a times a random +-2^e, so that row of out scales alike). seed 0 copies.
-  // Runs in the worker, so it sees no reference. Deterministic in (problem, seed).
+  // Fresh activations for each timed burst, cheaply: writes to `destination` the bytes of the
+  // operand `varied_operand` as `pristine` holds them, changed so that the effect on the output is
+  // known exactly (gemm: each row of a times a random +-2^e, so that row of out scales alike). seed
+  // 0 copies. Runs in the worker, so it sees no reference. Deterministic in (problem, seed).
   virtual size_t varied_operand(const Problem& problem) const = 0;
   virtual void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
                     std::span<std::byte> destination) const = 0;
@@ -112,7 +115,7 @@ class Operation {
                                                           uint64_t seed) const = 0;
 };
 
-// Generated from the folders under op/.
+// Generated from the folders under op/, in the order of their names.
 std::span<const Operation* const> built_in_operations();
 Result<const Operation*> find_operation(std::string_view name);  // Error lists the known ones.
 

@@ -27,14 +27,14 @@ enum class Lifetime : uint8_t {
 enum class Access : uint8_t { read, write, read_write };
 
 struct Operand {
-  std::string role;               // a, b, c, out, scales ...
+  std::string role;  // a, b, c, out, scales ...
   DType dtype = DType::f32;
-  std::vector<int64_t> sizes;     // Elements, outermost first, e.g. {l, m, k}.
-  std::vector<int64_t> strides;   // Elements.
-  int64_t alignment = 64;         // Promised alignment of the first element, bytes.
+  std::vector<int64_t> sizes;    // Elements, outermost first, e.g. {l, m, k}.
+  std::vector<int64_t> strides;  // Elements.
+  int64_t alignment = 64;        // Promised alignment of the first element, bytes.
   Lifetime lifetime = Lifetime::per_call;
   Access access = Access::read;
-  int64_t span_bytes = 0;         // From the first to one past the last element.
+  int64_t span_bytes = 0;  // From the first to one past the last element.
 
   bool operator==(const Operand&) const = default;
 };
@@ -53,7 +53,9 @@ class Problem {
     std::vector<std::pair<std::string, int64_t>> dimensions;  // {"l",1},{"m",4},...
     std::vector<Operand> operands;
     Attributes attributes;
-    std::string layout;   // e.g. "tn": what operand strides mean, in the operation's notation.
+    std::string layout;  // e.g. "tn": what operand strides mean, in the operation's notation.
+    // What to_json() returns: the operation knows which of its fields say all of the above.
+    std::shared_ptr<const Json> fields;
   };
   static Problem from_parts(Parts parts);
 
@@ -74,7 +76,7 @@ class Problem {
   // Everything but name, role and weight: what caches and compilers see.
   const std::string& signature() const { return signature_; }
 
-  // The fields by which the operation's problem(fields) makes this problem again.
+  // The fields by which the operation's problem(fields) makes this problem again, and "operation".
   Json to_json() const;
 
   // Whether any operand may be prepared ahead.

@@ -17,22 +17,23 @@
 namespace assay::gemm {
 
 struct Shape {
-  std::string name;                  // Empty: made from role and sizes, e.g. gemm_m256_n1024_k128.
+  std::string name;  // Empty: made from role and sizes, e.g. gemm_m256_n1024_k128.
   std::string role;
   int64_t m = 0, n = 0, k = 0;
-  int64_t batch = 1;                 // L.
-  DType dtype = DType::f32;          // Of a, b and out where they are not given.
-  std::optional<DType> a, b, out, accumulate;  // accumulate defaults: f64 -> f64, s8 -> s32, else f32.
-  std::string layout = "tn";         // t = row-major, n = column-major, for a, b and optionally out.
-  std::vector<std::string> constant; // Operands that may be prepared ahead: weights.
-  double alpha = 1.0, beta = 0.0;    // beta other than 0 adds an operand c of out's dtype.
-  std::string epilogue;              // Named; no kernel supports one yet, so asking gives refusals.
+  int64_t batch = 1;         // L.
+  DType dtype = DType::f32;  // Of a, b and out where they are not given.
+  std::optional<DType> a, b, out,
+      accumulate;             // accumulate defaults: f64 -> f64, s8 -> s32, else f32.
+  std::string layout = "tn";  // t = row-major, n = column-major, for a, b and optionally out.
+  std::vector<std::string> constant;  // Operands that may be prepared ahead: weights.
+  double alpha = 1.0, beta = 0.0;     // beta other than 0 adds an operand c of out's dtype.
+  std::string epilogue;  // Named; no kernel supports one yet, so asking gives refusals.
   double weight = 1.0;
   std::optional<int64_t> lda, ldb, ldout;  // Leading dimensions, elements; default dense.
 };
 
 struct Arguments {
-  TensorView a, b, out;              // Rank 3, or rank 2 for L = 1.
+  TensorView a, b, out;  // Rank 3, or rank 2 for L = 1.
   std::optional<TensorView> c;
   DType accumulate = DType::f32;
   double alpha = 1.0, beta = 0.0;

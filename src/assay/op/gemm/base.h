@@ -1,0 +1,45 @@
+#pragma once
+
+// What an instance and all instances derived from it share: pristine inputs, the reference, and how
+// outputs are checked against it. Not for use outside op/gemm.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "assay/op/gemm/budget.h"
+#include "assay/op/gemm/inputs.h"
+
+namespace assay::gemm {
+
+// Part of one batch of out with its float64 reference: a x b (without alpha and c) and |a| x |b|.
+struct Block {
+  int64_t batch = 0;
+  bool all_rows = true, all_columns = true;
+  std::vector<int64_t> rows, columns;  // Ascending; every index where all_ is set.
+  std::vector<double> product;         // rows x columns.
+  std::vector<double> magnitude;       // Empty for exact inputs.
+};
+
+struct Base {
+  Problem problem;
+  View view;
+  InputKind kind;
+  Inputs inputs;
+  Budget budget;
+  bool full = false;  // The blocks are all of out.
+  std::vector<Block> blocks;
+  // Exact inputs: a random vector and a (b r) by row of out, batch * m + i (freivalds.h).
+  std::vector<uint64_t> residues, expected;
+  // Sampled inputs: Euclidean norms of rows of a and columns of b, which bound every element
+  // (Cauchy and Schwarz), so that garbage between the samples shows.
+  std::vector<double> row_norms, column_norms;
+};
+
+// Up to this many products every element is referenced: about 0.2 s on one core.
+inline constexpr double kFullProducts = 0x1p30;
+
+Result<std::shared_ptr<const Base>> make_base(const Problem& problem, InputKind kind,
+                                              uint64_t seed);
+
+}  // namespace assay::gemm

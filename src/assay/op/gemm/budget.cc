@@ -1,0 +1,45 @@
+#include "assay/op/gemm/budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::gemm {
+namespace {
+
+// Smallest normal number. All our formats but f16 share an exponent range with f32 or f64.
+double min_normal(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return 0x1p-1022;
+    case DType::f16:
+      return 0x1p-14;
+    default:
+      return 0x1p-126;
+  }
+}
+
+}  // namespace
+
+Budget budget_of(const View& view) {
+  Budget budget;
+  if (!info(view.out).floating) {  // Integer sums are exact: half a step tells right from wrong.
+    budget.underflow = 0.5;
+    return budget;
+  }
+  const double u = epsilon(view.accumulate) / 2;
+  const double roundings =
+      static_cast<double>(view.k) + (view.alpha != 1 ? 1 : 0) + (view.has_c ? 2 : 0);
+  const double always = roundings * u < 1 ? roundings * u / (1 - roundings * u) : HUGE_VAL;
+  const double likely =
+      std::expm1(kLambda * std::sqrt(roundings) * u + roundings * u * u / (1 - u));
+  budget.growth = std::min(always, likely) * (view.accumulate == DType::f64 ? 2 : 1);
+  if (info(view.out).significand_bits < info(view.accumulate).significand_bits)
+    budget.rounding = epsilon(view.out) / 2;
+  // A subnormal step is epsilon times the smallest normal number; a rounding errs by half of one.
+  budget.underflow =
+      roundings * u * min_normal(view.accumulate) + epsilon(view.out) / 2 * min_normal(view.out);
+  budget.min_normal = min_normal(view.out);
+  return budget;
+}
+
+}  // namespace assay::gemm

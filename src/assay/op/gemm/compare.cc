@@ -1,0 +1,315 @@
+#include "assay/op/gemm/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "assay/op/gemm/freivalds.h"
+#include "assay/op/gemm/reference.h"
+#include "assay/op/gemm/variation.h"
+
+namespace assay::gemm {
+namespace {
+
+constexpr size_t kMaxExplainedRows = 4;  // Rows that fail Freivalds and are then referenced.
+
+std::string value_text(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.9g}", value);
+}
+
+class Comparison {
+ public:
+  Comparison(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
+             std::span<const std::byte> output, uint64_t variation)
+      : base_(base), v_(base.view), mapping_(mapping) {
+    out_ = with_data(matrix_out(v_), output);
+    c_ = with_data(matrix_c(v_), c);
+    const size_t varied = varied_operand_of(base.problem);
+    row_factors_ = factors(mapping.m, v_.m, varied == 0 ? variation : 0);
+    column_factors_ = factors(mapping.n, v_.n, varied == 1 ? variation : 0);
+    to_row_ = mapping.m.inverse();
+    to_column_ = mapping.n.inverse();
+    to_batch_ = mapping.l.inverse();
+    check_.elements = v_.l * v_.m * v_.n;
+  }
+
+  Check run() {
+    for (const Block& block : base_.blocks) compare_block(block);
+    if (base_.inputs.exact)
+      check_exact();
+    else if (!base_.full)
+      check_bounds();
+    check_.mean_error =
+        check_.compared > 0 ? sum_of_errors_ / static_cast<double>(check_.compared) : 0;
+    check_.right = check_.wrong == 0;
+    if (!check_.right) check_.max_error = std::max(check_.max_error, 2.0);
+    check_.method = method();
+    return std::move(check_);
+  }
+
+ private:
+  std::vector<double> factors(const Axis& axis, int64_t size, uint64_t variation) const {
+    std::vector<double> result = variation_factors(v_, size, variation);
+    for (size_t i = 0; i < result.size(); ++i)
+      if (axis.negative[i % static_cast<size_t>(size)]) result[i] = -result[i];
+    return result;
+  }
+
+  std::string method() const {
+    const bool exact = base_.inputs.exact;
+    if (base_.full) {
+      return exact ? "every element bit for bit, and Freivalds modulo 2^61-1"
+                   : "every element against float64";
+    }
+    int64_t rows = 0, columns = 0;
+    for (const Block& block : base_.blocks)
+      (block.all_columns ? rows : columns) +=
+          static_cast<int64_t>(block.all_columns ? block.rows.size() : block.columns.size());
+    if (exact) {
+      return fmt::format("the whole output by Freivalds modulo 2^61-1, {} rows bit for bit", rows);
+    }
+    return fmt::format("{} rows and {} columns against float64, the rest against bounds", rows,
+                       columns);
+  }
+
+  // One element of out at the kernel's own indices.
+  void judge(int64_t l, int64_t i, int64_t j, double got, double product, double magnitude) {
+    const double factor = row_factors_[l * v_.m + i] * column_factors_[l * v_.n + j];
+    double expected = v_.alpha * (factor * product);
+    double size = std::fabs(v_.alpha * factor) * magnitude;
+    if (v_.has_c) {
+      const double term = v_.beta * load_as_double(c_.dtype, c_.at(l, i, j));
+      expected += term;
+      size += std::fabs(term);
+    }
+    ++check_.compared;
+    const double budget = base_.inputs.exact ? base_.inputs.limits.quantum / 2
+                                             : allowed(base_.budget, expected, size);
+    if (std::isnan(expected) || std::isinf(expected)) {
+      const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
+      if (!same) wrong(l, i, j, got, expected, 0);
+      return;
+    }
+    const double error = std::fabs(got - expected);
+    const bool right = base_.inputs.exact ? got == expected : error <= budget;
+    if (!right) wrong(l, i, j, got, expected, base_.inputs.exact ? 0 : budget);
+    double ratio = error / budget;
+    if (!(ratio <= std::numeric_limits<double>::max())) ratio = std::numeric_limits<double>::max();
+    check_.max_error = std::max(check_.max_error, ratio);
+    sum_of_errors_ = std::min(sum_of_errors_ + ratio, std::numeric_limits<double>::max());
+    if (!base_.inputs.exact) check_.smallest_visible = std::max(check_.smallest_visible, budget);
+  }
+
+  void wrong(int64_t l, int64_t i, int64_t j, double got, double expected, double budget) {
+    if (++check_.wrong > 1) return;
+    check_.first_wrong = fmt::format("out[{},{},{}] = {}, expected {}", l, i, j, value_text(got),
+                                     value_text(expected));
+    if (budget > 0) check_.first_wrong += fmt::format(" +- {:.3g}", budget);
+  }
+
+  // A row of a block, quickly where nothing is wrong: got, exact and magnitude in out's order.
+  void compare_block(const Block& block) {
+    const int64_t l = to_batch_[block.batch];
+    const size_t width = block.columns.size();
+    // Columns in the kernel's order, so that rows are read in one piece.
+    std::vector<int64_t> own(width), place(width);
+    if (block.all_columns) {
+      for (size_t j = 0; j < width; ++j)
+        own[j] = static_cast<int64_t>(j), place[j] = mapping_.n.from[j];
+    } else {
+      for (size_t j = 0; j < width; ++j)
+        own[j] = to_column_[block.columns[j]], place[j] = static_cast<int64_t>(j);
+    }
+    const Range columns = block.all_columns ? Range::all(v_.n) : Range::of(own);
+    std::vector<double> got(static_cast<size_t>(kTileRows) * width);
+    for (size_t first = 0; first < block.rows.size(); first += kTileRows) {
+      // Rows in the kernel's order as well, where all are there.
+      const size_t count = std::min<size_t>(kTileRows, block.rows.size() - first);
+      std::vector<int64_t> rows(count);
+      for (size_t i = 0; i < count; ++i)
+        rows[i] = block.all_rows ? static_cast<int64_t>(first + i) : to_row_[block.rows[first + i]];
+      const Range range =
+          block.all_rows ? Range{nullptr, static_cast<int64_t>(first), static_cast<int64_t>(count)}
+                         : Range::of(rows);
+      load_tile(out_, l, range, columns, got.data());
+      for (size_t i = 0; i < count; ++i) {
+        const size_t line =
+            block.all_rows ? static_cast<size_t>(mapping_.m.from[rows[i]]) : first + i;
+        compare_row(block, l, rows[i], own, place, line * width, got.data() + i * width);
+      }
+    }
+  }
+
+  void compare_row(const Block& block, int64_t l, int64_t i, const std::vector<int64_t>& own,
+                   const std::vector<int64_t>& place, size_t line, const double* got) {
+    const double* product = block.product.data() + line;
+    const size_t width = own.size();
+    if (v_.has_c || base_.inputs.exact) {
+      for (size_t j = 0; j < width; ++j) {
+        const double magnitude =
+            base_.inputs.exact ? 0 : block.magnitude[line + static_cast<size_t>(place[j])];
+        judge(l, i, own[j], got[j], product[place[j]], magnitude);
+      }
+      return;
+    }
+    // The same as judge() without branches; a row with anything wrong or not finite is done again
+    // by judge() alone.
+    const double* magnitude = block.magnitude.data() + line;
+    const double row_factor = row_factors_[l * v_.m + i] * v_.alpha;
+    const double* column_factors = column_factors_.data() + l * v_.n;
+    double largest = 0, sum = 0, visible = 0;
+    bool all_right = true;
+    for (size_t j = 0; j < width; ++j) {
+      const double factor = row_factor * column_factors[own[j]];
+      const double expected = factor * product[place[j]];
+      const double budget =
+          allowed(base_.budget, expected, std::fabs(factor) * magnitude[place[j]]);
+      const double ratio = std::fabs(got[j] - expected) / budget;
+      all_right &= ratio <= 1;
+      largest = largest > ratio ? largest : ratio;
+      visible = visible > budget ? visible : budget;
+      sum += ratio;
+    }
+    if (!all_right) {
+      for (size_t j = 0; j < width; ++j)
+        judge(l, i, own[j], got[j], product[place[j]], magnitude[place[j]]);
+      return;
+    }
+    check_.compared += static_cast<int64_t>(width);
+    check_.max_error = std::max(check_.max_error, largest);
+    check_.smallest_visible = std::max(check_.smallest_visible, visible);
+    sum_of_errors_ += sum;
+  }
+
+  // The whole of out against Freivalds: integers, and row sums as expected.
+  void check_exact() {
+    const ExactLimits& limits = base_.inputs.limits;
+    std::vector<uint64_t> residues(base_.residues.size());
+    for (size_t j = 0; j < residues.size(); ++j)
+      residues[j] = base_.residues[static_cast<size_t>(mapping_.n.from[j])];
+    std::vector<ResidueSum> sums(static_cast<size_t>(v_.l * v_.m));
+    std::vector<uint8_t> broken(sums.size());
+    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns)), c_tile(tile.size());
+    for_each_tile(out_, [&](int64_t l, Range rows, Range columns) {
+      load_tile(out_, l, rows, columns, tile.data());
+      if (v_.has_c) load_tile(c_, l, rows, columns, c_tile.data());
+      const auto ib = static_cast<double>(limits.ib);
+      const double* column_factors = column_factors_.data() + l * v_.n + columns.first;
+      for (int64_t i = 0; i < rows.count; ++i) {
+        double* line = tile.data() + i * columns.count;
+        const auto row = static_cast<size_t>(l * v_.m + rows[i]);
+        const double row_factor = 1 / row_factors_[row];
+        if (v_.has_c) {
+          const double* addend = c_tile.data() + i * columns.count;
+          for (int64_t j = 0; j < columns.count; ++j)
+            line[j] = line[j] - ib * limits.quantum * addend[j];
+        }
+        bool whole = true;
+        const double scale = row_factor / limits.quantum;
+        for (int64_t j = 0; j < columns.count; ++j) {
+          const double value = line[j] * (scale / column_factors[j]);
+          const bool fits = std::fabs(value) <= 0x1p53;
+          const double kept = fits ? value : 0.5;
+          const auto integer = static_cast<int64_t>(kept);
+          whole &= static_cast<double>(integer) == kept;
+          line[j] = static_cast<double>(integer);
+        }
+        if (!whole) broken[row] = 1;
+        sums[row].add(line, residues.data() + columns.first, columns.count);
+      }
+    });
+    size_t explained = 0;
+    for (int64_t l = 0; l < v_.l; ++l) {
+      for (int64_t i = 0; i < v_.m; ++i) {
+        const auto row = static_cast<size_t>(l * v_.m + i);
+        const auto base_row = static_cast<size_t>(mapping_.l.from[l] * v_.m + mapping_.m.from[i]);
+        if (!broken[row] &&
+            sums[row].value() == multiply_modulo(base_.expected[base_row], limits.ia))
+          continue;
+        if (check_.wrong > 0 && (base_.full || is_compared(l, i))) continue;
+        if (explained++ < kMaxExplainedRows)
+          explain(l, i);
+        else
+          ++check_.wrong;
+      }
+    }
+  }
+
+  bool is_compared(int64_t l, int64_t i) const {
+    for (const Block& block : base_.blocks) {
+      if (to_batch_[block.batch] == l && block.all_columns &&
+          std::binary_search(block.rows.begin(), block.rows.end(), mapping_.m.from[i]))
+        return true;
+    }
+    return false;
+  }
+
+  // Finds the wrong elements of a row that failed.
+  void explain(int64_t l, int64_t i) {
+    const Matrix a = with_data(matrix_a(v_), base_.inputs.a);
+    const Matrix b = with_data(matrix_b(v_), base_.inputs.b);
+    const int64_t base_row = mapping_.m.from[i];
+    std::vector<double> product(static_cast<size_t>(v_.n)), got(product.size());
+    multiply(a, b, mapping_.l.from[l], Range{nullptr, base_row, 1}, Range::all(v_.n),
+             product.data(), nullptr);
+    load_tile(out_, l, Range{nullptr, i, 1}, Range::all(v_.n), got.data());
+    const int64_t before = check_.wrong;
+    for (int64_t j = 0; j < v_.n; ++j)
+      judge(l, i, j, got[j], product[static_cast<size_t>(mapping_.n.from[j])], 0);
+    if (check_.wrong > before) return;
+    ++check_.wrong;  // Cannot happen while both are right; said rather than hidden.
+    if (check_.first_wrong.empty())
+      check_.first_wrong = fmt::format("row out[{},{}] fails Freivalds' check", l, i);
+  }
+
+  // No element can be larger than its row's and column's norms multiplied.
+  void check_bounds() {
+    const double slack = (1 + base_.budget.growth) * (1 + base_.budget.rounding) * (1 + 1e-9);
+    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns)), c_tile(tile.size());
+    for_each_tile(out_, [&](int64_t l, Range rows, Range columns) {
+      load_tile(out_, l, rows, columns, tile.data());
+      if (v_.has_c) load_tile(c_, l, rows, columns, c_tile.data());
+      const int64_t base_l = mapping_.l.from[l];
+      std::vector<double> norms(static_cast<size_t>(columns.count));
+      for (int64_t j = 0; j < columns.count; ++j) {
+        const int64_t column = mapping_.n.from[columns[j]];
+        norms[static_cast<size_t>(j)] = std::fabs(column_factors_[l * v_.n + columns[j]]) *
+                                        base_.column_norms[base_l * v_.n + column];
+      }
+      for (int64_t i = 0; i < rows.count; ++i) {
+        const double* line = tile.data() + i * columns.count;
+        const double norm = slack * std::fabs(v_.alpha * row_factors_[l * v_.m + rows[i]]) *
+                            base_.row_norms[base_l * v_.m + mapping_.m.from[rows[i]]];
+        for (int64_t j = 0; j < columns.count; ++j) {
+          double most = norm * norms[static_cast<size_t>(j)] + base_.budget.underflow +
+                        base_.budget.min_normal;
+          if (v_.has_c) most += slack * std::fabs(v_.beta * c_tile[i * columns.count + j]);
+          if (std::fabs(line[j]) <= most || !std::isfinite(most)) continue;
+          if (++check_.wrong == 1) {
+            check_.first_wrong =
+                fmt::format("out[{},{},{}] = {}, but its inputs allow {} at most", l, rows[i],
+                            columns[j], value_text(line[j]), value_text(most));
+          }
+        }
+      }
+    });
+  }
+
+  const Base& base_;
+  const View& v_;
+  const Mapping& mapping_;
+  Matrix out_, c_;
+  std::vector<double> row_factors_, column_factors_;  // Signs and variation, by own indices.
+  std::vector<int64_t> to_row_, to_column_, to_batch_;
+  Check check_;
+  double sum_of_errors_ = 0;
+};
+
+}  // namespace
+
+Check compare(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
+              std::span<const std::byte> output, uint64_t variation) {
+  return Comparison(base, mapping, c, output, variation).run();
+}
+
+}  // namespace assay::gemm

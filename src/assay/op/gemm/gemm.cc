@@ -1,0 +1,98 @@
+#include "assay/op/gemm/gemm.h"
+
+#include "assay/base/json.h"
+#include "assay/op/gemm/description.h"
+#include "assay/op/gemm/instance.h"
+#include "assay/op/gemm/variation.h"
+#include "assay/op/gemm/work.h"
+
+namespace assay::gemm {
+namespace {
+
+class Gemm final : public Operation {
+ public:
+  std::string_view name() const override { return "gemm"; }
+  std::span<const FieldRule> fields() const override { return field_rules(); }
+  Result<Problem> problem(const Json& fields) const override { return problem_from_json(fields); }
+  Work work(const Problem& problem) const override { return work_of(problem); }
+  std::vector<InputKind> useful_kinds(const Problem& problem) const override {
+    auto sizes = view(problem);
+    return sizes ? useful_input_kinds(*sizes) : std::vector<InputKind>();
+  }
+  size_t varied_operand(const Problem& problem) const override {
+    return varied_operand_of(problem);
+  }
+  void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
+            std::span<std::byte> destination) const override {
+    vary_operand(problem, seed, pristine, destination);
+  }
+  Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
+                                                  uint64_t seed) const override {
+    return make_gemm_instance(problem, kind, seed);
+  }
+};
+
+double number(const Problem& problem, std::string_view name, double otherwise) {
+  const auto found = problem.attributes().find(name);
+  if (found == problem.attributes().end()) return otherwise;
+  const double* value = std::get_if<double>(&found->second);
+  return value ? *value : otherwise;
+}
+
+}  // namespace
+
+const Operation& operation() {
+  static const Gemm gemm;
+  return gemm;
+}
+
+Result<View> view(const Problem& problem) {
+  if (problem.operation() != "gemm") {
+    return fail(ErrorCode::invalid_input, "{}: its operation is {}, not gemm", problem.name(),
+                problem.operation());
+  }
+  const Operand* a = problem.find_operand("a");
+  const Operand* b = problem.find_operand("b");
+  const Operand* out = problem.find_operand("out");
+  const Operand* c = problem.find_operand("c");
+  const auto found = problem.attributes().find("accumulate");
+  const std::string* accumulate =
+      found == problem.attributes().end() ? nullptr : std::get_if<std::string>(&found->second);
+  const auto accumulate_type = accumulate ? find_dtype(*accumulate) : std::nullopt;
+  for (const Operand* operand : {a, b, out}) {
+    if (operand == nullptr || operand->sizes.size() != 3 || operand->strides.size() != 3)
+      return fail(ErrorCode::internal, "{}: a gemm without a, b and out", problem.name());
+  }
+  if (!accumulate_type || (c != nullptr && c->strides.size() != 3))
+    return fail(ErrorCode::internal, "{}: a gemm without its attributes", problem.name());
+  View view{};
+  view.l = problem.dimension("l");
+  view.m = problem.dimension("m");
+  view.n = problem.dimension("n");
+  view.k = problem.dimension("k");
+  view.a_l = a->strides[0], view.a_m = a->strides[1], view.a_k = a->strides[2];
+  view.b_l = b->strides[0], view.b_k = b->strides[1], view.b_n = b->strides[2];
+  view.out_l = out->strides[0], view.out_m = out->strides[1], view.out_n = out->strides[2];
+  view.a = a->dtype;
+  view.b = b->dtype;
+  view.out = out->dtype;
+  view.accumulate = *accumulate_type;
+  view.alpha = number(problem, "alpha", 1);
+  view.beta = number(problem, "beta", 0);
+  view.has_c = c != nullptr;
+  if (c != nullptr) view.c_l = c->strides[0], view.c_m = c->strides[1], view.c_n = c->strides[2];
+  return view;
+}
+
+std::string layout_string(const Problem& problem, bool with_out) {
+  std::string letters;
+  for (std::string_view role : {"a", "b", "out"}) {
+    if (role == "out" && !with_out) break;
+    const Operand* operand = problem.find_operand(role);
+    if (operand == nullptr || operand->strides.empty()) return "";
+    letters += operand->strides.back() == 1 ? 't' : 'n';
+  }
+  return letters;
+}
+
+}  // namespace assay::gemm

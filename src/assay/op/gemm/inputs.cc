@@ -1,0 +1,363 @@
+#include "assay/op/gemm/inputs.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "assay/base/random.h"
+#include "assay/op/gemm/instance.h"
+#include "assay/op/gemm/variation.h"
+
+namespace assay::gemm {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+enum Stream : uint64_t { kA = 1, kB = 2, kC = 3, kRows = 4, kColumns = 5, kPlaces = 6 };
+
+// Largest power of two, at most 1, that brings `bound` below `limit`.
+double scale_to(double bound, double limit) {
+  double scale = 1;
+  while (bound * scale > limit) scale /= 2;
+  return scale;
+}
+
+// 52 random bits of a uniform value in [-1, 1), which + 3 brings to one exponent.
+uint64_t mantissa_bits(double uniform) {
+  return std::bit_cast<uint64_t>(uniform + 3) & ((uint64_t{1} << 52) - 1);
+}
+
+// A value of magnitude [0.5, 1) whose bits behind each place where a narrower format would cut
+// (4, 8, 11, 16 and 24 significant bits) are 011, so that it rounds towards zero there, or 101, so
+// that it rounds away: rounding errors of many such values add up instead of averaging out.
+double one_sided(uint64_t bits, int significand_bits, bool towards_zero) {
+  uint64_t field = bits;
+  for (int place : {4, 8, 11, 16, 24}) {
+    if (place + 3 > significand_bits) break;
+    const int shift = 53 - place - 3;
+    field = (field & ~(uint64_t{7} << shift)) | uint64_t{towards_zero ? 3u : 5u} << shift;
+  }
+  field &= ~((uint64_t{1} << (53 - significand_bits)) - 1);
+  return std::bit_cast<double>(uint64_t{1022} << 52 | field);
+}
+
+class Generator {
+ public:
+  Generator(const Problem& problem, const View& view, InputKind kind, uint64_t seed)
+      : view_(view), kind_(kind) {
+    key_ = seed_from(fmt::format("{} {} {}", problem.signature(), to_string(kind), seed));
+    integer_ = !info(view.out).floating;
+    edge_in_b_ = varied_operand_of(problem) != 1;
+    const double most = std::min(info(view.out).max_finite, info(view.accumulate).max_finite);
+    // A quarter for c and for rounding up; an eighth for varied rows (variation.h).
+    limit_ = integer_ ? most * 0.75 : most / 4 / 8;
+    factor_ = std::max(1.0, std::fabs(view.alpha));
+  }
+
+  Result<Inputs> run(const Problem& problem) {
+    if (integer_ || kind_ == InputKind::exact) {
+      ASSAY_TRY(inputs_.limits, exact_limits(view_));
+      inputs_.exact = true;
+    }
+    if (integer_ && factor_ * static_cast<double>(view_.k) > limit_) {
+      return fail(ErrorCode::unsupported, "alpha: {} lets sums of {} products leave s32",
+                  view_.alpha, view_.k);
+    }
+    const Operand* c = problem.find_operand("c");
+    inputs_.a.assign(static_cast<size_t>(problem.find_operand("a")->span_bytes), kFiller);
+    inputs_.b.assign(static_cast<size_t>(problem.find_operand("b")->span_bytes), kFiller);
+    if (c != nullptr) inputs_.c.assign(static_cast<size_t>(c->span_bytes), kFiller);
+    a_ = with_data(matrix_a(view_), inputs_.a);
+    b_ = with_data(matrix_b(view_), inputs_.b);
+    c_ = with_data(matrix_c(view_), inputs_.c);
+    if (c == nullptr) c_.batches = 0;
+    fill_kind();
+    return std::move(inputs_);
+  }
+
+ private:
+  // Writes value(uniform, row, column) to every element; uniform is in [-1, 1).
+  template <class Make>
+  void fill(const Matrix& matrix, Stream stream, Make value) {
+    const CounterRandom random{key_, stream};
+    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns));
+    for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
+      for (int64_t i = 0; i < rows.count; ++i) {
+        double* line = tile.data() + i * columns.count;
+        const int64_t first = (batch * matrix.rows + rows[i]) * matrix.columns + columns.first;
+        random.fill_uniform(static_cast<uint64_t>(first),
+                            std::span<double>(line, static_cast<size_t>(columns.count)));
+        for (int64_t j = 0; j < columns.count; ++j) line[j] = value(line[j], rows[i], columns[j]);
+      }
+      store_tile(matrix, batch, rows, columns, tile.data());
+    });
+  }
+
+  void fill_constant(const Matrix& matrix, double constant) {
+    const std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns), constant);
+    for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
+      store_tile(matrix, batch, rows, columns, tile.data());
+    });
+  }
+
+  void fill_uniform(const Matrix& matrix, Stream stream, double scale) {
+    if (!integer_ || stream == kC) {
+      fill(matrix, stream, [=](double u, int64_t, int64_t) { return u * scale; });
+      return;
+    }
+    // All of [-128, 127] in the operand that nobody negates, [-127, 127] in the other.
+    const double most = integer_magnitude();
+    const double low = most == 127 && (stream == kB) == edge_in_b_ ? -128 : -most;
+    fill(matrix, stream, [=](double u, int64_t, int64_t) {
+      return std::floor((u + 1) / 2 * (most - low + 1)) + low;
+    });
+  }
+
+  // Largest m <= 127 with k products of up to (m + 1) m within s32.
+  double integer_magnitude() const {
+    const double each = limit_ / factor_ / static_cast<double>(view_.k);
+    double most = 127;
+    while (most > 1 && most * (most == 127 ? 128 : most) > each) --most;
+    return most;
+  }
+
+  void fill_c(double amplitude) {
+    if (inputs_.exact) {
+      const auto most = static_cast<double>(inputs_.limits.c);
+      fill(c_, kC, [=](double u, int64_t, int64_t) {
+        return std::floor((u + 1) / 2 * (2 * most + 1)) - most;
+      });
+      return;
+    }
+    fill_uniform(c_, kC, amplitude * scale_to(std::fabs(view_.beta), limit_));
+  }
+
+  void fill_kind() {
+    const auto k = static_cast<double>(view_.k);
+    // Random signs keep sums of k products near sqrt(k); 16 deviations are never seen.
+    const double random_sum = factor_ * std::min(k, 16 * std::sqrt(k));
+    switch (kind_) {
+      case InputKind::uniform:
+      case InputKind::non_finite:
+        fill_uniform(a_, kA, scale_to(random_sum, limit_));
+        fill_uniform(b_, kB, 1);
+        fill_c(1);
+        if (kind_ == InputKind::non_finite) place_specials();
+        return;
+      case InputKind::exact:
+        return fill_exact();
+      case InputKind::wide_range:
+        return fill_wide_range();
+      case InputKind::cancellation:
+        return fill_cancellation(scale_to(factor_ * k, limit_));
+      case InputKind::needle:
+        return fill_needle();
+      case InputKind::zeros:
+        fill_constant(a_, 0);
+        fill_constant(b_, 0);
+        fill_constant(c_, 0);
+        return;
+      case InputKind::ones:
+        fill_constant(a_, scale_to(factor_ * k, limit_));
+        fill_constant(b_, 1);
+        fill_constant(c_, 1);
+        return;
+      case InputKind::identity:
+        return fill_identity();
+    }
+  }
+
+  uint64_t place(uint64_t index, int64_t bound) const {
+    return CounterRandom{key_, kPlaces}.below(index, static_cast<uint64_t>(bound));
+  }
+  bool first_side() const { return place(0, 2) == 0; }
+
+  void put(const Matrix& matrix, uint64_t row, uint64_t column, double value) {
+    inputs_.batch = static_cast<int64_t>(place(1, matrix.batches));
+    store_from_double(
+        matrix.dtype, value,
+        matrix.at(inputs_.batch, static_cast<int64_t>(row), static_cast<int64_t>(column)));
+  }
+
+  // NaN in a row (column) of out, an infinity in another, so that most outputs stay finite. Within
+  // a row of out, infinities are of one sign or meet their opposite: NaN, in any order of sums.
+  void place_specials() {
+    const double values[] = {kNan, kInfinity, -kInfinity};
+    const uint64_t row = place(2, view_.m), column = place(3, view_.n);
+    for (uint64_t i = 0; i < 3; ++i) {
+      const uint64_t index = place(4 + i, view_.k);
+      const uint64_t at_row = (row + i) % static_cast<uint64_t>(view_.m);
+      if (static_cast<int64_t>(i) + 1 < view_.m || (i == 0 && view_.n == 1)) {
+        put(a_, at_row, index, values[i]);
+        inputs_.rows.push_back(static_cast<int64_t>(at_row));
+      }
+      const uint64_t at_column = (column + i) % static_cast<uint64_t>(view_.n);
+      if (static_cast<int64_t>(i) + 1 < view_.n) {
+        put(b_, index, at_column, values[2 - i]);
+        inputs_.columns.push_back(static_cast<int64_t>(at_column));
+      }
+    }
+  }
+
+  void fill_exact() {
+    const ExactPlan plan = plan_exact(view_, inputs_.limits, key_);
+    // Odd numbers in the upper half of the magnitudes, so that the last bit is always there.
+    const auto value = [](double u, int64_t most) {
+      const auto low = static_cast<double>(most / 2 + 1);
+      const double size = std::fabs(u);
+      double magnitude = low + std::floor(size * (static_cast<double>(most) - low + 1));
+      magnitude = std::min(magnitude, static_cast<double>(most));
+      if (most >= 7) magnitude = 2 * std::floor(magnitude / 2) + 1;
+      if (most == 0) magnitude = 0;
+      return u < 0 ? -magnitude : magnitude;
+    };
+    const CounterRandom random_a{key_, kA}, random_b{key_, kB};
+    const auto k = static_cast<size_t>(view_.k);
+    // Whole rows of a at once, since pairs of indices lie anywhere in k; as many as fit a few MiB.
+    const int64_t strip = std::clamp<int64_t>((int64_t{1} << 19) / view_.k, 1, kTileRows);
+    std::vector<double> uniform(k), lines(k * static_cast<size_t>(strip));
+    for (int64_t l = 0; l < view_.l; ++l) {
+      for (int64_t first = 0; first < view_.m; first += strip) {
+        const Range rows{nullptr, first, std::min(strip, view_.m - first)};
+        for (int64_t i = 0; i < rows.count; ++i) {
+          random_a.fill_uniform(static_cast<uint64_t>((l * view_.m + rows[i]) * view_.k), uniform);
+          double* line = lines.data() + static_cast<size_t>(i) * k;
+          for (size_t p = 0; p < k; ++p) {
+            const auto from = static_cast<size_t>(plan.source[p]);
+            const bool active = plan.sparse_b || is_active(plan, static_cast<int64_t>(p), rows[i]);
+            line[p] = active ? value(uniform[from], plan.a[from]) : 0;
+          }
+        }
+        store_tile(a_, l, rows, Range::all(view_.k), lines.data());
+      }
+    }
+    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns));
+    for_each_tile(b_, [&](int64_t l, Range rows, Range columns) {
+      for (int64_t i = 0; i < rows.count; ++i) {
+        const int64_t p = rows[i], from = plan.source[static_cast<size_t>(p)];
+        double* out = tile.data() + i * columns.count;
+        random_b.fill_uniform(static_cast<uint64_t>((l * view_.k + from) * view_.n + columns.first),
+                              std::span<double>(out, static_cast<size_t>(columns.count)));
+        const int64_t most = plan.b[static_cast<size_t>(from)];
+        for (int64_t j = 0; j < columns.count; ++j) {
+          const bool active = !plan.sparse_b || is_active(plan, p, columns[j]);
+          out[j] = active ? (p == from ? 1 : -1) * value(out[j], most) : 0;
+        }
+      }
+      store_tile(b_, l, rows, columns, tile.data());
+    });
+    fill_c(1);
+  }
+
+  // Exponents uniform over a range whose upper end keeps sums below the limit and whose lower end
+  // keeps inputs normal.
+  void fill_wide_range() {
+    const auto exponent = [](double value) { return std::ilogb(value); };
+    const bool wide = view_.a == DType::f64 && view_.b == DType::f64 && view_.out == DType::f64;
+    const int reach = wide ? 100 : 20;
+    const int room = exponent(limit_ / factor_ / static_cast<double>(view_.k)) / 2 - 1;
+    for (auto [matrix, stream] : {std::pair{a_, kA}, {b_, kB}}) {
+      const int least = matrix.dtype == DType::f16 ? -13 : -100;
+      const int most_of_type = exponent(info(matrix.dtype).max_finite) - 4;
+      const int high = std::max(least, std::min({reach, room, most_of_type}));
+      const int low = std::max(least, high - 2 * reach);
+      std::vector<double> powers;
+      for (int e = low; e <= high; ++e) powers.push_back(std::ldexp(1, e - 1));
+      fill(matrix, stream, [&](double u, int64_t, int64_t) {
+        return (u < 0 ? u - 1 : u + 1) * powers[(mantissa_bits(u) & 0xffff) % powers.size()];
+      });
+    }
+    fill_c(1);
+  }
+
+  // Positive products in the first half of k, negative ones in the second, about equal in sum;
+  // those that a narrower input type would make smaller are positive, the others negative, so that
+  // its errors all go one way. Whole rows and columns are negated at random.
+  void fill_cancellation(double scale) {
+    const CounterRandom rows{key_, kRows}, columns{key_, kColumns};
+    const int64_t middle = (view_.k + 1) / 2;
+    const int bits_a = info(view_.a).significand_bits, bits_b = info(view_.b).significand_bits;
+    fill(a_, kA, [&](double u, int64_t i, int64_t p) {
+      const double size = one_sided(mantissa_bits(u), bits_a, p < middle) * scale;
+      return rows.bits(static_cast<uint64_t>(i)) & 1 ? -size : size;
+    });
+    fill(b_, kB, [&](double u, int64_t p, int64_t j) {
+      const double size = one_sided(mantissa_bits(u), bits_b, p < middle);
+      return ((columns.bits(static_cast<uint64_t>(j)) & 1) != 0) != (p >= middle) ? -size : size;
+    });
+    fill_c(1);
+  }
+
+  void fill_needle() {
+    const Matrix& zero = first_side() ? a_ : b_;
+    const Matrix& other = first_side() ? b_ : a_;
+    double huge = 127;
+    if (integer_) {
+      while (huge > 1 && huge * 128 * factor_ > limit_) huge = std::floor(huge / 2);
+    } else {
+      huge = 0x1p60 * scale_to(0x1p60 * factor_, limit_);
+      huge *= scale_to(huge, info(zero.dtype).max_finite / 16);
+    }
+    fill_constant(zero, 0);
+    fill_uniform(other, first_side() ? kB : kA, 1);
+    fill_constant(c_, 0);
+    const uint64_t row = place(2, zero.rows), column = place(3, zero.columns);
+    put(zero, row, column, place(7, 2) == 0 ? huge : -huge);
+    if (first_side())
+      inputs_.rows.push_back(static_cast<int64_t>(row));
+    else
+      inputs_.columns.push_back(static_cast<int64_t>(column));
+  }
+
+  void fill_identity() {
+    const Matrix& unit = first_side() ? b_ : a_;
+    fill(unit, kA, [](double, int64_t i, int64_t j) { return i == j ? 1.0 : 0.0; });
+    fill_uniform(first_side() ? a_ : b_, first_side() ? kA : kB, scale_to(factor_, limit_));
+    fill_c(1);
+  }
+
+  const View& view_;
+  InputKind kind_;
+  uint64_t key_ = 0;
+  bool integer_ = false;
+  bool edge_in_b_ = true;  // -128 stands in b alone, else in a alone: see variation.h.
+  double limit_ = 0;       // What |alpha| times a sum of products may reach.
+  double factor_ = 1;      // |alpha|, at least 1.
+  Inputs inputs_;
+  Matrix a_, b_, c_;
+};
+
+}  // namespace
+
+Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind kind,
+                           uint64_t seed) {
+  const std::vector<InputKind> useful = useful_input_kinds(view);
+  if (std::find(useful.begin(), useful.end(), kind) == useful.end()) {
+    if (kind == InputKind::exact) {
+      auto limits = exact_limits(view);
+      if (!limits) return fail(limits.error());
+    }
+    return fail(ErrorCode::unsupported, "inputs of the kind {} say nothing about {}",
+                to_string(kind), problem.name());
+  }
+  return Generator(problem, view, kind, seed).run(problem);
+}
+
+std::vector<InputKind> useful_input_kinds(const View& view) {
+  if (!info(view.out).floating) {
+    return {InputKind::exact, InputKind::uniform, InputKind::needle,
+            InputKind::zeros, InputKind::ones,    InputKind::identity};
+  }
+  std::vector<InputKind> kinds;
+  if (exact_limits(view)) kinds.push_back(InputKind::exact);
+  kinds.insert(kinds.end(),
+               {InputKind::uniform, InputKind::cancellation, InputKind::wide_range,
+                InputKind::needle, InputKind::identity, InputKind::ones, InputKind::zeros});
+  // With alpha = 0 kernels need not read a and b, and whether NaN gets through is their choice.
+  if (view.alpha != 0) kinds.push_back(InputKind::non_finite);
+  return kinds;
+}
+
+}  // namespace assay::gemm

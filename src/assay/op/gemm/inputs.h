@@ -1,0 +1,30 @@
+#pragma once
+
+// Values of each InputKind, written as bytes in the operands' own types and strides. Not for use
+// outside op/gemm.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "assay/op/gemm/exact_plan.h"
+#include "assay/op/gemm/matrix.h"
+
+namespace assay::gemm {
+
+// All ones: a NaN of every float format, -1 of integers. Between strided rows, so that a kernel
+// which reads there shows it.
+inline constexpr std::byte kFiller{0xff};
+
+struct Inputs {
+  std::vector<std::byte> a, b, c;  // c is empty where there is none.
+  bool exact = false;              // Integers throughout: compare exactly, check with Freivalds.
+  ExactLimits limits;              // Of exact inputs.
+  std::vector<int64_t> rows, columns;  // Of out, where something special is: worth a sample,
+  int64_t batch = 0;                   // in this batch.
+};
+
+// Deterministic in all arguments. Unsupported where a kind cannot be had (see useful_input_kinds).
+Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind kind, uint64_t seed);
+
+}  // namespace assay::gemm

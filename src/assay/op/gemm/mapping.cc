@@ -1,0 +1,114 @@
+#include "assay/op/gemm/mapping.h"
+
+#include <cstring>
+#include <numeric>
+
+#include "assay/base/random.h"
+
+namespace assay::gemm {
+namespace {
+
+template <class Bits>
+void copy_permuted(const Matrix& from, const Matrix& to, const Axis& batches, const Axis& rows,
+                   const Axis& columns) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(Bits));
+  constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  for (int64_t l = 0; l < to.batches; ++l) {
+    for (int64_t i = 0; i < to.rows; ++i) {
+      const std::byte* source = from.at(batches.from[l], rows.from[i], 0);
+      std::byte* target = to.at(l, i, 0);
+      for (int64_t j = 0; j < to.columns; ++j) {
+        Bits value;
+        std::memcpy(&value, source + columns.from[j] * from.column_stride * kSize, sizeof(value));
+        if (rows.negative[i] != columns.negative[j]) value = static_cast<Bits>(value ^ kSign);
+        std::memcpy(target + j * to.column_stride * kSize, &value, sizeof(value));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Axis Axis::identity(int64_t size) {
+  Axis axis;
+  axis.from.resize(static_cast<size_t>(size));
+  std::iota(axis.from.begin(), axis.from.end(), int64_t{0});
+  axis.negative.assign(static_cast<size_t>(size), 0);
+  return axis;
+}
+
+Axis Axis::random(int64_t size, bool flip, uint64_t seed, uint64_t stream) {
+  Axis axis = identity(size);
+  const CounterRandom order{seed, stream}, signs{seed, stream + 1};
+  for (int64_t i = size - 1; i > 0; --i) {
+    const auto index = static_cast<uint64_t>(i);
+    std::swap(axis.from[index], axis.from[order.below(index, index + 1)]);
+  }
+  for (size_t i = 0; flip && i < axis.negative.size(); ++i)
+    axis.negative[i] = static_cast<uint8_t>(signs.bits(i) & 1);
+  return axis;
+}
+
+Axis Axis::after(const Axis& inner) const {
+  Axis result = *this;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const auto middle = static_cast<size_t>(from[i]);
+    result.from[i] = inner.from[middle];
+    result.negative[i] = negative[i] ^ inner.negative[middle];
+  }
+  return result;
+}
+
+std::vector<int64_t> Axis::inverse() const {
+  std::vector<int64_t> to(from.size());
+  for (size_t i = 0; i < from.size(); ++i)
+    to[static_cast<size_t>(from[i])] = static_cast<int64_t>(i);
+  return to;
+}
+
+Mapping Mapping::identity(const View& view) {
+  return {Axis::identity(view.l), Axis::identity(view.m), Axis::identity(view.n),
+          Axis::identity(view.k)};
+}
+
+Mapping Mapping::random(const View& view, uint64_t seed) {
+  const bool flip = info(view.out).floating;
+  return {Axis::random(view.l, false, seed, 10), Axis::random(view.m, flip, seed, 20),
+          Axis::random(view.n, flip, seed, 30), Axis::random(view.k, flip, seed, 40)};
+}
+
+Mapping Mapping::after(const Mapping& inner) const {
+  return {l.after(inner.l), m.after(inner.m), n.after(inner.n), k.after(inner.k)};
+}
+
+std::vector<std::byte> permuted(const Matrix& matrix, const std::vector<std::byte>& bytes,
+                                const Axis& batches, const Axis& rows, const Axis& columns) {
+  std::vector<std::byte> result(bytes.size(), kFiller);
+  Matrix from = with_data(matrix, bytes), to = with_data(matrix, result);
+  const Axis* outer = &rows;
+  const Axis* inner = &columns;
+  if (matrix.row_stride < matrix.column_stride) {  // Run along what lies together.
+    for (Matrix* each : {&from, &to}) {
+      std::swap(each->rows, each->columns);
+      std::swap(each->row_stride, each->column_stride);
+    }
+    std::swap(outer, inner);
+  }
+  switch (size_bytes(matrix.dtype)) {
+    case 1:
+      copy_permuted<uint8_t>(from, to, batches, *outer, *inner);
+      break;
+    case 2:
+      copy_permuted<uint16_t>(from, to, batches, *outer, *inner);
+      break;
+    case 4:
+      copy_permuted<uint32_t>(from, to, batches, *outer, *inner);
+      break;
+    default:
+      copy_permuted<uint64_t>(from, to, batches, *outer, *inner);
+      break;
+  }
+  return result;
+}
+
+}  // namespace assay::gemm

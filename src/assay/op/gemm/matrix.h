@@ -1,0 +1,68 @@
+#pragma once
+
+// Operands as bytes with strides, read and written in tiles of doubles. Not for use outside
+// op/gemm.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assay/op/gemm/gemm.h"
+
+namespace assay::gemm {
+
+// Indices of one dimension: a run, or those of a list.
+struct Range {
+  const int64_t* list = nullptr;
+  int64_t first = 0;
+  int64_t count = 0;
+
+  static Range all(int64_t count) { return {nullptr, 0, count}; }
+  static Range of(std::span<const int64_t> list) {
+    return {list.data(), 0, static_cast<int64_t>(list.size())};
+  }
+  int64_t operator[](int64_t i) const { return list ? list[first + i] : first + i; }
+  Range part(int64_t from, int64_t length) const { return {list, first + from, length}; }
+};
+
+// One operand of a problem. Strides in elements; the bytes belong to somebody else.
+struct Matrix {
+  std::byte* data = nullptr;
+  DType dtype = DType::f32;
+  int64_t batches = 0, rows = 0, columns = 0;
+  int64_t batch_stride = 0, row_stride = 0, column_stride = 0;
+
+  std::byte* at(int64_t batch, int64_t row, int64_t column) const {
+    return data +
+           (batch * batch_stride + row * row_stride + column * column_stride) * size_bytes(dtype);
+  }
+};
+
+// How a problem's operands lie; data is null.
+Matrix matrix_a(const View& view);
+Matrix matrix_b(const View& view);
+Matrix matrix_c(const View& view);
+Matrix matrix_out(const View& view);
+Matrix with_data(Matrix matrix, std::span<const std::byte> bytes);  // For reading.
+
+// tile[i * columns.count + j] = element (rows[i], columns[j]) of a batch.
+void load_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, double* tile);
+
+// The other way round, for runs of rows and columns; values are rounded to the matrix's type.
+void store_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, const double* tile);
+
+// Calls use(batch, rows, columns) for tiles that cover the matrix and fit the caches.
+inline constexpr int64_t kTileRows = 32, kTileColumns = 512;
+template <class Use>
+void for_each_tile(const Matrix& matrix, Use use) {
+  for (int64_t batch = 0; batch < matrix.batches; ++batch) {
+    for (int64_t row = 0; row < matrix.rows; row += kTileRows) {
+      const Range rows{nullptr, row, std::min(kTileRows, matrix.rows - row)};
+      for (int64_t column = 0; column < matrix.columns; column += kTileColumns)
+        use(batch, rows, Range{nullptr, column, std::min(kTileColumns, matrix.columns - column)});
+    }
+  }
+}
+
+}  // namespace assay::gemm
