@@ -94,15 +94,13 @@ Result<Expression> EntryReader::parse_expression(const YamlField& field,
                                                  const std::string& text) const {
   auto expression = Expression::parse(text);
   if (!expression) return fail(field.error(expression.error().message));
-  ': {}", sanitize(text, 200), expression.error().message)));
-}
-const std::vector<std::string> known = expression_names(entry_);
-for (const std::string& name : expression->names()) {
-  if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-  return fail(field.error(fmt::format("in '{}': {}", sanitize(text, 200),
-                                      unknown_name("size or tunable", name, known))));
-}
-return expression;
+  const std::vector<std::string> known = expression_names(entry_);
+  for (const std::string& name : expression->names()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return fail(field.error(fmt::format("in '{}': {}", sanitize(text, 200),
+                                        unknown_name("size or tunable", name, known))));
+  }
+  return expression;
 }
 
 Status EntryReader::read_workspace() {
