@@ -166,7 +166,6 @@ TEST(Suite, EveryFieldOfAShapeIsChecked) {
       {sizes + "a: 32", "a: '32' is a number, not text"},
       {sizes + "out: [f32]", "out: is a list"},
       {sizes + "dtype: float99", "dtype: "},
-      {sizes + "dtype: u8", "shapes[0].dtype: a: u8"},
       {sizes + "accumulate: foo", "accumulate: "},
       {sizes + "layout: xy", "layout"},
       {sizes + "layout: 3", "layout: '3' is a number"},
@@ -193,6 +192,13 @@ TEST(Suite, EveryFieldOfAShapeIsChecked) {
     EXPECT_THAT(suite.error().message, AllOf(StartsWith("s.yaml:4:"), HasSubstr(test.part)))
         << test.shape;
   }
+}
+
+TEST(Suite, TypesKnownByNameOnlyAreUnsupported) {
+  const auto suite = parse_suite(with_shape("name: x, m: 4, n: 4, k: 4, dtype: u8"), "s.yaml");
+  ASSERT_FALSE(suite);
+  EXPECT_EQ(suite.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(suite.error().message, StartsWith("s.yaml:4:40: shapes[0].dtype: a: u8"));
 }
 
 TEST(Suite, TheRestOfTheFileIsChecked) {
