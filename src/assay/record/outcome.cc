@@ -48,13 +48,14 @@ std::string with_message(std::string_view what, std::string_view message) {
 struct Sentence {
   std::string operator()(const ending::Timed&) const { return "timed"; }
   std::string operator()(const ending::Refusal& refusal) const {
-    return with_message("refused", refusal.reasons.empty() ? "" : refusal.reasons.front().sentence);
+    return with_message("was refused",
+                        refusal.reasons.empty() ? "" : refusal.reasons.front().sentence);
   }
   std::string operator()(const ending::BuildFailure& failure) const {
     return with_message("did not compile", failure.message);
   }
   std::string operator()(const ending::Mismatch& mismatch) const {
-    return with_message("wrong", mismatch.message);
+    return with_message("gave wrong results", mismatch.message);
   }
   std::string operator()(const ending::Crash& crash) const {
     const std::string how = crash.signal != 0 ? signal_name(crash.signal)
@@ -67,19 +68,19 @@ struct Sentence {
   }
   std::string operator()(const ending::OutOfMemory& memory) const {
     return memory.limit_bytes > 0
-               ? fmt::format("out of memory{} (limit {})", in_stage(memory.stage),
+               ? fmt::format("ran out of memory{} (limit {})", in_stage(memory.stage),
                              format_bytes(static_cast<double>(memory.limit_bytes)))
-               : fmt::format("out of memory{}", in_stage(memory.stage));
+               : fmt::format("ran out of memory{}", in_stage(memory.stage));
   }
   std::string operator()(const ending::DeviceLost& lost) const {
-    return with_message("device lost", lost.message);
+    return with_message("lost the device", lost.message);
   }
   std::string operator()(const ending::Violation& violation) const {
-    return with_message(fmt::format("violation {}", sanitize(violation.code, 60)),
+    return with_message(fmt::format("broke a rule ({})", sanitize(violation.code, 60)),
                         violation.message);
   }
   std::string operator()(const ending::NotReached& reached) const {
-    return with_message("not reached", reached.message);
+    return with_message("was not reached", reached.message);
   }
 };
 

@@ -79,7 +79,7 @@ using Ending = std::variant<ending::Timed, ending::Refusal, ending::BuildFailure
 // "timed", "refusal", "build_failure", "mismatch", "crash", "timeout", "out_of_memory",
 // "device_lost", "violation", "not_reached".
 std::string_view ending_name(const Ending& ending);
-// One sentence for a table's footnote: "crashed in verify (SIGSEGV)".
+// What the kernel did, to follow its name: "crashed in verify (SIGSEGV)", "did not compile: ...".
 std::string ending_sentence(const Ending& ending);
 inline bool is_timed(const Ending& ending) { return std::holds_alternative<ending::Timed>(ending); }
 

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/report/sweep_report.h"
+#include "assay/report/words.h"
+
+namespace assay::report {
+namespace {
+
+constexpr int kLabelWidth = 10;  // "proving   ", "verdict   " ...
+
+std::string safe(std::string_view text) { return sanitize(text, 240); }
+
+std::string labelled(std::string_view label, const std::string& text, const TextStyle& style) {
+  return wrap(pad(label, kLabelWidth - 1) + ' ' + text, style.width, kLabelWidth);
+}
+
+std::string called(const KernelOutcome& kernel) {
+  return kernel.role == KernelRole::user ? "yours" : safe(kernel.label());
+}
+
+std::string example_of(const KernelOutcome& kernel) {
+  const auto* mismatch = std::get_if<ending::Mismatch>(&kernel.ending);
+  if (mismatch == nullptr) {
+    return fmt::format("{} {}", safe(kernel.name), ending_sentence(kernel.ending));
+  }
+  return fmt::format("{}: {}", safe(kernel.name), safe(mismatch->message));
+}
+
+// What failed, grouped by how; the first of each group as the example.
+std::string proving(const ProblemRecord& problem) {
+  int tried = 0, right = 0;
+  struct Group {
+    std::string_view ending;
+    int count = 0;
+    std::string example;
+  };
+  std::vector<Group> groups;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    const std::string_view ending = ending_name(kernel.ending);
+    if (kernel.role == KernelRole::reference || ending == "refusal") continue;
+    ++tried;
+    if (kernel.proof && kernel.proof->right && (ending == "timed" || ending == "not_reached")) {
+      ++right;
+      continue;
+    }
+    if (ending == "timed" || ending == "not_reached") continue;
+    const std::string_view word = ending == "mismatch" ? "wrong" : ending;
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& group) { return group.ending == word; });
+    if (found == groups.end()) {
+      groups.push_back({word, 0, example_of(kernel)});
+      found = groups.end() - 1;
+    }
+    ++found->count;
+  }
+  std::string text = fmt::format("{} kernel{}: {} right", tried, tried == 1 ? "" : "s", right);
+  for (const Group& group : groups) {
+    std::string name(group.ending);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    text += fmt::format(", {} {} ({})", group.count, name, group.example);
+  }
+  return text;
+}
+
+std::string racing(const ProblemRecord& problem, const TextStyle& style) {
+  std::vector<std::pair<std::string, int>> providers;
+  bool yours = false;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (!kernel.race) continue;
+    if (kernel.role == KernelRole::user) {
+      yours = true;
+      continue;
+    }
+    auto found = std::find_if(providers.begin(), providers.end(),
+                              [&](const auto& entry) { return entry.first == kernel.provider; });
+    if (found == providers.end()) found = providers.insert(providers.end(), {kernel.provider, 0});
+    ++found->second;
+  }
+  std::vector<std::string> texts;
+  for (const auto& [provider, count] : providers) {
+    texts.push_back(fmt::format("{} ({})", safe(provider), count));
+  }
+  if (yours) texts.emplace_back("yours");
+  std::string text = texts.empty() ? "nobody" : join(texts, ", ");
+  if (!problem.race) return text;
+  const std::string rounds = fmt::format("{} rounds", problem.race->rounds);
+  const int room = std::min(style.width, 80) - kLabelWidth - display_width(rounds);
+  return display_width(text) + 2 <= room ? pad(text, room) + rounds : text + ", " + rounds;
+}
+
+std::string times(const ProblemRecord& problem, const Confirmation& confirmation,
+                  const PairVerdict& headline) {
+  std::vector<std::string> texts;
+  std::vector<std::string> ids;
+  const auto add = [&](const std::string& id, std::string_view prefix) {
+    const KernelOutcome* kernel = problem.find(id);
+    if (kernel == nullptr || std::find(ids.begin(), ids.end(), id) != ids.end()) return;
+    ids.push_back(id);
+    texts.push_back(fmt::format("{}{} {} us", prefix, called(*kernel),
+                                microseconds(confirmation.conclusion.median_us(id))));
+  };
+  add(headline.candidate, "");
+  add(headline.other, "");
+  add(confirmation.baseline, "default ");
+  add(confirmation.conclusion.winner, "winner ");
+  return join(texts, ", ");
+}
+
+// A user's kernel that never came to be timed has its ending for a verdict.
+const KernelOutcome* fallen(const ProblemRecord& problem) {
+  const KernelOutcome* found = nullptr;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (kernel.role != KernelRole::user) continue;
+    if (is_timed(kernel.ending)) return nullptr;
+    if (found == nullptr) found = &kernel;
+  }
+  return found;
+}
+
+std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) {
+  if (const KernelOutcome* kernel = fallen(problem)) {
+    return labelled("verdict", fmt::format("none: yours {}", ending_sentence(kernel->ending)),
+                    style);
+  }
+  const Confirmation* confirmation = problem.decisive();
+  if (confirmation == nullptr || !confirmation->conclusion.headline) {
+    const std::string why =
+        problem.no_winner.empty() ? "nothing was confirmed" : safe(problem.no_winner);
+    return labelled("verdict", "none: " + why, style);
+  }
+  const PairVerdict& headline = *confirmation->conclusion.headline;
+  const stats::Verdict& verdict = headline.verdict;
+  const KernelOutcome* candidate = problem.find(headline.candidate);
+  const bool stock = candidate != nullptr && candidate->role == KernelRole::stock;
+  std::string text = against(verdict.word, stock ? "the default" : "the best stock kernel");
+  if (verdict.has_interval()) text += ": " + ratio_times(verdict);
+  if (!verdict.reason.empty()) text += "; " + safe(verdict.reason);
+  const bool open = verdict.word == stats::Word::same || verdict.word == stats::Word::unsure;
+  if (open && verdict.has_interval() && verdict.smallest_detectable > 0) {
+    text += fmt::format("; differences from {} up would have shown",
+                        percent(verdict.smallest_detectable));
+  }
+  std::string lines = labelled("verdict", text, style);
+  // After wrapping: colour must not count as width. The word stands at the line's start.
+  const std::string word(stats::to_string(verdict.word));
+  if (const std::size_t at = lines.find(word); at != std::string::npos) {
+    lines.replace(at, word.size(), coloured(word, tone_of(verdict.word), style));
+  }
+  lines += labelled("", times(problem, *confirmation, headline), style);
+  for (const SignFlip& flip : problem.flips) {
+    lines += labelled("", fmt::format("flips: {:.2f} {}", flip.ratio, safe(flip.spacing)), style);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string race_text(const RunRecord& record, const RaceReportOptions& options) {
+  std::string out;
+  for (const ProblemRecord& problem : record.problems) {
+    if (record.problems.size() > 1) out += problem.name + '\n';
+    out += labelled("proving", proving(problem), options.style);
+    out += labelled("racing", racing(problem, options.style), options.style);
+    out += verdict_lines(problem, options.style);
+  }
+  for (const Finding& finding : record.findings) {
+    out += labelled("finding", fmt::format("{}: {}", safe(finding.code), safe(finding.sentence)),
+                    options.style);
+  }
+  if (!options.record_path.empty()) {
+    out += labelled("record", options.record_path + "   (anyone can `assay replay` it)",
+                    options.style);
+  }
+  return out;
+}
+
+}  // namespace assay::report

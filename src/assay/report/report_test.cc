@@ -1,0 +1,362 @@
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/text.h"
+#include "assay/compare/compare.h"
+#include "assay/record/testing/sample_record.h"
+#include "assay/report/compare_report.h"
+#include "assay/report/sweep_report.h"
+#include "assay/report/words.h"
+
+namespace assay::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+SweepReportOptions with_path() {
+  SweepReportOptions options;
+  options.record_path = "runs/0412-decode/record.json";
+  options.next = "assay export --winner m1_qkv";
+  return options;
+}
+
+RunRecord decode_record() {
+  RunRecord record = assay::testing::make_record();
+  record.problems[2].flips = {{"isolated", 1.04}};
+  return record;
+}
+
+int widest_line(const std::string& text) {
+  int widest = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    widest = std::max(widest, display_width(line));
+  }
+  return widest;
+}
+
+TEST(SweepReportTest, TheTableInEightyColumns) {
+  EXPECT_EQ(sweep_text(decode_record(), with_path()),
+            R"(shape     winner               us  ceiling  vs best stock      err  verdict
+m1_qkv    mine/skinny        9.09  68 % rd  1.10 [1.10 1.10]  0.31  faster
+m4_up     tie of 2: openb..  10.0  68 % rd  1.00 [1.00 1.00]  0.31  same (0.1 %)
+m64_down  openblas/gemm      10.0  68 % rd  0.95 [0.95 0.95]  0.31  slower*
+
+err: largest error as a share of the budget
+(%): the smallest difference that this run could have shown
+* m64_down flips: 1.04 isolated, 0.95 back_to_back
+tie m4_up: openblas/gemm 10.0 us, mine/skinny 10.0 us
+condition cold_weights, back_to_back, plain; preparation allowed, dependent
+  launch forbidden; margin 1 %
+trust unconfined_native: native code ran in the process that timed it
+3 shapes, 61 kernels proven, 1 wrong, 1,804 refused, 38 s timed   (--why)
+record runs/0412-decode/record.json     next: assay export --winner m1_qkv
+)");
+}
+
+TEST(SweepReportTest, LongNamesMoveToLinesOfTheirOwn) {
+  RunRecord record = decode_record();
+  record.problems[0].name = "prefill_mlp_expand_m16384_n16384_k8192";
+  const std::string text = sweep_text(record, with_path());
+  EXPECT_THAT(text, HasSubstr("\nprefill_mlp_expand_m16384_n16384_k8192\n"
+                              "  mine/skinny              9.09  68 % rd  1.10 [1.10 1.10]"));
+  EXPECT_THAT(text, HasSubstr("  tie of 2: openblas/gemm  10.0"));
+}
+
+TEST(SweepReportTest, AWideTerminalShowsNamesInFullAndAThirdDecimal) {
+  RunRecord record = decode_record();
+  record.problems[0].name = "prefill_mlp_expand_m16384_n16384_k8192";
+  SweepReportOptions options = with_path();
+  options.style.width = 160;
+  EXPECT_THAT(sweep_text(record, options),
+              HasSubstr("prefill_mlp_expand_m16384_n16384_k8192  mine/skinny              9.09  "
+                        "68 % rd  1.100 [1.099 1.101]  0.31  faster\n"));
+}
+
+TEST(SweepReportTest, NothingIsWiderThanTheTerminal) {
+  RunRecord record = decode_record();
+  for (ProblemRecord& problem : record.problems) {
+    problem.name += "_with_a_name_that_goes_on_and_on_and_on_m16384_n16384_k8192";
+    for (KernelOutcome& kernel : problem.kernels) {
+      kernel.name += "_128x256x64_行列_cluster2x1_stages4_pingpong_tma_epilogue";
+      kernel.ending = ending::Timed{};
+    }
+    problem.kernels.push_back(problem.kernels.back());
+    problem.kernels.back().id = "crashed";
+    problem.kernels.back().ending = ending::Crash{11, 0, "verify", ""};
+  }
+  SweepReportOptions options;
+  options.why = true;
+  for (int width = 80; width <= 200; width += 8) {
+    options.style.width = width;
+    EXPECT_LE(widest_line(sweep_text(record, options)), width);
+  }
+}
+
+TEST(SweepReportTest, ColourOnlyIfAsked) {
+  SweepReportOptions options = with_path();
+  EXPECT_THAT(sweep_text(decode_record(), options), Not(HasSubstr("\x1b")));
+  const std::string plain = sweep_text(decode_record(), options);
+  options.style.colour = true;
+  std::string text = sweep_text(decode_record(), options);
+  EXPECT_THAT(text, HasSubstr("\x1b[32mfaster\x1b[0m"));
+  EXPECT_THAT(text, HasSubstr("\x1b[31mslower*\x1b[0m"));
+  // Without the escapes it is the same text.
+  for (const char* escape : {"\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[2m", "\x1b[0m"}) {
+    for (std::size_t at; (at = text.find(escape)) != std::string::npos;) {
+      text.erase(at, std::string_view(escape).size());
+    }
+  }
+  EXPECT_EQ(text, plain);
+}
+
+TEST(SweepReportTest, AProblemWithoutAWinnerSaysWhy) {
+  RunRecord record = decode_record();
+  record.problems[1].confirmations.clear();
+  record.problems[1].no_winner = "2 kernels were wrong, 1 crashed";
+  const std::string text = sweep_text(record);
+  EXPECT_THAT(text, HasSubstr("m4_up     none"));
+  EXPECT_THAT(text, HasSubstr("m4_up: 2 kernels were wrong, 1 crashed"));
+}
+
+TEST(SweepReportTest, StockAgainstItsDefaultIsMarked) {
+  const RunRecord record = assay::testing::make_record(
+      {assay::testing::make_problem("p", {{"onednn", "matmul", KernelRole::stock, 9},
+                                          {"openblas", "gemm", KernelRole::stock, 10}})});
+  const std::string text = sweep_text(record);
+  EXPECT_THAT(text, HasSubstr("+ the best stock kernel against its provider's default"));
+}
+
+TEST(SweepReportTest, WeightsGiveTheModelsTime) {
+  RunRecord record = decode_record();
+  EXPECT_THAT(sweep_text(record), Not(HasSubstr("model:")));
+  record.problems[0].weight = 32;
+  EXPECT_THAT(sweep_text(record),
+              HasSubstr("model: decode: default 340 us, best stock 340, with the winners 311"));
+}
+
+TEST(SweepReportTest, WhyShowsRefusalsFailuresAndFindings) {
+  RunRecord record = decode_record();
+  record.problems[0].kernels.push_back(record.problems[0].kernels[0]);
+  KernelOutcome& crashed = record.problems[0].kernels.back();
+  crashed.id = "other";
+  crashed.name = "skinny.w16";
+  crashed.ending = ending::Crash{11, 0, "verify", "stack smashed"};
+  record.problems[0].kernels[0].findings = {{"denormals_flushed", "bf16 dot products flush"}};
+  SweepReportOptions options;
+  options.why = true;
+  const std::string text = sweep_text(record, options);
+  EXPECT_THAT(text, HasSubstr("m1_qkv: refused 3: divisibility (k=100 is not a multiple of 8)"));
+  EXPECT_THAT(text, HasSubstr("m1_qkv: mine/skinny.w16: crashed in verify (SIGSEGV)"));
+  EXPECT_THAT(text, HasSubstr("denormals_flushed"));
+}
+
+TEST(SweepReportTest, OnlyTheNamedProblemsAreShown) {
+  SweepReportOptions options;
+  options.only = {"m4_up"};
+  const std::string text = sweep_text(decode_record(), options);
+  EXPECT_THAT(text, Not(HasSubstr("m1_qkv")));
+  EXPECT_THAT(text, HasSubstr("3 shapes (1 shown)"));
+}
+
+TEST(SweepReportTest, UntrustedTextCannotSteerTheTerminal) {
+  RunRecord record = decode_record();
+  record.problems[0].kernels[0].name = "evil\x1b[2J\nname";
+  EXPECT_THAT(sweep_text(record), Not(HasSubstr("\x1b")));
+  record.problems[0].no_winner = "a\x1b]0;title\x07";
+  record.problems[0].confirmations.clear();
+  EXPECT_THAT(sweep_text(record), Not(HasSubstr("\x07")));
+}
+
+TEST(SweepReportTest, MarkdownAndCsv) {
+  const std::string markdown = sweep_markdown(decode_record(), with_path());
+  EXPECT_THAT(markdown, HasSubstr("| shape | winner | us | ceiling | vs best stock | err | verdict "
+                                  "|\n|---|---|---:|---:|---|---:|---|\n"));
+  EXPECT_THAT(markdown,
+              HasSubstr("| m1\\_qkv | mine/skinny | 9.09 | 68 % rd | 1.100 [1.099 1.101] | 0.31 | "
+                        "faster |\n"));
+  const std::string csv = sweep_csv(decode_record());
+  EXPECT_THAT(csv, HasSubstr("m1_qkv,\"m1_qkv f32,f32,f32 tn b\",decode,1,"));
+  EXPECT_THAT(csv, HasSubstr(",openblas/gemm mine/skinny,mine/skinny,openblas/gemm,same,"));
+  const std::vector<std::string_view> lines = split(csv, '\n');
+  ASSERT_EQ(lines.size(), 5u);
+}
+
+RunRecord race_record(double yours) {
+  return assay::testing::make_record(
+      {assay::testing::make_problem("m16", {{"openblas", "gemm", KernelRole::stock, 16.9},
+                                            {"my", "my_gemm", KernelRole::user, yours},
+                                            {"onednn", "matmul", KernelRole::stock, 17.4}})});
+}
+
+TEST(RaceReportTest, TheVerdictOfARace) {
+  EXPECT_EQ(race_text(race_record(17.8), {{}, "runs/0413-my_gemm/record.json"}),
+            R"(proving   3 kernels: 3 right
+racing    openblas (1), onednn (1), yours                              12 rounds
+verdict   slower than the best stock kernel: 0.949 x [0.948, 0.950]
+          yours 17.8 us, openblas/gemm 16.9 us
+record    runs/0413-my_gemm/record.json   (anyone can `assay replay` it)
+)");
+}
+
+TEST(RaceReportTest, TheDefaultIsNamedWhereItIsNotTheBestStock) {
+  RunRecord record = race_record(15);
+  record.problems[0].confirmations[0].baseline = "id-onednn-matmul";
+  const std::string text = race_text(record);
+  EXPECT_THAT(text, HasSubstr("faster than the best stock kernel: 1.1"));
+  EXPECT_THAT(text, HasSubstr("yours 15.0 us, openblas/gemm 16.9 us, default onednn/matmul 17.4"));
+}
+
+TEST(RaceReportTest, SameSaysWhatWouldHaveShown) {
+  EXPECT_THAT(race_text(race_record(16.9)), HasSubstr("same as the best stock kernel: 1.000 x ["));
+  EXPECT_THAT(race_text(race_record(16.9)), HasSubstr("up would have"));
+}
+
+TEST(RaceReportTest, UnsureSaysWhy) {
+  RunRecord record = race_record(16);
+  Confirmation& confirmation = record.problems[0].confirmations[0];
+  confirmation.processes.resize(3);
+  confirmation.conclusion = conclude(record.problems[0], confirmation, record.options);
+  const std::string text = race_text(record);
+  EXPECT_THAT(text, HasSubstr("unsure against the best stock kernel; "));
+}
+
+TEST(RaceReportTest, AKernelThatFellHasItsEndingForAVerdict) {
+  RunRecord record = race_record(17.8);
+  KernelOutcome& yours = record.problems[0].kernels[1];
+  yours.ending = ending::Mismatch{"NaN in a padded row"};
+  yours.proof->right = false;
+  const std::string text = race_text(record);
+  EXPECT_THAT(text, HasSubstr("3 kernels: 2 right, 1 wrong (my_gemm: NaN in a padded row)"));
+  EXPECT_THAT(text, HasSubstr("verdict   none: yours gave wrong results: NaN in a padded row"));
+  yours.ending = ending::BuildFailure{"my.cc:3: expected ';'"};
+  EXPECT_THAT(race_text(record), HasSubstr("none: yours did not compile: my.cc:3"));
+  yours.ending = ending::Timeout{"verify", 2};
+  EXPECT_THAT(race_text(record), HasSubstr("none: yours ran past 2.00 s in verify"));
+}
+
+Comparison sample_comparison() {
+  const RunRecord record = assay::testing::make_record();
+  const RecordLookup lookup =
+      [&](const std::string&, const std::string&) -> Result<const RunRecord*> { return &record; };
+  const auto file = [&](const std::string& provider) {
+    return ResultsFile{provider + "_results.json",
+                       provider_results_of(record, provider, "record.json")};
+  };
+  ProviderResults deepep;
+  deepep.provider = "deepep";
+  for (const char* name : {"m1_qkv", "m4_up"}) {
+    ProviderResult result;
+    result.name = name;
+    result.kernel = "my_kernel_sm90_128x256x64";
+    result.runtime_ms = 0.008;
+    result.tflops = 0.524;
+    deepep.results.push_back(result);
+  }
+  CompareOptions options;
+  options.requirements.require = {"mine"};
+  const auto comparison = compare(
+      file("openblas"), std::vector<ResultsFile>{file("mine"), {"deepep_results.json", deepep}},
+      lookup, options);
+  EXPECT_TRUE(comparison.has_value());
+  return *comparison;
+}
+
+TEST(CompareReportTest, TheTableInEightyColumns) {
+  const std::string text = compare_text(sample_comparison());
+  EXPECT_LE(widest_line(text), 80);
+  EXPECT_EQ(text, R"(baseline openblas  (openblas_results.json), margin 1 %
+  provider  kernel                 TFLOP/s    us  speed-up          verdict
+m1_qkv
+  openblas  gemm                     0.419  10.0  1.00              baseline
+  mine      skinny                   0.461  9.09  1.10 [1.10 1.10]  faster
+  deepep    my_kernel_..28x256x64    0.524  8.00  1.25              unproven
+m4_up
+  openblas  gemm                     0.419  10.0  1.00              baseline
+  mine      skinny                   0.420  10.0  1.00 [1.00 1.00]  same (0.1 %)
+  deepep    my_kernel_..28x256x64    0.524  8.00  1.25              unproven
+m64_down
+  openblas  gemm                     0.419  10.0  1.00              baseline
+  mine      skinny                   0.398  10.5  0.95 [0.95 0.95]  slower
+
+mine against openblas: geometric mean 1.01 over 3 problems, 3 of them from
+  samples
+deepep against openblas: geometric mean 1.25 over 2 problems, 0 of them from
+  samples
+unproven deepep: deepep_results.json holds numbers without a record
+held: mine beats openblas on m1_qkv by more than 1 % (faster: 1.100 [1.099,
+  1.101])
+refuted: mine beats openblas on m4_up by more than 1 % (same: 1.000 [0.999,
+  1.001])
+refuted: mine beats openblas on m64_down by more than 1 % (slower: 0.950 [0.949,
+  0.950])
+missing: deepep_results.json: deepep has no result for m64_down
+)");
+}
+
+TEST(CompareReportTest, WiderTerminalsMarkdownAndCsv) {
+  const Comparison comparison = sample_comparison();
+  EXPECT_THAT(compare_text(comparison, {160, false}),
+              HasSubstr("deepep    my_kernel_sm90_128x256x64    0.524  8.00  1.251"));
+  EXPECT_THAT(compare_text(comparison, {80, true}), HasSubstr("\x1b[31mrefuted\x1b[0m: mine"));
+  EXPECT_THAT(
+      compare_markdown(comparison),
+      HasSubstr("| m1\\_qkv | mine | skinny | 0.461 | 9.09 | 1.100 [1.099 1.101] | faster |"));
+  const std::string csv = compare_csv(comparison);
+  EXPECT_THAT(csv, HasSubstr("m1_qkv,m1_qkv,openblas,gemm,"));
+  EXPECT_THAT(csv, HasSubstr(",false,unproven,,,,deepep_results.json holds numbers"));
+}
+
+TEST(CompareReportTest, RecomputeListsDifferencesOrSaysThatThereAreNone) {
+  RunRecord record = assay::testing::make_record();
+  EXPECT_EQ(recompute_text("r.json", recompute(record)),
+            "r.json: every word is what the samples say\n");
+  record.problems[0].confirmations[0].conclusion.winner = "id-openblas-gemm";
+  EXPECT_THAT(recompute_text("r.json", recompute(record), {200, false}),
+              HasSubstr("r.json: m1_qkv: winner: the record says 'openblas/gemm', the samples say "
+                        "'mine/skinny'"));
+}
+
+TEST(WordsTest, NumbersAsPeopleReadThem) {
+  EXPECT_EQ(thousands(0), "0");
+  EXPECT_EQ(thousands(999), "999");
+  EXPECT_EQ(thousands(1804), "1,804");
+  EXPECT_EQ(thousands(-1234567), "-1,234,567");
+  EXPECT_EQ(significant(500), "500");
+  EXPECT_EQ(significant(99.96), "100");
+  EXPECT_EQ(significant(0.52), "0.520");
+  EXPECT_EQ(significant(0.00012), "0.00012");
+  EXPECT_EQ(microseconds(0), "-");
+  EXPECT_EQ(percent(0.004), "0.4 %");
+  EXPECT_EQ(percent(0.123), "12 %");
+  EXPECT_EQ(ratio_decimals(0.01), 2);
+  EXPECT_EQ(ratio_decimals(0.005), 3);
+  EXPECT_EQ(ratio_decimals(0.1), 2);
+  EXPECT_EQ(ratio_decimals(0), 2);
+}
+
+TEST(WordsTest, SameAndUnsureCarryWhatCouldHaveBeenShown) {
+  stats::Verdict verdict{.word = stats::Word::same,
+                         .ratio = 1,
+                         .low = 0.99,
+                         .high = 1.01,
+                         .margin = 0.01,
+                         .smallest_detectable = 0.0123,
+                         .processes = 7,
+                         .reason = ""};
+  EXPECT_EQ(word_and_limit(verdict), "same (1.2 %)");
+  verdict.word = stats::Word::unsure;
+  EXPECT_EQ(word_and_limit(verdict, "*"), "unsure* (1.2 %)");
+  verdict.word = stats::Word::slightly_faster;
+  EXPECT_EQ(word_and_limit(verdict), "slightly faster");
+  verdict.word = stats::Word::unsure;
+  verdict.smallest_detectable = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(word_and_limit(verdict), "unsure");
+  EXPECT_EQ(against(stats::Word::same, "it"), "same as it");
+  EXPECT_EQ(against(stats::Word::slightly_slower, "it"), "slightly slower than it");
+}
+
+}  // namespace
+}  // namespace assay::report

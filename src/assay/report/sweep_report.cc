@@ -1,0 +1,430 @@
+#include "assay/report/sweep_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/report/words.h"
+
+namespace assay::report {
+namespace {
+
+std::string safe(std::string_view text) { return sanitize(text, 240); }
+
+const Conclusion* conclusion_of(const ProblemRecord& problem) {
+  const Confirmation* confirmation = problem.decisive();
+  return confirmation == nullptr ? nullptr : &confirmation->conclusion;
+}
+
+const PairVerdict* headline_of(const ProblemRecord& problem) {
+  const Conclusion* conclusion = conclusion_of(problem);
+  return conclusion != nullptr && conclusion->headline ? &*conclusion->headline : nullptr;
+}
+
+std::string label_of(const ProblemRecord& problem, std::string_view id) {
+  const KernelOutcome* kernel = problem.find(id);
+  return kernel == nullptr ? safe(id) : safe(kernel->label());
+}
+
+std::string winner_text(const ProblemRecord& problem) {
+  const KernelOutcome* winner = problem.winner();
+  if (winner == nullptr) return "none";
+  const std::size_t tied = conclusion_of(problem)->tied.size();
+  return tied > 1 ? fmt::format("tie of {}: {}", tied, safe(winner->label()))
+                  : safe(winner->label());
+}
+
+double winner_us(const ProblemRecord& problem) {
+  const KernelOutcome* winner = problem.winner();
+  return winner == nullptr ? 0 : conclusion_of(problem)->median_us(winner->id);
+}
+
+std::string error_text(const ProblemRecord& problem) {
+  const KernelOutcome* winner = problem.winner();
+  return winner == nullptr || !winner->proof ? std::string("-")
+                                             : fmt::format("{:.2f}", winner->proof->max_error);
+}
+
+// The headline speaks of stock against the default, because nothing but stock was confirmed.
+bool is_stock_headline(const ProblemRecord& problem) {
+  const PairVerdict* headline = headline_of(problem);
+  const KernelOutcome* candidate =
+      headline == nullptr ? nullptr : problem.find(headline->candidate);
+  return candidate != nullptr && candidate->role == KernelRole::stock;
+}
+
+Cell verdict_cell(const ProblemRecord& problem) {
+  const PairVerdict* headline = headline_of(problem);
+  if (headline == nullptr) return {"-", Tone::plain};
+  std::string marks;
+  if (!problem.flips.empty()) marks += '*';
+  if (is_stock_headline(problem)) marks += '+';
+  return {word_and_limit(headline->verdict, marks), tone_of(headline->verdict.word)};
+}
+
+bool is_shown(const ProblemRecord& problem, const std::vector<std::string>& only) {
+  return only.empty() || std::find(only.begin(), only.end(), problem.name) != only.end();
+}
+
+std::vector<const ProblemRecord*> shown_problems(const RunRecord& record,
+                                                 const std::vector<std::string>& only) {
+  std::vector<const ProblemRecord*> shown;
+  for (const ProblemRecord& problem : record.problems) {
+    if (is_shown(problem, only)) shown.push_back(&problem);
+  }
+  return shown;
+}
+
+// From this width on there is room for a third decimal.
+constexpr int kWideTerminal = 100;
+
+int decimals_for(const RunRecord& record, int width) {
+  const int decimals = ratio_decimals(record.options.margin);
+  return width >= kWideTerminal ? std::max(decimals, 3) : decimals;
+}
+
+// `grouped`: the names on lines of their own, where they would leave the kernels no room.
+Table sweep_table(const std::vector<const ProblemRecord*>& problems, bool grouped, int decimals) {
+  Table table;
+  if (!grouped) table.columns.push_back({.title = "shape"});
+  table.columns.push_back({.title = "winner", .shrinks_to = 12});
+  table.columns.push_back({.title = "us", .align = Align::right});
+  table.columns.push_back({.title = "ceiling", .align = Align::right});
+  table.columns.push_back({.title = "vs best stock"});
+  table.columns.push_back({.title = "err", .align = Align::right});
+  table.columns.push_back({.title = "verdict"});
+  for (const ProblemRecord* problem : problems) {
+    Table::Row row;
+    if (grouped) {
+      row.heading = problem->name;
+    } else {
+      row.cells.push_back({problem->name});
+    }
+    const PairVerdict* headline = headline_of(*problem);
+    row.cells.push_back({winner_text(*problem)});
+    row.cells.push_back({microseconds(winner_us(*problem))});
+    row.cells.push_back({problem->winner() == nullptr ? "-" : ceiling_share(*problem)});
+    row.cells.push_back({headline == nullptr ? "-" : ratio_interval(headline->verdict, decimals)});
+    row.cells.push_back({error_text(*problem)});
+    row.cells.push_back(verdict_cell(*problem));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string flip_text(const ProblemRecord& problem) {
+  std::string text;
+  for (const SignFlip& flip : problem.flips) {
+    text += fmt::format("{:.2f} {}, ", flip.ratio, safe(flip.spacing));
+  }
+  const PairVerdict* headline = headline_of(problem);
+  if (headline != nullptr) {
+    text += fmt::format("{:.2f} {}, ", headline->verdict.ratio, safe(problem.condition.spacing));
+  }
+  return text.substr(0, text.size() < 2 ? 0 : text.size() - 2);
+}
+
+std::string no_winner_text(const ProblemRecord& problem) {
+  return problem.no_winner.empty() ? "no kernel was confirmed" : safe(problem.no_winner);
+}
+
+// What the table's marks stand for, and what does not fit into it. One line each.
+std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& problems) {
+  std::vector<std::string> notes = {"err: largest error as a share of the budget"};
+  bool limits = false, stock = false;
+  std::vector<std::string> ties, flips, unclear, none;
+  for (const ProblemRecord* problem : problems) {
+    const PairVerdict* headline = headline_of(*problem);
+    limits = limits || (headline != nullptr &&
+                        word_and_limit(headline->verdict).find('(') != std::string::npos);
+    stock = stock || is_stock_headline(*problem);
+    if (!problem->flips.empty()) {
+      flips.push_back(fmt::format("* {} flips: {}", problem->name, flip_text(*problem)));
+    }
+    if (problem->winner() == nullptr) {
+      none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
+      continue;
+    }
+    const Conclusion& conclusion = *conclusion_of(*problem);
+    const auto list = [&](const std::vector<std::string>& ids) {
+      std::vector<std::string> labels;
+      for (const std::string& id : ids) {
+        labels.push_back(fmt::format("{} {} us", label_of(*problem, id),
+                                     microseconds(conclusion.median_us(id))));
+      }
+      return join(labels, ", ");
+    };
+    if (conclusion.tied.size() > 1) {
+      ties.push_back(fmt::format("tie {}: {}", problem->name, list(conclusion.tied)));
+    }
+    if (!conclusion.unclear.empty()) {
+      unclear.push_back(fmt::format("unclear {}: {}", problem->name, list(conclusion.unclear)));
+    }
+  }
+  if (limits) notes.push_back("(%): the smallest difference that this run could have shown");
+  if (stock) notes.push_back("+ the best stock kernel against its provider's default");
+  for (const auto* group : {&flips, &ties, &unclear, &none}) {
+    notes.insert(notes.end(), group->begin(), group->end());
+  }
+  return notes;
+}
+
+// Sums of weight times time, where the problems are a model's: weights other than 1.
+std::optional<std::string> model_line(const RunRecord& record) {
+  double by_default = 0, best_stock = 0, best = 0;
+  bool weighted = false;
+  for (const ProblemRecord& problem : record.problems) {
+    const Confirmation* confirmation = problem.decisive();
+    if (confirmation == nullptr || problem.winner() == nullptr) return std::nullopt;
+    const Conclusion& conclusion = confirmation->conclusion;
+    const double baseline = conclusion.median_us(confirmation->baseline);
+    double stock = 0;
+    for (const Conclusion::Time& time : conclusion.times) {
+      const KernelOutcome* kernel = problem.find(time.id);
+      if (kernel == nullptr || kernel->role != KernelRole::stock || time.median_us <= 0) continue;
+      stock = stock == 0 ? time.median_us : std::min(stock, time.median_us);
+    }
+    if (baseline <= 0 || stock <= 0) return std::nullopt;
+    weighted = weighted || problem.weight != 1;
+    by_default += problem.weight * baseline;
+    best_stock += problem.weight * stock;
+    best += problem.weight * std::min(winner_us(problem), baseline);
+  }
+  if (!weighted || best <= 0) return std::nullopt;
+  return fmt::format("model: {}: default {} us, best stock {}, with the winners {}",
+                     safe(record.options.suite), significant(by_default), significant(best_stock),
+                     significant(best));
+}
+
+std::string counts_line(const RunRecord& record, std::size_t shown) {
+  const Totals& totals = record.totals;
+  std::string text =
+      fmt::format("{} shape{}", record.problems.size(), record.problems.size() == 1 ? "" : "s");
+  if (shown != record.problems.size()) text += fmt::format(" ({} shown)", shown);
+  text += fmt::format(", {} kernels proven, {} wrong", thousands(totals.proven),
+                      thousands(totals.wrong));
+  if (totals.crashed > 0) text += fmt::format(", {} crashed", thousands(totals.crashed));
+  if (totals.refused > 0) text += fmt::format(", {} refused", thousands(totals.refused));
+  text += fmt::format(", {} {}", seconds_text(totals.timed_seconds),
+                      record.environment.device.kind == "gpu" ? "on card" : "timed");
+  if (record.interrupted) text += ", interrupted";
+  return text;
+}
+
+std::vector<std::string> why_lines(const ProblemRecord& problem) {
+  std::vector<std::string> lines;
+  const PairVerdict* headline = headline_of(problem);
+  if (headline != nullptr && !headline->verdict.reason.empty()) {
+    lines.push_back(fmt::format("{}: {}", problem.name, safe(headline->verdict.reason)));
+  }
+  std::vector<std::pair<std::string, RefusalCountRecord>> refusals(problem.refusals.begin(),
+                                                                   problem.refusals.end());
+  std::stable_sort(refusals.begin(), refusals.end(), [](const auto& one, const auto& other) {
+    return one.second.count > other.second.count;
+  });
+  for (const auto& [reason, refusal] : refusals) {
+    lines.push_back(fmt::format("{}: refused {}: {} ({})", problem.name, thousands(refusal.count),
+                                safe(reason), safe(refusal.example)));
+  }
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (!is_timed(kernel.ending)) {
+      lines.push_back(fmt::format("{}: {}: {}", problem.name, safe(kernel.label()),
+                                  ending_sentence(kernel.ending)));
+    }
+    for (const Finding& finding : kernel.findings) {
+      lines.push_back(fmt::format("{}: {}: {}: {}", problem.name, safe(kernel.label()),
+                                  safe(finding.code), safe(finding.sentence)));
+    }
+  }
+  return lines;
+}
+
+std::string record_line(const SweepReportOptions& options) {
+  if (options.record_path.empty()) return {};
+  std::string text = "record " + options.record_path;
+  if (options.next.empty()) return text + '\n';
+  const std::string next = "next: " + options.next;
+  const std::string together = text + "     " + next;
+  return (display_width(together) <= options.style.width ? together : text + '\n' + next) + '\n';
+}
+
+// What every claim of the table is under, and how far the timer could have been lied to.
+std::vector<std::string> condition_lines(const RunRecord& record,
+                                         const std::vector<const ProblemRecord*>& problems) {
+  std::vector<std::string> lines;
+  for (const ProblemRecord* problem : problems) {
+    const Condition& condition = problem->condition;
+    const RaceClass& allowed = problem->race_class;
+    std::string line =
+        fmt::format("condition {}, {}, {}; preparation {}, dependent launch {}; margin {}",
+                    safe(condition.cache), safe(condition.spacing), safe(condition.launch),
+                    safe(allowed.preparation), safe(allowed.dependent_launch),
+                    margin_text(record.options.margin));
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  std::string trust = fmt::format("trust {}", to_string(record.trust));
+  if (!record.trust_reason.empty()) trust += ": " + safe(record.trust_reason);
+  lines.push_back(std::move(trust));
+  return lines;
+}
+
+std::vector<std::string> run_findings(const RunRecord& record) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : record.findings) {
+    lines.push_back(fmt::format("finding {}: {}", safe(finding.code), safe(finding.sentence)));
+  }
+  for (const std::string& warning : record.environment.warnings) {
+    lines.push_back("warning: " + safe(warning));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string sweep_text(const RunRecord& record, const SweepReportOptions& options) {
+  const std::vector<const ProblemRecord*> problems = shown_problems(record, options.only);
+  const int decimals = decimals_for(record, options.style.width);
+  Table table = sweep_table(problems, false, decimals);
+  // The winners give way down to this before the names move to lines of their own.
+  constexpr int kLeastWinner = 16;
+  int longest = 0;
+  for (const ProblemRecord* problem : problems) {
+    longest = std::max(longest, display_width(winner_text(*problem)));
+  }
+  const int least = std::min(longest, kLeastWinner);
+  if (natural_width(table) - longest + least > options.style.width) {
+    table = sweep_table(problems, true, decimals);
+  }
+  std::string out = text_table(table, options.style) + '\n';
+  const auto lines = [&](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) out += wrap(text, options.style.width, 2);
+  };
+  lines(footnotes(problems));
+  lines(condition_lines(record, problems));
+  if (const std::optional<std::string> model = model_line(record)) lines({*model});
+  if (options.why) {
+    for (const ProblemRecord* problem : problems) lines(why_lines(*problem));
+  }
+  lines(run_findings(record));
+  std::string counts = counts_line(record, problems.size());
+  if (!options.why) counts += "   (--why)";
+  lines({counts});
+  return out + record_line(options);
+}
+
+std::string sweep_markdown(const RunRecord& record, const SweepReportOptions& options) {
+  const std::vector<const ProblemRecord*> problems = shown_problems(record, options.only);
+  std::string out = fmt::format("## {} {}\n\n", safe(record.kind.empty() ? "run" : record.kind),
+                                safe(record.options.suite));
+  out += fmt::format("{} on {}, assay {}; confidence {}, {} thread{}.\n", safe(record.created),
+                     safe(record.environment.device.name), safe(record.assay_version),
+                     percent(record.options.confidence), record.options.threads,
+                     record.options.threads == 1 ? "" : "s");
+  out += '\n' + markdown_table(sweep_table(problems, false, decimals_for(record, kWideTerminal))) +
+         '\n';
+  const auto lines = [&](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      // A leading mark would start a list or a heading.
+      out +=
+          fmt::format("- {}{}\n", text.starts_with('*') || text.starts_with('+') ? "\\" : "", text);
+    }
+  };
+  lines(footnotes(problems));
+  lines(condition_lines(record, problems));
+  if (const std::optional<std::string> model = model_line(record)) lines({*model});
+  if (options.why) {
+    for (const ProblemRecord* problem : problems) lines(why_lines(*problem));
+  }
+  lines(run_findings(record));
+  lines({counts_line(record, problems.size())});
+  if (!options.record_path.empty()) lines({"record " + options.record_path});
+  return out;
+}
+
+std::string sweep_csv(const RunRecord& record) {
+  Table table;
+  for (const char* title : {"name",
+                            "key",
+                            "role",
+                            "weight",
+                            "condition",
+                            "class",
+                            "winner_provider",
+                            "winner_kernel",
+                            "winner_id",
+                            "winner_us",
+                            "winner_tflops",
+                            "winner_gbps",
+                            "ceiling",
+                            "ceiling_share",
+                            "max_error",
+                            "tied",
+                            "candidate",
+                            "other",
+                            "verdict",
+                            "ratio",
+                            "low",
+                            "high",
+                            "smallest_detectable",
+                            "baseline",
+                            "baseline_us",
+                            "no_winner"}) {
+    table.columns.push_back({.title = title});
+  }
+  const auto number = [](double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  };
+  for (const ProblemRecord& problem : record.problems) {
+    const KernelOutcome* winner = problem.winner();
+    const PairVerdict* headline = headline_of(problem);
+    const double us = winner_us(problem);
+    std::vector<std::string> cells = {problem.name,
+                                      problem.key,
+                                      problem.role,
+                                      number(problem.weight),
+                                      problem.condition.to_string(),
+                                      problem.race_class.to_string()};
+    if (winner == nullptr) {
+      cells.insert(cells.end(), 6, "");
+    } else {
+      cells.insert(cells.end(), {winner->provider, winner->name, winner->id, number(us),
+                                 us > 0 ? number(problem.flops / us * 1e-6) : std::string(),
+                                 us > 0 ? number(problem.bytes / us * 1e-3) : std::string()});
+    }
+    cells.push_back(problem.ceiling);
+    cells.push_back(problem.ceiling_share > 0 ? number(problem.ceiling_share) : "");
+    cells.push_back(winner != nullptr && winner->proof ? number(winner->proof->max_error) : "");
+    std::vector<std::string> tied;
+    if (const Conclusion* conclusion = conclusion_of(problem)) {
+      for (const std::string& id : conclusion->tied) tied.push_back(label_of(problem, id));
+    }
+    cells.push_back(join(tied, " "));
+    if (headline == nullptr) {
+      cells.insert(cells.end(), 7, "");
+    } else {
+      const stats::Verdict& verdict = headline->verdict;
+      cells.insert(
+          cells.end(),
+          {label_of(problem, headline->candidate), label_of(problem, headline->other),
+           std::string(stats::to_string(verdict.word)), number(verdict.ratio), number(verdict.low),
+           number(verdict.high), number(verdict.smallest_detectable)});
+    }
+    const Confirmation* confirmation = problem.decisive();
+    const std::string baseline = confirmation == nullptr ? "" : confirmation->baseline;
+    const double baseline_us =
+        confirmation == nullptr ? 0 : confirmation->conclusion.median_us(baseline);
+    cells.push_back(baseline.empty() ? "" : label_of(problem, baseline));
+    cells.push_back(baseline_us > 0 ? number(baseline_us) : "");
+    cells.push_back(problem.no_winner);
+    Table::Row row;
+    for (std::string& cell : cells) row.cells.push_back({std::move(cell)});
+    table.rows.push_back(std::move(row));
+  }
+  return csv_table(table);
+}
+
+}  // namespace assay::report
