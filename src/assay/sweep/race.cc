@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,16 @@ std::string find_baseline(const Field& field) {
 }
 
 std::string name_of(stats::RaceEnd end) { return std::string(stats::to_string(end)); }
+
+// Which entrant of a user's is the fastest by its first burst.
+std::optional<size_t> best_of_user(const Field& field, const std::vector<size_t>& entrants,
+                                   const std::vector<stats::Burst>& first) {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < entrants.size(); ++i)
+    if (field.candidates[entrants[i]].outcome.role == KernelRole::user && first[i].clean && (!best || first[i].ns < first[*best].ns))
+      best = i;
+  return best;
+}
 
 // The lap times of one race, by entrant.
 class Laps {
@@ -104,6 +115,9 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     }
     if (round.complete && attempt >= 1) break;   // Twice: the first burst of all warms caches and clocks.
   }
+  // A user's kernel is asked about, however slow: of a family with tunables, its best point.
+  const auto user = best_of_user(field, entrants, first);
+  if (user) keep[*user] = true;
   std::vector<bool> dropped(entrants.size(), false);
   if (!station.request.exhaustive)
     for (const int kernel : stats::drop_hopeless(first, keep)) dropped[static_cast<size_t>(kernel)] = true;
@@ -176,23 +190,14 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   std::vector<stats::FinalistTraits> traits;
   for (const size_t index : runners) {
     const KernelOutcome& outcome = field.candidates[index].outcome;
-    traits.push_back({outcome.role == KernelRole::stock,
-                      outcome.id == result.baseline || outcome.role == KernelRole::user});
+    const bool asked = user && index == entrants[*user];
+    traits.push_back({outcome.role == KernelRole::stock, outcome.id == result.baseline || asked});
   }
   // Those that ended while they raced stand no more.
   std::vector<stats::RaceStanding> standing_still;
   for (const auto& standing : standings)
     if (field.candidates[runners[static_cast<size_t>(standing.kernel)]].alive()) standing_still.push_back(standing);
-  std::vector<int> finalists = stats::choose_finalists(standing_still, traits);
-  // Of a user's family with tunables only the best point is asked about, not every one.
-  bool user_seen = false;
-  std::erase_if(finalists, [&](int kernel) {
-    const auto& outcome = field.candidates[runners[static_cast<size_t>(kernel)]].outcome;
-    if (outcome.role != KernelRole::user || outcome.id == result.baseline) return false;
-    const bool further = finalists.size() > 8 && user_seen;
-    user_seen = true;
-    return further;
-  });
+  const std::vector<int> finalists = stats::choose_finalists(standing_still, traits);
   for (const int kernel : finalists) result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
   if (!result.finalists.empty()) result.leader = result.finalists.front();
   for (const int kernel : finalists) {

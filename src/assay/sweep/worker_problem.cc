@@ -316,9 +316,16 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, int back) {
   if (handle < 0 || static_cast<size_t>(handle) >= open_.size() || !open_[static_cast<size_t>(handle)])
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
-  if (back < 0 || back >= kOutputRing || kernel.recent.size() <= static_cast<size_t>(back))
-    return fail(ErrorCode::not_found, "no such timed output");
-  const auto& use = kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(back)];
+  if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
+  // The newest launch, or the newest that wrote the ring's other buffer: all others are overwritten.
+  auto use = kernel.recent.back();
+  if (back != 0) {
+    const auto other = std::find_if(kernel.recent.rbegin(), kernel.recent.rend(), [&](const auto& earlier) {
+      return earlier.set % kOutputRing != use.set % kOutputRing;
+    });
+    if (other == kernel.recent.rend()) return fail(ErrorCode::not_found, "no such timed output");
+    use = *other;
+  }
   TimedOutput timed;
   timed.variation = use.variation;
   ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(use.set % kOutputRing)));

@@ -60,7 +60,7 @@ class WorkerProblem {
   // One burst of `launches` of an open kernel, on the next sets.
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
 
-  // The newest output of an open kernel, `back` launches before its last one (0 or 1).
+  // The newest output of an open kernel (back 0), or the one before it that is still there (1).
   Result<TimedOutput> timed_output(int handle, int back);
 
   // What was written outside buffers since the last call; empty if nothing.
