@@ -47,7 +47,7 @@ std::string make_signature(const Problem::Parts& parts) {
   }
   for (const auto& [name, value] : parts.attributes)
     out += fmt::format("; {}={}", name, to_string(value));
-  return out + "; layout=" + parts.layout;
+  return out;
 }
 
 }  // namespace
