@@ -16,11 +16,15 @@ struct BlockedKernel {
   static constexpr int64_t kWidth = tile_columns<Mode, NG>();
   static constexpr int64_t kStepElements = NG * Mode::kPackedGroup;
 
+  static constexpr int64_t kLine = 64 / sizeof(Source);
+
   struct Blocks {
     int64_t mc, nc, kc;
+    bool ahead;
     Blocks(const GemmCall& call, const Tiling& tiling) {
       const int64_t n = (call.n + kWidth - 1) / kWidth * kWidth;
       const int64_t k = std::max<int64_t>(steps_of<Mode>(call.k), 1) * Mode::kStep;
+      ahead = tiling.ahead != 0;
       mc = tiling.mc == 0 ? call.m : std::min<int64_t>(call.m, tiling.mc);
       nc = tiling.nc == 0 ? n : std::min(n, (tiling.nc + kWidth - 1) / kWidth * kWidth);
       kc = tiling.kc == 0 ? k : std::min(k, steps_of<Mode>(tiling.kc) * Mode::kStep);
@@ -102,6 +106,18 @@ struct BlockedKernel {
                                kk, std::min(kWidth, columns.end - j),
                                packed_b + t * steps * kStepElements);
         }
+      // While this block is at work, the next one is asked for, along its lines in memory.
+      Fetch<Source> fetch;
+      int64_t unasked = 0;
+      if (!Prepared && blocks.ahead) {
+        const bool last = k0 + blocks.kc >= call.k, by_rows = call.b_column == 1;
+        fetch.at = b + (last ? 0 : k0 + blocks.kc) * call.b_row +
+                   (last ? columns.end : columns.begin) * call.b_column;
+        const int64_t length = by_rows ? columns.size() : kk, lines = by_rows ? kk : columns.size();
+        fetch.run = fetch.left = std::max<int64_t>(length / kLine, 1);
+        fetch.jump = (by_rows ? call.b_row : call.b_column) - fetch.run * kLine;
+        unasked = fetch.run * lines;
+      }
       for (int64_t p = 0; p < passes.passes; ++p) {
         const int mr = passes.count(p);
         const PackedA* rows = a + k0 / Mode::kStep * passes.rows + passes.first(p) * steps;
@@ -110,9 +126,12 @@ struct BlockedKernel {
                                                (columns.begin / kWidth + t) * panel_elements(call) +
                                                k0 / Mode::kStep * kStepElements
                                          : packed_b + t * steps * kStepElements;
-          kTiles<Mode, NG, Operands::packed>[static_cast<size_t>(mr - 1)](
-              steps, rows, panel, kStepElements,
-              sums + (t * passes.rows + passes.first(p)) * kWidth, k0 > 0, nullptr, 0);
+          const auto& table = unasked > 0 ? kTiles<Mode, NG, Operands::packed_fetch>
+                                          : kTiles<Mode, NG, Operands::packed>;
+          unasked -= steps;
+          table[static_cast<size_t>(mr - 1)](steps, rows, panel, kStepElements,
+                                             sums + (t * passes.rows + passes.first(p)) * kWidth,
+                                             k0 > 0, &fetch);
         }
       }
       k0 += blocks.kc;

@@ -16,12 +16,12 @@ using DotFunction = void (*)(int64_t vectors, int tail, const typename Mode::Sou
                              const typename Mode::Source* ahead, int64_t ahead_stride,
                              int ahead_rows);
 
-enum class Fetch : uint8_t { none, share, all };
+enum class DotFetch : uint8_t { none, share, all };
 
 // a: [vector][MR][kDot], zero beyond k. b: NR pointers to rows. tail: elements of k beyond the
-// whole vectors. sums: [MR][NR] vectors. Fetch: asks for as many vectors of some other rows of b
+// whole vectors. sums: [MR][NR] vectors. DotFetch: asks for as many vectors of some other rows of b
 // into the second cache, one row after the other: ahead_rows from `ahead` on, ahead_stride apart.
-template <class Mode, int MR, int NR, Fetch kFetch>
+template <class Mode, int MR, int NR, DotFetch kFetch>
 void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
               const typename Mode::Source* const* b, float* sums, bool accumulate,
               const typename Mode::Source* ahead, int64_t ahead_stride, int ahead_rows) {
@@ -57,14 +57,14 @@ void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
     multiply(operand);
     ++v;
   };
-  if constexpr (kFetch == Fetch::all) ahead_rows = NR;  // Known here, so that the loop unrolls.
-  if constexpr (kFetch != Fetch::none) {
+  if constexpr (kFetch == DotFetch::all) ahead_rows = NR;  // Known here, so that the loop unrolls.
+  if constexpr (kFetch != DotFetch::none) {
     constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
     const int64_t share = vectors / ahead_rows, per_step = ahead_rows * Mode::kDot;
     for (int j = 0; j < ahead_rows; ++j) {
       const typename Mode::Source* fetched = ahead + j * ahead_stride;
       for (int64_t i = 0; i < share; ++i, fetched += per_step) {
-        const int64_t count = kFetch == Fetch::all ? NR * Mode::kDot : per_step;
+        const int64_t count = kFetch == DotFetch::all ? NR * Mode::kDot : per_step;
 #pragma GCC unroll 16
         for (int64_t at = 0; at < count; at += kLine) __builtin_prefetch(fetched + at, 0, 2);
         step();
@@ -93,7 +93,7 @@ struct DotsKernel {
   static constexpr int kLargest =
       std::min(8, (Mode::kRegisters - (NR + 1) * Mode::kDotOperands) / NR);
 
-  template <Fetch kFetch>
+  template <DotFetch kFetch>
   static constexpr auto make_table() {
     return []<size_t... I>(std::index_sequence<I...>) {
       return std::array<DotFunction<Mode>, sizeof...(I)>{
@@ -101,9 +101,9 @@ struct DotsKernel {
     }
     (std::make_index_sequence<static_cast<size_t>(kLargest)>{});
   }
-  static constexpr auto kTable = make_table<Fetch::none>();
-  static constexpr auto kTableShare = make_table<Fetch::share>();
-  static constexpr auto kTableAll = make_table<Fetch::all>();
+  static constexpr auto kTable = make_table<DotFetch::none>();
+  static constexpr auto kTableShare = make_table<DotFetch::share>();
+  static constexpr auto kTableAll = make_table<DotFetch::all>();
 
   static int64_t block_k(const GemmCall& call, const Tiling& tiling) {
     const int64_t all = std::max<int64_t>((call.k + kDot - 1) / kDot * kDot, kDot);

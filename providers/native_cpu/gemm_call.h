@@ -51,7 +51,7 @@ struct Tiling {
   int kc = 64;    // k per pass over a block of b (0: all of k).
   int nc = 1024;  // Columns per block (0: all of the thread's columns).
   int mc = 512;   // blocked, panels: rows of a packed at a time.
-  int ahead = 0;  // rows, dots: 1: the next block of b is fetched while this one is at work.
+  int ahead = 0;  // 1: the next block of b is asked for while this one is at work.
   int threads = 1;
 };
 

@@ -70,34 +70,35 @@ struct RowsKernel {
           if (copied > 0)
             pack_panel<Mode, NG>(corner + direct * Mode::kStep * call.b_row, call.b_row, 1,
                                  kk - direct * Mode::kStep, width, edge);
-          const Source* ahead = nullptr;
+          Fetch<Source> fetch;
+          int64_t unasked = 0;
           if (tiling.ahead != 0) {
-            // Memory likes long runs better than the tiles' few lines from each of kc rows, so the
-            // next block of k is fetched row after row: each tile takes its share of that run.
+            // The tiles take a few lines from each of kc rows; the next block of k is asked for row
+            // after row instead, each tile's share of that run spread over its passes.
             const int64_t at = (j - jc) * kc, run = end - jc;
             const bool last = k0 + kc >= call.k;
-            ahead =
+            fetch.at =
                 b + (at / run + (last ? 0 : k0 + kc)) * call.b_row + (last ? end : jc) + at % run;
+            fetch.per_step = fetched_per_step(passes.passes);
+            unasked = direct * Mode::kStep * kWidth;
           }
           for (int64_t p = 0; p < passes.passes; ++p) {
             const int mr = passes.count(p);
             const PackedA* rows = a + passes.first(p) * steps_all + step0 * mr;
             float* pass_sums = tile_sums + passes.first(p) * kWidth;
             if (direct > 0 || copied == 0) {
-              // Each pass fetches its share, so that memory is kept busy all along.
-              const int64_t per_step = fetched_per_step(passes.passes);
-              const int64_t done = p * direct * per_step;
-              const bool fetch = ahead != nullptr && done < direct * Mode::kStep * kWidth;
-              const auto& tiles = !fetch              ? kTiles<Mode, NG, Operands::rows>
-                                  : passes.passes > 1 ? kTiles<Mode, NG, Operands::rows_fetch_share>
-                                                      : kTiles<Mode, NG, Operands::rows_fetch_all>;
+              const auto& tiles = unasked <= 0 ? kTiles<Mode, NG, Operands::rows>
+                                  : passes.passes == 1
+                                      ? kTiles<Mode, NG, Operands::rows_fetch_all>
+                                      : kTiles<Mode, NG, Operands::rows_fetch_share>;
+              unasked -= direct * fetch.per_step;
               tiles[static_cast<size_t>(mr - 1)](direct, rows, corner, call.b_row, pass_sums,
-                                                 k0 > 0, ahead + done, per_step);
+                                                 k0 > 0, &fetch);
             }
             if (copied > 0)
               kTiles<Mode, NG, Operands::packed>[static_cast<size_t>(mr - 1)](
                   copied, rows + direct * mr, edge, NG * Mode::kPackedGroup, pass_sums,
-                  k0 > 0 || direct > 0, nullptr, 0);
+                  k0 > 0 || direct > 0, nullptr);
           }
         }
         k0 += kc;

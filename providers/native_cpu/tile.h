@@ -25,24 +25,38 @@ constexpr int tile_columns() {
   return NG * Mode::kColumns;
 }
 
-// packed: b holds groups as Mode::store_packed wrote them. Otherwise b is a row-major matrix.
+// What a tile asks to come into the second cache while it computes: memory is fastest in long runs
+// that are asked for well before they are read. Moves on from call to call.
+template <class Source>
+struct Fetch {
+  const Source* at = nullptr;
+  int64_t per_step = 0;  // rows_fetch_share: elements asked for in each step.
+  int64_t left = 0;      // packed_fetch asks for a line in each step: lines left of this run,
+  int64_t run = 0;       // lines of a run,
+  int64_t jump = 0;      // and elements from the end of a run to the start of the next.
+};
+
+enum class Operands : uint8_t {
+  rows,              // b is a row-major matrix.
+  rows_fetch_share,  // The same, and asks for per_step elements in each step, in one run;
+  rows_fetch_all,    // or for as many as it reads.
+  packed,            // b holds groups as Mode::store_packed wrote them.
+  packed_fetch,
+};
+
 // stride: elements of b from one row to the next (packed: from one step to the next).
-// rows_fetch_share asks for ahead_per_step elements in each step, in one run from `ahead` on, to
-// come into the second cache; rows_fetch_all for as many as it reads. sums: [MR][columns] in the
-// mode's order; added to when accumulate, overwritten otherwise.
+// sums: [MR][columns] in the mode's order; added to when accumulate, overwritten otherwise.
 template <class Mode>
 using TileFunction = void (*)(int64_t steps, const typename Mode::PackedA* a,
                               const typename Mode::Source* b, int64_t stride, float* sums,
-                              bool accumulate, const typename Mode::Source* ahead,
-                              int64_t ahead_per_step);
-
-enum class Operands : uint8_t { rows, rows_fetch_share, rows_fetch_all, packed };
+                              bool accumulate, Fetch<typename Mode::Source>* fetch);
 
 template <class Mode, int NG, int MR, Operands Kind>
 void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::Source* b,
-          int64_t stride, float* sums, bool accumulate, const typename Mode::Source* ahead,
-          int64_t ahead_per_step) {
-  constexpr bool Packed = Kind == Operands::packed;
+          int64_t stride, float* sums, bool accumulate, Fetch<typename Mode::Source>* fetch) {
+  constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch;
+  constexpr bool kFetches = Kind != Operands::rows && Kind != Operands::packed;
+  constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
   constexpr int NV = NG * Mode::kGroup;
   constexpr int kB = Packed ? Mode::kPackedGroup : Mode::kColumns;
   typename Mode::Accumulator sum[MR][NV];
@@ -57,17 +71,25 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
 #pragma GCC unroll 16
       for (int v = 0; v < NV; ++v) sum[r][v] = Mode::zero();
   }
+  Fetch<typename Mode::Source> next;
+  if constexpr (kFetches) next = *fetch;
   const int64_t advance = Packed ? stride : stride * Mode::kStep;
 #pragma GCC unroll 2
   for (int64_t s = 0; s < steps; ++s) {
     typename Mode::Operand operand[NV];
-    if constexpr (Kind == Operands::rows_fetch_share || Kind == Operands::rows_fetch_all) {
-      constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
+    if constexpr (Kind == Operands::packed_fetch) {
+      __builtin_prefetch(next.at, 0, 2);
+      next.at += kLine;
+      if (--next.left == 0) {
+        next.at += next.jump;
+        next.left = next.run;
+      }
+    } else if constexpr (kFetches) {
       const int64_t count =
-          Kind == Operands::rows_fetch_all ? Mode::kStep * NG * kB : ahead_per_step;
+          Kind == Operands::rows_fetch_all ? Mode::kStep * NG * kB : next.per_step;
 #pragma GCC unroll 16
-      for (int64_t j = 0; j < count; j += kLine) __builtin_prefetch(ahead + j, 0, 2);
-      ahead += count;
+      for (int64_t j = 0; j < count; j += kLine) __builtin_prefetch(next.at + j, 0, 2);
+      next.at += count;
     }
 #pragma GCC unroll 16
     for (int g = 0; g < NG; ++g) {
@@ -85,6 +107,7 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
     a += MR;
     b += advance;
   }
+  if constexpr (kFetches) *fetch = next;
 #pragma GCC unroll 16
   for (int r = 0; r < MR; ++r)
 #pragma GCC unroll 16
