@@ -1,0 +1,245 @@
+#include <array>
+
+#include "assay/base/text.h"
+#include "assay/op/gemm/gemm.h"
+#include "gemm.h"
+#include "matrices.h"
+
+namespace assay::onednn {
+namespace {
+
+int data_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return abi::kBf16;
+    case DType::s8:
+      return abi::kS8;
+    case DType::s32:
+      return abi::kS32;
+    default:
+      return abi::kF32;
+  }
+}
+
+// A matmul that can be asked about and made: its descriptors.
+struct Setup {
+  Matrices matrices;
+  Descriptor a, b, out;        // As the problem has them.
+  Object primitive_descriptor;
+  abi::ConstHandle packed = nullptr;  // The library's choice for the problem's b, if it is prepared.
+};
+
+Result<Descriptor> describe(const Api& api, const Matrix& given, bool free_layout) {
+  const Matrix matrix = given.plain();
+  const std::array<abi::Dim, 3> sizes = {matrix.batch, matrix.rows, matrix.columns};
+  const std::array<abi::Dim, 3> strides = {matrix.batch_stride, matrix.row_stride,
+                                           matrix.column_stride};
+  // Without the batch where there is none: more implementations take that.
+  const size_t skip = matrix.batch == 1 ? 1 : 0;
+  return api.describe(
+      data_type_of(matrix.dtype), std::span(sizes).subspan(skip),
+      free_layout ? std::span<const abi::Dim>() : std::span<const abi::Dim>(strides).subspan(skip));
+}
+
+Result<Setup> set_up(const Api& api, const gemm::View& view, bool prepared) {
+  Setup setup;
+  setup.matrices = matrices_of(view);
+  const bool swapped = setup.matrices.swapped;
+  ASSAY_TRY(setup.a, describe(api, setup.matrices.a, false));
+  ASSAY_TRY(setup.b, describe(api, setup.matrices.b, false));
+  ASSAY_TRY(setup.out, describe(api, setup.matrices.out, false));
+  Descriptor a = setup.a, b = setup.b;
+  if (prepared && swapped) { ASSAY_TRY(a, describe(api, setup.matrices.a, true)); }
+  if (prepared && !swapped) { ASSAY_TRY(b, describe(api, setup.matrices.b, true)); }
+  ASSAY_TRY(setup.primitive_descriptor, api.matmul(a, b, setup.out));
+  if (prepared)
+    setup.packed = api.query(setup.primitive_descriptor,
+                             swapped ? abi::kQuerySource : abi::kQueryWeights);
+  return setup;
+}
+
+// A memory object whose data is exchanged only when the pointer is another: in 2.x that is not free.
+struct Slot {
+  Object memory;
+  size_t place = 0;
+  void* data = nullptr;
+};
+
+struct Bound {
+  std::shared_ptr<const Api> api;
+  int threads = 1;
+  Object primitive, stream;
+  mutable std::array<Slot, 3> slots;  // a, b, out. A plan is used by one thread at a time.
+  Object scratchpad;
+  std::array<abi::Argument, 4> arguments{};
+  int argument_count = 0;
+
+  static int launch(const void* state, void* const* data) {
+    const auto& bound = *static_cast<const Bound*>(state);
+    bound.api->use_threads(bound.threads);
+    for (Slot& slot : bound.slots) {
+      void* const wanted = data[slot.place];
+      if (slot.data == wanted) continue;
+      if (const int status = bound.api->set_data(slot.memory.get(), wanted); status != 0)
+        return status;
+      slot.data = wanted;
+    }
+    return bound.api->execute(bound.primitive.get(), bound.stream.get(), bound.argument_count,
+                              bound.arguments.data());
+  }
+};
+
+ProblemRule rule_of(DType in, std::vector<DType> out, bool prepared) {
+  ProblemRule rule;
+  rule.operands = {{.role = "a", .dtypes = {in}},
+                   {.role = "b", .dtypes = {in}, .prepared = prepared},
+                   {.role = "out", .dtypes = std::move(out)}};
+  rule.accumulate = {in == DType::s8 ? DType::s32 : DType::f32};
+  return rule;
+}
+
+std::vector<DesignGroup> groups() {
+  std::vector<DesignGroup> groups;
+  for (const bool prepared : {false, true}) {
+    const char* name = prepared ? "matmul_prepared" : "matmul";
+    for (auto& group : {group_of(name, !prepared, rule_of(DType::f32, {DType::f32}, prepared)),
+                        group_of(name, !prepared,
+                                 rule_of(DType::bf16, {DType::f32, DType::bf16}, prepared)),
+                        group_of(name, !prepared, rule_of(DType::s8, {DType::s32}, prepared))}) {
+      groups.push_back(group);
+      groups.back().traits.prepares = prepared;
+    }
+  }
+  return groups;
+}
+
+class MatmulFamily final : public Family {
+ public:
+  explicit MatmulFamily(std::shared_ptr<const Api> api) : api_(std::move(api)), space_(groups()) {}
+
+  std::string_view name() const override { return "matmul"; }
+
+ private:
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    space_.enumerate(query, sink);
+  }
+
+  Result<Setup> set_up(const KernelMetadata& row, const Problem& problem) const {
+    ASSAY_TRY(const gemm::View view, gemm::view(problem));
+    return onednn::set_up(*api_, view, row.prepares());
+  }
+
+  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
+                       const Target&) const override {
+    Refusals refusals;
+    const auto view = gemm::view(problem);
+    if (!view) {
+      refusals.add(Reason::other, view.error().message);
+      return refusals;
+    }
+    check_strides(matrices_of(*view), refusals);
+    if (!refusals.empty()) return refusals;
+    const auto setup = set_up(row, problem);
+    if (!setup) {
+      refusals.add(Reason::other, fmt::format("oneDNN {} has no such matmul here: {}",
+                                              api_->version(), setup.error().message));
+      return refusals;
+    }
+    // Written to be checked against: a thousand times slower than what anybody would run.
+    const std::string implementation = api_->implementation(setup->primitive_descriptor);
+    if (implementation.starts_with("ref"))
+      refusals.add(Reason::other,
+                   fmt::format("oneDNN {} has only its reference implementation '{}' for this here",
+                               api_->version(), implementation));
+    return refusals;
+  }
+
+  Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem&, const Target&,
+                              const CompileContext&) const override {
+    return library_artifact(*api_, row);
+  }
+
+  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
+                            int threads) const override {
+    api_->use_threads(threads);
+    const auto setup = set_up(row, problem);
+    if (!setup) return 0;
+    return api_->bytes(api_->query(setup->primitive_descriptor, abi::kQueryScratchpad));
+  }
+
+  Status do_prepare(const KernelMetadata& row, const Binding& binding,
+                    Prepared& prepared) const override {
+    api_->use_threads(binding.threads);
+    ASSAY_TRY(const Setup setup, set_up(row, binding.problem));
+    ASSAY_TRY(const std::span<std::byte> memory, prepared.allocate(api_->bytes(setup.packed)));
+    const Descriptor& plain = setup.matrices.swapped ? setup.a : setup.b;
+    ASSAY_TRY(const Object descriptor, api_->reorder(plain.get(), setup.packed));
+    ASSAY_TRY(const Object reorder, api_->primitive(descriptor));
+    ASSAY_TRY(const Object stream, api_->stream());
+    ASSAY_TRY(const Object from,
+              api_->memory(plain.get(), binding.data[places_of(binding.problem).b]));
+    ASSAY_TRY(const Object to, api_->memory(setup.packed, memory.data()));
+    const std::array<abi::Argument, 2> arguments = {
+        {{abi::kArgSource, from.get()}, {abi::kArgDestination, to.get()}}};
+    const int status = api_->execute(reorder.get(), stream.get(), 2, arguments.data());
+    if (status != abi::kSuccess)
+      return fail(ErrorCode::failed, "reordering b: oneDNN returned {}", status);
+    return {};
+  }
+
+  Status do_bind(const KernelMetadata& row, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    ASSAY_TRY(check_artifact(*api_, binding.artifact));
+    api_->use_threads(binding.threads);
+    ASSAY_TRY(const Setup setup, set_up(row, binding.problem));
+    auto bound = std::make_shared<Bound>();
+    bound->api = api_;
+    bound->threads = binding.threads;
+    ASSAY_TRY(bound->primitive, api_->primitive(setup.primitive_descriptor));
+    ASSAY_TRY(bound->stream, api_->stream());
+
+    const Places places = places_of(binding.problem);
+    const bool swapped = setup.matrices.swapped;
+    const size_t prepared_place = binding.problem.operands().size() + 1;
+    const auto fill = [&](size_t index, int argument, abi::ConstHandle descriptor,
+                          size_t place) -> Status {
+      Slot& slot = bound->slots[index];
+      slot.place = place;
+      slot.data = place == prepared_place ? binding.prepared.data() : binding.data[place];
+      ASSAY_TRY(slot.memory, api_->memory(descriptor, slot.data));
+      bound->arguments[index] = {argument, slot.memory.get()};
+      return {};
+    };
+    const bool prepared = row.prepares();
+    const auto a = prepared && swapped ? setup.packed : setup.a.get();
+    const auto b = prepared && !swapped ? setup.packed : setup.b.get();
+    const size_t b_place = prepared ? prepared_place : places.b;
+    ASSAY_TRY(fill(0, abi::kArgSource, a, swapped ? b_place : places.a));
+    ASSAY_TRY(fill(1, abi::kArgWeights, b, swapped ? places.a : b_place));
+    ASSAY_TRY(fill(2, abi::kArgDestination, setup.out.get(), places.out));
+    bound->argument_count = 3;
+    const abi::ConstHandle scratchpad =
+        api_->query(setup.primitive_descriptor, abi::kQueryScratchpad);
+    if (const size_t bytes = api_->bytes(scratchpad); bytes > 0) {
+      if (bytes > binding.workspace_bytes)
+        return fail(ErrorCode::internal, "oneDNN wants {} bytes of scratchpad now, but {} before",
+                    bytes, binding.workspace_bytes);
+      ASSAY_TRY(bound->scratchpad, api_->memory(scratchpad, binding.workspace));
+      bound->arguments[3] = {abi::kArgScratchpad, bound->scratchpad.get()};
+      bound->argument_count = 4;
+    }
+    steps.push_back(HostStep{&Bound::launch, std::move(bound)});
+    return {};
+  }
+
+  std::shared_ptr<const Api> api_;
+  DesignSpace space_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Family> make_matmul_family(std::shared_ptr<const Api> api) {
+  return std::make_shared<MatmulFamily>(std::move(api));
+}
+
+}  // namespace assay::onednn

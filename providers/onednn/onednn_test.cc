@@ -1,0 +1,145 @@
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api.h"
+#include "assay/base/file.h"
+#include "assay/base/json.h"
+#include "assay/base/subprocess.h"
+#include "assay/op/gemm/gemm.h"
+#include "providers/onednn/info.h"
+#include "testing/bound_kernel.h"
+#include "testing/code_sampler.h"
+#include "testing/provider_conformance.h"
+
+ASSAY_PROVIDER_CONFORMANCE(onednn, {.make = assay::onednn::make_provider});
+
+namespace assay::onednn {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::BoundKernel;
+using testing::find_kernel;
+
+Problem problem_of(const gemm::Shape& shape) {
+  auto made = gemm::problem(shape);
+  EXPECT_TRUE(made) << made.error().message;
+  return *made;
+}
+
+class OneDnn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Availability availability = provider_->availability({});
+    if (!availability.available) GTEST_SKIP() << availability.reason;
+  }
+
+  std::vector<std::shared_ptr<const Family>> families() const {
+    auto families = provider_->families({});
+    EXPECT_TRUE(families) << families.error().message;
+    return families.value_or(std::vector<std::shared_ptr<const Family>>());
+  }
+
+  std::vector<std::string> names(const gemm::Shape& shape) const {
+    Catalog catalog;
+    catalog.add(*provider_);
+    const auto found = catalog.get_kernels(problem_of(shape), {.target = cpu::host_target()});
+    std::vector<std::string> names;
+    for (const Kernel& kernel : found->kernels)
+      names.push_back(kernel.metadata().name() +
+                      (kernel.metadata().design.truth("default", false) ? " (default)" : ""));
+    return names;
+  }
+
+  std::unique_ptr<Provider> provider_ = make_provider();
+};
+
+TEST(OneDnnMissing, IsARefusalThatNamesTheFileAndThePackage) {
+  const auto provider = make_provider();
+  const Availability availability = provider->availability({{"library", "/no/such/libdnnl.so.2"}});
+  EXPECT_FALSE(availability.available);
+  EXPECT_THAT(availability.reason, HasSubstr("/no/such/libdnnl.so.2"));
+  EXPECT_THAT(availability.reason, HasSubstr("libdnnl2"));
+}
+
+TEST(OneDnnMissing, AnotherLibraryIsRefused) {
+  const auto api = Api::open({{"library", "libm.so.6"}});
+  ASSERT_FALSE(api);
+  EXPECT_THAT(api.error().message, HasSubstr("is no oneDNN"));
+}
+
+// A library with one function, which says that it is of a version nobody knows here.
+TEST(OneDnnMissing, AnotherMajorVersionIsRefusedWithBothNumbers) {
+  auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(write_file_atomic(
+      folder->file("old.c"),
+      "struct version { int major, minor, patch; const char* hash; unsigned cpu, gpu; };\n"
+      "const struct version* dnnl_version(void) {\n"
+      "  static const struct version v = {1, 8, 3, \"\", 2, 0};\n  return &v;\n}\n"));
+  const auto built = run_command({.argv = {"cc", "-shared", "-fPIC", "-o",
+                                           folder->file("libdnnl.so.1"), folder->file("old.c")},
+                                  .env = {"PATH=/usr/local/bin:/usr/bin:/bin"}},
+                                 {});
+  if (!built || !built->status.success()) GTEST_SKIP() << "no C compiler";
+  const auto api = Api::open({{"library", folder->file("libdnnl.so.1")}});
+  ASSERT_FALSE(api);
+  EXPECT_THAT(api.error().message, HasSubstr("is oneDNN 1.8.3; this provider knows the C interfaces "
+                                             "of 2.x and 3.x"));
+}
+
+TEST_F(OneDnn, ReportsWhatIsMapped) {
+  const Availability availability = provider_->availability({});
+  EXPECT_TRUE(std::filesystem::is_regular_file(availability.path)) << availability.path;
+  EXPECT_THAT(availability.version, ::testing::MatchesRegex("[23]\\.[0-9]+\\.[0-9]+"));
+  EXPECT_THAT(availability.details["threading"].get<std::string>(),
+              ::testing::AnyOf("openmp", "serial"));
+}
+
+TEST_F(OneDnn, WeightsArePreparedOnlyWhereTheyAreConstant) {
+  EXPECT_THAT(names({.m = 4, .n = 8, .k = 16}), ElementsAre("matmul (default)", "sgemm"));
+  EXPECT_THAT(names({.m = 4, .n = 8, .k = 16, .constant = {"b"}}),
+              ElementsAre("matmul (default)", "matmul_prepared", "sgemm"));
+  EXPECT_THAT(names({.m = 4, .n = 8, .k = 16, .dtype = DType::f64}), IsEmpty());
+}
+
+TEST_F(OneDnn, ScalarsAreForSgemmAlone) {
+  EXPECT_THAT(names({.m = 4, .n = 8, .k = 16, .alpha = 2}), ElementsAre("sgemm"));
+  EXPECT_THAT(names({.m = 4, .n = 8, .k = 16, .beta = 2}), ElementsAre("sgemm"));
+}
+
+// Where the code runs: the library's own, or what it made at run time; no other BLAS, though one
+// with an sgemm_ and cblas_sgemm of its own is mapped where there is one.
+TEST_F(OneDnn, ItsOwnCodeRuns) {
+  static_cast<void>(DynamicLibrary::open("libopenblas.so.0"));
+  const std::string path = provider_->availability({}).path;
+  const gemm::Shape shape{.m = 256, .n = 256, .k = 256, .constant = {"b"}};
+  for (const char* name : {"matmul/matmul", "matmul/matmul_prepared", "sgemm/sgemm"}) {
+    const auto kernel = find_kernel(families(), problem_of(shape), name);
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    auto bound = BoundKernel::make(*kernel, problem_of(shape));
+    ASSERT_TRUE(bound) << bound.error().message;
+    const auto samples = testing::sample_code([&] { ASSERT_TRUE(bound->launch()); });
+    EXPECT_TRUE(bound->check().right);
+    EXPECT_GT(testing::share_in(samples, path) + testing::share_in(samples, ""), 0.9)
+        << name << ": " << ::testing::PrintToString(samples);
+    EXPECT_EQ(bound->artifact().facts["path"], path);
+  }
+}
+
+TEST_F(OneDnn, PreparingTakesMemoryForAllOfB) {
+  const Problem weights = problem_of({.m = 8, .n = 256, .k = 128, .constant = {"b"}});
+  const auto kernel = find_kernel(families(), weights, "matmul/matmul_prepared");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  auto bound = BoundKernel::make(*kernel, weights);
+  ASSERT_TRUE(bound) << bound.error().message;
+  EXPECT_GE(bound->plan().prepared_bytes(), 256u * 128u * sizeof(float));
+  ASSERT_TRUE(bound->launch());
+  EXPECT_TRUE(bound->check().right);
+}
+
+}  // namespace
+}  // namespace assay::onednn

@@ -1,0 +1,124 @@
+#include "gemm.h"
+
+#include <algorithm>
+
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/kernel/design_space.h"
+#include "assay/op/gemm/gemm.h"
+
+namespace assay::reference {
+namespace {
+
+// A line of a matrix as doubles, whatever its type and stride.
+void load_line(DType dtype, const std::byte* first, int64_t stride, int64_t count, double* out) {
+  if (stride == 1) return convert_to_double(dtype, first, count, out);
+  const int64_t step = stride * size_bytes(dtype);
+  for (int64_t i = 0; i < count; ++i) out[i] = load_as_double(dtype, first + i * step);
+}
+
+struct Bound {
+  gemm::View view;
+  DType c;
+  size_t a_place = 0, b_place = 0, c_place = 0, out_place = 0, workspace_place = 0;
+
+  // out[i, :] is a sum of rows of b, so that b's rows are read along their length.
+  int run(void* const* data) const {
+    const auto* a = static_cast<const std::byte*>(data[a_place]);
+    const auto* b = static_cast<const std::byte*>(data[b_place]);
+    const auto* c_data = static_cast<const std::byte*>(data[c_place]);
+    auto* out = static_cast<std::byte*>(data[out_place]);
+    auto* sums = static_cast<double*>(data[workspace_place]);
+    double* line = sums + view.n;
+    const int64_t a_bytes = size_bytes(view.a), b_bytes = size_bytes(view.b),
+                  out_bytes = size_bytes(view.out);
+    for (int64_t l = 0; l < view.l; ++l) {
+      for (int64_t i = 0; i < view.m; ++i) {
+        std::fill(sums, sums + view.n, 0.0);
+        for (int64_t p = 0; p < view.k; ++p) {
+          const double factor = load_as_double(
+              view.a, a + (l * view.a_l + i * view.a_m + p * view.a_k) * a_bytes);
+          load_line(view.b, b + (l * view.b_l + p * view.b_k) * b_bytes, view.b_n, view.n, line);
+          for (int64_t j = 0; j < view.n; ++j) sums[j] += factor * line[j];
+        }
+        if (view.has_c)
+          load_line(c, c_data + (l * view.c_l + i * view.c_m) * size_bytes(c), view.c_n, view.n,
+                    line);
+        for (int64_t j = 0; j < view.n; ++j) {
+          const double product = view.alpha * sums[j];
+          store_from_double(view.out, view.has_c ? product + view.beta * line[j] : product,
+                            out + (l * view.out_l + i * view.out_m + j * view.out_n) * out_bytes);
+        }
+      }
+    }
+    return 0;
+  }
+};
+
+int launch(const void* state, void* const* data) {
+  return static_cast<const Bound*>(state)->run(data);
+}
+
+DesignSpace space() {
+  std::vector<DType> every;
+  for (const DTypeInfo& dtype : all_dtypes())
+    if (dtype.supported) every.push_back(dtype.dtype);
+  ProblemRule rule;
+  for (const char* role : {"a", "b", "c", "out"})
+    rule.operands.push_back({.role = role, .dtypes = every});
+  rule.scalars = true;
+  rule.targets = {Target{.arch = cpu::host_target().arch, .features = {}}};
+  DesignGroup group;
+  group.traits.name = "{sums}";
+  group.traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
+  group.axes = {axis("sums", {std::string("float64")})};
+  std::vector<DesignGroup> groups;
+  groups.push_back(std::move(group));
+  return DesignSpace(std::move(groups));
+}
+
+class GemmFamily final : public Family {
+ public:
+  std::string_view name() const override { return "gemm"; }
+
+ private:
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    space_.enumerate(query, sink);
+  }
+
+  Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
+                              const CompileContext&) const override {
+    return Artifact::without_bytes({{"code", "built in"}});
+  }
+
+  // A row of sums and a row of b or c.
+  size_t do_workspace_bytes(const KernelMetadata&, const Problem& problem, int) const override {
+    return 2 * sizeof(double) * static_cast<size_t>(problem.dimension("n"));
+  }
+
+  Status do_bind(const KernelMetadata&, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    auto bound = std::make_shared<Bound>();
+    ASSAY_TRY(bound->view, gemm::view(binding.problem));
+    const auto operands = binding.problem.operands();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i].role == "a") bound->a_place = i;
+      if (operands[i].role == "b") bound->b_place = i;
+      if (operands[i].role == "out") bound->out_place = i;
+      if (operands[i].role == "c") {
+        bound->c_place = i;
+        bound->c = operands[i].dtype;
+      }
+    }
+    bound->workspace_place = operands.size();
+    steps.push_back(HostStep{&launch, std::move(bound)});
+    return {};
+  }
+
+  DesignSpace space_ = space();
+};
+
+}  // namespace
+
+std::shared_ptr<const Family> make_gemm_family() { return std::make_shared<GemmFamily>(); }
+
+}  // namespace assay::reference
