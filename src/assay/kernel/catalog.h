@@ -43,7 +43,8 @@ class Catalog {
   // All families of a provider; if its library is missing, that is remembered as a refusal.
   void add(const Provider& provider, const ProviderSettings& settings = {});
 
-  // Everything; what can run a problem; or what could be compiled for a target.
+  // Everything; what can run a problem; or what could be compiled for a target. With both, each
+  // family's own do_supports is asked too: the answer is then the same as Kernel::supports.
   Result<Found> get_kernels(const KernelQuery& query = {}) const;
   Result<Found> get_kernels(const Problem& problem, const KernelQuery& query = {}) const;
 
