@@ -116,6 +116,10 @@ class Family {
   // Packs constant operands into memory from `prepared`. Only called where metadata.prepares.
   virtual Status do_prepare(const KernelMetadata&, const Binding&, Prepared&) const { return {}; }
 
+  // Rows of this family with the same layout (not empty) pack a problem's constants into the same
+  // bytes, so that a harness with many of them packs once.
+  virtual std::string do_prepared_layout(const KernelMetadata&, const Problem&) const { return {}; }
+
   virtual Status do_bind(const KernelMetadata& row, const Binding& binding,
                          std::vector<Step>& steps) const = 0;
 };

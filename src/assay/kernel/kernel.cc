@@ -122,6 +122,10 @@ size_t Kernel::workspace_bytes(const Problem& problem, int threads) const {
   return family_->do_workspace_bytes(metadata_, problem, threads);
 }
 
+std::string Kernel::prepared_layout(const Problem& problem) const {
+  return metadata_.prepares() ? family_->do_prepared_layout(metadata_, problem) : std::string();
+}
+
 Result<Plan> Kernel::plan(const PlanOptions& options) const {
   const Problem& problem = options.arguments.problem;
   ASSAY_TRY(check_pointers(options.arguments));
@@ -153,7 +157,10 @@ Result<Plan> Kernel::plan(const PlanOptions& options) const {
                   .artifact = options.artifact,
                   .device = options.device,
                   .threads = options.threads};
-  if (metadata_.prepares()) {
+  if (metadata_.prepares() && !options.packed.empty()) {
+    binding.prepared = options.packed;
+    plan.prepared_bytes_ = binding.prepared.size();
+  } else if (metadata_.prepares()) {
     Allocator allocator(options.prepared, options.device);
     const int64_t before = monotonic_ns();
     ASSAY_TRY(guarded(*this, "prepare", [&]() -> Status {

@@ -20,6 +20,7 @@ struct PlanOptions {
   std::span<std::byte> workspace;  // At least workspace_bytes, 64-byte aligned; checked.
   int threads = 1;
   Prepared* prepared = nullptr;  // Null: memory from the device, owned by the plan.
+  std::span<std::byte> packed;   // Not empty: what a plan with the same prepared_layout() packed.
 };
 
 // One fully specified implementation: a row of a family. Cheap to copy.
@@ -37,6 +38,9 @@ class Kernel {
   Result<Artifact> compile(const Problem& problem, const Target& target,
                            const CompileContext& context) const;
   size_t workspace_bytes(const Problem& problem, int threads) const;
+
+  // Kernels of one family with the same layout pack the same bytes; empty: nobody else does.
+  std::string prepared_layout(const Problem& problem) const;
 
   // Errors: pointers missing or less aligned than promised, a workspace too small (invalid_input);
   // memory (machine); what the family's own hooks say. A hook that throws is ErrorCode::failed.

@@ -15,7 +15,7 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
     switch (death->kind) {
       case Death::Kind::timed_out: return ending::Timeout{stage, death->limit_seconds};
       case Death::Kind::out_of_memory: return ending::OutOfMemory{stage, death->limit_bytes};
-      case Death::Kind::broke_protocol: return ending::Violation{"protocol", "wrote to the harness's channel: " + death->detail};
+      case Death::Kind::broke_protocol: return ending::Violation{"protocol", "meddled with the channel to its harness: " + death->detail};
       case Death::Kind::crashed: return ending::Crash{death->signal, death->exit_code, stage, death->output_tail};
     }
   }

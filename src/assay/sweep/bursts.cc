@@ -26,19 +26,29 @@ Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, 
   return load_and_open(candidates);
 }
 
+Status Bursts::load() {
+  ASSAY_TRY(worker_, source_());
+  ASSAY_TRY(const Message timer, ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
+  timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
+            number_or(timer.json, "empty_burst_ns", 60)};
+  ASSAY_TRY(instances_->load_into(*worker_, seed_));
+  ASSAY_TRY(const Message rotated,
+            ask(*worker_, {{"do", "rotate"}, {"condition", measure::to_json(station_.condition)}}, kOpenSeconds, "placing operands"));
+  ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
+  sets_ = static_cast<int>(sets);
+  return {};
+}
+
 Status Bursts::load_and_open(const std::vector<size_t>& candidates) {
-  // Each death ends one candidate, so this ends too.
-  for (;;) {
+  // Each death while opening ends one candidate, so this ends too.
+  for (int deaths = 0;;) {
     handles_.clear();
-    ASSAY_TRY(worker_, source_());
-    ASSAY_TRY(const Message timer, ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
-    timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
-              number_or(timer.json, "empty_burst_ns", 60)};
-    ASSAY_TRY(instances_->load_into(*worker_, seed_));
-    ASSAY_TRY(const Message rotated,
-              ask(*worker_, {{"do", "rotate"}, {"condition", measure::to_json(station_.condition)}}, kOpenSeconds, "placing operands"));
-    ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
-    sets_ = static_cast<int>(sets);
+    if (Status loaded = load(); !loaded) {
+      // What ran in an old worker may have killed it after its answers; a new one has run nothing.
+      if (loaded.error().code == ErrorCode::interrupted || worker_ == nullptr || worker_->alive() || ++deaths > 1)
+        return loaded;
+      continue;
+    }
     for (const size_t candidate : candidates)
       if (field_.candidates[candidate].alive() && worker_->alive()) ASSAY_TRY(open_one(candidate));
     if (worker_->alive()) return {};
@@ -69,8 +79,21 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
   for (const size_t candidate : who)
     if (is_open(candidate)) order.push_back(candidate);
   std::shuffle(order.begin(), order.end(), random_);
-
+  const auto seed = static_cast<int64_t>(random_() >> 1);
   Round round;
+  round.complete = true;
+  if (!one_by_one_) {
+    ASSAY_TRY(call_bursts(order, seed, stage, round));
+    return round;
+  }
+  for (const size_t candidate : order) {
+    if (round.complete) ASSAY_TRY(call_bursts({candidate}, seed, stage, round));
+  }
+  return round;
+}
+
+// Adds the bursts of `order`, made in one call, or makes the round incomplete.
+Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage, Round& round) {
   Json bursts = Json::array();
   double expected_ns = 0;
   for (const size_t index : order) {
@@ -81,72 +104,76 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();
-  auto answer = worker_->call({{"do", "round"}, {"bursts", bursts}, {"seed", static_cast<int64_t>(random_() >> 1)}}, limit);
+  auto answer = worker_->call({{"do", "round"}, {"bursts", bursts}, {"seed", seed}}, limit);
   const double bracket = static_cast<double>(monotonic_ns() - start);
   wall_ns_ += bracket;
   if (!answer) {
+    round.complete = false;
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     if (worker_->alive()) return fail(as_error(answer.error(), "timing a round"));
-    // Who was it? Each alone in a new process; whoever dies again is it.
-    std::vector<size_t> rest;
-    for (const auto& [candidate, handle] : handles_) rest.push_back(candidate);
-    const Ending ending = ending_of(answer.error(), stage);
-    ASSAY_TRY(load_and_open(rest));
-    bool found = false;
-    for (const size_t index : order) {
-      if (!is_open(index) || found) continue;
-      auto again = worker_->call({{"do", "round"}, {"bursts", Json::array({{handles_.at(index), field_.candidates[index].launches}})},
-                                  {"seed", 1}},
-                                 station_.request.trial_timeout_seconds);
-      if (again) continue;
-      if (is_interruption(again.error())) return fail(std::get<Error>(again.error()));
-      field_.candidates[index].outcome.ending = ending_of(again.error(), stage);
-      found = true;
-      ASSAY_TRY(load_and_open(rest));
-    }
-    if (!found && order.size() == 1) {
-      field_.candidates[order.front()].outcome.ending = ending;
-      handles_.erase(order.front());
-    }
-    return round;
+    return recover(order, ending_of(answer.error(), stage));
   }
-  if (answer->json.contains("failed")) {
-    const auto failed = static_cast<int>(number_or(answer->json["failed"], "handle", -1));
+  const Json& json = answer->json;
+  if (const auto failed = json.find("failed"); failed != json.end()) {
+    round.complete = false;
+    const auto handle = static_cast<int>(number_or(*failed, "handle", -1));
+    const auto message = text(*failed, "message");
     for (const size_t index : order) {
-      if (handles_.at(index) != failed) continue;
+      if (handles_.at(index) != handle) continue;
       field_.candidates[index].outcome.ending =
-          ending::Mismatch{"a launch failed while it was timed: " + answer->json["failed"].value("message", std::string())};
+          ending::Mismatch{"a launch failed while it was timed: " + (message ? *message : std::string())};
       handles_.erase(index);
-      break;
+      return {};
     }
-    return round;
+    return recover(order, ending_of(worker_->dismiss("a failure of nobody"), stage));
   }
-  ASSAY_TRY(const Json* samples, member(answer->json, "bursts"));
-  if (!samples->is_array() || samples->size() != order.size())
-    return fail(ErrorCode::internal, "a worker answered {} bursts with {}", order.size(), samples->size());
+  const auto samples = json.find("bursts");
+  bool well_formed = samples != json.end() && samples->is_array() && samples->size() == order.size();
+  for (size_t i = 0; well_formed && i < order.size(); ++i) {
+    const Json& sample = (*samples)[i];
+    well_formed = sample.is_array() && sample.size() == 4 && sample[0].is_number_integer() &&
+                  sample[3].is_number_integer() && sample[0].get<int64_t>() > 0 && sample[3].get<int64_t>() > 0;
+  }
+  if (!well_formed) {
+    round.complete = false;
+    return recover(order, ending_of(worker_->dismiss("what are no samples"), stage));
+  }
   double total = 0;
+  std::vector<Sample> taken;
   for (size_t i = 0; i < order.size(); ++i) {
     const Json& sample = (*samples)[i];
-    if (!sample.is_array() || sample.size() != 4 || !sample[0].is_number_integer() || !sample[3].is_number_integer() ||
-        sample[0].get<int64_t>() <= 0 || sample[3].get<int64_t>() <= 0)
-      return fail(ErrorCode::internal, "a worker sent what is no sample");
-    Sample taken{order[i], sample[0].get<int64_t>(), sample[1] == 1, sample[3].get<int>()};
-    total += static_cast<double>(taken.ns);
-    round.samples.push_back(taken);
+    taken.push_back({order[i], sample[0].get<int64_t>(), sample[1] == 1, sample[3].get<int>()});
+    total += static_cast<double>(taken.back().ns);
   }
   timed_ns_ += total;
   // The timer lives in the candidate's process: what it says must fit into what we saw ourselves.
   if (total > bracket + kBracketSlackNs) {
-    for (const size_t index : order)
-      if (order.size() == 1)
-        field_.candidates[index].outcome.ending = ending::Violation{"clock", "its times exceed the time that passed outside"};
-    return round;
+    round.complete = false;
+    worker_->dismiss("impossible times");
+    return recover(order, ending::Violation{"clock", "its times exceed the time that passed outside"});
   }
-  round.complete = true;
-  return round;
+  round.samples.insert(round.samples.end(), taken.begin(), taken.end());
+  return {};
+}
+
+// The worker is gone. If it ran one candidate, that one ends; of several, who it was shows when each
+// burst is a call of its own.
+Status Bursts::recover(const std::vector<size_t>& order, const Ending& ending) {
+  if (order.size() == 1)
+    field_.candidates[order.front()].outcome.ending = ending;
+  else
+    one_by_one_ = true;
+  std::vector<size_t> rest;
+  for (const auto& [candidate, handle] : handles_)
+    if (field_.candidates[candidate].alive()) rest.push_back(candidate);
+  return load_and_open(rest);
 }
 
 Status Bursts::judge_timed_output(const Instances& instances, size_t index) {
+  return judge(instances, index, true);
+}
+
+Status Bursts::judge(const Instances& instances, size_t index, bool launch_again) {
   if (!is_open(index)) return {};
   auto answer = worker_->call({{"do", "collect"}, {"handle", handles_.at(index)}, {"back", static_cast<int>(random_() % 2)}},
                               station_.request.trial_timeout_seconds);
@@ -154,17 +181,25 @@ Status Bursts::judge_timed_output(const Instances& instances, size_t index) {
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     const auto* error = std::get_if<Error>(&answer.error());
-    if (error != nullptr && error->code == ErrorCode::not_found) return {};
+    if (error != nullptr && error->code == ErrorCode::not_found) {
+      // It was timed in a worker that is gone, and its outputs with it: once more, here.
+      if (!launch_again) return {};
+      Round round;
+      ASSAY_TRY(call_bursts({index}, static_cast<int64_t>(random_() >> 1), "race", round));
+      return judge(instances, index, false);
+    }
+    if (!worker_->alive()) return recover({index}, ending_of(answer.error(), "collect"));
     candidate.outcome.ending = ending_of(answer.error(), "collect");
     handles_.erase(index);
     return {};
   }
-  if (const std::string trespass = answer->json.value("trespass", std::string()); !trespass.empty())
-    candidate.outcome.ending = ending::Violation{"writes_outside", "while it was timed: " + trespass};
-  const Json variation = answer->json.value("variation", Json(0));
-  if (answer->fds.size() != 1 || !variation.is_number())
-    return fail(ErrorCode::internal, "a worker collected no output");
-  ASSAY_TRY(const Check check, instances.check(0, answer->fds.front().get(), variation.get<uint64_t>()));
+  const auto trespass = text(answer->json, "trespass");
+  const auto variation = answer->json.find("variation");
+  if (!trespass || answer->fds.size() != 1 || variation == answer->json.end() || !variation->is_number())
+    return recover({index}, ending_of(worker_->dismiss("an output that is none"), "collect"));
+  if (!trespass->empty())
+    candidate.outcome.ending = ending::Violation{"writes_outside", "while it was timed: " + *trespass};
+  ASSAY_TRY(const Check check, instances.check(0, answer->fds.front().get(), variation->get<uint64_t>()));
   if (candidate.outcome.proof) candidate.outcome.proof->launches += 1;
   if (!check.right)
     candidate.outcome.ending = ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong};
@@ -180,13 +215,21 @@ Status Bursts::close(const std::vector<size_t>& who) {
       handles_.erase(candidate);
     }
   if (handles.empty()) return {};
-  return ask(*worker_, {{"do", "close"}, {"handles", handles}}, kOpenSeconds, "closing kernels").map([](const Message&) {});
+  const auto answer = worker_->call({{"do", "close"}, {"handles", handles}}, kOpenSeconds);
+  if (answer) return {};
+  if (is_interruption(answer.error()) || worker_->alive()) return fail(as_error(answer.error(), "closing kernels"));
+  // Some kernel's threads brought it down while nothing was launched: whose, nobody can tell.
+  std::vector<size_t> rest;
+  for (const auto& [candidate, handle] : handles_) rest.push_back(candidate);
+  return load_and_open(rest);
 }
 
 Status Bursts::unload() {
   handles_.clear();
   if (worker_ == nullptr || !worker_->alive()) return {};
-  return ask(*worker_, {{"do", "unload"}}, kOpenSeconds, "unloading operands").map([](const Message&) {});
+  const auto answer = worker_->call({{"do", "unload"}}, kOpenSeconds);
+  if (answer || (!worker_->alive() && !is_interruption(answer.error()))) return {};   // Dead, it holds nothing.
+  return fail(as_error(answer.error(), "unloading operands"));
 }
 
 }  // namespace assay::sweep

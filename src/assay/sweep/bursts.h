@@ -34,7 +34,8 @@ class Bursts {
     bool complete = false;
   };
   // One burst of each candidate still open among `who`, in random order. A death ends the candidate
-  // that was running, reopens the rest in a new worker, and gives an incomplete round.
+  // that was running, reopens the rest in a new worker, and gives an incomplete round. Where it cannot
+  // be told who that was, nobody ends, and from then on each burst is a call of its own.
   Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
 
   // Judges the newest timed output of a candidate; a wrong one ends it.
@@ -50,8 +51,12 @@ class Bursts {
   bool is_open(size_t candidate) const;
 
  private:
+  Status load();
   Status load_and_open(const std::vector<size_t>& candidates);
+  Status call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage, Round& round);
+  Status recover(const std::vector<size_t>& order, const Ending& ending);
   Status open_one(size_t candidate);
+  Status judge(const Instances& instances, size_t candidate, bool launch_again);
 
   const Station& station_;
   Field& field_;
@@ -62,6 +67,7 @@ class Bursts {
   uint64_t seed_ = 1;
   int sets_ = 0;
   std::map<size_t, int> handles_;
+  bool one_by_one_ = false;
   measure::TimerFacts timer_;
   double timed_ns_ = 0, wall_ns_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "assay/kernel/refusals.h"
 #include "assay/op/problem.h"
 #include "assay/record/outcome.h"
+#include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
 
@@ -23,6 +24,7 @@ struct Candidate {
   int launches = 1;          // Per burst.
 
   bool alive() const { return is_timed(outcome.ending); }
+  std::string family() const;
 };
 
 // Candidates of a problem, with what kept the others out.
@@ -30,5 +32,8 @@ struct Field {
   std::vector<Candidate> candidates;
   RefusalCounts refusals;
 };
+
+// Whether a race is about this kernel: one of the user's, of the families asked about if any were.
+bool is_raced_about(const Request& request, const Candidate& candidate);
 
 }  // namespace assay::sweep

@@ -31,6 +31,19 @@ int64_t resident_bytes(pid_t pid) {
   return std::strtoll(space, nullptr, 10) * ::sysconf(_SC_PAGESIZE);
 }
 
+// An error as a child tells it, whatever its fields hold.
+Error told(const Json& error) {
+  const auto code = error.is_object() ? error.find("code") : error.end();
+  const auto message = error.is_object() ? error.find("message") : error.end();
+  Error read{ErrorCode::failed, "no reason given"};
+  if (code != error.end() && code->is_number_integer()) {
+    const auto number = code->get<int64_t>();
+    if (number >= 0 && number <= static_cast<int64_t>(ErrorCode::internal)) read.code = static_cast<ErrorCode>(number);
+  }
+  if (message != error.end() && message->is_string()) read.message = message->get<std::string>();
+  return read;
+}
+
 }  // namespace
 
 bool is_interruption(const CallFailure& failure) {
@@ -99,7 +112,14 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
   if (process_) {
     // One that closed its channel is about to end; give it a moment to say how.
     auto status = kind == Death::Kind::crashed ? process_->wait(2 * kNsPerSecond) : process_->poll();
-    if (!status || status->running()) status = process_->terminate(0);
+    if (!status || status->running()) {
+      // It lives on without a channel: then it was closed on purpose, and the end is of our making.
+      if (kind == Death::Kind::crashed) {
+        death.kind = Death::Kind::broke_protocol;
+        death.detail = "it was closed";
+      }
+      status = process_->terminate(0);
+    }
     if (status) {
       death.signal = status->kind == ExitStatus::Kind::signaled ? status->signal : 0;
       death.exit_code = status->kind == ExitStatus::Kind::exited ? status->code : 0;
@@ -114,8 +134,15 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
   return death;
 }
 
-CallResult<Message> Child::call(const Json& request, double timeout_seconds, std::span<const int> fds) {
+Death Child::dismiss(std::string detail) {
+  return death_ ? *death_ : die(Death::Kind::broke_protocol, 0, std::move(detail));
+}
+
+CallResult<Message> Child::call(const Json& asked, double timeout_seconds, std::span<const int> fds) {
   if (death_) return tl::unexpected<CallFailure>(*death_);
+  Json request = asked;
+  const uint64_t ticket = tickets_();
+  request["ticket"] = ticket;
   const int64_t deadline = monotonic_ns() + static_cast<int64_t>(timeout_seconds * 1e9);
   if (auto sent = channel_->send(request, fds, deadline); !sent) {
     const bool late = sent.error().code == ErrorCode::busy;
@@ -124,12 +151,13 @@ CallResult<Message> Child::call(const Json& request, double timeout_seconds, std
   }
   for (;;) {
     // Answer, output, end of the child, or the user's wish to stop: whichever comes first.
-    pollfd watched[4] = {{channel_->fd(), POLLIN, 0},
+    pollfd watched[5] = {{channel_->fd(), POLLIN, 0},
                          {process_->stdout_pipe().get(), POLLIN, 0},
                          {process_->stderr_pipe().get(), POLLIN, 0},
-                         {options_.cancel_fd, POLLIN, 0}};
+                         {options_.cancel_fd, POLLIN, 0},
+                         {process_->pid_fd(), POLLIN, 0}};
     const int64_t left_ms = (deadline - monotonic_ns()) / kNsPerMs;
-    ::poll(watched, 4, static_cast<int>(std::clamp<int64_t>(left_ms, 0, kPollMs)));
+    ::poll(watched, 5, static_cast<int>(std::clamp<int64_t>(left_ms, 0, kPollMs)));
     if ((watched[3].revents & POLLIN) != 0) {
       die(Death::Kind::timed_out, timeout_seconds, "interrupted");
       return tl::unexpected<CallFailure>(Error{ErrorCode::interrupted, "stopped by the user"});
@@ -139,12 +167,11 @@ CallResult<Message> Child::call(const Json& request, double timeout_seconds, std
       auto message = channel_->receive(monotonic_ns() + kNsPerMs);
       if (message) {
         const Json& json = message->json;
-        if (json.is_object() && json.contains("error") && json["error"].is_object()) {
-          const Json& error = json["error"];
-          const int code = error.value("code", static_cast<int>(ErrorCode::failed));
+        const auto answered = json.is_object() ? json.find("ticket") : json.end();
+        if (answered == json.end() || !answered->is_number_unsigned() || answered->get<uint64_t>() != ticket)
           return tl::unexpected<CallFailure>(
-              Error{static_cast<ErrorCode>(code), error.value("message", std::string("no reason given"))});
-        }
+              die(Death::Kind::broke_protocol, timeout_seconds, "an answer to nothing that was asked"));
+        if (const auto error = json.find("error"); error != json.end()) return tl::unexpected<CallFailure>(told(*error));
         return std::move(*message);
       }
       if (message.error().code == ErrorCode::failed)
@@ -152,6 +179,9 @@ CallResult<Message> Child::call(const Json& request, double timeout_seconds, std
       if (message.error().code != ErrorCode::busy)
         return tl::unexpected<CallFailure>(die(Death::Kind::broke_protocol, timeout_seconds, message.error().message));
     }
+    // Its own children may hold the channel open beyond its end.
+    else if ((watched[4].revents & POLLIN) != 0)
+      return tl::unexpected<CallFailure>(die(Death::Kind::crashed, timeout_seconds, ""));
     if (options_.memory_limit_bytes > 0 && resident_bytes(process_->pid()) > options_.memory_limit_bytes)
       return tl::unexpected<CallFailure>(die(Death::Kind::out_of_memory, timeout_seconds, ""));
     if (monotonic_ns() >= deadline)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <variant>
 #include <vector>
@@ -49,8 +50,13 @@ class Child {
   static Result<Child> start(const ChildOptions& options);
 
   // Sends {"do": what, ...} and waits for the answer. After a Death every call fails the same way.
+  // Each call carries a ticket, a random number that its answer must repeat: what candidate code
+  // writes into the channel by guesswork is no answer to anything.
   CallResult<Message> call(const Json& request, double timeout_seconds,
                            std::span<const int> fds = {});
+
+  // It answered with what no process of ours answers, or must not be used again: it ends now.
+  Death dismiss(std::string detail);
 
   bool alive() const { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const { return process_ ? process_->pid() : -1; }
@@ -64,6 +70,7 @@ class Child {
   std::optional<MessageChannel> channel_;
   std::optional<Death> death_;
   std::string output_;   // Tail of stdout and stderr.
+  std::mt19937_64 tickets_{std::random_device{}()};
 };
 
 }  // namespace assay::sweep

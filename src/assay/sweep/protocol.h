@@ -1,7 +1,7 @@
 #pragma once
 
 // What parent, worker and referee say to one another: {"do": NAME, ...} and an answer, which is an
-// object with results or {"error": {"code", "message"}}. Descriptors carry operands and outputs.
+// object with results or {"error": {"code", "message"}}, and repeats the request's "ticket". Descriptors carry operands and outputs.
 //
 // worker    init      device, providers, users' kernels            -> fingerprint, target, providers
 //           discover  problem, filter, providers                   -> rows (metadata, role), refusals
@@ -41,16 +41,24 @@ void serve(MessageChannel& channel, Handler&& handle) {
   for (;;) {
     auto message = channel.receive();
     if (!message) return;
+    // Taken out of the message, so that what is asked for does not lie about while it is done.
+    Json ticket;
+    if (message->json.is_object() && message->json.contains("ticket")) {
+      ticket = std::move(message->json["ticket"]);
+      message->json.erase("ticket");
+    }
     Result<Answer> answer = handle(*message);
     Status sent;
     if (answer) {
       std::vector<int> fds;
       for (const UniqueFd& fd : answer->fds) fds.push_back(fd.get());
+      answer->json["ticket"] = std::move(ticket);
       sent = channel.send(answer->json, fds);
     } else {
       sent = channel.send({{"error",
                             {{"code", static_cast<int>(answer.error().code)},
-                             {"message", answer.error().message}}}});
+                             {"message", answer.error().message}}},
+                           {"ticket", std::move(ticket)}});
     }
     if (!sent) return;
   }

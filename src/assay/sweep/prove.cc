@@ -29,19 +29,87 @@ void add_check(Candidate& candidate, const std::string& kind, const Check& check
     candidate.outcome.ending = ending::Mismatch{fmt::format("{} inputs: {}", kind, check.first_wrong)};
 }
 
-void add_launch(Candidate& candidate, const Json& launch) {
+// What a worker says of the launches on one instance. Not well formed: no worker of ours said it.
+struct LaunchFacts {
+  double ns = 0;
+  bool repeatable = true, inputs_changed = false, float_control_changed = false;
+  std::string trespass;
+  size_t outputs = 1;   // The first launch's, and the second's where it is not known to be the same.
+};
+
+Result<LaunchFacts> read_launch(const Json& json) {
+  const auto truth = [&](const char* key) -> Result<bool> {
+    ASSAY_TRY(const Json* value, member(json, key));
+    if (!value->is_boolean()) return fail(ErrorCode::internal, "{} is neither true nor false", key);
+    return value->get<bool>();
+  };
+  LaunchFacts facts;
+  facts.ns = number_or(json, "ns", 0);
+  ASSAY_TRY(facts.repeatable, truth("repeatable"));
+  ASSAY_TRY(facts.inputs_changed, truth("inputs_changed"));
+  ASSAY_TRY(facts.float_control_changed, truth("float_control_changed"));
+  ASSAY_TRY(facts.trespass, text(json, "trespass"));
+  ASSAY_TRY(const int64_t outputs, integer(json, "outputs"));
+  if (outputs != 1 && outputs != 2) return fail(ErrorCode::internal, "{} outputs", outputs);
+  facts.outputs = static_cast<size_t>(outputs);
+  return facts;
+}
+
+Result<std::vector<LaunchFacts>> read_launches(const Message& answer, size_t instances) {
+  ASSAY_TRY(const Json* launches, member(answer.json, "launches"));
+  std::vector<LaunchFacts> read;
+  size_t outputs = 0;
+  if (launches->is_array()) {
+    for (const Json& launch : *launches) {
+      ASSAY_TRY(auto facts, read_launch(launch));
+      outputs += facts.outputs;
+      read.push_back(std::move(facts));
+    }
+  }
+  if (read.size() != instances || outputs != answer.fds.size())
+    return fail(ErrorCode::internal, "{} launches and {} outputs for {} instances", read.size(), answer.fds.size(), instances);
+  return read;
+}
+
+void add_launch(Candidate& candidate, const LaunchFacts& launch) {
   KernelOutcome& outcome = candidate.outcome;
   outcome.proof->launches += 2;
-  const double ns = number_or(launch, "ns", 0);
-  if (ns > 0) candidate.launch_ns = candidate.launch_ns > 0 ? std::min(candidate.launch_ns, ns) : ns;
-  const std::string trespass = launch.value("trespass", std::string());
-  if (!trespass.empty()) outcome.ending = ending::Violation{"writes_outside", trespass};
-  if (launch.value("inputs_changed", false))
-    outcome.ending = ending::Violation{"inputs_changed", "wrote to an input"};
-  if (!launch.value("repeatable", true)) outcome.proof->bitwise_repeatable = false;
+  if (launch.ns > 0) candidate.launch_ns = candidate.launch_ns > 0 ? std::min(candidate.launch_ns, launch.ns) : launch.ns;
+  if (!launch.repeatable) outcome.proof->bitwise_repeatable = false;
+  if (!candidate.alive()) return;
+  if (!launch.trespass.empty()) outcome.ending = ending::Violation{"writes_outside", launch.trespass};
+  else if (launch.inputs_changed) outcome.ending = ending::Violation{"inputs_changed", "wrote to an input"};
+  else if (launch.float_control_changed)
+    outcome.ending = ending::Violation{"float_control", "left the processor rounding, or treating subnormal numbers, "
+                                                        "in another way than it found it"};
 }
 
 }  // namespace
+
+Status judge_proof(const Station& station, Candidate& candidate, const Instances& instances,
+                   const Message& answer, Child& worker) {
+  const auto launches = read_launches(answer, answer.json.value("launches", Json::array()).size());
+  if (!launches || launches->empty() || launches->size() > instances.count()) {
+    candidate.outcome.ending = ending_of(worker.dismiss(launches ? "a proof of nothing" : launches.error().message), "verify");
+    candidate.outcome.proof.reset();
+    return {};
+  }
+  size_t output = 0;
+  for (size_t i = 0; i < launches->size(); ++i) {
+    add_launch(candidate, (*launches)[i]);
+    for (size_t o = 0; o < (*launches)[i].outputs; ++o) {
+      ASSAY_TRY(const Check check, instances.check(i, answer.fds[output++].get(), 0));
+      // One line for each kind of input, and one more where the second launch alone was wrong.
+      if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
+    }
+  }
+  if (const auto busy = answer.json.find("busy_threads"); busy != answer.json.end() && *busy == true) {
+    if (candidate.alive())
+      candidate.outcome.ending = ending::Violation{"background_work", "its threads went on working after its launches, and would slow down every other kernel"};
+    worker.dismiss("threads that do not rest");
+  }
+  return {};
+}
 
 Status prove(const Station& station, Field& field) {
   size_t wanted = 0;
@@ -59,7 +127,15 @@ Status prove(const Station& station, Field& field) {
     if (!candidate.alive() || candidate.proven) continue;
     station.observer.on_stage("prove", ++done, wanted, candidate.outcome.label());
     ASSAY_TRY(Child * worker, station.crew.runner());
-    if (!loaded) ASSAY_TRY(instances.load_into(*worker, 1));
+    if (!loaded) {
+      Status done_loading = instances.load_into(*worker, 1);
+      if (!done_loading && !worker->alive() && done_loading.error().code != ErrorCode::interrupted) {
+        // What ran in it before brought it down after its answers.
+        ASSAY_TRY(worker, station.crew.runner());
+        done_loading = instances.load_into(*worker, 1);
+      }
+      ASSAY_TRY(done_loading);
+    }
     candidate.outcome.proof.emplace();
     candidate.outcome.proof->right = true;
     Json message = station.message("prove");
@@ -73,16 +149,10 @@ Status prove(const Station& station, Field& field) {
       candidate.outcome.proof.reset();
       candidate.outcome.ending = ending_of(answer.error(), "verify");
     } else {
-      ASSAY_TRY(const Json* launches, member(answer->json, "launches"));
-      if (launches->size() != instances.count() || answer->fds.size() != instances.count())
-        return fail(ErrorCode::internal, "a worker proved {} of {} instances", launches->size(), instances.count());
-      for (size_t i = 0; i < instances.count(); ++i) {
-        add_launch(candidate, (*launches)[i]);
-        ASSAY_TRY(const Check check, instances.check(i, answer->fds[i].get(), 0));
-        add_check(candidate, instances.kind(i), check);
-      }
+      ASSAY_TRY(judge_proof(station, candidate, instances, *answer, *worker));
+      loaded = worker->alive();
       const Json& row = candidate.row;
-      if (!candidate.outcome.proof->bitwise_repeatable) {
+      if (candidate.outcome.proof && !candidate.outcome.proof->bitwise_repeatable) {
         const bool declared = !row.value("deterministic", true);
         candidate.outcome.findings.push_back(
             {"nondeterministic", declared ? "two launches on the same inputs differ, as it declares"

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +14,8 @@
 
 namespace assay::sweep {
 namespace {
+
+constexpr int kLoneRounds = 12;   // Of a kernel that has nobody to race: as many as the second look sees.
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -32,14 +34,26 @@ std::string find_baseline(const Field& field) {
 
 std::string name_of(stats::RaceEnd end) { return std::string(stats::to_string(end)); }
 
-// Which entrant of a user's is the fastest by its first burst.
-std::optional<size_t> best_of_user(const Field& field, const std::vector<size_t>& entrants,
-                                   const std::vector<stats::Burst>& first) {
-  std::optional<size_t> best;
-  for (size_t i = 0; i < entrants.size(); ++i)
-    if (field.candidates[entrants[i]].outcome.role == KernelRole::user && first[i].clean && (!best || first[i].ns < first[*best].ns))
-      best = i;
-  return best;
+// The user's entrants that are asked about: in a race the fastest of each of their kernels by its
+// first burst, so that versions can be set side by side; elsewhere the fastest of all.
+std::vector<size_t> asked_about(const Station& station, const Field& field, const std::vector<size_t>& entrants,
+                                const std::vector<stats::Burst>& first) {
+  std::map<std::string, size_t> best;   // By family.
+  for (size_t i = 0; i < entrants.size(); ++i) {
+    const Candidate& candidate = field.candidates[entrants[i]];
+    if (candidate.outcome.role != KernelRole::user || !first[i].clean) continue;
+    const auto [found, is_new] = best.emplace(station.request.kind == "race" ? candidate.family() : "", i);
+    if (!is_new && first[i].ns < first[found->second].ns) found->second = i;
+  }
+  std::vector<size_t> asked;
+  for (const auto& [family, entrant] : best) asked.push_back(entrant);
+  return asked;
+}
+
+// A sweep asks whether anything beats stock, a race whether the user's kernel does.
+bool may_be_candidate(const Request& request, const Candidate& candidate) {
+  if (request.kind != "race" || request.kernels.empty()) return candidate.outcome.role != KernelRole::stock;
+  return is_raced_about(request, candidate);
 }
 
 // The lap times of one race, by entrant.
@@ -116,8 +130,8 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     if (round.complete && attempt >= 1) break;   // Twice: the first burst of all warms caches and clocks.
   }
   // A user's kernel is asked about, however slow: of a family with tunables, its best point.
-  const auto user = best_of_user(field, entrants, first);
-  if (user) keep[*user] = true;
+  const std::vector<size_t> users = asked_about(station, field, entrants, first);
+  for (const size_t user : users) keep[user] = true;
   std::vector<bool> dropped(entrants.size(), false);
   if (!station.request.exhaustive)
     for (const int kernel : stats::drop_hopeless(first, keep)) dropped[static_cast<size_t>(kernel)] = true;
@@ -146,13 +160,17 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   Laps laps(runners.size());
   std::vector<stats::Burst> row(runners.size());
   int failures = 0;
-  while (!runners.empty() && !racing.ended()) {
+  // Alone it races nobody; how long it takes is still to be known.
+  const auto lone_rounds_left = [&] {
+    return runners.size() == 1 && laps.rounds(0) < kLoneRounds && bursts.wall_seconds() <= budget_seconds;
+  };
+  while (!runners.empty() && (!racing.ended() || lone_rounds_left())) {
     std::vector<size_t> who;
     for (size_t i = 0; i < runners.size(); ++i)
       if (racing.in_race(static_cast<int>(i)) && field.candidates[runners[i]].alive()) who.push_back(runners[i]);
     if (who.empty()) break;
     ASSAY_TRY(const auto round, bursts.round(who, "race"));
-    if (!round.complete && ++failures > 20) return fail(ErrorCode::machine, "the race of {} could not complete a round in 20 attempts", station.problem.name());
+    if (!round.complete && ++failures > 20 + 2 * static_cast<int>(runners.size())) return fail(ErrorCode::machine, "the race of {} could not complete a round in {} attempts", station.problem.name(), failures);
     std::ranges::fill(row, stats::Burst{0, false});
     bool spoiled = false;
     for (const auto& sample : round.samples) {
@@ -190,7 +208,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   std::vector<stats::FinalistTraits> traits;
   for (const size_t index : runners) {
     const KernelOutcome& outcome = field.candidates[index].outcome;
-    const bool asked = user && index == entrants[*user];
+    const bool asked = std::ranges::any_of(users, [&](size_t user) { return entrants[user] == index; });
     traits.push_back({outcome.role == KernelRole::stock, outcome.id == result.baseline || asked});
   }
   // Those that ended while they raced stand no more.
@@ -202,17 +220,13 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   if (!result.finalists.empty()) result.leader = result.finalists.front();
   for (const int kernel : finalists) {
     const KernelOutcome& outcome = field.candidates[runners[static_cast<size_t>(kernel)]].outcome;
-    // A sweep asks whether anything beats stock, a race whether the user's kernel does.
-    const bool eligible = station.request.kind == "race" && !station.request.kernels.empty()
-                              ? outcome.role == KernelRole::user
-                              : outcome.role != KernelRole::stock;
-    if (eligible && result.candidate.empty()) result.candidate = outcome.id;
     const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
+    if (result.candidate.empty() && may_be_candidate(station.request, candidate)) result.candidate = candidate.outcome.id;
     result.round_ns += candidate.launch_ns * candidate.launches + 150e3;   // Switching, measured at ~0.1 ms.
   }
   if (result.candidate.empty()) result.candidate = result.leader;
   result.spread = stats::confirm_spread(standing_still, finalists, station.request.margin);
-  result.record.rounds = racing.rounds();
+  result.record.rounds = runners.size() == 1 ? laps.rounds(0) : racing.rounds();
   result.record.end = racing.ended() ? name_of(*racing.ended()) : "no kernel left";
   result.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   result.timed_seconds = bursts.timed_seconds();

@@ -197,6 +197,13 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew) {
   return ceilings;
 }
 
+bool nothing_to_race_for(const Request& request, const Field& field) {
+  if (request.kind != "race" || request.kernels.empty()) return false;
+  return std::ranges::none_of(field.candidates, [&](const Candidate& candidate) {
+    return candidate.alive() && is_raced_about(request, candidate);
+  });
+}
+
 // One shape through the house, one direction (api.md).
 Result<ProblemRecord> run_problem(const Station& station, const std::map<std::string, Json>& earlier,
                                   double budget_seconds, Totals& totals, std::vector<Ceiling>& window) {
@@ -205,6 +212,17 @@ Result<ProblemRecord> run_problem(const Station& station, const std::map<std::st
   ASSAY_TRY(build(station, field));
   ASSAY_TRY(take_over(field, earlier));
   ASSAY_TRY(prove(station, field));
+  const auto fill = [&] {
+    record.kernels.clear();
+    for (const Candidate& candidate : field.candidates) record.kernels.push_back(candidate.outcome);
+    for (const auto& [reason, refusals] : field.refusals)
+      record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
+  };
+  if (nothing_to_race_for(station.request, field)) {
+    fill();
+    record.no_winner = "the kernel that the race is about was not proven right";
+    return record;
+  }
   ASSAY_TRY(const auto ceilings, measure_ceilings(station.crew));
   window = ceilings;
   ASSAY_TRY(RaceResult race, sweep::race(station, field, budget_seconds * 0.3));
@@ -217,12 +235,6 @@ Result<ProblemRecord> run_problem(const Station& station, const std::map<std::st
                                                           station.crew.facts().threads));
 
   RunOptions options = options_of(station.request, station.crew, budget_seconds);
-  const auto fill = [&] {
-    record.kernels.clear();
-    for (const Candidate& candidate : field.candidates) record.kernels.push_back(candidate.outcome);
-    for (const auto& [reason, refusals] : field.refusals)
-      record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
-  };
   fill();
   // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
   for (int attempt = 0; station.request.confirm && attempt < 2 && !race.finalists.empty(); ++attempt) {
@@ -252,7 +264,9 @@ Result<ProblemRecord> run_problem(const Station& station, const std::map<std::st
 
 }  // namespace
 
-Result<RunRecord> run(const Request& asked, Observer& observer) {
+namespace {
+
+Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   const int64_t start = monotonic_ns();
   Request request = asked;
   if (request.problems.empty()) return fail(ErrorCode::invalid_input, "there is no problem to race");
@@ -312,6 +326,18 @@ Result<RunRecord> run(const Request& asked, Observer& observer) {
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   ASSAY_TRY(write_record((request.folder / "record.json").string(), record));
   return record;
+}
+
+}  // namespace
+
+Result<RunRecord> run(const Request& request, Observer& observer) {
+  // Answers come from processes that run candidates: one that sends a field of another type makes
+  // the JSON library throw.
+  try {
+    return run_all(request, observer);
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
+  }
 }
 
 Result<MachineReport> inspect(const Request& request, bool with_ceilings) {

@@ -14,6 +14,8 @@
 
 namespace assay::sweep {
 
+class Instances;
+
 // What all stations of one problem share.
 struct Station {
   const Request& request;
@@ -33,6 +35,11 @@ Status build(const Station& station, Field& field);
 
 // Right or not, and how that was checked. A crash ends that candidate alone.
 Status prove(const Station& station, Field& field);
+
+// Judges what a worker answered to "prove": on instance 0 and on, as many as it launched. An answer
+// that no worker of ours gives ends the candidate, and the worker.
+Status judge_proof(const Station& station, Candidate& candidate, const Instances& instances,
+                   const Message& answer, Child& worker);
 
 // Rounds against one another; spends, claims nothing.
 struct RaceResult {

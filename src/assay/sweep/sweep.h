@@ -35,6 +35,9 @@ struct Request {
   std::string suite;
   std::vector<ProviderRequest> providers;
   std::vector<std::string> kernels;      // Users' files: FILE or FILE::ENTRY.
+  // Of a race: the families of `kernels` whose verdict is wanted; empty: all. Where none of them is
+  // proven right there is nothing to race for.
+  std::vector<std::string> about;
   std::string filter;
   measure::ConditionRequest condition;
   measure::RaceClass race_class;

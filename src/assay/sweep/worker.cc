@@ -72,10 +72,13 @@ class Worker {
       }
     }
     if (setup_) setup_(catalog_);
+    std::vector<std::string> files;
     for (const Json& kernel : json.value("kernels", Json::array())) {
       if (!kernel.is_string()) return fail(ErrorCode::internal, "kernels are texts");
-      ASSAY_TRY(bring(kernel.get<std::string>()));
+      files.push_back(kernel.get<std::string>());
     }
+    ASSAY_TRY(const auto brought, input::read_kernel_files(files));
+    for (const auto& entries : brought) ASSAY_TRY(bring(entries));
     answer.json["fingerprint"] = {{"kind", device_->fingerprint().kind},
                                   {"name", device_->fingerprint().name},
                                   {"id", device_->fingerprint().id},
@@ -102,8 +105,7 @@ class Worker {
   }
 
   // A user's file becomes a family of the provider that takes its extension.
-  Status bring(const std::string& file_and_entry) {
-    ASSAY_TRY(const auto entries, input::read_kernels(file_and_entry));
+  Status bring(const std::vector<KernelEntry>& entries) {
     for (const KernelEntry& entry : entries) {
       const std::string extension = entry.source.extension().string();
       const Provider* taker = nullptr;
@@ -133,7 +135,7 @@ class Worker {
       ASSAY_TRY(const Problem problem, problem_from(message.json));
       found = catalog_.get_kernels(problem, query);
     } else {
-      query.target.reset();
+      if (!message.json.contains("target")) query.target.reset();
       found = catalog_.get_kernels(query);
     }
     if (!found) return fail(std::move(found).error());

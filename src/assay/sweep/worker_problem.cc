@@ -291,7 +291,8 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     }
     kernel.recent.push_back({s, sets_[s].variation});
   }
-  if (kernel.recent.size() > 64) kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 8);
+  if (kernel.recent.size() > 4 * kMostSets)
+    kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
   if (warm) ASSAY_TRY(kernel.next.front()->launch(*stream_));
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
   auto burst = measure::time_burst(kernel.next, *stream_, watch_);
