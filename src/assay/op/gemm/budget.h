@@ -17,9 +17,9 @@
 // The second holds with probability above 1 - 2 N exp(-lambda^2 (1-u)^2 / 2) where rounding errors
 // are independent of mean zero; lambda = 10 makes that 1 - 4e-22 N for an element. It is what lets
 // a float32 kernel that rounds its inputs to bf16 fail at large k: at k = 4096 it allows 640 u
-// where the first allows 4096 u. Right kernels with k above 30 use under 2 % of it. A narrower type of inputs
-// costs about 2^-p |a||b| / sqrt(k) on random inputs, which this bound sees up to k of about 2700
-// (tf32) or 22000 (bf16); kinds `exact` and `cancellation` see it at any k.
+// where the first allows 4096 u. Right kernels with k above 30 use under 2 % of it. A narrower type
+// of inputs costs about 2^-p |a||b| / sqrt(k) on random inputs, which this bound sees up to k of
+// about 2700 (tf32) or 22000 (bf16); kinds `exact` and `cancellation` see it at any k.
 //
 // Then one rounding to the type of out, where that is narrower. Results below the smallest normal
 // number of out may be flushed to zero. With float64 accumulation the reference is no better than

@@ -11,6 +11,7 @@
 namespace assay::gemm {
 namespace {
 
+constexpr int64_t kRowsAtOnce = 32;
 constexpr size_t kMaxExplainedRows = 4;  // Rows that fail Freivalds and are then referenced.
 
 std::string value_text(double value) {
@@ -121,10 +122,10 @@ class Comparison {
         own[j] = to_column_[block.columns[j]], place[j] = static_cast<int64_t>(j);
     }
     const Range columns = block.all_columns ? Range::all(v_.n) : Range::of(own);
-    std::vector<double> got(static_cast<size_t>(kTileRows) * width);
-    for (size_t first = 0; first < block.rows.size(); first += kTileRows) {
+    std::vector<double> got(static_cast<size_t>(kRowsAtOnce) * width);
+    for (size_t first = 0; first < block.rows.size(); first += kRowsAtOnce) {
       // Rows in the kernel's order as well, where all are there.
-      const size_t count = std::min<size_t>(kTileRows, block.rows.size() - first);
+      const size_t count = std::min<size_t>(kRowsAtOnce, block.rows.size() - first);
       std::vector<int64_t> rows(count);
       for (size_t i = 0; i < count; ++i)
         rows[i] = block.all_rows ? static_cast<int64_t>(first + i) : to_row_[block.rows[first + i]];
@@ -189,7 +190,7 @@ class Comparison {
       residues[j] = base_.residues[static_cast<size_t>(mapping_.n.from[j])];
     std::vector<ResidueSum> sums(static_cast<size_t>(v_.l * v_.m));
     std::vector<uint8_t> broken(sums.size());
-    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns)), c_tile(tile.size());
+    std::vector<double> tile(kTileElements), c_tile(tile.size());
     for_each_tile(out_, [&](int64_t l, Range rows, Range columns) {
       load_tile(out_, l, rows, columns, tile.data());
       if (v_.has_c) load_tile(c_, l, rows, columns, c_tile.data());
@@ -218,8 +219,8 @@ class Comparison {
         sums[row].add(line, residues.data() + columns.first, columns.count);
       }
     });
-    size_t explained = 0;
     for (int64_t l = 0; l < v_.l; ++l) {
+      std::vector<int64_t> failed;
       for (int64_t i = 0; i < v_.m; ++i) {
         const auto row = static_cast<size_t>(l * v_.m + i);
         const auto base_row = static_cast<size_t>(mapping_.l.from[l] * v_.m + mapping_.m.from[i]);
@@ -227,11 +228,14 @@ class Comparison {
             sums[row].value() == multiply_modulo(base_.expected[base_row], limits.ia))
           continue;
         if (check_.wrong > 0 && (base_.full || is_compared(l, i))) continue;
-        if (explained++ < kMaxExplainedRows)
-          explain(l, i);
-        else
+        if (failed.size() < kMaxExplainedRows && explained_ < kMaxExplainedRows) {
+          failed.push_back(i);
+          ++explained_;
+        } else {
           ++check_.wrong;
+        }
       }
+      if (!failed.empty()) explain(l, failed);
     }
   }
 
@@ -244,28 +248,34 @@ class Comparison {
     return false;
   }
 
-  // Finds the wrong elements of a row that failed.
-  void explain(int64_t l, int64_t i) {
+  // Finds the wrong elements of rows that failed.
+  void explain(int64_t l, const std::vector<int64_t>& rows) {
     const Matrix a = with_data(matrix_a(v_), base_.inputs.a);
     const Matrix b = with_data(matrix_b(v_), base_.inputs.b);
-    const int64_t base_row = mapping_.m.from[i];
-    std::vector<double> product(static_cast<size_t>(v_.n)), got(product.size());
-    multiply(a, b, mapping_.l.from[l], Range{nullptr, base_row, 1}, Range::all(v_.n),
-             product.data(), nullptr);
-    load_tile(out_, l, Range{nullptr, i, 1}, Range::all(v_.n), got.data());
-    const int64_t before = check_.wrong;
-    for (int64_t j = 0; j < v_.n; ++j)
-      judge(l, i, j, got[j], product[static_cast<size_t>(mapping_.n.from[j])], 0);
-    if (check_.wrong > before) return;
-    ++check_.wrong;  // Cannot happen while both are right; said rather than hidden.
-    if (check_.first_wrong.empty())
-      check_.first_wrong = fmt::format("row out[{},{}] fails Freivalds' check", l, i);
+    std::vector<int64_t> base_rows;
+    for (int64_t i : rows) base_rows.push_back(mapping_.m.from[i]);
+    const auto width = static_cast<size_t>(v_.n);
+    std::vector<double> product(rows.size() * width), got(product.size());
+    multiply(a, b, mapping_.l.from[l], Range::of(base_rows), Range::all(v_.n), product.data(),
+             nullptr);
+    load_tile(out_, l, Range::of(rows), Range::all(v_.n), got.data());
+    for (size_t y = 0; y < rows.size(); ++y) {
+      const int64_t before = check_.wrong;
+      for (int64_t j = 0; j < v_.n; ++j) {
+        const auto column = static_cast<size_t>(j), from = static_cast<size_t>(mapping_.n.from[j]);
+        judge(l, rows[y], j, got[y * width + column], product[y * width + from], 0);
+      }
+      if (check_.wrong > before) continue;
+      ++check_.wrong;  // Cannot happen while both are right; said rather than hidden.
+      if (check_.first_wrong.empty())
+        check_.first_wrong = fmt::format("row out[{},{}] fails Freivalds' check", l, rows[y]);
+    }
   }
 
   // No element can be larger than its row's and column's norms multiplied.
   void check_bounds() {
     const double slack = (1 + base_.budget.growth) * (1 + base_.budget.rounding) * (1 + 1e-9);
-    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns)), c_tile(tile.size());
+    std::vector<double> tile(kTileElements), c_tile(tile.size());
     for_each_tile(out_, [&](int64_t l, Range rows, Range columns) {
       load_tile(out_, l, rows, columns, tile.data());
       if (v_.has_c) load_tile(c_, l, rows, columns, c_tile.data());
@@ -303,6 +313,7 @@ class Comparison {
   std::vector<int64_t> to_row_, to_column_, to_batch_;
   Check check_;
   double sum_of_errors_ = 0;
+  size_t explained_ = 0;
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ std::vector<uint64_t> random_residues(int64_t count, uint64_t seed) {
 
 std::vector<uint64_t> times_residues(const Matrix& matrix, const std::vector<uint64_t>& residues,
                                      int64_t step) {
-  std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns));
+  std::vector<double> tile(kTileElements);
   std::vector<ResidueSum> sums(static_cast<size_t>(matrix.batches * matrix.rows));
   for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
     load_tile(matrix, batch, rows, columns, tile.data());

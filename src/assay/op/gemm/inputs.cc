@@ -24,6 +24,9 @@ double scale_to(double bound, double limit) {
   return scale;
 }
 
+// The integer part of what is not negative: a conversion, where floor() is a call.
+double whole(double value) { return static_cast<double>(static_cast<int64_t>(value)); }
+
 // 52 random bits of a uniform value in [-1, 1), which + 3 brings to one exponent.
 uint64_t mantissa_bits(double uniform) {
   return std::bit_cast<uint64_t>(uniform + 3) & ((uint64_t{1} << 52) - 1);
@@ -82,7 +85,7 @@ class Generator {
   template <class Make>
   void fill(const Matrix& matrix, Stream stream, Make value) {
     const CounterRandom random{key_, stream};
-    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns));
+    std::vector<double> tile(kTileElements);
     for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
       for (int64_t i = 0; i < rows.count; ++i) {
         double* line = tile.data() + i * columns.count;
@@ -96,7 +99,7 @@ class Generator {
   }
 
   void fill_constant(const Matrix& matrix, double constant) {
-    const std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns), constant);
+    const std::vector<double> tile(kTileElements, constant);
     for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
       store_tile(matrix, batch, rows, columns, tile.data());
     });
@@ -110,9 +113,15 @@ class Generator {
     // All of [-128, 127] in the operand that nobody negates, [-127, 127] in the other.
     const double most = integer_magnitude();
     const double low = most == 127 && (stream == kB) == edge_in_b_ ? -128 : -most;
-    fill(matrix, stream, [=](double u, int64_t, int64_t) {
-      return std::floor((u + 1) / 2 * (most - low + 1)) + low;
-    });
+    fill(matrix, stream,
+         [=](double u, int64_t, int64_t) { return whole((u + 1) / 2 * (most - low + 1)) + low; });
+  }
+
+  std::vector<double> random_signs(Stream stream, int64_t count) const {
+    const CounterRandom random{key_, stream};
+    std::vector<double> signs(static_cast<size_t>(count));
+    for (size_t i = 0; i < signs.size(); ++i) signs[i] = random.bits(i) & 1 ? -1 : 1;
+    return signs;
   }
 
   // Largest m <= 127 with k products of up to (m + 1) m within s32.
@@ -126,9 +135,8 @@ class Generator {
   void fill_c(double amplitude) {
     if (inputs_.exact) {
       const auto most = static_cast<double>(inputs_.limits.c);
-      fill(c_, kC, [=](double u, int64_t, int64_t) {
-        return std::floor((u + 1) / 2 * (2 * most + 1)) - most;
-      });
+      fill(c_, kC,
+           [=](double u, int64_t, int64_t) { return whole((u + 1) / 2 * (2 * most + 1)) - most; });
       return;
     }
     fill_uniform(c_, kC, amplitude * scale_to(std::fabs(view_.beta), limit_));
@@ -207,16 +215,16 @@ class Generator {
     const auto value = [](double u, int64_t most) {
       const auto low = static_cast<double>(most / 2 + 1);
       const double size = std::fabs(u);
-      double magnitude = low + std::floor(size * (static_cast<double>(most) - low + 1));
+      double magnitude = low + whole(size * (static_cast<double>(most) - low + 1));
       magnitude = std::min(magnitude, static_cast<double>(most));
-      if (most >= 7) magnitude = 2 * std::floor(magnitude / 2) + 1;
+      if (most >= 7) magnitude = 2 * whole(magnitude / 2) + 1;
       if (most == 0) magnitude = 0;
       return u < 0 ? -magnitude : magnitude;
     };
     const CounterRandom random_a{key_, kA}, random_b{key_, kB};
     const auto k = static_cast<size_t>(view_.k);
     // Whole rows of a at once, since pairs of indices lie anywhere in k; as many as fit a few MiB.
-    const int64_t strip = std::clamp<int64_t>((int64_t{1} << 19) / view_.k, 1, kTileRows);
+    const int64_t strip = std::clamp<int64_t>((int64_t{1} << 19) / view_.k, 1, 32);
     std::vector<double> uniform(k), lines(k * static_cast<size_t>(strip));
     for (int64_t l = 0; l < view_.l; ++l) {
       for (int64_t first = 0; first < view_.m; first += strip) {
@@ -233,7 +241,7 @@ class Generator {
         store_tile(a_, l, rows, Range::all(view_.k), lines.data());
       }
     }
-    std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns));
+    std::vector<double> tile(kTileElements);
     for_each_tile(b_, [&](int64_t l, Range rows, Range columns) {
       for (int64_t i = 0; i < rows.count; ++i) {
         const int64_t p = rows[i], from = plan.source[static_cast<size_t>(p)];
@@ -276,16 +284,16 @@ class Generator {
   // those that a narrower input type would make smaller are positive, the others negative, so that
   // its errors all go one way. Whole rows and columns are negated at random.
   void fill_cancellation(double scale) {
-    const CounterRandom rows{key_, kRows}, columns{key_, kColumns};
+    const std::vector<double> row_signs = random_signs(kRows, view_.m);
+    const std::vector<double> column_signs = random_signs(kColumns, view_.n);
     const int64_t middle = (view_.k + 1) / 2;
     const int bits_a = info(view_.a).significand_bits, bits_b = info(view_.b).significand_bits;
     fill(a_, kA, [&](double u, int64_t i, int64_t p) {
-      const double size = one_sided(mantissa_bits(u), bits_a, p < middle) * scale;
-      return rows.bits(static_cast<uint64_t>(i)) & 1 ? -size : size;
+      return one_sided(mantissa_bits(u), bits_a, p < middle) * scale * row_signs[i];
     });
     fill(b_, kB, [&](double u, int64_t p, int64_t j) {
       const double size = one_sided(mantissa_bits(u), bits_b, p < middle);
-      return ((columns.bits(static_cast<uint64_t>(j)) & 1) != 0) != (p >= middle) ? -size : size;
+      return (p < middle ? size : -size) * column_signs[j];
     });
     fill_c(1);
   }

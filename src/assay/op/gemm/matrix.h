@@ -52,15 +52,18 @@ void load_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, d
 // The other way round, for runs of rows and columns; values are rounded to the matrix's type.
 void store_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, const double* tile);
 
-// Calls use(batch, rows, columns) for tiles that cover the matrix and fit the caches.
-inline constexpr int64_t kTileRows = 32, kTileColumns = 512;
+// Calls use(batch, rows, columns) for tiles that cover the matrix: long in the direction in which
+// elements lie together, and of at most kTileElements.
+inline constexpr int64_t kTileElements = 16384;
 template <class Use>
 void for_each_tile(const Matrix& matrix, Use use) {
+  const bool by_columns = matrix.row_stride < matrix.column_stride;
+  const int64_t height = by_columns ? 512 : 32, width = kTileElements / height;
   for (int64_t batch = 0; batch < matrix.batches; ++batch) {
-    for (int64_t row = 0; row < matrix.rows; row += kTileRows) {
-      const Range rows{nullptr, row, std::min(kTileRows, matrix.rows - row)};
-      for (int64_t column = 0; column < matrix.columns; column += kTileColumns)
-        use(batch, rows, Range{nullptr, column, std::min(kTileColumns, matrix.columns - column)});
+    for (int64_t row = 0; row < matrix.rows; row += height) {
+      const Range rows{nullptr, row, std::min(height, matrix.rows - row)};
+      for (int64_t column = 0; column < matrix.columns; column += width)
+        use(batch, rows, Range{nullptr, column, std::min(width, matrix.columns - column)});
     }
   }
 }

@@ -114,7 +114,7 @@ void vary_operand(const Problem& problem, uint64_t seed, std::span<const std::by
         scale(matrix.dtype, matrix.at(l, i, 0), matrix.columns, factors[l * matrix.rows + i]);
     return;
   }
-  std::vector<double> tile(static_cast<size_t>(kTileRows * kTileColumns));
+  std::vector<double> tile(kTileElements);
   for_each_tile(matrix, [&](int64_t l, Range rows, Range columns) {
     load_tile(matrix, l, rows, columns, tile.data());
     for (int64_t i = 0; i < rows.count; ++i)
