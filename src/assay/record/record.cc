@@ -175,9 +175,24 @@ const KernelOutcome* ProblemRecord::find(std::string_view id) const {
   return nullptr;
 }
 
-const KernelOutcome* ProblemRecord::winner() const {
+const Conclusion* ProblemRecord::conclusion() const {
   const Confirmation* confirmation = decisive();
-  return confirmation == nullptr ? nullptr : find(confirmation->conclusion.winner);
+  return confirmation == nullptr ? nullptr : &confirmation->conclusion;
+}
+
+const PairVerdict* ProblemRecord::headline() const {
+  const Conclusion* concluded = conclusion();
+  return concluded != nullptr && concluded->headline ? &*concluded->headline : nullptr;
+}
+
+const KernelOutcome* ProblemRecord::winner() const {
+  const Conclusion* concluded = conclusion();
+  return concluded == nullptr ? nullptr : find(concluded->winner);
+}
+
+std::string ProblemRecord::label(std::string_view id) const {
+  const KernelOutcome* kernel = find(id);
+  return kernel == nullptr ? std::string(id) : kernel->label();
 }
 
 std::int64_t ProblemRecord::dimension(std::string_view dimension_name,

@@ -107,8 +107,12 @@ struct ProblemRecord {
   const Confirmation* decisive() const {
     return confirmations.empty() ? nullptr : &confirmations.back();
   }
-  // The winner's outcome; none without a confirmation.
+  // Of the decisive confirmation; none without one.
+  const Conclusion* conclusion() const;
+  const PairVerdict* headline() const;
   const KernelOutcome* winner() const;
+  // "provider/name" of the kernel with that id; the id itself where there is none.
+  std::string label(std::string_view id) const;
   // Integer field of `problem` (m, n, k, l ...), or `fallback`.
   std::int64_t dimension(std::string_view name, std::int64_t fallback) const;
 };

@@ -15,32 +15,17 @@ namespace {
 
 std::string safe(std::string_view text) { return sanitize(text, 240); }
 
-const Conclusion* conclusion_of(const ProblemRecord& problem) {
-  const Confirmation* confirmation = problem.decisive();
-  return confirmation == nullptr ? nullptr : &confirmation->conclusion;
-}
-
-const PairVerdict* headline_of(const ProblemRecord& problem) {
-  const Conclusion* conclusion = conclusion_of(problem);
-  return conclusion != nullptr && conclusion->headline ? &*conclusion->headline : nullptr;
-}
-
-std::string label_of(const ProblemRecord& problem, std::string_view id) {
-  const KernelOutcome* kernel = problem.find(id);
-  return kernel == nullptr ? safe(id) : safe(kernel->label());
-}
-
 std::string winner_text(const ProblemRecord& problem) {
   const KernelOutcome* winner = problem.winner();
   if (winner == nullptr) return "none";
-  const std::size_t tied = conclusion_of(problem)->tied.size();
+  const std::size_t tied = problem.conclusion()->tied.size();
   return tied > 1 ? fmt::format("tie of {}: {}", tied, safe(winner->label()))
                   : safe(winner->label());
 }
 
 double winner_us(const ProblemRecord& problem) {
   const KernelOutcome* winner = problem.winner();
-  return winner == nullptr ? 0 : conclusion_of(problem)->median_us(winner->id);
+  return winner == nullptr ? 0 : problem.conclusion()->median_us(winner->id);
 }
 
 std::string error_text(const ProblemRecord& problem) {
@@ -51,14 +36,14 @@ std::string error_text(const ProblemRecord& problem) {
 
 // The headline speaks of stock against the default, because nothing but stock was confirmed.
 bool is_stock_headline(const ProblemRecord& problem) {
-  const PairVerdict* headline = headline_of(problem);
+  const PairVerdict* headline = problem.headline();
   const KernelOutcome* candidate =
       headline == nullptr ? nullptr : problem.find(headline->candidate);
   return candidate != nullptr && candidate->role == KernelRole::stock;
 }
 
 Cell verdict_cell(const ProblemRecord& problem) {
-  const PairVerdict* headline = headline_of(problem);
+  const PairVerdict* headline = problem.headline();
   if (headline == nullptr) return {"-", Tone::plain};
   std::string marks;
   if (!problem.flips.empty()) marks += '*';
@@ -104,7 +89,7 @@ Table sweep_table(const std::vector<const ProblemRecord*>& problems, bool groupe
     } else {
       row.cells.push_back({problem->name});
     }
-    const PairVerdict* headline = headline_of(*problem);
+    const PairVerdict* headline = problem->headline();
     row.cells.push_back({winner_text(*problem)});
     row.cells.push_back({microseconds(winner_us(*problem))});
     row.cells.push_back({problem->winner() == nullptr ? "-" : ceiling_share(*problem)});
@@ -121,7 +106,7 @@ std::string flip_text(const ProblemRecord& problem) {
   for (const SignFlip& flip : problem.flips) {
     text += fmt::format("{:.2f} {}, ", flip.ratio, safe(flip.spacing));
   }
-  const PairVerdict* headline = headline_of(problem);
+  const PairVerdict* headline = problem.headline();
   if (headline != nullptr) {
     text += fmt::format("{:.2f} {}, ", headline->verdict.ratio, safe(problem.condition.spacing));
   }
@@ -138,7 +123,7 @@ std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& prob
   bool limits = false, stock = false;
   std::vector<std::string> ties, flips, unclear, none;
   for (const ProblemRecord* problem : problems) {
-    const PairVerdict* headline = headline_of(*problem);
+    const PairVerdict* headline = problem->headline();
     limits = limits || (headline != nullptr &&
                         word_and_limit(headline->verdict).find('(') != std::string::npos);
     stock = stock || is_stock_headline(*problem);
@@ -149,11 +134,11 @@ std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& prob
       none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
       continue;
     }
-    const Conclusion& conclusion = *conclusion_of(*problem);
+    const Conclusion& conclusion = *problem->conclusion();
     const auto list = [&](const std::vector<std::string>& ids) {
       std::vector<std::string> labels;
       for (const std::string& id : ids) {
-        labels.push_back(fmt::format("{} {} us", label_of(*problem, id),
+        labels.push_back(fmt::format("{} {} us", safe(problem->label(id)),
                                      microseconds(conclusion.median_us(id))));
       }
       return join(labels, ", ");
@@ -217,7 +202,7 @@ std::string counts_line(const RunRecord& record, std::size_t shown) {
 
 std::vector<std::string> why_lines(const ProblemRecord& problem) {
   std::vector<std::string> lines;
-  const PairVerdict* headline = headline_of(problem);
+  const PairVerdict* headline = problem.headline();
   if (headline != nullptr && !headline->verdict.reason.empty()) {
     lines.push_back(fmt::format("{}: {}", problem.name, safe(headline->verdict.reason)));
   }
@@ -343,88 +328,6 @@ std::string sweep_markdown(const RunRecord& record, const SweepReportOptions& op
   lines({counts_line(record, problems.size())});
   if (!options.record_path.empty()) lines({"record " + options.record_path});
   return out;
-}
-
-std::string sweep_csv(const RunRecord& record) {
-  Table table;
-  for (const char* title : {"name",
-                            "key",
-                            "role",
-                            "weight",
-                            "condition",
-                            "class",
-                            "winner_provider",
-                            "winner_kernel",
-                            "winner_id",
-                            "winner_us",
-                            "winner_tflops",
-                            "winner_gbps",
-                            "ceiling",
-                            "ceiling_share",
-                            "max_error",
-                            "tied",
-                            "candidate",
-                            "other",
-                            "verdict",
-                            "ratio",
-                            "low",
-                            "high",
-                            "smallest_detectable",
-                            "baseline",
-                            "baseline_us",
-                            "no_winner"}) {
-    table.columns.push_back({.title = title});
-  }
-  const auto number = [](double value) {
-    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
-  };
-  for (const ProblemRecord& problem : record.problems) {
-    const KernelOutcome* winner = problem.winner();
-    const PairVerdict* headline = headline_of(problem);
-    const double us = winner_us(problem);
-    std::vector<std::string> cells = {problem.name,
-                                      problem.key,
-                                      problem.role,
-                                      number(problem.weight),
-                                      problem.condition.to_string(),
-                                      problem.race_class.to_string()};
-    if (winner == nullptr) {
-      cells.insert(cells.end(), 6, "");
-    } else {
-      cells.insert(cells.end(), {winner->provider, winner->name, winner->id, number(us),
-                                 us > 0 ? number(problem.flops / us * 1e-6) : std::string(),
-                                 us > 0 ? number(problem.bytes / us * 1e-3) : std::string()});
-    }
-    cells.push_back(problem.ceiling);
-    cells.push_back(problem.ceiling_share > 0 ? number(problem.ceiling_share) : "");
-    cells.push_back(winner != nullptr && winner->proof ? number(winner->proof->max_error) : "");
-    std::vector<std::string> tied;
-    if (const Conclusion* conclusion = conclusion_of(problem)) {
-      for (const std::string& id : conclusion->tied) tied.push_back(label_of(problem, id));
-    }
-    cells.push_back(join(tied, " "));
-    if (headline == nullptr) {
-      cells.insert(cells.end(), 7, "");
-    } else {
-      const stats::Verdict& verdict = headline->verdict;
-      cells.insert(
-          cells.end(),
-          {label_of(problem, headline->candidate), label_of(problem, headline->other),
-           std::string(stats::to_string(verdict.word)), number(verdict.ratio), number(verdict.low),
-           number(verdict.high), number(verdict.smallest_detectable)});
-    }
-    const Confirmation* confirmation = problem.decisive();
-    const std::string baseline = confirmation == nullptr ? "" : confirmation->baseline;
-    const double baseline_us =
-        confirmation == nullptr ? 0 : confirmation->conclusion.median_us(baseline);
-    cells.push_back(baseline.empty() ? "" : label_of(problem, baseline));
-    cells.push_back(baseline_us > 0 ? number(baseline_us) : "");
-    cells.push_back(problem.no_winner);
-    Table::Row row;
-    for (std::string& cell : cells) row.cells.push_back({std::move(cell)});
-    table.rows.push_back(std::move(row));
-  }
-  return csv_table(table);
 }
 
 }  // namespace assay::report

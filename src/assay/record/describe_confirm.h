@@ -1,0 +1,187 @@
+#pragma once
+
+// The fields of samples, verdicts and conclusions. Private to record/.
+
+#include <cmath>
+#include <set>
+
+#include "assay/base/text.h"
+#include "assay/record/archive.h"
+#include "assay/record/confirm.h"
+#include "assay/record/describe_outcome.h"
+
+namespace assay {
+
+// `spoiled` lists the rounds that are not clean: most are, and a list of ones helps nobody.
+inline Json write_value(const KernelSamples& samples, RecordTag) {
+  Json spoiled = Json::array();
+  for (std::size_t i = 0; i < samples.clean.size(); ++i) {
+    if (samples.clean[i] == 0) spoiled.push_back(i);
+  }
+  return {{"id", samples.id},
+          {"launches", samples.launches},
+          {"burst_ns", samples.burst_ns},
+          {"spoiled", std::move(spoiled)}};
+}
+
+inline Status read_value(const JsonField& field, KernelSamples& samples) {
+  std::vector<std::int64_t> spoiled;
+  RecordReader reader(field);
+  reader.required("id", samples.id);
+  reader.required("launches", samples.launches, archive::kPositive);
+  reader.required("burst_ns", samples.burst_ns, archive::kNotNegative);
+  reader.required("spoiled", spoiled, archive::kNotNegative);
+  ASSAY_TRY(reader.status());
+  samples.clean.assign(samples.burst_ns.size(), 1);
+  for (const std::int64_t round : spoiled) {
+    if (round >= std::ssize(samples.clean)) {
+      return fail(field.error(ErrorCode::invalid_input,
+                              fmt::format("spoiled names round {} of {}; rounds count from 0",
+                                          round, samples.clean.size())));
+    }
+    samples.clean[static_cast<std::size_t>(round)] = 0;
+  }
+  return {};
+}
+
+template <class A, archive::Is<ProcessSamples> T>
+void describe(A& a, T& samples) {
+  a("seed_commitment", samples.seed_commitment);
+  a("seed", samples.seed);
+  a("placements", samples.placements, archive::kNotNegative);
+  a.required("placement", samples.placement, archive::kNotNegative);
+  a("order", samples.order, archive::kNotNegative);
+  a.required("kernels", samples.kernels);
+}
+
+inline Status check_process(const JsonField& field, const ProcessSamples& samples) {
+  const auto bad = [&](std::string sentence) {
+    return fail(field.error(ErrorCode::invalid_input, sentence));
+  };
+  std::set<std::string_view> ids;
+  for (const KernelSamples& kernel : samples.kernels) {
+    if (!ids.insert(kernel.id).second) {
+      return bad(fmt::format("kernel {} is there twice", sanitize(kernel.id, 80)));
+    }
+    if (kernel.burst_ns.size() != samples.rounds()) {
+      return bad(
+          fmt::format("kernel {} has {} bursts, placement has {} rounds; both are one "
+                      "entry per round",
+                      sanitize(kernel.id, 80), kernel.burst_ns.size(), samples.rounds()));
+    }
+  }
+  for (const int placement : samples.placement) {
+    if (samples.placements > 0 && placement >= samples.placements) {
+      return bad(
+          fmt::format("placement {} of {}; they count from 0", placement, samples.placements));
+    }
+  }
+  if (!samples.order.empty() && samples.order.size() != samples.rounds()) {
+    return bad(
+        fmt::format("order has {} entries for {} rounds", samples.order.size(), samples.rounds()));
+  }
+  for (const std::vector<int>& order : samples.order) {
+    for (const int index : order) {
+      if (index >= std::ssize(samples.kernels)) {
+        return bad(fmt::format("order names kernel {} of {}; they count from 0", index,
+                               samples.kernels.size()));
+      }
+    }
+  }
+  return {};
+}
+
+inline Status read_value(const JsonField& field, ProcessSamples& samples) {
+  RecordReader reader(field);
+  describe(reader, samples);
+  ASSAY_TRY(reader.status());
+  return check_process(field, samples);
+}
+
+// An interval that reaches to infinity is written as null: JSON has no infinity.
+inline Json write_value(const stats::Verdict& verdict, RecordTag) {
+  const auto finite = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+  };
+  return {{"word", std::string(stats::to_string(verdict.word))},
+          {"ratio", finite(verdict.ratio)},
+          {"low", finite(verdict.low)},
+          {"high", finite(verdict.high)},
+          {"margin", finite(verdict.margin)},
+          {"smallest_detectable", finite(verdict.smallest_detectable)},
+          {"processes", verdict.processes},
+          {"reason", verdict.reason}};
+}
+
+inline Status read_value(const JsonField& field, stats::Verdict& verdict) {
+  ASSAY_TRY(const JsonField word_field, field.at("word"));
+  ASSAY_TRY(const std::string text, word_field.as_string());
+  const Result<stats::Word> word = stats::parse_word(text);
+  if (!word) return fail(in_field(word_field, word.error()));
+  verdict.word = *word;
+  verdict.high = std::numeric_limits<double>::infinity();
+  verdict.smallest_detectable = std::numeric_limits<double>::infinity();
+  RecordReader reader(field);
+  reader("ratio", verdict.ratio, archive::kNotNegative);
+  reader("low", verdict.low, archive::kNotNegative);
+  reader("high", verdict.high, archive::kNotNegative);
+  reader("margin", verdict.margin, archive::kNotNegative);
+  reader("smallest_detectable", verdict.smallest_detectable, archive::kNotNegative);
+  reader("processes", verdict.processes, archive::kNotNegative);
+  reader("reason", verdict.reason);
+  ASSAY_TRY(reader.status());
+  if (verdict.low > verdict.high) {
+    return fail(field.error(ErrorCode::invalid_input,
+                            fmt::format("low {} lies above high {}", verdict.low, verdict.high)));
+  }
+  return {};
+}
+
+inline Json write_value(const PairVerdict& pair, RecordTag) {
+  Json json = write_value(pair.verdict, RecordTag{});
+  json["candidate"] = pair.candidate;
+  json["other"] = pair.other;
+  return json;
+}
+
+inline Status read_value(const JsonField& field, PairVerdict& pair) {
+  RecordReader reader(field);
+  reader.required("candidate", pair.candidate);
+  reader.required("other", pair.other);
+  ASSAY_TRY(reader.status());
+  return read_value(field, pair.verdict);
+}
+
+template <class A, archive::Is<Conclusion::Time> T>
+void describe(A& a, T& time) {
+  a.required("id", time.id);
+  a.required("median_us", time.median_us, archive::kNotNegative);
+}
+
+template <class A, archive::Is<Conclusion> T>
+void describe(A& a, T& conclusion) {
+  a("against_leader", conclusion.against_leader);
+  a("against_stock", conclusion.against_stock);
+  a("winner", conclusion.winner);
+  a("tied", conclusion.tied);
+  a("unclear", conclusion.unclear);
+  a("ahead", conclusion.ahead);
+  a("headline", conclusion.headline);
+  a("times", conclusion.times);
+  a("samples_hash", conclusion.samples_hash);
+}
+
+template <class A, archive::Is<Confirmation> T>
+void describe(A& a, T& confirmation) {
+  a.required("finalists", confirmation.finalists);
+  a.required("leader", confirmation.leader);
+  a.required("candidate", confirmation.candidate);
+  a("baseline", confirmation.baseline);
+  a("incumbent", confirmation.incumbent);
+  a("rounds", confirmation.rounds, archive::kNotNegative);
+  a("wanted_rounds", confirmation.wanted_rounds, archive::kNotNegative);
+  a.required("processes", confirmation.processes);
+  a.required("conclusion", confirmation.conclusion);
+}
+
+}  // namespace assay
