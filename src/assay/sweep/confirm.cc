@@ -27,17 +27,8 @@ Status prove_again(const Station& station, Field& field, Child& worker, const In
       candidate.outcome.ending = ending_of(answer.error(), "verify");
       continue;
     }
-    if (answer->fds.size() != 1) return fail(ErrorCode::internal, "a worker proved nothing");
-    ASSAY_TRY(const Check check, instances.check(0, answer->fds.front().get(), 0));
-    if (candidate.outcome.proof) {
-      candidate.outcome.proof->launches += 2;
-      candidate.outcome.proof->max_error = std::max(candidate.outcome.proof->max_error, check.max_error);
-    }
-    if (!check.right)
-      candidate.outcome.ending = ending::Mismatch{"on the inputs of a fresh process: " + check.first_wrong};
-    const Json& launch = answer->json["launches"][0];
-    if (const std::string trespass = launch.value("trespass", std::string()); !trespass.empty())
-      candidate.outcome.ending = ending::Violation{"writes_outside", trespass};
+    if (!candidate.outcome.proof) candidate.outcome.proof.emplace().right = true;
+    ASSAY_TRY(judge_proof(candidate, instances, 1, *answer, worker));
   }
   return {};
 }

@@ -44,6 +44,8 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
                 "{}: a run is here already; go on with it by --resume, or move it aside by --fresh", path.string());
   std::vector<std::string> notes;
   if (present && if_present == IfPresent::fresh) {
+    // Not while somebody is writing it.
+    ASSAY_TRY(auto unused, FileLock::try_lock((folder / ".lock").string()));
     const std::string aside = set_aside_name(folder);
     std::filesystem::rename(folder, aside, error);
     if (error) return fail(ErrorCode::machine, "{}: cannot be moved aside: {}", folder.string(), error.message());

@@ -86,11 +86,11 @@ void add_launch(Candidate& candidate, const LaunchFacts& launch) {
 
 }  // namespace
 
-Status judge_proof(const Station& station, Candidate& candidate, const Instances& instances,
-                   const Message& answer, Child& worker) {
-  const auto launches = read_launches(answer, answer.json.value("launches", Json::array()).size());
-  if (!launches || launches->empty() || launches->size() > instances.count()) {
-    candidate.outcome.ending = ending_of(worker.dismiss(launches ? "a proof of nothing" : launches.error().message), "verify");
+Status judge_proof(Candidate& candidate, const Instances& instances, size_t count, const Message& answer,
+                   Child& worker) {
+  const auto launches = read_launches(answer, count);
+  if (!launches) {
+    candidate.outcome.ending = ending_of(worker.dismiss(launches.error().message), "verify");
     candidate.outcome.proof.reset();
     return {};
   }
@@ -149,7 +149,7 @@ Status prove(const Station& station, Field& field) {
       candidate.outcome.proof.reset();
       candidate.outcome.ending = ending_of(answer.error(), "verify");
     } else {
-      ASSAY_TRY(judge_proof(station, candidate, instances, *answer, *worker));
+      ASSAY_TRY(judge_proof(candidate, instances, instances.count(), *answer, *worker));
       loaded = worker->alive();
       const Json& row = candidate.row;
       if (candidate.outcome.proof && !candidate.outcome.proof->bitwise_repeatable) {

@@ -219,7 +219,6 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   for (const int kernel : finalists) result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
   if (!result.finalists.empty()) result.leader = result.finalists.front();
   for (const int kernel : finalists) {
-    const KernelOutcome& outcome = field.candidates[runners[static_cast<size_t>(kernel)]].outcome;
     const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
     if (result.candidate.empty() && may_be_candidate(station.request, candidate)) result.candidate = candidate.outcome.id;
     result.round_ns += candidate.launch_ns * candidate.launches + 150e3;   // Switching, measured at ~0.1 ms.

@@ -36,10 +36,10 @@ Status build(const Station& station, Field& field);
 // Right or not, and how that was checked. A crash ends that candidate alone.
 Status prove(const Station& station, Field& field);
 
-// Judges what a worker answered to "prove": on instance 0 and on, as many as it launched. An answer
-// that no worker of ours gives ends the candidate, and the worker.
-Status judge_proof(const Station& station, Candidate& candidate, const Instances& instances,
-                   const Message& answer, Child& worker);
+// Judges what a worker answered to "prove" with the first `count` instances. An answer that no worker
+// of ours gives ends the candidate, and the worker.
+Status judge_proof(Candidate& candidate, const Instances& instances, size_t count, const Message& answer,
+                   Child& worker);
 
 // Rounds against one another; spends, claims nothing.
 struct RaceResult {

@@ -218,9 +218,13 @@ class Worker {
       launches.push_back({{"ns", proven.launch_ns},
                           {"repeatable", proven.repeatable},
                           {"trespass", proven.trespass},
-                          {"inputs_changed", proven.inputs_changed}});
+                          {"inputs_changed", proven.inputs_changed},
+                          {"float_control_changed", proven.float_control_changed},
+                          {"outputs", proven.second ? 2 : 1}});
       answer.fds.push_back(std::move(proven.output));
+      if (proven.second) answer.fds.push_back(std::move(proven.second));
     }
+    answer.json["busy_threads"] = !problem->at_rest();
     return answer;
   }
 

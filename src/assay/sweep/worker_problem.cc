@@ -9,6 +9,7 @@
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
 #include "assay/measure/flush.h"
+#include "assay/sweep/float_control.h"
 
 namespace assay::sweep {
 namespace {
@@ -21,6 +22,8 @@ constexpr double kCacheMultiple = 3;   // Caches are hardly LRU; method.md, sect
 constexpr int kMostSets = 64;
 constexpr int kOutputRing = 2;         // Outputs of one kernel that survive its next launches.
 constexpr int kWorkspaceCopies = 4;
+// OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
+constexpr int64_t kRestNs = kNsPerSecond;
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
@@ -145,6 +148,8 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
 
   ProvenLaunch proven;
   std::vector<std::byte> first;
+  const FloatControl control = FloatControl::read();
+  bool known_same = false;
   for (int launch = 0; launch < 2; ++launch) {
     verify::poison(buffers.at(0), next_seed());
     verify::poison(buffers.at(1), next_seed());
@@ -152,6 +157,10 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
     ASSAY_TRY(plan.launch(*stream_));
     ASSAY_TRY(stream_->synchronize());
     proven.launch_ns = static_cast<double>(monotonic_ns() - start);
+    if (!(FloatControl::read() == control)) {
+      proven.float_control_changed = true;
+      control.restore();
+    }
     if (launch == 0) {
       first.assign(buffers.at(0).begin(), buffers.at(0).end());
     } else if (operands[output_].sizes.size() > 0) {
@@ -161,7 +170,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
       size_t elements = 1;
       for (const int64_t size : operands[output_].sizes) elements *= static_cast<size_t>(size);
       if (elements * static_cast<size_t>(size_bytes(operands[output_].dtype)) == dense)
-        proven.repeatable = std::ranges::equal(first, buffers.at(0));
+        known_same = proven.repeatable = std::ranges::equal(first, buffers.at(0));
     }
   }
   if (const auto trespass = buffers.find_trespass())
@@ -173,6 +182,9 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
       proven.inputs_changed = true;
   }
   ASSAY_TRY(proven.output, copy_out(first));
+  if (!known_same) {
+    ASSAY_TRY(proven.second, copy_out(buffers.at(0)));
+  }
   return proven;
 }
 
@@ -214,8 +226,10 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
       set.data.push_back(rotation_->at(at++).data());
     }
   }
-  const auto varied = source.arena.at(source.index[operation_.varied_operand(problem_)]);
-  pristine_varied_.assign(varied.begin(), varied.end());
+  if (const size_t operand = operation_.varied_operand(problem_); operand < operands.size()) {
+    const auto varied = source.arena.at(source.index[operand]);
+    pristine_varied_.assign(varied.begin(), varied.end());
+  }
   return {};
 }
 
@@ -264,10 +278,13 @@ void WorkerProblem::close(int handle) {
 
 void WorkerProblem::vary(Set& set, uint64_t seed) {
   const size_t operand = operation_.varied_operand(problem_);
+  if (operand >= set.data.size()) return;   // Everything is constant: there is nothing to vary.
   operation_.vary(problem_, seed, pristine_varied_,
                   {static_cast<std::byte*>(set.data[operand]), pristine_varied_.size()});
   set.variation = seed;
 }
+
+bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
 
 Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
   if (handle < 0 || static_cast<size_t>(handle) >= open_.size() || !open_[static_cast<size_t>(handle)])
@@ -295,7 +312,9 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
   if (warm) ASSAY_TRY(kernel.next.front()->launch(*stream_));
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
+  const FloatControl control = FloatControl::read();
   auto burst = measure::time_burst(kernel.next, *stream_, watch_);
+  control.restore();
   if (flush_)
     for (int l = 0; l < launches; ++l)
       flush(kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(l)].set, kernel.panels->sets);

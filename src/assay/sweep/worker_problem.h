@@ -22,10 +22,12 @@ namespace assay::sweep {
 // What one verified launch left, for the referee to judge.
 struct ProvenLaunch {
   UniqueFd output;               // A memory file with the output operand's bytes.
+  UniqueFd second;               // Of the second launch, where it is not known to have the same bits.
   double launch_ns = 0;          // Of one cold call; a rough figure for planning bursts.
   bool repeatable = true;        // A second launch on new poison gave the same bits.
   std::string trespass;          // Where it wrote outside; empty if nowhere.
   bool inputs_changed = false;
+  bool float_control_changed = false;   // Restored since.
 };
 
 // A timed output that is still there.
@@ -58,6 +60,9 @@ class WorkerProblem {
   void close(int handle);
 
   // One burst of `launches` of an open kernel, on the next sets.
+  // Whether every thread but this one came to rest, given time that any honest pool is content with.
+  bool at_rest();
+
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
 
   // The newest output of an open kernel (back 0), or the one before it that is still there (1).
