@@ -1,0 +1,171 @@
+#include "testing/assay_program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <poll.h>
+#include <signal.h>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/clock.h"
+
+namespace assay::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr)
+    throw std::runtime_error(fmt::format("{} is not set: run these tests by ctest", name));
+  return value;
+}
+
+std::string content(const std::string& path) { return read_file(path).value_or(std::string()); }
+
+// Of a file under /proc, which has no size.
+std::string proc_text(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// State and session of a process, from "PID (name) S ppid pgrp session ...".
+std::optional<std::pair<char, pid_t>> state_and_session(const fs::path& process) {
+  const std::string stat = proc_text(process / "stat");
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  char state = 0;
+  int parent = 0, group = 0, session = 0;
+  if (std::sscanf(stat.c_str() + name_end + 1, " %c %d %d %d", &state, &parent, &group, &session) !=
+      4)
+    return std::nullopt;
+  return std::pair(state, static_cast<pid_t>(session));
+}
+
+}  // namespace
+
+bool wait_until(const std::function<bool()>& holds, double seconds) {
+  const int64_t deadline = monotonic_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (!holds()) {
+    if (monotonic_ns() > deadline) return false;
+    ::poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+Running::Running(Subprocess process, std::string out_path, std::string err_path)
+    : process_(std::move(process)),
+      out_path_(std::move(out_path)),
+      err_path_(std::move(err_path)),
+      session_(process_.pid()) {}
+
+Running::~Running() {
+  if (session_ <= 0 || process_.pid() <= 0) return;
+  for (const pid_t pid : session()) ::kill(pid, SIGKILL);
+}
+
+void Running::signal(int number) { ::kill(process_.pid(), number); }
+
+Finished Running::wait() {
+  Finished finished;
+  const auto status = process_.wait(static_cast<int64_t>(kWatchdogSeconds * 1e9));
+  if (status) finished.status = *status;
+  finished.out = content(out_path_);
+  finished.err = content(err_path_);
+  return finished;
+}
+
+std::vector<pid_t> Running::session() const {
+  std::vector<pid_t> alive;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    if (pid <= 0) continue;
+    const auto found = state_and_session(entry.path());
+    if (found && found->second == session_ && found->first != 'Z' && found->first != 'X')
+      alive.push_back(pid);
+  }
+  return alive;
+}
+
+bool Running::leaves_nothing() const {
+  return wait_until([&] { return session().empty(); }, 10);
+}
+
+AssayProgram::AssayProgram() : folder_(TemporaryDirectory::create("/tmp", "assay-test-").value()) {}
+
+std::string AssayProgram::source(std::string_view path) {
+  return fmt::format("{}/{}", environment("ASSAY_SOURCE_DIR"), path);
+}
+
+Running AssayProgram::start(std::vector<std::string> words,
+                            std::vector<std::string> wrapper) const {
+  const int number = ++runs_;
+  SubprocessOptions options;
+  // A session of its own; setsid executes in place, since the child leads no group.
+  options.argv = {"setsid"};
+  options.argv.insert(options.argv.end(), wrapper.begin(), wrapper.end());
+  options.argv.push_back(environment("ASSAY_BINARY"));
+  options.argv.insert(options.argv.end(), words.begin(), words.end());
+  options.new_process_group = false;
+  options.working_directory = folder();
+  const char* path = std::getenv("PATH");
+  options.env = {fmt::format("PATH={}", path == nullptr ? "/usr/bin:/bin" : path),
+                 "HOME=" + folder(), "ASSAY_CACHE_DIR=" + file("cache")};
+  const std::string out_path = file(fmt::format("{}.out", number));
+  const std::string err_path = file(fmt::format("{}.err", number));
+  const UniqueFd out(::open(out_path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666));
+  const UniqueFd err(::open(err_path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666));
+  options.stdout_to = Redirect::fd(out.get());
+  options.stderr_to = Redirect::fd(err.get());
+  auto process = Subprocess::start(options);
+  if (!process) throw std::runtime_error(process.error().message);
+  return Running(std::move(*process), out_path, err_path);
+}
+
+Finished AssayProgram::run(std::vector<std::string> words, std::vector<std::string> wrapper) const {
+  Running running = start(std::move(words), std::move(wrapper));
+  return running.wait();
+}
+
+int JournalText::count(std::string_view kind) const {
+  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](const Json& line) {
+    return line.value("line", std::string()) == kind;
+  }));
+}
+
+JournalText read_journal(const std::string& run_folder) {
+  const std::string text = content(run_folder + "/journal.jsonl");
+  JournalText journal;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = text.find('\n', at);
+    if (end == std::string::npos) {
+      journal.torn = true;
+      break;
+    }
+    journal.lines.push_back(Json::parse(text.substr(at, end - at), nullptr, false));
+    at = end + 1;
+  }
+  return journal;
+}
+
+int journal_lines(const std::string& run_folder) {
+  const std::string text = content(run_folder + "/journal.jsonl");
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+const KernelOutcome* find_kernel(const ProblemRecord& problem, std::string_view name) {
+  const auto found = std::find_if(problem.kernels.begin(), problem.kernels.end(),
+                                  [&](const KernelOutcome& kernel) { return kernel.name == name; });
+  return found == problem.kernels.end() ? nullptr : &*found;
+}
+
+}  // namespace assay::testing

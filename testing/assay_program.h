@@ -1,0 +1,86 @@
+#pragma once
+
+// The real program, driven as a user would: in a folder of its own, with a cache of its own, and in
+// a session of its own, so that every process it leaves behind can be found.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+#include "assay/base/file.h"
+#include "assay/base/json.h"
+#include "assay/base/subprocess.h"
+#include "assay/record/record.h"
+
+namespace assay::testing {
+
+// Generous: a test that needs it has failed.
+inline constexpr double kWatchdogSeconds = 120;
+
+// Until `holds`, looking again and again; false once the watchdog has barked.
+bool wait_until(const std::function<bool()>& holds, double seconds = kWatchdogSeconds);
+
+struct Finished {
+  ExitStatus status;
+  std::string out, err;
+  int code() const { return status.kind == ExitStatus::Kind::exited ? status.code : -1; }
+};
+
+// A program that runs. Its session is killed when this goes out of scope.
+class Running {
+ public:
+  Running(Subprocess process, std::string out_path, std::string err_path);
+  ~Running();
+  Running(Running&&) = default;
+
+  pid_t pid() const { return process_.pid(); }
+  void signal(int number);             // To the program alone.
+  Finished wait();                     // Its end, within the watchdog.
+  std::vector<pid_t> session() const;  // Processes of its session that are alive, itself included.
+  bool leaves_nothing() const;         // Waits until the session is empty.
+
+ private:
+  Subprocess process_;
+  std::string out_path_, err_path_;
+  pid_t session_ = -1;
+};
+
+class AssayProgram {
+ public:
+  AssayProgram();
+
+  const std::string& folder() const { return folder_.path(); }
+  std::string file(std::string_view name) const { return folder_.file(name); }
+  // A file of the checkout: source("tests/faults/candidates/good.cc").
+  static std::string source(std::string_view path);
+
+  // The program with these words; a relative path means one below folder(). `wrapper`: words to put
+  // before the program, such as a shell that sets a limit.
+  Running start(std::vector<std::string> words, std::vector<std::string> wrapper = {}) const;
+  Finished run(std::vector<std::string> words, std::vector<std::string> wrapper = {}) const;
+
+ private:
+  TemporaryDirectory folder_;
+  mutable int runs_ = 0;
+};
+
+// A journal as the tests read it: its whole lines, and whether a torn one follows.
+struct JournalText {
+  std::vector<Json> lines;
+  bool torn = false;
+  // How many lines of a kind ("kernel", "problem", "commit") there are.
+  int count(std::string_view kind) const;
+};
+JournalText read_journal(const std::string& run_folder);
+// Whole lines, without reading what they say.
+int journal_lines(const std::string& run_folder);
+
+// The outcome of a kernel by its name; null if the record has none.
+const KernelOutcome* find_kernel(const ProblemRecord& problem, std::string_view name);
+
+}  // namespace assay::testing

@@ -1,0 +1,126 @@
+// One sweep over kernels that misbehave in every way that we know: each is recorded as what it is,
+// and the others have the same place as without them.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "testing/assay_program.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kShape = "m=24,n=40,k=57,dtype=f32,layout=tt";
+
+std::vector<std::string> sweep_of(const std::vector<std::string>& kernels,
+                                  const std::string& output) {
+  std::vector<std::string> words = {
+      "sweep", "--shape",        kShape,   "--provider",   "cpp_source", "--threads",
+      "1",     "--budget",       "3s",     "--processes",  "3",          "--timeout",
+      "2s",    "--memory-limit", "400MiB", "--output-dir", output,       "--kernels"};
+  for (const std::string& kernel : kernels)
+    words.push_back(testing::AssayProgram::source("tests/faults/candidates/" + kernel + ".cc"));
+  return words;
+}
+
+struct Expected {
+  std::string kernel;
+  std::string ending;  // ending_name().
+  std::string detail;  // Somewhere in its sentence.
+};
+
+TEST(CandidatesTest, EachIsRecordedAsWhatItIsAndTheOthersKeepTheirPlace) {
+  const std::vector<Expected> expected = {
+      {"segfaults", "crash", "SIGSEGV"},
+      {"aborts", "crash", "SIGABRT"},
+      {"throws", "crash", "SIGABRT"},
+      {"exits", "crash", "exit code 0"},
+      {"closes_channel", "crash", "exit code 0"},
+      {"forks_and_crashes", "crash", "SIGSEGV"},
+      {"crashes_when_timed", "crash", "race (SIGSEGV)"},
+      {"loops", "timeout", "verify"},
+      {"stops_itself", "timeout", "verify"},
+      {"leaks", "out_of_memory", "verify"},
+      {"does_not_compile", "build_failure", "does_not_compile.cc"},
+      {"writes_after", "violation", "writes_outside"},
+      {"writes_before", "violation", "writes_outside"},
+      {"writes_beside_input", "violation", "writes_outside"},
+      {"writes_past_workspace", "violation", "the workspace"},
+      {"changes_input", "violation", "inputs_changed"},
+      {"changes_rounding", "violation", "float_control"},
+      {"flushes_subnormals", "violation", "float_control"},
+      {"keeps_spinning", "violation", "background_work"},
+      {"forges", "violation", "protocol"},
+      {"forges_and_stays", "violation", "protocol"},
+      {"breaks_framing", "violation", "protocol"},
+      {"closes_channel_and_stays", "violation", "protocol"},
+      {"wrong_tail", "mismatch", ""},
+      {"wrong_second_call", "mismatch", ""},
+      {"wrong_third_call", "mismatch", ""},
+      {"idle_when_timed", "mismatch", "timed launch"},
+      {"caches_by_pointer", "mismatch", "timed launch"},
+      {"prints", "timed", ""},
+      {"forks", "timed", ""},
+      {"wavers", "timed", ""},
+  };
+  const testing::AssayProgram assay;
+  const testing::Finished alone = assay.run(sweep_of({"good", "steady"}, "alone"));
+  ASSERT_EQ(alone.code(), 0) << alone.err;
+
+  // The good ones stand at both ends and in the middle, so that each kind of neighbour is met.
+  std::vector<std::string> kernels = {"good"};
+  for (const Expected& kernel : expected) kernels.push_back(kernel.kernel);
+  kernels.push_back("steady");
+  testing::Running running = assay.start(sweep_of(kernels, "together"));
+  const testing::Finished together = running.wait();
+  ASSERT_EQ(together.code(), 0) << together.err;
+  EXPECT_TRUE(running.leaves_nothing());
+  EXPECT_THAT(together.out, Not(HasSubstr("GARBAGE")));
+  EXPECT_THAT(together.err, Not(HasSubstr("GARBAGE")));
+  EXPECT_LT(together.out.size(), 20'000u);
+  EXPECT_LT(together.err.size(), 50'000u);
+
+  const auto before = load_record(assay.file("alone/record.json"));
+  const auto after = load_record(assay.file("together/record.json"));
+  ASSERT_TRUE(before) << before.error().message;
+  ASSERT_TRUE(after) << after.error().message;
+  const ProblemRecord& problem = after->problems.at(0);
+  for (const Expected& want : expected) {
+    const KernelOutcome* kernel = testing::find_kernel(problem, want.kernel);
+    ASSERT_NE(kernel, nullptr) << want.kernel;
+    const std::string sentence = ending_sentence(kernel->ending);
+    EXPECT_EQ(ending_name(kernel->ending), want.ending) << want.kernel << " " << sentence;
+    EXPECT_THAT(sentence, HasSubstr(want.detail)) << want.kernel;
+  }
+  const KernelOutcome* wavers = testing::find_kernel(problem, "wavers");
+  ASSERT_NE(wavers, nullptr);
+  EXPECT_TRUE(
+      std::any_of(wavers->findings.begin(), wavers->findings.end(),
+                  [](const Finding& finding) { return finding.code == "nondeterministic"; }));
+
+  // A kernel that is twice as slow stays so in any company.
+  for (const ProblemRecord* record : {&before->problems.at(0), &problem}) {
+    for (const char* name : {"good", "steady"}) {
+      const KernelOutcome* kernel = testing::find_kernel(*record, name);
+      ASSERT_NE(kernel, nullptr);
+      EXPECT_TRUE(is_timed(kernel->ending)) << name << " " << ending_sentence(kernel->ending);
+      ASSERT_TRUE(kernel->proof) << name;
+      EXPECT_TRUE(kernel->proof->right) << name;
+      EXPECT_TRUE(kernel->proof->bitwise_repeatable) << name;
+    }
+    ASSERT_NE(record->winner(), nullptr) << record->no_winner;
+    EXPECT_NE(record->winner()->name, "steady");
+  }
+  EXPECT_EQ(before->problems.at(0).winner()->name, "good");
+  EXPECT_THAT(problem.conclusion()->tied,
+              ::testing::Contains(testing::find_kernel(problem, "good")->id));
+}
+
+}  // namespace
+}  // namespace assay
