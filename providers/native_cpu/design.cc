@@ -36,30 +36,59 @@ std::shared_ptr<const ProblemRule> rule_of(Algorithm algorithm, Variant variant)
   return std::make_shared<const ProblemRule>(std::move(rule));
 }
 
-std::vector<Value> integers(std::initializer_list<int> list) {
-  std::vector<Value> values;
-  for (const int value : list) values.emplace_back(static_cast<int64_t>(value));
-  return values;
+// Tiles of the given widths, each as high as the registers allow: lower ones would only load b
+// more often for every row of a.
+DesignAxis tiles(Algorithm algorithm, Variant variant, std::initializer_list<int> widths) {
+  std::vector<std::vector<Value>> choices;
+  for (const int nv : widths) {
+    const KernelFunctions functions =
+        find_kernel({.isa = variant.isa, .algorithm = algorithm, .in = variant.in, .nv = nv});
+    if (functions) choices.push_back({int64_t{functions.largest_mr}, int64_t{nv}});
+  }
+  return preset({"mr", "nv"}, std::move(choices));
 }
 
-// The axes hold what came out first for some shape when the whole space was searched on a Zen 4
-// core; see README.md for how to search again.
+struct Block {
+  int64_t kc, nc, ahead;
+};
+
+DesignAxis blocks(std::initializer_list<Block> list) {
+  std::vector<std::vector<Value>> choices;
+  for (const Block& block : list) choices.push_back({block.kc, block.nc, block.ahead});
+  return preset({"kc", "nc", "ahead"}, std::move(choices));
+}
+
+// What came out first for some shape when far more was searched on a Zen 4 core, and, for machines
+// that differ, neighbours. README.md shows what decides between them.
 std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
   const bool wide = variant.isa != Isa::avx2;
   switch (algorithm) {
     case Algorithm::rows:
-      return {axis("mr", integers({8, 16})),
-              axis("nv", wide ? integers({1, 2, 3, 4, 8}) : integers({1, 2, 4})),
-              axis("kc", integers({1, 4, 8, 12})), axis("nc", integers({0})),
-              axis("ahead", integers({0, 1}))};
+      if (!wide)
+        return {tiles(algorithm, variant, {1, 2}),
+                blocks({{8, 0, 0}, {8, 0, 1}, {32, 0, 1}, {64, 1024, 1}})};
+      return {tiles(algorithm, variant, {1, 2, 4}), blocks({{2, 0, 1},
+                                                            {8, 0, 0},
+                                                            {8, 0, 1},
+                                                            {12, 0, 1},
+                                                            {16, 0, 1},
+                                                            {32, 0, 1},
+                                                            {32, 1024, 1},
+                                                            {64, 0, 1},
+                                                            {64, 1024, 1},
+                                                            {128, 512, 1},
+                                                            {256, 256, 1}})};
     case Algorithm::dots:
-      return {axis("mr", integers({4, 8})), axis("nv", integers({2, 3, 4, 6, 8})),
-              axis("kc", integers({0, 512, 2048}))};
+      return {wide ? tiles(algorithm, variant, {3, 4, 6, 8}) : tiles(algorithm, variant, {2, 3, 4}),
+              blocks({{0, 0, 0}, {0, 0, 1}, {512, 0, 0}, {1024, 0, 1}})};
     case Algorithm::blocked:
+      return {tiles(algorithm, variant, {2, 3, 4}),
+              blocks({{256, 384, 0}, {512, 96, 1}, {512, 192, 0}, {512, 192, 1}, {1024, 192, 1}}),
+              axis("mc", {int64_t{512}})};
     case Algorithm::panels:
-      return {axis("mr", integers({8, 14})), axis("nv", integers({1, 2, 3, 4})),
-              axis("kc", integers({128, 384, 768})), axis("nc", integers({64, 384})),
-              axis("mc", integers({512}))};
+      return {tiles(algorithm, variant, {2, 3, 4}),
+              blocks({{0, 32, 0}, {0, 384, 0}, {256, 384, 0}, {512, 96, 0}, {1024, 96, 0}}),
+              axis("mc", {int64_t{512}})};
   }
   return {};
 }
@@ -100,7 +129,16 @@ Target target_of(Isa isa) {
 }
 
 int64_t most_rows(Algorithm algorithm) {
-  return algorithm == Algorithm::rows || algorithm == Algorithm::dots ? 32 : INT64_MAX;
+  switch (algorithm) {
+    case Algorithm::rows:
+      return 1024;
+    case Algorithm::dots:
+      return 256;
+    case Algorithm::blocked:
+    case Algorithm::panels:
+      break;
+  }
+  return INT64_MAX;
 }
 
 std::vector<DesignGroup> design_groups(Algorithm algorithm) {
@@ -111,17 +149,8 @@ std::vector<DesignGroup> design_groups(Algorithm algorithm) {
     group.axes.insert(group.axes.begin(), axis("isa", {std::string(to_string(variant.isa))}));
     group.traits.rule = rule_of(algorithm, variant);
     group.traits.prepares = algorithm == Algorithm::panels;
-    group.traits.name = std::string(to_string(algorithm));
-    for (const DesignAxis& one : group.axes)
-      for (const std::string& name : one.names)
-        group.traits.name += (name == "isa" ? "_{" : "_" + name + "{") + name + "}";
-    const Element in = variant.in;
-    group.constraints = {[algorithm, in](const Design& design) {
-      const Tiling tiling = tiling_of({KernelTraits{}, design}, algorithm, in);
-      const KernelFunctions functions = find_kernel(tiling);
-      // A tile that does not fit into the registers is the largest that does, under another name.
-      return functions && (tiling.mr <= functions.largest_mr || tiling.mr == 8);
-    }};
+    group.traits.name = "{isa}_{mr}x{nv}_k{kc}_n{nc}";
+    if (algorithm != Algorithm::panels) group.traits.name += "_ahead{ahead}";
     groups.push_back(std::move(group));
   }
   return groups;

@@ -62,6 +62,10 @@ GemmCall call_of(const gemm::View& view) {
   return call;
 }
 
+constexpr int64_t kMostPartialResults = 1 << 21;  // 8 MiB of f32.
+// Packing b costs as much as eight rows of arithmetic or more, measured on Zen 4.
+constexpr int64_t kLeastRowsToPackFor = 8;
+
 class GemmFamily final : public Family {
  public:
   explicit GemmFamily(Algorithm algorithm)
@@ -103,9 +107,16 @@ class GemmFamily final : public Family {
       refusals.add(Reason::stride, fmt::format("columns of b lie {} apart, not 1", view->b_n));
     if (algorithm_ == Algorithm::dots && view->b_k != 1 && view->k > 1)
       refusals.add(Reason::stride, fmt::format("rows of b lie {} apart, not 1", view->b_k));
-    if (const int64_t mr = row.design.integer("mr", 1); mr > 8 && view->m <= 8)
-      refusals.add(Reason::constraint,
-                   fmt::format("with m={}, mr={} does what mr=8 does", view->m, mr));
+    // Partial results of all columns at once would fall out of the caches that they are kept for.
+    if (algorithm_ == Algorithm::rows && row.design.integer("nc", 0) == 0 &&
+        view->m > kMostPartialResults / std::max<int64_t>(view->n, 1))
+      refusals.add(Reason::size, fmt::format("m x n = {} x {} is more than {} partial results",
+                                             view->m, view->n, kMostPartialResults));
+    if (algorithm_ == Algorithm::blocked && view->m < kLeastRowsToPackFor &&
+        (view->b_n == 1 || view->b_k == 1))
+      refusals.add(Reason::size,
+                   fmt::format("m={} is less than {}: 'rows' and 'dots' do this without packing b",
+                               view->m, kLeastRowsToPackFor));
     return refusals;
   }
 
