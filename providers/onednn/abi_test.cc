@@ -1,7 +1,7 @@
 // Checks abi.h and api_v2.h against the library's own headers where some are installed: sizes,
 // numbers and signatures of one major version at a time.
-#if __has_include("oneapi/dnnl/dnnl.h")
-#include "oneapi/dnnl/dnnl.h"
+#if __has_include(<oneapi/dnnl/dnnl.h>)
+#include <oneapi/dnnl/dnnl.h>
 #define HAS_HEADERS 1
 #endif
 
