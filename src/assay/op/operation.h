@@ -63,7 +63,7 @@ struct Check {
   int64_t wrong = 0;     // Of those; Freivalds failures count as at least 1.
   double max_error = 0;  // In units of the error budget: above 1 is wrong.
   double mean_error = 0;
-  double smallest_visible = 0;  // Smallest absolute error that this method would have seen.
+  double smallest_visible = 0;  // Absolute error that the method sees anywhere; 0: any difference.
   std::string first_wrong;      // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
   bool untouched = false;       // Elements still hold the poison pattern (set by verify/).
 };

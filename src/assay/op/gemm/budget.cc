@@ -28,7 +28,7 @@ Budget budget_of(const View& view) {
   }
   const double u = epsilon(view.accumulate) / 2;
   const double roundings =
-      static_cast<double>(view.k) + (view.alpha != 1 ? 1 : 0) + (view.has_c ? 2 : 0);
+      static_cast<double>(view.k) + (view.alpha != 1 ? 2 : 0) + (view.has_c ? 3 : 0);
   const double always = roundings * u < 1 ? roundings * u / (1 - roundings * u) : HUGE_VAL;
   const double likely =
       std::expm1(kLambda * std::sqrt(roundings) * u + roundings * u * u / (1 - u));

@@ -3,9 +3,9 @@
 // How far a right kernel may be from the exact result, element by element.
 //
 // With u the unit roundoff of the accumulate type (half its epsilon), P = |alpha| |a| |b| +
-// |beta| |c| taken for this element (absolute values inside the sums), and N = k roundings, one
-// more where alpha is not 1 and two more where there is a c, which bounds the roundings that any
-// term goes through in any order of summation, fused or not:
+// |beta| |c| taken for this element (absolute values inside the sums), and N the roundings that any
+// term goes through in any order of summation, fused or not (k; two more where alpha is not 1,
+// which a kernel may itself hold in the accumulate type; three more where there is a c):
 //
 //   |computed - exact| <= growth * P,   growth = min(gamma_N, gamma~_N)
 //   gamma_N  = N u / (1 - N u)                       Higham, Accuracy and Stability of Numerical

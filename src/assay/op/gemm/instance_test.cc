@@ -48,6 +48,19 @@ std::vector<Problem> problems() {
   all.push_back(make({.m = 1, .n = 1, .k = 1}));
   all.push_back(make(
       {.m = 9, .n = 17, .k = 128, .batch = 3, .layout = "ntn", .lda = 11, .ldb = 20, .ldout = 13}));
+  all.push_back(make({.m = 3, .n = 4, .k = 1, .alpha = 0.1, .beta = 0.3}));
+  all.push_back(make({.m = 3, .n = 4, .k = 2, .dtype = DType::f16, .alpha = 3, .beta = 0.3}));
+  {
+    Arguments any;  // Nothing contiguous, every operand in another order.
+    any.a = {nullptr, DType::f16, 3, {2, 5, 30}, {2, 120, 4}};
+    any.b = {nullptr, DType::f16, 3, {2, 30, 7}, {630, 3, 90}};
+    any.out = {nullptr, DType::f32, 3, {2, 5, 7}, {1, 14, 2}};
+    any.c = any.out;
+    any.beta = 1;
+    auto made = problem(any);
+    EXPECT_TRUE(made) << (made ? "" : made.error().message);
+    all.push_back(*made);
+  }
   all.push_back(make({.m = 12, .n = 20, .k = 100, .dtype = DType::f64, .layout = "tt"}));
   all.push_back(make({.m = 12, .n = 20, .k = 200, .dtype = DType::f16}));
   all.push_back(make({.m = 12, .n = 20, .k = 90, .dtype = DType::f16, .accumulate = DType::f16}));

@@ -3,6 +3,7 @@
 // Operands as bytes with strides, read and written in tiles of doubles. Not for use outside
 // op/gemm.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>

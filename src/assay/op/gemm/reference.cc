@@ -56,10 +56,14 @@ void run_baseline(int64_t depth, const double* a, const double* b, double* tile)
 }
 #endif
 
-Kernel choose_kernel() {
+Kernel choose_kernel(VectorUnit unit) {
+  if (unit == VectorUnit::best) {
+    for (VectorUnit each : {VectorUnit::avx512, VectorUnit::avx2})
+      if (has_vector_unit(each)) return choose_kernel(each);
+  }
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {8, 16, run_avx512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {4, 12, run_avx2};
+  if (unit == VectorUnit::avx512) return {8, 16, run_avx512};
+  if (unit == VectorUnit::avx2) return {4, 12, run_avx2};
 #endif
   return {4, 4, run_baseline};
 }
@@ -107,9 +111,18 @@ void add_product(const Kernel& kernel, int64_t depth, const std::vector<double>&
 
 }  // namespace
 
+bool has_vector_unit(VectorUnit unit) {
+#if defined(__x86_64__)
+  if (unit == VectorUnit::avx512) return __builtin_cpu_supports("avx512f");
+  if (unit == VectorUnit::avx2)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+  return unit == VectorUnit::best || unit == VectorUnit::baseline;
+}
+
 void multiply(const Matrix& a, const Matrix& b, int64_t batch, Range rows, Range columns,
-              double* product, double* magnitude) {
-  static const Kernel kernel = choose_kernel();
+              double* product, double* magnitude, VectorUnit unit) {
+  const Kernel kernel = choose_kernel(unit);
   const int64_t stride = columns.count;
   std::fill(product, product + rows.count * stride, 0.0);
   if (magnitude != nullptr) std::fill(magnitude, magnitude + rows.count * stride, 0.0);

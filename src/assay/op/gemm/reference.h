@@ -9,10 +9,14 @@
 
 namespace assay::gemm {
 
+// Instruction sets that the sums are written for; `best` is what the machine has.
+enum class VectorUnit : uint8_t { best, baseline, avx2, avx512 };
+bool has_vector_unit(VectorUnit unit);
+
 // product[i * columns.count + j] = sum over k of a(rows[i], k) * b(k, columns[j]) of one batch, and
 // the same of absolute values in `magnitude`, unless that is null. Sums run over k in order, in
 // blocks; where products and sums fit 53 bits they are exact. NaN and infinities propagate.
 void multiply(const Matrix& a, const Matrix& b, int64_t batch, Range rows, Range columns,
-              double* product, double* magnitude);
+              double* product, double* magnitude, VectorUnit unit = VectorUnit::best);
 
 }  // namespace assay::gemm
