@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -103,6 +104,8 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
       if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
     }
   }
+  // Its inputs are everybody's.
+  if (std::ranges::any_of(*launches, &LaunchFacts::inputs_changed)) worker.dismiss("inputs that it changed");
   if (const auto busy = answer.json.find("busy_threads"); busy != answer.json.end() && *busy == true) {
     if (candidate.alive())
       candidate.outcome.ending = ending::Violation{"background_work", "its threads went on working after its launches, and would slow down every other kernel"};
