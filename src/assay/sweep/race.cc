@@ -205,16 +205,21 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
     candidate.outcome.race = summary;
   }
-  std::vector<stats::FinalistTraits> traits;
-  for (const size_t index : runners) {
-    const KernelOutcome& outcome = field.candidates[index].outcome;
-    const bool asked = std::ranges::any_of(users, [&](size_t user) { return entrants[user] == index; });
-    traits.push_back({outcome.role == KernelRole::stock, outcome.id == result.baseline || asked});
-  }
   // Those that ended while they raced stand no more.
   std::vector<stats::RaceStanding> standing_still;
   for (const auto& standing : standings)
     if (field.candidates[runners[static_cast<size_t>(standing.kernel)]].alive()) standing_still.push_back(standing);
+  // The headline is about the best kernel that may make one, however far behind stock it is.
+  const auto best = std::ranges::find_if(standing_still, [&](const auto& standing) {
+    return may_be_candidate(station.request, field.candidates[runners[static_cast<size_t>(standing.kernel)]]);
+  });
+  std::vector<stats::FinalistTraits> traits;
+  for (size_t i = 0; i < runners.size(); ++i) {
+    const KernelOutcome& outcome = field.candidates[runners[i]].outcome;
+    const bool asked = std::ranges::any_of(users, [&](size_t user) { return entrants[user] == runners[i]; });
+    const bool headline = best != standing_still.end() && static_cast<size_t>(best->kernel) == i;
+    traits.push_back({outcome.role == KernelRole::stock, outcome.id == result.baseline || asked || headline});
+  }
   const std::vector<int> finalists = stats::choose_finalists(standing_still, traits);
   for (const int kernel : finalists) result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
   if (!result.finalists.empty()) result.leader = result.finalists.front();
