@@ -1,6 +1,7 @@
 #include "family.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "assay/base/dynamic_library.h"
@@ -36,6 +37,17 @@ std::string upper(std::string_view text) {
   for (char& c : copy)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   return copy;
+}
+
+// An operand's dimensions in the order of its strides.
+std::string_view dimensions_of(std::string_view role) {
+  return role == "a" ? "lmk" : role == "b" ? "lkn" : "lmn";
+}
+
+// a_m and the like.
+int64_t stride(const Operand& operand, std::string_view dimension) {
+  const size_t place = dimensions_of(operand.role).find(dimension);
+  return place < operand.strides.size() ? operand.strides[place] : 0;
 }
 
 bool contains(const std::vector<std::string>& list, std::string_view name) {
@@ -87,6 +99,33 @@ class SourceFamily final : public Family {
     return groups;
   }
 
+  bool is_told(const std::string& name) const {
+    return contains(entry_.args, name) || contains(entry_.prepare_args, name);
+  }
+
+  // A kernel that never hears of a distance takes rows, columns and batches to lie side by side.
+  std::optional<Refusal> gap(const Operand& operand) const {
+    const OperandRule* rule = entry_.rule->find_operand(operand.role);
+    const std::string_view letters = dimensions_of(operand.role);
+    if (rule == nullptr || !is_told(operand.role) || operand.strides.size() != 3) return std::nullopt;
+    const size_t inner = rule->major == Major::column ? 1 : 2, outer = 3 - inner;
+    const std::array<int64_t, 3> side_by_side = {
+        std::max(operand.sizes[1] * operand.strides[1], operand.sizes[2] * operand.strides[2]),
+        outer == 1 ? operand.sizes[2] : 1, outer == 2 ? operand.sizes[1] : 1};
+    for (size_t i = 0; i < 3; ++i) {
+      const std::string name = fmt::format("{}_{}", operand.role, letters[i]);
+      if (operand.sizes[i] <= 1 || operand.strides[i] == side_by_side[i] || is_told(name) ||
+          (i == outer && is_told("ld" + operand.role)))
+        continue;
+      return Refusal{Reason::stride,
+                     fmt::format("operand {} has steps of {} elements along {}, not {}, and args "
+                                 "does not name {}{}",
+                                 operand.role, operand.strides[i], letters[i], side_by_side[i], name,
+                                 i == outer ? " or ld" + operand.role : "")};
+    }
+    return std::nullopt;
+  }
+
   // What constraints, workspace and preparation have against a row on a problem; empty: nothing.
   std::optional<Refusal> objection(const Design& design, const Problem& problem) const {
     const Lookup values = lookup(design, &problem);
@@ -99,6 +138,8 @@ class SourceFamily final : public Family {
         return Refusal{Reason::constraint, fmt::format("'{}' does not hold for {}", text,
                                                        values_text(expression, values))};
     }
+    for (const Operand& operand : problem.operands())
+      if (auto why = gap(operand)) return why;
     for (const auto* bytes : {&workspace_, &prepare_bytes_}) {
       if (!*bytes) continue;
       const auto amount = (*bytes)->evaluate_int64(values);
@@ -141,7 +182,7 @@ class SourceFamily final : public Family {
   std::vector<std::string> macros(const KernelMetadata& row, const MaskedProblem& problem) const {
     std::vector<std::string> macros;
     for (const auto& [name, value] : row.design)
-      if (!contains(entry_.args, name) && !contains(entry_.prepare_args, name))
+      if (!is_told(name))
         macros.push_back(fmt::format("{}={}", name, macro_value(value)));
     for (const std::string& name : entry_.specialised_on)
       macros.push_back(fmt::format("ASSAY_{}={}", upper(name), problem.dimension(name)));
@@ -263,15 +304,6 @@ class SourceFamily final : public Family {
       }
     }
     return fail(ErrorCode::internal, "'{}' has no value", name);
-  }
-
-  // a_m: dimensions of an operand stand in the order of its role's: a is l, m, k.
-  static int64_t stride(const Operand& operand, std::string_view dimension) {
-    const std::string_view order = operand.role == "a"   ? "lmk"
-                                   : operand.role == "b" ? "lkn"
-                                                         : "lmn";
-    const size_t place = order.find(dimension);
-    return place < operand.strides.size() ? operand.strides[place] : 0;
   }
 
   KernelEntry entry_;

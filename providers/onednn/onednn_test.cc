@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -13,7 +14,19 @@
 #include "testing/code_sampler.h"
 #include "testing/provider_conformance.h"
 
-ASSAY_PROVIDER_CONFORMANCE(onednn, {.make = assay::onednn::make_provider});
+namespace {
+
+// The library that is found, or the one that ASSAY_TEST_ONEDNN names: distributions have one major
+// version each, and both are to be tested somewhere.
+assay::ProviderSettings tested_library() {
+  const char* path = std::getenv("ASSAY_TEST_ONEDNN");
+  return path == nullptr ? assay::ProviderSettings() : assay::ProviderSettings{{"library", path}};
+}
+
+}  // namespace
+
+ASSAY_PROVIDER_CONFORMANCE(onednn, {.make = assay::onednn::make_provider,
+                                    .settings = tested_library()});
 
 namespace assay::onednn {
 namespace {
@@ -33,19 +46,19 @@ Problem problem_of(const gemm::Shape& shape) {
 class OneDnn : public ::testing::Test {
  protected:
   void SetUp() override {
-    const Availability availability = provider_->availability({});
+    const Availability availability = provider_->availability(tested_library());
     if (!availability.available) GTEST_SKIP() << availability.reason;
   }
 
   std::vector<std::shared_ptr<const Family>> families() const {
-    auto families = provider_->families({});
+    auto families = provider_->families(tested_library());
     EXPECT_TRUE(families) << families.error().message;
     return families.value_or(std::vector<std::shared_ptr<const Family>>());
   }
 
   std::vector<std::string> names(const gemm::Shape& shape) const {
     Catalog catalog;
-    catalog.add(*provider_);
+    catalog.add(*provider_, tested_library());
     const auto found = catalog.get_kernels(problem_of(shape), {.target = cpu::host_target()});
     std::vector<std::string> names;
     for (const Kernel& kernel : found->kernels)
@@ -92,7 +105,7 @@ TEST(OneDnnMissing, AnotherMajorVersionIsRefusedWithBothNumbers) {
 }
 
 TEST_F(OneDnn, ReportsWhatIsMapped) {
-  const Availability availability = provider_->availability({});
+  const Availability availability = provider_->availability(tested_library());
   EXPECT_TRUE(std::filesystem::is_regular_file(availability.path)) << availability.path;
   EXPECT_THAT(availability.version, ::testing::MatchesRegex("[23]\\.[0-9]+\\.[0-9]+"));
   EXPECT_THAT(availability.details["threading"].get<std::string>(),
@@ -115,7 +128,7 @@ TEST_F(OneDnn, ScalarsAreForSgemmAlone) {
 // with an sgemm_ and cblas_sgemm of its own is mapped where there is one.
 TEST_F(OneDnn, ItsOwnCodeRuns) {
   static_cast<void>(DynamicLibrary::open("libopenblas.so.0"));
-  const std::string path = provider_->availability({}).path;
+  const std::string path = provider_->availability(tested_library()).path;
   const gemm::Shape shape{.m = 256, .n = 256, .k = 256, .constant = {"b"}};
   for (const char* name : {"matmul/matmul", "matmul/matmul_prepared", "sgemm/sgemm"}) {
     const auto kernel = find_kernel(families(), problem_of(shape), name);

@@ -1,0 +1,432 @@
+#include <cfloat>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/dynamic_library.h"
+#include "assay/base/file.h"
+#include "assay/base/json.h"
+#include "assay/input/manifest.h"
+#include "assay/op/gemm/gemm.h"
+#include "compile.h"
+#include "family.h"
+#include "providers/cpp_source/info.h"
+#include "testing/bound_kernel.h"
+#include "testing/provider_conformance.h"
+
+namespace assay::cpp_source {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::BoundKernel;
+
+// Three ways of writing a kernel: tunables as macros, everything told at run time, weights packed.
+constexpr std::string_view kSources = R"(// assay:
+//   entry: tiled
+//   dtype: f32
+//   layout: tt
+//   args: [a, b, out, m, n, k]
+//   tunables: {tile: [1, 4], unroll: [true, false]}
+//   constraints: [tile == 1 or unroll, n % tile == 0]
+//
+// assay:
+//   entry: general
+//   dtype: [f32, f64]
+//   c: [f32, f64]
+//   layout: any
+//   args: [out, a, b, c, l, m, n, k, a_l, a_m, a_k, b_l, b_k, b_n, out_l, out_m, out_n, c_l, c_m,
+//          c_n, alpha, beta, workspace, workspace_bytes, threads]
+//   workspace: n * 8
+//
+// assay:
+//   entry: packed
+//   dtype: f32
+//   layout: tn
+//   args: [a, prepared, out, m, n, k, lda, ldout]
+//   prepare: {entry: pack, bytes: n * k * 4, args: [b, prepared, n, k, ldb]}
+#include <cstddef>
+#include <cstdint>
+extern "C" void tiled(const float* a, const float* b, float* out, int64_t m, int64_t n, int64_t k) {
+#if defined(tile)
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; j += tile) {
+      double sums[tile] = {};
+      for (int64_t p = 0; p < k; ++p)
+        for (int t = 0; t < tile; ++t) sums[t] += double(a[i * k + p]) * b[p * n + j + t];
+      for (int t = 0; t < tile; ++t) out[i * n + j + t] = sums[t];
+    }
+#endif
+}
+#if ASSAY_A_F64
+using Real = double;
+#else
+using Real = float;
+#endif
+static int general(Real* out, const Real* a, const Real* b, const Real* c, int l, int m, int n,
+                   long k, int64_t a_l, int64_t a_m, int64_t a_k, int64_t b_l, int64_t b_k,
+                   int64_t b_n, int64_t out_l, int64_t out_m, int64_t out_n, int64_t c_l,
+                   int64_t c_m, int64_t c_n, double alpha, float beta, void* workspace,
+                   size_t bytes, int threads) {
+  if (bytes != size_t(n) * 8 || threads < 1) return 3;
+  double* sums = static_cast<double*>(workspace);
+  for (int x = 0; x < l; ++x)
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) sums[j] = 0;
+      for (int p = 0; p < k; ++p)
+        for (int j = 0; j < n; ++j)
+          sums[j] += double(a[x * a_l + i * a_m + p * a_k]) * double(b[x * b_l + p * b_k + j * b_n]);
+      for (int j = 0; j < n; ++j) {
+        double value = alpha * sums[j];
+        if (c) value += beta * double(c[x * c_l + i * c_m + j * c_n]);
+        out[x * out_l + i * out_m + j * out_n] = Real(value);
+      }
+    }
+  return 0;
+}
+static void pack(const float* b, void* prepared, int64_t n, int64_t k, int64_t ldb) {
+  for (int64_t p = 0; p < k; ++p)
+    for (int64_t j = 0; j < n; ++j) static_cast<float*>(prepared)[p * n + j] = b[j * ldb + p];
+}
+void packed(const float* a, const void* prepared, float* out, int64_t m, int64_t n, int64_t k,
+            int64_t lda, int64_t ldout) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p)
+        sum += double(a[i * lda + p]) * static_cast<const float*>(prepared)[p * n + j];
+      out[i * ldout + j] = float(sum);
+    }
+}
+)";
+
+std::string write(const TemporaryDirectory& folder, const std::string& name,
+                  std::string_view text) {
+  const auto written = write_file_atomic(folder.file(name), text);
+  EXPECT_TRUE(written) << written.error().message;
+  return folder.file(name);
+}
+
+std::vector<std::shared_ptr<const Family>> bring(const Provider& provider,
+                                                 const std::string& file) {
+  std::vector<std::shared_ptr<const Family>> families;
+  const auto entries = input::read_kernels(file);
+  EXPECT_TRUE(entries) << entries.error().message;
+  if (!entries) return families;
+  for (const KernelEntry& entry : *entries) {
+    auto family = provider.bring(entry);
+    EXPECT_TRUE(family) << family.error().message;
+    if (family) families.push_back(std::move(*family));
+  }
+  return families;
+}
+
+std::vector<std::shared_ptr<const Family>> bring_sources(const Provider& provider) {
+  // Stays until the process ends: kernels are compiled from it when they are asked for.
+  static const auto folder = TemporaryDirectory::create("/tmp", "assay-cpp-source-");
+  return folder ? bring(provider, write(*folder, "kernels.cc", kSources))
+                : std::vector<std::shared_ptr<const Family>>();
+}
+
+class CppSource : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Availability availability = provider_->availability({});
+    if (!availability.available) GTEST_SKIP() << availability.reason;
+    auto folder = TemporaryDirectory::create();
+    ASSERT_TRUE(folder);
+    folder_ = std::make_unique<TemporaryDirectory>(std::move(*folder));
+    cache_ = std::make_unique<ArtifactCache>(folder_->file("cache"), Log{});
+    context_.cache = cache_.get();
+  }
+
+  // The first kernel of a source that is described by one line of comment.
+  Result<Kernel> kernel(const std::string& comment, const std::string& code,
+                        const gemm::Shape& shape = {.m = 3, .n = 4, .k = 5, .layout = "tt"}) {
+    const auto problem = gemm::problem(shape);
+    EXPECT_TRUE(problem) << problem.error().message;
+    ASSAY_TRY(const auto entries,
+              input::read_kernels(write(*folder_, "my.cc", "// assay: " + comment + "\n" + code)));
+    ASSAY_TRY(auto family, provider_->bring(entries.front()));
+    Catalog catalog;
+    catalog.add("cpp_source", ProviderRole::user, std::move(family));
+    ASSAY_TRY(Found found, catalog.get_kernels(*problem, {.target = cpu::host_target()}));
+    if (found.kernels.empty())
+      return fail(ErrorCode::not_found, "{}", found.refusals.to_json().dump());
+    return found.kernels.front();
+  }
+
+  Result<Artifact> compile(const std::string& comment, const std::string& code,
+                           const gemm::Shape& shape = {.m = 3, .n = 4, .k = 5, .layout = "tt"}) {
+    ASSAY_TRY(const Kernel made, kernel(comment, code, shape));
+    return made.compile(*gemm::problem(shape), cpu::host_target(), context_);
+  }
+
+  // A compiler that counts its runs.
+  void count_runs() {
+    const std::string script = write(
+        *folder_, "counting-c++",
+        "#!/bin/sh\necho run >> " + folder_->file("runs") + "\nexec c++ \"$@\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    context_.cxx = script;
+  }
+  int runs() const {
+    std::ifstream lines(folder_->file("runs"));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) ++count;
+    return count;
+  }
+
+  std::unique_ptr<Provider> provider_ = make_provider();
+  std::unique_ptr<TemporaryDirectory> folder_;
+  std::unique_ptr<ArtifactCache> cache_;
+  CompileContext context_;
+};
+
+constexpr const char* kComment = "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}";
+constexpr const char* kParameters =
+    "(const float* a, const float* b, float* out, long m, long n, long k)";
+// Its result depends on WORD alone.
+std::string fills_with(const std::string& word) {
+  return "extern \"C\" void mine" + std::string(kParameters) +
+         " { for (long i = 0; i < m * n; ++i) out[i] = " + word + "; }\n";
+}
+
+float first_output(const Kernel& kernel, const Artifact& artifact, const gemm::Shape& shape) {
+  const auto problem = gemm::problem(shape);
+  auto device = cpu::open({.threads = 1});
+  alignas(64) std::array<float, 64> a{}, b{}, out{};
+  const Arguments arguments{*problem, {a.data(), b.data(), out.data()}};
+  auto plan = kernel.plan({.arguments = arguments, .artifact = artifact, .device = **device});
+  EXPECT_TRUE(plan) << plan.error().message;
+  auto stream = (*device)->make_stream();
+  EXPECT_TRUE(plan && plan->launch(**stream));
+  return out[0];
+}
+
+TEST_F(CppSource, ACompileErrorIsTheCompilersWithTheUsersLine) {
+  const auto built = compile(kComment, "extern \"C\" void mine" + std::string(kParameters) +
+                                           " {\n  undeclared = 1;\n}\n");
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::build_failed);
+  EXPECT_THAT(built.error().message, HasSubstr("my.cc:3:3: error: "));
+  EXPECT_THAT(built.error().message, HasSubstr("undeclared"));
+}
+
+TEST_F(CppSource, AFunctionThatTakesSomethingElseIsASentence) {
+  const auto fewer = compile(kComment, "extern \"C\" void mine(const float*, const float*, float*) {}");
+  ASSERT_FALSE(fewer);
+  EXPECT_THAT(fewer.error().message, HasSubstr("my.cc:1: args lists 6 values, but mine takes "
+                                               "another number of parameters"));
+  const auto swapped = compile(kComment,
+                               "void mine(long m, const float*, const float*, float*, long, long) {}");
+  ASSERT_FALSE(swapped);
+  EXPECT_THAT(swapped.error().message, HasSubstr("are pointers, but the function takes something "
+                                                 "else"));
+  const auto returns = compile(kComment, "float mine" + std::string(kParameters) + " { return 0; }");
+  ASSERT_FALSE(returns);
+  EXPECT_THAT(returns.error().message, HasSubstr("the function returns neither void nor an int"));
+  const auto missing = compile(kComment, "void other() {}");
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("mine"));
+}
+
+TEST_F(CppSource, ACompilerThatDoesNotEndIsStopped) {
+  const std::string script = write(*folder_, "slow-c++", "#!/bin/sh\nexec sleep 60\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  context_.cxx = script;
+  context_.timeout_seconds = 0.2;
+  const auto built = compile(kComment, fills_with("1"));
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::build_failed);
+  EXPECT_THAT(built.error().message, HasSubstr("the compiler was stopped after 200 ms"));
+}
+
+TEST_F(CppSource, NoCompilerIsUnsupported) {
+  context_.cxx = "no-such-c++";
+  const auto built = compile(kComment, fills_with("1"));
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::unsupported);
+  EXPECT_FALSE(provider_->availability({{"cxx", "no-such-c++"}}).available);
+}
+
+TEST_F(CppSource, BuildsOnceUntilTheSourceOrAHeaderChanges) {
+  count_runs();
+  write(*folder_, "value.h", "#include \"deeper.h\"\n");
+  write(*folder_, "deeper.h", "constexpr float kValue = 2;\n");
+  const std::string code = "#include \"value.h\"\n" + fills_with("kValue");
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 5, .layout = "tt"};
+  const auto first = compile(kComment, code);
+  ASSERT_TRUE(first) << first.error().message;
+  const int once = runs();
+  EXPECT_GT(once, 0);
+  const auto again = compile(kComment, code, {.m = 7, .n = 2, .k = 9, .layout = "tt"});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(runs(), once) << "sizes that nothing is specialised on are no reason to build";
+  EXPECT_EQ(again->hash, first->hash);
+  write(*folder_, "deeper.h", "constexpr float kValue = 3;\n");
+  const auto changed = compile(kComment, code);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(runs(), 2 * once);
+  EXPECT_NE(changed->hash, first->hash);
+  const auto made = kernel(kComment, code);
+  EXPECT_EQ(first_output(*made, *first, shape), 2);
+  EXPECT_EQ(first_output(*made, *changed, shape), 3);
+}
+
+TEST_F(CppSource, AnIncludeThatAMacroNamesIsFollowedToo) {
+  write(*folder_, "one.h", "constexpr float kValue = 2;\n");
+  const std::string code = "#define WHICH \"one.h\"\n#include WHICH\n" + fills_with("kValue");
+  const auto first = compile(kComment, code);
+  ASSERT_TRUE(first) << first.error().message;
+  write(*folder_, "one.h", "constexpr float kValue = 3;\n");
+  const auto second = compile(kComment, code);
+  ASSERT_TRUE(second);
+  EXPECT_NE(first->hash, second->hash);
+}
+
+TEST_F(CppSource, SpecialisedSizesAreMacrosAndEachIsBuiltForItself) {
+  const std::string comment =
+      "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], specialised_on: [k, n]}";
+  const std::string code = fills_with("ASSAY_K * 100 + ASSAY_N");
+  for (const int64_t k : {5, 6}) {
+    const gemm::Shape shape{.m = 3, .n = 4, .k = k, .layout = "tt"};
+    const auto made = kernel(comment, code, shape);
+    const auto built = compile(comment, code, shape);
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_EQ(first_output(*made, *built, shape), static_cast<float>(k * 100 + 4));
+  }
+}
+
+TEST_F(CppSource, TunablesAreMacrosOrArguments) {
+  const std::string comment =
+      "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k, depth, share, fast], "
+      "tunables: {depth: [7], share: [0.5], fast: [true], TYPE: [double], WIDTH: [16]}}";
+  const std::string code =
+      "void mine(const float*, const float*, float* out, long, long, long, int depth, float share, "
+      "bool fast) { out[0] = depth + share + fast + sizeof(TYPE) * 100 + WIDTH * 10000; }";
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 5, .layout = "tt"};
+  const auto made = kernel(comment, code, shape);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->metadata().name(), HasSubstr("WIDTH16"));
+  const auto built = compile(comment, code, shape);
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(first_output(*made, *built, shape), 160808.5f);
+}
+
+TEST_F(CppSource, AConstraintOverSizesRefusesWithTheValues) {
+  const auto made = kernel(
+      "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], tunables: {tile: [8]}, "
+      "constraints: [tile <= n]}",
+      fills_with("1"));
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("'tile <= n' does not hold for tile=8, n=4"));
+}
+
+TEST_F(CppSource, AKernelThatIsNotToldOfGapsIsNotGivenAny) {
+  const gemm::Shape padded{.m = 3, .n = 4, .k = 5, .layout = "tt", .ldb = 9};
+  const auto made = kernel(kComment, fills_with("1"), padded);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("operand b has steps of 9 elements along k, not 4, and "
+                                              "args does not name b_k or ldb"));
+  EXPECT_TRUE(kernel("{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k, ldb]}", "",
+                     padded));
+}
+
+TEST_F(CppSource, ACodeThatIsNotZeroIsAFailedLaunch) {
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 5, .layout = "tt"};
+  const auto made = kernel(kComment, "int mine" + std::string(kParameters) + " { return 42; }");
+  ASSERT_TRUE(made) << made.error().message;
+  auto bound = BoundKernel::make(*made, *gemm::problem(shape), 1, context_);
+  ASSERT_TRUE(bound) << bound.error().message;
+  const auto launched = bound->launch();
+  ASSERT_FALSE(launched);
+  EXPECT_THAT(launched.error().message, HasSubstr("42"));
+}
+
+TEST_F(CppSource, ASizeThatDoesNotFitIsNotCutOff) {
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 300, .layout = "tt"};
+  const auto made = kernel(
+      kComment, "void mine(const float*, const float*, float*, char m, char n, signed char k) {}",
+      shape);
+  ASSERT_TRUE(made) << made.error().message;
+  auto bound = BoundKernel::make(*made, *gemm::problem(shape), 1, context_);
+  ASSERT_TRUE(bound) << bound.error().message;
+  EXPECT_FALSE(bound->launch());
+}
+
+TEST_F(CppSource, FastMathDoesNotChangeTheProcess) {
+  const std::string comment =
+      "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], flags: [-ffast-math]}";
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 5, .layout = "tt"};
+  const auto made = kernel(comment, fills_with("1"));
+  const auto built = compile(comment, fills_with("1"));
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(first_output(*made, *built, shape), 1);
+  volatile float small = FLT_MIN;
+  EXPECT_GT(small / 2, 0.0f) << "subnormal numbers are rounded to zero";
+}
+
+TEST_F(CppSource, TheUsersCodeRunsFromTheCache) {
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 5, .layout = "tt"};
+  const auto made = kernel(kComment, fills_with("1"));
+  auto bound = BoundKernel::make(*made, *gemm::problem(shape), 1, context_);
+  ASSERT_TRUE(bound) << bound.error().message;
+  const auto step = std::get<HostStep>(bound->plan().steps().front());
+  const auto file = library_of(reinterpret_cast<const void*>(step.function));
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(*file, std::filesystem::canonical(bound->artifact().file).string());
+  EXPECT_THAT(*file, HasSubstr("/cache/"));
+  const Json& flags = bound->artifact().facts["flags"]["compile"];
+  EXPECT_THAT(flags.dump(), HasSubstr("-march=native"));
+  EXPECT_THAT(bound->artifact().facts["compiler_version"].get<std::string>(), Not(IsEmpty()));
+}
+
+TEST_F(CppSource, AnotherTargetGetsItsFlags) {
+  const auto flags = default_flags(*Target::parse("x86_64+avx2+fma+avx512_bf16"));
+  EXPECT_THAT(flags, ElementsAre("-std=c++20", "-O3", "-mavx2", "-mavx512bf16", "-mfma"));
+}
+
+TEST_F(CppSource, EntriesThatCannotBeBuiltAreKnownWhenTheyAreBrought) {
+  auto entries = input::read_kernels(
+      write(*folder_, "my.cc", std::string("// assay: ") + kComment + "\n" + fills_with("1")));
+  ASSERT_TRUE(entries);
+  KernelEntry gone = entries->front();
+  gone.source = folder_->file("gone.cc");
+  EXPECT_THAT(provider_->bring(gone).error().message, HasSubstr("there is no file"));
+  KernelEntry text = entries->front();
+  text.tunables = {{"TYPE", {Value(std::string("float"))}}};
+  text.args.push_back("TYPE");
+  EXPECT_THAT(provider_->bring(text).error().message, HasSubstr("the tunable 'TYPE' is text"));
+  KernelEntry injected = entries->front();
+  injected.entry = "f(); system(\"x\"); //";
+  EXPECT_THAT(provider_->bring(injected).error().message, HasSubstr("cannot be a function's name"));
+}
+
+TEST_F(CppSource, FunctionsInNamespacesCanBeNamed) {
+  auto entries = input::read_kernels(write(
+      *folder_, "my.cc",
+      std::string("// assay: ") + kComment + "\nnamespace deep::inside { static " +
+          fills_with("1").substr(11) + "}\n"));
+  ASSERT_TRUE(entries) << entries.error().message;
+  KernelEntry entry = entries->front();
+  entry.entry = "deep::inside::mine";
+  const auto family = provider_->bring(entry);
+  ASSERT_TRUE(family) << family.error().message;
+  Catalog catalog;
+  catalog.add("cpp_source", ProviderRole::user, *family);
+  const auto found = catalog.get_kernels();
+  const auto built = found->kernels.front().compile(
+      *gemm::problem({.m = 3, .n = 4, .k = 5, .layout = "tt"}), cpu::host_target(), context_);
+  EXPECT_TRUE(built) << built.error().message;
+}
+
+}  // namespace
+}  // namespace assay::cpp_source
+
+ASSAY_PROVIDER_CONFORMANCE(cpp_source, {.make = assay::cpp_source::make_provider,
+                                        .bring = assay::cpp_source::bring_sources});
