@@ -59,7 +59,7 @@ DesignAxis blocks(std::initializer_list<Block> list) {
 }
 
 // What came out first for some shape when far more was searched on a Zen 4 core, and, for machines
-// that differ, neighbours. README.md shows what decides between them.
+// that differ, neighbours. README.md says what decides between them.
 std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
   const bool wide = variant.isa != Isa::avx2;
   switch (algorithm) {
