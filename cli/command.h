@@ -1,12 +1,14 @@
 #pragma once
 
-// A subcommand: declares its flags, then runs. One file each; program.cc lists them.
+// A subcommand: declares its flags, then runs. One file each; commands.cc lists them.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/kernel/provider.h"
 #include "cli/console.h"
 #include "cli/settings.h"
 
@@ -20,8 +22,9 @@ namespace assay::cli {
 struct Context {
   Console& console;
   const Settings& settings;
+  std::map<std::string, ProviderSettings> provider_settings;  // From --config.
   std::vector<std::string> command_line;
-  int cancel_fd = -1;   // Readable once the user asked to stop (Ctrl-C).
+  int cancel_fd = -1;  // Readable once the user asked to stop (Ctrl-C).
 };
 
 class Command {
@@ -29,12 +32,24 @@ class Command {
   virtual ~Command() = default;
   virtual const char* name() const = 0;
   virtual const char* summary() const = 0;
+  virtual const char* example() const = 0;  // A command line that works.
   virtual void declare(CLI::App& app) = 0;
   // The exit code, or an error whose code maps to one (exit_code.h).
   virtual Result<int> run(Context& context) = 0;
 };
 
-std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_race_command();
+std::unique_ptr<Command> make_sweep_command();
+std::unique_ptr<Command> make_compare_command();
+std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_kernels_command();
+std::unique_ptr<Command> make_providers_command();
+std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_version_command();
+
+// In the order in which the help lists them.
+std::vector<std::unique_ptr<Command>> all_commands();
+
+std::string version_text();  // One line: version, revision, compiler, kind of build.
 
 }  // namespace assay::cli

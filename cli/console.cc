@@ -11,8 +11,22 @@
 
 namespace assay::cli {
 namespace {
-constexpr int kDefaultWidth = 80;
+
+constexpr int kDefaultWidth = 80, kDefaultHeight = 24;
+
 void put(int fd, std::string_view text) { static_cast<void>(write_all(fd, text)); }
+
+winsize size_of(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
+int width_of(int fd) {
+  const int columns = size_of(fd).ws_col;
+  return columns > 0 ? std::clamp(columns, 40, 240) : kDefaultWidth;
+}
+
 }  // namespace
 
 void Console::configure(bool json, bool quiet, Colour colour, int verbosity) {
@@ -23,51 +37,65 @@ void Console::configure(bool json, bool quiet, Colour colour, int verbosity) {
   const bool dumb = term == nullptr || std::string_view(term) == "dumb";
   const bool plain = std::getenv("NO_COLOR") != nullptr;
   const auto wants = [&](int fd) {
-    return colour == Colour::always || (colour == Colour::automatic && ::isatty(fd) == 1 && !dumb && !plain);
+    return colour == Colour::always ||
+           (colour == Colour::automatic && ::isatty(fd) == 1 && !dumb && !plain);
   };
   colour_out_ = wants(STDOUT_FILENO);
   colour_error_ = wants(STDERR_FILENO);
   live_ = ::isatty(STDERR_FILENO) == 1 && !dumb && !quiet;
 }
 
-int Console::width() const {
-  winsize size{};
-  for (const int fd : {STDERR_FILENO, STDOUT_FILENO})
-    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return std::clamp<int>(size.ws_col, 40, 240);
-  return kDefaultWidth;
+int Console::width_out() const { return width_of(STDOUT_FILENO); }
+int Console::width_error() const { return width_of(STDERR_FILENO); }
+
+int Console::height_error() const {
+  const int rows = size_of(STDERR_FILENO).ws_row;
+  return rows > 0 ? rows : kDefaultHeight;
 }
 
 void Console::result(std::string_view text) {
-  finish_redraw();
+  const std::lock_guard lock(mutex_);
+  clear_block();
   put(STDOUT_FILENO, text);
 }
 
-void Console::progress(std::string_view line) {
-  if (!quiet_) put(STDERR_FILENO, fmt::format("{}\n", line));
-}
+void Console::progress(std::string_view line) { note(line); }
 
 void Console::note(std::string_view line) {
   if (quiet_) return;
-  finish_redraw();
+  const std::lock_guard lock(mutex_);
+  clear_block();
   put(STDERR_FILENO, fmt::format("{}\n", line));
 }
 
 void Console::error(std::string_view sentence) {
-  finish_redraw();
-  put(STDERR_FILENO, fmt::format("{}assay:{} {}\n", colour_error_ ? "\033[31m" : "", colour_error_ ? "\033[0m" : "", sentence));
+  const std::lock_guard lock(mutex_);
+  clear_block();
+  put(STDERR_FILENO, fmt::format("{}assay:{} {}\n", colour_error_ ? "\033[31m" : "",
+                                 colour_error_ ? "\033[0m" : "", sentence));
 }
 
 void Console::redraw(std::string_view block) {
   if (!live_) return;
+  const std::lock_guard lock(mutex_);
+  // One write, and each line is overwritten before its rest is cleared: nothing flickers.
   std::string text;
-  if (drawn_lines_ > 0) text += fmt::format("\033[{}A", drawn_lines_);
-  text += "\r\033[J";
-  text += block;
+  if (drawn_lines_ > 0) text += fmt::format("\033[{}A\r", drawn_lines_);
+  for (const char c : block) {
+    if (c == '\n') text += "\033[K";
+    text += c;
+  }
+  text += "\033[J";
   put(STDERR_FILENO, text);
   drawn_lines_ = static_cast<int>(std::count(block.begin(), block.end(), '\n'));
 }
 
 void Console::finish_redraw() {
+  const std::lock_guard lock(mutex_);
+  clear_block();
+}
+
+void Console::clear_block() {
   if (drawn_lines_ > 0) put(STDERR_FILENO, fmt::format("\033[{}A\r\033[J", drawn_lines_));
   drawn_lines_ = 0;
 }

@@ -3,6 +3,7 @@
 // The terminal as a user interface: results on stdout, progress and errors on stderr, colour only
 // where somebody looks.
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -19,22 +20,30 @@ class Console {
   int verbosity() const { return verbosity_; }
   bool colour_out() const { return colour_out_; }
   bool colour_error() const { return colour_error_; }
-  bool live() const { return live_; }          // stderr is a terminal that a view may redraw.
-  int width() const;                           // Columns, 80 where there is no terminal.
+  bool live() const { return live_; }  // stderr is a terminal that a view may redraw.
 
-  void result(std::string_view text);          // stdout. A reader that went away is not an error.
-  void progress(std::string_view line);        // stderr, unless quiet.
-  void note(std::string_view line);            // stderr, unless quiet.
-  void error(std::string_view sentence);       // stderr: "assay: ...".
+  // Columns of stdout and of stderr, 80 where there is no terminal; rows of stderr, 24 likewise.
+  int width_out() const;
+  int width_error() const;
+  int height_error() const;
 
-  // A block of lines that replaces the block drawn before, on a live terminal.
+  // Each takes whole lines, and clears a drawn block first. Safe to call from any thread.
+  void result(std::string_view text);     // stdout. A reader that went away is not an error.
+  void progress(std::string_view line);   // stderr, unless quiet.
+  void note(std::string_view line);       // stderr, unless quiet.
+  void error(std::string_view sentence);  // stderr: "assay: ...".
+
+  // A block of lines that replaces the block drawn before, on a live terminal. Lines must fit.
   void redraw(std::string_view block);
-  void finish_redraw();                        // Clears the block.
+  void finish_redraw();  // Clears the block.
 
  private:
+  void clear_block();
+
   bool json_ = false, quiet_ = false, colour_out_ = false, colour_error_ = false, live_ = false;
   int verbosity_ = 0;
   int drawn_lines_ = 0;
+  std::mutex mutex_;  // Of drawn_lines_ and what is written.
 };
 
 }  // namespace assay::cli

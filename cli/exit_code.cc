@@ -5,16 +5,21 @@ namespace assay::cli {
 int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_input:
-    case ErrorCode::not_found: return kBadInput;
+    case ErrorCode::not_found:
+      return kBadInput;
     case ErrorCode::unsupported:
-    case ErrorCode::build_failed: return kNothingRan;
+    case ErrorCode::build_failed:
+      return kNothingRan;
     case ErrorCode::missing:
-    case ErrorCode::stale: return kMissingRecords;
+    case ErrorCode::stale:
+      return kMissingRecords;
     case ErrorCode::failed:
     case ErrorCode::machine:
     case ErrorCode::busy:
-    case ErrorCode::internal: return kMachineFailed;
-    case ErrorCode::interrupted: return kInterrupted;
+    case ErrorCode::internal:
+      return kMachineFailed;
+    case ErrorCode::interrupted:
+      return kInterrupted;
   }
   return kMachineFailed;
 }

@@ -8,26 +8,16 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "assay/base/version.h"
+#include "assay/base/text.h"
 #include "assay/kernel/provider.h"
 #include "assay/sweep/worker.h"
+#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/config.h"
 #include "cli/exit_code.h"
 
 namespace assay::cli {
 namespace {
-
-std::vector<std::unique_ptr<Command>> all_commands() {
-  std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(make_race_command());
-  commands.push_back(make_sweep_command());
-  return commands;
-}
-
-std::string version_text() {
-  const BuildInfo& build = build_info();
-  return fmt::format("assay {} ({}, {}, {})\n", build.version, build.revision, build.compiler, build.build_type);
-}
 
 // Ctrl-C and a polite kill become a readable descriptor, so that nothing is interrupted half way.
 int make_cancel_fd() {
@@ -40,66 +30,167 @@ int make_cancel_fd() {
 
 int finish(const Status& status) { return status ? kDone : exit_code(status.error().code); }
 
-int run_command(int argc, char** argv) {
-  Console console;
-  auto settings = Settings::from_environment();
-  if (!settings) {
-    console.error(settings.error().message);
-    return exit_code(settings.error().code);
-  }
-  CLI::App app{"Which kernel is fastest for my shapes, and does mine really beat the best stock one?", "assay"};
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.failure_message(CLI::FailureMessage::simple);
+struct Globals {
   bool json = false, quiet = false, version = false;
-  std::string colour = "auto";
+  std::string colour = "auto", device, config;
   int verbosity = 0;
-  app.add_flag("--json", json, "Machine output on stdout, nothing else there");
-  app.add_flag("--quiet,-q", quiet, "No progress");
-  app.add_flag("-v,--verbose", verbosity, "Say more");
-  app.add_option("--color", colour, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("--version", version, "Print version and build");
-  const auto commands = all_commands();
-  for (const auto& command : commands) command->declare(*app.add_subcommand(command->name(), command->summary()));
-  // Before parsing: --version needs no subcommand.
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--version") == 0) {
-      console.result(version_text());
+
+  void declare(CLI::App& app) {
+    app.add_flag("--json", json, "Machine output on stdout, nothing else there");
+    app.add_flag("--quiet,-q", quiet, "No progress");
+    app.add_flag("-v,--verbose", verbosity, "Say more");
+    app.add_option("--color", colour, "auto, always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->type_name("WHEN");
+    app.add_option("--device", device, "What to run on: cpu")->type_name("DEVICE");
+    app.add_option("--config", config, "Defaults for flags, settings of providers (YAML)")
+        ->type_name("FILE");
+    app.add_flag("--version", version, "Print version and build");
+  }
+};
+
+class Program {
+ public:
+  Program(int argc, char** argv) : words_(argv, argv + argc), commands_(all_commands()) {
+    app_.require_subcommand(0, 1);
+    app_.fallthrough();
+    globals_.declare(app_);
+    app_.footer(
+        "assay COMMAND --help says more. Exit codes: 0 done, 1 refuted or no winner, 2 bad "
+        "input,\n3 records missing or stale, 4 nothing could run, 5 the machine failed, 130 "
+        "interrupted.");
+    for (const auto& command : commands_) {
+      CLI::App* sub = app_.add_subcommand(command->name(), command->summary());
+      command->declare(*sub);
+      sub->footer(fmt::format(
+          "Example: {}\nAlso: --json, --quiet, -v, --color, --device, --config (assay --help)",
+          command->example()));
+    }
+  }
+
+  Result<int> run() {
+    ASSAY_TRY(const Settings settings, Settings::from_environment());
+    ASSAY_TRY(Command* const command, choose());
+    if (command == nullptr) return help_or_version();
+    CLI::App& sub = *app_.get_subcommand(command->name());
+    ASSAY_TRY(const Config config, read_config_of(sub));
+    relax_required(config, sub);
+    try {
+      app_.parse(static_cast<int>(words_.size()), pointers().data());
+    } catch (const CLI::CallForHelp&) {
+      console_.result(app_.help());
+      return kDone;
+    } catch (const CLI::ParseError& error) {
+      return fail(ErrorCode::invalid_input, "{}", usage_error(error, sub));
+    }
+    if (globals_.version) return help_or_version();
+    ASSAY_TRY(apply_defaults(config, app_, sub));
+    console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
+    ASSAY_TRY(check_device(globals_.device.empty() ? settings.device : globals_.device));
+    Context context{console_, settings, config.providers, words_, make_cancel_fd()};
+    return command->run(context);
+  }
+
+  Console& console() { return console_; }
+
+ private:
+  // Null: no command at all, which is fine for --help and --version.
+  Result<Command*> choose() {
+    const std::string word = command_word(words_, app_);
+    if (word.empty()) return nullptr;
+    std::vector<std::string> names;
+    for (const auto& command : commands_) {
+      if (word == command->name()) return command.get();
+      names.emplace_back(command->name());
+    }
+    return fail(ErrorCode::invalid_input, "there is no command '{}'{}; there are: {}",
+                sanitize(word, 80), did_you_mean(word, names), join(names, ", "));
+  }
+
+  Result<int> help_or_version() {
+    for (const std::string& word : words_) {
+      if (word != "--version") continue;
+      console_.result(version_text());
       return kDone;
     }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    console.error(fmt::format("{} (assay --help lists what there is)", error.what()));
-    return kBadInput;
+    for (const std::string& word : words_) {
+      if (word != "--help" && word != "-h") continue;
+      console_.result(app_.help());
+      return kDone;
+    }
+    if (const std::string unknown = unknown_flag(words_, app_, app_); !unknown.empty())
+      return fail(ErrorCode::invalid_input, "{} (assay --help lists what there is)", unknown);
+    return fail(ErrorCode::invalid_input,
+                "which command? Try `assay race my.cc --shape m=16,n=4096,k=4096,dtype=f32`, or "
+                "`assay --help`");
   }
-  console.configure(json, quiet, colour == "always" ? Colour::always : colour == "never" ? Colour::never : Colour::automatic, verbosity);
-  std::vector<std::string> words(argv, argv + argc);
-  Context context{console, *settings, std::move(words), make_cancel_fd()};
-  for (const auto& command : commands) {
-    if (!app.got_subcommand(command->name())) continue;
-    const auto code = command->run(context);
-    if (code) return *code;
-    console.error(code.error().message);
-    return exit_code(code.error().code);
+
+  Result<Config> read_config_of(const CLI::App&) {
+    const std::string path = config_word(words_);
+    if (path.empty()) return Config{};
+    ConfigNames names;
+    for (const std::string& flag : long_flags(app_))
+      if (flag != "config" && flag != "version") names.everywhere.push_back(flag);
+    for (const auto& command : commands_)
+      names.commands[command->name()] = long_flags(*app_.get_subcommand(command->name()));
+    for (const auto& provider : built_in_providers())
+      names.providers.push_back(provider->info().name);
+    return read_config(path, names);
   }
-  return kBadInput;
-}
+
+  std::string usage_error(const CLI::ParseError& error, const CLI::App& sub) {
+    std::string sentence = unknown_flag(words_, app_, sub);
+    if (sentence.empty()) sentence = fmt::format("{}: {}", sub.get_name(), sanitize(error.what()));
+    return fmt::format("{} (assay {} --help lists its flags)", sentence, sub.get_name());
+  }
+
+  static Status check_device(const std::string& device) {
+    if (device.empty() || device == "cpu") return {};
+    return fail(
+        ErrorCode::unsupported,
+        "--device {}: this version of assay races on CPUs only; leave the flag out, or give "
+        "--device cpu",
+        sanitize(device, 80));
+  }
+
+  Colour colour() const {
+    return globals_.colour == "always"  ? Colour::always
+           : globals_.colour == "never" ? Colour::never
+                                        : Colour::automatic;
+  }
+
+  std::vector<const char*> pointers() const {
+    std::vector<const char*> list;
+    for (const std::string& word : words_) list.push_back(word.c_str());
+    return list;
+  }
+
+  std::vector<std::string> words_;
+  std::vector<std::unique_ptr<Command>> commands_;
+  CLI::App app_{
+      "Which kernel is fastest for my shapes, and does mine really beat the best stock one?",
+      "assay"};
+  Globals globals_;
+  Console console_;
+};
 
 }  // namespace
 
 int run_program(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // A limit on file sizes is an error like a full disk.
   try {
-    if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return finish(sweep::worker_main(built_in_providers()));
+    if (argc == 2 && std::strcmp(argv[1], "worker") == 0)
+      return finish(sweep::worker_main(built_in_providers()));
     if (argc == 2 && std::strcmp(argv[1], "referee") == 0) return finish(sweep::referee_main());
-    return run_command(argc, argv);
+    Program program(argc, argv);
+    const Result<int> code = program.run();
+    if (code) return *code;
+    program.console().error(code.error().message);
+    return exit_code(code.error().code);
   } catch (const std::exception& error) {
-    Console().error(fmt::format("internal error: {}; please report it with the command", error.what()));
+    Console().error(
+        fmt::format("internal error: {}; please report it with the command", error.what()));
     return kMachineFailed;
   }
 }

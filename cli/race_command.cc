@@ -1,13 +1,18 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "assay/base/clock.h"
+#include "assay/base/file.h"
 #include "assay/base/text.h"
-#include "assay/input/manifest.h"
-#include "assay/input/shape_flag.h"
+#include "assay/report/sweep_report.h"
+#include "assay/report/words.h"
+#include "cli/against.h"
 #include "cli/exit_code.h"
+#include "cli/problem_flags.h"
 #include "cli/race_options.h"
+#include "cli/race_text.h"
 #include "cli/show_run.h"
+#include "cli/user_files.h"
+#include "cli/watch.h"
 
 namespace assay::cli {
 namespace {
@@ -15,29 +20,175 @@ namespace {
 class RaceCommand : public Command {
  public:
   const char* name() const override { return "race"; }
-  const char* summary() const override { return "Race your kernel against the stock pool: one verdict"; }
+  const char* summary() const override {
+    return "Race your kernel against the stock pool: one verdict";
+  }
+  const char* example() const override {
+    return "assay race my_gemm.cc --shape m=16,n=6144,k=4096,dtype=f32";
+  }
 
   void declare(CLI::App& app) override {
-    app.add_option("files", files_, "Your kernels: FILE or FILE::ENTRY")->required()->type_name("FILE");
-    app.add_option("--shape", shapes_, "m=1,n=4096,k=4096,dtype=f32; repeat for more")->required()->type_name("SHAPE");
-    app.add_option("--output-dir", folder_, "Where the record goes (default: runs/<n>-<kernel>)")->type_name("DIR");
-    options_.declare(app);
+    app.add_option("files", files_, "Your kernels: FILE or FILE::ENTRY")
+        ->required()
+        ->type_name("FILE");
+    problems_.declare(app);
+    app.add_option("--against", against_, "Another opponent: a provider, or a file with a kernel")
+        ->type_name("PROVIDER|FILE");
+    app.add_flag("--watch", watch_,
+                 "Race again whenever a file is saved, against the version before");
+    app.add_option("--output-dir", folder_, "Where the record goes (default: runs/<n>-<kernel>)")
+        ->type_name("DIR");
+    options_.declare(app, false);
   }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "race"));
-    for (const std::string& file : files_) ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
-    ASSAY_TRY(const input::Suite suite, input::parse_shape_flags(shapes_, "gemm"));
+    if (problems_.empty())
+      return fail(
+          ErrorCode::invalid_input,
+          "race: which problem? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
+    ASSAY_TRY(const input::Suite suite, problems_.read(""));
     request.problems = suite.problems;
+    request.suite = suite.name;
     request.kernels = files_;
-    request.folder = folder_.empty() ? next_run_folder(std::filesystem::path(files_.front().substr(0, files_.front().find("::"))).stem().string())
-                                     : std::filesystem::path(folder_);
-    return run_and_show(context, request);
+    ASSAY_TRY(choose_opponent(request));
+    if (watch_) {
+      if (context.console.json())
+        return fail(ErrorCode::invalid_input,
+                    "--watch goes on for ever, --json is one answer; give one of them");
+      if (files_.size() != 1)
+        return fail(ErrorCode::invalid_input, "--watch follows one file; {} were given",
+                    files_.size());
+      if (!folder_.empty())
+        return fail(ErrorCode::invalid_input,
+                    "--watch makes a folder under runs/ for each race; leave --output-dir out");
+      return watch_file(context, request, files_.front());
+    }
+    return race(context, request);
   }
 
  private:
-  std::vector<std::string> files_, shapes_;
-  std::string folder_;
+  // A provider alone in the pool, or one more file.
+  Status choose_opponent(sweep::Request& request) {
+    if (against_.empty()) return {};
+    opponent_is_file_ = !is_provider(against_);
+    if (opponent_is_file_) {
+      std::error_code ignored;
+      const std::string file = against_.substr(0, against_.find("::"));
+      if (!std::filesystem::exists(file, ignored)) {
+        std::vector<std::string> known;
+        for (const auto& provider : built_in_providers()) known.push_back(provider->info().name);
+        return fail(ErrorCode::invalid_input,
+                    "--against: '{}' is neither a file nor a provider{}; providers are: {}",
+                    sanitize(against_, 200), did_you_mean(against_, known), join(known, ", "));
+      }
+      request.kernels.push_back(against_);
+      return {};
+    }
+    std::erase_if(request.providers,
+                  [&](const auto& provider) { return provider.name != against_; });
+    if (request.providers.empty())
+      return fail(ErrorCode::invalid_input,
+                  "--against: {} does not take part; leave --provider out, or name it there too",
+                  against_);
+    return {};
+  }
+
+  Result<int> race(Context& context, sweep::Request& request) {
+    ASSAY_TRY(auto files, read_user_files(request.kernels));
+    std::optional<UserFile> opponent;
+    if (opponent_is_file_) {
+      opponent = files.back();
+      files.pop_back();
+    }
+    for (const UserFile& file : files)
+      request.about.insert(request.about.end(), file.families.begin(), file.families.end());
+
+    // Refusals first: nothing is timed for a kernel that cannot take the problem.
+    sweep::Request mine = request;
+    mine.kernels = files_;
+    ASSAY_TRY(const auto refused, find_refused(mine));
+    std::erase_if(request.problems,
+                  [&](const Problem& problem) { return refused.contains(problem.name()); });
+    const Console& console = context.console;
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    const std::string refusal_lines = refused_text(refused, stem_of(files_.front()), style);
+    if (request.problems.empty()) {
+      context.console.result(context.console.json()
+                                 ? dump_pretty(json(nullptr, refused, files, opponent, kRefuted))
+                                 : refusal_lines);
+      return kRefuted;
+    }
+    request.folder =
+        folder_.empty() ? next_run_folder(stem_of(files_.front())) : std::filesystem::path(folder_);
+    ASSAY_TRY(const FinishedRun run, run_request(context, request));
+    const int code = refused.empty() && all_stood(run.record, files) ? kDone : kRefuted;
+    if (context.console.json()) {
+      context.console.result(dump_pretty(json(&run, refused, files, opponent, code)));
+      return code;
+    }
+    std::string text = report::race_text(run.record, {.style = style, .record_path = {}});
+    for (const ProblemRecord& problem : run.record.problems) {
+      text += evidence_text(problem, style);
+      if (const auto line = opponent_line(problem, run.record.options, files, opponent)) {
+        if (run.record.problems.size() > 1) text += problem.name + '\n';
+        text += line_text(*line, style);
+      }
+    }
+    text += refusal_lines + line_text({"record", run.files.record}, style);
+    context.console.result(text);
+    return code;
+  }
+
+  std::optional<Against> opponent_verdict(const ProblemRecord& problem, const RunOptions& options,
+                                          const std::vector<UserFile>& files,
+                                          const std::optional<UserFile>& opponent) const {
+    if (against_.empty()) return std::nullopt;
+    const auto mine = [&](const KernelOutcome& kernel) {
+      return std::any_of(files.begin(), files.end(),
+                         [&](const UserFile& file) { return is_of(kernel, file); });
+    };
+    return verdict_against(problem, options, mine, [&](const KernelOutcome& kernel) {
+      return opponent ? is_of(kernel, *opponent) : kernel.provider == against_;
+    });
+  }
+
+  std::optional<RaceLine> opponent_line(const ProblemRecord& problem, const RunOptions& options,
+                                        const std::vector<UserFile>& files,
+                                        const std::optional<UserFile>& opponent) const {
+    const auto against = opponent_verdict(problem, options, files, opponent);
+    if (!against) return std::nullopt;
+    const std::string name = against->other.empty() ? against_ : against->other;
+    std::string text = report::against(against->verdict.word, sanitize(name, 200));
+    if (against->verdict.has_interval()) text += ": " + report::ratio_times(against->verdict);
+    if (!against->verdict.reason.empty()) text += "; " + sanitize(against->verdict.reason, 400);
+    return RaceLine{"against", text};
+  }
+
+  Json json(const FinishedRun* run, const std::map<std::string, std::vector<std::string>>& refused,
+            const std::vector<UserFile>& files, const std::optional<UserFile>& opponent,
+            int code) const {
+    Json out = run != nullptr ? summary_json(run->record, run->files, code)
+                              : Json{{"schema", "assay.summary/1"},
+                                     {"kind", "race"},
+                                     {"problems", Json::array()},
+                                     {"exit_code", code}};
+    out["refused"] = refused;
+    out["against"] = Json::array();
+    if (run == nullptr) return out;
+    for (const ProblemRecord& problem : run->record.problems)
+      if (const auto against = opponent_verdict(problem, run->record.options, files, opponent))
+        out["against"].push_back({{"problem", problem.name},
+                                  {"opponent", against_},
+                                  {"other", against->other},
+                                  {"verdict", to_json(against->verdict)}});
+    return out;
+  }
+
+  std::vector<std::string> files_;
+  ProblemFlags problems_;
+  std::string folder_, against_;
+  bool watch_ = false, opponent_is_file_ = false;
   RaceOptions options_;
 };
 

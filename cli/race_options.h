@@ -1,6 +1,6 @@
 #pragma once
 
-// The flags that race, sweep and run share, and the request that they make.
+// The flags that race, sweep, run, kernels and providers share, and the request that they make.
 
 #include <string>
 #include <vector>
@@ -11,23 +11,36 @@
 
 namespace assay::cli {
 
-struct RaceOptions {
-  std::vector<std::string> providers;      // --provider
-  std::vector<std::string> libraries;      // --library PROVIDER=PATH
-  std::string filter;
-  std::string condition, preparation = "allowed", dependent_launch = "forbidden";
+// Who may take part.
+struct PoolOptions {
+  std::vector<std::string> providers;  // --provider
+  std::vector<std::string> libraries;  // --library PROVIDER=PATH
+  std::string filter, cache, cxx;
   int threads = 0;
-  std::string margin = "1%", budget;
-  std::string cache, cxx;
-  std::string timeout = "20s";
 
-  void declare(CLI::App& app);
+  // `lists`: --provider takes several words; not where a command has words of its own.
+  void declare(CLI::App& app, bool lists);
+  Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
+};
+
+// How it is raced.
+struct RaceOptions {
+  PoolOptions pool;
+  std::string condition, preparation = "allowed", dependent_launch = "forbidden";
+  std::string margin = "1%", budget, timeout = "20s", memory_limit;
+  int processes = 7;
+
+  void declare(CLI::App& app, bool lists);
   // Everything but problems, kernels and folder.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };
 
-// "1%" or "0.01" -> 0.01; "60s", "2m", "500ms" -> seconds. Errors name the flag.
-Result<double> parse_fraction(const std::string& text, const std::string& flag);
-Result<double> parse_seconds(const std::string& text, const std::string& flag);
+// The requests for these providers, in the built-in order; none: all but the reference. Unknown
+// names are errors that name the nearest.
+Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& context,
+                                                              const std::vector<std::string>& names,
+                                                              const std::string& cxx);
+
+bool is_provider(const std::string& name);
 
 }  // namespace assay::cli

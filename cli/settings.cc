@@ -27,7 +27,8 @@ Result<std::map<std::string, std::string>> read_dot_env() {
     if (equals == std::string::npos || equals == 0)
       return fail(ErrorCode::invalid_input, ".env:{}: expected NAME=value", line);
     std::string value(trim(std::string_view(entry).substr(equals + 1)));
-    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+        value.back() == value.front())
       value = value.substr(1, value.size() - 2);
     values[std::string(trim(std::string_view(entry).substr(0, equals)))] = value;
   }
@@ -45,15 +46,20 @@ Result<Settings> Settings::from_environment() {
   };
   Settings settings;
   const std::string home = get("HOME");
-  if (const std::string own = get("ASSAY_CACHE_DIR"); !own.empty()) settings.cache = own;
-  else if (const std::string xdg = get("XDG_CACHE_HOME"); !xdg.empty()) settings.cache = std::filesystem::path(xdg) / "assay";
-  else settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
+  if (const std::string own = get("ASSAY_CACHE_DIR"); !own.empty())
+    settings.cache = own;
+  else if (const std::string xdg = get("XDG_CACHE_HOME"); !xdg.empty())
+    settings.cache = std::filesystem::path(xdg) / "assay";
+  else
+    settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
   settings.device = get("ASSAY_DEVICE");
   if (const std::string cxx = get("CXX"); !cxx.empty()) settings.cxx = cxx;
 
   // Vendors' libraries read the environment: workers get what finding programs and libraries needs.
-  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "LANG", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})
-    if (const std::string value = get(name); !value.empty()) settings.child_environment.push_back(fmt::format("{}={}", name, value));
+  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "LANG", "ASAN_OPTIONS",
+                           "UBSAN_OPTIONS", "LSAN_OPTIONS"})
+    if (const std::string value = get(name); !value.empty())
+      settings.child_environment.push_back(fmt::format("{}={}", name, value));
   return settings;
 }
 

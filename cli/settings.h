@@ -12,9 +12,9 @@
 namespace assay::cli {
 
 struct Settings {
-  std::filesystem::path cache;              // Artifacts.
-  std::string device;                       // ASSAY_DEVICE.
-  std::string cxx = "c++";                  // CXX.
+  std::filesystem::path cache;                 // Artifacts.
+  std::string device;                          // ASSAY_DEVICE.
+  std::string cxx = "c++";                     // CXX.
   std::vector<std::string> child_environment;  // What workers get: exactly these.
 
   static Result<Settings> from_environment();

@@ -1,60 +1,96 @@
 #include "cli/show_run.h"
 
+#include <algorithm>
+#include <memory>
+
 #include <fmt/format.h>
 
-#include "assay/record/conclude.h"
+#include "assay/base/text.h"
 #include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "cli/run_files.h"
 
 namespace assay::cli {
 namespace {
 
-class PlainProgress : public sweep::Observer {
+// Hands everything on, and writes each shape's log when it is done.
+class LogWriter : public sweep::Observer {
  public:
-  explicit PlainProgress(Console& console) : console_(console) {}
-  void on_problem(size_t index, const Problem& problem, const measure::Condition&) override {
-    console_.progress(fmt::format("{:>3}  {}", index + 1, problem.name()));
+  LogWriter(sweep::Observer& next, const std::filesystem::path& folder)
+      : next_(next), folder_(folder) {}
+
+  void on_begin(const Environment& environment, const std::vector<Problem>& problems) override {
+    next_.on_begin(environment, problems);
   }
-  void on_stage(const std::string& stage, size_t done, size_t total, const std::string& what) override {
-    if (console_.verbosity() > 0) console_.progress(fmt::format("     {} {}/{} {}", stage, done, total, what));
+  void on_problem(size_t index, const Problem& problem,
+                  const measure::Condition& condition) override {
+    next_.on_problem(index, problem, condition);
   }
-  void on_problem_done(size_t, const ProblemRecord& record, bool) override {
-    if (const auto* decisive = record.decisive()) {
-      const auto& conclusion = decisive->conclusion;
-      for (const auto& time : conclusion.times) {
-        const auto* kernel = record.find(time.id);
-        std::string verdict;
-        for (const auto& pair : conclusion.against_leader)
-          if (pair.candidate == time.id) verdict = fmt::format("{} {:.4f} [{:.4f} {:.4f}]", stats::to_string(pair.verdict.word), pair.verdict.ratio, pair.verdict.low, pair.verdict.high);
-        console_.progress(fmt::format("       {:<44} {:>10.2f} us  {}", kernel->label(), time.median_us, verdict));
-      }
-      if (conclusion.headline) console_.progress(fmt::format("       verdict {} {:.4f} [{:.4f} {:.4f}] {}", stats::to_string(conclusion.headline->verdict.word), conclusion.headline->verdict.ratio, conclusion.headline->verdict.low, conclusion.headline->verdict.high, conclusion.headline->verdict.reason));
-    }
-    for (const auto& kernel : record.kernels)
-      if (!is_timed(kernel.ending)) console_.progress(fmt::format("       {} {}", kernel.label(), ending_sentence(kernel.ending)));
+  void on_stage(const std::string& stage, size_t done, size_t total,
+                const std::string& what) override {
+    next_.on_stage(stage, done, total, what);
   }
-  void on_note(const std::string& sentence) override { console_.note(sentence); }
+  void on_standings(int round, const std::vector<sweep::Standing>& standings) override {
+    next_.on_standings(round, standings);
+  }
+  void on_note(const std::string& sentence) override { next_.on_note(sentence); }
+  void on_problem_done(size_t index, const ProblemRecord& record, bool from_journal) override {
+    if (status_) status_ = write_problem_log(record, folder_);
+    next_.on_problem_done(index, record, from_journal);
+  }
+
+  const Status& status() const { return status_; }  // The first failure.
 
  private:
-  Console& console_;
+  sweep::Observer& next_;
+  std::filesystem::path folder_;
+  Status status_;
 };
+
+bool was_launched(const KernelOutcome& kernel) {
+  const std::string_view ending = ending_name(kernel.ending);
+  return ending != "refusal" && ending != "build_failure";
+}
 
 }  // namespace
 
+Result<FinishedRun> run_request(Context& context, const sweep::Request& request) {
+  FinishedRun run;
+  {
+    const auto progress = make_progress(context.console, request);
+    LogWriter observer(*progress, request.folder);
+    auto record = sweep::run(request, observer);
+    if (!record && record.error().code == ErrorCode::interrupted)
+      return fail(ErrorCode::interrupted,
+                  "stopped; the journal in {} holds all that was finished{}",
+                  request.folder.string(),
+                  request.kind == "sweep" ? ": the same command with --resume goes on" : "");
+    if (!record) return fail(std::move(record).error());
+    ASSAY_TRY(observer.status());
+    run.record = std::move(*record);
+  }
+  run.files.record = (request.folder / "record.json").string();
+  ASSAY_TRY(run.files.results, write_results(run.record, request.folder));
+  return run;
+}
+
+int run_exit_code(const RunRecord& record) {
+  bool all_won = true, any_launched = false;
+  for (const ProblemRecord& problem : record.problems) {
+    all_won &= problem.winner() != nullptr;
+    any_launched |= std::any_of(problem.kernels.begin(), problem.kernels.end(), was_launched);
+  }
+  if (!any_launched) return kNothingRan;
+  return all_won ? kDone : kRefuted;
+}
+
 std::filesystem::path next_run_folder(const std::string& name) {
+  const std::string safe = matches_name_rule(name) ? name : "run";
   for (int n = 1;; ++n) {
-    const auto folder = std::filesystem::path("runs") / fmt::format("{:04}-{}", n, name);
+    const auto folder = std::filesystem::path("runs") / fmt::format("{:04}-{}", n, safe);
     std::error_code ignored;
     if (!std::filesystem::exists(folder, ignored)) return folder;
   }
-}
-
-Result<int> run_and_show(Context& context, const sweep::Request& request) {
-  PlainProgress progress(context.console);
-  ASSAY_TRY(const RunRecord record, sweep::run(request, progress));
-  context.console.note(fmt::format("record {}  wall {:.1f} s timed {:.1f} s", (request.folder / "record.json").string(), record.totals.wall_seconds, record.totals.timed_seconds));
-  for (const ProblemRecord& problem : record.problems)
-    if (problem.winner() == nullptr) return kRefuted;
-  return kDone;
 }
 
 }  // namespace assay::cli

@@ -2,16 +2,26 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "assay/base/result.h"
 #include "assay/sweep/sweep.h"
 #include "cli/command.h"
+#include "cli/summary.h"
 
 namespace assay::cli {
 
-// Runs a request with a live view (or plain lines), writes result files and logs beside the record,
-// shows the table or verdict, and gives the exit code.
-Result<int> run_and_show(Context& context, const sweep::Request& request);
+struct FinishedRun {
+  RunRecord record;
+  SummaryFiles files;
+};
+
+// Runs a request with its progress on the console, and writes logs and result files beside the
+// record. An interruption says how to go on.
+Result<FinishedRun> run_request(Context& context, const sweep::Request& request);
+
+// 0; 1 where some problem has no winner; 4 where not one kernel could be launched.
+int run_exit_code(const RunRecord& record);
 
 // runs/0001-NAME, the first number that is free.
 std::filesystem::path next_run_folder(const std::string& name);

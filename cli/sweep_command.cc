@@ -1,53 +1,100 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "assay/input/shape_flag.h"
-#include "assay/input/suite.h"
+#include "assay/input/manifest.h"
+#include "assay/report/sweep_report.h"
 #include "cli/exit_code.h"
+#include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/show_run.h"
 
 namespace assay::cli {
 namespace {
 
+constexpr const char* kDefaultSuite = "transformer_cpu";
+
 class SweepCommand : public Command {
  public:
   const char* name() const override { return "sweep"; }
-  const char* summary() const override { return "Race every kernel on every shape of a suite, and keep the evidence"; }
+  const char* summary() const override {
+    return "Race every kernel on every shape of a suite, and keep the evidence";
+  }
+  const char* example() const override {
+    return "assay sweep --suite decode --provider openblas native_cpu";
+  }
 
   void declare(CLI::App& app) override {
-    app.add_option("--suite", suite_, "An embedded suite or a YAML file (default: transformer_cpu)")->type_name("NAME|FILE");
-    app.add_option("--shapes", names_, "Only these shapes of the suite")->type_name("NAME");
-    app.add_option("--shape", shapes_, "Shapes instead of a suite: m=64,n=4096,k=14336,dtype=bf16")->type_name("SHAPE");
-    app.add_option("--kernels", kernels_, "Manifests or sources of your own to race too")->type_name("FILE");
-    app.add_option("--output-dir", folder_, "Where results go (default: artifacts/<suite>)")->type_name("DIR");
-    auto* resume = app.add_flag("--resume", resume_, "Go on with the run that is in the output folder");
+    problems_.declare(app);
+    app.add_option("--kernels", kernels_, "Manifests or sources of your own to race too")
+        ->type_name("FILE");
+    app.add_option("--output-dir", folder_, "Where results go (default: artifacts/<suite>)")
+        ->type_name("DIR");
+    auto* resume =
+        app.add_flag("--resume", resume_, "Go on with the run that is in the output folder");
     app.add_flag("--fresh", fresh_, "Move a run in the output folder aside")->excludes(resume);
     app.add_flag("--exhaustive", exhaustive_, "Drop no kernel before the race's end");
-    options_.declare(app);
+    app.add_flag("--why", why_,
+                 "Say why kernels were refused or fell, and why a verdict is unsure");
+    options_.declare(app, true);
   }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
-    if (!shapes_.empty() && (!suite_.empty() || !names_.empty()))
-      return fail(ErrorCode::invalid_input, "--shape stands for a suite: give it, or --suite and --shapes");
-    Result<input::Suite> suite = shapes_.empty() ? input::find_suite(suite_.empty() ? "transformer_cpu" : suite_)
-                                                 : input::parse_shape_flags(shapes_, "gemm");
-    if (!suite) return fail(suite.error());
-    ASSAY_TRY(const input::Suite chosen, input::select(*suite, names_));
-    request.problems = chosen.problems;
-    request.suite = chosen.name;
+    if (resume_ && fresh_)
+      return fail(ErrorCode::invalid_input,
+                  "--resume and --fresh exclude one another; give one of them");
+    ASSAY_TRY(const input::Suite suite, problems_.read(kDefaultSuite));
+    for (const std::string& file : kernels_)
+      ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
+    request.problems = suite.problems;
+    request.suite = suite.name;
     request.kernels = kernels_;
     request.exhaustive = exhaustive_;
-    request.folder = folder_.empty() ? std::filesystem::path("artifacts") / chosen.name : std::filesystem::path(folder_);
-    request.if_present = resume_ ? sweep::IfPresent::resume : fresh_ ? sweep::IfPresent::fresh : sweep::IfPresent::refuse;
-    return run_and_show(context, request);
+    request.folder = folder(suite.name);
+    request.if_present = resume_  ? sweep::IfPresent::resume
+                         : fresh_ ? sweep::IfPresent::fresh
+                                  : sweep::IfPresent::refuse;
+    ASSAY_TRY(const FinishedRun run, run_request(context, request));
+    const int code = run_exit_code(run.record);
+    show(context.console, run, code);
+    return code;
   }
 
  private:
-  std::string suite_, folder_;
-  std::vector<std::string> names_, shapes_, kernels_;
-  bool resume_ = false, fresh_ = false, exhaustive_ = false;
+  // The name that scripts written for cutlass_profiler expect.
+  std::filesystem::path folder(const std::string& suite) const {
+    if (!folder_.empty()) return folder_;
+    const auto& providers = options_.pool.providers;
+    const bool cutlass = providers.size() == 1 && providers.front() == "cutlass";
+    return std::filesystem::path("artifacts") / (cutlass ? "cutlass_profiler" : suite);
+  }
+
+  static std::string next_step(const FinishedRun& run, int code) {
+    if (code == kNothingRan) return "assay providers";
+    if (code != kDone) return {};
+    const auto& results = run.files.results;
+    return results.size() < 2 ? std::string()
+                              : fmt::format("assay compare --baseline {} --providers {}",
+                                            results.back(), results.front());
+  }
+
+  void show(Console& console, const FinishedRun& run, int code) const {
+    if (console.json())
+      return console.result(dump_pretty(summary_json(run.record, run.files, code)));
+    report::SweepReportOptions options;
+    options.style = {console.width_out(), console.colour_out()};
+    options.record_path = run.files.record;
+    options.next = next_step(run, code);
+    options.why = why_ || code == kNothingRan;
+    console.result(report::sweep_text(run.record, options));
+    if (code == kNothingRan)
+      console.error("no kernel could run on any of these shapes; the lines above say why");
+  }
+
+  ProblemFlags problems_;
+  std::string folder_;
+  std::vector<std::string> kernels_;
+  bool resume_ = false, fresh_ = false, exhaustive_ = false, why_ = false;
   RaceOptions options_;
 };
 

@@ -1,0 +1,65 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+
+namespace assay::cli {
+namespace {
+
+std::string flag_name(const std::string& word) { return word.substr(0, word.find('=')); }
+
+// Whether a flag such as --color is followed by its value.
+bool takes_value(const CLI::App& app, const std::string& flag) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->check_name(flag)) return option->get_items_expected_max() > 0;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> long_flags(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (name != "help") names.push_back(name);
+  return names;
+}
+
+std::string command_word(const std::vector<std::string>& words, const CLI::App& app) {
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.empty() || word[0] != '-') return word;
+    if (word.find('=') == std::string::npos && takes_value(app, word)) ++i;
+  }
+  return {};
+}
+
+std::string config_word(const std::vector<std::string>& words) {
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "--config" && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with("--config=")) return words[i].substr(9);
+  }
+  return {};
+}
+
+std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& app,
+                         const CLI::App& command) {
+  std::vector<std::string> known;
+  for (const CLI::App* one : {&command, &app})
+    for (const std::string& name : long_flags(*one)) known.push_back("--" + name);
+  known.emplace_back("--help");
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (!words[i].starts_with("--") || words[i] == "--") continue;
+    const std::string name = flag_name(words[i]);
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return fmt::format("{} has no flag {}{}", command.get_name(), sanitize(name, 80),
+                       did_you_mean(name, known));
+  }
+  return {};
+}
+
+}  // namespace assay::cli

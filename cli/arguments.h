@@ -1,0 +1,30 @@
+#pragma once
+
+// What a command line says before it is parsed, and what was meant where it cannot be.
+
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace assay::cli {
+
+// Long names without dashes, --help aside.
+std::vector<std::string> long_flags(const CLI::App& app);
+
+// The first word that is no flag and no flag's value: the command. Empty if there is none.
+std::string command_word(const std::vector<std::string>& words, const CLI::App& app);
+
+// The value of --config, wherever it stands; empty if there is none.
+std::string config_word(const std::vector<std::string>& words);
+
+// A sentence on the first flag that neither the program nor the command knows, with the nearest
+// one; empty if there is none.
+std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& app,
+                         const CLI::App& command);
+
+}  // namespace assay::cli

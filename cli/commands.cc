@@ -1,0 +1,18 @@
+#include "cli/command.h"
+
+namespace assay::cli {
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_race_command());
+  commands.push_back(make_sweep_command());
+  commands.push_back(make_compare_command());
+  commands.push_back(make_run_command());
+  commands.push_back(make_kernels_command());
+  commands.push_back(make_providers_command());
+  commands.push_back(make_doctor_command());
+  commands.push_back(make_version_command());
+  return commands;
+}
+
+}  // namespace assay::cli

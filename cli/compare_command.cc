@@ -1,0 +1,184 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "assay/compare/compare.h"
+#include "assay/compare/recompute.h"
+#include "assay/report/compare_report.h"
+#include "cli/exit_code.h"
+#include "cli/problem_flags.h"
+#include "cli/quantities.h"
+#include "cli/race_options.h"
+#include "cli/run_files.h"
+
+namespace assay::cli {
+namespace {
+
+// Where `assay sweep --provider cutlass` leaves its results, as scripts for cutlass_profiler
+// expect.
+constexpr const char* kDefaultFolder = "artifacts/cutlass_profiler";
+
+class CompareCommand : public Command {
+ public:
+  const char* name() const override { return "compare"; }
+  const char* summary() const override {
+    return "Set results side by side: speed-ups, verdicts, claims";
+  }
+  const char* example() const override {
+    return "assay compare --baseline artifacts/decode/openblas_results.json --providers "
+           "artifacts/decode/native_cpu_results.json";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("--baseline", baseline_,
+                   fmt::format("Results to compare with (default: {}/{})", kDefaultFolder,
+                               results_file_name("cutlass")))
+        ->type_name("FILE");
+    app.add_option("--providers", providers_,
+                   "Results of others: JSON, or a cutlass_profiler report (.csv)")
+        ->type_name("FILE");
+    app.add_flag("--include-default-triton", triton_,
+                 fmt::format("Also {} beside the baseline", results_file_name("triton")));
+    app.add_option("--margin", margin_, "The difference that matters")
+        ->type_name("SHARE")
+        ->capture_default_str();
+    app.add_option("--require", require_,
+                   "Claim: each of these beats the baseline everywhere by the margin")
+        ->type_name("PROVIDER");
+    app.add_flag("--proven", proven_, "Bare numbers hold no claim up");
+    app.add_option("--expect-within", within_, "Claim: no further behind the baseline than this")
+        ->type_name("P=5%");
+    app.add_option("--against-previous", previous_,
+                   "Claim: no regression against this comparison.json or results file")
+        ->type_name("FILE");
+    app.add_flag("--require-current", current_, "Results of another machine or library are stale");
+    app.add_option("--output", output_,
+                   "Where to write (default: comparison.json beside the baseline)")
+        ->type_name("FILE");
+    app.add_option("--recompute", records_,
+                   "Make every word of these records again from its samples")
+        ->type_name("RECORD");
+    app.add_option("--suite", suite_, "Whose names the rows of a .csv get, by their sizes")
+        ->type_name("NAME|FILE");
+  }
+
+  Result<int> run(Context& context) override {
+    if (!records_.empty()) {
+      if (!baseline_.empty() || !providers_.empty() || triton_)
+        return fail(
+            ErrorCode::invalid_input,
+            "--recompute checks records by themselves; give it without --baseline and --providers");
+      return recompute_records(context.console);
+    }
+    ASSAY_TRY(const CompareOptions options, read_options(context));
+    ASSAY_TRY(const auto names, read_names());
+    const std::filesystem::path baseline =
+        baseline_.empty() ? std::filesystem::path(kDefaultFolder) / results_file_name("cutlass")
+                          : std::filesystem::path(baseline_);
+    ASSAY_TRY(const ResultsFile first, load_results_file(baseline.string(), names));
+    std::vector<ResultsFile> others;
+    for (const std::string& path : provider_files(baseline)) {
+      ASSAY_TRY(others.emplace_back(), load_results_file(path, names));
+    }
+    if (others.empty())
+      return fail(ErrorCode::invalid_input,
+                  "compare: nothing to compare with {}; give --providers FILE...",
+                  baseline.string());
+    RecordFiles records;
+    ASSAY_TRY(const Comparison comparison, compare(first, others, records.lookup(), options));
+    ASSAY_TRY(write_comparison(output_path(baseline), comparison));
+    const Console& console = context.console;
+    context.console.result(
+        console.json()
+            ? dump_pretty(summary_json(comparison))
+            : report::compare_text(comparison, {console.width_out(), console.colour_out()}));
+    context.console.note(fmt::format("wrote {}", output_path(baseline)));
+    return exit_code(comparison);
+  }
+
+ private:
+  std::vector<std::string> provider_files(const std::filesystem::path& baseline) const {
+    std::vector<std::string> files = providers_;
+    if (triton_) files.push_back((baseline.parent_path() / results_file_name("triton")).string());
+    return files;
+  }
+
+  std::string output_path(const std::filesystem::path& baseline) const {
+    return output_.empty() ? (baseline.parent_path() / "comparison.json").string() : output_;
+  }
+
+  Result<CompareOptions> read_options(const Context& context) const {
+    CompareOptions options;
+    ASSAY_TRY(options.margin, parse_fraction(margin_, "--margin"));
+    options.requirements.require = require_;
+    options.requirements.proven = proven_;
+    for (const std::string& text : within_) {
+      ASSAY_TRY(const auto named, parse_named_fraction(text, "--expect-within"));
+      if (!options.requirements.expect_within.insert(named).second)
+        return fail(ErrorCode::invalid_input, "--expect-within: {} is given twice", named.first);
+    }
+    if (!previous_.empty()) {
+      ASSAY_TRY(options.requirements.previous, load_previous(previous_));
+    }
+    if (current_) {
+      sweep::Request request;
+      request.kind = "inspect";
+      request.cxx = context.settings.cxx;
+      request.environment = context.settings.child_environment;
+      request.cancel_fd = context.cancel_fd;
+      request.cache = context.settings.cache;
+      ASSAY_TRY(request.providers, request_providers(context, {}, request.cxx));
+      ASSAY_TRY(const sweep::MachineReport machine, sweep::inspect(request, false));
+      options.current = machine.environment;
+    }
+    return options;
+  }
+
+  Result<std::vector<NamedSizes>> read_names() const {
+    std::vector<NamedSizes> names;
+    if (suite_.empty()) return names;
+    ASSAY_TRY(const input::Suite suite, input::find_suite(suite_));
+    for (const Problem& problem : suite.problems)
+      names.push_back(
+          {problem.name(), problem.dimension("m"), problem.dimension("n"), problem.dimension("k")});
+    return names;
+  }
+
+  Result<int> recompute_records(Console& console) const {
+    Json list = Json::array();
+    std::string text;
+    bool differs = false;
+    for (const std::string& path : records_) {
+      auto record = load_record(path);
+      if (!record && record.error().code == ErrorCode::not_found)
+        return fail(ErrorCode::missing, "{}", record.error().message);
+      if (!record) return fail(std::move(record).error());
+      const std::vector<Difference> differences = recompute(*record);
+      differs |= !differences.empty();
+      text +=
+          report::recompute_text(path, differences, {console.width_out(), console.colour_out()});
+      Json found = Json::array();
+      for (const Difference& difference : differences)
+        found.push_back({{"problem", difference.problem},
+                         {"what", difference.what},
+                         {"recorded", difference.recorded},
+                         {"recomputed", difference.recomputed}});
+      list.push_back({{"record", path}, {"differences", std::move(found)}});
+    }
+    const int code = differs ? kRefuted : kDone;
+    console.result(console.json() ? dump_pretty({{"schema", "assay.recompute/1"},
+                                                 {"records", std::move(list)},
+                                                 {"exit_code", code}})
+                                  : text);
+    return code;
+  }
+
+  std::string baseline_, margin_ = "1%", previous_, output_, suite_;
+  std::vector<std::string> providers_, require_, within_, records_;
+  bool triton_ = false, proven_ = false, current_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_compare_command() { return std::make_unique<CompareCommand>(); }
+
+}  // namespace assay::cli

@@ -1,0 +1,159 @@
+#include "cli/config.h"
+
+#include <algorithm>
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/input/yaml.h"
+
+namespace assay::cli {
+namespace {
+
+// What Provider::availability and families read of their settings.
+const std::vector<std::string> kProviderSettings = {"library"};
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+Result<std::string> text_of(const input::YamlField& field) {
+  ASSAY_TRY(const Value value, field.as_value());
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* truth = std::get_if<bool>(&value)) return std::string(*truth ? "true" : "false");
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::to_string(*number);
+  return fmt::format("{}", std::get<double>(value));
+}
+
+Result<std::vector<std::string>> texts_of(const input::YamlField& field) {
+  std::vector<std::string> texts;
+  if (field.kind() != input::YamlField::Kind::list) {
+    ASSAY_TRY(std::string text, text_of(field));
+    texts.push_back(std::move(text));
+    return texts;
+  }
+  ASSAY_TRY(const auto items, field.items());
+  for (const auto& item : items) {
+    ASSAY_TRY(std::string text, text_of(item));
+    texts.push_back(std::move(text));
+  }
+  if (texts.empty()) return fail(field.error("is an empty list; leave the key out"));
+  return texts;
+}
+
+class ConfigReader {
+ public:
+  explicit ConfigReader(const ConfigNames& names) : names_(names) {}
+
+  Result<Config> read(const input::YamlField& root) {
+    ASSAY_TRY(const auto members, root.members());
+    for (const auto& [key, field] : members) ASSAY_TRY(read_member(key, field));
+    return std::move(config_);
+  }
+
+ private:
+  Status read_member(const std::string& key, const input::YamlField& field) {
+    if (names_.commands.contains(key)) return read_command(key, field);
+    if (contains(names_.providers, key)) return read_provider(key, field);
+    std::set<std::string> known(names_.everywhere.begin(), names_.everywhere.end());
+    for (const auto& [command, flags] : names_.commands) known.insert(flags.begin(), flags.end());
+    if (known.contains(key)) return add("", key, field);
+    known.insert(names_.providers.begin(), names_.providers.end());
+    for (const auto& [command, flags] : names_.commands) known.insert(command);
+    const std::vector<std::string> all(known.begin(), known.end());
+    return fail(field.error(fmt::format("no flag, command or provider is called '{}'{}",
+                                        sanitize(key, 80), did_you_mean(key, all))));
+  }
+
+  Status read_command(const std::string& command, const input::YamlField& field) {
+    ASSAY_TRY(const auto members, field.members());
+    const std::vector<std::string>& own = names_.commands.at(command);
+    for (const auto& [flag, value] : members) {
+      if (!contains(own, flag) && !contains(names_.everywhere, flag))
+        return fail(value.error(fmt::format("{} has no flag --{}{}", command, sanitize(flag, 80),
+                                            did_you_mean(flag, own))));
+      ASSAY_TRY(add(command, flag, value));
+    }
+    return {};
+  }
+
+  Status read_provider(const std::string& provider, const input::YamlField& field) {
+    ASSAY_TRY(const auto members, field.members());
+    for (const auto& [key, value] : members) {
+      if (!contains(kProviderSettings, key))
+        return fail(value.error(fmt::format("a provider has no setting '{}'{}; there is: {}",
+                                            sanitize(key, 80), did_you_mean(key, kProviderSettings),
+                                            join(kProviderSettings, ", "))));
+      ASSAY_TRY(config_.providers[provider][key], value.as_string());
+    }
+    return {};
+  }
+
+  Status add(const std::string& command, const std::string& flag, const input::YamlField& field) {
+    ConfigDefault entry{
+        command,
+        flag,
+        {},
+        fmt::format("{}:{}:{}: {}", field.origin(), field.line(), field.column(), field.path())};
+    ASSAY_TRY(entry.values, texts_of(field));
+    config_.defaults.push_back(std::move(entry));
+    return {};
+  }
+
+  const ConfigNames& names_;
+  Config config_;
+};
+
+Status apply(const Config& config, const std::string& command, CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 || option->get_lnames().empty()) continue;
+    const ConfigDefault* found = config.find(command, option->get_lnames().front());
+    if (found == nullptr) continue;
+    try {
+      option->add_result(found->values);
+      option->run_callback();
+    } catch (const CLI::Error& error) {
+      return fail(ErrorCode::invalid_input, "{}: {}", found->origin, sanitize(error.what()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const ConfigDefault* Config::find(const std::string& command, const std::string& flag) const {
+  const ConfigDefault* general = nullptr;
+  for (const ConfigDefault& entry : defaults) {
+    if (entry.flag != flag) continue;
+    if (entry.command == command) return &entry;
+    if (entry.command.empty()) general = &entry;
+  }
+  return general;
+}
+
+Result<Config> parse_config(std::string_view text, const std::string& origin,
+                            const ConfigNames& names) {
+  ASSAY_TRY(const auto root, input::parse_yaml(text, origin));
+  return ConfigReader(names).read(root);
+}
+
+Result<Config> read_config(const std::string& path, const ConfigNames& names) {
+  ASSAY_TRY(const auto root, input::read_yaml(path));
+  return ConfigReader(names).read(root);
+}
+
+void relax_required(const Config& config, CLI::App& command) {
+  for (CLI::Option* option : command.get_options())
+    if (!option->get_lnames().empty() &&
+        config.find(command.get_name(), option->get_lnames().front()) != nullptr)
+      option->required(false);
+}
+
+Status apply_defaults(const Config& config, CLI::App& app, CLI::App& command) {
+  ASSAY_TRY(apply(config, command.get_name(), command));
+  return apply(config, command.get_name(), app);
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,123 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/report/width.h"
+#include "cli/exit_code.h"
+#include "cli/machine_checks.h"
+#include "cli/provider_list.h"
+#include "cli/race_options.h"
+#include "cli/race_text.h"
+
+namespace assay::cli {
+namespace {
+
+std::string ceiling_text(const Ceiling& ceiling) {
+  return fmt::format("{} {}", ceiling.name,
+                     format_si(ceiling.value, ceiling.unit == "byte/s" ? "B/s" : "FLOP/s"));
+}
+
+// Features on their own, so that lines can break between them.
+std::string spaced(const std::string& target) {
+  std::string text;
+  for (const char c : target) text += c == '+' ? std::string(" +") : std::string(1, c);
+  return text;
+}
+
+class DoctorCommand : public Command {
+ public:
+  const char* name() const override { return "doctor"; }
+  const char* summary() const override {
+    return "What this machine has, what is missing, and what to install";
+  }
+  const char* example() const override { return "assay doctor --json"; }
+  void declare(CLI::App& app) override { pool_.declare(app, true); }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(sweep::Request request, pool_.make_request(context, "doctor"));
+    ASSAY_TRY(const sweep::MachineReport machine, sweep::inspect(request, true));
+    const auto checks = check_machine(context, request.cxx, request.cache);
+    const cpu::Topology topology = cpu::read_topology();
+    context.console.result(context.console.json()
+                               ? dump_pretty(json(machine, checks, topology))
+                               : text(context.console, machine, checks, topology));
+    return kDone;
+  }
+
+ private:
+  static Json json(const sweep::MachineReport& machine, const std::vector<MachineCheck>& checks,
+                   const cpu::Topology& topology) {
+    Json list = Json::array();
+    for (const MachineCheck& check : checks)
+      list.push_back({{"what", check.what},
+                      {"fine", check.fine},
+                      {"found", check.found},
+                      {"remedy", check.remedy}});
+    return {{"schema", "assay.doctor/1"},
+            {"target", machine.target},
+            {"environment", to_json(machine.environment)},
+            {"cpu",
+             {{"model", topology.model},
+              {"logical", topology.logical},
+              {"physical", topology.physical_cores.size()},
+              {"l1d_bytes", topology.l1d_bytes},
+              {"l2_bytes", topology.l2_bytes},
+              {"l3_bytes", topology.l3_bytes},
+              {"memory_bytes", topology.memory_bytes},
+              {"cpu_quota", topology.cpu_quota}}},
+            {"providers", providers_json(machine.providers)},
+            {"checks", std::move(list)}};
+  }
+
+  static std::string text(const Console& console, const sweep::MachineReport& machine,
+                          const std::vector<MachineCheck>& checks, const cpu::Topology& topology) {
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    const Environment& environment = machine.environment;
+    const auto bytes = [](size_t count) {
+      return count == 0 ? std::string("unknown") : format_bytes(static_cast<double>(count));
+    };
+    std::string out;
+    const auto line = [&](const char* label, const std::string& what) {
+      out += line_text({label, what}, style);
+    };
+    line("machine", fmt::format("{}, {} logical CPUs, {} physical cores, {} for kernels",
+                                sanitize(topology.model, 200), topology.logical,
+                                topology.physical_cores.size(), environment.threads));
+    line("caches", fmt::format("L1d {}, L2 {}, L3 {}", bytes(topology.l1d_bytes),
+                               bytes(topology.l2_bytes), bytes(topology.l3_bytes)));
+    line("memory",
+         fmt::format(
+             "{}, huge pages {}", bytes(topology.memory_bytes),
+             environment.huge_pages.empty() ? "unknown" : sanitize(environment.huge_pages, 200)));
+    line("target", spaced(sanitize(machine.target, 2000)));
+    line("system", fmt::format("{}, Linux {}", sanitize(environment.system, 200),
+                               sanitize(environment.os_kernel, 200)));
+    line("governor", environment.governor.empty()
+                         ? "not told by the system (usual in virtual machines)"
+                         : sanitize(environment.governor, 80));
+    if (topology.cpu_quota > 0)
+      line("quota", fmt::format("{:.2f} CPUs' worth of time", topology.cpu_quota));
+    std::vector<std::string> ceilings;
+    for (const Ceiling& ceiling : environment.ceilings) ceilings.push_back(ceiling_text(ceiling));
+    line("ceilings", fmt::format("{} ({} thread{}, now)", join(ceilings, ", "), environment.threads,
+                                 environment.threads == 1 ? "" : "s"));
+    for (const std::string& warning : environment.warnings) line("warning", sanitize(warning, 400));
+    out += '\n' + providers_text(machine.providers, style) + '\n';
+    for (const MachineCheck& check : checks)
+      out += report::wrap(
+          fmt::format("{} {} {}{}", report::pad(check.what, 13), check.fine ? "ok  " : "BAD ",
+                      check.found, check.remedy.empty() ? "" : ": " + check.remedy),
+          style.width, 19);
+    return out;
+  }
+
+  PoolOptions pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_doctor_command() { return std::make_unique<DoctorCommand>(); }
+
+}  // namespace assay::cli

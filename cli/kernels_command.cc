@@ -1,0 +1,154 @@
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/device/target.h"
+#include "assay/report/words.h"
+#include "cli/exit_code.h"
+#include "cli/problem_flags.h"
+#include "cli/race_options.h"
+#include "cli/user_files.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr size_t kShownId = 12;  // Enough to find a kernel again by `assay run`.
+
+class KernelsCommand : public Command {
+ public:
+  const char* name() const override { return "kernels"; }
+  const char* summary() const override {
+    return "Every kernel there is, or all that can take a shape; why others cannot";
+  }
+  const char* example() const override {
+    return "assay kernels --shape m=1,n=4096,k=4096,dtype=bf16 --why";
+  }
+
+  void declare(CLI::App& app) override {
+    problems_.declare(app);
+    app.add_option("--target", target_,
+                   "Compiled for this instead of this machine: x86_64+avx2+fma")
+        ->type_name("TARGET");
+    app.add_option("--kernels", kernels_, "Manifests or sources of your own too")
+        ->type_name("FILE");
+    app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
+    pool_.declare(app, true);
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(sweep::Request request, pool_.make_request(context, "kernels"));
+    ASSAY_TRY(read_user_files(kernels_).map([](const auto&) {}));
+    request.kernels = kernels_;
+    std::string target;
+    if (!target_.empty()) {
+      ASSAY_TRY(const Target parsed, Target::parse(target_));
+      target = parsed.to_string();
+    }
+    Json list = Json::array();
+    std::string text;
+    if (problems_.empty()) {
+      ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, nullptr, target));
+      list.push_back(to_json(nullptr, found));
+      text += to_text(context.console, nullptr, found);
+    } else {
+      ASSAY_TRY(const input::Suite suite, problems_.read("transformer_cpu"));
+      for (const Problem& problem : suite.problems) {
+        ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, &problem, target));
+        list.push_back(to_json(&problem, found));
+        text += to_text(context.console, &problem, found);
+      }
+    }
+    context.console.result(context.console.json() ? dump_pretty({{"schema", "assay.kernels/1"},
+                                                                 {"target", target},
+                                                                 {"problems", std::move(list)}})
+                                                  : text);
+    return kDone;
+  }
+
+ private:
+  static Json to_json(const Problem* problem, const sweep::Discovery& found) {
+    Json kernels = Json::array();
+    for (const sweep::DiscoveredRow& row : found.rows) {
+      Json kernel = row.metadata.to_json();
+      kernel["role"] = std::string(to_string(row.role));
+      kernels.push_back(std::move(kernel));
+    }
+    Json refusals = Json::array();
+    for (const auto& [reason, refusal] : found.refusals)
+      refusals.push_back({{"reason", std::string(to_string(reason))},
+                          {"count", refusal.count},
+                          {"example", refusal.example}});
+    return {{"name", problem == nullptr ? Json(nullptr) : Json(problem->name())},
+            {"problem", problem == nullptr ? Json(nullptr) : problem->to_json()},
+            {"kernels", std::move(kernels)},
+            {"refused", found.refusals.total()},
+            {"refusals", std::move(refusals)},
+            {"missing", found.missing}};
+  }
+
+  std::string to_text(const Console& console, const Problem* problem,
+                      const sweep::Discovery& found) const {
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    std::string text =
+        fmt::format("{}{} kernel{}, {} refused\n", problem == nullptr ? "" : problem->name() + ": ",
+                    report::thousands(static_cast<std::int64_t>(found.rows.size())),
+                    found.rows.size() == 1 ? "" : "s", report::thousands(found.refusals.total()));
+    if (!found.rows.empty()) text += report::text_table(kernel_table(found), style);
+    for (const auto& [provider, reason] : found.missing)
+      text += report::wrap(fmt::format("{} is missing: {}", provider, sanitize(reason, 400)),
+                           style.width, 2);
+    if (why_ && !found.refusals.empty())
+      text += '\n' + report::text_table(refusal_table(found), style);
+    return text + '\n';
+  }
+
+  static report::Table kernel_table(const sweep::Discovery& found) {
+    report::Table table;
+    table.columns = {{.title = "kernel", .shrinks_to = 20, .elide = report::Elide::middle},
+                     {.title = "id"},
+                     {.title = "role"},
+                     {.title = "notes"}};
+    for (const sweep::DiscoveredRow& row : found.rows) {
+      const KernelMetadata& metadata = row.metadata;
+      std::vector<std::string> notes;
+      if (metadata.prepares()) notes.emplace_back("prepares");
+      if (metadata.dependent_launch()) notes.emplace_back("dependent launch");
+      if (!metadata.deterministic()) notes.emplace_back("not deterministic");
+      if (metadata.design.truth("default", false)) notes.emplace_back("default");
+      table.rows.push_back({{{sanitize(metadata.provider() + '/' + metadata.name(), 240)},
+                             {metadata.id().substr(0, kShownId)},
+                             {std::string(to_string(row.role))},
+                             {join(notes, ", ")}},
+                            {}});
+    }
+    return table;
+  }
+
+  static report::Table refusal_table(const sweep::Discovery& found) {
+    report::Table table;
+    table.columns = {{.title = "refused for"},
+                     {.title = "kernels", .align = report::Align::right},
+                     {.title = "example", .shrinks_to = 20}};
+    for (const auto& [reason, refusal] : found.refusals)
+      table.rows.push_back({{{std::string(to_string(reason))},
+                             {report::thousands(refusal.count)},
+                             {sanitize(refusal.example, 240)}},
+                            {}});
+    return table;
+  }
+
+  ProblemFlags problems_;
+  std::string target_;
+  std::vector<std::string> kernels_;
+  bool why_ = false;
+  PoolOptions pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_kernels_command() { return std::make_unique<KernelsCommand>(); }
+
+}  // namespace assay::cli

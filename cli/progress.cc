@@ -1,0 +1,80 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/report/words.h"
+
+namespace assay::cli {
+namespace {
+
+class PlainProgress : public sweep::Observer {
+ public:
+  PlainProgress(Console& console, size_t problems) : console_(console), problems_(problems) {}
+
+  void on_stage(const std::string& stage, size_t done, size_t total,
+                const std::string& what) override {
+    if (console_.verbosity() > 0)
+      console_.progress(fmt::format("      {} {}/{} {}", stage, done, total, sanitize(what, 200)));
+  }
+
+  void on_problem_done(size_t index, const ProblemRecord& record, bool from_journal) override {
+    if (problems_ == 1 && console_.verbosity() == 0) return;  // The result says it all.
+    console_.progress(fmt::format("{:>4}/{}  {}  {}{}", index + 1, problems_,
+                                  sanitize(record.name, 200), ending(record),
+                                  from_journal ? "  (from the journal)" : ""));
+    if (console_.verbosity() > 0) show_kernels(record);
+  }
+
+  void on_note(const std::string& sentence) override { console_.note(sentence); }
+
+ private:
+  static std::string ending(const ProblemRecord& record) {
+    const KernelOutcome* winner = record.winner();
+    if (winner == nullptr)
+      return record.no_winner.empty() ? "timed" : "no winner: " + sanitize(record.no_winner, 200);
+    const Conclusion& conclusion = record.decisive()->conclusion;
+    std::string text = fmt::format("{} {} us", sanitize(winner->label(), 200),
+                                   report::microseconds(conclusion.median_us(winner->id)));
+    if (conclusion.headline)
+      text += fmt::format("  {} {}", report::ratio_interval(conclusion.headline->verdict, 2),
+                          stats::to_string(conclusion.headline->verdict.word));
+    return text;
+  }
+
+  void show_kernels(const ProblemRecord& record) {
+    for (const KernelOutcome& kernel : record.kernels) {
+      const double us = kernel.race ? kernel.race->median_us : 0;
+      console_.progress(fmt::format("          {:<48} {:>10} us  {}", sanitize(kernel.label(), 200),
+                                    report::microseconds(us),
+                                    is_timed(kernel.ending) ? "" : ending_sentence(kernel.ending)));
+    }
+  }
+
+  Console& console_;
+  size_t problems_;
+};
+
+}  // namespace
+
+std::unique_ptr<sweep::Observer> make_plain_progress(Console& console, size_t problems) {
+  return std::make_unique<PlainProgress>(console, problems);
+}
+
+std::unique_ptr<sweep::Observer> make_progress(Console& console, const sweep::Request& request) {
+  // Remarks of the library, which -v shows, and a view that redraws itself do not go together.
+  if (console.live() && console.verbosity() == 0) return make_live_view(console, request);
+  return make_plain_progress(console, request.problems.size());
+}
+
+std::string condition_words(const measure::Condition& condition) {
+  const std::string_view cache = condition.cache == measure::Cache::cold_weights ? "weights cold"
+                                 : condition.cache == measure::Cache::cold       ? "all cold"
+                                                                                 : "warm";
+  std::string spacing(to_string(condition.spacing));
+  for (char& c : spacing)
+    if (c == '_') c = ' ';
+  return fmt::format("{}, {}, {}", cache, spacing, to_string(condition.launch));
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,72 @@
+#include "cli/provider_list.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+
+namespace assay::cli {
+namespace {
+
+const ProviderInfo* info_of(const std::vector<std::unique_ptr<Provider>>& built_in,
+                            const std::string& name) {
+  for (const auto& provider : built_in)
+    if (provider->info().name == name) return &provider->info();
+  return nullptr;
+}
+
+}  // namespace
+
+Json providers_json(const std::vector<sweep::ProviderReport>& providers) {
+  const auto built_in = built_in_providers();
+  Json list = Json::array();
+  for (const sweep::ProviderReport& provider : providers) {
+    const ProviderInfo* info = info_of(built_in, provider.name);
+    list.push_back({{"name", provider.name},
+                    {"role", std::string(to_string(provider.role))},
+                    {"available", provider.availability.available},
+                    {"reason", provider.availability.reason},
+                    {"version", provider.availability.version},
+                    {"path", provider.availability.path},
+                    {"details", provider.availability.details},
+                    {"summary", info == nullptr ? "" : info->summary},
+                    {"licence", info == nullptr ? "" : info->licence},
+                    {"packages", info == nullptr ? std::vector<std::string>() : info->packages}});
+  }
+  return list;
+}
+
+std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
+                           const report::TextStyle& style) {
+  const auto built_in = built_in_providers();
+  report::Table table;
+  table.columns = {{.title = "provider"},
+                   {.title = "role"},
+                   {.title = "here"},
+                   {.title = "version", .shrinks_to = 12},
+                   {.title = "what", .shrinks_to = 20, .elide = report::Elide::middle}};
+  std::string missing;
+  for (const sweep::ProviderReport& provider : providers) {
+    const Availability& has = provider.availability;
+    const ProviderInfo* info = info_of(built_in, provider.name);
+    table.rows.push_back({{{provider.name},
+                           {std::string(to_string(provider.role))},
+                           {has.available ? "yes" : "no",
+                            has.available ? report::Tone::good : report::Tone::caution},
+                           {sanitize(has.version, 120)},
+                           {sanitize(!has.path.empty() ? has.path
+                                     : info != nullptr ? info->summary
+                                                       : "",
+                                     240)}},
+                          {}});
+    if (has.available) continue;
+    std::string sentence = fmt::format("{}: {}", provider.name, sanitize(has.reason, 600));
+    if (info != nullptr && !info->packages.empty() &&
+        has.reason.find("install") == std::string::npos)
+      sentence += fmt::format("; install {}", join(info->packages, " or "));
+    missing += report::wrap(sentence, style.width, 2);
+  }
+  return report::text_table(table, style) + missing;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,47 @@
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_code.h"
+#include "cli/provider_list.h"
+#include "cli/race_options.h"
+
+namespace assay::cli {
+namespace {
+
+class ProvidersCommand : public Command {
+ public:
+  const char* name() const override { return "providers"; }
+  const char* summary() const override {
+    return "Where kernels come from, and what this machine has of each";
+  }
+  const char* example() const override {
+    return "assay providers --library openblas=/opt/lib/libopenblas.so.0";
+  }
+  void declare(CLI::App& app) override { pool_.declare(app, true); }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(sweep::Request request, pool_.make_request(context, "providers"));
+    if (pool_.providers.empty()) {
+      // The reference too: it is a provider, if not one that races.
+      for (const auto& provider : built_in_providers())
+        if (provider->info().role == ProviderRole::reference)
+          request.providers.push_back({provider->info().name, "", {}});
+    }
+    ASSAY_TRY(const sweep::MachineReport report, sweep::inspect(request, false));
+    const Console& console = context.console;
+    context.console.result(
+        console.json()
+            ? dump_pretty({{"schema", "assay.providers/1"},
+                           {"providers", providers_json(report.providers)}})
+            : providers_text(report.providers, {console.width_out(), console.colour_out()}));
+    return kDone;
+  }
+
+ private:
+  PoolOptions pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_providers_command() { return std::make_unique<ProvidersCommand>(); }
+
+}  // namespace assay::cli

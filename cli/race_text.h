@@ -1,0 +1,32 @@
+#pragma once
+
+// What a race says beyond report::race_text: refusals, compilers' lines, verdicts against others.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/record/record.h"
+#include "assay/report/table.h"
+#include "cli/user_files.h"
+
+namespace assay::cli {
+
+struct RaceLine {
+  std::string label;  // "against", "previous": at most nine characters.
+  std::string text;
+};
+
+// "verdict   none: my_gemm was refused: layout: ..." for each problem.
+std::string refused_text(const std::map<std::string, std::vector<std::string>>& refused,
+                         const std::string& kernel, const report::TextStyle& style);
+
+// The compiler's lines, and the last words of what crashed, of the user's kernels.
+std::string evidence_text(const ProblemRecord& problem, const report::TextStyle& style);
+
+std::string line_text(const RaceLine& line, const report::TextStyle& style);
+
+// No kernel of these files may have fallen, and each problem needs a winner.
+bool all_stood(const RunRecord& record, const std::vector<UserFile>& mine);
+
+}  // namespace assay::cli

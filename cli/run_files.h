@@ -1,0 +1,29 @@
+#pragma once
+
+// What a run leaves beside its record: results for other tools to read, and a log per shape.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/record/record.h"
+
+namespace assay::cli {
+
+// "openblas_results.json"; scripts written for the original names find
+// "cutlass_profiler_results.json" and "triton_matmul_results.json".
+std::string results_file_name(const std::string& provider);
+
+// One file per provider that took part; returns their paths.
+Result<std::vector<std::string>> write_results(const RunRecord& record,
+                                               const std::filesystem::path& folder);
+
+// logs/<shape>.log in the folder.
+Status write_problem_log(const ProblemRecord& problem, const std::filesystem::path& folder);
+
+// The log's text: every kernel with its ending, proof and race, then the confirmations and why
+// others were refused.
+std::string problem_log(const ProblemRecord& problem);
+
+}  // namespace assay::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+// What `--json` prints of a run: "assay.summary/1". Samples stay in the record.
+
+#include <string>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/record/record.h"
+
+namespace assay::cli {
+
+struct SummaryFiles {
+  std::string record;                // record.json's path.
+  std::vector<std::string> results;  // <provider>_results.json.
+};
+
+Json summary_json(const RunRecord& record, const SummaryFiles& files, int exit_code);
+// One kernel of a problem: ending, proof, times.
+Json kernel_summary(const ProblemRecord& problem, const KernelOutcome& kernel);
+
+}  // namespace assay::cli

@@ -1,0 +1,71 @@
+#include "cli/user_files.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/input/manifest.h"
+
+namespace assay::cli {
+namespace {
+
+std::string file_part(const std::string& file_and_entry) {
+  return file_and_entry.substr(0, file_and_entry.find("::"));
+}
+
+}  // namespace
+
+Result<std::vector<UserFile>> read_user_files(std::span<const std::string> files) {
+  ASSAY_TRY(const auto lists, input::read_kernel_files(files));
+  std::vector<UserFile> result;
+  for (size_t i = 0; i < files.size(); ++i) {
+    UserFile& file = result.emplace_back();
+    file.file_and_entry = files[i];
+    file.sources.push_back(
+        std::filesystem::absolute(file_part(files[i])).lexically_normal().string());
+    for (const KernelEntry& entry : lists[i]) {
+      file.families.push_back(entry.name);
+      const std::string source = entry.source.lexically_normal().string();
+      if (std::find(file.sources.begin(), file.sources.end(), source) == file.sources.end())
+        file.sources.push_back(source);
+    }
+  }
+  return result;
+}
+
+std::string family_of(const KernelOutcome& kernel) {
+  const auto found =
+      kernel.metadata.is_object() ? kernel.metadata.find("family") : kernel.metadata.end();
+  return kernel.metadata.is_object() && found != kernel.metadata.end() && found->is_string()
+             ? found->get<std::string>()
+             : std::string();
+}
+
+bool is_of(const KernelOutcome& kernel, const UserFile& file) {
+  return kernel.role == KernelRole::user && std::find(file.families.begin(), file.families.end(),
+                                                      family_of(kernel)) != file.families.end();
+}
+
+std::string stem_of(const std::string& file_and_entry) {
+  return std::filesystem::path(file_part(file_and_entry)).stem().string();
+}
+
+Result<std::map<std::string, std::vector<std::string>>> find_refused(
+    const sweep::Request& request) {
+  sweep::Request alone = request;
+  alone.providers.clear();
+  std::map<std::string, std::vector<std::string>> refused;
+  for (const Problem& problem : request.problems) {
+    ASSAY_TRY(const sweep::Discovery found, sweep::discover(alone, &problem, ""));
+    if (!found.rows.empty()) continue;
+    auto& sentences = refused[problem.name()];
+    for (const auto& [reason, refusal] : found.refusals)
+      sentences.push_back(fmt::format("{}: {}", to_string(reason), sanitize(refusal.example, 400)));
+  }
+  return refused;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+// The files that a user brings, and how their kernels are called in a record.
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/record/record.h"
+#include "assay/sweep/sweep.h"
+
+namespace assay::cli {
+
+struct UserFile {
+  std::string file_and_entry;         // As given: FILE or FILE::ENTRY.
+  std::vector<std::string> families;  // KernelMetadata::family of each of its kernels.
+  std::vector<std::string> sources;   // Absolute; the file itself included.
+};
+
+// Errors of the files carry file and line. The names are those that a worker gives when it is sent
+// the same files in this order.
+Result<std::vector<UserFile>> read_user_files(std::span<const std::string> files);
+
+std::string family_of(const KernelOutcome& kernel);  // Empty where the record does not say.
+bool is_of(const KernelOutcome& kernel, const UserFile& file);
+
+// "my_gemm" for src/my_gemm.cc::entry.
+std::string stem_of(const std::string& file_and_entry);
+
+// Why none of these kernels can take a problem: its name -> sentences. Problems that some kernel
+// can take are not in it. Asks a worker.
+Result<std::map<std::string, std::vector<std::string>>> find_refused(const sweep::Request& request);
+
+}  // namespace assay::cli

@@ -1,0 +1,206 @@
+#include "cli/watch.h"
+
+#include <ctime>
+#include <poll.h>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/fd.h"
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+#include "assay/report/sweep_report.h"
+#include "assay/report/words.h"
+#include "cli/against.h"
+#include "cli/exit_code.h"
+#include "cli/race_text.h"
+#include "cli/show_run.h"
+#include "cli/source_copy.h"
+#include "cli/user_files.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::int64_t kLook = 300 * kNsPerMs;  // Between two looks at the files.
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+class Watch {
+ public:
+  Watch(Context& context, const sweep::Request& request, const std::string& file_and_entry)
+      : context_(context),
+        request_(request),
+        file_and_entry_(file_and_entry),
+        file_(file_and_entry.substr(0, file_and_entry.find("::"))) {}
+
+  Result<int> run() {
+    ASSAY_TRY(auto aside, make_aside());
+    aside_.emplace(std::move(aside));
+    // The first version must be readable: a file that is not there is a typing error.
+    ASSAY_TRY(const auto first, read_user_files(std::vector{file_and_entry_}));
+    while (true) {
+      if (Status raced = race_present_version(); !raced) {
+        if (raced.error().code == ErrorCode::interrupted) return kDone;
+        if (raced.error().code != ErrorCode::invalid_input &&
+            raced.error().code != ErrorCode::not_found)
+          return fail(raced.error());
+        context_.console.error(raced.error().message);
+      }
+      context_.console.note(
+          fmt::format("watching {} (Ctrl-C ends)", sanitize(file_.string(), 200)));
+      ASSAY_TRY(const bool changed, wait_for_change());
+      if (!changed) return kDone;
+    }
+  }
+
+ private:
+  static Result<TemporaryDirectory> make_aside() {
+    std::error_code error;
+    const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+    return TemporaryDirectory::create(error ? "/tmp" : temporary.string(), "assay-watch-");
+  }
+
+  Status race_present_version() {
+    present_.reset();
+    ASSAY_TRY(const SourceCopy plain, SourceCopy::read(file_, {}));
+    present_ = plain;
+    std::vector<std::string> kernels = {file_and_entry_};
+    ASSAY_TRY(auto files, read_user_files(kernels));
+    ASSAY_TRY(present_, SourceCopy::read(file_, files.front().sources));
+    if (previous_) {
+      kernels.push_back(*previous_ + entry_suffix());
+      ASSAY_TRY(files, read_user_files(kernels));
+    }
+    sweep::Request request = request_;
+    request.kernels = kernels;
+    request.about = files.front().families;
+    request.folder = next_run_folder(stem_of(file_and_entry_));
+    if (!opponents_.empty() && request.filter.empty()) request.filter = opponents_filter(files);
+
+    const Console& console = context_.console;
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    context_.console.result(
+        fmt::format("{}  {}\n", time_of_day(), sanitize(file_.filename().string(), 200)));
+    sweep::Request mine = request;
+    mine.kernels = {file_and_entry_};
+    mine.filter = request_.filter;
+    ASSAY_TRY(const auto refused, find_refused(mine));
+    std::erase_if(request.problems,
+                  [&](const Problem& problem) { return refused.contains(problem.name()); });
+    std::string text = refused_text(refused, stem_of(file_and_entry_), style);
+    if (!request.problems.empty()) {
+      ASSAY_TRY(const FinishedRun run, run_request(context_, request));
+      text = report::race_text(run.record, {.style = style, .record_path = {}}) + text;
+      for (const ProblemRecord& problem : run.record.problems) {
+        text += evidence_text(problem, style);
+        if (files.size() > 1) text += previous_line(problem, run.record, files, style);
+        remember_opponents(problem);
+      }
+      text += line_text({"record", run.files.record}, style);
+      if (all_stood(run.record, {files.front()})) ASSAY_TRY(keep_version());
+    }
+    context_.console.result(text + '\n');
+    return {};
+  }
+
+  std::string entry_suffix() const {
+    const auto at = file_and_entry_.find("::");
+    return at == std::string::npos ? std::string() : file_and_entry_.substr(at);
+  }
+
+  std::string previous_line(const ProblemRecord& problem, const RunRecord& record,
+                            const std::vector<UserFile>& files,
+                            const report::TextStyle& style) const {
+    const auto against = verdict_against(
+        problem, record.options,
+        [&](const KernelOutcome& kernel) { return is_of(kernel, files[0]); },
+        [&](const KernelOutcome& kernel) { return is_of(kernel, files[1]); });
+    if (!against) return {};
+    std::string text = report::against(against->verdict.word, "the version before");
+    if (against->verdict.has_interval()) text += ": " + report::ratio_times(against->verdict);
+    if (!against->verdict.reason.empty()) text += "; " + sanitize(against->verdict.reason, 400);
+    return (record.problems.size() > 1 ? problem.name + '\n' : std::string()) +
+           line_text({"previous", text}, style);
+  }
+
+  // From the second race on, the stock kernels that the first one confirmed stand for the pool: the
+  // answer comes in seconds.
+  void remember_opponents(const ProblemRecord& problem) {
+    const Confirmation* confirmation = problem.decisive();
+    if (confirmation == nullptr) return;
+    for (const std::string& id : confirmation->finalists) {
+      const KernelOutcome* kernel = problem.find(id);
+      const bool quotable = kernel != nullptr && kernel->name.find('\'') == std::string::npos;
+      if (quotable && kernel->role == KernelRole::stock)
+        opponents_.insert(
+            fmt::format("(provider == '{}' and name == '{}')", kernel->provider, kernel->name));
+    }
+  }
+
+  std::string opponents_filter(const std::vector<UserFile>& files) const {
+    std::string filter;
+    for (const std::string& opponent : opponents_)
+      filter += (filter.empty() ? "" : " or ") + opponent;
+    for (const UserFile& file : files)
+      for (const std::string& family : file.families)
+        filter += fmt::format(" or family == '{}'", family);
+    return filter;
+  }
+
+  Status keep_version() {
+    ASSAY_TRY(const auto path,
+              present_->write(std::filesystem::path(aside_->path()) / fmt::to_string(++versions_)));
+    previous_ = path.string();
+    return {};
+  }
+
+  // False: the user stopped it. A file that is saved in two steps is waited for: what counts is a
+  // state that two looks in a row saw, and that differs from the one raced last.
+  Result<bool> wait_for_change() {
+    const std::optional<SourceCopy> raced = present_;
+    std::optional<SourceCopy> seen = raced;
+    while (true) {
+      const auto stop = wait_for_fd(context_.cancel_fd, POLLIN, monotonic_ns() + kLook);
+      if (!stop) return fail(stop.error());
+      if (*stop) return false;
+      const std::vector<std::string> known = known_files();
+      auto now = SourceCopy::read(file_, known);
+      if (!now) continue;  // Between an editor's removing and renaming.
+      const bool settled = seen && *now == *seen;
+      seen = std::move(*now);
+      if (settled && (!raced || !(*seen == *raced))) return true;
+    }
+  }
+
+  std::vector<std::string> known_files() const {
+    std::vector<std::string> files;
+    if (present_)
+      for (const auto& file : present_->files()) files.push_back(file.string());
+    return files;
+  }
+
+  Context& context_;
+  const sweep::Request& request_;
+  std::string file_and_entry_;
+  std::filesystem::path file_;
+  std::optional<TemporaryDirectory> aside_;
+  std::optional<SourceCopy> present_;    // What was read last.
+  std::optional<std::string> previous_;  // Where the last version that stood lies.
+  int versions_ = 0;
+  std::set<std::string> opponents_;
+};
+
+}  // namespace
+
+Result<int> watch_file(Context& context, const sweep::Request& request,
+                       const std::string& file_and_entry) {
+  return Watch(context, request, file_and_entry).run();
+}
+
+}  // namespace assay::cli
