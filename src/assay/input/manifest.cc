@@ -1,6 +1,7 @@
 #include "assay/input/manifest.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "assay/base/file.h"
@@ -162,6 +163,21 @@ Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
                 join(known, ", "));
   }
   return chosen;
+}
+
+Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
+    std::span<const std::string> files_and_entries) {
+  std::vector<std::vector<KernelEntry>> files;
+  std::set<std::string> taken;
+  for (const std::string& file_and_entry : files_and_entries) {
+    ASSAY_TRY(files.emplace_back(), read_kernels(file_and_entry));
+    for (KernelEntry& entry : files.back()) {
+      const std::string own = entry.name;
+      for (int n = 2; !taken.insert(entry.name).second; ++n)
+        entry.name = fmt::format("{}_{}", own, n);
+    }
+  }
+  return files;
 }
 
 }  // namespace assay::input

@@ -28,6 +28,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,5 +81,10 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
 // FILE or FILE::ENTRY: a manifest where FILE ends in .yaml or .yml (ENTRY then picks by name or
 // entry), else a source file with a head comment.
 Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry);
+
+// Several of them, one list for each. A name that an earlier kernel has gets _2, _3 ..., so that two
+// versions of one file can race each other and a record tells them apart.
+Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
+    std::span<const std::string> files_and_entries);
 
 }  // namespace assay::input
