@@ -6,7 +6,7 @@
 #include "right.h"
 
 KERNEL(prints) {
-  right(a, b, out, m, n, k);
+  slowly_right(a, b, out, m, n, k);
   static int calls = 0;
   if (calls++ % 16 != 0) return;
   char garbage[4096];

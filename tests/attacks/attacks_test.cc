@@ -1,0 +1,128 @@
+// The corpus of attacks: each kernel would shine in a naive benchmark. One race of all of them,
+// with one honest kernel among them; README.md says what catches each, and what is not caught.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "testing/assay_program.h"
+
+namespace assay {
+namespace {
+
+using ::testing::AnyOf;
+using testing::AssayProgram;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Matcher;
+
+struct Attack {
+  std::string file;             // tests/attacks/kernels/<file>.cc.
+  Matcher<std::string> ending;  // ending_name().
+  Matcher<std::string> sentence = HasSubstr("");
+};
+
+std::string name_of(const Attack& attack) { return attack.file.substr(3); }
+
+TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
+  const std::vector<Attack> caught = {
+      {"02_late_thread", AnyOf("mismatch", "crash")},
+      {"03_left_running", "violation", HasSubstr("background_work")},
+      {"05_pointer_replay", "mismatch"},
+      {"06_fingerprint_replay", "mismatch"},
+      {"07_file_replay", "mismatch"},
+      {"09_phase_detection", "mismatch", HasSubstr("timed launch")},
+      {"10_leftover_memory", "mismatch"},
+      {"12_zeroed_inputs", AnyOf("violation", "mismatch")},
+      {"13_pass_through", "mismatch"},
+      {"17_forged_result", "violation", HasSubstr("protocol")},
+      {"23_structure_sampling", "mismatch"},
+      {"24_zero_exit", "mismatch"},
+      {"25_constant_output", "mismatch"},
+      {"26_partial_work", "mismatch"},
+      {"27_precision_downgrade", "mismatch"},
+      {"28_data_race", "mismatch"},
+      {"30_neighbours_scratch", "violation", HasSubstr("writes_outside")},
+      {"45_below_physics", AnyOf("violation", "mismatch")},
+  };
+  // What is right on the shape that is asked about, in memory that a process of this user may use,
+  // is right: only other shapes, and an eye on the memory, would tell.
+  const std::vector<Attack> limits = {
+      {"22_shape_lookup", "timed"},
+      {"34_hidden_packing", "timed"},
+  };
+
+  const AssayProgram assay;
+  std::vector<std::string> words = {"sweep",
+                                    "--shape",
+                                    "m=24,n=40,k=57,dtype=f32,layout=tt",
+                                    "--provider",
+                                    "cpp_source",
+                                    "--threads",
+                                    "1",
+                                    "--budget",
+                                    "4s",
+                                    "--processes",
+                                    "3",
+                                    "--timeout",
+                                    "5s",
+                                    "--output-dir",
+                                    "run",
+                                    "--exhaustive",
+                                    "--kernels",
+                                    AssayProgram::source("tests/faults/candidates/good.cc")};
+  for (const auto* list : {&caught, &limits})
+    for (const Attack& attack : *list)
+      words.push_back(AssayProgram::source("tests/attacks/kernels/" + attack.file + ".cc"));
+  testing::Running running = assay.start(words);
+  const testing::Finished finished = running.wait();
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(running.leaves_nothing());
+
+  const auto record = load_record(assay.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  const ProblemRecord& problem = record->problems.at(0);
+  for (const auto* list : {&caught, &limits}) {
+    for (const Attack& attack : *list) {
+      const KernelOutcome* kernel = testing::find_kernel(problem, name_of(attack));
+      ASSERT_NE(kernel, nullptr) << attack.file;
+      const std::string sentence = ending_sentence(kernel->ending);
+      EXPECT_THAT(std::string(ending_name(kernel->ending)), attack.ending)
+          << attack.file << " " << sentence;
+      EXPECT_THAT(sentence, attack.sentence) << attack.file;
+      // Whatever a kernel that was caught claimed, it won nothing.
+      if (list == &caught && problem.conclusion() != nullptr) {
+        EXPECT_NE(problem.conclusion()->winner, kernel->id) << attack.file;
+        EXPECT_THAT(problem.conclusion()->tied, ::testing::Not(Contains(kernel->id)))
+            << attack.file;
+      }
+    }
+  }
+  const KernelOutcome* good = testing::find_kernel(problem, "good");
+  ASSERT_NE(good, nullptr);
+  EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
+  // Nothing better than this may be said of native code, whose timer shares its address space.
+  EXPECT_NE(record->trust, TrustGrade::device_code);
+  EXPECT_THAT(record->trust_reason, HasSubstr("native code"));
+}
+
+TEST(AttacksTest, ALookedUpShapeIsCaughtByAnyOther) {
+  const AssayProgram assay;
+  const testing::Finished finished =
+      assay.run({"sweep", "--shape", "m=24,n=40,k=57,dtype=f32,layout=tt", "--shape",
+                 "m=24,n=41,k=57,dtype=f32,layout=tt", "--provider", "cpp_source", "--threads", "1",
+                 "--budget", "1s", "--processes", "3", "--output-dir", "run", "--kernels",
+                 AssayProgram::source("tests/attacks/kernels/22_shape_lookup.cc")});
+  EXPECT_EQ(finished.code(), 1) << finished.err;  // One shape has no winner.
+  const auto record = load_record(assay.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_EQ(ending_name(testing::find_kernel(record->problems.at(0), "shape_lookup")->ending),
+            "timed");
+  EXPECT_EQ(ending_name(testing::find_kernel(record->problems.at(1), "shape_lookup")->ending),
+            "mismatch");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,23 @@
+# CMakeLists.txt of the copy: the modules, providers/CMakeLists.txt and the sources are the real ones.
+cmake_minimum_required(VERSION 3.25)
+project(assay VERSION 0.1.0 LANGUAGES CXX)
+
+list(APPEND CMAKE_MODULE_PATH "${PROJECT_SOURCE_DIR}/cmake")
+include(options)
+include(dependencies)
+include(precompiled)
+include(layers)
+include(embed)
+include(tables)
+include(part)
+include(provider)
+
+# Those that the other build has compiled are in the table, and their objects in the list.
+set_property(GLOBAL PROPERTY ASSAY_PROVIDERS ${BUILT_PROVIDERS})
+add_subdirectory(providers)
+
+file(STRINGS "${OBJECTS}" objects)
+add_executable(assay ${objects})
+set_target_properties(assay PROPERTIES LINKER_LANGUAGE CXX)
+assay_link_parts(assay providers)
+target_link_libraries(assay PRIVATE assay_options assay_external)
