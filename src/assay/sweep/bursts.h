@@ -57,6 +57,8 @@ class Bursts {
   Status recover(const std::vector<size_t>& order, const Ending& ending);
   Status open_one(size_t candidate);
   Status judge(const Instances& instances, size_t candidate, bool launch_again);
+  Result<bool> inputs_intact();
+  Status find_changer();
 
   const Station& station_;
   Field& field_;
@@ -68,6 +70,7 @@ class Bursts {
   int sets_ = 0;
   std::map<size_t, int> handles_;
   bool one_by_one_ = false;
+  int rounds_ = 0;   // Since open().
   measure::TimerFacts timer_;
   double timed_ns_ = 0, wall_ns_ = 0;
 };

@@ -12,6 +12,7 @@
 //           open      row, artifact                                -> handle, bytes
 //           round     bursts [[handle, launches]...], seed         -> bursts [[ns, clean, waited, launches]...]
 //           collect   handle, back                                 -> variation + fd
+//           intact                                               -> whether the operand sets are as they were
 //           close     handles                                      -> {}
 //           unload                                                 -> {}
 // referee   commit                                                 -> commitment of a new secret seed

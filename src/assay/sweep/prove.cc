@@ -104,13 +104,12 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
       if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
     }
   }
-  // Its inputs are everybody's.
-  if (std::ranges::any_of(*launches, &LaunchFacts::inputs_changed)) worker.dismiss("inputs that it changed");
-  if (const auto busy = answer.json.find("busy_threads"); busy != answer.json.end() && *busy == true) {
-    if (candidate.alive())
-      candidate.outcome.ending = ending::Violation{"background_work", "its threads went on working after its launches, and would slow down every other kernel"};
-    worker.dismiss("threads that do not rest");
-  }
+  const auto busy = answer.json.find("busy_threads");
+  if (candidate.alive() && busy != answer.json.end() && *busy == true)
+    candidate.outcome.ending = ending::Violation{"background_work", "its threads went on working after its launches, and would slow down every other kernel"};
+  // What a wrong kernel left behind (inputs that it changed, threads that write later) is no place to
+  // prove another one.
+  if (!candidate.alive()) worker.dismiss("a wrong kernel ran there");
   return {};
 }
 

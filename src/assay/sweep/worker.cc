@@ -17,6 +17,7 @@ namespace assay::sweep {
 namespace {
 
 constexpr int kChannelFd = 3;
+constexpr size_t kRepeated = 2;   // Exact and uniform inputs come first; the probes run once.
 
 class Worker {
  public:
@@ -30,6 +31,7 @@ class Worker {
         {"load", &Worker::load},       {"prove", &Worker::prove},       {"rotate", &Worker::rotate},
         {"open", &Worker::open},       {"round", &Worker::round},       {"collect", &Worker::collect},
         {"close", &Worker::close},     {"unload", &Worker::unload},     {"timer", &Worker::timer},
+        {"intact", &Worker::intact},
         {"ceilings", &Worker::ceilings}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
@@ -57,7 +59,8 @@ class Worker {
       for (const Json& want : wanted) {
         if (want.value("name", std::string()) != info.name) continue;
         ProviderSettings settings;
-        for (const auto& [key, value] : want.value("settings", Json::object()).items())
+        const Json given = want.value("settings", Json::object());
+        for (const auto& [key, value] : given.items())
           if (value.is_string()) settings[key] = value.get<std::string>();
         const Availability availability = provider->availability(settings);
         const std::string as = want.value("as", std::string());
@@ -214,7 +217,7 @@ class Worker {
     Json& launches = answer.json["launches"] = Json::array();
     for (const Json& index : *instances) {
       if (!index.is_number_unsigned()) return fail(ErrorCode::internal, "an instance is a number");
-      ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>()));
+      ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>(), index.get<size_t>() < kRepeated));
       launches.push_back({{"ns", proven.launch_ns},
                           {"repeatable", proven.repeatable},
                           {"trespass", proven.trespass},
@@ -286,6 +289,13 @@ class Worker {
     for (const Json& handle : *handles)
       if (handle.is_number_integer()) problem->close(handle.get<int>());
     return Answer{};
+  }
+
+  Result<Answer> intact(Message&) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    Answer answer;
+    answer.json["intact"] = problem->inputs_intact();
+    return answer;
   }
 
   Result<Answer> unload(Message&) {

@@ -43,7 +43,8 @@ class WorkerProblem {
                                                        std::vector<std::vector<MappedFile>> instances,
                                                        uint64_t seed);
 
-  Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance);
+  // repeat: launches twice, on new poison, and compares bit for bit.
+  Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance, bool repeat);
 
   // Operand sets for timing, made of instance 0: enough of them that what the condition calls cold
   // is three times the last-level cache, and never fewer than four, each placed at random, so that a
@@ -67,6 +68,9 @@ class WorkerProblem {
 
   // The newest output of an open kernel (back 0), or the one before it that is still there (1).
   Result<TimedOutput> timed_output(int handle, int back);
+
+  // Whether the operand sets still hold what was put there. Reads all of them.
+  bool inputs_intact();
 
   // What was written outside buffers since the last call; empty if nothing.
   std::string find_trespass();
