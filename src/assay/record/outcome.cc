@@ -45,6 +45,13 @@ std::string with_message(std::string_view what, std::string_view message) {
   return message.empty() ? std::string(what) : fmt::format("{}: {}", what, sanitize(message, 400));
 }
 
+// The compiler's own lines, which follow, are for logs.
+std::string_view first_line(std::string_view message) {
+  std::string_view line = trim(message.substr(0, message.find('\n')));
+  while (line.ends_with(':')) line.remove_suffix(1);
+  return line;
+}
+
 struct Sentence {
   std::string operator()(const ending::Timed&) const { return "timed"; }
   std::string operator()(const ending::Refusal& refusal) const {
@@ -52,7 +59,7 @@ struct Sentence {
                         refusal.reasons.empty() ? "" : refusal.reasons.front().sentence);
   }
   std::string operator()(const ending::BuildFailure& failure) const {
-    return with_message("did not compile", failure.message);
+    return with_message("did not compile", first_line(failure.message));
   }
   std::string operator()(const ending::Mismatch& mismatch) const {
     return with_message("gave wrong results", mismatch.message);

@@ -128,8 +128,10 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
   }
   const Confirmation* confirmation = problem.decisive();
   if (confirmation == nullptr || !confirmation->conclusion.headline) {
-    const std::string why =
-        problem.no_winner.empty() ? "nothing was confirmed" : safe(problem.no_winner);
+    const std::string why = !problem.no_winner.empty() ? safe(problem.no_winner)
+                            : confirmation == nullptr
+                                ? std::string("nothing was confirmed")
+                                : std::string("no stock kernel was confirmed beside it");
     return labelled("verdict", "none: " + why, style);
   }
   const PairVerdict& headline = *confirmation->conclusion.headline;
