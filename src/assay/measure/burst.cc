@@ -25,9 +25,9 @@ Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, Scheduler
   const auto waited = SchedulerWatch::between(before, watch.read());
   if (!status) return fail(std::move(status).error());
   burst.waited_ns = waited.longest_ns;
-  burst.clean = quiet && waited.steal_ticks == 0 &&
-                static_cast<double>(waited.longest_ns) <=
-                    limits.waited_share * static_cast<double>(burst.ns);
+  burst.clean =
+      quiet && waited.steal_ticks == 0 &&
+      static_cast<double>(waited.longest_ns) <= limits.waited_share * static_cast<double>(burst.ns);
   return burst;
 }
 

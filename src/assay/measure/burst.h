@@ -13,14 +13,14 @@
 namespace assay::measure {
 
 struct Burst {
-  int64_t ns = 0;           // Whole burst.
+  int64_t ns = 0;  // Whole burst.
   int launches = 0;
-  bool clean = false;       // No thread waited for a core, no steal, other threads at rest before.
-  int64_t waited_ns = 0;    // Longest wait of one thread.
+  bool clean = false;     // No thread waited for a core, no steal, other threads at rest before.
+  int64_t waited_ns = 0;  // Longest wait of one thread.
 };
 
 struct BurstLimits {
-  double waited_share = 0.02;          // Of the burst's wall time; method.md, section 1.
+  double waited_share = 0.02;            // Of the burst's wall time; method.md, section 1.
   int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
 };
 

@@ -4,11 +4,10 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <immintrin.h>
 #include <memory>
 #include <sys/mman.h>
 #include <thread>
-
-#include <immintrin.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/version.h"
@@ -64,7 +63,8 @@ __attribute__((target("avx2"))) void read_block_256(const char* from, size_t byt
   for (auto& sum : sums) sum = _mm256_setzero_si256();
   for (size_t at = 0; at + 256 <= bytes; at += 256)
     for (size_t i = 0; i < 8; ++i)
-      sums[i] = _mm256_xor_si256(sums[i], _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at + 32 * i)));
+      sums[i] = _mm256_xor_si256(
+          sums[i], _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at + 32 * i)));
   for (const auto& sum : sums) asm volatile("" : : "x"(sum));
 }
 
@@ -72,21 +72,25 @@ __attribute__((target("avx2"))) void read_block_256(const char* from, size_t byt
 constexpr int kChains = 10;
 constexpr int kSteps = 20'000;
 
-#define ASSAY_CHAIN(NAME, TARGET, TYPE, ZERO, STEP, KEEP)                          \
-  __attribute__((target(TARGET))) void NAME() {                                    \
-    TYPE chains[kChains], factor = ZERO;                                           \
-    asm volatile("" : "+" KEEP(factor));                                           \
-    for (auto& chain : chains) chain = ZERO;                                       \
-    for (int step = 0; step < kSteps; ++step)                                      \
-      _Pragma("GCC unroll 10") for (int c = 0; c < kChains; ++c) {                 \
-        chains[c] = STEP;                                                          \
-        asm volatile("" : "+" KEEP(chains[c]));                                    \
-      }                                                                            \
+#define ASSAY_CHAIN(NAME, TARGET, TYPE, ZERO, STEP, KEEP)          \
+  __attribute__((target(TARGET))) void NAME() {                    \
+    TYPE chains[kChains], factor = ZERO;                           \
+    asm volatile("" : "+" KEEP(factor));                           \
+    for (auto& chain : chains) chain = ZERO;                       \
+    for (int step = 0; step < kSteps; ++step)                      \
+      _Pragma("GCC unroll 10") for (int c = 0; c < kChains; ++c) { \
+        chains[c] = STEP;                                          \
+        asm volatile("" : "+" KEEP(chains[c]));                    \
+      }                                                            \
   }
-ASSAY_CHAIN(fma_f32_512, "avx512f", __m512, _mm512_setzero_ps(), _mm512_fmadd_ps(factor, factor, chains[c]), "v")
-ASSAY_CHAIN(fma_f64_512, "avx512f", __m512d, _mm512_setzero_pd(), _mm512_fmadd_pd(factor, factor, chains[c]), "v")
-ASSAY_CHAIN(fma_f32_256, "avx2,fma", __m256, _mm256_setzero_ps(), _mm256_fmadd_ps(factor, factor, chains[c]), "x")
-ASSAY_CHAIN(fma_f64_256, "avx2,fma", __m256d, _mm256_setzero_pd(), _mm256_fmadd_pd(factor, factor, chains[c]), "x")
+ASSAY_CHAIN(fma_f32_512, "avx512f", __m512, _mm512_setzero_ps(),
+            _mm512_fmadd_ps(factor, factor, chains[c]), "v")
+ASSAY_CHAIN(fma_f64_512, "avx512f", __m512d, _mm512_setzero_pd(),
+            _mm512_fmadd_pd(factor, factor, chains[c]), "v")
+ASSAY_CHAIN(fma_f32_256, "avx2,fma", __m256, _mm256_setzero_ps(),
+            _mm256_fmadd_ps(factor, factor, chains[c]), "x")
+ASSAY_CHAIN(fma_f64_256, "avx2,fma", __m256d, _mm256_setzero_pd(),
+            _mm256_fmadd_pd(factor, factor, chains[c]), "x")
 #undef ASSAY_CHAIN
 
 // The operands need not be set: only the time of the instruction matters.
@@ -119,7 +123,7 @@ void read_block(const char* from, size_t bytes) {
 struct Peak {
   const char* name;
   void (*chain)();
-  double operations;   // Of one call.
+  double operations;  // Of one call.
 };
 
 std::vector<Peak> peaks() {
@@ -128,7 +132,8 @@ std::vector<Peak> peaks() {
   if (__builtin_cpu_supports("avx512f")) {
     found.push_back({"flops_f64", fma_f64_512, kFmas * 8 * 2});
     found.push_back({"flops_f32", fma_f32_512, kFmas * 16 * 2});
-    if (__builtin_cpu_supports("avx512bf16")) found.push_back({"flops_bf16", dot_bf16_512, kFmas * 32 * 2});
+    if (__builtin_cpu_supports("avx512bf16"))
+      found.push_back({"flops_bf16", dot_bf16_512, kFmas * 32 * 2});
   } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     found.push_back({"flops_f64", fma_f64_256, kFmas * 4 * 2});
     found.push_back({"flops_f32", fma_f32_256, kFmas * 8 * 2});
@@ -169,7 +174,8 @@ std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes
   const double share = seconds / static_cast<double>(list.size() + 2);
 
   // Far larger than the cache, so that what is read comes from memory.
-  const size_t per_thread = std::max(4 * last_level_cache_bytes, size_t{64} << 20) / static_cast<size_t>(threads) / 4096 * 4096;
+  const size_t per_thread = std::max(4 * last_level_cache_bytes, size_t{64} << 20) /
+                            static_cast<size_t>(threads) / 4096 * 4096;
   const size_t bytes = per_thread * static_cast<size_t>(threads);
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped != MAP_FAILED) {
@@ -181,23 +187,32 @@ std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes
     const auto read = [&](int thread) {
       size_t& offset = at[static_cast<size_t>(thread)];
       if (offset + kBlock > per_thread) offset = 0;
-      read_block(static_cast<const char*>(mapped) + per_thread * static_cast<size_t>(thread) + offset, kBlock);
+      read_block(
+          static_cast<const char*>(mapped) + per_thread * static_cast<size_t>(thread) + offset,
+          kBlock);
       offset += kBlock;
       return static_cast<double>(kBlock);
     };
     add("read", rate(threads, 2 * share, read), "byte/s");
   }
   for (const Peak& peak : list)
-    add(peak.name, rate(threads, share, [&](int) { peak.chain(); return peak.operations; }), "flop/s");
+    add(peak.name,
+        rate(threads, share,
+             [&](int) {
+               peak.chain();
+               return peak.operations;
+             }),
+        "flop/s");
   return ceilings;
 }
 
 double physics_floor_seconds(double flops, double bytes, DType dtype, int threads) {
   constexpr double kClockHz = 6.5e9;
   constexpr double kBytesPerCycle = 128;
-  double operations_per_cycle = 128;                         // f32: 2 units x 16 lanes x 2, doubled.
+  double operations_per_cycle = 128;  // f32: 2 units x 16 lanes x 2, doubled.
   if (dtype == DType::f64) operations_per_cycle = 64;
-  if (size_bytes(dtype) <= 2) operations_per_cycle = 4096;   // Matrix units: 1024 products of bytes, doubled.
+  if (size_bytes(dtype) <= 2)
+    operations_per_cycle = 4096;  // Matrix units: 1024 products of bytes, doubled.
   const double cores = std::max(threads, 1);
   return std::max(flops / operations_per_cycle, bytes / kBytesPerCycle) / kClockHz / cores;
 }

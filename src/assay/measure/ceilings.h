@@ -10,14 +10,15 @@
 
 namespace assay::measure {
 
-// "read" (bytes/s, memory read over a buffer of 4 x the last-level cache on huge pages), "flops_f64",
-// "flops_f32" and, where the hardware has them, "flops_bf16" (fused multiply-adds or dot products in
-// registers, 2 operations each). About `seconds` in all, on the calling thread and threads - 1 more.
+// "read" (bytes/s, memory read over a buffer of 4 x the last-level cache on huge pages),
+// "flops_f64", "flops_f32" and, where the hardware has them, "flops_bf16" (fused multiply-adds or
+// dot products in registers, 2 operations each). About `seconds` in all, on the calling thread and
+// threads - 1 more.
 std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes, double seconds);
 
 // No core does a launch in less: operations over the widest units of any x86-64 or arm64 core (two
-// of 512 bits; matrix units for 16-bit and 8-bit types) and bytes over two 64-byte loads a cycle, at
-// a clock that none reaches. A floor must never be above what a real kernel can do, so it is not
+// of 512 bits; matrix units for 16-bit and 8-bit types) and bytes over two 64-byte loads a cycle,
+// at a clock that none reaches. A floor must never be above what a real kernel can do, so it is not
 // made of measured ceilings: those sag with the machine's load.
 double physics_floor_seconds(double flops, double bytes, DType dtype, int threads);
 

@@ -13,10 +13,13 @@ namespace {
 template <class Enum, size_t N>
 using Names = std::array<std::pair<Enum, std::string_view>, N>;
 
-constexpr Names<Cache, 3> kCaches{{{Cache::cold_weights, "cold_weights"}, {Cache::cold, "cold"}, {Cache::warm, "warm"}}};
-constexpr Names<Spacing, 2> kSpacings{{{Spacing::isolated, "isolated"}, {Spacing::back_to_back, "back_to_back"}}};
+constexpr Names<Cache, 3> kCaches{
+    {{Cache::cold_weights, "cold_weights"}, {Cache::cold, "cold"}, {Cache::warm, "warm"}}};
+constexpr Names<Spacing, 2> kSpacings{
+    {{Spacing::isolated, "isolated"}, {Spacing::back_to_back, "back_to_back"}}};
 constexpr Names<Launch, 1> kLaunches{{{Launch::plain, "plain"}}};
-constexpr Names<Preparation, 2> kPreparations{{{Preparation::none, "none"}, {Preparation::allowed, "allowed"}}};
+constexpr Names<Preparation, 2> kPreparations{
+    {{Preparation::none, "none"}, {Preparation::allowed, "allowed"}}};
 constexpr Names<DependentLaunch, 2> kDependentLaunches{
     {{DependentLaunch::forbidden, "forbidden"}, {DependentLaunch::allowed, "allowed"}}};
 
@@ -35,7 +38,8 @@ Result<Enum> value_of(const Names<Enum, N>& names, std::string_view what, std::s
     known += known.empty() ? "" : ", ";
     known += name;
   }
-  return fail(ErrorCode::invalid_input, "{}: '{}' is not known; use one of {}", what, sanitize(std::string(text)), known);
+  return fail(ErrorCode::invalid_input, "{}: '{}' is not known; use one of {}", what,
+              sanitize(std::string(text)), known);
 }
 
 }  // namespace
@@ -62,13 +66,16 @@ Result<ConditionRequest> parse_condition(std::string_view text) {
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
     const auto equals = part.find('=');
     const auto key = part.substr(0, equals);
-    const auto value = equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1);
+    const auto value =
+        equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1);
     if (key == "cache" && !request.has_cache) {
       ASSAY_TRY(request.values.cache, value_of(kCaches, "condition, cache", value));
       request.has_cache = true;
     } else if (key == "spacing" && !request.has_spacing) {
       if (value == "chain")
-        return fail(ErrorCode::invalid_input, "condition, spacing: chain needs a GPU: on a CPU launches do not overlap; use back_to_back or isolated");
+        return fail(ErrorCode::invalid_input,
+                    "condition, spacing: chain needs a GPU: on a CPU launches do not overlap; use "
+                    "back_to_back or isolated");
       ASSAY_TRY(request.values.spacing, value_of(kSpacings, "condition, spacing", value));
       request.has_spacing = true;
     } else if (key == "launch" && !request.has_launch) {
@@ -78,7 +85,8 @@ Result<ConditionRequest> parse_condition(std::string_view text) {
       request.has_launch = true;
     } else {
       return fail(ErrorCode::invalid_input,
-                  "condition: '{}' is not understood (or given twice); write e.g. cache=cold_weights,spacing=back_to_back,launch=plain",
+                  "condition: '{}' is not understood (or given twice); write e.g. "
+                  "cache=cold_weights,spacing=back_to_back,launch=plain",
                   sanitize(std::string(part)));
     }
   }
@@ -87,11 +95,12 @@ Result<ConditionRequest> parse_condition(std::string_view text) {
 
 Condition condition_for(const Problem& problem, const ConditionRequest& request) {
   Condition condition;
-  condition.cache = request.has_cache ? request.values.cache
+  condition.cache = request.has_cache        ? request.values.cache
                     : problem.has_constant() ? Cache::cold_weights
                                              : Cache::cold;
   // Without a constant operand there are no weights to be cold: the honest name is `cold`.
-  if (condition.cache == Cache::cold_weights && !problem.has_constant()) condition.cache = Cache::cold;
+  if (condition.cache == Cache::cold_weights && !problem.has_constant())
+    condition.cache = Cache::cold;
   if (request.has_spacing) condition.spacing = request.values.spacing;
   if (request.has_launch) condition.launch = request.values.launch;
   return condition;
@@ -111,9 +120,12 @@ Result<Condition> condition_from_json(const Json& json) {
   for (const char* key : {"cache", "spacing", "launch"})
     if (!json.is_object() || !json.contains(key) || !json[key].is_string())
       return fail(ErrorCode::invalid_input, "condition: field {} is missing or not text", key);
-  ASSAY_TRY(condition.cache, value_of(kCaches, "condition, cache", json["cache"].get_ref<const std::string&>()));
-  ASSAY_TRY(condition.spacing, value_of(kSpacings, "condition, spacing", json["spacing"].get_ref<const std::string&>()));
-  ASSAY_TRY(condition.launch, value_of(kLaunches, "condition, launch", json["launch"].get_ref<const std::string&>()));
+  ASSAY_TRY(condition.cache,
+            value_of(kCaches, "condition, cache", json["cache"].get_ref<const std::string&>()));
+  ASSAY_TRY(condition.spacing, value_of(kSpacings, "condition, spacing",
+                                        json["spacing"].get_ref<const std::string&>()));
+  ASSAY_TRY(condition.launch,
+            value_of(kLaunches, "condition, launch", json["launch"].get_ref<const std::string&>()));
   return condition;
 }
 

@@ -32,7 +32,8 @@ std::string os_release(std::string_view key) {
 }
 
 double clock_mhz() {
-  if (const std::string khz = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"); !khz.empty())
+  if (const std::string khz = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+      !khz.empty())
     return std::strtod(khz.c_str(), nullptr) / 1000;
   const auto text = read_file("/proc/cpuinfo", 16 << 20);
   if (!text) return 0;
@@ -67,9 +68,13 @@ Environment read_machine() {
   environment.huge_pages = huge_pages();
   environment.load_before = other_load();
   if (environment.governor == "powersave")
-    environment.warnings.push_back("the CPU governor is powersave: times are slow and swing; set it to performance");
+    environment.warnings.push_back(
+        "the CPU governor is powersave: times are slow and swing; set it to performance");
   if (environment.load_before > 0.7)
-    environment.warnings.push_back(fmt::format("the machine had a load of {:.1f} before the run: expect spoiled rounds and wider intervals", environment.load_before));
+    environment.warnings.push_back(
+        fmt::format("the machine had a load of {:.1f} before the run: expect spoiled rounds and "
+                    "wider intervals",
+                    environment.load_before));
   return environment;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // Reads what a record must say of the machine: system, kernel, governor, clock, huge pages, load,
-// and warnings a reader should see (a hypervisor that steals time, a powersave governor, other load).
+// and warnings a reader should see (a hypervisor that steals time, a powersave governor, other
+// load).
 
 #include "assay/record/environment.h"
 

@@ -5,8 +5,8 @@
 
 namespace assay::measure {
 
-// Writes back and drops these bytes from every cache, so that the next read comes from memory. False
-// where the hardware has no instruction for it that a process may use.
+// Writes back and drops these bytes from every cache, so that the next read comes from memory.
+// False where the hardware has no instruction for it that a process may use.
 bool flush_from_caches(std::span<const std::byte> bytes);
 
 }  // namespace assay::measure

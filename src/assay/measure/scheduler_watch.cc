@@ -23,7 +23,9 @@ std::string_view read_start(int fd, char* buffer, size_t capacity) {
   return {buffer, static_cast<size_t>(got)};
 }
 
-UniqueFd open_read(const std::string& path) { return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+UniqueFd open_read(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
 
 // Second field of schedstat: nanoseconds that the thread was runnable and not running.
 int64_t run_delay(std::string_view text) {
@@ -115,7 +117,8 @@ bool SchedulerWatch::wait_until_quiet(int64_t limit_ns) {
       // "TID (name) S ...": the name may hold anything, so look behind the last parenthesis.
       const auto text = read_start(thread.stat.get(), buffer, sizeof buffer);
       const auto name_end = text.rfind(')');
-      if (name_end != std::string_view::npos && name_end + 2 < text.size() && text[name_end + 2] == 'R')
+      if (name_end != std::string_view::npos && name_end + 2 < text.size() &&
+          text[name_end + 2] == 'R')
         quiet = false;
     }
     if (quiet) return true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// On a CPU the scheduler is the throttle. The watch tells how long this process's threads waited for
-// a core, and whether the hypervisor took the core away.
+// On a CPU the scheduler is the throttle. The watch tells how long this process's threads waited
+// for a core, and whether the hypervisor took the core away.
 
 #include <cstdint>
 #include <map>
@@ -21,7 +21,7 @@ class SchedulerWatch {
   };
 
   struct Waited {
-    int64_t longest_ns = 0;   // Of any one thread.
+    int64_t longest_ns = 0;  // Of any one thread.
     int64_t steal_ticks = 0;
     bool readable = false;
   };

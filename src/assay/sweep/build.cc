@@ -7,16 +7,21 @@
 namespace assay::sweep {
 
 namespace {
-constexpr double kBuildSeconds = 180;   // Beyond the compiler's own limit.
+constexpr double kBuildSeconds = 180;  // Beyond the compiler's own limit.
 }  // namespace
 
 Ending ending_of(const CallFailure& failure, const std::string& stage) {
   if (const auto* death = std::get_if<Death>(&failure)) {
     switch (death->kind) {
-      case Death::Kind::timed_out: return ending::Timeout{stage, death->limit_seconds};
-      case Death::Kind::out_of_memory: return ending::OutOfMemory{stage, death->limit_bytes};
-      case Death::Kind::broke_protocol: return ending::Violation{"protocol", "meddled with the channel to its harness: " + death->detail};
-      case Death::Kind::crashed: return ending::Crash{death->signal, death->exit_code, stage, death->output_tail};
+      case Death::Kind::timed_out:
+        return ending::Timeout{stage, death->limit_seconds};
+      case Death::Kind::out_of_memory:
+        return ending::OutOfMemory{stage, death->limit_bytes};
+      case Death::Kind::broke_protocol:
+        return ending::Violation{"protocol",
+                                 "meddled with the channel to its harness: " + death->detail};
+      case Death::Kind::crashed:
+        return ending::Crash{death->signal, death->exit_code, stage, death->output_tail};
     }
   }
   const auto& error = std::get<Error>(failure);

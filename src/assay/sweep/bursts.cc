@@ -18,7 +18,8 @@ constexpr double kBracketSlackNs = 1000;
 
 bool Bursts::is_open(size_t candidate) const { return handles_.count(candidate) != 0; }
 
-Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, WorkerSource source, uint64_t seed) {
+Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, WorkerSource source,
+                    uint64_t seed) {
   instances_ = &instances;
   source_ = std::move(source);
   seed_ = seed;
@@ -29,12 +30,14 @@ Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, 
 
 Status Bursts::load() {
   ASSAY_TRY(worker_, source_());
-  ASSAY_TRY(const Message timer, ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
+  ASSAY_TRY(const Message timer,
+            ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
   timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
             number_or(timer.json, "empty_burst_ns", 60)};
   ASSAY_TRY(instances_->load_into(*worker_, seed_));
   ASSAY_TRY(const Message rotated,
-            ask(*worker_, {{"do", "rotate"}, {"condition", measure::to_json(station_.condition)}}, kOpenSeconds, "placing operands"));
+            ask(*worker_, {{"do", "rotate"}, {"condition", measure::to_json(station_.condition)}},
+                kOpenSeconds, "placing operands"));
   ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
   sets_ = static_cast<int>(sets);
   return {};
@@ -46,7 +49,8 @@ Status Bursts::load_and_open(const std::vector<size_t>& candidates) {
     handles_.clear();
     if (Status loaded = load(); !loaded) {
       // What ran in an old worker may have killed it after its answers; a new one has run nothing.
-      if (loaded.error().code == ErrorCode::interrupted || worker_ == nullptr || worker_->alive() || ++deaths > 1)
+      if (loaded.error().code == ErrorCode::interrupted || worker_ == nullptr || worker_->alive() ||
+          ++deaths > 1)
         return loaded;
       continue;
     }
@@ -69,8 +73,10 @@ Status Bursts::open_one(size_t index) {
   }
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
   handles_[index] = static_cast<int>(handle);
-  candidate.outcome.workspace_bytes = static_cast<uint64_t>(number_or(answer->json, "workspace_bytes", 0));
-  candidate.outcome.prepared_bytes = static_cast<uint64_t>(number_or(answer->json, "prepared_bytes", 0));
+  candidate.outcome.workspace_bytes =
+      static_cast<uint64_t>(number_or(answer->json, "workspace_bytes", 0));
+  candidate.outcome.prepared_bytes =
+      static_cast<uint64_t>(number_or(answer->json, "prepared_bytes", 0));
   candidate.outcome.prepare_seconds = number_or(answer->json, "prepare_seconds", 0);
   return {};
 }
@@ -95,7 +101,8 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
 }
 
 // Adds the bursts of `order`, made in one call, or makes the round incomplete.
-Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage, Round& round) {
+Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage,
+                           Round& round) {
   Json bursts = Json::array();
   double expected_ns = 0;
   for (const size_t index : order) {
@@ -122,19 +129,21 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
     const auto message = text(*failed, "message");
     for (const size_t index : order) {
       if (handles_.at(index) != handle) continue;
-      field_.candidates[index].outcome.ending =
-          ending::Mismatch{"a launch failed while it was timed: " + (message ? *message : std::string())};
+      field_.candidates[index].outcome.ending = ending::Mismatch{
+          "a launch failed while it was timed: " + (message ? *message : std::string())};
       handles_.erase(index);
       return {};
     }
     return recover(order, ending_of(worker_->dismiss("a failure of nobody"), stage));
   }
   const auto samples = json.find("bursts");
-  bool well_formed = samples != json.end() && samples->is_array() && samples->size() == order.size();
+  bool well_formed =
+      samples != json.end() && samples->is_array() && samples->size() == order.size();
   for (size_t i = 0; well_formed && i < order.size(); ++i) {
     const Json& sample = (*samples)[i];
     well_formed = sample.is_array() && sample.size() == 4 && sample[0].is_number_integer() &&
-                  sample[3].is_number_integer() && sample[0].get<int64_t>() > 0 && sample[3].get<int64_t>() > 0;
+                  sample[3].is_number_integer() && sample[0].get<int64_t>() > 0 &&
+                  sample[3].get<int64_t>() > 0;
   }
   if (!well_formed) {
     round.complete = false;
@@ -152,14 +161,15 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
   if (total > bracket + kBracketSlackNs) {
     round.complete = false;
     worker_->dismiss("impossible times");
-    return recover(order, ending::Violation{"clock", "its times exceed the time that passed outside"});
+    return recover(order,
+                   ending::Violation{"clock", "its times exceed the time that passed outside"});
   }
   round.samples.insert(round.samples.end(), taken.begin(), taken.end());
   return {};
 }
 
-// The worker is gone. If it ran one candidate, that one ends; of several, who it was shows when each
-// burst is a call of its own.
+// The worker is gone. If it ran one candidate, that one ends; of several, who it was shows when
+// each burst is a call of its own.
 Status Bursts::recover(const std::vector<size_t>& order, const Ending& ending) {
   if (order.size() == 1)
     field_.candidates[order.front()].outcome.ending = ending;
@@ -177,7 +187,9 @@ Status Bursts::judge_timed_output(const Instances& instances, size_t index) {
 
 Status Bursts::judge(const Instances& instances, size_t index, bool launch_again) {
   if (!is_open(index)) return {};
-  auto answer = worker_->call({{"do", "collect"}, {"handle", handles_.at(index)}, {"back", static_cast<int>(random_() % 2)}},
+  auto answer = worker_->call({{"do", "collect"},
+                               {"handle", handles_.at(index)},
+                               {"back", static_cast<int>(random_() % 2)}},
                               station_.request.trial_timeout_seconds);
   Candidate& candidate = field_.candidates[index];
   if (!answer) {
@@ -197,11 +209,14 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
   }
   const auto trespass = text(answer->json, "trespass");
   const auto variation = answer->json.find("variation");
-  if (!trespass || answer->fds.size() != 1 || variation == answer->json.end() || !variation->is_number())
+  if (!trespass || answer->fds.size() != 1 || variation == answer->json.end() ||
+      !variation->is_number())
     return recover({index}, ending_of(worker_->dismiss("an output that is none"), "collect"));
   if (!trespass->empty())
-    candidate.outcome.ending = ending::Violation{"writes_outside", "while it was timed: " + *trespass};
-  ASSAY_TRY(const Check check, instances.check(0, answer->fds.front().get(), variation->get<uint64_t>()));
+    candidate.outcome.ending =
+        ending::Violation{"writes_outside", "while it was timed: " + *trespass};
+  ASSAY_TRY(const Check check,
+            instances.check(0, answer->fds.front().get(), variation->get<uint64_t>()));
   if (candidate.outcome.proof) candidate.outcome.proof->launches += 1;
   if (!check.right && launch_again && worker_->alive()) {
     // It may have been given inputs that another kernel had changed.
@@ -212,20 +227,22 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
     }
   }
   if (!check.right)
-    candidate.outcome.ending = ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong};
+    candidate.outcome.ending =
+        ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong};
   if (!candidate.alive()) handles_.erase(index);
   return {};
 }
 
 Result<bool> Bursts::inputs_intact() {
-  ASSAY_TRY(const Message answer, ask(*worker_, {{"do", "intact"}}, kOpenSeconds, "looking at the inputs"));
+  ASSAY_TRY(const Message answer,
+            ask(*worker_, {{"do", "intact"}}, kOpenSeconds, "looking at the inputs"));
   const auto intact = answer.json.find("intact");
   return intact != answer.json.end() && *intact == true;
 }
 
-// Some kernel changed the inputs of all while it was timed. In a new worker, which looks after every
-// burst, it shows whose doing that is: within as many rounds as it took, and some, since it may count
-// its calls. Afterwards everybody has run on inputs that are as they should be.
+// Some kernel changed the inputs of all while it was timed. In a new worker, which looks after
+// every burst, it shows whose doing that is: within as many rounds as it took, and some, since it
+// may count its calls. Afterwards everybody has run on inputs that are as they should be.
 Status Bursts::find_changer() {
   one_by_one_ = true;
   std::vector<size_t> who;
@@ -244,12 +261,14 @@ Status Bursts::find_changer() {
       if (intact) continue;
       found = true;
       worker_->dismiss("inputs that were changed");
-      ASSAY_TRY(recover({candidate}, ending::Violation{"inputs_changed", "wrote to an input while it was timed"}));
+      ASSAY_TRY(recover({candidate}, ending::Violation{"inputs_changed",
+                                                       "wrote to an input while it was timed"}));
     }
   }
   for (const size_t candidate : who) {
     Round alone;
-    if (is_open(candidate)) ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
+    if (is_open(candidate))
+      ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
   }
   return {};
 }
@@ -264,7 +283,8 @@ Status Bursts::close(const std::vector<size_t>& who) {
   if (handles.empty()) return {};
   const auto answer = worker_->call({{"do", "close"}, {"handles", handles}}, kOpenSeconds);
   if (answer) return {};
-  if (is_interruption(answer.error()) || worker_->alive()) return fail(as_error(answer.error(), "closing kernels"));
+  if (is_interruption(answer.error()) || worker_->alive())
+    return fail(as_error(answer.error(), "closing kernels"));
   // Some kernel's threads brought it down while nothing was launched: whose, nobody can tell.
   std::vector<size_t> rest;
   for (const auto& [candidate, handle] : handles_) rest.push_back(candidate);
@@ -275,7 +295,8 @@ Status Bursts::unload() {
   handles_.clear();
   if (worker_ == nullptr || !worker_->alive()) return {};
   const auto answer = worker_->call({{"do", "unload"}}, kOpenSeconds);
-  if (answer || (!worker_->alive() && !is_interruption(answer.error()))) return {};   // Dead, it holds nothing.
+  if (answer || (!worker_->alive() && !is_interruption(answer.error())))
+    return {};  // Dead, it holds nothing.
   return fail(as_error(answer.error(), "unloading operands"));
 }
 

@@ -15,27 +15,29 @@ namespace assay::sweep {
 
 class Bursts {
  public:
-  Bursts(const Station& station, Field& field) : station_(station), field_(field), random_(std::random_device{}()) {}
+  Bursts(const Station& station, Field& field)
+      : station_(station), field_(field), random_(std::random_device{}()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates (indices into the
   // field). One that fails to open, or kills the worker, ends; the worker is replaced.
   // `worker` gives the process to use: called again after a death.
   using WorkerSource = std::function<Result<Child*>()>;
-  Status open(const Instances& instances, std::vector<size_t> candidates, WorkerSource source, uint64_t seed);
+  Status open(const Instances& instances, std::vector<size_t> candidates, WorkerSource source,
+              uint64_t seed);
 
   struct Sample {
-    size_t candidate = 0;    // Index into the field.
+    size_t candidate = 0;  // Index into the field.
     int64_t ns = 0;
     bool clean = false;
     int launches = 0;
   };
   struct Round {
-    std::vector<Sample> samples;         // In the order that they ran; incomplete if something died.
+    std::vector<Sample> samples;  // In the order that they ran; incomplete if something died.
     bool complete = false;
   };
   // One burst of each candidate still open among `who`, in random order. A death ends the candidate
-  // that was running, reopens the rest in a new worker, and gives an incomplete round. Where it cannot
-  // be told who that was, nobody ends, and from then on each burst is a call of its own.
+  // that was running, reopens the rest in a new worker, and gives an incomplete round. Where it
+  // cannot be told who that was, nobody ends, and from then on each burst is a call of its own.
   Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
 
   // Judges the newest timed output of a candidate; a wrong one ends it.
@@ -45,7 +47,7 @@ class Bursts {
   Status unload();
 
   double timed_seconds() const { return timed_ns_ * 1e-9; }
-  double wall_seconds() const { return wall_ns_ * 1e-9; }   // Of rounds, by the parent's clock.
+  double wall_seconds() const { return wall_ns_ * 1e-9; }  // Of rounds, by the parent's clock.
   const measure::TimerFacts& timer() const { return timer_; }
   int sets() const { return sets_; }
   bool is_open(size_t candidate) const;
@@ -53,7 +55,8 @@ class Bursts {
  private:
   Status load();
   Status load_and_open(const std::vector<size_t>& candidates);
-  Status call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage, Round& round);
+  Status call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage,
+                     Round& round);
   Status recover(const std::vector<size_t>& order, const Ending& ending);
   Status open_one(size_t candidate);
   Status judge(const Instances& instances, size_t candidate, bool launch_again);
@@ -70,7 +73,7 @@ class Bursts {
   int sets_ = 0;
   std::map<size_t, int> handles_;
   bool one_by_one_ = false;
-  int rounds_ = 0;   // Since open().
+  int rounds_ = 0;  // Since open().
   measure::TimerFacts timer_;
   double timed_ns_ = 0, wall_ns_ = 0;
 };

@@ -15,13 +15,13 @@ namespace assay::sweep {
 // A kernel on its way through one problem. `outcome` is what the record will say of it.
 struct Candidate {
   KernelOutcome outcome;
-  Json row;                  // Metadata, as workers take it.
-  Json artifact;             // Null until it is built.
-  bool is_default = false;   // What a caller of its library gets without choosing.
+  Json row;                 // Metadata, as workers take it.
+  Json artifact;            // Null until it is built.
+  bool is_default = false;  // What a caller of its library gets without choosing.
   bool built = false;
   bool proven = false;
-  double launch_ns = 0;      // Rough, from the proof; then from the race.
-  int launches = 1;          // Per burst.
+  double launch_ns = 0;  // Rough, from the proof; then from the race.
+  int launches = 1;      // Per burst.
 
   bool alive() const { return is_timed(outcome.ending); }
   std::string family() const;

@@ -38,7 +38,8 @@ Error told(const Json& error) {
   Error read{ErrorCode::failed, "no reason given"};
   if (code != error.end() && code->is_number_integer()) {
     const auto number = code->get<int64_t>();
-    if (number >= 0 && number <= static_cast<int64_t>(ErrorCode::internal)) read.code = static_cast<ErrorCode>(number);
+    if (number >= 0 && number <= static_cast<int64_t>(ErrorCode::internal))
+      read.code = static_cast<ErrorCode>(number);
   }
   if (message != error.end() && message->is_string()) read.message = message->get<std::string>();
   return read;
@@ -60,9 +61,15 @@ Error as_error(const CallFailure& failure, std::string_view doing) {
       how = death.signal != 0 ? fmt::format("was killed by signal {}", death.signal)
                               : fmt::format("exited with code {}", death.exit_code);
       break;
-    case Death::Kind::timed_out: how = fmt::format("did not answer within {} s", death.limit_seconds); break;
-    case Death::Kind::out_of_memory: how = fmt::format("grew beyond {} MiB", death.limit_bytes >> 20); break;
-    case Death::Kind::broke_protocol: how = "sent what is no message: " + death.detail; break;
+    case Death::Kind::timed_out:
+      how = fmt::format("did not answer within {} s", death.limit_seconds);
+      break;
+    case Death::Kind::out_of_memory:
+      how = fmt::format("grew beyond {} MiB", death.limit_bytes >> 20);
+      break;
+    case Death::Kind::broke_protocol:
+      how = "sent what is no message: " + death.detail;
+      break;
   }
   std::string message = fmt::format("{}: our process {}", doing, how);
   if (!death.output_tail.empty()) message += "; it last printed: " + sanitize(death.output_tail);
@@ -98,7 +105,8 @@ void Child::drain() {
       if (got == 0) pipe->reset();
       if (got <= 0) break;
       output_.append(buffer, static_cast<size_t>(got));
-      if (output_.size() > 2 * kOutputTailBytes) output_.erase(0, output_.size() - kOutputTailBytes);
+      if (output_.size() > 2 * kOutputTailBytes)
+        output_.erase(0, output_.size() - kOutputTailBytes);
     }
   }
 }
@@ -111,7 +119,8 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
   death.detail = std::move(detail);
   if (process_) {
     // One that closed its channel is about to end; give it a moment to say how.
-    auto status = kind == Death::Kind::crashed ? process_->wait(2 * kNsPerSecond) : process_->poll();
+    auto status =
+        kind == Death::Kind::crashed ? process_->wait(2 * kNsPerSecond) : process_->poll();
     if (!status || status->running()) {
       // It lives on without a channel: then it was closed on purpose, and the end is of our making.
       if (kind == Death::Kind::crashed) {
@@ -138,7 +147,8 @@ Death Child::dismiss(std::string detail) {
   return death_ ? *death_ : die(Death::Kind::broke_protocol, 0, std::move(detail));
 }
 
-CallResult<Message> Child::call(const Json& asked, double timeout_seconds, std::span<const int> fds) {
+CallResult<Message> Child::call(const Json& asked, double timeout_seconds,
+                                std::span<const int> fds) {
   if (death_) return tl::unexpected<CallFailure>(*death_);
   Json request = asked;
   const uint64_t ticket = tickets_();
@@ -146,8 +156,8 @@ CallResult<Message> Child::call(const Json& asked, double timeout_seconds, std::
   const int64_t deadline = monotonic_ns() + static_cast<int64_t>(timeout_seconds * 1e9);
   if (auto sent = channel_->send(request, fds, deadline); !sent) {
     const bool late = sent.error().code == ErrorCode::busy;
-    return tl::unexpected<CallFailure>(
-        die(late ? Death::Kind::timed_out : Death::Kind::crashed, timeout_seconds, sent.error().message));
+    return tl::unexpected<CallFailure>(die(late ? Death::Kind::timed_out : Death::Kind::crashed,
+                                           timeout_seconds, sent.error().message));
   }
   for (;;) {
     // Answer, output, end of the child, or the user's wish to stop: whichever comes first.
@@ -168,21 +178,25 @@ CallResult<Message> Child::call(const Json& asked, double timeout_seconds, std::
       if (message) {
         const Json& json = message->json;
         const auto answered = json.is_object() ? json.find("ticket") : json.end();
-        if (answered == json.end() || !answered->is_number_unsigned() || answered->get<uint64_t>() != ticket)
-          return tl::unexpected<CallFailure>(
-              die(Death::Kind::broke_protocol, timeout_seconds, "an answer to nothing that was asked"));
-        if (const auto error = json.find("error"); error != json.end()) return tl::unexpected<CallFailure>(told(*error));
+        if (answered == json.end() || !answered->is_number_unsigned() ||
+            answered->get<uint64_t>() != ticket)
+          return tl::unexpected<CallFailure>(die(Death::Kind::broke_protocol, timeout_seconds,
+                                                 "an answer to nothing that was asked"));
+        if (const auto error = json.find("error"); error != json.end())
+          return tl::unexpected<CallFailure>(told(*error));
         return std::move(*message);
       }
       if (message.error().code == ErrorCode::failed)
         return tl::unexpected<CallFailure>(die(Death::Kind::crashed, timeout_seconds, ""));
       if (message.error().code != ErrorCode::busy)
-        return tl::unexpected<CallFailure>(die(Death::Kind::broke_protocol, timeout_seconds, message.error().message));
+        return tl::unexpected<CallFailure>(
+            die(Death::Kind::broke_protocol, timeout_seconds, message.error().message));
     }
     // Its own children may hold the channel open beyond its end.
     else if ((watched[4].revents & POLLIN) != 0)
       return tl::unexpected<CallFailure>(die(Death::Kind::crashed, timeout_seconds, ""));
-    if (options_.memory_limit_bytes > 0 && resident_bytes(process_->pid()) > options_.memory_limit_bytes)
+    if (options_.memory_limit_bytes > 0 &&
+        resident_bytes(process_->pid()) > options_.memory_limit_bytes)
       return tl::unexpected<CallFailure>(die(Death::Kind::out_of_memory, timeout_seconds, ""));
     if (monotonic_ns() >= deadline)
       return tl::unexpected<CallFailure>(die(Death::Kind::timed_out, timeout_seconds, ""));

@@ -21,8 +21,8 @@ struct ChildOptions {
   std::string role;                        // "worker" or "referee": argv[1].
   std::string program = "/proc/self/exe";  // Ourselves.
   std::vector<std::string> environment;
-  int64_t memory_limit_bytes = 0;          // Resident; 0: no limit.
-  int cancel_fd = -1;                      // Readable: calls end with ErrorCode::interrupted.
+  int64_t memory_limit_bytes = 0;  // Resident; 0: no limit.
+  int cancel_fd = -1;              // Readable: calls end with ErrorCode::interrupted.
 };
 
 // Why a child is no more.
@@ -31,10 +31,10 @@ struct Death {
   Kind kind = Kind::crashed;
   int signal = 0;
   int exit_code = 0;
-  double limit_seconds = 0;      // For timed_out.
-  int64_t limit_bytes = 0;       // For out_of_memory.
-  std::string output_tail;       // Last of what it printed; untrusted.
-  std::string detail;            // For broke_protocol.
+  double limit_seconds = 0;  // For timed_out.
+  int64_t limit_bytes = 0;   // For out_of_memory.
+  std::string output_tail;   // Last of what it printed; untrusted.
+  std::string detail;        // For broke_protocol.
 };
 
 // A call's failure: the child answered with an error and lives on, or it died.
@@ -69,7 +69,7 @@ class Child {
   std::optional<Subprocess> process_;
   std::optional<MessageChannel> channel_;
   std::optional<Death> death_;
-  std::string output_;   // Tail of stdout and stderr.
+  std::string output_;  // Tail of stdout and stderr.
   std::mt19937_64 tickets_{std::random_device{}()};
 };
 

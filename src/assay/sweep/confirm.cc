@@ -45,7 +45,8 @@ ProcessSamples empty_samples(const Field& field, const std::vector<size_t>& fina
   return samples;
 }
 
-void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists, const Bursts::Round& round) {
+void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
+               const Bursts::Round& round) {
   // Buffers of every set lie at places of their own (worker_problem.h), and bursts walk through the
   // sets: all rounds of a process are one block over many placements.
   samples.placement.push_back(0);
@@ -94,7 +95,8 @@ Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceRe
   ASSAY_TRY(base.commit());
   ASSAY_TRY(base.make(InputKind::uniform));
   for (int p = 0; p < station.request.processes; ++p) {
-    station.observer.on_stage("confirm", static_cast<size_t>(p) + 1, static_cast<size_t>(station.request.processes), "");
+    station.observer.on_stage("confirm", static_cast<size_t>(p) + 1,
+                              static_cast<size_t>(station.request.processes), "");
     Instances instances(station);
     ASSAY_TRY(instances.commit());
     ASSAY_TRY(instances.derive_from(base, 0));

@@ -10,10 +10,10 @@
 namespace assay::sweep {
 namespace {
 
-constexpr double kStartSeconds = 60;   // Loading libraries from a cold disk, users' compilers aside.
+constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
-// Thread pools must sleep between bursts, and use the cores they are given: libraries read this when
-// they are mapped, so it is set when the worker is executed.
+// Thread pools must sleep between bursts, and use the cores they are given: libraries read this
+// when they are mapped, so it is set when the worker is executed.
 std::vector<std::string> worker_environment(const Request& request) {
   std::vector<std::string> environment = request.environment;
   const auto set = [&](std::string_view name, const std::string& value) {
@@ -36,8 +36,8 @@ std::vector<std::string> worker_environment(const Request& request) {
 
 }  // namespace
 
-Result<Message> ask(Child& child, const Json& request, double timeout_seconds, std::string_view doing,
-                    std::span<const int> fds) {
+Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
+                    std::string_view doing, std::span<const int> fds) {
   auto answer = child.call(request, timeout_seconds, fds);
   if (!answer) return fail(as_error(answer.error(), doing));
   return std::move(*answer);
@@ -55,7 +55,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(bool confined) {
 
   Json providers = Json::array();
   for (const ProviderRequest& provider : request_.providers)
-    providers.push_back({{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
+    providers.push_back(
+        {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
   ASSAY_TRY(const Message ready, ask(*child,
                                      {{"do", "init"},
                                       {"threads", request_.threads},
@@ -69,7 +70,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(bool confined) {
   facts_.providers = ready.json.value("providers", Json::array());
   ASSAY_TRY(facts_.target, text(ready.json, "target"));
   facts_.threads = static_cast<int>(number_or(ready.json, "threads", 1));
-  facts_.last_level_cache_bytes = static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
+  facts_.last_level_cache_bytes =
+      static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
   facts_.memory_bytes = static_cast<int64_t>(number_or(ready.json, "memory_bytes", 0));
   if (confined) facts_.confined = ready.json.value("confined", false);
   return child;

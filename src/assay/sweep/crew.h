@@ -31,11 +31,14 @@ class Crew {
   Result<Child*> runner();
   Result<Child*> referee();
 
-  // The index-th confirming process: fresh for a sweep, shared by its problems, asleep between turns.
+  // The index-th confirming process: fresh for a sweep, shared by its problems, asleep between
+  // turns.
   Result<Child*> confirmer(size_t index);
-  void dismiss_confirmers();   // The next ones are new processes.
+  void dismiss_confirmers();  // The next ones are new processes.
 
-  const WorkerFacts& facts() const { return facts_; }   // Filled once builder() or runner() was called.
+  const WorkerFacts& facts() const {
+    return facts_;
+  }  // Filled once builder() or runner() was called.
 
   // Stops everything; what is needed again starts again.
   void dismiss();
@@ -49,7 +52,7 @@ class Crew {
 };
 
 // For errors of our own processes, which no candidate can have caused.
-Result<Message> ask(Child& child, const Json& request, double timeout_seconds, std::string_view doing,
-                    std::span<const int> fds = {});
+Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
+                    std::string_view doing, std::span<const int> fds = {});
 
 }  // namespace assay::sweep

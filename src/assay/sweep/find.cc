@@ -9,7 +9,8 @@ namespace {
 
 constexpr double kDiscoverSeconds = 120;
 
-Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& request, const std::string& target) {
+Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& request,
+                               const std::string& target) {
   message["filter"] = request.filter;
   if (!target.empty()) message["target"] = target;
   ASSAY_TRY(const Message answer, ask(worker, message, kDiscoverSeconds, "looking for kernels"));
@@ -20,7 +21,8 @@ Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& reque
     DiscoveredRow found;
     ASSAY_TRY(found.metadata, KernelMetadata::from_json(*metadata));
     ASSAY_TRY(const std::string role, text(row, "role"));
-    for (const auto known : {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
+    for (const auto known :
+         {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
       if (to_string(known) == role) found.role = known;
     discovery.rows.push_back(std::move(found));
   }
@@ -34,10 +36,14 @@ Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& reque
 
 KernelRole record_role(ProviderRole role) {
   switch (role) {
-    case ProviderRole::stock: return KernelRole::stock;
-    case ProviderRole::ours: return KernelRole::ours;
-    case ProviderRole::user: return KernelRole::user;
-    case ProviderRole::reference: return KernelRole::reference;
+    case ProviderRole::stock:
+      return KernelRole::stock;
+    case ProviderRole::ours:
+      return KernelRole::ours;
+    case ProviderRole::user:
+      return KernelRole::user;
+    case ProviderRole::reference:
+      return KernelRole::reference;
   }
   return KernelRole::user;
 }
@@ -48,7 +54,8 @@ Json Station::message(const char* what) const {
   return {{"do", what}, {"problem", problem.to_json()}, {"operation", problem.operation()}};
 }
 
-Result<Discovery> discover(const Request& request, const Problem* problem, const std::string& target) {
+Result<Discovery> discover(const Request& request, const Problem* problem,
+                           const std::string& target) {
   Crew crew(request);
   ASSAY_TRY(Child * worker, crew.builder());
   Json message = {{"do", "discover"}};
@@ -61,20 +68,25 @@ Result<Discovery> discover(const Request& request, const Problem* problem, const
 
 Result<Field> find_candidates(const Station& station) {
   ASSAY_TRY(Child * worker, station.crew.builder());
-  ASSAY_TRY(Discovery discovery, ask_for_rows(*worker, station.message("discover"), station.request, ""));
+  ASSAY_TRY(Discovery discovery,
+            ask_for_rows(*worker, station.message("discover"), station.request, ""));
   Field field;
   field.refusals = std::move(discovery.refusals);
   const auto& race_class = station.request.race_class;
   for (DiscoveredRow& row : discovery.rows) {
-    if (row.role == ProviderRole::reference) continue;   // Never raced.
+    if (row.role == ProviderRole::reference) continue;  // Never raced.
     if (row.metadata.prepares() && race_class.preparation == measure::Preparation::none) {
-      field.refusals.add(Reason::preparation_class, 1,
-                         fmt::format("{} packs a constant operand, and this race forbids preparation", row.metadata.name()));
+      field.refusals.add(
+          Reason::preparation_class, 1,
+          fmt::format("{} packs a constant operand, and this race forbids preparation",
+                      row.metadata.name()));
       continue;
     }
-    if (row.metadata.dependent_launch() && race_class.dependent_launch == measure::DependentLaunch::forbidden) {
-      field.refusals.add(Reason::dependent_launch_class, 1,
-                         fmt::format("{} launches dependently, and this race forbids it", row.metadata.name()));
+    if (row.metadata.dependent_launch() &&
+        race_class.dependent_launch == measure::DependentLaunch::forbidden) {
+      field.refusals.add(
+          Reason::dependent_launch_class, 1,
+          fmt::format("{} launches dependently, and this race forbids it", row.metadata.name()));
       continue;
     }
     Candidate candidate;

@@ -7,7 +7,7 @@
 
 namespace assay::sweep {
 namespace {
-constexpr uint32_t kExceptionFlags = 0x3f;   // Sticky, and set by honest arithmetic.
+constexpr uint32_t kExceptionFlags = 0x3f;  // Sticky, and set by honest arithmetic.
 }  // namespace
 
 FloatControl FloatControl::read() {

@@ -13,10 +13,12 @@ constexpr double kLoadSeconds = 120;
 
 Status Instances::commit() {
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(const Message answer, ask(*referee, {{"do", "commit"}}, kLoadSeconds, "committing to a seed"));
+  ASSAY_TRY(const Message answer,
+            ask(*referee, {{"do", "commit"}}, kLoadSeconds, "committing to a seed"));
   ASSAY_TRY(seed_, integer(answer.json, "seed"));
   ASSAY_TRY(commitment_, text(answer.json, "commitment"));
-  return station_.journal.add({{"line", "commit"}, {"problem", station_.problem.name()}, {"commitment", commitment_}});
+  return station_.journal.add(
+      {{"line", "commit"}, {"problem", station_.problem.name()}, {"commitment", commitment_}});
 }
 
 Status Instances::keep(Message answer, std::string kind) {
@@ -31,14 +33,17 @@ Status Instances::keep(Message answer, std::string kind) {
 Status Instances::make_all_kinds() {
   ASSAY_TRY(commit());
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(const Message answer, ask(*referee, station_.message("kinds"), kLoadSeconds, "choosing inputs"));
+  ASSAY_TRY(const Message answer,
+            ask(*referee, station_.message("kinds"), kLoadSeconds, "choosing inputs"));
   ASSAY_TRY(const Json* kinds, member(answer.json, "kinds"));
   for (const Json& kind : *kinds) {
     Json message = station_.message("instance");
     message["kind"] = kind;
     message["seed"] = seed_;
-    station_.observer.on_stage("reference", made_.size() + 1, kinds->size(), kind.get<std::string>());
-    ASSAY_TRY(Message made, ask(*referee, message, kReferenceSeconds, "making inputs and their reference"));
+    station_.observer.on_stage("reference", made_.size() + 1, kinds->size(),
+                               kind.get<std::string>());
+    ASSAY_TRY(Message made,
+              ask(*referee, message, kReferenceSeconds, "making inputs and their reference"));
     ASSAY_TRY(keep(std::move(made), kind.get<std::string>()));
   }
   return {};
@@ -49,14 +54,16 @@ Status Instances::make(InputKind kind) {
   Json message = station_.message("instance");
   message["kind"] = to_string(kind);
   message["seed"] = seed_;
-  ASSAY_TRY(Message made, ask(*referee, message, kReferenceSeconds, "making inputs and their reference"));
+  ASSAY_TRY(Message made,
+            ask(*referee, message, kReferenceSeconds, "making inputs and their reference"));
   return keep(std::move(made), std::string(to_string(kind)));
 }
 
 Status Instances::derive_from(const Instances& base, size_t index) {
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(Message made, ask(*referee, {{"do", "derive"}, {"instance", base.made_[index].id}, {"seed", seed_}},
-                              kReferenceSeconds, "deriving inputs"));
+  ASSAY_TRY(Message made,
+            ask(*referee, {{"do", "derive"}, {"instance", base.made_[index].id}, {"seed", seed_}},
+                kReferenceSeconds, "deriving inputs"));
   return keep(std::move(made), base.made_[index].kind);
 }
 
@@ -73,23 +80,27 @@ Status Instances::load_into(Child& worker, uint64_t seed) const {
 Result<Check> Instances::check(size_t index, int output_fd, uint64_t variation) const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   const int fds[] = {output_fd};
-  ASSAY_TRY(const Message answer,
-            ask(*referee, {{"do", "check"}, {"instance", made_[index].id}, {"variation", variation}},
-                kReferenceSeconds, "comparing an output with its reference", fds));
+  ASSAY_TRY(
+      const Message answer,
+      ask(*referee, {{"do", "check"}, {"instance", made_[index].id}, {"variation", variation}},
+          kReferenceSeconds, "comparing an output with its reference", fds));
   ASSAY_TRY(const Json* check, member(answer.json, "check"));
   return check_from_json(*check);
 }
 
 Result<std::string> Instances::reveal() const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(const Message answer, ask(*referee, {{"do", "reveal"}, {"seed", seed_}}, kLoadSeconds, "publishing a seed"));
+  ASSAY_TRY(const Message answer,
+            ask(*referee, {{"do", "reveal"}, {"seed", seed_}}, kLoadSeconds, "publishing a seed"));
   return text(answer.json, "seed");
 }
 
 Status Instances::drop() {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   for (const Made& made : made_)
-    ASSAY_TRY(ask(*referee, {{"do", "drop"}, {"instance", made.id}}, kLoadSeconds, "dropping inputs").map([](const Message&) {}));
+    ASSAY_TRY(
+        ask(*referee, {{"do", "drop"}, {"instance", made.id}}, kLoadSeconds, "dropping inputs")
+            .map([](const Message&) {}));
   made_.clear();
   return {};
 }

@@ -26,8 +26,8 @@ class Instances {
 
   Status load_into(Child& worker, uint64_t seed) const;
   Result<Check> check(size_t index, int output_fd, uint64_t variation) const;
-  Result<std::string> reveal() const;   // Hex.
-  Status drop();                        // The referee forgets them.
+  Result<std::string> reveal() const;  // Hex.
+  Status drop();                       // The referee forgets them.
 
   size_t count() const { return made_.size(); }
   const std::string& kind(size_t index) const { return made_[index].kind; }

@@ -35,20 +35,24 @@ std::string set_aside_name(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& header, IfPresent if_present) {
+Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& header,
+                              IfPresent if_present) {
   const std::filesystem::path path = folder / kName;
   std::error_code error;
   const bool present = std::filesystem::exists(path, error);
   if (present && if_present == IfPresent::refuse)
     return fail(ErrorCode::invalid_input,
-                "{}: a run is here already; go on with it by --resume, or move it aside by --fresh", path.string());
+                "{}: a run is here already; go on with it by --resume, or move it aside by --fresh",
+                path.string());
   std::vector<std::string> notes;
   if (present && if_present == IfPresent::fresh) {
     // Not while somebody is writing it.
     ASSAY_TRY(auto unused, FileLock::try_lock((folder / ".lock").string()));
     const std::string aside = set_aside_name(folder);
     std::filesystem::rename(folder, aside, error);
-    if (error) return fail(ErrorCode::machine, "{}: cannot be moved aside: {}", folder.string(), error.message());
+    if (error)
+      return fail(ErrorCode::machine, "{}: cannot be moved aside: {}", folder.string(),
+                  error.message());
     notes.push_back(fmt::format("the run that was in {} is now in {}", folder.string(), aside));
   }
   if (!present && if_present == IfPresent::resume)
@@ -73,18 +77,23 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
       if (!parsed) {
         // A crash tears the last line and no other.
         if (end != std::string::npos && end + 1 < content.size())
-          return fail(ErrorCode::machine, "{}:{}: the journal is damaged before its end ({}); start anew by --fresh",
+          return fail(ErrorCode::machine,
+                      "{}:{}: the journal is damaged before its end ({}); start anew by --fresh",
                       path.string(), line, parsed.error().message);
         keep_bytes = at;
         notes.push_back(fmt::format("{}:{}: cut off a torn last line", path.string(), line));
         break;
       }
       if (line == 1) {
-        if (!parsed->is_object() || parsed->value("schema", std::string()) != kSchema || !parsed->contains("asked"))
-          return fail(ErrorCode::invalid_input, "{}:1: not a journal of this version ({}); start anew by --fresh", path.string(), kSchema);
+        if (!parsed->is_object() || parsed->value("schema", std::string()) != kSchema ||
+            !parsed->contains("asked"))
+          return fail(ErrorCode::invalid_input,
+                      "{}:1: not a journal of this version ({}); start anew by --fresh",
+                      path.string(), kSchema);
         if ((*parsed)["asked"] != header)
           return fail(ErrorCode::invalid_input,
-                      "{}: that run was asked for something else (it differs in: {}); resume with the same request, or start anew by --fresh",
+                      "{}: that run was asked for something else (it differs in: {}); resume with "
+                      "the same request, or start anew by --fresh",
                       path.string(), difference((*parsed)["asked"], header));
         began = parsed->value("began", std::string());
       } else {

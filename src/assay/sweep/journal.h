@@ -19,7 +19,8 @@ namespace assay::sweep {
 class Journal {
  public:
   // header: what was asked; resuming with another one is refused with what differs.
-  static Result<Journal> open(const std::filesystem::path& folder, const Json& header, IfPresent if_present);
+  static Result<Journal> open(const std::filesystem::path& folder, const Json& header,
+                              IfPresent if_present);
 
   Status add(const Json& line);
 

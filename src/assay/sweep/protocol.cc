@@ -12,13 +12,15 @@ Result<const Json*> member(const Json& object, const char* key) {
 
 Result<int64_t> integer(const Json& object, const char* key) {
   ASSAY_TRY(const Json* value, member(object, key));
-  if (!value->is_number_integer()) return fail(ErrorCode::internal, "field {} of a message is no integer", key);
+  if (!value->is_number_integer())
+    return fail(ErrorCode::internal, "field {} of a message is no integer", key);
   return value->get<int64_t>();
 }
 
 Result<std::string> text(const Json& object, const char* key) {
   ASSAY_TRY(const Json* value, member(object, key));
-  if (!value->is_string()) return fail(ErrorCode::internal, "field {} of a message is no text", key);
+  if (!value->is_string())
+    return fail(ErrorCode::internal, "field {} of a message is no text", key);
   return value->get<std::string>();
 }
 
@@ -37,10 +39,14 @@ Result<Problem> problem_from(const Json& message) {
 }
 
 Json to_json(const Check& check) {
-  return {{"right", check.right},       {"method", check.method},
-          {"elements", check.elements}, {"compared", check.compared},
-          {"wrong", check.wrong},       {"max_error", check.max_error},
-          {"mean_error", check.mean_error}, {"smallest_visible", check.smallest_visible},
+  return {{"right", check.right},
+          {"method", check.method},
+          {"elements", check.elements},
+          {"compared", check.compared},
+          {"wrong", check.wrong},
+          {"max_error", check.max_error},
+          {"mean_error", check.mean_error},
+          {"smallest_visible", check.smallest_visible},
           {"first_wrong", check.first_wrong}};
 }
 

@@ -1,26 +1,26 @@
 #pragma once
 
 // What parent, worker and referee say to one another: {"do": NAME, ...} and an answer, which is an
-// object with results or {"error": {"code", "message"}}, and repeats the request's "ticket". Descriptors carry operands and outputs.
+// object with results or {"error": {"code", "message"}}, and repeats the request's "ticket".
+// Descriptors carry operands and outputs.
 //
-// worker    init      device, providers, users' kernels            -> fingerprint, target, providers
-//           discover  problem, filter, providers                   -> rows (metadata, role), refusals
-//           compile   problem, row                                 -> artifact
-//           load      problem, instances + fds                     -> {}
-//           prove     row, artifact, instances                     -> per instance facts + fds
-//           rotate    condition                                    -> sets
-//           open      row, artifact                                -> handle, bytes
-//           round     bursts [[handle, launches]...], seed         -> bursts [[ns, clean, waited, launches]...]
-//           collect   handle, back                                 -> variation + fd
-//           intact                                               -> whether the operand sets are as they were
-//           close     handles                                      -> {}
-//           unload                                                 -> {}
-// referee   commit                                                 -> commitment of a new secret seed
-//           instance  problem, kind, seed index                    -> instance, input operands + fds
-//           derive    instance                                     -> likewise
-//           check     instance, variation + fd                     -> Check
-//           reveal    seed index                                   -> seed
-//           drop                                                   -> forgets all instances
+// worker    init      device, providers, users' kernels            -> fingerprint, target,
+// providers
+//           discover  problem, filter, providers                   -> rows (metadata, role),
+//           refusals compile   problem, row                                 -> artifact load
+//           problem, instances + fds                     -> {} prove     row, artifact, instances
+//           -> per instance facts + fds rotate    condition                                    ->
+//           sets open      row, artifact                                -> handle, bytes round
+//           bursts [[handle, launches]...], seed         -> bursts [[ns, clean, waited,
+//           launches]...] collect   handle, back                                 -> variation + fd
+//           intact                                               -> whether the operand sets are as
+//           they were close     handles                                      -> {} unload -> {}
+// referee   commit                                                 -> commitment of a new secret
+// seed
+//           instance  problem, kind, seed index                    -> instance, input operands +
+//           fds derive    instance                                     -> likewise check instance,
+//           variation + fd                     -> Check reveal    seed index -> seed drop ->
+//           forgets all instances
 
 #include <nlohmann/json.hpp>
 
@@ -56,10 +56,10 @@ void serve(MessageChannel& channel, Handler&& handle) {
       answer->json["ticket"] = std::move(ticket);
       sent = channel.send(answer->json, fds);
     } else {
-      sent = channel.send({{"error",
-                            {{"code", static_cast<int>(answer.error().code)},
-                             {"message", answer.error().message}}},
-                           {"ticket", std::move(ticket)}});
+      sent = channel.send(
+          {{"error",
+            {{"code", static_cast<int>(answer.error().code)}, {"message", answer.error().message}}},
+           {"ticket", std::move(ticket)}});
     }
     if (!sent) return;
   }

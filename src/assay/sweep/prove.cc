@@ -27,7 +27,8 @@ void add_check(Candidate& candidate, const std::string& kind, const Check& check
   if (check.right) return;
   proof.right = false;
   if (candidate.alive())
-    candidate.outcome.ending = ending::Mismatch{fmt::format("{} inputs: {}", kind, check.first_wrong)};
+    candidate.outcome.ending =
+        ending::Mismatch{fmt::format("{} inputs: {}", kind, check.first_wrong)};
 }
 
 // What a worker says of the launches on one instance. Not well formed: no worker of ours said it.
@@ -35,7 +36,7 @@ struct LaunchFacts {
   double ns = 0;
   bool repeatable = true, inputs_changed = false, float_control_changed = false;
   std::string trespass;
-  size_t outputs = 1;   // The first launch's, and the second's where it is not known to be the same.
+  size_t outputs = 1;  // The first launch's, and the second's where it is not known to be the same.
 };
 
 Result<LaunchFacts> read_launch(const Json& json) {
@@ -68,27 +69,34 @@ Result<std::vector<LaunchFacts>> read_launches(const Message& answer, size_t ins
     }
   }
   if (read.size() != instances || outputs != answer.fds.size())
-    return fail(ErrorCode::internal, "{} launches and {} outputs for {} instances", read.size(), answer.fds.size(), instances);
+    return fail(ErrorCode::internal, "{} launches and {} outputs for {} instances", read.size(),
+                answer.fds.size(), instances);
   return read;
 }
 
 void add_launch(Candidate& candidate, const LaunchFacts& launch) {
   KernelOutcome& outcome = candidate.outcome;
   outcome.proof->launches += 2;
-  if (launch.ns > 0) candidate.launch_ns = candidate.launch_ns > 0 ? std::min(candidate.launch_ns, launch.ns) : launch.ns;
+  if (launch.ns > 0)
+    candidate.launch_ns =
+        candidate.launch_ns > 0 ? std::min(candidate.launch_ns, launch.ns) : launch.ns;
   if (!launch.repeatable) outcome.proof->bitwise_repeatable = false;
   if (!candidate.alive()) return;
-  if (!launch.trespass.empty()) outcome.ending = ending::Violation{"writes_outside", launch.trespass};
-  else if (launch.inputs_changed) outcome.ending = ending::Violation{"inputs_changed", "wrote to an input"};
+  if (!launch.trespass.empty())
+    outcome.ending = ending::Violation{"writes_outside", launch.trespass};
+  else if (launch.inputs_changed)
+    outcome.ending = ending::Violation{"inputs_changed", "wrote to an input"};
   else if (launch.float_control_changed)
-    outcome.ending = ending::Violation{"float_control", "left the processor rounding, or treating subnormal numbers, "
-                                                        "in another way than it found it"};
+    outcome.ending =
+        ending::Violation{"float_control",
+                          "left the processor rounding, or treating subnormal numbers, "
+                          "in another way than it found it"};
 }
 
 }  // namespace
 
-Status judge_proof(Candidate& candidate, const Instances& instances, size_t count, const Message& answer,
-                   Child& worker) {
+Status judge_proof(Candidate& candidate, const Instances& instances, size_t count,
+                   const Message& answer, Child& worker) {
   const auto launches = read_launches(answer, count);
   if (!launches) {
     candidate.outcome.ending = ending_of(worker.dismiss(launches.error().message), "verify");
@@ -106,16 +114,19 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
   }
   const auto busy = answer.json.find("busy_threads");
   if (candidate.alive() && busy != answer.json.end() && *busy == true)
-    candidate.outcome.ending = ending::Violation{"background_work", "its threads went on working after its launches, and would slow down every other kernel"};
-  // What a wrong kernel left behind (inputs that it changed, threads that write later) is no place to
-  // prove another one.
+    candidate.outcome.ending = ending::Violation{
+        "background_work",
+        "its threads went on working after its launches, and would slow down every other kernel"};
+  // What a wrong kernel left behind (inputs that it changed, threads that write later) is no place
+  // to prove another one.
   if (!candidate.alive()) worker.dismiss("a wrong kernel ran there");
   return {};
 }
 
 Status prove(const Station& station, Field& field) {
   size_t wanted = 0;
-  for (const Candidate& candidate : field.candidates) wanted += candidate.alive() && !candidate.proven ? 1 : 0;
+  for (const Candidate& candidate : field.candidates)
+    wanted += candidate.alive() && !candidate.proven ? 1 : 0;
   if (wanted == 0) return {};
 
   Instances instances(station);
@@ -131,7 +142,8 @@ Status prove(const Station& station, Field& field) {
     ASSAY_TRY(Child * worker, station.crew.runner());
     if (!loaded) {
       Status done_loading = instances.load_into(*worker, 1);
-      if (!done_loading && !worker->alive() && done_loading.error().code != ErrorCode::interrupted) {
+      if (!done_loading && !worker->alive() &&
+          done_loading.error().code != ErrorCode::interrupted) {
         // What ran in it before brought it down after its answers.
         ASSAY_TRY(worker, station.crew.runner());
         done_loading = instances.load_into(*worker, 1);

@@ -1,3 +1,5 @@
+#include "assay/stats/race.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +9,6 @@
 
 #include "assay/base/clock.h"
 #include "assay/stats/plan_confirm.h"
-#include "assay/stats/race.h"
 #include "assay/sweep/bursts.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
@@ -15,7 +16,8 @@
 namespace assay::sweep {
 namespace {
 
-constexpr int kLoneRounds = 12;   // Of a kernel that has nobody to race: as many as the second look sees.
+constexpr int kLoneRounds =
+    12;  // Of a kernel that has nobody to race: as many as the second look sees.
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -27,7 +29,8 @@ double median(std::vector<double> values) {
 // What a user has without choosing: the default of the first stock provider that has one here.
 std::string find_baseline(const Field& field) {
   for (const Candidate& candidate : field.candidates)
-    if (candidate.alive() && candidate.proven && candidate.outcome.role == KernelRole::stock && candidate.is_default)
+    if (candidate.alive() && candidate.proven && candidate.outcome.role == KernelRole::stock &&
+        candidate.is_default)
       return candidate.outcome.id;
   return {};
 }
@@ -36,13 +39,15 @@ std::string name_of(stats::RaceEnd end) { return std::string(stats::to_string(en
 
 // The user's entrants that are asked about: in a race the fastest of each of their kernels by its
 // first burst, so that versions can be set side by side; elsewhere the fastest of all.
-std::vector<size_t> asked_about(const Station& station, const Field& field, const std::vector<size_t>& entrants,
+std::vector<size_t> asked_about(const Station& station, const Field& field,
+                                const std::vector<size_t>& entrants,
                                 const std::vector<stats::Burst>& first) {
-  std::map<std::string, size_t> best;   // By family.
+  std::map<std::string, size_t> best;  // By family.
   for (size_t i = 0; i < entrants.size(); ++i) {
     const Candidate& candidate = field.candidates[entrants[i]];
     if (candidate.outcome.role != KernelRole::user || !first[i].clean) continue;
-    const auto [found, is_new] = best.emplace(station.request.kind == "race" ? candidate.family() : "", i);
+    const auto [found, is_new] =
+        best.emplace(station.request.kind == "race" ? candidate.family() : "", i);
     if (!is_new && first[i].ns < first[found->second].ns) found->second = i;
   }
   std::vector<size_t> asked;
@@ -52,7 +57,8 @@ std::vector<size_t> asked_about(const Station& station, const Field& field, cons
 
 // A sweep asks whether anything beats stock, a race whether the user's kernel does.
 bool may_be_candidate(const Request& request, const Candidate& candidate) {
-  if (request.kind != "race" || request.kernels.empty()) return candidate.outcome.role != KernelRole::stock;
+  if (request.kind != "race" || request.kernels.empty())
+    return candidate.outcome.role != KernelRole::stock;
   return is_raced_about(request, candidate);
 }
 
@@ -106,35 +112,42 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   ASSAY_TRY(instances.commit());
   ASSAY_TRY(instances.make(InputKind::uniform));
   Bursts bursts(station, field);
-  ASSAY_TRY(bursts.open(instances, entrants, [&] { return station.crew.runner(); }, 2));
+  ASSAY_TRY(bursts.open(
+      instances, entrants, [&] { return station.crew.runner(); }, 2));
 
   // The first call of each was cold: a burst's length is set from it, and again from stage 2.
   const auto set_launches = [&](size_t index) {
     Candidate& candidate = field.candidates[index];
     const bool isolated = station.condition.spacing == measure::Spacing::isolated;
-    candidate.launches = isolated ? 1 : measure::launches_per_burst(candidate.launch_ns, bursts.timer(), std::max(1, bursts.sets() / 2));
+    candidate.launches = isolated ? 1
+                                  : measure::launches_per_burst(candidate.launch_ns, bursts.timer(),
+                                                                std::max(1, bursts.sets() / 2));
   };
   std::ranges::for_each(entrants, set_launches);
 
   // Stage 2: one burst each; what is beyond three times the best is dropped.
   std::vector<bool> keep;
-  for (const size_t index : entrants) keep.push_back(field.candidates[index].outcome.id == result.baseline);
+  for (const size_t index : entrants)
+    keep.push_back(field.candidates[index].outcome.id == result.baseline);
   std::vector<stats::Burst> first(entrants.size(), stats::Burst{0, false});
   for (int attempt = 0; attempt < 3; ++attempt) {
     ASSAY_TRY(const auto round, bursts.round(entrants, "race"));
     for (const auto& sample : round.samples) {
-      const auto at = static_cast<size_t>(std::ranges::find(entrants, sample.candidate) - entrants.begin());
+      const auto at =
+          static_cast<size_t>(std::ranges::find(entrants, sample.candidate) - entrants.begin());
       const double ns = static_cast<double>(sample.ns) / sample.launches;
       if (!first[at].clean || ns < first[at].ns) first[at] = {ns, true};
     }
-    if (round.complete && attempt >= 1) break;   // Twice: the first burst of all warms caches and clocks.
+    if (round.complete && attempt >= 1)
+      break;  // Twice: the first burst of all warms caches and clocks.
   }
   // A user's kernel is asked about, however slow: of a family with tunables, its best point.
   const std::vector<size_t> users = asked_about(station, field, entrants, first);
   for (const size_t user : users) keep[user] = true;
   std::vector<bool> dropped(entrants.size(), false);
   if (!station.request.exhaustive)
-    for (const int kernel : stats::drop_hopeless(first, keep)) dropped[static_cast<size_t>(kernel)] = true;
+    for (const int kernel : stats::drop_hopeless(first, keep))
+      dropped[static_cast<size_t>(kernel)] = true;
   std::vector<size_t> runners, gone;
   std::vector<bool> runner_keep;
   for (size_t i = 0; i < entrants.size(); ++i) {
@@ -142,7 +155,8 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     if (first[i].ns > 0) candidate.launch_ns = first[i].ns;
     set_launches(entrants[i]);
     if (dropped[i]) {
-      candidate.outcome.race = RaceSummary{1, 1, first[i].ns * 1e-3, 1, "beyond three times the best"};
+      candidate.outcome.race =
+          RaceSummary{1, 1, first[i].ns * 1e-3, 1, "beyond three times the best"};
       gone.push_back(entrants[i]);
       ++result.record.dropped;
     } else if (candidate.alive()) {
@@ -162,19 +176,24 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   int failures = 0;
   // Alone it races nobody; how long it takes is still to be known.
   const auto lone_rounds_left = [&] {
-    return runners.size() == 1 && laps.rounds(0) < kLoneRounds && bursts.wall_seconds() <= budget_seconds;
+    return runners.size() == 1 && laps.rounds(0) < kLoneRounds &&
+           bursts.wall_seconds() <= budget_seconds;
   };
   while (!runners.empty() && (!racing.ended() || lone_rounds_left())) {
     std::vector<size_t> who;
     for (size_t i = 0; i < runners.size(); ++i)
-      if (racing.in_race(static_cast<int>(i)) && field.candidates[runners[i]].alive()) who.push_back(runners[i]);
+      if (racing.in_race(static_cast<int>(i)) && field.candidates[runners[i]].alive())
+        who.push_back(runners[i]);
     if (who.empty()) break;
     ASSAY_TRY(const auto round, bursts.round(who, "race"));
-    if (!round.complete && ++failures > 20 + 2 * static_cast<int>(runners.size())) return fail(ErrorCode::machine, "the race of {} could not complete a round in {} attempts", station.problem.name(), failures);
+    if (!round.complete && ++failures > 20 + 2 * static_cast<int>(runners.size()))
+      return fail(ErrorCode::machine, "the race of {} could not complete a round in {} attempts",
+                  station.problem.name(), failures);
     std::ranges::fill(row, stats::Burst{0, false});
     bool spoiled = false;
     for (const auto& sample : round.samples) {
-      const auto at = static_cast<size_t>(std::ranges::find(runners, sample.candidate) - runners.begin());
+      const auto at =
+          static_cast<size_t>(std::ranges::find(runners, sample.candidate) - runners.begin());
       const double ns = static_cast<double>(sample.ns) / sample.launches;
       row[at] = {ns, sample.clean};
       laps.add(at, ns, sample.clean);
@@ -200,7 +219,8 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   for (const auto& standing : standings) {
     const auto runner = static_cast<size_t>(standing.kernel);
     Candidate& candidate = field.candidates[runners[runner]];
-    RaceSummary summary{laps.rounds(runner), laps.clean(runner), laps.median_us(runner), standing.dropped_after, ""};
+    RaceSummary summary{laps.rounds(runner), laps.clean(runner), laps.median_us(runner),
+                        standing.dropped_after, ""};
     if (standing.dropped_after > 0) summary.reason = "clearly behind the leader";
     if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
     candidate.outcome.race = summary;
@@ -208,25 +228,32 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   // Those that ended while they raced stand no more.
   std::vector<stats::RaceStanding> standing_still;
   for (const auto& standing : standings)
-    if (field.candidates[runners[static_cast<size_t>(standing.kernel)]].alive()) standing_still.push_back(standing);
+    if (field.candidates[runners[static_cast<size_t>(standing.kernel)]].alive())
+      standing_still.push_back(standing);
   // The headline is about the best kernel that may make one, however far behind stock it is.
   const auto best = std::ranges::find_if(standing_still, [&](const auto& standing) {
-    return may_be_candidate(station.request, field.candidates[runners[static_cast<size_t>(standing.kernel)]]);
+    return may_be_candidate(station.request,
+                            field.candidates[runners[static_cast<size_t>(standing.kernel)]]);
   });
   std::vector<stats::FinalistTraits> traits;
   for (size_t i = 0; i < runners.size(); ++i) {
     const KernelOutcome& outcome = field.candidates[runners[i]].outcome;
-    const bool asked = std::ranges::any_of(users, [&](size_t user) { return entrants[user] == runners[i]; });
+    const bool asked =
+        std::ranges::any_of(users, [&](size_t user) { return entrants[user] == runners[i]; });
     const bool headline = best != standing_still.end() && static_cast<size_t>(best->kernel) == i;
-    traits.push_back({outcome.role == KernelRole::stock, outcome.id == result.baseline || asked || headline});
+    traits.push_back(
+        {outcome.role == KernelRole::stock, outcome.id == result.baseline || asked || headline});
   }
   const std::vector<int> finalists = stats::choose_finalists(standing_still, traits);
-  for (const int kernel : finalists) result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
+  for (const int kernel : finalists)
+    result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
   if (!result.finalists.empty()) result.leader = result.finalists.front();
   for (const int kernel : finalists) {
     const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
-    if (result.candidate.empty() && may_be_candidate(station.request, candidate)) result.candidate = candidate.outcome.id;
-    result.round_ns += candidate.launch_ns * candidate.launches + 150e3;   // Switching, measured at ~0.1 ms.
+    if (result.candidate.empty() && may_be_candidate(station.request, candidate))
+      result.candidate = candidate.outcome.id;
+    result.round_ns +=
+        candidate.launch_ns * candidate.launches + 150e3;  // Switching, measured at ~0.1 ms.
   }
   if (result.candidate.empty()) result.candidate = result.leader;
   result.spread = stats::confirm_spread(standing_still, finalists, station.request.margin);

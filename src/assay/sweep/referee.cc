@@ -29,8 +29,9 @@ class Referee {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Referee::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"commit", &Referee::commit}, {"instance", &Referee::instance}, {"derive", &Referee::derive},
-        {"check", &Referee::check},   {"reveal", &Referee::reveal},     {"kinds", &Referee::kinds},
+        {"commit", &Referee::commit}, {"instance", &Referee::instance},
+        {"derive", &Referee::derive}, {"check", &Referee::check},
+        {"reveal", &Referee::reveal}, {"kinds", &Referee::kinds},
         {"drop", &Referee::drop}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
@@ -50,7 +51,8 @@ class Referee {
 
   Result<const SecretSeed*> seed_of(const Json& json) {
     ASSAY_TRY(const int64_t index, integer(json, "seed"));
-    if (index < 0 || static_cast<size_t>(index) >= seeds_.size()) return fail(ErrorCode::internal, "no seed {}", index);
+    if (index < 0 || static_cast<size_t>(index) >= seeds_.size())
+      return fail(ErrorCode::internal, "no seed {}", index);
     return &seeds_[static_cast<size_t>(index)];
   }
 
@@ -65,7 +67,8 @@ class Referee {
     ASSAY_TRY(const Problem problem, problem_from(message.json));
     ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
     Answer answer;
-    for (const InputKind kind : operation->useful_kinds(problem)) answer.json["kinds"].push_back(to_string(kind));
+    for (const InputKind kind : operation->useful_kinds(problem))
+      answer.json["kinds"].push_back(to_string(kind));
     return answer;
   }
 
@@ -87,7 +90,8 @@ class Referee {
     ASSAY_TRY(const InputKind kind, parse_kind(message.json));
     ASSAY_TRY(const SecretSeed* seed, seed_of(message.json));
     ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
-    const auto derived = seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kind)));
+    const auto derived =
+        seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kind)));
     ASSAY_TRY(auto made, operation->make_instance(problem, kind, derived));
     return hand_out(std::move(made));
   }
@@ -108,18 +112,21 @@ class Referee {
 
   Result<Answer> check(Message& message) {
     ASSAY_TRY(const Instance* instance, find(message.json));
-    if (message.fds.size() != 1) return fail(ErrorCode::internal, "one output is compared at a time");
+    if (message.fds.size() != 1)
+      return fail(ErrorCode::internal, "one output is compared at a time");
     ASSAY_TRY(auto output, MappedFile::map_read_only(message.fds.front().get(), Seal::fixed_size));
     size_t expected = 0;
     for (const Operand& operand : instance->problem().operands())
       if (operand.access != Access::read) expected = static_cast<size_t>(operand.span_bytes);
     if (output.size() != expected)
-      return fail(ErrorCode::failed, "the output has {} bytes, expected {}", output.size(), expected);
+      return fail(ErrorCode::failed, "the output has {} bytes, expected {}", output.size(),
+                  expected);
     // Copied out before it is looked at: whoever made it may still be able to write to it.
     const std::vector<std::byte> copy(output.bytes().begin(), output.bytes().end());
     const Json variation = message.json.value("variation", Json(0));
     Answer answer;
-    answer.json["check"] = to_json(instance->check(copy, variation.is_number() ? variation.get<uint64_t>() : 0));
+    answer.json["check"] =
+        to_json(instance->check(copy, variation.is_number() ? variation.get<uint64_t>() : 0));
     return answer;
   }
 

@@ -53,13 +53,14 @@ Json asked_for(const Request& request, const Crew& crew) {
 Environment describe(const Request& request, const Crew& crew) {
   Environment environment = measure::read_machine();
   const Json& fingerprint = crew.facts().fingerprint;
-  environment.device = {fingerprint.value("kind", ""), fingerprint.value("name", ""), fingerprint.value("id", ""),
-                        fingerprint.value("details", Json::object())};
+  environment.device = {fingerprint.value("kind", ""), fingerprint.value("name", ""),
+                        fingerprint.value("id", ""), fingerprint.value("details", Json::object())};
   environment.threads = crew.facts().threads;
   environment.compiler = request.cxx;
   for (const Json& provider : crew.facts().providers) {
     if (!provider.value("available", false)) continue;
-    LibraryStamp stamp{provider.value("name", ""), provider.value("version", ""), provider.value("path", ""), ""};
+    LibraryStamp stamp{provider.value("name", ""), provider.value("version", ""),
+                       provider.value("path", ""), ""};
     if (!stamp.path.empty())
       if (const auto content = read_file(stamp.path)) stamp.build_hash = sha256_hex(*content);
     environment.libraries.push_back(std::move(stamp));
@@ -128,17 +129,20 @@ std::pair<double, std::string> roofline(const ProblemRecord& record, const Probl
   if (peak <= 0) peak = ceiling_of(ceilings, name = "flops_f32");
   const double by_bytes = cold && read > 0 ? record.bytes / read : 0;
   const double by_flops = peak > 0 ? record.flops / peak : 0;
-  return by_bytes >= by_flops ? std::pair(by_bytes, std::string("read")) : std::pair(by_flops, name);
+  return by_bytes >= by_flops ? std::pair(by_bytes, std::string("read"))
+                              : std::pair(by_flops, name);
 }
 
 // A time below what physics allows is a violation, not a win.
 void refuse_impossible(Field& field, double floor_seconds) {
   if (floor_seconds <= 0) return;
   for (Candidate& candidate : field.candidates) {
-    if (!candidate.alive() || !candidate.outcome.race || candidate.outcome.race->median_us <= 0) continue;
+    if (!candidate.alive() || !candidate.outcome.race || candidate.outcome.race->median_us <= 0)
+      continue;
     if (candidate.outcome.race->median_us * 1e-6 < floor_seconds)
       candidate.outcome.ending = ending::Violation{
-          "below_physics", fmt::format("{:.2f} us a launch, where any core needs at least {:.2f} us to read the operands or do the arithmetic",
+          "below_physics", fmt::format("{:.2f} us a launch, where any core needs at least {:.2f} "
+                                       "us to read the operands or do the arithmetic",
                                        candidate.outcome.race->median_us, floor_seconds * 1e6)};
   }
 }
@@ -164,7 +168,8 @@ Status take_over(Field& field, const std::map<std::string, Json>& lines) {
   for (Candidate& candidate : field.candidates) {
     const auto line = lines.find(candidate.outcome.id);
     if (line == lines.end() || !line->second.contains("outcome")) continue;
-    ASSAY_TRY(const auto document, parse_json_document(canonical(line->second["outcome"]), "journal"));
+    ASSAY_TRY(const auto document,
+              parse_json_document(canonical(line->second["outcome"]), "journal"));
     ASSAY_TRY(auto outcome, read_kernel_outcome(JsonField(document)));
     // What was built then must be what is built now, or it was another kernel.
     if (candidate.built && outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
@@ -181,19 +186,22 @@ void count(Totals& totals, const ProblemRecord& record) {
     if (kernel.proof && kernel.proof->right) ++totals.proven;
     const std::string_view name = ending_name(kernel.ending);
     if (name == "mismatch" || name == "violation") ++totals.wrong;
-    if (name == "crash" || name == "timeout" || name == "out_of_memory" || name == "device_lost") ++totals.crashed;
+    if (name == "crash" || name == "timeout" || name == "out_of_memory" || name == "device_lost")
+      ++totals.crashed;
   }
   for (const auto& [reason, refusal] : record.refusals) totals.refused += refusal.count;
 }
 
 Result<std::vector<Ceiling>> measure_ceilings(Crew& crew) {
   ASSAY_TRY(Child * worker, crew.builder());
-  ASSAY_TRY(const Message answer, ask(*worker, {{"do", "ceilings"}}, 60, "measuring this machine's ceilings"));
+  ASSAY_TRY(const Message answer,
+            ask(*worker, {{"do", "ceilings"}}, 60, "measuring this machine's ceilings"));
   ASSAY_TRY(const Json* list, member(answer.json, "ceilings"));
   std::vector<Ceiling> ceilings;
   for (const Json& json : *list)
     ceilings.push_back({json.value("name", ""), number_or(json, "value", 0), json.value("unit", ""),
-                        static_cast<int>(number_or(json, "threads", 1)), json.value("from", ""), json.value("until", "")});
+                        static_cast<int>(number_or(json, "threads", 1)), json.value("from", ""),
+                        json.value("until", "")});
   return ceilings;
 }
 
@@ -205,8 +213,9 @@ bool nothing_to_race_for(const Request& request, const Field& field) {
 }
 
 // One shape through the house, one direction (api.md).
-Result<ProblemRecord> run_problem(const Station& station, const std::map<std::string, Json>& earlier,
-                                  double budget_seconds, Totals& totals, std::vector<Ceiling>& window) {
+Result<ProblemRecord> run_problem(const Station& station,
+                                  const std::map<std::string, Json>& earlier, double budget_seconds,
+                                  Totals& totals, std::vector<Ceiling>& window) {
   ProblemRecord record = begin_record(station);
   ASSAY_TRY(Field field, find_candidates(station));
   ASSAY_TRY(build(station, field));
@@ -230,14 +239,18 @@ Result<ProblemRecord> run_problem(const Station& station, const std::map<std::st
   record.race = race.record;
   const bool cold = station.condition.cache != measure::Cache::warm;
   const auto [roof_seconds, roof_name] = roofline(record, station.problem, ceilings, cold);
-  const Operand* first = station.problem.operands().empty() ? nullptr : &station.problem.operands().front();
-  refuse_impossible(field, measure::physics_floor_seconds(record.flops, record.bytes, first == nullptr ? DType::f32 : first->dtype,
-                                                          station.crew.facts().threads));
+  const Operand* first =
+      station.problem.operands().empty() ? nullptr : &station.problem.operands().front();
+  refuse_impossible(field,
+                    measure::physics_floor_seconds(record.flops, record.bytes,
+                                                   first == nullptr ? DType::f32 : first->dtype,
+                                                   station.crew.facts().threads));
 
   RunOptions options = options_of(station.request, station.crew, budget_seconds);
   fill();
   // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
-  for (int attempt = 0; station.request.confirm && attempt < 2 && !race.finalists.empty(); ++attempt) {
+  for (int attempt = 0; station.request.confirm && attempt < 2 && !race.finalists.empty();
+       ++attempt) {
     ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
     totals.timed_seconds += confirmed.timed_seconds;
     fill();
@@ -251,7 +264,9 @@ Result<ProblemRecord> run_problem(const Station& station, const std::map<std::st
     race.finalists.insert(race.finalists.begin(), race.leader);
   }
   if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
-    record.no_winner = race.finalists.empty() ? "no kernel was proven right and timed" : station.request.confirm ? "no finalist survived its confirmation" : "";
+    record.no_winner = race.finalists.empty()    ? "no kernel was proven right and timed"
+                       : station.request.confirm ? "no finalist survived its confirmation"
+                                                 : "";
   if (const KernelOutcome* winner = record.winner()) {
     const double us = record.decisive()->conclusion.median_us(winner->id);
     if (us > 0 && roof_seconds > 0) {
@@ -269,25 +284,30 @@ namespace {
 Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   const int64_t start = monotonic_ns();
   Request request = asked;
-  if (request.problems.empty()) return fail(ErrorCode::invalid_input, "there is no problem to race");
+  if (request.problems.empty())
+    return fail(ErrorCode::invalid_input, "there is no problem to race");
   hide_memory();
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));
   request.threads = crew.facts().threads;
   if (request.memory_limit_bytes == 0) request.memory_limit_bytes = crew.facts().memory_bytes / 2;
-  ASSAY_TRY(Journal journal, Journal::open(request.folder, asked_for(request, crew), request.if_present));
+  ASSAY_TRY(Journal journal,
+            Journal::open(request.folder, asked_for(request, crew), request.if_present));
   for (const std::string& note : journal.notes()) observer.on_note(note);
 
   RunRecord record;
   record.kind = request.kind;
   record.created = journal.began().empty() ? utc_now_iso8601() : journal.began();
-  record.id = fmt::format("{}-{}", request.folder.filename().string(), sha256_hex(record.created + request.folder.string()).substr(0, 8));
+  record.id = fmt::format("{}-{}", request.folder.filename().string(),
+                          sha256_hex(record.created + request.folder.string()).substr(0, 8));
   record.command_line = request.command_line;
   const BuildInfo& build = build_info();
   record.assay_version = build.version;
   record.assay_build = fmt::format("{}, {}, {}", build.revision, build.compiler, build.build_type);
   record.environment = describe(request, crew);
-  const double budget = request.budget_seconds > 0 ? request.budget_seconds : kSecondsPerProblem * static_cast<double>(request.problems.size());
+  const double budget = request.budget_seconds > 0
+                            ? request.budget_seconds
+                            : kSecondsPerProblem * static_cast<double>(request.problems.size());
   record.options = options_of(request, crew, budget);
   observer.on_begin(record.environment, request.problems);
 
@@ -295,10 +315,12 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   double budget_left = budget;
   for (size_t i = 0; i < request.problems.size(); ++i) {
     const Problem& problem = request.problems[i];
-    const Station station{request, crew, journal, observer, problem, measure::condition_for(problem, request.condition)};
+    const Station station{request,  crew,    journal,
+                          observer, problem, measure::condition_for(problem, request.condition)};
     observer.on_problem(i, problem, station.condition);
     const double share = budget_left / static_cast<double>(request.problems.size() - i);
-    if (const auto finished = earlier.problems.find(problem.name()); finished != earlier.problems.end()) {
+    if (const auto finished = earlier.problems.find(problem.name());
+        finished != earlier.problems.end()) {
       ASSAY_TRY(const auto document, parse_json_document(canonical(finished->second), "journal"));
       ASSAY_TRY(auto problem_record, read_problem_record(JsonField(document)));
       observer.on_problem_done(i, problem_record, true);
@@ -309,19 +331,25 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     const auto proofs = earlier.kernels.find(problem.name());
     const double timed_before = record.totals.timed_seconds;
     ASSAY_TRY(auto problem_record,
-              run_problem(station, proofs == earlier.kernels.end() ? std::map<std::string, Json>{} : proofs->second,
-                          share, record.totals, record.environment.ceilings));
+              run_problem(
+                  station,
+                  proofs == earlier.kernels.end() ? std::map<std::string, Json>{} : proofs->second,
+                  share, record.totals, record.environment.ceilings));
     ASSAY_TRY(journal.add({{"line", "problem"}, {"record", to_json(problem_record)}}));
     observer.on_problem_done(i, problem_record, false);
     record.problems.push_back(std::move(problem_record));
     // What one problem did not need, the others may have.
-    budget_left = std::max(0.0, budget_left - std::min(share, record.totals.timed_seconds - timed_before));
+    budget_left =
+        std::max(0.0, budget_left - std::min(share, record.totals.timed_seconds - timed_before));
   }
   for (const ProblemRecord& problem : record.problems) count(record.totals, problem);
-  record.trust = crew.facts().confined ? TrustGrade::confined_native : TrustGrade::unconfined_native;
+  record.trust =
+      crew.facts().confined ? TrustGrade::confined_native : TrustGrade::unconfined_native;
   record.trust_reason = crew.facts().confined
-                            ? "candidates ran as native code in a process without capabilities; the timer lives there too, bracketed by the parent's clock"
-                            : "candidates ran as native code in a process of this user; the timer lives there too, bracketed by the parent's clock";
+                            ? "candidates ran as native code in a process without capabilities; "
+                              "the timer lives there too, bracketed by the parent's clock"
+                            : "candidates ran as native code in a process of this user; the timer "
+                              "lives there too, bracketed by the parent's clock";
   record.environment.load_after = measure::other_load();
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   ASSAY_TRY(write_record((request.folder / "record.json").string(), record));
@@ -347,10 +375,12 @@ Result<MachineReport> inspect(const Request& request, bool with_ceilings) {
   for (const Json& json : crew.facts().providers) {
     ProviderReport provider;
     provider.name = json.value("name", "");
-    for (const auto role : {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
+    for (const auto role :
+         {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
       if (to_string(role) == json.value("role", "")) provider.role = role;
-    provider.availability = {json.value("available", false), json.value("reason", ""), json.value("version", ""),
-                             json.value("path", ""), json.value("details", Json::object())};
+    provider.availability = {json.value("available", false), json.value("reason", ""),
+                             json.value("version", ""), json.value("path", ""),
+                             json.value("details", Json::object())};
     report.providers.push_back(std::move(provider));
   }
   report.environment = describe(request, crew);

@@ -24,7 +24,7 @@ struct Station {
   Observer& observer;
   const Problem& problem;
   measure::Condition condition;
-  Json message(const char* what) const;   // {"do": what, "problem": ..., "operation": ...}
+  Json message(const char* what) const;  // {"do": what, "problem": ..., "operation": ...}
 };
 
 // Who can do it; why the others cannot.
@@ -36,25 +36,25 @@ Status build(const Station& station, Field& field);
 // Right or not, and how that was checked. A crash ends that candidate alone.
 Status prove(const Station& station, Field& field);
 
-// Judges what a worker answered to "prove" with the first `count` instances. An answer that no worker
-// of ours gives ends the candidate, and the worker.
-Status judge_proof(Candidate& candidate, const Instances& instances, size_t count, const Message& answer,
-                   Child& worker);
+// Judges what a worker answered to "prove" with the first `count` instances. An answer that no
+// worker of ours gives ends the candidate, and the worker.
+Status judge_proof(Candidate& candidate, const Instances& instances, size_t count,
+                   const Message& answer, Child& worker);
 
 // Rounds against one another; spends, claims nothing.
 struct RaceResult {
   RaceRecord record;
-  std::vector<std::string> finalists;   // Ids; leader first.
+  std::vector<std::string> finalists;  // Ids; leader first.
   std::string leader, candidate, baseline, incumbent;
-  double spread = 0;                    // Of one round's log ratio, which confirming has to beat.
-  double round_ns = 0;                  // One round of the finalists, switching included.
+  double spread = 0;    // Of one round's log ratio, which confirming has to beat.
+  double round_ns = 0;  // One round of the finalists, switching included.
   double timed_seconds = 0;
 };
 Result<RaceResult> race(const Station& station, Field& field, double budget_seconds);
 
 // Fresh processes, fresh secret seeds, rounds fixed beforehand: the samples of a claim.
 struct ConfirmResult {
-  Confirmation confirmation;            // Without a conclusion.
+  Confirmation confirmation;  // Without a conclusion.
   double timed_seconds = 0;
   std::vector<Ceiling> ceilings;
 };

@@ -19,34 +19,34 @@ namespace assay::sweep {
 // A provider to ask, under its own name or another: two copies of one library can race each other.
 struct ProviderRequest {
   std::string name;
-  std::string as;                // Empty: name.
+  std::string as;  // Empty: name.
   ProviderSettings settings;
 };
 
 enum class IfPresent : uint8_t {
-  refuse,   // A journal in the run's folder is an error, and nothing is touched.
-  resume,   // Go on where it stopped.
-  fresh,    // Move the old run aside.
+  refuse,  // A journal in the run's folder is an error, and nothing is touched.
+  resume,  // Go on where it stopped.
+  fresh,   // Move the old run aside.
 };
 
 struct Request {
-  std::string kind = "sweep";    // "sweep", "race" or "run": how the record calls it.
+  std::string kind = "sweep";  // "sweep", "race" or "run": how the record calls it.
   std::vector<Problem> problems;
   std::string suite;
   std::vector<ProviderRequest> providers;
-  std::vector<std::string> kernels;      // Users' files: FILE or FILE::ENTRY.
+  std::vector<std::string> kernels;  // Users' files: FILE or FILE::ENTRY.
   // Of a race: the families of `kernels` whose verdict is wanted; empty: all. Where none of them is
   // proven right there is nothing to race for.
   std::vector<std::string> about;
   std::string filter;
   measure::ConditionRequest condition;
   measure::RaceClass race_class;
-  int threads = 0;               // 0: physical cores less one, at least one.
-  double margin = 0.01;          // Fraction.
-  double budget_seconds = 0;     // Of timing; 0: kSecondsPerProblem for each problem.
-  bool exhaustive = false;       // No dropping: confirm every kernel that was proven.
-  bool confirm = true;           // False for `run`: prove and time, no claim.
-  int processes = 7;             // Fresh processes of a confirmation.
+  int threads = 0;            // 0: physical cores less one, at least one.
+  double margin = 0.01;       // Fraction.
+  double budget_seconds = 0;  // Of timing; 0: kSecondsPerProblem for each problem.
+  bool exhaustive = false;    // No dropping: confirm every kernel that was proven.
+  bool confirm = true;        // False for `run`: prove and time, no claim.
+  int processes = 7;          // Fresh processes of a confirmation.
 
   std::filesystem::path folder;  // Journal, logs and record; made if absent.
   IfPresent if_present = IfPresent::refuse;
@@ -57,7 +57,7 @@ struct Request {
   double trial_timeout_seconds = 20;     // A candidate's single answer; hangs end here.
   int64_t memory_limit_bytes = 0;        // Of a worker; 0: half of the machine's memory.
   std::string program = "/proc/self/exe";
-  int cancel_fd = -1;            // Readable: stop, journal complete, ErrorCode::interrupted.
+  int cancel_fd = -1;  // Readable: stop, journal complete, ErrorCode::interrupted.
   Log log;
 };
 
@@ -67,9 +67,9 @@ inline constexpr double kSecondsPerProblem = 10;
 struct Standing {
   std::string label;
   double median_us = 0;
-  double ratio = 1;              // Leader's time over this one's: below 1 it is behind.
-  double error = 0;              // Standard error of log(ratio).
-  int dropped_after = 0;         // Rounds; 0 while it runs.
+  double ratio = 1;       // Leader's time over this one's: below 1 it is behind.
+  double error = 0;       // Standard error of log(ratio).
+  int dropped_after = 0;  // Rounds; 0 while it runs.
 };
 
 // What a screen may show. Called from the thread that runs the sweep; must not throw.
@@ -78,7 +78,8 @@ class Observer {
   virtual ~Observer() = default;
   virtual void on_begin(const Environment&, const std::vector<Problem>&) {}
   virtual void on_problem(size_t /*index*/, const Problem&, const measure::Condition&) {}
-  virtual void on_stage(const std::string& /*stage*/, size_t /*done*/, size_t /*total*/, const std::string& /*what*/) {}
+  virtual void on_stage(const std::string& /*stage*/, size_t /*done*/, size_t /*total*/,
+                        const std::string& /*what*/) {}
   virtual void on_standings(int /*round*/, const std::vector<Standing>&) {}
   virtual void on_problem_done(size_t /*index*/, const ProblemRecord&, bool /*from_journal*/) {}
   virtual void on_note(const std::string& /*sentence*/) {}
@@ -97,9 +98,10 @@ struct DiscoveredRow {
 struct Discovery {
   std::vector<DiscoveredRow> rows;
   RefusalCounts refusals;
-  std::map<std::string, std::string> missing;   // Provider -> why.
+  std::map<std::string, std::string> missing;  // Provider -> why.
 };
-Result<Discovery> discover(const Request& request, const Problem* problem, const std::string& target);
+Result<Discovery> discover(const Request& request, const Problem* problem,
+                           const std::string& target);
 
 // What each provider has on this machine, asked in a worker: for `assay providers` and `doctor`.
 struct ProviderReport {

@@ -17,7 +17,7 @@ namespace assay::sweep {
 namespace {
 
 constexpr int kChannelFd = 3;
-constexpr size_t kRepeated = 2;   // Exact and uniform inputs come first; the probes run once.
+constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the probes run once.
 
 class Worker {
  public:
@@ -27,12 +27,11 @@ class Worker {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"init", &Worker::init},       {"discover", &Worker::discover}, {"compile", &Worker::compile},
-        {"load", &Worker::load},       {"prove", &Worker::prove},       {"rotate", &Worker::rotate},
-        {"open", &Worker::open},       {"round", &Worker::round},       {"collect", &Worker::collect},
-        {"close", &Worker::close},     {"unload", &Worker::unload},     {"timer", &Worker::timer},
-        {"intact", &Worker::intact},
-        {"ceilings", &Worker::ceilings}};
+        {"init", &Worker::init},     {"discover", &Worker::discover}, {"compile", &Worker::compile},
+        {"load", &Worker::load},     {"prove", &Worker::prove},       {"rotate", &Worker::rotate},
+        {"open", &Worker::open},     {"round", &Worker::round},       {"collect", &Worker::collect},
+        {"close", &Worker::close},   {"unload", &Worker::unload},     {"timer", &Worker::timer},
+        {"intact", &Worker::intact}, {"ceilings", &Worker::ceilings}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -95,8 +94,8 @@ class Worker {
   }
 
   // Under its own name, or as another: a copy of a library racing itself.
-  Status add(const Provider& provider, const Availability& availability, const ProviderSettings& settings,
-             const std::string& as) {
+  Status add(const Provider& provider, const Availability& availability,
+             const ProviderSettings& settings, const std::string& as) {
     if (!availability.available) return {};
     if (as.empty()) {
       catalog_.add(provider, settings);
@@ -114,11 +113,14 @@ class Worker {
       const Provider* taker = nullptr;
       for (const auto& provider : providers_) {
         const auto extensions = provider->extensions();
-        const bool takes = std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-        if (entry.provider.empty() ? takes : provider->info().name == entry.provider) taker = provider.get();
+        const bool takes =
+            std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+        if (entry.provider.empty() ? takes : provider->info().name == entry.provider)
+          taker = provider.get();
       }
       if (taker == nullptr)
-        return fail(ErrorCode::invalid_input, "{}: no provider takes {}; name one with the field provider", entry.origin,
+        return fail(ErrorCode::invalid_input,
+                    "{}: no provider takes {}; name one with the field provider", entry.origin,
                     entry.provider.empty() ? extension : entry.provider);
       ASSAY_TRY(auto family, taker->bring(entry));
       catalog_.add(taker->info().name, taker->info().role, std::move(family));
@@ -155,7 +157,8 @@ class Worker {
 
   ProviderRole role_of(const KernelMetadata& metadata) const {
     for (const auto& entry : catalog_.entries())
-      if (entry.provider == metadata.provider() && entry.family->name() == metadata.family()) return entry.role;
+      if (entry.provider == metadata.provider() && entry.family->name() == metadata.family())
+        return entry.role;
     return ProviderRole::user;
   }
 
@@ -188,12 +191,14 @@ class Worker {
           continue;
         }
         if (next >= message.fds.size()) return fail(ErrorCode::internal, "operands are missing");
-        ASSAY_TRY(auto mapped, MappedFile::map_read_only(message.fds[next++].get(), Seal::unchanging));
+        ASSAY_TRY(auto mapped,
+                  MappedFile::map_read_only(message.fds[next++].get(), Seal::unchanging));
         instance.push_back(std::move(mapped));
       }
     }
     const auto seed = static_cast<uint64_t>(number_or(message.json, "seed", 1));
-    ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), *device_, threads_, std::move(instances), seed));
+    ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), *device_, threads_,
+                                              std::move(instances), seed));
     return Answer{};
   }
 
@@ -217,7 +222,8 @@ class Worker {
     Json& launches = answer.json["launches"] = Json::array();
     for (const Json& index : *instances) {
       if (!index.is_number_unsigned()) return fail(ErrorCode::internal, "an instance is a number");
-      ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>(), index.get<size_t>() < kRepeated));
+      ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>(),
+                                            index.get<size_t>() < kRepeated));
       launches.push_back({{"ns", proven.launch_ns},
                           {"repeatable", proven.repeatable},
                           {"trespass", proven.trespass},
@@ -260,8 +266,10 @@ class Worker {
     Answer answer;
     Json& samples = answer.json["bursts"] = Json::array();
     for (const Json& burst : *bursts) {
-      if (!burst.is_array() || burst.size() != 2) return fail(ErrorCode::internal, "a burst is a pair");
-      auto sample = problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
+      if (!burst.is_array() || burst.size() != 2)
+        return fail(ErrorCode::internal, "a burst is a pair");
+      auto sample =
+          problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
       if (!sample) {
         answer.json["failed"] = {{"handle", burst[0]}, {"message", sample.error().message}};
         return answer;
@@ -306,7 +314,9 @@ class Worker {
   Result<Answer> timer(Message&) {
     const auto facts = measure::measure_timer();
     Answer answer;
-    answer.json = {{"tick_ns", facts.tick_ns}, {"read_ns", facts.read_ns}, {"empty_burst_ns", facts.empty_burst_ns}};
+    answer.json = {{"tick_ns", facts.tick_ns},
+                   {"read_ns", facts.read_ns},
+                   {"empty_burst_ns", facts.empty_burst_ns}};
     return answer;
   }
 
@@ -314,9 +324,14 @@ class Worker {
     constexpr double kSeconds = 0.12;
     Answer answer;
     Json& list = answer.json["ceilings"] = Json::array();
-    for (const Ceiling& ceiling : measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds))
-      list.push_back({{"name", ceiling.name}, {"value", ceiling.value}, {"unit", ceiling.unit},
-                      {"threads", ceiling.threads}, {"from", ceiling.from}, {"until", ceiling.until}});
+    for (const Ceiling& ceiling :
+         measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds))
+      list.push_back({{"name", ceiling.name},
+                      {"value", ceiling.value},
+                      {"unit", ceiling.unit},
+                      {"threads", ceiling.threads},
+                      {"from", ceiling.from},
+                      {"until", ceiling.until}});
     return answer;
   }
 
@@ -332,7 +347,8 @@ class Worker {
 
 }  // namespace
 
-Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup) {
+Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers,
+                   const CatalogSetup& setup) {
   MessageChannel channel{UniqueFd(kChannelFd)};
   Worker worker(providers, setup);
   serve(channel, [&](Message& message) { return worker.handle(message); });

@@ -15,12 +15,12 @@ namespace assay::sweep {
 namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
-constexpr int kLeastSets = 4;          // Placements per process and problem; method.md, section 2.
-constexpr double kCacheMultiple = 3;   // Caches are hardly LRU; method.md, section 1.
+constexpr int kLeastSets = 4;         // Placements per process and problem; method.md, section 2.
+constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; method.md, section 1.
 // More sets than this would fill the memory with copies of a small operand: what their total lacks
 // to be cold by itself is flushed from the caches after each use instead.
 constexpr int kMostSets = 64;
-constexpr int kOutputRing = 2;         // Outputs of one kernel that survive its next launches.
+constexpr int kOutputRing = 2;  // Outputs of one kernel that survive its next launches.
 constexpr int kWorkspaceCopies = 4;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
 constexpr int64_t kRestNs = kNsPerSecond;
@@ -32,7 +32,8 @@ bool reads(const Operand& operand) { return operand.access != Access::write; }
 class PreparedPool : public Prepared {
  public:
   // `expected` calls of like size: their memory is taken in few large chunks.
-  PreparedPool(Device& device, uint64_t seed, size_t expected) : device_(device), random_{seed, 7}, expected_(expected) {}
+  PreparedPool(Device& device, uint64_t seed, size_t expected)
+      : device_(device), random_{seed, 7}, expected_(expected) {}
 
   Result<std::span<std::byte>> allocate(size_t bytes) override {
     const size_t pages = (bytes + 4095) / 4096 + random_.below(calls_++, 16);
@@ -48,7 +49,8 @@ class PreparedPool : public Prepared {
       chunks_.push_back(std::move(chunk));
       used_ = 0;
     }
-    auto* start = static_cast<std::byte*>(chunks_.back()->data()) + used_ + (wanted - (bytes + 4095) / 4096 * 4096);
+    auto* start = static_cast<std::byte*>(chunks_.back()->data()) + used_ +
+                  (wanted - (bytes + 4095) / 4096 * 4096);
     used_ += wanted;
     return std::span<std::byte>(start, bytes);
   }
@@ -63,10 +65,13 @@ class PreparedPool : public Prepared {
 };
 
 std::string describe(const verify::GuardedArena::Trespass& trespass, std::string_view what) {
-  return fmt::format("{} bytes written outside {} (first at byte {} of it)", trespass.changed, what, trespass.byte);
+  return fmt::format("{} bytes written outside {} (first at byte {} of it)", trespass.changed, what,
+                     trespass.byte);
 }
 
-Result<UniqueFd> copy_out(std::span<const std::byte> bytes) { return create_sealed_memfd("assay-output", bytes); }
+Result<UniqueFd> copy_out(std::span<const std::byte> bytes) {
+  return create_sealed_memfd("assay-output", bytes);
+}
 
 }  // namespace
 
@@ -74,23 +79,30 @@ Result<UniqueFd> copy_out(std::span<const std::byte> bytes) { return create_seal
 struct WorkerProblem::Panels {
   PreparedPool pool;
   std::vector<std::span<std::byte>> sets;
-  double prepare_seconds = 0;      // Of one set.
+  double prepare_seconds = 0;  // Of one set.
 };
 
 struct WorkerProblem::OpenKernel {
   Kernel kernel;
-  std::unique_ptr<verify::GuardedArena> buffers;   // Output ring, then workspaces.
-  std::shared_ptr<Panels> panels;                  // Outlive the plans that point into them.
-  std::vector<Plan> plans;                         // One per operand set.
-  std::vector<Plan*> next;                         // Scratch for a burst: no allocation while timing.
-  struct Use { size_t set; uint64_t variation; };
-  std::vector<Use> recent;                         // The last launches, newest last.
+  std::unique_ptr<verify::GuardedArena> buffers;  // Output ring, then workspaces.
+  std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
+  std::vector<Plan> plans;                        // One per operand set.
+  std::vector<Plan*> next;  // Scratch for a burst: no allocation while timing.
+  struct Use {
+    size_t set;
+    uint64_t variation;
+  };
+  std::vector<Use> recent;  // The last launches, newest last.
   uint64_t workspace_bytes = 0;
 };
 
-WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
-                             uint64_t seed)
-    : problem_(std::move(problem)), operation_(operation), device_(device), threads_(threads), seed_(seed) {
+WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device& device,
+                             int threads, uint64_t seed)
+    : problem_(std::move(problem)),
+      operation_(operation),
+      device_(device),
+      threads_(threads),
+      seed_(seed) {
   for (size_t i = 0; i < problem_.operands().size(); ++i)
     if (problem_.operands()[i].access != Access::read) output_ = i;
 }
@@ -109,14 +121,16 @@ Result<std::unique_ptr<WorkerProblem>> WorkerProblem::create(
   const auto operands = worker->problem_.operands();
   for (const auto& instance : instances) {
     if (instance.size() != operands.size())
-      return fail(ErrorCode::internal, "an instance has {} operands, its problem {}", instance.size(), operands.size());
+      return fail(ErrorCode::internal, "an instance has {} operands, its problem {}",
+                  instance.size(), operands.size());
     InputSet set;
     std::vector<size_t> sizes;
     for (size_t i = 0; i < operands.size(); ++i) {
       set.index.push_back(reads(operands[i]) ? sizes.size() : kNone);
       if (!reads(operands[i])) continue;
       if (instance[i].size() != static_cast<size_t>(operands[i].span_bytes))
-        return fail(ErrorCode::internal, "operand {} has {} bytes, expected {}", operands[i].role, instance[i].size(), operands[i].span_bytes);
+        return fail(ErrorCode::internal, "operand {} has {} bytes, expected {}", operands[i].role,
+                    instance[i].size(), operands[i].span_bytes);
       sizes.push_back(instance[i].size());
     }
     ASSAY_TRY(set.arena, verify::GuardedArena::allocate(device, sizes, worker->next_seed()));
@@ -130,8 +144,8 @@ Result<std::unique_ptr<WorkerProblem>> WorkerProblem::create(
   return worker;
 }
 
-Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
-                                          bool repeat) {
+Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& artifact,
+                                          size_t instance, bool repeat) {
   if (instance >= instances_.size()) return fail(ErrorCode::internal, "no instance {}", instance);
   InputSet& inputs = instances_[instance];
   const auto operands = problem_.operands();
@@ -145,7 +159,8 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   for (size_t i = 0; i < operands.size(); ++i)
     arguments.data.push_back(inputs.index[i] == kNone ? buffers.at(0).data()
                                                       : inputs.arena.at(inputs.index[i]).data());
-  ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared}));
+  ASSAY_TRY(Plan plan,
+            kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared}));
 
   ProvenLaunch proven;
   std::vector<std::byte> first;
@@ -176,10 +191,12 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   }
   if (const auto trespass = buffers.find_trespass())
     proven.trespass = describe(*trespass, trespass->index == 0 ? "the output" : "the workspace");
-  if (const auto trespass = inputs.arena.find_trespass()) proven.trespass = describe(*trespass, "an input");
+  if (const auto trespass = inputs.arena.find_trespass())
+    proven.trespass = describe(*trespass, "an input");
   for (size_t i = 0; i < operands.size(); ++i) {
     if (inputs.index[i] == kNone) continue;
-    if (fast_hash(std::span<const std::byte>(inputs.arena.at(inputs.index[i])), seed_) != inputs.hashes[inputs.index[i]])
+    if (fast_hash(std::span<const std::byte>(inputs.arena.at(inputs.index[i])), seed_) !=
+        inputs.hashes[inputs.index[i]])
       proven.inputs_changed = true;
   }
   ASSAY_TRY(proven.output, copy_out(first));
@@ -200,7 +217,8 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
       cold_bytes += static_cast<double>(operand.span_bytes);
   int count = kLeastSets;
   if (cold_bytes > 0) {
-    const double wanted = kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
+    const double wanted =
+        kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
     const bool can_flush = measure::flush_from_caches({});
     flush_ = wanted > kMostSets && can_flush;
     count = flush_ ? kMostSets : std::max(count, static_cast<int>(std::min(wanted, 1e6)) + 1);
@@ -238,15 +256,19 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
   opened->workspace_bytes = kernel.workspace_bytes(problem_, threads_);
-  std::vector<size_t> sizes(kOutputRing, static_cast<size_t>(problem_.operands()[output_].span_bytes));
+  std::vector<size_t> sizes(kOutputRing,
+                            static_cast<size_t>(problem_.operands()[output_].span_bytes));
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   opened->buffers = std::make_unique<verify::GuardedArena>(std::move(buffers));
   const std::string layout = kernel.prepared_layout(problem_);
-  const std::string shared = layout.empty() ? layout : kernel.metadata().provider() + "/" + kernel.metadata().family() + "/" + layout;
+  const std::string shared = layout.empty() ? layout
+                                            : kernel.metadata().provider() + "/" +
+                                                  kernel.metadata().family() + "/" + layout;
   if (!shared.empty()) opened->panels = panels_[shared].lock();
   if (!opened->panels) {
-    opened->panels = std::make_shared<Panels>(Panels{PreparedPool(device_, next_seed(), sets_.size()), {}});
+    opened->panels =
+        std::make_shared<Panels>(Panels{PreparedPool(device_, next_seed(), sets_.size()), {}});
     if (!shared.empty()) panels_[shared] = opened->panels;
   }
   Opened facts;
@@ -257,8 +279,9 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
     const auto workspace = opened->buffers->at(kOutputRing + s % kWorkspaceCopies);
     Panels& panels = *opened->panels;
     const bool packed = s < panels.sets.size();
-    ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
-                                      packed ? panels.sets[s] : std::span<std::byte>{}}));
+    ASSAY_TRY(Plan plan,
+              kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
+                           packed ? panels.sets[s] : std::span<std::byte>{}}));
     facts.prepared_bytes = plan.prepared_bytes();
     if (!packed) {
       panels.prepare_seconds = plan.prepare_seconds();
@@ -274,12 +297,13 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
 }
 
 void WorkerProblem::close(int handle) {
-  if (handle >= 0 && static_cast<size_t>(handle) < open_.size()) open_[static_cast<size_t>(handle)].reset();
+  if (handle >= 0 && static_cast<size_t>(handle) < open_.size())
+    open_[static_cast<size_t>(handle)].reset();
 }
 
 void WorkerProblem::vary(Set& set, uint64_t seed) {
   const size_t operand = operation_.varied_operand(problem_);
-  if (operand >= set.data.size()) return;   // Everything is constant: there is nothing to vary.
+  if (operand >= set.data.size()) return;  // Everything is constant: there is nothing to vary.
   operation_.vary(problem_, seed, pristine_varied_,
                   {static_cast<std::byte*>(set.data[operand]), pristine_varied_.size()});
   set.variation = seed;
@@ -288,7 +312,8 @@ void WorkerProblem::vary(Set& set, uint64_t seed) {
 bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
 
 Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
-  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() || !open_[static_cast<size_t>(handle)])
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+      !open_[static_cast<size_t>(handle)])
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   const bool warm = condition_.cache == measure::Cache::warm;
@@ -296,7 +321,8 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
   launches = std::clamp(launches, 1, static_cast<int>(sets_.size() / 2));
   kernel.next.clear();
   for (int l = 0; l < launches; ++l) {
-    const size_t s = warm ? cursor_ % sets_.size() : (cursor_ + static_cast<size_t>(l)) % sets_.size();
+    const size_t s =
+        warm ? cursor_ % sets_.size() : (cursor_ + static_cast<size_t>(l)) % sets_.size();
     kernel.next.push_back(&kernel.plans[s]);
     const uint64_t seed = CounterRandom{round_seed, cursor_}.bits(static_cast<uint64_t>(l)) | 1;
     if (condition_.cache == measure::Cache::cold) {
@@ -318,7 +344,8 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
   control.restore();
   if (flush_)
     for (int l = 0; l < launches; ++l)
-      flush(kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(l)].set, kernel.panels->sets);
+      flush(kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(l)].set,
+            kernel.panels->sets);
   return burst;
 }
 
@@ -326,24 +353,28 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
 void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& panels) {
   const auto operands = problem_.operands();
   for (size_t i = 0; i < operands.size(); ++i) {
-    const bool cold = condition_.cache == measure::Cache::cold || operands[i].lifetime == Lifetime::constant;
+    const bool cold =
+        condition_.cache == measure::Cache::cold || operands[i].lifetime == Lifetime::constant;
     if (cold && sets_[s].data[i] != nullptr)
-      measure::flush_from_caches({static_cast<const std::byte*>(sets_[s].data[i]), static_cast<size_t>(operands[i].span_bytes)});
+      measure::flush_from_caches({static_cast<const std::byte*>(sets_[s].data[i]),
+                                  static_cast<size_t>(operands[i].span_bytes)});
   }
   if (s < panels.size()) measure::flush_from_caches(panels[s]);
 }
 
 Result<TimedOutput> WorkerProblem::timed_output(int handle, int back) {
-  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() || !open_[static_cast<size_t>(handle)])
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+      !open_[static_cast<size_t>(handle)])
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  // The newest launch, or the newest that wrote the ring's other buffer: all others are overwritten.
+  // The newest launch, or the newest that wrote the ring's other buffer: all others are
+  // overwritten.
   auto use = kernel.recent.back();
   if (back != 0) {
-    const auto other = std::find_if(kernel.recent.rbegin(), kernel.recent.rend(), [&](const auto& earlier) {
-      return earlier.set % kOutputRing != use.set % kOutputRing;
-    });
+    const auto other = std::find_if(
+        kernel.recent.rbegin(), kernel.recent.rend(),
+        [&](const auto& earlier) { return earlier.set % kOutputRing != use.set % kOutputRing; });
     if (other == kernel.recent.rend()) return fail(ErrorCode::not_found, "no such timed output");
     use = *other;
   }
@@ -366,7 +397,8 @@ bool WorkerProblem::inputs_intact() {
         expected = pristine_varied_;
         operation_.vary(problem_, set.variation, pristine_varied_, expected);
         if (!std::ranges::equal(bytes, expected)) return false;
-      } else if (fast_hash(bytes, seed_) != instances_.front().hashes[instances_.front().index[i]]) {
+      } else if (fast_hash(bytes, seed_) !=
+                 instances_.front().hashes[instances_.front().index[i]]) {
         return false;
       }
     }
@@ -376,11 +408,13 @@ bool WorkerProblem::inputs_intact() {
 
 std::string WorkerProblem::find_trespass() {
   if (rotation_)
-    if (const auto trespass = rotation_->find_trespass()) return describe(*trespass, "a rotated input");
+    if (const auto trespass = rotation_->find_trespass())
+      return describe(*trespass, "a rotated input");
   for (const auto& kernel : open_) {
     if (!kernel) continue;
     if (const auto trespass = kernel->buffers->find_trespass())
-      return describe(*trespass, fmt::format("the buffers of {}", kernel->kernel.metadata().name()));
+      return describe(*trespass,
+                      fmt::format("the buffers of {}", kernel->kernel.metadata().name()));
   }
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// One problem inside a worker: its operands, the kernels that are open on it, proofs and bursts. The
-// worker sees copies of inputs and never a reference.
+// One problem inside a worker: its operands, the kernels that are open on it, proofs and bursts.
+// The worker sees copies of inputs and never a reference.
 
 #include <map>
 #include <memory>
@@ -21,47 +21,50 @@ namespace assay::sweep {
 
 // What one verified launch left, for the referee to judge.
 struct ProvenLaunch {
-  UniqueFd output;               // A memory file with the output operand's bytes.
-  UniqueFd second;               // Of the second launch, where it is not known to have the same bits.
-  double launch_ns = 0;          // Of one cold call; a rough figure for planning bursts.
-  bool repeatable = true;        // A second launch on new poison gave the same bits.
-  std::string trespass;          // Where it wrote outside; empty if nowhere.
+  UniqueFd output;         // A memory file with the output operand's bytes.
+  UniqueFd second;         // Of the second launch, where it is not known to have the same bits.
+  double launch_ns = 0;    // Of one cold call; a rough figure for planning bursts.
+  bool repeatable = true;  // A second launch on new poison gave the same bits.
+  std::string trespass;    // Where it wrote outside; empty if nowhere.
   bool inputs_changed = false;
-  bool float_control_changed = false;   // Restored since.
+  bool float_control_changed = false;  // Restored since.
 };
 
 // A timed output that is still there.
 struct TimedOutput {
   UniqueFd output;
-  uint64_t variation = 0;        // Seed of the activations that it was made from.
+  uint64_t variation = 0;  // Seed of the activations that it was made from.
 };
 
 class WorkerProblem {
  public:
-  // instances[i][operand]: sealed bytes of each input, empty for outputs. Copied into private pages.
-  static Result<std::unique_ptr<WorkerProblem>> create(Problem problem, Device& device, int threads,
-                                                       std::vector<std::vector<MappedFile>> instances,
-                                                       uint64_t seed);
+  // instances[i][operand]: sealed bytes of each input, empty for outputs. Copied into private
+  // pages.
+  static Result<std::unique_ptr<WorkerProblem>> create(
+      Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
+      uint64_t seed);
 
   // repeat: launches twice, on new poison, and compares bit for bit.
-  Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance, bool repeat);
+  Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
+                             bool repeat);
 
   // Operand sets for timing, made of instance 0: enough of them that what the condition calls cold
-  // is three times the last-level cache, and never fewer than four, each placed at random, so that a
-  // process's mean is over many placements of buffers, workspaces and panels.
+  // is three times the last-level cache, and never fewer than four, each placed at random, so that
+  // a process's mean is over many placements of buffers, workspaces and panels.
   Status make_rotation(const measure::Condition& condition);
   int sets() const { return static_cast<int>(sets_.size()); }
 
   struct Opened {
     int handle = 0;
     uint64_t workspace_bytes = 0, prepared_bytes = 0;
-    double prepare_seconds = 0;   // Of one operand set.
+    double prepare_seconds = 0;  // Of one operand set.
   };
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact);
   void close(int handle);
 
   // One burst of `launches` of an open kernel, on the next sets.
-  // Whether every thread but this one came to rest, given time that any honest pool is content with.
+  // Whether every thread but this one came to rest, given time that any honest pool is content
+  // with.
   bool at_rest();
 
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
@@ -78,17 +81,18 @@ class WorkerProblem {
  private:
   struct InputSet {
     verify::GuardedArena arena;
-    std::vector<size_t> index;       // By operand: buffer in the arena, or none for outputs.
+    std::vector<size_t> index;  // By operand: buffer in the arena, or none for outputs.
     std::vector<uint64_t> hashes;
   };
   struct Set {
-    std::vector<void*> data;         // By operand; null for outputs.
+    std::vector<void*> data;  // By operand; null for outputs.
     uint64_t variation = 0;
   };
   struct Panels;
   struct OpenKernel;
 
-  WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads, uint64_t seed);
+  WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
+                uint64_t seed);
   void vary(Set& set, uint64_t seed);
   void flush(size_t set, const std::vector<std::span<std::byte>>& panels);
   uint64_t next_seed();
@@ -103,7 +107,7 @@ class WorkerProblem {
   int threads_;
   uint64_t seed_;
   uint64_t seeds_used_ = 0;
-  size_t output_ = 0;                // The operand that is written.
+  size_t output_ = 0;  // The operand that is written.
   std::unique_ptr<Stream> stream_;
   measure::SchedulerWatch watch_;
   std::vector<InputSet> instances_;
@@ -112,8 +116,8 @@ class WorkerProblem {
   std::unique_ptr<verify::GuardedArena> rotation_;
   std::vector<Set> sets_;
   size_t cursor_ = 0;
-  bool flush_ = false;               // Sets are too few to be cold by rotation alone.
-  std::map<std::string, std::weak_ptr<Panels>> panels_;   // By provider, family and layout.
+  bool flush_ = false;  // Sets are too few to be cold by rotation alone.
+  std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };
 

@@ -72,7 +72,8 @@ std::optional<GuardedArena::Trespass> GuardedArena::find_trespass() {
     const std::span<std::byte> before(buffers_[i].data() - kZoneBytes, kZoneBytes);
     const std::span<std::byte> after(buffers_[i].data() + buffers_[i].size(), kZoneBytes);
     const uint64_t before_seed = seed_ + 2 * i, after_seed = before_seed + 1;
-    if (still_poisoned(before, before_seed) == kZoneBytes && still_poisoned(after, after_seed) == kZoneBytes)
+    if (still_poisoned(before, before_seed) == kZoneBytes &&
+        still_poisoned(after, after_seed) == kZoneBytes)
       continue;
     Trespass trespass{i, 0, 0};
     for (size_t b = 0; b < kZoneBytes; ++b) {

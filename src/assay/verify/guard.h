@@ -1,7 +1,7 @@
 #pragma once
 
-// Buffers that tell when a kernel wrote where it must not: red zones on both sides, and poison where
-// it must write.
+// Buffers that tell when a kernel wrote where it must not: red zones on both sides, and poison
+// where it must write.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,8 @@ class GuardedArena {
  public:
   static constexpr size_t kZoneBytes = 4096;
 
-  static Result<GuardedArena> allocate(Device& device, std::span<const size_t> sizes, uint64_t seed);
+  static Result<GuardedArena> allocate(Device& device, std::span<const size_t> sizes,
+                                       uint64_t seed);
 
   size_t count() const { return buffers_.size(); }
   std::span<std::byte> at(size_t index) const { return buffers_[index]; }
