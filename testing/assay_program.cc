@@ -4,11 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <poll.h>
 #include <signal.h>
 #include <stdexcept>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,10 +29,12 @@ std::string environment(const char* name) {
 
 std::string content(const std::string& path) { return read_file(path).value_or(std::string()); }
 
-// Of a file under /proc, which has no size.
+// Of a file under /proc, which has no size and may go while it is read.
 std::string proc_text(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char text[1024];
+  const ssize_t got = file ? ::read(file.get(), text, sizeof text) : -1;
+  return got > 0 ? std::string(text, static_cast<size_t>(got)) : std::string();
 }
 
 // State and session of a process, from "PID (name) S ppid pgrp session ...".

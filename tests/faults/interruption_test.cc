@@ -208,7 +208,11 @@ TEST(InterruptionTest, CtrlCLeavesAJournalToGoOnWithAndNoProcess) {
   const auto record = load_record(assay.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;
   EXPECT_EQ(ending_name(testing::find_kernel(record->problems.at(0), "loops")->ending), "timeout");
-  EXPECT_EQ(testing::read_journal(assay.file("run")).count("kernel"), 8);
+  // On the second problem it is not tried again.
+  const KernelOutcome* quarantined = testing::find_kernel(record->problems.at(1), "loops");
+  EXPECT_EQ(ending_name(quarantined->ending), "not_reached");
+  EXPECT_THAT(ending_sentence(quarantined->ending), HasSubstr("quarantine"));
+  EXPECT_EQ(testing::read_journal(assay.file("run")).count("kernel"), 7);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,11 +48,29 @@ void expect_intact(const std::string& run) {
   for (const Json& line : journal.lines) EXPECT_FALSE(line.is_discarded());
 }
 
+// A disk of a few kilobytes, where this user may mount one.
+class SmallDisk {
+ public:
+  explicit SmallDisk(std::string folder) : folder_(std::move(folder)) {
+    mounted_ = make_directories(folder_).has_value() &&
+               ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=12k") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  bool grow() { return ::mount("tmpfs", folder_.c_str(), "tmpfs", MS_REMOUNT, "size=16m") == 0; }
+
+ private:
+  std::string folder_;
+  bool mounted_ = false;
+};
+
 TEST(MachineTest, AFullDiskIsSaidAndTheJournalIsIntact) {
   const AssayProgram assay;
   const std::string disk = assay.file("disk");
-  ASSERT_TRUE(make_directories(disk));
-  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=12k") != 0)
+  SmallDisk small(disk);
+  if (!small.mounted())
     GTEST_SKIP() << "no right to mount a small disk here; the limit on file sizes is tested";
   const Finished finished = assay.run(sweep("disk/run", {candidate("good"), candidate("wavers")}));
   EXPECT_EQ(finished.code(), 5) << finished.err;
@@ -60,12 +79,11 @@ TEST(MachineTest, AFullDiskIsSaidAndTheJournalIsIntact) {
   expect_intact(disk + "/run");
 
   // With room again it goes on.
-  ASSERT_EQ(::mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT, "size=16m"), 0);
+  ASSERT_TRUE(small.grow());
   const Finished resumed =
       assay.run(sweep("disk/run", {candidate("good"), candidate("wavers")}, {"--resume"}));
   EXPECT_EQ(resumed.code(), 0) << resumed.err;
   expect_intact(disk + "/run");
-  ::umount2(disk.c_str(), MNT_DETACH);
 }
 
 TEST(MachineTest, ALimitOnFileSizesIsSaidAndTheJournalIsIntact) {

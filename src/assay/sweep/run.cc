@@ -212,13 +212,36 @@ bool nothing_to_race_for(const Request& request, const Field& field) {
   });
 }
 
+// What brought a worker down on one problem is not tried on the next: a hang costs its limit each
+// time.
+void quarantine(Field& field, const std::vector<ProblemRecord>& done) {
+  const auto brought_down = [](const Ending& ending) {
+    return std::holds_alternative<ending::Crash>(ending) ||
+           std::holds_alternative<ending::Timeout>(ending) ||
+           std::holds_alternative<ending::OutOfMemory>(ending) ||
+           std::holds_alternative<ending::DeviceLost>(ending);
+  };
+  for (Candidate& candidate : field.candidates) {
+    for (const ProblemRecord& problem : done) {
+      if (!candidate.alive()) break;
+      const KernelOutcome* earlier = problem.find(candidate.outcome.id);
+      if (earlier == nullptr || earlier->artifact_hash != candidate.outcome.artifact_hash ||
+          !brought_down(earlier->ending))
+        continue;
+      candidate.outcome.ending = ending::NotReached{fmt::format(
+          "in quarantine: on {} it {}", problem.name, ending_sentence(earlier->ending))};
+    }
+  }
+}
+
 // One shape through the house, one direction (api.md).
-Result<ProblemRecord> run_problem(const Station& station,
+Result<ProblemRecord> run_problem(const Station& station, const std::vector<ProblemRecord>& done,
                                   const std::map<std::string, Json>& earlier, double budget_seconds,
                                   Totals& totals, std::vector<Ceiling>& window) {
   ProblemRecord record = begin_record(station);
   ASSAY_TRY(Field field, find_candidates(station));
   ASSAY_TRY(build(station, field));
+  quarantine(field, done);
   ASSAY_TRY(take_over(field, earlier));
   ASSAY_TRY(prove(station, field));
   const auto fill = [&] {
@@ -332,7 +355,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     const double timed_before = record.totals.timed_seconds;
     ASSAY_TRY(auto problem_record,
               run_problem(
-                  station,
+                  station, record.problems,
                   proofs == earlier.kernels.end() ? std::map<std::string, Json>{} : proofs->second,
                   share, record.totals, record.environment.ceilings));
     ASSAY_TRY(journal.add({{"line", "problem"}, {"record", to_json(problem_record)}}));
