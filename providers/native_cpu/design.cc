@@ -149,7 +149,7 @@ std::vector<DesignGroup> design_groups(Algorithm algorithm) {
     group.axes.insert(group.axes.begin(), axis("isa", {std::string(to_string(variant.isa))}));
     group.traits.rule = rule_of(algorithm, variant);
     group.traits.prepares = algorithm == Algorithm::panels;
-    group.traits.name = "{isa}_{mr}x{nv}_k{kc}_n{nc}";
+    group.traits.name = std::string(to_string(algorithm)) + "_{isa}_{mr}x{nv}_k{kc}_n{nc}";
     if (algorithm != Algorithm::panels) group.traits.name += "_ahead{ahead}";
     groups.push_back(std::move(group));
   }
