@@ -17,6 +17,9 @@
 namespace assay::sweep {
 namespace {
 
+// Each further race is without a kernel that fell in the one before: few do so on one problem.
+constexpr int kMostRaces = 6;
+
 // What was asked, for the journal's header: resuming with anything else is refused. Not what the
 // race chose to do.
 Json asked_for(const Request& request, const Crew& crew) {
@@ -234,6 +237,37 @@ void quarantine(Field& field, const std::vector<ProblemRecord>& done) {
   }
 }
 
+std::ptrdiff_t count_alive(const Field& field) {
+  return std::ranges::count_if(field.candidates, &Candidate::alive);
+}
+
+void fill_kernels(ProblemRecord& record, const Field& field) {
+  record.kernels.clear();
+  for (const Candidate& candidate : field.candidates) record.kernels.push_back(candidate.outcome);
+  for (const auto& [reason, refusals] : field.refusals)
+    record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
+}
+
+// A finalist shown to be faster than the leader leads one further confirmation with new seeds.
+Status confirm_leaders(const Station& station, Field& field, RaceResult& race,
+                       double budget_seconds, ProblemRecord& record, Totals& totals) {
+  const RunOptions options = options_of(station.request, station.crew, budget_seconds);
+  for (int attempt = 0; attempt < 2 && !race.finalists.empty(); ++attempt) {
+    ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
+    totals.timed_seconds += confirmed.timed_seconds;
+    fill_kernels(record, field);
+    confirmed.confirmation.conclusion = conclude(record, confirmed.confirmation, options);
+    record.confirmations.push_back(std::move(confirmed.confirmation));
+    const auto& ahead = record.confirmations.back().conclusion.ahead;
+    if (ahead.empty()) break;
+    station.crew.dismiss_confirmers();
+    race.leader = ahead.front();
+    std::erase(race.finalists, race.leader);
+    race.finalists.insert(race.finalists.begin(), race.leader);
+  }
+  return {};
+}
+
 // One shape through the house, one direction (api.md).
 Result<ProblemRecord> run_problem(const Station& station, const std::vector<ProblemRecord>& done,
                                   const std::map<std::string, Json>& earlier, double budget_seconds,
@@ -244,47 +278,36 @@ Result<ProblemRecord> run_problem(const Station& station, const std::vector<Prob
   quarantine(field, done);
   ASSAY_TRY(take_over(field, earlier));
   ASSAY_TRY(prove(station, field));
-  const auto fill = [&] {
-    record.kernels.clear();
-    for (const Candidate& candidate : field.candidates) record.kernels.push_back(candidate.outcome);
-    for (const auto& [reason, refusals] : field.refusals)
-      record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
-  };
   if (nothing_to_race_for(station.request, field)) {
-    fill();
+    fill_kernels(record, field);
     record.no_winner = "the kernel that the race is about was not proven right";
     return record;
   }
   ASSAY_TRY(const auto ceilings, measure_ceilings(station.crew));
   window = ceilings;
-  ASSAY_TRY(RaceResult race, sweep::race(station, field, budget_seconds * 0.3));
-  totals.timed_seconds += race.timed_seconds;
-  record.race = race.record;
   const bool cold = station.condition.cache != measure::Cache::warm;
   const auto [roof_seconds, roof_name] = roofline(record, station.problem, ceilings, cold);
   const Operand* first =
       station.problem.operands().empty() ? nullptr : &station.problem.operands().front();
-  refuse_impossible(field,
-                    measure::physics_floor_seconds(record.flops, record.bytes,
-                                                   first == nullptr ? DType::f32 : first->dtype,
-                                                   station.crew.facts().threads));
-
-  RunOptions options = options_of(station.request, station.crew, budget_seconds);
-  fill();
-  // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
-  for (int attempt = 0; station.request.confirm && attempt < 2 && !race.finalists.empty();
-       ++attempt) {
-    ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
-    totals.timed_seconds += confirmed.timed_seconds;
-    fill();
-    confirmed.confirmation.conclusion = conclude(record, confirmed.confirmation, options);
-    record.confirmations.push_back(std::move(confirmed.confirmation));
-    const auto& ahead = record.confirmations.back().conclusion.ahead;
-    if (ahead.empty()) break;
+  const double floor_seconds = measure::physics_floor_seconds(
+      record.flops, record.bytes, first == nullptr ? DType::f32 : first->dtype,
+      station.crew.facts().threads);
+  RaceResult race;
+  for (int attempt = 1; attempt <= kMostRaces; ++attempt) {
+    const auto alive = count_alive(field);
+    record.confirmations.clear();
+    ASSAY_TRY(race, sweep::race(station, field, budget_seconds * 0.3));
+    totals.timed_seconds += race.timed_seconds;
+    record.race = race.record;
+    refuse_impossible(field, floor_seconds);
+    fill_kernels(record, field);
+    if (station.request.confirm && (count_alive(field) == alive || attempt == kMostRaces))
+      ASSAY_TRY(confirm_leaders(station, field, race, budget_seconds, record, totals));
+    fill_kernels(record, field);
+    // One that fell may have led, and honest kernels have been dropped for it: once more without
+    // it.
+    if (count_alive(field) == alive) break;
     station.crew.dismiss_confirmers();
-    race.leader = ahead.front();
-    std::erase(race.finalists, race.leader);
-    race.finalists.insert(race.finalists.begin(), race.leader);
   }
   if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
     record.no_winner = race.finalists.empty()    ? "no kernel was proven right and timed"
