@@ -1,0 +1,172 @@
+// assay_bench: measures the performance targets, prints a table (target, bound, measured, ok), and
+// ends with 1 if a bound that is no stretch was missed, 2 if it was asked for what there is not.
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+#include "assay/base/version.h"
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/measure/environment.h"
+#include "assay/report/table.h"
+#include "assay/sweep/worker.h"
+#include "bench/orchestration.h"
+#include "bench/row.h"
+#include "bench/runs.h"
+#include "bench/slowed_family.h"
+#include "bench/synthetic_family.h"
+
+namespace assay::bench {
+namespace {
+
+struct Entry {
+  const char* name;
+  Measurement measure;
+};
+constexpr std::array<Entry, 8> kEntries = {{{"discovery", measure_discovery},
+                                            {"launch", measure_launch},
+                                            {"orchestration", measure_orchestration},
+                                            {"same", measure_same},
+                                            {"coverage", measure_coverage},
+                                            {"sensitivity", measure_sensitivity},
+                                            {"racing", measure_racing},
+                                            {"native", measure_native}}};
+
+// A worker's catalog, with the in-process family that its environment names.
+int be_worker() {
+  const auto providers = built_in_providers();
+  const char* value = std::getenv(kFamilyVariable);
+  const std::string_view wanted = value == nullptr ? "" : value;
+  const Status served = sweep::worker_main(providers, [&](Catalog& catalog) {
+    if (wanted.starts_with("nothing:"))
+      catalog.add("bench", ProviderRole::user, make_synthetic_family(std::atoll(value + 8)));
+    if (wanted.starts_with("slowed:"))
+      if (auto family = make_slowed_family(providers, value + 7))
+        catalog.add("slowed", ProviderRole::user, std::move(*family));
+  });
+  return served ? 0 : 1;
+}
+
+std::string machine_line() {
+  const auto topology = cpu::read_topology();
+  const Target target = cpu::host_target();
+  const auto has = [&](const char* feature) {
+    return fmt::format("{}{}", target.features.contains(feature) ? "" : "no ", feature);
+  };
+  return fmt::format(
+      "{}, {} of {} CPUs, last-level cache {} MiB, load {:.1f}; {}, {}, {}\n"
+      "Needs AVX2 and FMA for native_cpu; AVX-512 and avx512_bf16 for its best rows (stretch), "
+      "OpenBLAS and oneDNN for all races.\n",
+      topology.model, topology.logical, topology.machine_logical, topology.l3_bytes >> 20,
+      measure::other_load(), has("avx2"), has("avx512f"), has("avx512_bf16"));
+}
+
+Json to_json(const Row& row) {
+  return {{"target", row.target},  {"bound", row.bound},     {"measured", row.measured},
+          {"ok", row.ok},          {"stretch", row.stretch}, {"notes", row.notes},
+          {"details", row.details}};
+}
+
+void print(const std::vector<Row>& rows) {
+  report::Table table;
+  table.columns = {{"target"}, {"bound"}, {"measured"}, {"ok"}};
+  std::string notes;
+  for (const Row& row : rows) {
+    const char* ok = row.ok ? "ok" : row.stretch ? "not yet (stretch)" : "MISSED";
+    table.rows.push_back({{{row.target}, {row.bound}, {row.measured}, {ok}}, ""});
+    for (const std::string& note : row.notes) notes += note + '\n';
+  }
+  const report::TextStyle style{200, false};
+  std::fputs((report::text_table(table, style) + '\n' + notes).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+std::filesystem::path default_folder() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "bench_runs";
+}
+
+int bench(int argc, char** argv) {
+  std::vector<std::string> only;
+  std::string output = "assay_bench.json", folder = default_folder().string();
+  Context context;
+  std::vector<std::string> names;
+  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+  CLI::App app{"Measures assay's performance targets"};
+  app.add_option("--only", only, "Only these: " + join(names, ", "))->check(CLI::IsMember(names));
+  app.add_option("--output", output, "Results as JSON")->type_name("FILE")->capture_default_str();
+  app.add_option("--folder", folder, "Where runs leave their records")->type_name("DIR");
+  app.add_flag("--quick", context.quick, "A few of each: whether it works, not whether it is met");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    std::fprintf(stderr, "--folder: cannot make '%s': %s\n", folder.c_str(),
+                 error.message().c_str());
+    return 2;
+  }
+  context.folder = std::filesystem::absolute(folder);
+  const std::string machine = machine_line();
+  std::fputs(machine.c_str(), stdout);
+  std::fflush(stdout);
+
+  std::vector<Row> rows;
+  Json written = Json::array();
+  for (const Entry& entry : kEntries) {
+    if (!only.empty() && std::find(only.begin(), only.end(), entry.name) == only.end()) continue;
+    std::fprintf(stderr, "%s\n", entry.name);
+    const int64_t start = monotonic_ns();
+    auto measured = entry.measure(context);
+    if (!measured) {
+      Row row{.target = entry.name, .measured = "could not be measured"};
+      row.notes.push_back(
+          fmt::format("{}: {}", entry.name, sanitize(measured.error().message, 1000)));
+      measured = std::vector<Row>{std::move(row)};
+    }
+    for (Row& row : *measured) {
+      written.push_back(to_json(row));
+      written.back()["name"] = entry.name;
+      written.back()["seconds"] = static_cast<double>(monotonic_ns() - start) * 1e-9;
+      rows.push_back(std::move(row));
+    }
+  }
+  print(rows);
+  const BuildInfo& build = build_info();
+  const Json results = {{"schema", "assay.bench/1"},      {"created", utc_now_iso8601()},
+                        {"quick", context.quick},         {"machine", machine},
+                        {"version", build.version},       {"revision", build.revision},
+                        {"build_type", build.build_type}, {"rows", written}};
+  if (const Status saved = write_file_atomic(output, dump_pretty(results)); !saved) {
+    std::fprintf(stderr, "--output: %s\n", saved.error().message.c_str());
+    return 2;
+  }
+  for (const Row& row : rows)
+    if (!row.ok && !row.stretch) return 1;
+  return 0;
+}
+
+}  // namespace
+}  // namespace assay::bench
+
+int main(int argc, char** argv) {
+  using namespace assay;  // NOLINT: main is outside.
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "worker") return bench::be_worker();
+  if (role == "referee") return sweep::referee_main() ? 0 : 1;
+  if (role == "spin") return bench::spin();
+  if (role == "schedule" && argc == 4) return bench::schedule_main(argv[2], argv[3]);
+  return bench::bench(argc, argv);
+}

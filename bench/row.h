@@ -1,0 +1,43 @@
+#pragma once
+
+// One row of the table that `make bench` prints: a target, its bound, and what was measured.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+
+namespace assay::bench {
+
+struct Row {
+  std::string target;
+  std::string bound;
+  std::string measured;
+  bool ok = false;
+  bool stretch = false;            // Missing a stretch does not fail the bench.
+  std::vector<std::string> notes;  // Sentences below the table.
+  Json details = Json::object();   // For the results file.
+};
+
+struct Context {
+  bool quick = false;            // A few of each: shows that everything works, proves nothing.
+  std::filesystem::path folder;  // Copies of libraries, and the records of every run.
+
+  int count(int full, int few) const { return quick ? few : full; }
+};
+
+// A measurement answers one or more questions; one that could not be made is an error.
+using Measurement = Result<std::vector<Row>> (*)(const Context&);
+
+Result<std::vector<Row>> measure_discovery(const Context& context);
+Result<std::vector<Row>> measure_launch(const Context& context);
+Result<std::vector<Row>> measure_orchestration(const Context& context);
+Result<std::vector<Row>> measure_same(const Context& context);
+Result<std::vector<Row>> measure_coverage(const Context& context);
+Result<std::vector<Row>> measure_sensitivity(const Context& context);
+Result<std::vector<Row>> measure_racing(const Context& context);
+Result<std::vector<Row>> measure_native(const Context& context);
+
+}  // namespace assay::bench

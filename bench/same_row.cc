@@ -1,0 +1,134 @@
+// A/A: a stock kernel against a copy of itself. Whatever differs is the method's own error.
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "bench/runs.h"
+
+namespace assay::bench {
+namespace {
+
+struct Side {
+  std::string provider, kernel;
+  std::vector<gemm::Shape> shapes;
+  int races = 0, few = 0;  // Idle; as many again with the other core loaded.
+  bool prepared = false;
+};
+
+gemm::Shape shape(int64_t m, int64_t n, int64_t k, bool constant) {
+  gemm::Shape made{.m = m, .n = n, .k = k};
+  if (constant) made.constant = {"b"};
+  return made;
+}
+
+// Compute-bound ones with m of 64 and more, memory-bound ones below.
+std::vector<gemm::Shape> shapes(bool constant) {
+  return {shape(128, 256, 256, constant), shape(4, 1024, 1024, constant),
+          shape(256, 256, 512, constant), shape(16, 512, 2048, constant),
+          shape(192, 384, 192, constant), shape(8, 2048, 1024, constant),
+          shape(64, 768, 512, constant),  shape(2, 1536, 768, constant),
+          shape(129, 255, 300, constant), shape(16, 1024, 1024, constant)};
+}
+
+std::vector<Side> sides() {
+  const std::vector<gemm::Shape> one_row = {shape(1, 1024, 1024, false), shape(1, 2048, 1024, true),
+                                            shape(1, 768, 3072, false), shape(1, 4096, 512, true),
+                                            shape(1, 1000, 1500, false)};
+  return {{"openblas", "sgemm", shapes(false), 20, 1, false},
+          {"openblas", "sgemv", one_row, 10, 1, false},
+          {"onednn", "matmul", shapes(false), 15, 1, false},
+          {"onednn", "matmul_prepared", shapes(true), 15, 1, true}};
+}
+
+struct Tally {
+  int races = 0, missing = 0, apart = 0, wrong_words = 0, idle_plain = 0, idle_plain_same = 0;
+  std::vector<Pair> pairs;
+
+  void add(const std::vector<Pair>& more, int expected, bool idle_plain_ones) {
+    races += expected;
+    missing += expected - static_cast<int>(more.size());
+    for (const Pair& pair : more) {
+      const stats::Verdict& verdict = pair.verdict;
+      if (verdict.has_interval() && (verdict.low > 1 || verdict.high < 1)) ++apart;
+      if (verdict.word == stats::Word::faster || verdict.word == stats::Word::slower) ++wrong_words;
+      if (idle_plain_ones && verdict.word == stats::Word::same) ++idle_plain_same;
+      pairs.push_back(pair);
+    }
+    if (idle_plain_ones) idle_plain += expected;
+  }
+};
+
+}  // namespace
+
+Result<std::vector<Row>> measure_same(const Context& context) {
+  Tally tally;
+  Json details = Json::array();
+  std::vector<std::string> notes;
+  for (const bool loaded : {false, true}) {
+    for (const Side& side : sides()) {
+      const int races = context.count(side.races, side.few);
+      sweep::Request request = make_request(
+          context, fmt::format("same_{}_{}", side.kernel, loaded ? "loaded" : "idle"), {});
+      ASSAY_TRY(request.providers, with_copy(context, side.provider));
+      request.filter = fmt::format("name == '{}'", side.kernel);
+      ASSAY_TRY(request.problems, repeated(side.shapes, races));
+      std::optional<Subprocess> load;
+      if (loaded) {
+        ASSAY_TRY(load, load_other_core());
+      }
+      ASSAY_TRY(const RunRecord record, run(request));
+      load.reset();
+      const auto pairs = pairs_of(record, side.provider + "_copy", side.provider);
+      tally.add(pairs, races, !loaded && !side.prepared);
+      double clean = 0;
+      int cut = 0;
+      Json list = Json::array();
+      for (const Pair& pair : pairs) {
+        clean += pair.clean_share / static_cast<double>(pairs.size());
+        cut += pair.rounds < pair.wanted ? 1 : 0;
+        list.push_back(to_json(pair));
+      }
+      const std::string where = loaded ? "other core loaded" : "idle";
+      details.push_back({{"kernel", side.kernel},
+                         {"loaded", loaded},
+                         {"races", list},
+                         {"wall_seconds", record.totals.wall_seconds},
+                         {"timed_seconds", record.totals.timed_seconds},
+                         {"bursts", bursts_of(record)}});
+      notes.push_back(fmt::format(
+          "A/A {} {}, {}: {} races, half-width {}, {:.0f} % of rounds clean, {} cut by the budget.",
+          side.provider, side.kernel, where, pairs.size(), widths_text(pairs), 100 * clean, cut));
+    }
+  }
+  for (const Pair& pair : tally.pairs)
+    if (pair.verdict.has_interval() && (pair.verdict.low > 1 || pair.verdict.high < 1))
+      notes.push_back(fmt::format("A/A {}: [{:.4f}, {:.4f}] excludes 1.", pair.problem,
+                                  pair.verdict.low, pair.verdict.high));
+  // 4 of 120, and of fewer as many as that share allows, rounded up.
+  const int allowed = (4 * tally.races + 119) / 120;
+  Row apart{
+      .target = fmt::format("A/A, {} races: intervals that exclude 1", tally.races),
+      .bound = fmt::format("<= {}", allowed),
+      .measured = fmt::format("{}{}", tally.apart,
+                              tally.missing ? fmt::format(", {} not raced", tally.missing) : ""),
+      .ok = tally.apart <= allowed && tally.missing == 0};
+  apart.notes = std::move(notes);
+  apart.notes.insert(apart.notes.begin(),
+                     fmt::format("A/A half-widths over all: {}.", widths_text(tally.pairs)));
+  apart.details = std::move(details);
+  const Row words{.target = "A/A: called faster or slower",
+                  .bound = "none",
+                  .measured = fmt::format("{}", tally.wrong_words),
+                  .ok = tally.wrong_words == 0};
+  const double share = tally.idle_plain ? 1.0 * tally.idle_plain_same / tally.idle_plain : 0;
+  const Row same{.target = "A/A: idle ones without preparation that end `same`",
+                 .bound = ">= 80 %",
+                 .measured = fmt::format("{:.0f} % of {}", 100 * share, tally.idle_plain),
+                 .ok = share >= 0.8};
+  return std::vector<Row>{std::move(apart), words, same};
+}
+
+}  // namespace assay::bench

@@ -1,0 +1,62 @@
+// Sensitivity: a copy that is slower by a known share must be called so.
+
+#include <fmt/format.h>
+
+#include "bench/runs.h"
+
+namespace assay::bench {
+namespace {
+
+struct Case {
+  double slowdown, margin, wanted;
+};
+
+Result<Row> measure_case(const Context& context, const Case& one) {
+  ASSAY_TRY(const auto providers, with_copy(context, "openblas"));
+  const int races = context.count(50, 2);
+  const auto name = fmt::format("slowed_{:.0f}_per_cent", 100 * one.slowdown);
+  sweep::Request request = make_request(context, name, {"openblas"});
+  request.environment = child_environment("slowed:" + providers.back().settings.at("library"));
+  request.margin = one.margin;
+  request.filter =
+      fmt::format("provider == 'openblas' and name == 'sgemm' or slowdown == {:.2f}", one.slowdown);
+  request.exhaustive = true;
+  const std::vector<gemm::Shape> shapes = {{.m = 128, .n = 256, .k = 256},
+                                           {.m = 16, .n = 1024, .k = 1024},
+                                           {.m = 256, .n = 256, .k = 512},
+                                           {.m = 4, .n = 2048, .k = 1024},
+                                           {.m = 64, .n = 768, .k = 512}};
+  ASSAY_TRY(request.problems, repeated(shapes, races));
+  ASSAY_TRY(const RunRecord record, run(request));
+  const std::vector<Pair> pairs = pairs_of(record, "slowed", "openblas");
+  int slower = 0, faster = 0;
+  Json list = Json::array();
+  for (const Pair& pair : pairs) {
+    const stats::Word word = pair.verdict.word;
+    if (word == stats::Word::slower) ++slower;
+    if (word == stats::Word::faster || word == stats::Word::slightly_faster) ++faster;
+    list.push_back(to_json(pair));
+  }
+  const double share = static_cast<double>(slower) / races;
+  Row row{.target = fmt::format("sensitivity: slowed by {:.0f} % at margin {:.1f} %, {} races",
+                                100 * one.slowdown, 100 * one.margin, races),
+          .bound = fmt::format(">= {:.0f} % slower, 0 faster", 100 * one.wanted),
+          .measured = fmt::format("{:.0f} % slower, {} faster", 100 * share, faster),
+          .ok = share >= one.wanted && faster == 0};
+  row.notes.push_back(fmt::format("slowed by {:.0f} %: {} of {} confirmed, half-width {}.",
+                                  100 * one.slowdown, pairs.size(), races, widths_text(pairs)));
+  row.details = std::move(list);
+  return row;
+}
+
+}  // namespace
+
+Result<std::vector<Row>> measure_sensitivity(const Context& context) {
+  std::vector<Row> rows;
+  for (const Case& one : {Case{0.02, 0.005, 0.90}, Case{0.05, 0.01, 0.98}}) {
+    ASSAY_TRY(rows.emplace_back(), measure_case(context, one));
+  }
+  return rows;
+}
+
+}  // namespace assay::bench
