@@ -70,7 +70,6 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
                                     "5s",
                                     "--output-dir",
                                     "run",
-                                    "--exhaustive",
                                     "--kernels",
                                     AssayProgram::source("tests/faults/candidates/good.cc")};
   for (const auto* list : {&caught, &limits})
