@@ -102,6 +102,9 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   const KernelOutcome* good = testing::find_kernel(problem, "good");
   ASSERT_NE(good, nullptr);
   EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
+  // A cheat that led for a while takes nobody with it: the honest kernel stays to the end.
+  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
+  EXPECT_THAT(problem.winner()->name, AnyOf("good", "shape_lookup", "hidden_packing"));
   // Nothing better than this may be said of native code, whose timer shares its address space.
   EXPECT_NE(record->trust, TrustGrade::device_code);
   EXPECT_THAT(record->trust_reason, HasSubstr("native code"));

@@ -30,13 +30,15 @@ TEST_P(CliTest, SaysAndDoesWhatTheScriptSays) {
   for (const std::string& failure : run_script(*script, program)) ADD_FAILURE() << failure;
 }
 
-INSTANTIATE_TEST_SUITE_P(Scripts, CliTest, ::testing::ValuesIn(scripts()), [](const auto& info) {
-  std::string name = std::filesystem::path(info.param).stem().string();
+std::string name_of(const ::testing::TestParamInfo<std::string>& script) {
+  std::string name = std::filesystem::path(script.param).stem().string();
   std::replace_if(
       name.begin(), name.end(),
       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, CliTest, ::testing::ValuesIn(scripts()), name_of);
 
 TEST(PatternTest, StarsStandForAnythingAndSpacesForAnySpace) {
   EXPECT_TRUE(holds("verdict   slower than\n   the best: 0.95 x", "slower than the best: * x"));

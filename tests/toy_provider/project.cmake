@@ -13,7 +13,8 @@ include(part)
 include(provider)
 
 # Those that the other build has compiled are in the table, and their objects in the list.
-set_property(GLOBAL PROPERTY ASSAY_PROVIDERS ${BUILT_PROVIDERS})
+string(REPLACE "," ";" built "${BUILT_PROVIDERS}")
+set_property(GLOBAL PROPERTY ASSAY_PROVIDERS ${built})
 add_subdirectory(providers)
 
 file(STRINGS "${OBJECTS}" objects)

@@ -28,15 +28,15 @@ file(COPY_FILE "${SOURCE}/tests/toy_provider/project.cmake" "${WORK}/CMakeLists.
 # The one step that adding a provider takes.
 file(COPY "${SOURCE}/tests/toy_provider/toy" DESTINATION "${WORK}/providers")
 
-list(JOIN PROVIDERS ";" built)
+list(JOIN PROVIDERS "," built)
 run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${WORK}" -B "${WORK}/build" -D CMAKE_BUILD_TYPE=Debug
   -D "CMAKE_CXX_COMPILER=${COMPILER}" -D "OBJECTS=${OBJECTS}" "-DBUILT_PROVIDERS=${built}")
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
 
 set(assay "${WORK}/build/assay")
 set(shape --shape "m=6,n=20,k=10,dtype=f32,layout=tt")
-run("${assay}" providers)
-expect("listed" "toy")
+run("${assay}" providers --json)
+expect("listed" "\"toy\"")
 expect("documented" "three loops, the least that a provider can be")
 foreach(provider IN LISTS PROVIDERS)
   expect("listed beside it" "${provider}")
