@@ -47,8 +47,9 @@ int be_worker() {
   const char* value = std::getenv(kFamilyVariable);
   const std::string_view wanted = value == nullptr ? "" : value;
   const Status served = sweep::worker_main(providers, [&](Catalog& catalog) {
-    if (wanted.starts_with("nothing:"))
-      catalog.add("bench", ProviderRole::user, make_synthetic_family(std::atoll(value + 8)));
+    if (wanted.starts_with("plain:"))
+      catalog.add("bench", ProviderRole::user,
+                  make_synthetic_family(std::atoll(value + 6), Synthetic::plain));
     if (wanted.starts_with("slowed:"))
       if (auto family = make_slowed_family(providers, value + 7))
         catalog.add("slowed", ProviderRole::user, std::move(*family));

@@ -46,7 +46,7 @@ double block_ns(const Call& call) {
 Result<std::vector<Row>> measure_discovery(const Context& context) {
   ASSAY_TRY(const Problem problem, gemm::problem(gemm::Shape{.m = 16, .n = 4096, .k = 4096}));
   Catalog catalog;
-  catalog.add("bench", ProviderRole::user, make_synthetic_family(kRows));
+  catalog.add("bench", ProviderRole::user, make_synthetic_family(kRows, Synthetic::nothing));
   const int repeats = context.count(101, 21);
   ASSAY_TRY(const double problem_ms, median_search_ms(catalog, problem, std::nullopt, repeats));
   ASSAY_TRY(const double target_ms,
@@ -66,7 +66,7 @@ Result<std::vector<Row>> measure_discovery(const Context& context) {
 Result<std::vector<Row>> measure_launch(const Context& context) {
   ASSAY_TRY(const Problem problem, gemm::problem(gemm::Shape{.m = 4, .n = 64, .k = 64}));
   Catalog catalog;
-  catalog.add("bench", ProviderRole::user, make_synthetic_family(100));
+  catalog.add("bench", ProviderRole::user, make_synthetic_family(100, Synthetic::nothing));
   ASSAY_TRY(const auto found, catalog.get_kernels(problem));
   ASSAY_TRY(const auto device, cpu::open({}));
   ASSAY_TRY(const auto stream, device->make_stream());

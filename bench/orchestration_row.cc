@@ -1,9 +1,9 @@
-// What the harness itself costs. A trial is one kernel on one problem, from discovery to its
-// ending; a schedule is all trials of a run. Two runs tell the costs apart:
-//  - kernels that do nothing are built, launched for their proof, found wrong and recorded: no time
-//    is theirs, so wall time over trials is the harness's own;
-//  - kernels that are right are raced and confirmed: wall time less that inside bursts, over
-//  bursts.
+// What the harness itself costs. A trial is one kernel on one problem, as a record counts them:
+// from discovery through building and proof to its ending. Two runs tell the costs apart:
+//  - very many kernels of microseconds, few of them raced to the end: wall time less that inside
+//    bursts, over trials;
+//  - a few kernels, raced and confirmed: wall time less that inside bursts, over bursts.
+// The worse of the two is held against the bound.
 
 #include <cstdlib>
 #include <sys/resource.h>
@@ -21,8 +21,9 @@ constexpr int64_t kScheduled = 100'000;
 constexpr int64_t kRowsPerProblem = 1000;
 
 struct Schedule {
-  double wall_seconds = 0, peak_mib = 0;
-  int64_t trials = 0;
+  double wall_seconds = 0;  // Less the time inside bursts.
+  double peak_mib = 0;
+  int64_t trials = 0, proven = 0;
 };
 
 // In a process of its own: the peak is the parent's of that run alone.
@@ -45,6 +46,11 @@ Result<Schedule> run_schedule(const Context& context, int64_t trials) {
   ASSAY_TRY(schedule.peak_mib, peak.as_double());
   ASSAY_TRY(const JsonField ran, root.at("trials"));
   ASSAY_TRY(schedule.trials, ran.as_int64());
+  ASSAY_TRY(const JsonField proven, root.at("proven"));
+  ASSAY_TRY(schedule.proven, proven.as_int64());
+  if (schedule.proven < schedule.trials)
+    return fail(ErrorCode::failed, "of {} kernels {} were proven", schedule.trials,
+                schedule.proven);
   return schedule;
 }
 
@@ -56,7 +62,7 @@ int schedule_main(const std::string& folder, const std::string& trials_text) {
   const Context context{false, std::filesystem::path(folder)};
   const auto ran = [&]() -> Result<RunRecord> {
     sweep::Request request = make_request(context, "run", {});
-    request.environment = child_environment(fmt::format("nothing:{}", rows));
+    request.environment = child_environment(fmt::format("plain:{}", rows));
     ASSAY_TRY(request.problems,
               repeated({{.m = 4, .n = 32, .k = 32}}, static_cast<int>(trials / rows)));
     sweep::Observer silent;
@@ -69,7 +75,8 @@ int schedule_main(const std::string& folder, const std::string& trials_text) {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const Json result = {{"wall_seconds", ran->totals.wall_seconds},
+  const Json result = {{"wall_seconds", ran->totals.wall_seconds - ran->totals.timed_seconds},
+                       {"proven", ran->totals.proven},
                        {"trials", ran->totals.trials},
                        {"peak_mib", static_cast<double>(usage.ru_maxrss) / 1024}};
   std::fputs(canonical(result).c_str(), stdout);
@@ -96,7 +103,7 @@ Result<std::vector<Row>> measure_orchestration(const Context& context) {
           .measured = fmt::format("{:.2f} ms", worst),
           .ok = worst <= 5};
   row.notes.push_back(fmt::format(
-      "orchestration: {} trials of kernels that do nothing, proofs and records included, {:.2f} ms "
+      "orchestration: {} trials of quick kernels, proofs and records included, {:.2f} ms "
       "each; in a sweep with races, {:.0f} bursts, {:.2f} ms around each (proofs, fresh processes "
       "and placing of operands included).",
       many.trials, trial_ms, bursts, burst_ms));

@@ -17,7 +17,7 @@
 namespace assay::bench {
 
 // What a worker of this program adds to its catalog is said in its environment: "slowed:LIBRARY" or
-// "nothing:ROWS".
+// "plain:ROWS".
 inline constexpr const char* kFamilyVariable = "ASSAY_BENCH_FAMILY";
 
 // A request with one thread and the providers given, in a folder of its own.
