@@ -1,0 +1,112 @@
+#include "assay/measure/burst.h"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/kernel/testing/toy_family.h"
+#include "assay/measure/ceilings.h"
+
+namespace assay::measure {
+namespace {
+
+int count_up(const void* state, void* const*) {
+  ++**static_cast<int* const*>(state);
+  return 0;
+}
+int refuse(const void*, void* const*) { return 3; }
+
+class BurstTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto device = cpu::open({.threads = 1});
+    ASSERT_TRUE(device);
+    device_ = std::move(*device);
+    auto stream = device_->make_stream();
+    ASSERT_TRUE(stream);
+    stream_ = std::move(*stream);
+  }
+
+  Plan plan(HostFunction function) {
+    auto family = std::make_shared<assay::testing::ToyFamily>("toy", assay::testing::toy_groups());
+    family->bind = [this, function](const Binding&, std::vector<Step>& steps) -> Status {
+      steps.push_back(HostStep{function, std::make_shared<int*>(&launches_)});
+      return {};
+    };
+    Catalog catalog;
+    catalog.add("toys", ProviderRole::user, family);
+    gemm::Shape shape;
+    shape.m = shape.n = shape.k = 4;
+    auto problem = gemm::problem(shape);
+    EXPECT_TRUE(problem);
+    auto found = catalog.get_kernels(*problem);
+    EXPECT_TRUE(found && !found->kernels.empty());
+    const Arguments arguments{*problem, {memory_.data(), memory_.data(), memory_.data()}};
+    const Artifact artifact;
+    auto made = found->kernels.front().plan(
+        {.arguments = arguments, .artifact = artifact, .device = *device_});
+    EXPECT_TRUE(made) << made.error().message;
+    return std::move(*made);
+  }
+
+  alignas(64) std::array<float, 64> memory_{};
+  int launches_ = 0;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+  SchedulerWatch watch_;
+};
+
+TEST_F(BurstTest, LaunchesEveryPlanOnceAndTakesTime) {
+  Plan first = plan(count_up), second = plan(count_up);
+  Plan* const plans[] = {&first, &second, &first};
+  const auto burst = time_burst(plans, *stream_, watch_);
+  ASSERT_TRUE(burst) << burst.error().message;
+  EXPECT_EQ(launches_, 3);
+  EXPECT_EQ(burst->launches, 3);
+  EXPECT_GT(burst->ns, 0);
+}
+
+TEST_F(BurstTest, AFailingLaunchEndsTheBurst) {
+  Plan good = plan(count_up), bad = plan(refuse);
+  Plan* const plans[] = {&good, &bad, &good};
+  EXPECT_FALSE(time_burst(plans, *stream_, watch_));
+  EXPECT_EQ(launches_, 1);
+}
+
+TEST(LaunchesPerBurst, LastTwentyMicrosecondsAndAThousandReadings) {
+  TimerFacts timer;
+  timer.read_ns = 30;
+  for (const double launch_ns : {10.0, 999.0, 7'000.0, 29'999.0, 1e6}) {
+    const int launches = launches_per_burst(launch_ns, timer, 1 << 20);
+    EXPECT_GE(launches * launch_ns, 30'000.0);
+    if (launches > 1) {
+      EXPECT_LT((launches - 1) * launch_ns, 30'000.0) << "no more than it takes";
+    }
+  }
+  EXPECT_EQ(launches_per_burst(10, timer, 16), 16);
+  EXPECT_EQ(launches_per_burst(1e9, timer, 16), 1);
+  EXPECT_EQ(launches_per_burst(0, timer, 0), 1);
+}
+
+TEST(Timer, ReadsInFiniteTime) {
+  const TimerFacts facts = measure_timer();
+  EXPECT_GT(facts.read_ns, 0);
+  EXPECT_GT(facts.tick_ns, 0);
+}
+
+TEST(PhysicsFloor, IsUnderWhatThisMachineReaches) {
+  for (const Ceiling& ceiling : measure_ceilings(1, size_t{1} << 20, 0.02)) {
+    const bool bytes = ceiling.unit == "byte/s";
+    const DType dtype = ceiling.name == "flops_f64"    ? DType::f64
+                        : ceiling.name == "flops_bf16" ? DType::bf16
+                                                       : DType::f32;
+    const double floor =
+        physics_floor_seconds(bytes ? 0 : ceiling.value, bytes ? ceiling.value : 0, dtype, 1);
+    EXPECT_LT(floor, 1.0) << ceiling.name << ": one second's work is not impossible in a second";
+    EXPECT_GT(floor, 0) << ceiling.name;
+  }
+}
+
+}  // namespace
+}  // namespace assay::measure
