@@ -133,6 +133,16 @@ const ConfigDefault* Config::find(const std::string& command, const std::string&
   return general;
 }
 
+std::string Config::with_origin(const std::string& message, const std::string& command,
+                                const std::vector<std::string>& words) const {
+  if (!message.starts_with("--")) return message;
+  const std::string flag = message.substr(0, message.find_first_of(": ="));
+  for (const std::string& word : words)
+    if (word == flag || word.starts_with(flag + '=')) return message;
+  const ConfigDefault* found = find(command, flag.substr(2));
+  return found == nullptr ? message : fmt::format("{}: {}", found->origin, message);
+}
+
 Result<Config> parse_config(std::string_view text, const std::string& origin,
                             const ConfigNames& names) {
   ASSAY_TRY(const auto root, input::parse_yaml(text, origin));

@@ -42,6 +42,11 @@ struct Config {
 
   // The value for this flag of this command; null if there is none.
   const ConfigDefault* find(const std::string& command, const std::string& flag) const;
+
+  // An error that a command gives of a flag, "--margin: ...", with the line that the value is from
+  // where that was not given in `words`.
+  std::string with_origin(const std::string& message, const std::string& command,
+                          const std::vector<std::string>& words) const;
 };
 
 // Unknown keys are errors with file, line and the nearest name.

@@ -53,6 +53,10 @@ class Standings {
   Standings(const LiveState& state, int width) : state_(state), width_(width) {
     const int numbers = kTimes + kBehind + (wide() ? kRate : 0);
     label_ = std::max(16, width - kIndent - numbers - (wide() ? kSketch : kNarrowSketch) - 2);
+    int longest = 16;
+    for (const sweep::Standing& standing : state.standings)
+      longest = std::max(longest, report::display_width(sanitize(standing.label, 400)));
+    label_ = std::min(label_, longest);
     double nearest = 0, furthest = 0;
     for (const sweep::Standing& standing : state.standings) {
       if (standing.dropped_after > 0 || &standing == state.standings.data()) continue;

@@ -88,7 +88,10 @@ class Program {
     console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
     ASSAY_TRY(check_device(globals_.device.empty() ? settings.device : globals_.device));
     Context context{console_, settings, config.providers, words_, make_cancel_fd()};
-    return command->run(context);
+    auto code = command->run(context);
+    if (!code)
+      code.error().message = config.with_origin(code.error().message, command->name(), words_);
+    return code;
   }
 
   Console& console() { return console_; }

@@ -22,6 +22,9 @@ class BoundKernel {
   Check check() const;
   Plan& plan() { return plan_; }
   const Artifact& artifact() const { return artifact_; }
+  // Where operand i of the problem lies.
+  void* data(size_t operand) const { return buffers_[operand]->data(); }
+  void* prepared() const { return plan_.data().back(); }  // Null if nothing is.
 
  private:
   std::unique_ptr<Device> device_;

@@ -1,13 +1,12 @@
 #include "testing/code_sampler.h"
 
-#include <signal.h>
-#include <sys/time.h>
-#include <ucontext.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
+#include <signal.h>
+#include <sys/time.h>
+#include <ucontext.h>
 
 #include "assay/base/dynamic_library.h"
 

@@ -10,12 +10,9 @@ namespace {
 struct Types {
   DType in, out;
 };
-constexpr Types kTypes[] = {{DType::f32, DType::f32},
-                            {DType::f64, DType::f64},
-                            {DType::bf16, DType::f32},
-                            {DType::bf16, DType::bf16},
-                            {DType::f16, DType::f32},
-                            {DType::s8, DType::s32}};
+constexpr Types kTypes[] = {{DType::f32, DType::f32},  {DType::f64, DType::f64},
+                            {DType::bf16, DType::f32}, {DType::bf16, DType::bf16},
+                            {DType::f16, DType::f32},  {DType::s8, DType::s32}};
 
 class List {
  public:
@@ -50,6 +47,18 @@ std::vector<Problem> gemm_problems() {
     list.add(fmt::format("row_{}", layout), {.m = 1, .n = 131, .k = 67, .layout = layout});
     list.add(fmt::format("column_{}", layout), {.m = 77, .n = 1, .k = 91, .layout = layout});
   }
+  list.add("rows_tt", {.m = 3, .n = 90, .k = 45, .layout = "tt"});
+  list.add("rows_gaps", {.m = 4,
+                         .n = 30,
+                         .k = 25,
+                         .batch = 2,
+                         .layout = "tnn",
+                         .alpha = 2,
+                         .beta = 1,
+                         .lda = 33,
+                         .ldb = 40,
+                         .ldout = 7});
+  list.add("columns_nn", {.m = 60, .n = 3, .k = 50, .layout = "nn"});
   list.add("element", {.m = 1, .n = 1, .k = 1, .layout = "tt"});
   list.add("dot", {.m = 1, .n = 1, .k = 300, .layout = "tn"});
   list.add("outer", {.m = 33, .n = 17, .k = 1, .layout = "tt"});

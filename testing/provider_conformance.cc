@@ -1,11 +1,10 @@
 #include "testing/provider_conformance.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
+#include <unistd.h>
 
 #include "assay/base/file.h"
 #include "assay/base/json.h"
@@ -17,7 +16,7 @@
 namespace assay::testing {
 namespace {
 
-constexpr size_t kZone = 256;  // Bytes around a buffer that nobody may write.
+constexpr size_t kZone = 256;              // Bytes around a buffer that nobody may write.
 constexpr auto kFiller = std::byte{0xff};  // NaN in every floating type.
 
 // A buffer between two zones, at the promised alignment.
@@ -134,10 +133,10 @@ class Runner {
         const auto launched = plan->launch(**stream);
         ASSERT_TRUE(launched) << launched.error().message;
         const Check check = instance->check(operands.output());
-        ASSERT_TRUE(check.right) << to_string(instance->kind()) << " input, launch " << launch << ": "
-                                 << check.first_wrong << ", " << check.wrong << " of "
-                                 << check.compared << " wrong, largest error "
-                                 << check.max_error << " of the budget (" << check.method << ")";
+        ASSERT_TRUE(check.right) << to_string(instance->kind()) << " input, launch " << launch
+                                 << ": " << check.first_wrong << ", " << check.wrong << " of "
+                                 << check.compared << " wrong, largest error " << check.max_error
+                                 << " of the budget (" << check.method << ")";
         ASSERT_EQ(operands.damage(*instance), "") << to_string(instance->kind());
         ASSERT_TRUE(workspace.zones_intact()) << "wrote outside its workspace";
       }
@@ -207,8 +206,8 @@ TEST_P(AssayProviderConformance, RowsHaveNamesAndIdsOfTheirOwnAndSurviveJson) {
     const auto [other, fresh] = ids.emplace(row.id(), row.name());
     EXPECT_TRUE(fresh) << row.name() << " has the id of " << other->second;
     // Rows of different rules (dtypes, say) may share a name; a problem sees only one of them.
-    EXPECT_TRUE(names.insert(row.family() + " " + row.name() + " " + row.rule().to_json().dump())
-                    .second)
+    EXPECT_TRUE(
+        names.insert(row.family() + " " + row.name() + " " + row.rule().to_json().dump()).second)
         << row.name() << " twice";
     EXPECT_EQ(row.name().find_first_of("{} \n"), std::string::npos) << row.name();
     const auto again = KernelMetadata::from_json(row.to_json());
@@ -285,8 +284,8 @@ TEST_P(AssayProviderConformance, ComputesWhatItSupports) {
     for (size_t i = 0; i < wanted; ++i) {
       const Kernel& kernel = found->kernels[i * count / wanted];
       for (const int threads : {1, 2}) {
-        SCOPED_TRACE(fmt::format("{} on {}, {} threads", kernel.metadata().name(), problem.name(),
-                                 threads));
+        SCOPED_TRACE(
+            fmt::format("{} on {}, {} threads", kernel.metadata().name(), problem.name(), threads));
         runner.run(kernel, problem, threads);
         if (HasFatalFailure()) break;
       }

@@ -25,7 +25,8 @@ struct ConformanceSubject {
   ProviderSettings settings;
   // Families besides the provider's own, such as those of kernels that it was brought.
   std::function<std::vector<std::shared_ptr<const Family>>(const Provider&)> bring;
-  // Most rows run on one problem and thread count; evenly spread over those that support it. 0: all.
+  // Most rows run on one problem and thread count; evenly spread over those that support it. 0:
+  // all.
   size_t rows_per_problem = 0;
   std::string name = "provider";  // Filled in by the macro.
 };
@@ -46,11 +47,10 @@ std::vector<ConformanceSubject> conformance_subject(ConformanceSubject subject, 
 }  // namespace assay::testing
 
 #define ASSAY_PROVIDER_CONFORMANCE(provider, ...)                                             \
-  INSTANTIATE_TEST_SUITE_P(                                                                   \
-      provider, AssayProviderConformance,                                                     \
-      ::testing::ValuesIn(::assay::testing::conformance_subject(                              \
-          ::assay::testing::ConformanceSubject __VA_ARGS__, #provider)),                      \
-      [](const auto& test) { return test.param.name; })
+  INSTANTIATE_TEST_SUITE_P(provider, AssayProviderConformance,                                \
+                           ::testing::ValuesIn(::assay::testing::conformance_subject(         \
+                               ::assay::testing::ConformanceSubject __VA_ARGS__, #provider)), \
+                           [](const auto& test) { return test.param.name; })
 
 // GoogleTest looks suites up by an unqualified name.
 using AssayProviderConformance = ::assay::testing::ProviderConformance;

@@ -1,12 +1,11 @@
 #include "compile.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
@@ -33,15 +32,23 @@ constexpr int kMostErrorLines = 15;
 struct FlagName {
   std::string_view feature, flag;
 };
-constexpr FlagName kFlagNames[] = {
-    {"avx512_bf16", "avx512bf16"}, {"avx512_vnni", "avx512vnni"}, {"avx512_fp16", "avx512fp16"},
-    {"avx512_vbmi2", "avx512vbmi2"}, {"avx512_bitalg", "avx512bitalg"}, {"avx_vnni", "avxvnni"},
-    {"avx512_vpopcntdq", "avx512vpopcntdq"}, {"amx_tile", "amx-tile"}, {"amx_bf16", "amx-bf16"},
-    {"amx_int8", "amx-int8"}, {"sse4_1", "sse4.1"}, {"sse4_2", "sse4.2"}, {"bmi1", "bmi"}};
+constexpr FlagName kFlagNames[] = {{"avx512_bf16", "avx512bf16"},
+                                   {"avx512_vnni", "avx512vnni"},
+                                   {"avx512_fp16", "avx512fp16"},
+                                   {"avx512_vbmi2", "avx512vbmi2"},
+                                   {"avx512_bitalg", "avx512bitalg"},
+                                   {"avx_vnni", "avxvnni"},
+                                   {"avx512_vpopcntdq", "avx512vpopcntdq"},
+                                   {"amx_tile", "amx-tile"},
+                                   {"amx_bf16", "amx-bf16"},
+                                   {"amx_int8", "amx-int8"},
+                                   {"sse4_1", "sse4.1"},
+                                   {"sse4_2", "sse4.2"},
+                                   {"bmi1", "bmi"}};
 // Those that GCC has a flag of the same name for, among what code is likely to ask.
 constexpr std::string_view kSameNames[] = {
-    "sse2", "ssse3", "avx", "avx2", "fma", "f16c", "bmi2", "popcnt", "avx512f", "avx512bw",
-    "avx512cd", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi"};
+    "sse2",    "ssse3",    "avx",      "avx2",     "fma",      "f16c",       "bmi2",      "popcnt",
+    "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi"};
 
 // Flags that make GCC's linker add start-up code which lets the whole process round subnormal
 // numbers to zero as soon as the object is loaded: other kernels' results would change.
@@ -56,8 +63,8 @@ Result<Json> identity(const std::string& program) {
     return fail(ErrorCode::unsupported, "cannot read the compiler '{}'", sanitize(program, 300));
   return Json{{"path", program},
               {"bytes", facts.st_size},
-              {"modified_ns", static_cast<int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 +
-                                  facts.st_mtim.tv_nsec}};
+              {"modified_ns",
+               static_cast<int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec}};
 }
 
 // First the sentence that a static_assert of the shim has for it, if one failed.
@@ -144,8 +151,7 @@ Result<ArtifactCache::Built> build_in(const fs::path& folder, const Compiler& co
   std::vector<std::string> link = compiler.link_flags();
   Json flags = {{"compile", compile}, {"link", link}};
   // Relative names: the folder is a temporary one, and the bytes should not depend on it.
-  compile.insert(compile.end(),
-                 {"-c", std::string(kShimFile), "-o", std::string(kObjectFile)});
+  compile.insert(compile.end(), {"-c", std::string(kShimFile), "-o", std::string(kObjectFile)});
   ASSAY_TRY(compiler.run(compile, folder.string()));
   // The object stands before the flags, which may name libraries.
   link.insert(link.begin(), {std::string(kObjectFile), "-o", std::string(kLibraryFile)});
@@ -216,9 +222,8 @@ Result<Artifact> compile(const Build& build) {
     ASSAY_TRY(const std::string text, compiler.run(arguments, "", shim));
     key["preprocessed"] = sha256_hex(text);
   }
-  return build.context.cache->get_or_build(key, [&](const fs::path& folder) {
-    return build_in(folder, compiler, shim);
-  });
+  return build.context.cache->get_or_build(
+      key, [&](const fs::path& folder) { return build_in(folder, compiler, shim); });
 }
 
 }  // namespace assay::cpp_source

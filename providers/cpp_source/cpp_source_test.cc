@@ -19,11 +19,11 @@
 namespace assay::cpp_source {
 namespace {
 
+using testing::BoundKernel;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using testing::BoundKernel;
 
 // Three ways of writing a kernel: tunables as macros, everything told at run time, weights packed.
 constexpr std::string_view kSources = R"(// assay:
@@ -168,9 +168,9 @@ class CppSource : public ::testing::Test {
 
   // A compiler that counts its runs.
   void count_runs() {
-    const std::string script = write(
-        *folder_, "counting-c++",
-        "#!/bin/sh\necho run >> " + folder_->file("runs") + "\nexec c++ \"$@\"\n");
+    const std::string script =
+        write(*folder_, "counting-c++",
+              "#!/bin/sh\necho run >> " + folder_->file("runs") + "\nexec c++ \"$@\"\n");
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     context_.cxx = script;
   }
@@ -187,7 +187,8 @@ class CppSource : public ::testing::Test {
   CompileContext context_;
 };
 
-constexpr const char* kComment = "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}";
+constexpr const char* kComment =
+    "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}";
 constexpr const char* kParameters =
     "(const float* a, const float* b, float* out, long m, long n, long k)";
 // Its result depends on WORD alone.
@@ -209,8 +210,8 @@ float first_output(const Kernel& kernel, const Artifact& artifact, const gemm::S
 }
 
 TEST_F(CppSource, ACompileErrorIsTheCompilersWithTheUsersLine) {
-  const auto built = compile(kComment, "extern \"C\" void mine" + std::string(kParameters) +
-                                           " {\n  undeclared = 1;\n}\n");
+  const auto built = compile(
+      kComment, "extern \"C\" void mine" + std::string(kParameters) + " {\n  undeclared = 1;\n}\n");
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::build_failed);
   EXPECT_THAT(built.error().message, HasSubstr("my.cc:3:3: error: "));
@@ -218,16 +219,18 @@ TEST_F(CppSource, ACompileErrorIsTheCompilersWithTheUsersLine) {
 }
 
 TEST_F(CppSource, AFunctionThatTakesSomethingElseIsASentence) {
-  const auto fewer = compile(kComment, "extern \"C\" void mine(const float*, const float*, float*) {}");
+  const auto fewer =
+      compile(kComment, "extern \"C\" void mine(const float*, const float*, float*) {}");
   ASSERT_FALSE(fewer);
   EXPECT_THAT(fewer.error().message, HasSubstr("my.cc:1: args lists 6 values, but mine takes "
                                                "another number of parameters"));
-  const auto swapped = compile(kComment,
-                               "void mine(long m, const float*, const float*, float*, long, long) {}");
+  const auto swapped =
+      compile(kComment, "void mine(long m, const float*, const float*, float*, long, long) {}");
   ASSERT_FALSE(swapped);
   EXPECT_THAT(swapped.error().message, HasSubstr("are pointers, but the function takes something "
                                                  "else"));
-  const auto returns = compile(kComment, "float mine" + std::string(kParameters) + " { return 0; }");
+  const auto returns =
+      compile(kComment, "float mine" + std::string(kParameters) + " { return 0; }");
   ASSERT_FALSE(returns);
   EXPECT_THAT(returns.error().message, HasSubstr("the function returns neither void nor an int"));
   const auto missing = compile(kComment, "void other() {}");
@@ -331,10 +334,11 @@ TEST_F(CppSource, AKernelThatIsNotToldOfGapsIsNotGivenAny) {
   const gemm::Shape padded{.m = 3, .n = 4, .k = 5, .layout = "tt", .ldb = 9};
   const auto made = kernel(kComment, fills_with("1"), padded);
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, HasSubstr("operand b has steps of 9 elements along k, not 4, and "
-                                              "args does not name b_k or ldb"));
-  EXPECT_TRUE(kernel("{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k, ldb]}", "",
-                     padded));
+  EXPECT_THAT(made.error().message,
+              HasSubstr("operand b has steps of 9 elements along k, not 4, and "
+                        "args does not name b_k or ldb"));
+  EXPECT_TRUE(
+      kernel("{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k, ldb]}", "", padded));
 }
 
 TEST_F(CppSource, ACodeThatIsNotZeroIsAFailedLaunch) {
@@ -408,10 +412,10 @@ TEST_F(CppSource, EntriesThatCannotBeBuiltAreKnownWhenTheyAreBrought) {
 }
 
 TEST_F(CppSource, FunctionsInNamespacesCanBeNamed) {
-  auto entries = input::read_kernels(write(
-      *folder_, "my.cc",
-      std::string("// assay: ") + kComment + "\nnamespace deep::inside { static " +
-          fills_with("1").substr(11) + "}\n"));
+  auto entries = input::read_kernels(write(*folder_, "my.cc",
+                                           std::string("// assay: ") + kComment +
+                                               "\nnamespace deep::inside { static " +
+                                               fills_with("1").substr(11) + "}\n"));
   ASSERT_TRUE(entries) << entries.error().message;
   KernelEntry entry = entries->front();
   entry.entry = "deep::inside::mine";

@@ -107,7 +107,8 @@ class SourceFamily final : public Family {
   std::optional<Refusal> gap(const Operand& operand) const {
     const OperandRule* rule = entry_.rule->find_operand(operand.role);
     const std::string_view letters = dimensions_of(operand.role);
-    if (rule == nullptr || !is_told(operand.role) || operand.strides.size() != 3) return std::nullopt;
+    if (rule == nullptr || !is_told(operand.role) || operand.strides.size() != 3)
+      return std::nullopt;
     const size_t inner = rule->major == Major::column ? 1 : 2, outer = 3 - inner;
     const std::array<int64_t, 3> side_by_side = {
         std::max(operand.sizes[1] * operand.strides[1], operand.sizes[2] * operand.strides[2]),
@@ -120,8 +121,8 @@ class SourceFamily final : public Family {
       return Refusal{Reason::stride,
                      fmt::format("operand {} has steps of {} elements along {}, not {}, and args "
                                  "does not name {}{}",
-                                 operand.role, operand.strides[i], letters[i], side_by_side[i], name,
-                                 i == outer ? " or ld" + operand.role : "")};
+                                 operand.role, operand.strides[i], letters[i], side_by_side[i],
+                                 name, i == outer ? " or ld" + operand.role : "")};
     }
     return std::nullopt;
   }
@@ -144,10 +145,9 @@ class SourceFamily final : public Family {
       if (!*bytes) continue;
       const auto amount = (*bytes)->evaluate_int64(values);
       if (amount && *amount >= 0) continue;
-      return Refusal{Reason::workspace,
-                     fmt::format("'{}' bytes: {}", (*bytes)->text(),
-                                 amount ? fmt::format("{} is negative", *amount)
-                                        : amount.error().message)};
+      return Refusal{Reason::workspace, fmt::format("'{}' bytes: {}", (*bytes)->text(),
+                                                    amount ? fmt::format("{} is negative", *amount)
+                                                           : amount.error().message)};
     }
     return std::nullopt;
   }
@@ -182,8 +182,7 @@ class SourceFamily final : public Family {
   std::vector<std::string> macros(const KernelMetadata& row, const MaskedProblem& problem) const {
     std::vector<std::string> macros;
     for (const auto& [name, value] : row.design)
-      if (!is_told(name))
-        macros.push_back(fmt::format("{}={}", name, macro_value(value)));
+      if (!is_told(name)) macros.push_back(fmt::format("{}={}", name, macro_value(value)));
     for (const std::string& name : entry_.specialised_on)
       macros.push_back(fmt::format("ASSAY_{}={}", upper(name), problem.dimension(name)));
     // Where the kernel takes several types, it must be told which it has.
@@ -198,10 +197,8 @@ class SourceFamily final : public Family {
 
   Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem& problem,
                               const Target& target, const CompileContext& context) const override {
-    return compile({.entry = entry_,
-                    .macros = macros(row, problem),
-                    .target = target,
-                    .context = context});
+    return compile(
+        {.entry = entry_, .macros = macros(row, problem), .target = target, .context = context});
   }
 
   size_t bytes(const std::optional<Expression>& expression, const KernelMetadata& row,
@@ -325,7 +322,8 @@ Result<std::optional<Expression>> parse(const KernelEntry& entry, const char* fi
 bool is_function_name(std::string_view text) {
   const auto is_word = [](std::string_view word) {
     return !word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
-           word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") ==
+           word.find_first_not_of(
+               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") ==
                std::string_view::npos;
   };
   for (size_t at = 0;;) {

@@ -28,10 +28,14 @@ std::vector<Include> includes_in(std::string_view text) {
     // Before the # may stand spaces, or the end of a comment.
     if (start > 0 && text[start - 1] != '\n' && text[start - 1] != '/') continue;
     std::string_view rest = trim(text.substr(at + 1, text.find('\n', at) - at - 1));
-    if (rest.starts_with("include_next")) rest.remove_prefix(12);
-    else if (rest.starts_with("include")) rest.remove_prefix(7);
-    else if (rest.starts_with("import")) rest.remove_prefix(6);
-    else continue;
+    if (rest.starts_with("include_next"))
+      rest.remove_prefix(12);
+    else if (rest.starts_with("include"))
+      rest.remove_prefix(7);
+    else if (rest.starts_with("import"))
+      rest.remove_prefix(6);
+    else
+      continue;
     rest = trim(rest);
     Include include;
     const bool quoted = rest.starts_with('"');

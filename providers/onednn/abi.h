@@ -17,8 +17,8 @@ inline constexpr int kMostDims = 12;
 inline constexpr int kSuccess = 0, kOutOfMemory = 1, kInvalidArguments = 2, kUnimplemented = 3;
 
 inline constexpr int kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4, kS8 = 5;  // Data types.
-inline constexpr int kTagAny = 1;  // The layout is the library's choice.
-inline constexpr int kCpu = 1;     // Engine kind.
+inline constexpr int kTagAny = 1;        // The layout is the library's choice.
+inline constexpr int kCpu = 1;           // Engine kind.
 inline constexpr unsigned kInOrder = 1;  // Stream flag.
 inline constexpr int kScratchpadOfUser = 1;
 inline constexpr int kQueryImplementation = 8;

@@ -36,7 +36,8 @@ static_assert(abi::kTagAny == dnnl_format_tag_any && abi::kCpu == dnnl_cpu);
 static_assert(abi::kInOrder == dnnl_stream_in_order);
 static_assert(abi::kScratchpadOfUser == dnnl_scratchpad_mode_user);
 static_assert(abi::kQueryImplementation == dnnl_query_impl_info_str &&
-              abi::kQuerySource == dnnl_query_src_md && abi::kQueryWeights == dnnl_query_weights_md &&
+              abi::kQuerySource == dnnl_query_src_md &&
+              abi::kQueryWeights == dnnl_query_weights_md &&
               abi::kQueryScratchpad == dnnl_query_scratchpad_md);
 static_assert(abi::kArgSource == DNNL_ARG_SRC && abi::kArgSource == DNNL_ARG_FROM &&
               abi::kArgDestination == DNNL_ARG_DST && abi::kArgDestination == DNNL_ARG_TO &&

@@ -156,7 +156,8 @@ Status Api::check(int status, const char* call) const {
 }
 
 Object Api::own(abi::Handle made, int (*destroy)(abi::Handle)) const {
-  return Object(made, [self = shared_from_this(), destroy](abi::Handle object) { destroy(object); });
+  return Object(made,
+                [self = shared_from_this(), destroy](abi::Handle object) { destroy(object); });
 }
 
 Result<Descriptor> Api::describe(int data_type, std::span<const abi::Dim> sizes,
@@ -189,9 +190,8 @@ Result<Object> Api::matmul(const Descriptor& a, const Descriptor& b, const Descr
     ASSAY_TRY(check(v2_.create(&made, operation.get(), attributes_, engine_, nullptr),
                     "dnnl_primitive_desc_create"));
   } else {
-    ASSAY_TRY(
-        check(v3_.matmul(&made, engine_, a.get(), b.get(), nullptr, out.get(), attributes_),
-              "dnnl_matmul_primitive_desc_create"));
+    ASSAY_TRY(check(v3_.matmul(&made, engine_, a.get(), b.get(), nullptr, out.get(), attributes_),
+                    "dnnl_matmul_primitive_desc_create"));
   }
   return own(made, primitive_descriptor_destroy_);
 }
@@ -221,8 +221,7 @@ size_t Api::bytes(abi::ConstHandle memory_descriptor) const {
 
 Result<Object> Api::primitive(const Object& primitive_descriptor) const {
   abi::Handle made = nullptr;
-  ASSAY_TRY(
-      check(primitive_create_(&made, primitive_descriptor.get()), "dnnl_primitive_create"));
+  ASSAY_TRY(check(primitive_create_(&made, primitive_descriptor.get()), "dnnl_primitive_create"));
   return own(made, primitive_destroy_);
 }
 

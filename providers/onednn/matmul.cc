@@ -24,9 +24,10 @@ int data_type_of(DType dtype) {
 // A matmul that can be asked about and made: its descriptors.
 struct Setup {
   Matrices matrices;
-  Descriptor a, b, out;        // As the problem has them.
+  Descriptor a, b, out;  // As the problem has them.
   Object primitive_descriptor;
-  abi::ConstHandle packed = nullptr;  // The library's choice for the problem's b, if it is prepared.
+  abi::ConstHandle packed =
+      nullptr;  // The library's choice for the problem's b, if it is prepared.
 };
 
 Result<Descriptor> describe(const Api& api, const Matrix& given, bool free_layout) {
@@ -49,16 +50,21 @@ Result<Setup> set_up(const Api& api, const gemm::View& view, bool prepared) {
   ASSAY_TRY(setup.b, describe(api, setup.matrices.b, false));
   ASSAY_TRY(setup.out, describe(api, setup.matrices.out, false));
   Descriptor a = setup.a, b = setup.b;
-  if (prepared && swapped) { ASSAY_TRY(a, describe(api, setup.matrices.a, true)); }
-  if (prepared && !swapped) { ASSAY_TRY(b, describe(api, setup.matrices.b, true)); }
+  if (prepared && swapped) {
+    ASSAY_TRY(a, describe(api, setup.matrices.a, true));
+  }
+  if (prepared && !swapped) {
+    ASSAY_TRY(b, describe(api, setup.matrices.b, true));
+  }
   ASSAY_TRY(setup.primitive_descriptor, api.matmul(a, b, setup.out));
   if (prepared)
-    setup.packed = api.query(setup.primitive_descriptor,
-                             swapped ? abi::kQuerySource : abi::kQueryWeights);
+    setup.packed =
+        api.query(setup.primitive_descriptor, swapped ? abi::kQuerySource : abi::kQueryWeights);
   return setup;
 }
 
-// A memory object whose data is exchanged only when the pointer is another: in 2.x that is not free.
+// A memory object whose data is exchanged only when the pointer is another: in 2.x that is not
+// free.
 struct Slot {
   Object memory;
   size_t place = 0;
@@ -102,10 +108,10 @@ std::vector<DesignGroup> groups() {
   std::vector<DesignGroup> groups;
   for (const bool prepared : {false, true}) {
     const char* name = prepared ? "matmul_prepared" : "matmul";
-    for (auto& group : {group_of(name, !prepared, rule_of(DType::f32, {DType::f32}, prepared)),
-                        group_of(name, !prepared,
-                                 rule_of(DType::bf16, {DType::f32, DType::bf16}, prepared)),
-                        group_of(name, !prepared, rule_of(DType::s8, {DType::s32}, prepared))}) {
+    for (auto& group :
+         {group_of(name, !prepared, rule_of(DType::f32, {DType::f32}, prepared)),
+          group_of(name, !prepared, rule_of(DType::bf16, {DType::f32, DType::bf16}, prepared)),
+          group_of(name, !prepared, rule_of(DType::s8, {DType::s32}, prepared))}) {
       groups.push_back(group);
       groups.back().traits.prepares = prepared;
     }

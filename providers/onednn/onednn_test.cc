@@ -25,17 +25,17 @@ assay::ProviderSettings tested_library() {
 
 }  // namespace
 
-ASSAY_PROVIDER_CONFORMANCE(onednn, {.make = assay::onednn::make_provider,
-                                    .settings = tested_library()});
+ASSAY_PROVIDER_CONFORMANCE(onednn,
+                           {.make = assay::onednn::make_provider, .settings = tested_library()});
 
 namespace assay::onednn {
 namespace {
 
+using testing::BoundKernel;
 using ::testing::ElementsAre;
+using testing::find_kernel;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::BoundKernel;
-using testing::find_kernel;
 
 Problem problem_of(const gemm::Shape& shape) {
   auto made = gemm::problem(shape);
@@ -100,8 +100,9 @@ TEST(OneDnnMissing, AnotherMajorVersionIsRefusedWithBothNumbers) {
   if (!built || !built->status.success()) GTEST_SKIP() << "no C compiler";
   const auto api = Api::open({{"library", folder->file("libdnnl.so.1")}});
   ASSERT_FALSE(api);
-  EXPECT_THAT(api.error().message, HasSubstr("is oneDNN 1.8.3; this provider knows the C interfaces "
-                                             "of 2.x and 3.x"));
+  EXPECT_THAT(api.error().message,
+              HasSubstr("is oneDNN 1.8.3; this provider knows the C interfaces "
+                        "of 2.x and 3.x"));
 }
 
 TEST_F(OneDnn, ReportsWhatIsMapped) {

@@ -39,10 +39,10 @@ struct Bound {
       float* const to = out_data + l * out.batch_stride;
       if (call.beta != 0)
         call.copy_c(static_cast<const float*>(data[call.c_place]) + l * call.c.batch_stride, to);
-      const int status = call.api->sgemm(
-          call.transpose_a, call.transpose_b, out.rows, out.columns, a.columns, call.alpha,
-          a_data + l * a.batch_stride, call.lda, b_data + l * b.batch_stride, call.ldb, call.beta,
-          to, call.ldout);
+      const int status =
+          call.api->sgemm(call.transpose_a, call.transpose_b, out.rows, out.columns, a.columns,
+                          call.alpha, a_data + l * a.batch_stride, call.lda,
+                          b_data + l * b.batch_stride, call.ldb, call.beta, to, call.ldout);
       if (status != abi::kSuccess) return status;
     }
     return 0;

@@ -90,7 +90,8 @@ class BlasFamily final : public Family {
   // An artifact says which library was proven and timed; it may come from another process.
   Status check_artifact(const Artifact& artifact) const {
     const auto fact = [&](const char* name) {
-      const auto found = artifact.facts.is_object() ? artifact.facts.find(name) : artifact.facts.end();
+      const auto found =
+          artifact.facts.is_object() ? artifact.facts.find(name) : artifact.facts.end();
       return found != artifact.facts.end() && found->is_string() ? found->get<std::string>() : "";
     };
     if (fact("path") == api_->path() || fact("sha256") == api_->sha256()) return {};

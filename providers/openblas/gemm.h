@@ -12,7 +12,8 @@ namespace assay::openblas {
 
 std::shared_ptr<const Family> make_gemm_family(std::shared_ptr<const Api> api);
 
-// For one row of a or one column of b: OpenBLAS's gemm takes several times as long there.
+// For a few rows of a or columns of b, one after another: OpenBLAS's gemm takes up to four times as
+// long there.
 std::shared_ptr<const Family> make_gemv_family(std::shared_ptr<const Api> api);
 
 }  // namespace assay::openblas

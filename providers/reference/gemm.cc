@@ -35,8 +35,8 @@ struct Bound {
       for (int64_t i = 0; i < view.m; ++i) {
         std::fill(sums, sums + view.n, 0.0);
         for (int64_t p = 0; p < view.k; ++p) {
-          const double factor = load_as_double(
-              view.a, a + (l * view.a_l + i * view.a_m + p * view.a_k) * a_bytes);
+          const double factor =
+              load_as_double(view.a, a + (l * view.a_l + i * view.a_m + p * view.a_k) * a_bytes);
           load_line(view.b, b + (l * view.b_l + p * view.b_k) * b_bytes, view.b_n, view.n, line);
           for (int64_t j = 0; j < view.n; ++j) sums[j] += factor * line[j];
         }

@@ -16,12 +16,12 @@ namespace {
 // Rows, columns and batches all a few elements apart: nothing else in the house computes this.
 TEST(Reference, TakesAnyStrides) {
   std::array<float, 512> memory{};
-  TensorView a{.data = memory.data(), .dtype = DType::f32, .rank = 2, .size = {3, 4},
-               .stride = {17, 3}};
-  TensorView b{.data = memory.data(), .dtype = DType::f32, .rank = 2, .size = {4, 5},
-               .stride = {2, 11}};
-  TensorView out{.data = memory.data(), .dtype = DType::f32, .rank = 2, .size = {3, 5},
-                 .stride = {23, 4}};
+  TensorView a{
+      .data = memory.data(), .dtype = DType::f32, .rank = 2, .size = {3, 4}, .stride = {17, 3}};
+  TensorView b{
+      .data = memory.data(), .dtype = DType::f32, .rank = 2, .size = {4, 5}, .stride = {2, 11}};
+  TensorView out{
+      .data = memory.data(), .dtype = DType::f32, .rank = 2, .size = {3, 5}, .stride = {23, 4}};
   const auto problem = gemm::problem({.a = a, .b = b, .out = out});
   ASSERT_TRUE(problem) << problem.error().message;
   const auto families = make_provider()->families({});
@@ -35,9 +35,7 @@ TEST(Reference, TakesAnyStrides) {
   EXPECT_TRUE(check.right) << check.first_wrong;
 }
 
-TEST(Reference, IsNeverStock) {
-  EXPECT_EQ(make_provider()->info().role, ProviderRole::reference);
-}
+TEST(Reference, IsNeverStock) { EXPECT_EQ(make_provider()->info().role, ProviderRole::reference); }
 
 }  // namespace
 }  // namespace assay::reference

@@ -150,9 +150,10 @@ bool holds(std::string_view text, std::string_view pattern) {
   const std::string wanted = one_spaced(pattern);
   size_t at = 0;
   for (const std::string_view part : split(wanted, '*')) {
-    const size_t found = haystack.find(part, at);
+    const std::string_view words = trim(part);
+    const size_t found = haystack.find(words, at);
     if (found == std::string::npos) return false;
-    at = found + part.size();
+    at = found + words.size();
   }
   return true;
 }

@@ -82,8 +82,8 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
 // entry), else a source file with a head comment.
 Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry);
 
-// Several of them, one list for each. A name that an earlier kernel has gets _2, _3 ..., so that two
-// versions of one file can race each other and a record tells them apart.
+// Several of them, one list for each. A name that an earlier kernel has gets _2, _3 ..., so that
+// two versions of one file can race each other and a record tells them apart.
 Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
     std::span<const std::string> files_and_entries);
 

@@ -96,11 +96,11 @@ class Worker {
   // Under its own name, or as another: a copy of a library racing itself.
   Status add(const Provider& provider, const Availability& availability,
              const ProviderSettings& settings, const std::string& as) {
-    if (!availability.available) return {};
     if (as.empty()) {
-      catalog_.add(provider, settings);
+      catalog_.add(provider, settings);  // A missing library is a refusal with its reason.
       return {};
     }
+    if (!availability.available) return {};
     ASSAY_TRY(auto families, provider.families(settings));
     for (auto& family : families) catalog_.add(as, provider.info().role, std::move(family));
     return {};

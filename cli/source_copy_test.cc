@@ -1,0 +1,58 @@
+#include "cli/source_copy.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+
+namespace assay::cli {
+namespace {
+
+class SourceCopyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = TemporaryDirectory::create();
+    ASSERT_TRUE(made) << made.error().message;
+    folder_.emplace(std::move(*made));
+    write("src/my.cc",
+          "#include \"parts/a.h\"\n#include \"../outside.h\"\n#include <vector>\nint x;\n");
+    write("src/parts/a.h", "#  include \"b.h\"\n");
+    write("src/parts/b.h", "// b\n");
+    write("outside.h", "// outside\n");
+  }
+  void write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = std::filesystem::path(folder_->path()) / name;
+    ASSERT_TRUE(make_directories(path.parent_path().string()));
+    ASSERT_TRUE(write_file_atomic(path.string(), text));
+  }
+  std::filesystem::path at(const std::string& name) const {
+    return std::filesystem::path(folder_->path()) / name;
+  }
+
+  std::optional<TemporaryDirectory> folder_;
+};
+
+TEST_F(SourceCopyTest, TakesWhatTheSourceIncludesFromItsFolder) {
+  const auto copy = SourceCopy::read(at("src/my.cc"), {});
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ(copy->files().size(), 3u);
+  const auto written = copy->write(at("aside"));
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(*written, at("aside/my.cc"));
+  EXPECT_EQ(read_file(at("aside/parts/b.h").string()).value(), "// b\n");
+  EXPECT_FALSE(std::filesystem::exists(at("outside.h/x")));
+}
+
+TEST_F(SourceCopyTest, SeesAChangeOfAnIncludedFile) {
+  const auto before = SourceCopy::read(at("src/my.cc"), {});
+  write("src/parts/b.h", "// another b\n");
+  const auto after = SourceCopy::read(at("src/my.cc"), {});
+  ASSERT_TRUE(before && after);
+  EXPECT_FALSE(*before == *after);
+}
+
+TEST_F(SourceCopyTest, AFileThatIsNotThereIsAnError) {
+  EXPECT_FALSE(SourceCopy::read(at("src/none.cc"), {}));
+}
+
+}  // namespace
+}  // namespace assay::cli
