@@ -14,6 +14,7 @@
 #include "assay/op/operation.h"
 #include "cli/live_text.h"
 #include "cli/progress.h"
+#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -43,7 +44,9 @@ class LiveView : public sweep::Observer {
  public:
   LiveView(Console& console, const sweep::Request& request)
       : console_(console), start_(monotonic_ns()) {
-    state_.title = fmt::format("assay {}  {}", request.kind, request.suite);
+    const bool of_file = request.kind == "race" && !request.kernels.empty();
+    state_.title = fmt::format("assay {}  {}", request.kind,
+                               of_file ? stem_of(request.kernels.front()) : request.suite);
     state_.problems = request.problems.size();
     drawer_ = std::thread([this] { draw_until_done(); });
   }
