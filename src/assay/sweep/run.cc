@@ -208,11 +208,16 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew) {
   return ceilings;
 }
 
-bool nothing_to_race_for(const Request& request, const Field& field) {
-  if (request.kind != "race" || request.kernels.empty()) return false;
-  return std::ranges::none_of(field.candidates, [&](const Candidate& candidate) {
-    return candidate.alive() && is_raced_about(request, candidate);
-  });
+// Why there is nothing to race for; empty where there is something.
+std::string why_no_race(const Request& request, const Field& field) {
+  if (request.kind != "race" || request.kernels.empty()) return {};
+  std::string why = "the kernel that the race is about takes no part";
+  for (const Candidate& candidate : field.candidates) {
+    if (!is_raced_about(request, candidate)) continue;
+    if (candidate.alive()) return {};
+    why = fmt::format("{} {}", candidate.outcome.name, ending_sentence(candidate.outcome.ending));
+  }
+  return why;
 }
 
 // What brought a worker down on one problem is not tried on the next: a hang costs its limit each
@@ -278,9 +283,9 @@ Result<ProblemRecord> run_problem(const Station& station, const std::vector<Prob
   quarantine(field, done);
   ASSAY_TRY(take_over(field, earlier));
   ASSAY_TRY(prove(station, field));
-  if (nothing_to_race_for(station.request, field)) {
+  if (std::string why = why_no_race(station.request, field); !why.empty()) {
     fill_kernels(record, field);
-    record.no_winner = "the kernel that the race is about was not proven right";
+    record.no_winner = std::move(why);
     return record;
   }
   ASSAY_TRY(const auto ceilings, measure_ceilings(station.crew));
