@@ -139,9 +139,9 @@ std::string interval_text(double low, double middle, double high, double first, 
 std::string live_text(const LiveState& state, int width, int height) {
   std::vector<std::string> lines;
   lines.push_back(header(state, width));
-  const std::string times =
-      fmt::format("  {}/{} shapes   {}{}", state.done, state.problems, clock_text(state.elapsed),
-                  state.left > 0 ? ", " + clock_text(state.left) + " left" : "");
+  const std::string times = fmt::format(
+      "  {}/{} shape{}   {}{}", state.done, state.problems, state.problems == 1 ? "" : "s",
+      clock_text(state.elapsed), state.left > 0 ? ", " + clock_text(state.left) + " left" : "");
   lines.push_back(bar_text(state.progress, width - report::display_width(times)) + times);
   lines.emplace_back();
   if (!state.shape.empty()) {
