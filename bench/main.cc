@@ -91,14 +91,16 @@ void print(const std::vector<Row>& rows) {
   std::fflush(stdout);
 }
 
-std::filesystem::path default_folder() {
+// Beside the program, where builds leave what they make.
+std::filesystem::path beside_program(const char* name) {
   std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "bench_runs";
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / name;
 }
 
 int bench(int argc, char** argv) {
   std::vector<std::string> only;
-  std::string output = "assay_bench.json", folder = default_folder().string();
+  std::string output = beside_program("assay_bench.json").string();
+  std::string folder = beside_program("bench_runs").string();
   Context context;
   std::vector<std::string> names;
   for (const Entry& entry : kEntries) names.emplace_back(entry.name);
@@ -168,6 +170,6 @@ int main(int argc, char** argv) {
   if (role == "worker") return bench::be_worker();
   if (role == "referee") return sweep::referee_main() ? 0 : 1;
   if (role == "spin") return bench::spin();
-  if (role == "schedule" && argc == 4) return bench::schedule_main(argv[2], argv[3]);
+  if (role == "schedule" && argc == 5) return bench::schedule_main(argv[2], argv[3], argv[4]);
   return bench::bench(argc, argv);
 }

@@ -63,6 +63,10 @@ sweep::Request make_request(const Context& context, const std::string& name,
   for (const std::string& provider : providers) request.providers.push_back({provider, "", {}});
   request.threads = 1;
   request.folder = context.folder / name;
+  // An earlier bench's run is of no use; only a folder that holds one is removed.
+  std::error_code ignored;
+  if (std::filesystem::exists(request.folder / "journal.jsonl", ignored))
+    std::filesystem::remove_all(request.folder, ignored);
   request.if_present = sweep::IfPresent::fresh;
   request.cache = context.folder / "cache";
   request.environment = child_environment();
