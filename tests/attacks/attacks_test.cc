@@ -70,6 +70,7 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
                                     "5s",
                                     "--output-dir",
                                     "run",
+                                    "--exhaustive",  // So that none leaves unseen.
                                     "--kernels",
                                     AssayProgram::source("tests/faults/candidates/good.cc")};
   for (const auto* list : {&caught, &limits})
@@ -108,6 +109,24 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   // Nothing better than this may be said of native code, whose timer shares its address space.
   EXPECT_NE(record->trust, TrustGrade::device_code);
   EXPECT_THAT(record->trust_reason, HasSubstr("native code"));
+}
+
+// At its pretended time everybody else is hopeless, and dropped before it is found out.
+TEST(AttacksTest, ACheatThatLeadsTakesNobodyWithIt) {
+  const AssayProgram assay;
+  const testing::Finished finished = assay.run(
+      {"sweep", "--shape", "m=24,n=40,k=57,dtype=f32,layout=tt", "--provider", "cpp_source",
+       "--threads", "1", "--budget", "1s", "--processes", "3", "--output-dir", "run", "--kernels",
+       AssayProgram::source("tests/faults/candidates/good.cc"),
+       AssayProgram::source("tests/attacks/kernels/45_below_physics.cc")});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const auto record = load_record(assay.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  const ProblemRecord& problem = record->problems.at(0);
+  EXPECT_THAT(std::string(ending_name(testing::find_kernel(problem, "below_physics")->ending)),
+              AnyOf("violation", "mismatch"));
+  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
+  EXPECT_EQ(problem.winner()->name, "good");
 }
 
 TEST(AttacksTest, ALookedUpShapeIsCaughtByAnyOther) {

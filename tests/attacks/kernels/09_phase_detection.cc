@@ -1,8 +1,8 @@
 // assay: {entry: phase_detection, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 9: calls are counted; from the first ones, which are checked, it goes over to every third.
+// Attack 9: calls are counted; after the first ones, which are checked, half of the rows will do.
 #include "right.h"
 
 KERNEL(phase_detection) {
   static int calls = 0;
-  if (++calls < 40 || calls % 3 == 0) right(a, b, out, m, n, k);
+  right(a, b, out, ++calls < 40 ? m : m / 2, n, k);
 }
