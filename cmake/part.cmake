@@ -74,7 +74,9 @@ function(assay_unit_tests name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     TEST_PREFIX "${name}." WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
     PROPERTIES TIMEOUT 300 LABELS unit
-      ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY};ASSAY_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+      # Two properties of one value each: gtest_discover_tests() loses all but a list's first.
+      ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY}"
+      ENVIRONMENT_MODIFICATION "ASSAY_SOURCE_DIR=set:${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # assay_part(<name> [LINK <parts>] [GENERATED <sources>]): one part of src/assay.
