@@ -273,6 +273,7 @@ TEST_P(AssayProviderConformance, ComputesWhatItSupports) {
   ASSERT_TRUE(device) << device.error().message;
   Runner runner(**device, context);
   std::set<std::string> ran;
+  int pairs = 0;
   for (const Problem& problem : gemm_problems()) {
     const auto found = catalog.get_kernels(problem, {.target = (*device)->target()});
     ASSERT_TRUE(found) << found.error().message;
@@ -289,9 +290,11 @@ TEST_P(AssayProviderConformance, ComputesWhatItSupports) {
         runner.run(kernel, problem, threads);
         if (HasFatalFailure()) break;
       }
+      ++pairs;
       ran.insert(kernel.metadata().family());
     }
   }
+  RecordProperty("kernels_times_problems", pairs);
   // A family that no problem of the list reaches was not tested at all.
   for (const auto& family : families_)
     EXPECT_TRUE(ran.contains(std::string(family->name()))) << family->name() << " never ran";

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/clock.h"
 #include "assay/base/dynamic_library.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
+#include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/op/gemm/gemm.h"
 #include "compile.h"
@@ -427,6 +429,26 @@ TEST_F(CppSource, FunctionsInNamespacesCanBeNamed) {
   const auto built = found->kernels.front().compile(
       *gemm::problem({.m = 3, .n = 4, .k = 5, .layout = "tt"}), cpu::host_target(), context_);
   EXPECT_TRUE(built) << built.error().message;
+}
+
+// The figures of README.md.
+TEST_F(CppSource, DISABLED_CostOfACall) {
+  const gemm::Shape shape{.m = 3, .n = 4, .k = 5, .layout = "tt"};
+  const auto problem = gemm::problem(shape);
+  const std::string code = "#include <immintrin.h>\n#include <vector>\nextern \"C\" void mine" +
+                           std::string(kParameters) + " {}\n";
+  const auto made = kernel(kComment, code);
+  ASSERT_TRUE(made) << made.error().message;
+  int64_t start = monotonic_ns();
+  auto bound = BoundKernel::make(*made, *problem, 1, context_);
+  ASSERT_TRUE(bound) << bound.error().message;
+  fmt::print("first build {}\n", format_duration((monotonic_ns() - start) * 1e-9));
+  start = monotonic_ns();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(made->compile(*problem, cpu::host_target(), context_));
+  fmt::print("found in the cache {}\n", format_duration((monotonic_ns() - start) * 1e-11));
+  start = monotonic_ns();
+  for (int i = 0; i < 10'000'000; ++i) static_cast<void>(bound->launch());
+  fmt::print("launch of an empty function {}\n", format_duration((monotonic_ns() - start) * 1e-16));
 }
 
 }  // namespace

@@ -1,21 +1,16 @@
 #include "family.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
-#include "assay/base/dynamic_library.h"
-#include "assay/base/json.h"
 #include "assay/base/text.h"
-#include "assay/input/manifest.h"
 #include "assay/kernel/design_space.h"
+#include "call.h"
 #include "compile.h"
 #include "shim.h"
 
 namespace assay::cpp_source {
 namespace {
-
-using Call = int(const void* slots, void* const* data);
 
 // Tunables by name, then the problem's sizes.
 Lookup lookup(const Design& design, const Problem* problem) {
@@ -37,21 +32,6 @@ std::string upper(std::string_view text) {
   for (char& c : copy)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   return copy;
-}
-
-// An operand's dimensions in the order of its strides.
-std::string_view dimensions_of(std::string_view role) {
-  return role == "a" ? "lmk" : role == "b" ? "lkn" : "lmn";
-}
-
-// a_m and the like.
-int64_t stride(const Operand& operand, std::string_view dimension) {
-  const size_t place = dimensions_of(operand.role).find(dimension);
-  return place < operand.strides.size() ? operand.strides[place] : 0;
-}
-
-bool contains(const std::vector<std::string>& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 class SourceFamily final : public Family {
@@ -99,34 +79,6 @@ class SourceFamily final : public Family {
     return groups;
   }
 
-  bool is_told(const std::string& name) const {
-    return contains(entry_.args, name) || contains(entry_.prepare_args, name);
-  }
-
-  // A kernel that never hears of a distance takes rows, columns and batches to lie side by side.
-  std::optional<Refusal> gap(const Operand& operand) const {
-    const OperandRule* rule = entry_.rule->find_operand(operand.role);
-    const std::string_view letters = dimensions_of(operand.role);
-    if (rule == nullptr || !is_told(operand.role) || operand.strides.size() != 3)
-      return std::nullopt;
-    const size_t inner = rule->major == Major::column ? 1 : 2, outer = 3 - inner;
-    const std::array<int64_t, 3> side_by_side = {
-        std::max(operand.sizes[1] * operand.strides[1], operand.sizes[2] * operand.strides[2]),
-        outer == 1 ? operand.sizes[2] : 1, outer == 2 ? operand.sizes[1] : 1};
-    for (size_t i = 0; i < 3; ++i) {
-      const std::string name = fmt::format("{}_{}", operand.role, letters[i]);
-      if (operand.sizes[i] <= 1 || operand.strides[i] == side_by_side[i] || is_told(name) ||
-          (i == outer && is_told("ld" + operand.role)))
-        continue;
-      return Refusal{Reason::stride,
-                     fmt::format("operand {} has steps of {} elements along {}, not {}, and args "
-                                 "does not name {}{}",
-                                 operand.role, operand.strides[i], letters[i], side_by_side[i],
-                                 name, i == outer ? " or ld" + operand.role : "")};
-    }
-    return std::nullopt;
-  }
-
   // What constraints, workspace and preparation have against a row on a problem; empty: nothing.
   std::optional<Refusal> objection(const Design& design, const Problem& problem) const {
     const Lookup values = lookup(design, &problem);
@@ -140,7 +92,7 @@ class SourceFamily final : public Family {
                                                        values_text(expression, values))};
     }
     for (const Operand& operand : problem.operands())
-      if (auto why = gap(operand)) return why;
+      if (auto why = unspoken_gap(entry_, operand)) return why;
     for (const auto* bytes : {&workspace_, &prepare_bytes_}) {
       if (!*bytes) continue;
       const auto amount = (*bytes)->evaluate_int64(values);
@@ -182,7 +134,7 @@ class SourceFamily final : public Family {
   std::vector<std::string> macros(const KernelMetadata& row, const MaskedProblem& problem) const {
     std::vector<std::string> macros;
     for (const auto& [name, value] : row.design)
-      if (!is_told(name)) macros.push_back(fmt::format("{}={}", name, macro_value(value)));
+      if (!is_told(entry_, name)) macros.push_back(fmt::format("{}={}", name, macro_value(value)));
     for (const std::string& name : entry_.specialised_on)
       macros.push_back(fmt::format("ASSAY_{}={}", upper(name), problem.dimension(name)));
     // Where the kernel takes several types, it must be told which it has.
@@ -238,69 +190,14 @@ class SourceFamily final : public Family {
     return {};
   }
 
-  // The loaded function itself is the step; its slots are the state.
   Result<HostStep> bind(const KernelMetadata& row, const Binding& binding,
                         const std::vector<std::string>& args, const char* symbol) const {
-    if (binding.artifact.file.empty())
-      return fail(ErrorCode::internal, "{}: the artifact has no file", entry_.name);
-    // Stays mapped: a kernel may have started threads. The loader maps a file once.
-    ASSAY_TRY(const DynamicLibrary library,
-              DynamicLibrary::open(binding.artifact.file.string(), {.deep_bind = false}));
-    Call* call = nullptr;
-    ASSAY_TRY(library.load(symbol, call));
-    auto slots = std::make_shared<std::vector<Slot>>();
-    for (const std::string& name : args) {
-      ASSAY_TRY(const Slot slot, slot_of(name, row, binding));
-      slots->push_back(slot);
-    }
-    return HostStep{call, std::shared_ptr<const void>(slots, slots->data())};
-  }
-
-  Result<Slot> slot_of(const std::string& name, const KernelMetadata& row,
-                       const Binding& binding) const {
-    using Kind = input::Argument::Kind;
-    const auto argument = input::find_argument(entry_, name);
-    if (!argument) return fail(ErrorCode::internal, "'{}' means nothing", name);
-    const Problem& problem = binding.problem;
-    const auto operands = problem.operands();
-    const Operand* operand = problem.find_operand(argument->operand);
-    const int64_t places = static_cast<int64_t>(operands.size());
-    switch (argument->kind) {
-      case Kind::operand:
-        return Slot{.integer = operand == nullptr ? -1 : operand - operands.data()};
-      case Kind::workspace:
-        return Slot{.integer = places};
-      case Kind::prepared:
-        return Slot{.integer = places + 1};
-      case Kind::size:
-        return Slot{.integer = problem.dimension(argument->dimension)};
-      case Kind::stride:
-        return Slot{.integer = operand == nullptr ? 0 : stride(*operand, argument->dimension)};
-      case Kind::leading: {
-        if (operand == nullptr) return Slot{.integer = 0};
-        const auto& strides = operand->strides;
-        return Slot{.integer = std::max(strides[strides.size() - 2], strides[strides.size() - 1])};
-      }
-      case Kind::scalar: {
-        const auto found = problem.attributes().find(name);
-        const double* value =
-            found == problem.attributes().end() ? nullptr : std::get_if<double>(&found->second);
-        return Slot{.real = value != nullptr ? *value : 0.0};
-      }
-      case Kind::workspace_bytes:
-        return Slot{.integer = static_cast<int64_t>(bytes(workspace_, row, problem))};
-      case Kind::threads:
-        return Slot{.integer = binding.threads};
-      case Kind::tunable: {
-        const Value* value = row.design.find(name);
-        if (value == nullptr) break;
-        if (const auto* real = std::get_if<double>(value)) return Slot{.real = *real};
-        if (const auto* truth = std::get_if<bool>(value)) return Slot{.integer = *truth ? 1 : 0};
-        if (const auto* integer = std::get_if<int64_t>(value)) return Slot{.integer = *integer};
-        break;
-      }
-    }
-    return fail(ErrorCode::internal, "'{}' has no value", name);
+    return bind_call({.entry = entry_,
+                      .row = row,
+                      .binding = binding,
+                      .args = args,
+                      .symbol = symbol,
+                      .workspace_bytes = bytes(workspace_, row, binding.problem)});
   }
 
   KernelEntry entry_;

@@ -8,6 +8,10 @@
 namespace assay::onednn {
 namespace {
 
+// The library rounds sums of s8 products to f32 on their way to s32 (2.6 and 3.2 alike): 2^24 is
+// the last integer that all below it survive, and a product is at most 2^14.
+constexpr int64_t kMostExactBytes = 1024;
+
 int data_type_of(DType dtype) {
   switch (dtype) {
     case DType::bf16:
@@ -144,6 +148,11 @@ class MatmulFamily final : public Family {
       return refusals;
     }
     check_strides(matrices_of(*view), refusals);
+    if (view->a == DType::s8 && view->k > kMostExactBytes)
+      refusals.add(Reason::size,
+                   fmt::format("k={}: oneDNN rounds sums of s8 to f32, which is exact "
+                               "up to k={} only",
+                               view->k, kMostExactBytes));
     if (!refusals.empty()) return refusals;
     const auto setup = set_up(row, problem);
     if (!setup) {

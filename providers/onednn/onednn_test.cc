@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -118,6 +119,45 @@ TEST_F(OneDnn, WeightsArePreparedOnlyWhereTheyAreConstant) {
   EXPECT_THAT(names({.m = 4, .n = 8, .k = 16, .constant = {"b"}}),
               ElementsAre("matmul (default)", "matmul_prepared", "sgemm"));
   EXPECT_THAT(names({.m = 4, .n = 8, .k = 16, .dtype = DType::f64}), IsEmpty());
+}
+
+// Which inputs have a fast implementation is the processor's affair; what is refused says so.
+TEST_F(OneDnn, OtherTypesAreOfferedOrRefusedWithTheLibrarysReason) {
+  for (const auto& [in, out] :
+       {std::pair{DType::bf16, DType::f32}, {DType::bf16, DType::bf16}, {DType::s8, DType::s32}}) {
+    const Problem shape = problem_of({.m = 4, .n = 8, .k = 16, .a = in, .b = in, .out = out});
+    const auto kernel = find_kernel(families(), shape, "matmul/matmul");
+    if (kernel)
+      RecordProperty(std::string(to_string(in)) + "_" + std::string(to_string(out)), "offered");
+    else
+      EXPECT_THAT(kernel.error().message, HasSubstr("oneDNN"));
+  }
+}
+
+TEST_F(OneDnn, SumsOfBytesAreOfferedWhereTheyAreExact) {
+  gemm::Shape shape{.m = 4,
+                    .n = 32,
+                    .k = 1025,
+                    .a = DType::s8,
+                    .b = DType::s8,
+                    .out = DType::s32,
+                    .layout = "tt"};
+  EXPECT_FALSE(find_kernel(families(), problem_of(shape), "matmul/matmul"));
+  shape.k = 1024;
+  const auto kernel = find_kernel(families(), problem_of(shape), "matmul/matmul");
+  if (!kernel) GTEST_SKIP() << kernel.error().message;
+  auto bound = BoundKernel::make(*kernel, problem_of(shape));
+  ASSERT_TRUE(bound) << bound.error().message;
+  // The largest sum there is, and one below it.
+  auto* a = static_cast<int8_t*>(bound->data(0));
+  auto* b = static_cast<int8_t*>(bound->data(1));
+  std::fill(a, a + 4 * 1024, static_cast<int8_t>(-128));
+  std::fill(b, b + 1024 * 32, static_cast<int8_t>(-128));
+  a[1024] = 127;  // (1, 0).
+  ASSERT_TRUE(bound->launch());
+  const auto* out = static_cast<const int32_t*>(bound->data(2));
+  EXPECT_EQ(out[0], 16777216);
+  EXPECT_EQ(out[32], 16777216 - 128 * 255);
 }
 
 TEST_F(OneDnn, ScalarsAreForSgemmAlone) {
