@@ -53,8 +53,8 @@ __attribute__((target("avx512f"))) void read_block_512(const char* from, size_t 
   __m512i sums[8];
   for (auto& sum : sums) sum = _mm512_setzero_si512();
   for (size_t at = 0; at + 512 <= bytes; at += 512)
-    for (size_t i = 0; i < 8; ++i)
-      sums[i] = _mm512_xor_si512(sums[i], _mm512_load_si512(from + at + 64 * i));
+    _Pragma("GCC unroll 8") for (size_t i = 0; i < 8; ++i) sums[i] =
+        _mm512_xor_si512(sums[i], _mm512_load_si512(from + at + 64 * i));
   for (const auto& sum : sums) asm volatile("" : : "v"(sum));
 }
 
@@ -62,9 +62,8 @@ __attribute__((target("avx2"))) void read_block_256(const char* from, size_t byt
   __m256i sums[8];
   for (auto& sum : sums) sum = _mm256_setzero_si256();
   for (size_t at = 0; at + 256 <= bytes; at += 256)
-    for (size_t i = 0; i < 8; ++i)
-      sums[i] = _mm256_xor_si256(
-          sums[i], _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at + 32 * i)));
+    _Pragma("GCC unroll 8") for (size_t i = 0; i < 8; ++i) sums[i] = _mm256_xor_si256(
+        sums[i], _mm256_load_si256(reinterpret_cast<const __m256i*>(from + at + 32 * i)));
   for (const auto& sum : sums) asm volatile("" : : "x"(sum));
 }
 

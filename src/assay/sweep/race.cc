@@ -244,7 +244,9 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     traits.push_back(
         {outcome.role == KernelRole::stock, outcome.id == result.baseline || asked || headline});
   }
-  const std::vector<int> finalists = stats::choose_finalists(standing_still, traits);
+  const std::vector<int> finalists = stats::choose_finalists(
+      standing_still, traits,
+      station.request.exhaustive ? static_cast<int>(runners.size()) : stats::kFurtherSurvivors);
   for (const int kernel : finalists)
     result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
   if (!result.finalists.empty()) result.leader = result.finalists.front();
