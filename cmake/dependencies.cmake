@@ -37,6 +37,8 @@ target_link_libraries(assay_external INTERFACE assay_yaml_cpp assay_crypto assay
 file(STRINGS "${ASSAY_HEADER_fmt_format_h}/fmt/core.h" fmt_version REGEX "define FMT_VERSION 9")
 if(fmt_version)
   add_library(assay_fmt STATIC cmake/compiled_fmt.cc)
+  # The binary says nothing about the machine that built it.
+  target_compile_options(assay_fmt PRIVATE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
   target_link_libraries(assay_external INTERFACE assay_fmt)
 else()
   target_compile_definitions(assay_external INTERFACE FMT_HEADER_ONLY)
