@@ -61,9 +61,13 @@ void mark_all_close_on_exec(int limit) {
 // Runs in the child. Only async-signal-safe calls.
 [[noreturn]] void run_child(const Launch& launch, FdMapping* fds) {
   // All signals are blocked since before the fork, so that no handler of the parent runs here.
-  struct sigaction plain {};
-  plain.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &plain, nullptr);
+  // By the kernel's own call: the C library's refuses the two signals it keeps for itself, which a
+  // parent of other make may have left ignored.
+  constexpr std::size_t kSetBytes = 8;
+  const std::array<unsigned long, 4> by_default{};  // Handler SIG_DFL, no flags, an empty mask.
+  for (int signal = 1; signal < NSIG; ++signal) {
+    syscall(SYS_rt_sigaction, signal, by_default.data(), nullptr, kSetBytes);
+  }
 
   if (launch.new_group) setpgid(0, 0);
   if (launch.die_with_parent) {
