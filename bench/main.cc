@@ -16,6 +16,7 @@
 #include "assay/base/text.h"
 #include "assay/base/version.h"
 #include "assay/device/cpu/cpu_device.h"
+#include "assay/device/device_lock.h"
 #include "assay/measure/environment.h"
 #include "assay/report/table.h"
 #include "assay/sweep/worker.h"
@@ -122,6 +123,16 @@ int bench(int argc, char** argv) {
     return 2;
   }
   context.folder = std::filesystem::absolute(folder);
+  DeviceLockOptions locks;
+  locks.fallback = context.folder;
+  if (const char* given = std::getenv("ASSAY_LOCK_DIR")) locks.folder = given;
+  const auto lock = DeviceLock::hold("cpu", locks, [](std::string_view who) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(who.size()), who.data());
+  });
+  if (!lock) {
+    std::fprintf(stderr, "%s\n", lock.error().message.c_str());
+    return 2;
+  }
   const std::string machine = machine_line();
   std::fputs(machine.c_str(), stdout);
   std::fflush(stdout);

@@ -70,6 +70,7 @@ sweep::Request make_request(const Context& context, const std::string& name,
   request.if_present = sweep::IfPresent::fresh;
   request.cache = context.folder / "cache";
   request.environment = child_environment();
+  request.device_held = true;  // By main(), from its first row to its last.
   return request;
 }
 

@@ -19,6 +19,15 @@ std::string ceiling_text(const Ceiling& ceiling) {
                      format_si(ceiling.value, ceiling.unit == "byte/s" ? "B/s" : "FLOP/s"));
 }
 
+std::string ceilings_text(const sweep::MachineReport& machine) {
+  if (!machine.not_measured.empty()) return "not measured: " + sanitize(machine.not_measured, 600);
+  const Environment& environment = machine.environment;
+  std::vector<std::string> ceilings;
+  for (const Ceiling& ceiling : environment.ceilings) ceilings.push_back(ceiling_text(ceiling));
+  return fmt::format("{} ({} thread{}, now)", join(ceilings, ", "), environment.threads,
+                     environment.threads == 1 ? "" : "s");
+}
+
 // Features on their own, so that lines can break between them.
 std::string spaced(const std::string& target) {
   std::string text;
@@ -58,6 +67,7 @@ class DoctorCommand : public Command {
     return {{"schema", "assay.doctor/1"},
             {"target", machine.target},
             {"environment", to_json(machine.environment)},
+            {"not_measured", machine.not_measured},
             {"cpu",
              {{"model", topology.model},
               {"logical", topology.logical},
@@ -99,10 +109,7 @@ class DoctorCommand : public Command {
                          : sanitize(environment.governor, 80));
     if (topology.cpu_quota > 0)
       line("quota", fmt::format("{:.2f} CPUs' worth of time", topology.cpu_quota));
-    std::vector<std::string> ceilings;
-    for (const Ceiling& ceiling : environment.ceilings) ceilings.push_back(ceiling_text(ceiling));
-    line("ceilings", fmt::format("{} ({} thread{}, now)", join(ceilings, ", "), environment.threads,
-                                 environment.threads == 1 ? "" : "s"));
+    line("ceilings", ceilings_text(machine));
     for (const std::string& warning : environment.warnings) line("warning", sanitize(warning, 400));
     out += '\n' + providers_text(machine.providers, style) + '\n';
     for (const MachineCheck& check : checks)

@@ -10,6 +10,7 @@
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
+#include "assay/device/device_lock.h"
 
 namespace assay::cli {
 namespace {
@@ -99,6 +100,23 @@ MachineCheck check_shared_memory() {
   return check;
 }
 
+// Who is kept from measuring while we do.
+MachineCheck check_device_lock(const DeviceLockOptions& options) {
+  MachineCheck check{"device lock", false, "", ""};
+  const auto place = find_device_lock("cpu", options);
+  if (!place) {
+    check.found = place.error().message;
+    check.remedy = "give another folder by ASSAY_LOCK_DIR, or --lock-dir";
+    return check;
+  }
+  check.fine = place->everybody;
+  check.found = place->file.string();
+  if (place->everybody) return check;
+  check.found += fmt::format(" keeps out your own commands alone: {}", place->why);
+  check.remedy = "give a folder that all users share by ASSAY_LOCK_DIR, or --lock-dir";
+  return check;
+}
+
 // Whether the kernel tells how long threads waited for a core: without it no burst can be judged.
 MachineCheck check_scheduler() {
   MachineCheck check{"scheduler", true, "tells how long threads waited (schedstat)", ""};
@@ -114,6 +132,9 @@ MachineCheck check_scheduler() {
 
 std::vector<MachineCheck> check_machine(const Context& context, const std::string& cxx,
                                         const std::filesystem::path& cache) {
+  DeviceLockOptions lock;
+  lock.folder = context.settings.locks;
+  lock.fallback = cache;
   return {check_compiler(context, cxx),
           check_folder("cache", cache, "give another folder by --cache-dir or ASSAY_CACHE_DIR"),
           check_folder("output", std::filesystem::current_path(),
@@ -121,7 +142,8 @@ std::vector<MachineCheck> check_machine(const Context& context, const std::strin
           check_limit("open files", RLIMIT_NOFILE, kOpenFiles, "raise it: ulimit -n 1024"),
           check_memory_files(),
           check_shared_memory(),
-          check_scheduler()};
+          check_scheduler(),
+          check_device_lock(lock)};
 }
 
 }  // namespace assay::cli

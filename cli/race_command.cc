@@ -104,6 +104,8 @@ class RaceCommand : public Command {
     for (const UserFile& file : files)
       request.about.insert(request.about.end(), file.families.begin(), file.families.end());
 
+    request.folder = folder_;
+    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     // Refusals first: nothing is timed for a kernel that cannot take the problem.
     sweep::Request mine = request;
     mine.kernels = files_;
@@ -119,8 +121,7 @@ class RaceCommand : public Command {
                                  : refusal_lines);
       return kRefuted;
     }
-    request.folder =
-        folder_.empty() ? next_run_folder(stem_of(files_.front())) : std::filesystem::path(folder_);
+    if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request));
     const int code = refused.empty() && all_stood(run.record, files) ? kDone : kRefuted;
     if (context.console.json()) {

@@ -96,6 +96,7 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.command_line = context.command_line;
   request.environment = context.settings.child_environment;
   request.cancel_fd = context.cancel_fd;
+  request.lock.folder = context.settings.locks;
   if (context.console.verbosity() > 0) {
     Console& console = context.console;
     request.log = Log([&console](Level, std::string_view text) { console.note(text); });
@@ -130,6 +131,11 @@ void RaceOptions::declare(CLI::App& app, bool lists) {
       ->check(CLI::Range(kMinProcesses, kMaxProcesses))
       ->type_name("N")
       ->capture_default_str();
+  app.add_flag("--no-wait", no_wait,
+               "End with code 5 where another command is measuring on this machine");
+  app.add_option("--lock-dir", lock_folder,
+                 "Where commands that measure lock each other out (default: /run/lock, else /tmp)")
+      ->type_name("DIR");
 }
 
 Result<sweep::Request> RaceOptions::make_request(const Context& context,
@@ -147,6 +153,8 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
     ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }
   request.processes = processes;
+  request.lock.wait = !no_wait;
+  if (!lock_folder.empty()) request.lock.folder = lock_folder;
   return request;
 }
 

@@ -29,6 +29,8 @@ struct RaceOptions {
   std::string condition, preparation = "allowed", dependent_launch = "forbidden";
   std::string margin = "1%", budget, timeout = "20s", memory_limit;
   int processes = 7;
+  bool no_wait = false;
+  std::string lock_folder;
 
   void declare(CLI::App& app, bool lists);
   // Everything but problems, kernels and folder.

@@ -64,10 +64,11 @@ class RunCommand : public Command {
     request.suite = suite.name;
     request.kernels = files_;
     request.confirm = false;
+    request.folder = folder_;
+    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     ASSAY_TRY(const KernelMetadata metadata, find(request));
     narrow(request, metadata);
-    request.folder = folder_.empty() ? next_run_folder("run-" + file_name(metadata.name()))
-                                     : std::filesystem::path(folder_);
+    if (folder_.empty()) request.folder = next_run_folder("run-" + file_name(metadata.name()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request));
     const int code = exit_code_of(run.record);
     context.console.result(context.console.json()

@@ -52,6 +52,7 @@ Result<Settings> Settings::from_environment() {
     settings.cache = std::filesystem::path(xdg) / "assay";
   else
     settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
+  settings.locks = get("ASSAY_LOCK_DIR");
   settings.device = get("ASSAY_DEVICE");
   if (const std::string cxx = get("CXX"); !cxx.empty()) settings.cxx = cxx;
 

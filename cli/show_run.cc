@@ -54,8 +54,20 @@ bool was_launched(const KernelOutcome& kernel) {
 
 }  // namespace
 
-Result<FinishedRun> run_request(Context& context, const sweep::Request& request) {
+Result<DeviceLock> hold_device(Context& context, sweep::Request& request) {
+  ASSAY_TRY(auto lock,
+            sweep::hold_device(request, [&](std::string_view who) { context.console.note(who); }));
+  request.device_held = true;
+  return lock;
+}
+
+Result<FinishedRun> run_request(Context& context, const sweep::Request& asked) {
   FinishedRun run;
+  sweep::Request request = asked;
+  std::optional<DeviceLock> lock;
+  if (!request.device_held) {
+    ASSAY_TRY(lock, hold_device(context, request));
+  }
   {
     const auto progress = make_progress(context.console, request);
     LogWriter observer(*progress, request.folder);

@@ -16,6 +16,10 @@ struct FinishedRun {
   SummaryFiles files;
 };
 
+// Waits for the device, saying so on the console, before anything is asked of it: for commands that
+// ask workers before they run a request. The lock holds while the result is kept.
+Result<DeviceLock> hold_device(Context& context, sweep::Request& request);
+
 // Runs a request with its progress on the console, and writes logs and result files beside the
 // record. An interruption says how to go on.
 Result<FinishedRun> run_request(Context& context, const sweep::Request& request);

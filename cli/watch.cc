@@ -80,6 +80,7 @@ class Watch {
     sweep::Request request = request_;
     request.kernels = kernels;
     request.about = files.front().families;
+    ASSAY_TRY(const DeviceLock held, hold_device(context_, request));
     request.folder = next_run_folder(stem_of(file_and_entry_));
     if (!opponents_.empty() && request.filter.empty()) request.filter = opponents_filter(files);
 

@@ -83,6 +83,8 @@ Finished Running::wait() {
   return finished;
 }
 
+std::string Running::errors_so_far() const { return content(err_path_); }
+
 std::vector<pid_t> Running::session() const {
   std::vector<pid_t> alive;
   std::error_code error;
@@ -119,7 +121,8 @@ Running AssayProgram::start(std::vector<std::string> words,
   options.working_directory = folder();
   const char* path = std::getenv("PATH");
   options.env = {fmt::format("PATH={}", path == nullptr ? "/usr/bin:/bin" : path),
-                 "HOME=" + folder(), "ASSAY_CACHE_DIR=" + file("cache")};
+                 "HOME=" + folder(), "ASSAY_CACHE_DIR=" + file("cache"),
+                 "ASSAY_LOCK_DIR=" + file("locks")};
   const std::string out_path = file(fmt::format("{}.out", number));
   const std::string err_path = file(fmt::format("{}.err", number));
   const UniqueFd out(::open(out_path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666));

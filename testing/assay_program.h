@@ -41,6 +41,7 @@ class Running {
   pid_t pid() const { return process_.pid(); }
   void signal(int number);             // To the program alone.
   Finished wait();                     // Its end, within the watchdog.
+  std::string errors_so_far() const;   // What it has written to stderr.
   std::vector<pid_t> session() const;  // Processes of its session that are alive, itself included.
   bool leaves_nothing() const;         // Waits until the session is empty.
 

@@ -38,6 +38,7 @@ std::vector<std::string> environment(const std::string& folder) {
   return {fmt::format("PATH={}/bin:{}", folder, path == nullptr ? "/usr/bin:/bin" : path),
           "HOME=" + folder + "/home",
           "ASSAY_CACHE_DIR=" + folder + "/cache",
+          "ASSAY_LOCK_DIR=" + folder + "/locks",
           "TMPDIR=" + folder + "/tmp",
           "TERM=dumb",
           "LANG=C.UTF-8"};

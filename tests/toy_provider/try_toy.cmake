@@ -43,7 +43,7 @@ foreach(provider IN LISTS PROVIDERS)
 endforeach()
 run("${assay}" kernels ${shape} --provider toy)
 expect("discovered" "loops_ijp")
-run("${assay}" sweep ${shape} --provider toy --threads 1 --budget 1s --processes 3
+run("${assay}" sweep ${shape} --provider toy --lock-dir "${WORK}/locks" --threads 1 --budget 1s --processes 3
   --cache-dir "${WORK}/cache" --output-dir "${WORK}/run")
 expect("raced" "toy/loops_i[jp][jp]")
 if(NOT EXISTS "${WORK}/run/toy_results.json")

@@ -51,8 +51,8 @@ class AppendFile {
 // kernel lets go when the holder dies. The file stays behind, which is harmless.
 class FileLock {
  public:
-  // ErrorCode::busy, with the holder's pid and command, if somebody else holds it. `command` is
-  // what others will read about us; empty means this process's own command line.
+  // ErrorCode::busy, with the holder's pid, command and since when, if somebody else holds it.
+  // `command` is what others will read about us; empty means this process's own command line.
   static Result<FileLock> try_lock(const std::string& path, std::string_view command = {});
 
   struct Wait {

@@ -22,7 +22,7 @@ std::string own_command_line() {
   return command;
 }
 
-// "process 12 (assay sweep)", as the holder wrote it.
+// "process 12 (assay sweep), since 2025-01-31T23:59:59Z", as the holder wrote it.
 std::string holder_of(int fd) {
   char text[512];
   const ssize_t size = pread(fd, text, sizeof text, 0);
@@ -36,7 +36,9 @@ Result<UniqueFd> open_lock_file(const std::string& path) {
   }
   // No link is followed: the file may lie in a folder that everybody writes.
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0666));
+  // Made only where it is absent: in such a folder systems refuse O_CREAT on the files of others.
+  UniqueFd fd(::open(path.c_str(), O_RDWR | kFlags));
+  if (!fd && errno == ENOENT) fd.reset(::open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0666));
   // Somebody else's lock file: reading is enough to lock it, though we cannot leave our name.
   if (!fd && errno == EACCES) fd.reset(::open(path.c_str(), O_RDONLY | kFlags));
   struct stat facts {};
@@ -47,6 +49,11 @@ Result<UniqueFd> open_lock_file(const std::string& path) {
   if (!S_ISREG(facts.st_mode)) {
     return fail(ErrorCode::invalid_input, "the lock '{}' is not a regular file",
                 sanitize(path, 1000));
+  }
+  // Our name is written into it, and must not go into a file that has another name, too.
+  if (facts.st_nlink > 1) {
+    return fail(ErrorCode::invalid_input,
+                "the lock '{}' is a second name of another file; remove it", sanitize(path, 1000));
   }
   return fd;
 }
@@ -61,8 +68,9 @@ bool is_current(int fd, const std::string& path) {
 
 void leave_name(int fd, std::string_view command) {
   const std::string text =
-      fmt::format("process {} ({})\n", getpid(),
-                  sanitize(command.empty() ? own_command_line() : std::string(command), 200));
+      fmt::format("process {} ({}), since {}\n", getpid(),
+                  sanitize(command.empty() ? own_command_line() : std::string(command), 200),
+                  utc_now_iso8601());
   // Courtesy only: the lock holds without it, on a full disk too.
   if (ftruncate(fd, 0) == 0) (void)!pwrite(fd, text.data(), text.size(), 0);
 }

@@ -27,7 +27,7 @@ TEST_F(FileLockTest, IsHeldByOneAndNamesIt) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::busy);
   EXPECT_THAT(second.error().message,
-              HasSubstr(fmt::format("process {} (assay sweep --suite x)", getpid())));
+              HasSubstr(fmt::format("process {} (assay sweep --suite x), since 20", getpid())));
   first->release();
   EXPECT_TRUE(FileLock::try_lock(path_));
 }
@@ -108,6 +108,13 @@ TEST_F(FileLockTest, FollowsNoLinksAndOpensNoFolders) {
   EXPECT_FALSE(FileLock::try_lock(directory_.path()));
   EXPECT_FALSE(FileLock::try_lock(""));
   EXPECT_FALSE(FileLock::try_lock(directory_.file("no/such/folder")));
+}
+
+TEST_F(FileLockTest, WritesNoNameIntoAFileThatHasAnother) {
+  ASSERT_TRUE(write_file_atomic(directory_.file("target"), "precious"));
+  ASSERT_EQ(link(directory_.file("target").c_str(), path_.c_str()), 0);
+  EXPECT_EQ(FileLock::try_lock(path_).error().code, ErrorCode::invalid_input);
+  EXPECT_EQ(read_file(directory_.file("target")).value(), "precious");
 }
 
 TEST_F(FileLockTest, ShowsHostileHolderTextSafely) {

@@ -13,6 +13,7 @@ namespace assay::sweep {
 namespace {
 
 constexpr const char* kName = "journal.jsonl";
+constexpr const char* kLock = ".lock";  // Held by whoever writes the journal.
 constexpr std::string_view kSchema = "assay.journal/1";
 constexpr size_t kMaxJournalBytes = size_t{1} << 30;
 
@@ -35,19 +36,27 @@ std::string set_aside_name(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& header,
-                              IfPresent if_present) {
+Status Journal::check(const std::filesystem::path& folder, IfPresent if_present) {
   const std::filesystem::path path = folder / kName;
-  std::error_code error;
-  const bool present = std::filesystem::exists(path, error);
-  if (present && if_present == IfPresent::refuse)
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  if (if_present == IfPresent::refuse)
     return fail(ErrorCode::invalid_input,
                 "{}: a run is here already; go on with it by --resume, or move it aside by --fresh",
                 path.string());
+  return FileLock::try_lock((folder / kLock).string()).map([](const FileLock&) {});
+}
+
+Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& header,
+                              IfPresent if_present) {
+  ASSAY_TRY(check(folder, if_present));
+  const std::filesystem::path path = folder / kName;
+  std::error_code error;
+  const bool present = std::filesystem::exists(path, error);
   std::vector<std::string> notes;
   if (present && if_present == IfPresent::fresh) {
     // Not while somebody is writing it.
-    ASSAY_TRY(auto unused, FileLock::try_lock((folder / ".lock").string()));
+    ASSAY_TRY(auto unused, FileLock::try_lock((folder / kLock).string()));
     const std::string aside = set_aside_name(folder);
     std::filesystem::rename(folder, aside, error);
     if (error)
@@ -58,7 +67,7 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
   if (!present && if_present == IfPresent::resume)
     notes.push_back(fmt::format("{} holds no run to resume: starting anew", folder.string()));
   ASSAY_TRY(make_directories(folder.string()));
-  ASSAY_TRY(auto lock, FileLock::try_lock((folder / ".lock").string()));
+  ASSAY_TRY(auto lock, FileLock::try_lock((folder / kLock).string()));
 
   std::vector<Json> earlier;
   std::string began;

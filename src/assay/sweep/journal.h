@@ -18,6 +18,10 @@ namespace assay::sweep {
 
 class Journal {
  public:
+  // What open() would refuse whatever the header, without touching anything: a run that is there,
+  // or one that somebody else is writing.
+  static Status check(const std::filesystem::path& folder, IfPresent if_present);
+
   // header: what was asked; resuming with another one is refused with what differs.
   static Result<Journal> open(const std::filesystem::path& folder, const Json& header,
                               IfPresent if_present);

@@ -338,6 +338,11 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   if (request.problems.empty())
     return fail(ErrorCode::invalid_input, "there is no problem to race");
   hide_memory();
+  std::optional<DeviceLock> lock;
+  if (!request.device_held) {
+    ASSAY_TRY(lock, hold_device(request,
+                                [&](std::string_view who) { observer.on_note(std::string(who)); }));
+  }
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));
   request.threads = crew.facts().threads;
@@ -437,7 +442,14 @@ Result<MachineReport> inspect(const Request& request, bool with_ceilings) {
   report.environment = describe(request, crew);
   report.target = crew.facts().target;
   if (with_ceilings) {
-    ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew));
+    Request at_once = request;
+    at_once.lock.wait = false;
+    const auto lock = hold_device(at_once, [](std::string_view) {});
+    if (lock) {
+      ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew));
+    } else {
+      report.not_measured = lock.error().message;
+    }
   }
   return report;
 }

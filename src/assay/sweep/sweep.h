@@ -9,6 +9,7 @@
 
 #include "assay/base/log.h"
 #include "assay/base/result.h"
+#include "assay/device/device_lock.h"
 #include "assay/kernel/provider.h"
 #include "assay/measure/condition.h"
 #include "assay/op/problem.h"
@@ -57,7 +58,9 @@ struct Request {
   double trial_timeout_seconds = 20;     // A candidate's single answer; hangs end here.
   int64_t memory_limit_bytes = 0;        // Of a worker; 0: half of the machine's memory.
   std::string program = "/proc/self/exe";
-  int cancel_fd = -1;  // Readable: stop, journal complete, ErrorCode::interrupted.
+  int cancel_fd = -1;        // Readable: stop, journal complete, ErrorCode::interrupted.
+  DeviceLockOptions lock;    // Its cancel_fd is the one above.
+  bool device_held = false;  // The caller has the device's lock, by hold_device() below.
   Log log;
 };
 
@@ -85,8 +88,15 @@ class Observer {
   virtual void on_note(const std::string& /*sentence*/) {}
 };
 
+// The lock of the request's device, once nobody else measures on it: what measures holds it from
+// before its first worker to its end. `say` is told who is waited for. What would end the run
+// anyway (a run in its folder) ends it before it waits.
+Result<DeviceLock> hold_device(const Request& request,
+                               const std::function<void(std::string_view)>& say);
+
 // Runs to the end, or to an interruption (then the journal holds all that was finished, and
-// ErrorCode::interrupted is returned). record.json is written into the folder.
+// ErrorCode::interrupted is returned). record.json is written into the folder. Holds the device
+// meanwhile, unless the caller does.
 Result<RunRecord> run(const Request& request, Observer& observer);
 
 // Rows that the providers offer, found in a worker as `run` would: for `assay kernels`. Null
@@ -113,7 +123,9 @@ struct MachineReport {
   std::vector<ProviderReport> providers;
   Environment environment;
   std::string target;
+  std::string not_measured;  // Why there are no ceilings: somebody else measures on the device.
 };
+// Ceilings are measured only while nobody else measures.
 Result<MachineReport> inspect(const Request& request, bool with_ceilings);
 
 }  // namespace assay::sweep

@@ -1,0 +1,15 @@
+#include "assay/sweep/journal.h"
+#include "assay/sweep/sweep.h"
+
+namespace assay::sweep {
+
+Result<DeviceLock> hold_device(const Request& request,
+                               const std::function<void(std::string_view)>& say) {
+  if (!request.folder.empty()) ASSAY_TRY(Journal::check(request.folder, request.if_present));
+  DeviceLockOptions options = request.lock;
+  options.cancel_fd = request.cancel_fd;
+  if (options.fallback.empty()) options.fallback = request.cache;
+  return DeviceLock::hold("cpu", options, say);
+}
+
+}  // namespace assay::sweep
