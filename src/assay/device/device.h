@@ -24,7 +24,8 @@ struct Fingerprint {
   Json details;      // Cores, caches, features, driver, microcode ...
 };
 
-// Owned device memory. On a CPU: private anonymous pages, huge where the kernel grants them.
+// Owned device memory, its content unspecified. On a CPU: private anonymous pages, huge where the
+// kernel grants them.
 class Buffer {
  public:
   virtual ~Buffer() = default;

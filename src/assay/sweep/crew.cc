@@ -10,6 +10,10 @@
 namespace assay::sweep {
 namespace {
 
+// Of the machine's memory, what workers may keep between problems: the first touch of new pages
+// took a third of a sweep's time where a hypervisor hands them out.
+constexpr double kRunnersShare = 1.0 / 8;
+constexpr double kConfirmersShare = 1.0 / 4;  // Of all confirming processes together.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
 // Thread pools must sleep between bursts, and use the cores they are given: libraries read this
@@ -43,7 +47,7 @@ Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
   return std::move(*answer);
 }
 
-Result<std::unique_ptr<Child>> Crew::start_worker(bool confined) {
+Result<std::unique_ptr<Child>> Crew::start_worker(bool confined, double kept_share) {
   ChildOptions options;
   options.role = "worker";
   options.program = request_.program;
@@ -64,6 +68,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(bool confined) {
                                       {"kernels", request_.kernels},
                                       {"cache", request_.cache.string()},
                                       {"cxx", request_.cxx},
+                                      {"kept_share", kept_share},
                                       {"confine", confined}},
                                      kStartSeconds, "starting a worker"));
   facts_.fingerprint = ready.json.value("fingerprint", Json::object());
@@ -81,7 +86,7 @@ Result<Child*> Crew::confirmer(size_t index) {
   if (confirmers_.size() <= index) confirmers_.resize(index + 1);
   auto& confirmer = confirmers_[index];
   if (!confirmer || !confirmer->alive()) {
-    ASSAY_TRY(confirmer, start_worker(true));
+    ASSAY_TRY(confirmer, start_worker(true, kConfirmersShare / request_.processes));
   }
   return confirmer.get();
 }
@@ -90,14 +95,14 @@ void Crew::dismiss_confirmers() { confirmers_.clear(); }
 
 Result<Child*> Crew::builder() {
   if (!builder_ || !builder_->alive()) {
-    ASSAY_TRY(builder_, start_worker(false));
+    ASSAY_TRY(builder_, start_worker(false, 0));
   }
   return builder_.get();
 }
 
 Result<Child*> Crew::runner() {
   if (!runner_ || !runner_->alive()) {
-    ASSAY_TRY(runner_, start_worker(true));
+    ASSAY_TRY(runner_, start_worker(true, kRunnersShare));
   }
   return runner_.get();
 }

@@ -44,7 +44,7 @@ class Crew {
   void dismiss();
 
  private:
-  Result<std::unique_ptr<Child>> start_worker(bool confined);
+  Result<std::unique_ptr<Child>> start_worker(bool confined, double kept_share);
   const Request& request_;
   WorkerFacts facts_;
   std::unique_ptr<Child> builder_, runner_, referee_;

@@ -44,6 +44,7 @@ class Worker {
     cpu::Options options;
     options.threads = static_cast<int>(number_or(json, "threads", 0));
     options.pin = json.value("pin", true);
+    options.kept_share = number_or(json, "kept_share", 0);
     ASSAY_TRY(device_, cpu::open(options));
     threads_ = device_->threads();
     cache_ = std::make_unique<ArtifactCache>(json.value("cache", std::string()), Log{});

@@ -27,6 +27,14 @@ constexpr int64_t kRestNs = kNsPerSecond;
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
+// What an earlier kernel packed there may be right for this one too, which then need not pack: a
+// line of each KiB becomes NaN in every float type, and a wrong number in every integer type.
+void make_useless(std::span<std::byte> memory) {
+  constexpr size_t kLine = 64, kStep = 1024;
+  for (size_t at = 0; at < memory.size(); at += kStep)
+    std::memset(memory.data() + at, 0xff, std::min(kLine, memory.size() - at));
+}
+
 // Packed constants of one kernel: whole pages in large chunks, a few random pages apart, so that
 // panels of different sets do not all start at the same place of a huge page.
 class PreparedPool : public Prepared {
@@ -52,6 +60,7 @@ class PreparedPool : public Prepared {
     auto* start = static_cast<std::byte*>(chunks_.back()->data()) + used_ +
                   (wanted - (bytes + 4095) / 4096 * 4096);
     used_ += wanted;
+    make_useless({start, bytes});
     return std::span<std::byte>(start, bytes);
   }
 

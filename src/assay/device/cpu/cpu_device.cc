@@ -7,52 +7,15 @@
 #include <limits>
 #include <sched.h>
 #include <string>
-#include <sys/mman.h>
 #include <utility>
 
 #include "assay/base/fd.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/device/cpu/pages.h"
 
 namespace assay::cpu {
 namespace {
-
-constexpr size_t kPage = 4096;
-constexpr size_t kHugePage = size_t{2} << 20;
-
-size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
-
-class Pages final : public Buffer {
- public:
-  Pages(void* base, size_t mapped, void* data, size_t bytes)
-      : base_(base), mapped_(mapped), data_(data), bytes_(bytes) {}
-  ~Pages() override { ::munmap(base_, mapped_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-  void* data() const override { return data_; }
-  size_t bytes() const override { return bytes_; }
-
- private:
-  void* base_;
-  size_t mapped_;
-  void* data_;
-  size_t bytes_;
-};
-
-// Every page gets its memory now, so that no timed launch pays for it.
-Status prefault(std::byte* base, size_t bytes) {
-#ifndef MADV_POPULATE_WRITE
-  constexpr int MADV_POPULATE_WRITE = 23;  // Linux 5.14.
-#endif
-  if (::madvise(base, bytes, MADV_POPULATE_WRITE) == 0) return {};
-  if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON) {
-    return fail(ErrorCode::machine, "{}", errno_text(errno));
-  }
-  for (size_t at = 0; at < bytes; at += kPage) {
-    *reinterpret_cast<volatile std::byte*>(base + at) = std::byte{0};
-  }
-  return {};
-}
 
 class CpuStream final : public Stream {
  public:
@@ -62,11 +25,13 @@ class CpuStream final : public Stream {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(const Topology& topology, Target target, Fingerprint fingerprint, int threads)
+  CpuDevice(const Topology& topology, Target target, Fingerprint fingerprint, int threads,
+            size_t kept_bytes)
       : topology_(topology),
         target_(std::move(target)),
         fingerprint_(std::move(fingerprint)),
-        threads_(threads) {}
+        threads_(threads),
+        kept_(std::make_shared<KeptPages>(kept_bytes)) {}
 
   const Fingerprint& fingerprint() const override { return fingerprint_; }
   const Target& target() const override { return target_; }
@@ -85,6 +50,7 @@ class CpuDevice final : public Device {
   Target target_;
   Fingerprint fingerprint_;
   int threads_;
+  std::shared_ptr<KeptPages> kept_;  // Buffers may outlive the device.
 };
 
 Result<std::unique_ptr<Buffer>> CpuDevice::allocate(size_t bytes, const BufferOptions& options) {
@@ -102,21 +68,8 @@ Result<std::unique_ptr<Buffer>> CpuDevice::allocate(size_t bytes, const BufferOp
   if (topology_.memory_bytes != 0 && bytes > topology_.memory_bytes) {
     return refuse("this machine has " + format_bytes(static_cast<double>(topology_.memory_bytes)));
   }
-  const bool huge = options.huge_pages && bytes >= kHugePage;
-  // Huge pages are granted to aligned 2 MiB only.
-  const size_t alignment = std::max({options.alignment, kPage, huge ? kHugePage : kPage});
-  const size_t used =
-      round_up(std::max<size_t>(bytes + options.offset, 1), huge ? kHugePage : kPage);
-  const size_t mapped = used + alignment - kPage;
-  void* base = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return refuse(errno_text(errno));
-  const auto address = reinterpret_cast<uintptr_t>(base);
-  std::byte* aligned = static_cast<std::byte*>(base) + (round_up(address, alignment) - address);
-  auto buffer = std::make_unique<Pages>(base, mapped, aligned + options.offset, bytes);
-  // Refusal of huge pages (a kernel built without them) costs time, not correctness.
-  ::madvise(aligned, used, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  if (Status ready = prefault(aligned, used); !ready) return refuse(ready.error().message);
+  auto buffer = take_pages(kept_, bytes, options);
+  if (!buffer) return refuse(buffer.error().message);
   return buffer;
 }
 
@@ -192,7 +145,9 @@ Result<std::unique_ptr<Device>> open(const Options& options) {
   }
   Target target = host_target();
   Fingerprint fingerprint = make_fingerprint(topology, target, threads);
-  return std::make_unique<CpuDevice>(topology, std::move(target), std::move(fingerprint), threads);
+  return std::make_unique<CpuDevice>(
+      topology, std::move(target), std::move(fingerprint), threads,
+      static_cast<size_t>(options.kept_share * static_cast<double>(topology.memory_bytes)));
 }
 
 }  // namespace assay::cpu

@@ -38,6 +38,9 @@ struct Options {
   int threads = 0;  // 0: physical cores less one, at least one.
   bool pin =
       false;  // Pin the calling process to the first `threads` physical cores. The worker does.
+  // Share of the machine's memory: how much freed memory is kept for later buffers, which then
+  // begin with what was left in it.
+  double kept_share = 0;
 };
 
 // Errors: more threads than cores (invalid_input); pinning refused by the system (machine).

@@ -60,6 +60,35 @@ TEST(CpuDevice, BuffersHaveTheirMemoryBeforeTheyAreTouched) {
   EXPECT_GE(resident() + (size_t{4} << 20), before + kBytes);
 }
 
+TEST(CpuDevice, KeepsPagesForBuffersOfAboutTheSameSizeUpToItsLimit) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  const double share = 2.0 * kBytes / static_cast<double>(device()->memory_bytes());
+  const auto cpu = open({.threads = 1, .kept_share = share * 1.01}).value();
+  const size_t empty = resident();
+  for (int i = 0; i < 3; ++i) {
+    auto one = cpu->allocate(kBytes, {}).value();
+    std::memset(one->data(), i, kBytes);
+    const auto other = cpu->allocate(kBytes - 4096 * static_cast<size_t>(i), {}).value();
+    std::memset(other->data(), i, other->bytes());
+    EXPECT_NE(one->data(), other->data());
+    const auto third = cpu->allocate(kBytes, {}).value();
+    EXPECT_NE(third->data(), one->data()) << "pages in use are nobody else's";
+  }
+  EXPECT_GE(resident(), empty + kBytes) << "nothing was kept";
+  EXPECT_LE(resident(), empty + 2 * kBytes + (size_t{4} << 20)) << "more was kept than allowed";
+  const auto kept = cpu->allocate(kBytes, {}).value();
+  EXPECT_EQ(*static_cast<const unsigned char*>(kept->data()), 2) << "the last one's bytes";
+  EXPECT_LT(resident(), empty + 3 * kBytes);
+}
+
+TEST(CpuDevice, WithoutALimitNothingIsKept) {
+  const auto cpu = device();
+  constexpr size_t kBytes = size_t{8} << 20;
+  const size_t empty = resident();
+  { std::memset(cpu->allocate(kBytes, {}).value()->data(), 1, kBytes); }
+  EXPECT_LT(resident(), empty + kBytes);
+}
+
 TEST(CpuDevice, WhatCannotBeAllocatedIsTheMachinesFaultWithTheSize) {
   const auto cpu = device();
   for (const size_t bytes : {size_t{1} << 50, ~size_t{0}, ~size_t{0} / 2}) {
