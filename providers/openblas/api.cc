@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "assay/base/file.h"
-#include "assay/base/hash.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 
@@ -132,8 +131,8 @@ Json Api::details() const {
 
 const std::string& Api::sha256() const {
   std::call_once(hash_once_, [&] {
-    const auto bytes = read_file(path());
-    sha256_ = bytes ? sha256_hex(*bytes) : "unreadable";
+    const auto hash = sha256_of_file(path());
+    sha256_ = hash ? *hash : "unreadable";
   });
   return sha256_;
 }

@@ -137,22 +137,38 @@ TEST(CandidatesTest, EachIsRecordedAsWhatItIsAndTheOthersKeepTheirPlace) {
   }
 }
 
-TEST(CandidatesTest, WhoChangesInputsWhileTimedIsFoundAndSpoilsNobodysResults) {
+struct Timed {
+  const char* kernel;
+  const char* sentence;
+};
+std::ostream& operator<<(std::ostream& out, const Timed& timed) { return out << timed.kernel; }
+class MischiefWhileTimed : public ::testing::TestWithParam<Timed> {};
+
+TEST_P(MischiefWhileTimed, IsFoundAndSpoilsNobodysResults) {
   const testing::AssayProgram assay;
-  std::vector<std::string> words = sweep_of({"good", "changes_input_when_timed", "steady"}, "run");
+  std::vector<std::string> words = sweep_of({"good", GetParam().kernel, "steady"}, "run");
   words.insert(words.begin() + 1, "--exhaustive");  // So that nobody leaves before it is found.
   const testing::Finished finished = assay.run(words);
   ASSERT_EQ(finished.code(), 0) << finished.err;
   const auto record = load_record(assay.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;
   const ProblemRecord& problem = record->problems.at(0);
-  EXPECT_THAT(ending_sentence(testing::find_kernel(problem, "changes_input_when_timed")->ending),
-              HasSubstr("wrote to an input while it was timed"));
-  EXPECT_TRUE(is_timed(testing::find_kernel(problem, "good")->ending));
-  EXPECT_TRUE(is_timed(testing::find_kernel(problem, "steady")->ending));
+  EXPECT_THAT(ending_sentence(testing::find_kernel(problem, GetParam().kernel)->ending),
+              HasSubstr(GetParam().sentence));
+  for (const char* name : {"good", "steady"}) {
+    const Ending& ending = testing::find_kernel(problem, name)->ending;
+    EXPECT_TRUE(is_timed(ending)) << name << " " << ending_sentence(ending);
+  }
   ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
   EXPECT_EQ(problem.winner()->name, "good");
 }
+
+INSTANTIATE_TEST_SUITE_P(CandidatesTest, MischiefWhileTimed,
+                         ::testing::Values(Timed{"changes_input_when_timed",
+                                                 "wrote to an input while it was timed"},
+                                           Timed{"writes_beside_when_timed", "while it was timed"},
+                                           Timed{"writes_after_when_timed", "while it was timed"}),
+                         [](const auto& instance) { return std::string(instance.param.kernel); });
 
 }  // namespace
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,11 +21,39 @@ inline constexpr std::size_t kMaxFileBytes = 256ull << 20;
 // never a hang; so is a file beyond max_bytes. An absent file is not_found.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = kMaxFileBytes);
 
+// The same in blocks, for files that need not be in memory whole; of any size.
+Status read_file_in_blocks(const std::string& path,
+                           const std::function<Status(std::span<const std::byte>)>& take);
+// SHA-256 (hex) of a file's bytes, read so.
+Result<std::string> sha256_of_file(const std::string& path);
+
 // Replaces `path` so that every reader, and every crash, finds the old text or the new one whole:
 // temporary file beside it, fsync, rename, fsync of the folder. The temporary is removed on
 // failure. A full disk is ErrorCode::machine. An existing file keeps its permissions; others get
 // 0666 & ~umask.
 Status write_file_atomic(const std::string& path, std::string_view text);
+
+// The same for text that arrives in pieces.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();  // What was not committed is removed, and the old file is as it was.
+
+  Status write(std::string_view text);
+  Status commit();
+
+ private:
+  AtomicFile() = default;
+  Status put(std::string_view text);
+  Status flush();
+
+  UniqueFd fd_;
+  std::string path_, target_;  // As given, and what it links to.
+  std::string temporary_;      // Empty once it is gone.
+  std::string waiting_;        // Not written yet.
+};
 
 // A file that only grows by whole lines.
 class AppendFile {
@@ -32,9 +61,13 @@ class AppendFile {
   // Creates the file if need be. fsync_each: a line is on the disk when append_line returns.
   static Result<AppendFile> open(const std::string& path, bool fsync_each);
 
+  enum class Durable {
+    now,        // As the file was opened.
+    with_next,  // Not before the next line that is.
+  };
   // Writes `line` and a newline, which `line` itself must not contain. If only a part could be
   // written (disk full), that part is cut off again, so that the file still ends with a whole line.
-  Status append_line(std::string_view line);
+  Status append_line(std::string_view line, Durable durable = Durable::now);
   Status sync();
   // Cuts the file to `bytes`: for the torn last line that a crash leaves.
   Status truncate(std::uint64_t bytes);
@@ -45,6 +78,32 @@ class AppendFile {
   UniqueFd fd_;
   std::string path_;
   bool fsync_each_ = false;
+};
+
+// Reads a file line by line, from any place where a line begins.
+class LineReader {
+ public:
+  static constexpr std::size_t kMostLineBytes = kMaxFileBytes;
+
+  // Errors as read_file.
+  static Result<LineReader> open(const std::string& path, std::uint64_t from = 0);
+
+  struct Line {
+    std::string_view text;  // Without its newline. Valid until the next call.
+    std::uint64_t at = 0;   // Where in the file it begins.
+    bool whole = true;      // False for a last line without a newline.
+  };
+  Result<std::optional<Line>> next();  // None at the end.
+
+ private:
+  Line take(std::size_t size, bool whole);
+
+  UniqueFd fd_;
+  std::string path_;
+  std::string buffer_;
+  std::size_t used_ = 0;    // Of the buffer: the line handed out last.
+  std::uint64_t next_ = 0;  // Where the rest of the buffer begins in the file.
+  bool ended_ = false;
 };
 
 // Mutual exclusion between processes (and between two locks of one process), by flock(2): the

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/hash.h"
+
 namespace assay {
 namespace {
 
@@ -34,6 +36,8 @@ class FileTest : public ::testing::Test {
 using ReadFile = FileTest;
 using WriteFileAtomic = FileTest;
 using AppendFileTest = FileTest;
+using AtomicFileTest = FileTest;
+using LineReaderTest = FileTest;
 
 TEST_F(ReadFile, GivesBackWhatWasWritten) {
   const std::string text = std::string("a\0b\n", 4) + std::string(100'000, 'x');
@@ -126,6 +130,69 @@ TEST_F(WriteFileAtomic, ReadersSeeOneTextOrTheOther) {
     EXPECT_TRUE(text == a || text == b) << text.size();
   }
   writer.join();
+}
+
+TEST_F(AtomicFileTest, PiecesAppearTogetherOrNotAtAll) {
+  ASSERT_TRUE(write_file_atomic(path("f"), "old"));
+  const std::string big(200'000, 'x');
+  {
+    auto file = AtomicFile::create(path("f"));
+    ASSERT_TRUE(file) << file.error().message;
+    ASSERT_TRUE(file->write("one "));
+    ASSERT_TRUE(file->write(big));
+    EXPECT_EQ(read_file(path("f")).value(), "old");
+  }
+  EXPECT_EQ(read_file(path("f")).value(), "old") << "it was not committed";
+  EXPECT_EQ(entries().size(), 1u) << "and left nothing";
+  auto file = AtomicFile::create(path("f"));
+  ASSERT_TRUE(file);
+  AtomicFile moved = std::move(*file);
+  for (const std::string_view piece : {std::string_view("one "), std::string_view(big),
+                                       std::string_view(" two"), std::string_view()})
+    ASSERT_TRUE(moved.write(piece));
+  ASSERT_TRUE(moved.commit());
+  EXPECT_EQ(read_file(path("f")).value(), "one " + big + " two");
+  EXPECT_EQ(entries().size(), 1u);
+}
+
+TEST_F(ReadFile, BlocksAndHashesAreThoseOfTheWhole) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i);
+  ASSERT_TRUE(write_file_atomic(path("f"), text));
+  std::string read;
+  int blocks = 0;
+  ASSERT_TRUE(read_file_in_blocks(path("f"), [&](std::span<const std::byte> block) {
+    read.append(reinterpret_cast<const char*>(block.data()), block.size());
+    ++blocks;
+    return Status();
+  }));
+  EXPECT_TRUE(read == text);
+  EXPECT_GT(blocks, 1);
+  EXPECT_EQ(sha256_of_file(path("f")).value(), sha256_hex(text));
+  EXPECT_EQ(sha256_of_file(path("none")).error().code, ErrorCode::not_found);
+  EXPECT_THAT(sha256_of_file("/dev/zero").error().message, HasSubstr("is a device"));
+}
+
+TEST_F(LineReaderTest, GivesLinesWithTheirPlaces) {
+  const std::string big(300'000, 'b');
+  ASSERT_TRUE(write_file_atomic(path("f"), "a\n\n" + big + "\ntorn"));
+  auto reader = LineReader::open(path("f"));
+  ASSERT_TRUE(reader) << reader.error().message;
+  std::vector<std::uint64_t> places;
+  for (const std::string& expected : {std::string("a"), std::string(), big, std::string("torn")}) {
+    const auto line = reader->next();
+    ASSERT_TRUE(line && *line) << expected.substr(0, 10);
+    EXPECT_TRUE((*line)->text == expected) << expected.substr(0, 10);
+    EXPECT_EQ((*line)->whole, expected != "torn");
+    places.push_back((*line)->at);
+  }
+  const auto end = reader->next();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(*end);
+  EXPECT_EQ(places, (std::vector<std::uint64_t>{0, 2, 3, 300'004}));
+  auto later = LineReader::open(path("f"), 300'004);
+  ASSERT_TRUE(later);
+  EXPECT_EQ((*later->next())->text, "torn");
 }
 
 TEST_F(AppendFileTest, GrowsByLines) {

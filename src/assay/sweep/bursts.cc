@@ -208,8 +208,9 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
     return {};
   }
   const auto trespass = text(answer->json, "trespass");
+  const auto beside_inputs = text(answer->json, "trespass_beside_inputs");
   const auto variation = answer->json.find("variation");
-  if (!trespass || answer->fds.size() != 1 || variation == answer->json.end() ||
+  if (!trespass || !beside_inputs || answer->fds.size() != 1 || variation == answer->json.end() ||
       !variation->is_number())
     return recover({index}, ending_of(worker_->dismiss("an output that is none"), "collect"));
   if (!trespass->empty())
@@ -218,10 +219,10 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
   ASSAY_TRY(const Check check,
             instances.check(0, answer->fds.front().get(), variation->get<uint64_t>()));
   if (candidate.outcome.proof) candidate.outcome.proof->launches += 1;
-  if (!check.right && launch_again && worker_->alive()) {
-    // It may have been given inputs that another kernel had changed.
-    ASSAY_TRY(const bool intact, inputs_intact());
-    if (!intact) {
+  if (launch_again && worker_->alive() && (!check.right || !beside_inputs->empty())) {
+    // All share the inputs: who changed them, or wrote beside them, need not be this one.
+    ASSAY_TRY(const auto violation, look_at_inputs());
+    if (violation || !beside_inputs->empty()) {
       ASSAY_TRY(find_changer());
       return judge(instances, index, false);
     }
@@ -233,16 +234,21 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
   return {};
 }
 
-Result<bool> Bursts::inputs_intact() {
+Result<std::optional<ending::Violation>> Bursts::look_at_inputs() {
   ASSAY_TRY(const Message answer,
             ask(*worker_, {{"do", "intact"}}, kOpenSeconds, "looking at the inputs"));
+  ASSAY_TRY(const std::string trespass, text(answer.json, "trespass"));
+  if (!trespass.empty())
+    return ending::Violation{"writes_outside", "while it was timed: " + trespass};
   const auto intact = answer.json.find("intact");
-  return intact != answer.json.end() && *intact == true;
+  if (intact != answer.json.end() && *intact == true) return std::nullopt;
+  return ending::Violation{"inputs_changed", "wrote to an input while it was timed"};
 }
 
-// Some kernel changed the inputs of all while it was timed. In a new worker, which looks after
-// every burst, it shows whose doing that is: within as many rounds as it took, and some, since it
-// may count its calls. Afterwards everybody has run on inputs that are as they should be.
+// Some kernel changed the inputs of all while it was timed, or wrote beside them. In a new worker,
+// which looks after every burst, it shows whose doing that is: within as many rounds as it took,
+// and some, since it may count its calls. Afterwards everybody has run on inputs that are as they
+// should be.
 Status Bursts::find_changer() {
   one_by_one_ = true;
   std::vector<size_t> who;
@@ -257,12 +263,11 @@ Status Bursts::find_changer() {
       alone.complete = true;
       ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
       if (!alone.complete) continue;
-      ASSAY_TRY(const bool intact, inputs_intact());
-      if (intact) continue;
+      ASSAY_TRY(const auto violation, look_at_inputs());
+      if (!violation) continue;
       found = true;
       worker_->dismiss("inputs that were changed");
-      ASSAY_TRY(recover({candidate}, ending::Violation{"inputs_changed",
-                                                       "wrote to an input while it was timed"}));
+      ASSAY_TRY(recover({candidate}, *violation));
     }
   }
   for (const size_t candidate : who) {

@@ -60,7 +60,8 @@ class Bursts {
   Status recover(const std::vector<size_t>& order, const Ending& ending);
   Status open_one(size_t candidate);
   Status judge(const Instances& instances, size_t candidate, bool launch_again);
-  Result<bool> inputs_intact();
+  // What somebody did to the inputs that all share, if somebody did.
+  Result<std::optional<ending::Violation>> look_at_inputs();
   Status find_changer();
 
   const Station& station_;

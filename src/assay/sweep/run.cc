@@ -33,8 +33,7 @@ Json asked_for(const Request& request, const Crew& crew) {
   Json files = Json::object();
   for (const std::string& kernel : request.kernels) {
     const auto file = kernel.substr(0, kernel.find("::"));
-    const auto content = read_file(file);
-    files[kernel] = content ? sha256_hex(*content) : "absent";
+    files[kernel] = sha256_of_file(file).value_or("absent");
   }
   const auto& condition = request.condition;
   return {{"kind", request.kind},
@@ -64,8 +63,7 @@ Environment describe(const Request& request, const Crew& crew) {
     if (!provider.value("available", false)) continue;
     LibraryStamp stamp{provider.value("name", ""), provider.value("version", ""),
                        provider.value("path", ""), ""};
-    if (!stamp.path.empty())
-      if (const auto content = read_file(stamp.path)) stamp.build_hash = sha256_hex(*content);
+    if (!stamp.path.empty()) stamp.build_hash = sha256_of_file(stamp.path).value_or("");
     environment.libraries.push_back(std::move(stamp));
   }
   return environment;

@@ -287,7 +287,8 @@ class Worker {
     ASSAY_TRY(auto output, problem->timed_output(static_cast<int>(handle), static_cast<int>(back)));
     Answer answer;
     answer.json["variation"] = output.variation;
-    answer.json["trespass"] = problem->find_trespass();
+    answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));
+    answer.json["trespass_beside_inputs"] = problem->find_trespass_beside_inputs();
     answer.fds.push_back(std::move(output.output));
     return answer;
   }
@@ -304,6 +305,7 @@ class Worker {
     ASSAY_TRY(WorkerProblem * problem, loaded());
     Answer answer;
     answer.json["intact"] = problem->inputs_intact();
+    answer.json["trespass"] = problem->find_trespass_beside_inputs();
     return answer;
   }
 

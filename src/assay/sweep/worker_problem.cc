@@ -348,6 +348,7 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
   if (warm) ASSAY_TRY(kernel.next.front()->launch(*stream_));
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
+  launched_ = true;
   const FloatControl control = FloatControl::read();
   auto burst = measure::time_burst(kernel.next, *stream_, watch_);
   control.restore();
@@ -415,17 +416,20 @@ bool WorkerProblem::inputs_intact() {
   return true;
 }
 
-std::string WorkerProblem::find_trespass() {
-  if (rotation_)
-    if (const auto trespass = rotation_->find_trespass())
-      return describe(*trespass, "a rotated input");
-  for (const auto& kernel : open_) {
-    if (!kernel) continue;
-    if (const auto trespass = kernel->buffers->find_trespass())
-      return describe(*trespass,
-                      fmt::format("the buffers of {}", kernel->kernel.metadata().name()));
-  }
-  return {};
+std::string WorkerProblem::find_trespass(int handle) {
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+      !open_[static_cast<size_t>(handle)])
+    return {};
+  const auto trespass = open_[static_cast<size_t>(handle)]->buffers->find_trespass();
+  if (!trespass) return {};
+  return describe(*trespass, trespass->index < kOutputRing ? "the output" : "the workspace");
+}
+
+std::string WorkerProblem::find_trespass_beside_inputs() {
+  if (!rotation_ || !launched_) return {};
+  launched_ = false;
+  const auto trespass = rotation_->find_trespass();
+  return trespass ? describe(*trespass, "an input") : std::string();
 }
 
 }  // namespace assay::sweep

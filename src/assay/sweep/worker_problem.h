@@ -75,8 +75,10 @@ class WorkerProblem {
   // Whether the operand sets still hold what was put there. Reads all of them.
   bool inputs_intact();
 
-  // What was written outside buffers since the last call; empty if nothing.
-  std::string find_trespass();
+  // What was written outside the buffers of an open kernel since the last call; empty if nothing.
+  std::string find_trespass(int handle);
+  // The same beside the operand sets, which all kernels share.
+  std::string find_trespass_beside_inputs();
 
  private:
   struct InputSet {
@@ -116,7 +118,8 @@ class WorkerProblem {
   std::unique_ptr<verify::GuardedArena> rotation_;
   std::vector<Set> sets_;
   size_t cursor_ = 0;
-  bool flush_ = false;  // Sets are too few to be cold by rotation alone.
+  bool launched_ = false;  // Since somebody last looked beside the operand sets.
+  bool flush_ = false;     // Sets are too few to be cold by rotation alone.
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };
