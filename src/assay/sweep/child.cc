@@ -147,60 +147,105 @@ Death Child::dismiss(std::string detail) {
   return death_ ? *death_ : die(Death::Kind::broke_protocol, 0, std::move(detail));
 }
 
-CallResult<Message> Child::call(const Json& asked, double timeout_seconds,
+CallResult<Message> Child::call(const Json& request, double timeout_seconds,
                                 std::span<const int> fds) {
-  if (death_) return tl::unexpected<CallFailure>(*death_);
+  post(request, timeout_seconds, fds);
+  Child* const posted[] = {this};
+  return wait_for_any(posted).answer;
+}
+
+void Child::post(const Json& asked, double timeout_seconds, std::span<const int> fds) {
+  Pending& pending = pending_.emplace();
+  if (death_) {
+    pending.failed = *death_;
+    return;
+  }
   Json request = asked;
-  const uint64_t ticket = tickets_();
-  request["ticket"] = ticket;
-  const int64_t deadline = monotonic_ns() + static_cast<int64_t>(timeout_seconds * 1e9);
-  if (auto sent = channel_->send(request, fds, deadline); !sent) {
+  pending.ticket = tickets_();
+  request["ticket"] = pending.ticket;
+  pending.timeout_seconds = timeout_seconds;
+  pending.deadline_ns = monotonic_ns() + static_cast<int64_t>(timeout_seconds * 1e9);
+  if (auto sent = channel_->send(request, fds, pending.deadline_ns); !sent) {
     const bool late = sent.error().code == ErrorCode::busy;
-    return tl::unexpected<CallFailure>(die(late ? Death::Kind::timed_out : Death::Kind::crashed,
-                                           timeout_seconds, sent.error().message));
+    pending.failed = die(late ? Death::Kind::timed_out : Death::Kind::crashed, timeout_seconds,
+                         sent.error().message);
   }
+}
+
+Child::Answered Child::wait_for_any(std::span<Child* const> posted) {
   for (;;) {
-    // Answer, output, end of the child, or the user's wish to stop: whichever comes first.
-    pollfd watched[5] = {{channel_->fd(), POLLIN, 0},
-                         {process_->stdout_pipe().get(), POLLIN, 0},
-                         {process_->stderr_pipe().get(), POLLIN, 0},
-                         {options_.cancel_fd, POLLIN, 0},
-                         {process_->pid_fd(), POLLIN, 0}};
-    const int64_t left_ms = (deadline - monotonic_ns()) / kNsPerMs;
-    ::poll(watched, 5, static_cast<int>(std::clamp<int64_t>(left_ms, 0, kPollMs)));
-    if ((watched[3].revents & POLLIN) != 0) {
-      die(Death::Kind::timed_out, timeout_seconds, "interrupted");
-      return tl::unexpected<CallFailure>(Error{ErrorCode::interrupted, "stopped by the user"});
-    }
-    drain();
-    if ((watched[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
-      auto message = channel_->receive(monotonic_ns() + kNsPerMs);
-      if (message) {
-        const Json& json = message->json;
-        const auto answered = json.is_object() ? json.find("ticket") : json.end();
-        if (answered == json.end() || !answered->is_number_unsigned() ||
-            answered->get<uint64_t>() != ticket)
-          return tl::unexpected<CallFailure>(die(Death::Kind::broke_protocol, timeout_seconds,
-                                                 "an answer to nothing that was asked"));
-        if (const auto error = json.find("error"); error != json.end())
-          return tl::unexpected<CallFailure>(told(*error));
-        return std::move(*message);
-      }
-      if (message.error().code == ErrorCode::failed)
-        return tl::unexpected<CallFailure>(die(Death::Kind::crashed, timeout_seconds, ""));
-      if (message.error().code != ErrorCode::busy)
-        return tl::unexpected<CallFailure>(
-            die(Death::Kind::broke_protocol, timeout_seconds, message.error().message));
-    }
-    // Its own children may hold the channel open beyond its end.
-    else if ((watched[4].revents & POLLIN) != 0)
-      return tl::unexpected<CallFailure>(die(Death::Kind::crashed, timeout_seconds, ""));
-    if (options_.memory_limit_bytes > 0 &&
-        resident_bytes(process_->pid()) > options_.memory_limit_bytes)
-      return tl::unexpected<CallFailure>(die(Death::Kind::out_of_memory, timeout_seconds, ""));
-    if (monotonic_ns() >= deadline)
-      return tl::unexpected<CallFailure>(die(Death::Kind::timed_out, timeout_seconds, ""));
+    for (size_t i = 0; i < posted.size(); ++i)
+      if (auto answer = posted[i]->take_answer()) return {i, std::move(*answer)};
+    wait_until_something_happens(posted);
   }
+}
+
+// Answer, output, end of a child, or the user's wish to stop: whichever comes first, or a moment in
+// which memory may have grown.
+void Child::wait_until_something_happens(std::span<Child* const> posted) {
+  std::vector<pollfd> watched;
+  int64_t first_deadline = monotonic_ns() + kPollMs * kNsPerMs;
+  for (Child* const child : posted) {
+    if (!child->alive()) return;
+    for (const int fd : {child->channel_->fd(), child->process_->stdout_pipe().get(),
+                         child->process_->stderr_pipe().get(), child->options_.cancel_fd,
+                         child->process_->pid_fd()})
+      watched.push_back({fd, POLLIN, 0});
+    first_deadline = std::min(first_deadline, child->pending_->deadline_ns);
+  }
+  const int64_t left_ms = (first_deadline - monotonic_ns()) / kNsPerMs;
+  ::poll(watched.data(), watched.size(),
+         static_cast<int>(std::clamp<int64_t>(left_ms, 0, kPollMs)));
+}
+
+std::optional<CallResult<Message>> Child::take_answer() {
+  std::optional<CallResult<Message>> answer;
+  if (pending_->failed)
+    answer = tl::unexpected<CallFailure>(std::move(*pending_->failed));
+  else
+    answer = look_for_answer();
+  if (answer) pending_.reset();
+  return answer;
+}
+
+std::optional<CallResult<Message>> Child::look_for_answer() {
+  const double timeout_seconds = pending_->timeout_seconds;
+  const auto death = [&](Death::Kind kind, std::string detail) {
+    return tl::unexpected<CallFailure>(die(kind, timeout_seconds, std::move(detail)));
+  };
+  pollfd now[3] = {{channel_->fd(), POLLIN, 0},
+                   {options_.cancel_fd, POLLIN, 0},
+                   {process_->pid_fd(), POLLIN, 0}};
+  ::poll(now, 3, 0);
+  if ((now[1].revents & POLLIN) != 0) {
+    die(Death::Kind::timed_out, timeout_seconds, "interrupted");
+    return tl::unexpected<CallFailure>(Error{ErrorCode::interrupted, "stopped by the user"});
+  }
+  drain();
+  if ((now[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    auto message = channel_->receive(monotonic_ns() + kNsPerMs);
+    if (message) {
+      const Json& json = message->json;
+      const auto answered = json.is_object() ? json.find("ticket") : json.end();
+      if (answered == json.end() || !answered->is_number_unsigned() ||
+          answered->get<uint64_t>() != pending_->ticket)
+        return death(Death::Kind::broke_protocol, "an answer to nothing that was asked");
+      if (const auto error = json.find("error"); error != json.end())
+        return tl::unexpected<CallFailure>(told(*error));
+      return std::move(*message);
+    }
+    if (message.error().code == ErrorCode::failed) return death(Death::Kind::crashed, "");
+    if (message.error().code != ErrorCode::busy)
+      return death(Death::Kind::broke_protocol, message.error().message);
+  }
+  // Its own children may hold the channel open beyond its end.
+  else if ((now[2].revents & POLLIN) != 0)
+    return death(Death::Kind::crashed, "");
+  if (options_.memory_limit_bytes > 0 &&
+      resident_bytes(process_->pid()) > options_.memory_limit_bytes)
+    return death(Death::Kind::out_of_memory, "");
+  if (monotonic_ns() >= pending_->deadline_ns) return death(Death::Kind::timed_out, "");
+  return std::nullopt;
 }
 
 }  // namespace assay::sweep

@@ -55,6 +55,12 @@ class Child {
   CallResult<Message> call(const Json& request, double timeout_seconds,
                            std::span<const int> fds = {});
 
+  // The same in two steps, for children that work side by side: post() to each, then wait_for_any()
+  // until it has the answers of all. One call at a time is under way in one child.
+  void post(const Json& request, double timeout_seconds, std::span<const int> fds = {});
+  struct Answered;
+  static Answered wait_for_any(std::span<Child* const> posted);
+
   // It answered with what no process of ours answers, or must not be used again: it ends now.
   Death dismiss(std::string detail);
 
@@ -64,13 +70,28 @@ class Child {
  private:
   Death die(Death::Kind kind, double limit_seconds, std::string detail);
   void drain();
+  struct Pending {
+    uint64_t ticket = 0;
+    double timeout_seconds = 0;
+    int64_t deadline_ns = 0;
+    std::optional<CallFailure> failed;  // It could not even be sent.
+  };
+  static void wait_until_something_happens(std::span<Child* const> posted);
+  std::optional<CallResult<Message>> take_answer();
+  std::optional<CallResult<Message>> look_for_answer();
 
   ChildOptions options_;
   std::optional<Subprocess> process_;
   std::optional<MessageChannel> channel_;
   std::optional<Death> death_;
+  std::optional<Pending> pending_;
   std::string output_;  // Tail of stdout and stderr.
   std::mt19937_64 tickets_{std::random_device{}()};
+};
+
+struct Child::Answered {
+  size_t which = 0;  // Of those that were given.
+  CallResult<Message> answer;
 };
 
 }  // namespace assay::sweep

@@ -59,6 +59,24 @@ TEST(Child, AWishToStopEndsACall) {
   EXPECT_TRUE(is_interruption(answer.error()));
 }
 
+TEST(Child, OfSeveralTheFirstToEndIsHeardFirst) {
+  auto sleeps = start("/bin/sleep", "1000");
+  auto exits = start("/bin/cat", "/nonexistent/file");
+  ASSERT_TRUE(sleeps && exits);
+  sleeps->post({{"do", "init"}}, 0.5);
+  exits->post({{"do", "init"}}, 600);
+  Child* const both[] = {&*sleeps, &*exits};
+  const auto first = Child::wait_for_any(both);
+  EXPECT_EQ(first.which, 1u);
+  ASSERT_NE(death_of(first.answer), nullptr);
+  EXPECT_EQ(death_of(first.answer)->kind, Death::Kind::crashed);
+  EXPECT_TRUE(sleeps->alive());
+  Child* const left[] = {&*sleeps};
+  const auto second = Child::wait_for_any(left);
+  ASSERT_NE(death_of(second.answer), nullptr);
+  EXPECT_EQ(death_of(second.answer)->kind, Death::Kind::timed_out);
+}
+
 TEST(Child, AProgramThatIsNotThereIsAnError) { EXPECT_FALSE(start("/nonexistent/program", "x")); }
 
 }  // namespace

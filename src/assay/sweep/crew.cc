@@ -13,6 +13,7 @@ namespace {
 // Of the machine's memory, what workers may keep between problems: the first touch of new pages
 // took a third of a sweep's time where a hypervisor hands them out.
 constexpr double kRunnersShare = 1.0 / 8;
+constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the runner prove.
 constexpr double kConfirmersShare = 1.0 / 4;  // Of all confirming processes together.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
@@ -47,7 +48,7 @@ Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
   return std::move(*answer);
 }
 
-Result<std::unique_ptr<Child>> Crew::start_worker(bool confined, double kept_share) {
+Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ChildOptions options;
   options.role = "worker";
   options.program = request_.program;
@@ -68,8 +69,9 @@ Result<std::unique_ptr<Child>> Crew::start_worker(bool confined, double kept_sha
                                       {"kernels", request_.kernels},
                                       {"cache", request_.cache.string()},
                                       {"cxx", request_.cxx},
-                                      {"kept_share", kept_share},
-                                      {"confine", confined}},
+                                      {"kept_share", kind.kept_share},
+                                      {"pin", kind.pinned},
+                                      {"confine", kind.confined}},
                                      kStartSeconds, "starting a worker"));
   facts_.fingerprint = ready.json.value("fingerprint", Json::object());
   facts_.providers = ready.json.value("providers", Json::array());
@@ -78,7 +80,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(bool confined, double kept_sha
   facts_.last_level_cache_bytes =
       static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
   facts_.memory_bytes = static_cast<int64_t>(number_or(ready.json, "memory_bytes", 0));
-  if (confined) facts_.confined = ready.json.value("confined", false);
+  if (kind.confined) facts_.confined = ready.json.value("confined", false);
   return child;
 }
 
@@ -86,7 +88,7 @@ Result<Child*> Crew::confirmer(size_t index) {
   if (confirmers_.size() <= index) confirmers_.resize(index + 1);
   auto& confirmer = confirmers_[index];
   if (!confirmer || !confirmer->alive()) {
-    ASSAY_TRY(confirmer, start_worker(true, kConfirmersShare / request_.processes));
+    ASSAY_TRY(confirmer, start_worker({.kept_share = kConfirmersShare / request_.processes}));
   }
   return confirmer.get();
 }
@@ -95,16 +97,26 @@ void Crew::dismiss_confirmers() { confirmers_.clear(); }
 
 Result<Child*> Crew::builder() {
   if (!builder_ || !builder_->alive()) {
-    ASSAY_TRY(builder_, start_worker(false, 0));
+    ASSAY_TRY(builder_, start_worker({.confined = false}));
   }
   return builder_.get();
 }
 
 Result<Child*> Crew::runner() {
   if (!runner_ || !runner_->alive()) {
-    ASSAY_TRY(runner_, start_worker(true, kRunnersShare));
+    ASSAY_TRY(runner_, start_worker({.kept_share = kRunnersShare}));
   }
   return runner_.get();
+}
+
+Result<Child*> Crew::prover(size_t index) {
+  if (index == 0) return runner();
+  if (provers_.size() < index) provers_.resize(index);
+  auto& prover = provers_[index - 1];
+  if (!prover || !prover->alive()) {
+    ASSAY_TRY(prover, start_worker({.pinned = false, .kept_share = kProversShare}));
+  }
+  return prover.get();
 }
 
 Result<Child*> Crew::referee() {
@@ -123,6 +135,7 @@ Result<Child*> Crew::referee() {
 void Crew::dismiss() {
   builder_.reset();
   runner_.reset();
+  provers_.clear();
   referee_.reset();
   confirmers_.clear();
 }

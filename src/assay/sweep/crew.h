@@ -1,7 +1,8 @@
 #pragma once
 
-// The processes of a sweep: one that discovers and builds, one that proves and races, the referee,
-// and the confirming ones. Each is started when it is first needed and again after it died.
+// The processes of a sweep: one that discovers and builds, one that proves and races, others that
+// help it prove, the referee, and the confirming ones. Each is started when it is first needed and
+// again after it died.
 
 #include <memory>
 #include <set>
@@ -31,6 +32,10 @@ class Crew {
   Result<Child*> runner();
   Result<Child*> referee();
 
+  // The index-th process that proves kernels; the first is the runner. The others wander between
+  // cores, since the runner is pinned to those that timing uses.
+  Result<Child*> prover(size_t index);
+
   // The index-th confirming process: fresh for a sweep, shared by its problems, asleep between
   // turns.
   Result<Child*> confirmer(size_t index);
@@ -44,11 +49,15 @@ class Crew {
   void dismiss();
 
  private:
-  Result<std::unique_ptr<Child>> start_worker(bool confined, double kept_share);
+  struct WorkerKind {
+    bool confined = true, pinned = true;
+    double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
+  };
+  Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
   const Request& request_;
   WorkerFacts facts_;
   std::unique_ptr<Child> builder_, runner_, referee_;
-  std::vector<std::unique_ptr<Child>> confirmers_;
+  std::vector<std::unique_ptr<Child>> provers_, confirmers_;
 };
 
 // For errors of our own processes, which no candidate can have caused.

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -123,63 +125,126 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
   return {};
 }
 
-Status prove(const Station& station, Field& field) {
-  size_t wanted = 0;
-  for (const Candidate& candidate : field.candidates)
-    wanted += candidate.alive() && !candidate.proven ? 1 : 0;
-  if (wanted == 0) return {};
+namespace {
 
-  Instances instances(station);
-  ASSAY_TRY(instances.make_all_kinds());
-  Json indices = Json::array();
-  for (size_t i = 0; i < instances.count(); ++i) indices.push_back(i);
+// Several workers prove the kernels of one problem side by side: nothing is timed yet.
+class ProofRun {
+ public:
+  ProofRun(const Station& station, Field& field, const Instances& instances)
+      : station_(station), instances_(instances) {
+    for (size_t i = 0; i < instances.count(); ++i) indices_.push_back(i);
+    for (Candidate& candidate : field.candidates)
+      if (candidate.alive() && !candidate.proven) waiting_.push_back(&candidate);
+  }
 
-  bool loaded = false;
-  size_t done = 0;
-  for (Candidate& candidate : field.candidates) {
-    if (!candidate.alive() || candidate.proven) continue;
-    station.observer.on_stage("prove", ++done, wanted, candidate.outcome.label());
-    ASSAY_TRY(Child * worker, station.crew.runner());
-    if (!loaded) {
-      Status done_loading = instances.load_into(*worker, 1);
-      if (!done_loading && !worker->alive() &&
-          done_loading.error().code != ErrorCode::interrupted) {
-        // What ran in it before brought it down after its answers.
-        ASSAY_TRY(worker, station.crew.runner());
-        done_loading = instances.load_into(*worker, 1);
+  Status run() {
+    std::vector<Prover> provers(how_many());
+    for (;;) {
+      for (size_t i = 0; i < provers.size() && next_ < waiting_.size(); ++i)
+        if (provers[i].candidate == nullptr) ASSAY_TRY(begin(i, provers[i]));
+      std::vector<Prover*> busy;
+      std::vector<Child*> workers;
+      for (Prover& prover : provers) {
+        if (prover.candidate == nullptr) continue;
+        busy.push_back(&prover);
+        workers.push_back(prover.worker);
       }
-      ASSAY_TRY(done_loading);
+      if (busy.empty()) return {};
+      auto [which, answer] = Child::wait_for_any(workers);
+      ASSAY_TRY(finish(*busy[which], answer));
     }
+  }
+
+ private:
+  struct Prover {
+    Child* worker = nullptr;
+    bool loaded = false;
+    Candidate* candidate = nullptr;  // Under proof there; null: idle.
+  };
+
+  // As many as there are cores for, and a quarter of the memory for operands.
+  size_t how_many() const {
+    constexpr size_t kMost = 4;
+    const auto threads = static_cast<size_t>(std::max(1, station_.crew.facts().threads));
+    double bytes = 1;
+    for (const Operand& operand : station_.problem.operands())
+      if (operand.access != Access::write) bytes += static_cast<double>(operand.span_bytes);
+    bytes *= static_cast<double>(instances_.count());
+    const auto room = static_cast<double>(station_.crew.facts().memory_bytes) / 4 / bytes;
+    const size_t by_memory = room < kMost ? static_cast<size_t>(room) : kMost;
+    return std::max<size_t>(1, std::min({kMost, std::thread::hardware_concurrency() / threads,
+                                         by_memory, waiting_.size()}));
+  }
+
+  Status load(size_t index, Prover& prover) {
+    ASSAY_TRY(prover.worker, station_.crew.prover(index));
+    if (prover.loaded) return {};
+    Status done = instances_.load_into(*prover.worker, 1);
+    if (!done && !prover.worker->alive() && done.error().code != ErrorCode::interrupted) {
+      // What ran in it before brought it down after its answers.
+      ASSAY_TRY(prover.worker, station_.crew.prover(index));
+      done = instances_.load_into(*prover.worker, 1);
+    }
+    prover.loaded = done.has_value();
+    return done;
+  }
+
+  Status begin(size_t index, Prover& prover) {
+    ASSAY_TRY(load(index, prover));
+    Candidate& candidate = *waiting_[next_++];
+    prover.candidate = &candidate;
+    station_.observer.on_stage("prove", next_, waiting_.size(), candidate.outcome.label());
     candidate.outcome.proof.emplace();
     candidate.outcome.proof->right = true;
-    Json message = station.message("prove");
+    Json message = station_.message("prove");
     message["row"] = candidate.row;
     message["artifact"] = candidate.artifact;
-    message["instances"] = indices;
-    auto answer = worker->call(message, station.request.trial_timeout_seconds);
-    loaded = worker->alive();
+    message["instances"] = indices_;
+    prover.worker->post(message, station_.request.trial_timeout_seconds);
+    return {};
+  }
+
+  Status finish(Prover& prover, const CallResult<Message>& answer) {
+    Candidate& candidate = *std::exchange(prover.candidate, nullptr);
     if (!answer) {
       if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
       candidate.outcome.proof.reset();
       candidate.outcome.ending = ending_of(answer.error(), "verify");
     } else {
-      ASSAY_TRY(judge_proof(candidate, instances, instances.count(), *answer, *worker));
-      loaded = worker->alive();
-      const Json& row = candidate.row;
+      ASSAY_TRY(judge_proof(candidate, instances_, instances_.count(), *answer, *prover.worker));
       if (candidate.outcome.proof && !candidate.outcome.proof->bitwise_repeatable) {
-        const bool declared = !row.value("deterministic", true);
+        const bool declared = !candidate.row.value("deterministic", true);
         candidate.outcome.findings.push_back(
             {"nondeterministic", declared ? "two launches on the same inputs differ, as it declares"
                                           : "two launches on the same inputs differ in some bits"});
       }
       candidate.proven = candidate.alive();
     }
-    ASSAY_TRY(station.journal.add({{"line", "kernel"},
-                                   {"problem", station.problem.name()},
-                                   {"id", candidate.outcome.id},
-                                   {"launch_ns", candidate.launch_ns},
-                                   {"outcome", to_json(candidate.outcome)}}));
+    prover.loaded = prover.worker->alive();
+    return station_.journal.add({{"line", "kernel"},
+                                 {"problem", station_.problem.name()},
+                                 {"id", candidate.outcome.id},
+                                 {"launch_ns", candidate.launch_ns},
+                                 {"outcome", to_json(candidate.outcome)}});
   }
+
+  const Station& station_;
+  const Instances& instances_;
+  Json indices_ = Json::array();
+  std::vector<Candidate*> waiting_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+Status prove(const Station& station, Field& field) {
+  const bool any = std::ranges::any_of(field.candidates, [](const Candidate& candidate) {
+    return candidate.alive() && !candidate.proven;
+  });
+  if (!any) return {};
+  Instances instances(station);
+  ASSAY_TRY(instances.make_all_kinds());
+  ASSAY_TRY(ProofRun(station, field, instances).run());
   return instances.drop();
 }
 
