@@ -42,6 +42,16 @@ double rate(int threads, double seconds, const std::function<double(int)>& work)
   return elapsed > 0 ? total / elapsed : 0;
 }
 
+// The best of several slices of the time: a ceiling is what the machine reaches, and whatever else
+// runs on it only takes away.
+double best_rate(int threads, double seconds, const std::function<double(int)>& work) {
+  constexpr int kSlices = 5;
+  double best = 0;
+  for (int slice = 0; slice < kSlices; ++slice)
+    best = std::max(best, rate(threads, seconds / kSlices, work));
+  return best;
+}
+
 struct Unmap {
   size_t bytes;
   void operator()(void* memory) const { ::munmap(memory, bytes); }
@@ -67,45 +77,33 @@ __attribute__((target("avx2"))) void read_block_256(const char* from, size_t byt
   for (const auto& sum : sums) asm volatile("" : : "x"(sum));
 }
 
-// Chains of dependent fused multiply-adds: ten hide a latency of four on two ports.
-constexpr int kChains = 10;
+// Twelve chains of dependent operations hide a latency of six on two ports. In assembly, because a
+// compiler that keeps one chain in memory would measure its stores.
+constexpr int kChains = 12;
 constexpr int kSteps = 20'000;
 
-#define ASSAY_CHAIN(NAME, TARGET, TYPE, ZERO, STEP, KEEP)          \
-  __attribute__((target(TARGET))) void NAME() {                    \
-    TYPE chains[kChains], factor = ZERO;                           \
-    asm volatile("" : "+" KEEP(factor));                           \
-    for (auto& chain : chains) chain = ZERO;                       \
-    for (int step = 0; step < kSteps; ++step)                      \
-      _Pragma("GCC unroll 10") for (int c = 0; c < kChains; ++c) { \
-        chains[c] = STEP;                                          \
-        asm volatile("" : "+" KEEP(chains[c]));                    \
-      }                                                            \
+#define ASSAY_CHAINS(NAME, TARGET, TYPE, ZERO, MNEMONIC, KEEP)                                   \
+  __attribute__((target(TARGET))) void NAME() {                                                  \
+    const TYPE factor = ZERO;                                                                    \
+    TYPE c0 = ZERO, c1 = ZERO, c2 = ZERO, c3 = ZERO, c4 = ZERO, c5 = ZERO;                       \
+    TYPE c6 = ZERO, c7 = ZERO, c8 = ZERO, c9 = ZERO, c10 = ZERO, c11 = ZERO;                     \
+    for (int step = 0; step < kSteps; ++step)                                                    \
+      asm volatile(                                                                              \
+          MNEMONIC                                                                               \
+          " %12, %12, %0\n\t" MNEMONIC " %12, %12, %1\n\t" MNEMONIC " %12, %12, %2\n\t" MNEMONIC \
+          " %12, %12, %3\n\t" MNEMONIC " %12, %12, %4\n\t" MNEMONIC " %12, %12, %5\n\t" MNEMONIC \
+          " %12, %12, %6\n\t" MNEMONIC " %12, %12, %7\n\t" MNEMONIC " %12, %12, %8\n\t" MNEMONIC \
+          " %12, %12, %9\n\t" MNEMONIC " %12, %12, %10\n\t" MNEMONIC " %12, %12, %11"            \
+          : "+" KEEP(c0), "+" KEEP(c1), "+" KEEP(c2), "+" KEEP(c3), "+" KEEP(c4), "+" KEEP(c5),  \
+            "+" KEEP(c6), "+" KEEP(c7), "+" KEEP(c8), "+" KEEP(c9), "+" KEEP(c10), "+" KEEP(c11) \
+          : KEEP(factor));                                                                       \
   }
-ASSAY_CHAIN(fma_f32_512, "avx512f", __m512, _mm512_setzero_ps(),
-            _mm512_fmadd_ps(factor, factor, chains[c]), "v")
-ASSAY_CHAIN(fma_f64_512, "avx512f", __m512d, _mm512_setzero_pd(),
-            _mm512_fmadd_pd(factor, factor, chains[c]), "v")
-ASSAY_CHAIN(fma_f32_256, "avx2,fma", __m256, _mm256_setzero_ps(),
-            _mm256_fmadd_ps(factor, factor, chains[c]), "x")
-ASSAY_CHAIN(fma_f64_256, "avx2,fma", __m256d, _mm256_setzero_pd(),
-            _mm256_fmadd_pd(factor, factor, chains[c]), "x")
-#undef ASSAY_CHAIN
-
-// The operands need not be set: only the time of the instruction matters.
-__attribute__((target("avx512f,avx512bf16"))) void dot_bf16_512() {
-  __m512 chains[kChains];
-  __m512i bits = _mm512_setzero_si512();
-  asm volatile("" : "+v"(bits));
-  __m512bh factor;
-  std::memcpy(&factor, &bits, sizeof factor);
-  for (auto& chain : chains) chain = _mm512_setzero_ps();
-  for (int step = 0; step < kSteps; ++step)
-    _Pragma("GCC unroll 10") for (int c = 0; c < kChains; ++c) {
-      chains[c] = _mm512_dpbf16_ps(chains[c], factor, factor);
-      asm volatile("" : "+v"(chains[c]));
-    }
-}
+ASSAY_CHAINS(fma_f32_512, "avx512f", __m512, _mm512_setzero_ps(), "vfmadd231ps", "v")
+ASSAY_CHAINS(fma_f64_512, "avx512f", __m512d, _mm512_setzero_pd(), "vfmadd231pd", "v")
+ASSAY_CHAINS(fma_f32_256, "avx2,fma", __m256, _mm256_setzero_ps(), "vfmadd231ps", "x")
+ASSAY_CHAINS(fma_f64_256, "avx2,fma", __m256d, _mm256_setzero_pd(), "vfmadd231pd", "x")
+ASSAY_CHAINS(dot_bf16_512, "avx512f,avx512bf16", __m512, _mm512_setzero_ps(), "vdpbf16ps", "v")
+#undef ASSAY_CHAINS
 
 void read_block(const char* from, size_t bytes) {
   if (__builtin_cpu_supports("avx512f")) return read_block_512(from, bytes);
@@ -192,15 +190,15 @@ std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes
       offset += kBlock;
       return static_cast<double>(kBlock);
     };
-    add("read", rate(threads, 2 * share, read), "byte/s");
+    add("read", best_rate(threads, 2 * share, read), "byte/s");
   }
   for (const Peak& peak : list)
     add(peak.name,
-        rate(threads, share,
-             [&](int) {
-               peak.chain();
-               return peak.operations;
-             }),
+        best_rate(threads, share,
+                  [&](int) {
+                    peak.chain();
+                    return peak.operations;
+                  }),
         "flop/s");
   return ceilings;
 }

@@ -12,8 +12,8 @@ namespace assay::measure {
 
 // "read" (bytes/s, memory read over a buffer of 4 x the last-level cache on huge pages),
 // "flops_f64", "flops_f32" and, where the hardware has them, "flops_bf16" (fused multiply-adds or
-// dot products in registers, 2 operations each). About `seconds` in all, on the calling thread and
-// threads - 1 more.
+// dot products in registers, 2 operations each). Each the best of five slices; about `seconds` in
+// all, on the calling thread and threads - 1 more.
 std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes, double seconds);
 
 // No core does a launch in less: operations over the widest units of any x86-64 or arm64 core (two
