@@ -118,7 +118,9 @@ void RaceOptions::declare(CLI::App& app, bool lists) {
   app.add_option("--margin", margin, "The difference that matters")
       ->type_name("SHARE")
       ->capture_default_str();
-  app.add_option("--budget", budget, "Time to spend on timing (default: 10 s a problem)")
+  app.add_option("--budget", budget,
+                 fmt::format("Time to spend on timing (default: {} s a problem)",
+                             sweep::kSecondsPerProblem))
       ->type_name("TIME");
   app.add_option("--timeout", timeout, "A candidate that does not answer for so long has hung")
       ->type_name("TIME")

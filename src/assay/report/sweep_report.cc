@@ -42,12 +42,23 @@ bool is_stock_headline(const ProblemRecord& problem) {
   return candidate != nullptr && candidate->role == KernelRole::stock;
 }
 
+// The headline speaks of the best kernel that is not stock, because a stock kernel won.
+bool is_runner_up_headline(const ProblemRecord& problem) {
+  const PairVerdict* headline = problem.headline();
+  const KernelOutcome* winner = problem.winner();
+  if (headline == nullptr || winner == nullptr || winner->role != KernelRole::stock) return false;
+  const std::vector<std::string>& tied = problem.conclusion()->tied;
+  return headline->candidate != winner->id && !is_stock_headline(problem) &&
+         std::find(tied.begin(), tied.end(), headline->candidate) == tied.end();
+}
+
 Cell verdict_cell(const ProblemRecord& problem) {
   const PairVerdict* headline = problem.headline();
   if (headline == nullptr) return {"-", Tone::plain};
   std::string marks;
   if (!problem.flips.empty()) marks += '*';
   if (is_stock_headline(problem)) marks += '+';
+  if (is_runner_up_headline(problem)) marks += '^';
   return {word_and_limit(headline->verdict, marks), tone_of(headline->verdict.word)};
 }
 
@@ -120,13 +131,14 @@ std::string no_winner_text(const ProblemRecord& problem) {
 // What the table's marks stand for, and what does not fit into it. One line each.
 std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
-  bool limits = false, stock = false;
+  bool limits = false, stock = false, runner_up = false;
   std::vector<std::string> ties, flips, unclear, none;
   for (const ProblemRecord* problem : problems) {
     const PairVerdict* headline = problem->headline();
     limits = limits || (headline != nullptr &&
                         word_and_limit(headline->verdict).find('(') != std::string::npos);
     stock = stock || is_stock_headline(*problem);
+    runner_up = runner_up || is_runner_up_headline(*problem);
     if (!problem->flips.empty()) {
       flips.push_back(fmt::format("* {} flips: {}", problem->name, flip_text(*problem)));
     }
@@ -152,6 +164,7 @@ std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& prob
   }
   if (limits) notes.push_back("(%): the smallest difference that this run could have shown");
   if (stock) notes.push_back("+ the best stock kernel against its provider's default");
+  if (runner_up) notes.push_back("^ stock won: the verdict is of the best other kernel");
   for (const auto* group : {&flips, &ties, &unclear, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());
   }

@@ -64,7 +64,7 @@ struct Request {
   Log log;
 };
 
-inline constexpr double kSecondsPerProblem = 10;
+inline constexpr double kSecondsPerProblem = 5;
 
 // How a kernel stands while the race runs.
 struct Standing {
