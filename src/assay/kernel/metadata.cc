@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <set>
 
 #include "assay/base/hash.h"
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::string_view kShared[] = {"provider", "family",        "name",
                                         "prepares", "deterministic", "dependent_launch"};
-
-Json to_json(const Value& value) {
-  return std::visit([](const auto& held) { return Json(held); }, value);
-}
 
 void append(std::string& text, const Value& value) {
   if (const auto* string = std::get_if<std::string>(&value)) {
@@ -32,12 +29,9 @@ void append(std::string& text, const Value& value) {
 }
 
 Result<Value> read_value(const JsonField& field) {
-  const Json& json = field.json();
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_string()) return json.get<std::string>();
-  if (json.is_number_float()) return json.get<double>();
-  if (json.is_number_integer()) {
-    ASSAY_TRY(int64_t integer, field.as_int64());
+  if (auto value = design_value(field.json())) return std::move(*value);
+  if (field.json().is_number_integer()) {
+    ASSAY_TRY(int64_t integer, field.as_int64());  // Says what is wrong with it.
     return integer;
   }
   return fail(field.error(ErrorCode::invalid_input, "must be a number, a text, true or false"));
@@ -94,10 +88,24 @@ Status read_truth(const JsonField& root, std::string_view key, bool& truth) {
 
 }  // namespace
 
+Json design_json(const Value& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
 Json design_json(const Design& design) {
   Json json = Json::object();
-  for (const auto& [name, value] : design) json[name] = to_json(value);
+  for (const auto& [name, value] : design) json[name] = design_json(value);
   return json;
+}
+
+std::optional<Value> design_value(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>();
+  if (json.is_string()) return json.get<std::string>();
+  if (json.is_number_float()) return json.get<double>();
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (json.is_number_unsigned() && json.get<uint64_t>() > kMost) return std::nullopt;
+  if (json.is_number_integer()) return json.get<int64_t>();
+  return std::nullopt;
 }
 
 std::string KernelIds::id(const KernelMetadata& row) {
@@ -172,28 +180,31 @@ std::vector<std::string> KernelMetadata::attribute_names() const {
   return {names.begin(), names.end()};
 }
 
-Json KernelMetadata::to_json() const {
-  Json json = {{"id", id()},
-               {"provider", provider()},
-               {"family", family()},
-               {"name", name()},
-               {"rule", traits->rule ? rule().to_json() : Json()},
-               {"design", design_json(design)},
-               {"specialised_on", specialised_on()},
-               {"deterministic", deterministic()},
-               {"prepares", prepares()},
-               {"dependent_launch", dependent_launch()}};
+Json KernelMetadata::shared_json() const {
+  return {{"provider", provider()},
+          {"family", family()},
+          {"rule", traits->rule ? rule().to_json() : Json()},
+          {"specialised_on", specialised_on()},
+          {"deterministic", deterministic()},
+          {"prepares", prepares()},
+          {"dependent_launch", dependent_launch()}};
+}
+
+Json KernelMetadata::own_json(const std::string& id) const {
+  Json json = {{"id", id}, {"name", name()}, {"design", design_json(design)}};
   Json order = Json::array();
   for (const auto& [name, value] : design) order.push_back(name);
   if (!std::is_sorted(order.begin(), order.end())) json["design_order"] = std::move(order);
   return json;
 }
 
-Result<KernelMetadata> KernelMetadata::from_json(const Json& json) {
-  JsonDocument document;
-  document.root = json;
-  document.origin = "kernel metadata";
-  const JsonField root(document);
+Json KernelMetadata::to_json() const {
+  Json json = shared_json();
+  json.update(own_json(id()));
+  return json;
+}
+
+Result<std::shared_ptr<const KernelTraits>> KernelMetadata::read_traits(const JsonField& root) {
   ASSAY_TRY(root.expect_object());
   KernelTraits traits;
   ASSAY_TRY(traits.provider, read_name(root, "provider"));
@@ -203,8 +214,6 @@ Result<KernelMetadata> KernelMetadata::from_json(const Json& json) {
   auto rule = ProblemRule::from_json(rule_field.json());
   if (!rule) return fail(with_context(std::move(rule.error()), "kernel metadata"));
   traits.rule = std::make_shared<const ProblemRule>(std::move(*rule));
-  ASSAY_TRY(auto design_field, root.at("design"));
-  ASSAY_TRY(Design design, read_design(design_field, root.find("design_order")));
   if (auto list = root.find("specialised_on")) {
     ASSAY_TRY(auto names, list->items());
     for (const JsonField& name : names) {
@@ -214,6 +223,17 @@ Result<KernelMetadata> KernelMetadata::from_json(const Json& json) {
   ASSAY_TRY(read_truth(root, "deterministic", traits.deterministic));
   ASSAY_TRY(read_truth(root, "prepares", traits.prepares));
   ASSAY_TRY(read_truth(root, "dependent_launch", traits.dependent_launch));
+  return std::make_shared<const KernelTraits>(std::move(traits));
+}
+
+Result<KernelMetadata> KernelMetadata::from_json(const Json& json) {
+  JsonDocument document;
+  document.root = json;
+  document.origin = "kernel metadata";
+  const JsonField root(document);
+  ASSAY_TRY(auto traits, read_traits(root));
+  ASSAY_TRY(auto design_field, root.at("design"));
+  ASSAY_TRY(Design design, read_design(design_field, root.find("design_order")));
   KernelMetadata metadata(std::move(traits), std::move(design));
   if (auto id = root.find("id")) {
     ASSAY_TRY(std::string stored, id->as_string());

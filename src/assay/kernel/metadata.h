@@ -18,6 +18,8 @@
 
 namespace assay {
 
+class JsonField;
+
 // What many rows of a family have in common. Made once, shared by the rows, never changed then.
 struct KernelTraits {
   std::string provider;  // "openblas". Families leave this and `family` empty: the catalog fills in
@@ -64,10 +66,15 @@ struct KernelMetadata {
   // provider to dependent_launch of the list above: a design attribute of that name is hidden.
   static bool is_shared_attribute(std::string_view attribute);
 
-  // {"id", "provider", "family", "name", "rule", "design", ...}; the same row gives the same JSON.
+  // {"id", "provider", "family", "name", "rule", "design", ...}; the same row gives the same JSON:
+  // the members of the two below.
   Json to_json() const;
+  Json shared_json() const;                    // What all rows with these traits have in common.
+  Json own_json(const std::string& id) const;  // id (of this row), name and design.
   // Hostile input is an error that names the field. A stored id that does not fit is an error.
   static Result<KernelMetadata> from_json(const Json& json);
+  // Of an object with the members of shared_json(), and a name.
+  static Result<std::shared_ptr<const KernelTraits>> read_traits(const JsonField& field);
 };
 
 }  // namespace assay

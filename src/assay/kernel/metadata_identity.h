@@ -1,8 +1,9 @@
 #pragma once
 
-// Ids of many rows: what rows share is turned into text once.
+// Ids of many rows: what rows share is turned into text once. And designs as JSON.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "assay/kernel/metadata.h"
@@ -19,5 +20,8 @@ class KernelIds {
 };
 
 Json design_json(const Design& design);
+Json design_json(const Value& value);
+// None for what no attribute can be: null, lists and objects.
+std::optional<Value> design_value(const Json& json);
 
 }  // namespace assay
