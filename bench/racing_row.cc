@@ -13,8 +13,8 @@ namespace {
 // A filter that only this kernel passes: its provider, its family and its whole design.
 std::string only(const KernelOutcome& kernel) {
   std::string text = fmt::format("provider == '{}' and family == '{}'", kernel.provider,
-                                 kernel.metadata.value("family", ""));
-  const Json design = kernel.metadata.value("design", Json::object());
+                                 kernel.metadata.member("family").get<std::string>());
+  const Json design = kernel.metadata.member("design");
   for (const auto& [name, value] : design.items())
     text += value.is_string() ? fmt::format(" and {} == '{}'", name, value.get<std::string>())
                               : fmt::format(" and {} == {}", name, value.dump());

@@ -79,7 +79,10 @@ Result<RunRecord> run(const sweep::Request& request) {
   if (asked.budget_seconds == 0)
     asked.budget_seconds = kProblemSeconds * static_cast<double>(asked.problems.size());
   Progress progress(asked);
-  auto record = sweep::run(asked, progress);
+  // Rows judge samples, which are in the record alone.
+  auto record = sweep::run(asked, progress).and_then([&](const RunRecord&) {
+    return load_record((asked.folder / "record.json").string());
+  });
   if (!record) return fail(with_context(record.error(), asked.folder.filename().string()));
   return record;
 }
@@ -175,15 +178,19 @@ Json to_json(const Pair& pair) {
           {"wanted_rounds", pair.wanted}};
 }
 
+int64_t bursts_of(const ProblemRecord& problem) {
+  int64_t bursts = 0;
+  for (const KernelOutcome& kernel : problem.kernels)
+    if (kernel.race) bursts += kernel.race->rounds;
+  for (const Confirmation& confirmation : problem.confirmations)
+    for (const ProcessSamples& process : confirmation.processes)
+      for (const auto& order : process.order) bursts += static_cast<int64_t>(order.size());
+  return bursts;
+}
+
 int64_t bursts_of(const RunRecord& record) {
   int64_t bursts = 0;
-  for (const ProblemRecord& problem : record.problems) {
-    for (const KernelOutcome& kernel : problem.kernels)
-      if (kernel.race) bursts += kernel.race->rounds;
-    for (const Confirmation& confirmation : problem.confirmations)
-      for (const ProcessSamples& process : confirmation.processes)
-        for (const auto& order : process.order) bursts += static_cast<int64_t>(order.size());
-  }
+  for (const ProblemRecord& problem : record.problems) bursts += bursts_of(problem);
   return bursts;
 }
 

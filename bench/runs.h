@@ -58,6 +58,7 @@ std::vector<Pair> pairs_of(const RunRecord& record, const std::string& candidate
 Json to_json(const Pair& pair);
 
 // Bursts that a run made, of all kernels.
+int64_t bursts_of(const ProblemRecord& problem);
 int64_t bursts_of(const RunRecord& record);
 
 // "0.31 %, 90th 0.62 %" of half-widths.

@@ -70,7 +70,7 @@ class LogText {
       if (!crash->stderr_tail.empty()) out_ += indented(crash->stderr_tail, "    | ");
     if (!kernel.artifact_hash.empty())
       line("  artifact {}  {}", kernel.artifact_hash.substr(0, 12),
-           canonical(kernel.artifact_facts));
+           canonical(kernel.artifact_facts.json()));
     if (kernel.build_seconds > 0) line("  built    in {}", format_duration(kernel.build_seconds));
     if (kernel.workspace_bytes > 0)
       line("  workspace {}", format_bytes(static_cast<double>(kernel.workspace_bytes)));

@@ -122,7 +122,7 @@ class RaceCommand : public Command {
       return kRefuted;
     }
     if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.front()));
-    ASSAY_TRY(const FinishedRun run, run_request(context, request));
+    ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     const int code = refused.empty() && all_stood(run.record, files) ? kDone : kRefuted;
     if (context.console.json()) {
       context.console.result(dump_pretty(json(&run, refused, files, opponent, code)));

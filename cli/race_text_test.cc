@@ -19,7 +19,7 @@ KernelOutcome kernel(const std::string& family, Ending ending) {
   outcome.provider = "cpp_source";
   outcome.name = family;
   outcome.role = KernelRole::user;
-  outcome.metadata = {{"family", family}};
+  outcome.metadata = MetadataJson(Json{{"family", family}});
   outcome.ending = std::move(ending);
   return outcome;
 }
@@ -41,13 +41,13 @@ TEST(RaceTextTest, AFallenKernelOfTheUsersFailsTheRace) {
 }
 
 TEST(RunExitCodeTest, NothingLaunchedIsFourAndNoWinnerIsOne) {
-  RunRecord record;
-  record.problems.emplace_back();
-  EXPECT_EQ(run_exit_code(record), kNothingRan);
-  record.problems[0].kernels.push_back(kernel("gemm", ending::BuildFailure{"no"}));
-  EXPECT_EQ(run_exit_code(record), kNothingRan);
-  record.problems[0].kernels.push_back(kernel("other", ending::Mismatch{"out[0]"}));
-  EXPECT_EQ(run_exit_code(record), kRefuted);
+  FinishedRun run;
+  run.record.problems.emplace_back();
+  EXPECT_EQ(run_exit_code(run), kNothingRan);
+  run.any_launched = was_launched(kernel("gemm", ending::BuildFailure{"no"}));
+  EXPECT_EQ(run_exit_code(run), kNothingRan);
+  run.any_launched = was_launched(kernel("other", ending::Mismatch{"out[0]"}));
+  EXPECT_EQ(run_exit_code(run), kRefuted);
 }
 
 TEST(ResultsFileNameTest, KeepsTheNamesThatScriptsKnow) {

@@ -69,7 +69,7 @@ class RunCommand : public Command {
     ASSAY_TRY(const KernelMetadata metadata, find(request));
     narrow(request, metadata);
     if (folder_.empty()) request.folder = next_run_folder("run-" + file_name(metadata.name()));
-    ASSAY_TRY(const FinishedRun run, run_request(context, request));
+    ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     const int code = exit_code_of(run.record);
     context.console.result(context.console.json()
                                ? dump_pretty(summary_json(run.record, run.files, code))

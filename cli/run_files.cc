@@ -1,7 +1,6 @@
 #include "cli/run_files.h"
 
 #include "assay/base/file.h"
-#include "assay/record/provider_results.h"
 
 namespace assay::cli {
 
@@ -11,13 +10,12 @@ std::string results_file_name(const std::string& provider) {
   return provider + "_results.json";
 }
 
-Result<std::vector<std::string>> write_results(const RunRecord& record,
+Result<std::vector<std::string>> write_results(const std::vector<ProviderResults>& results,
                                                const std::filesystem::path& folder) {
   std::vector<std::string> paths;
-  for (const std::string& provider : providers_of(record)) {
-    const std::string path = (folder / results_file_name(provider)).string();
-    ASSAY_TRY(write_provider_results(path, provider_results_of(record, provider, "record.json")));
-    paths.push_back(path);
+  for (const ProviderResults& one : results) {
+    paths.push_back((folder / results_file_name(one.provider)).string());
+    ASSAY_TRY(write_provider_results(paths.back(), one));
   }
   return paths;
 }

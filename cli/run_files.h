@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/record/provider_results.h"
 #include "assay/record/record.h"
 
 namespace assay::cli {
@@ -16,7 +17,7 @@ namespace assay::cli {
 std::string results_file_name(const std::string& provider);
 
 // One file per provider that took part; returns their paths.
-Result<std::vector<std::string>> write_results(const RunRecord& record,
+Result<std::vector<std::string>> write_results(const std::vector<ProviderResults>& results,
                                                const std::filesystem::path& folder);
 
 // logs/<shape>.log in the folder.

@@ -13,10 +13,11 @@
 namespace assay::cli {
 namespace {
 
-// Hands everything on, and writes each shape's log when it is done.
-class LogWriter : public sweep::Observer {
+// Hands everything on. Of each shape that is done it writes the log, and keeps what the run's end
+// is told by.
+class RunFiles : public sweep::Observer {
  public:
-  LogWriter(sweep::Observer& next, const std::filesystem::path& folder)
+  RunFiles(sweep::Observer& next, const std::filesystem::path& folder)
       : next_(next), folder_(folder) {}
 
   void on_begin(const Environment& environment, const std::vector<Problem>& problems) override {
@@ -36,21 +37,24 @@ class LogWriter : public sweep::Observer {
   void on_note(const std::string& sentence) override { next_.on_note(sentence); }
   void on_problem_done(size_t index, const ProblemRecord& record, bool from_journal) override {
     if (status_) status_ = write_problem_log(record, folder_);
+    best_.add(record, "record.json");
+    any_launched_ |= std::ranges::any_of(record.kernels, was_launched);
     next_.on_problem_done(index, record, from_journal);
   }
 
   const Status& status() const { return status_; }  // The first failure.
+  bool any_launched() const { return any_launched_; }
+  std::vector<ProviderResults> take_results(const Environment& environment) {
+    return best_.take(environment);
+  }
 
  private:
   sweep::Observer& next_;
   std::filesystem::path folder_;
   Status status_;
+  BestOfProviders best_;
+  bool any_launched_ = false;
 };
-
-bool was_launched(const KernelOutcome& kernel) {
-  const std::string_view ending = ending_name(kernel.ending);
-  return ending != "refusal" && ending != "build_failure";
-}
 
 }  // namespace
 
@@ -61,7 +65,7 @@ Result<DeviceLock> hold_device(Context& context, sweep::Request& request) {
   return lock;
 }
 
-Result<FinishedRun> run_request(Context& context, const sweep::Request& asked) {
+Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, Keep keep) {
   FinishedRun run;
   sweep::Request request = asked;
   std::optional<DeviceLock> lock;
@@ -70,7 +74,7 @@ Result<FinishedRun> run_request(Context& context, const sweep::Request& asked) {
   }
   {
     const auto progress = make_progress(context.console, request);
-    LogWriter observer(*progress, request.folder);
+    RunFiles observer(*progress, request.folder);
     auto record = sweep::run(request, observer);
     if (!record && record.error().code == ErrorCode::interrupted)
       return fail(ErrorCode::interrupted,
@@ -80,19 +84,30 @@ Result<FinishedRun> run_request(Context& context, const sweep::Request& asked) {
     if (!record) return fail(std::move(record).error());
     ASSAY_TRY(observer.status());
     run.record = std::move(*record);
+    run.any_launched = observer.any_launched();
+    ASSAY_TRY(run.files.results,
+              write_results(observer.take_results(run.record.environment), request.folder));
   }
   run.files.record = (request.folder / "record.json").string();
-  ASSAY_TRY(run.files.results, write_results(run.record, request.folder));
+  if (keep == Keep::everything) ASSAY_TRY(read_everything(run));
   return run;
 }
 
-int run_exit_code(const RunRecord& record) {
-  bool all_won = true, any_launched = false;
-  for (const ProblemRecord& problem : record.problems) {
-    all_won &= problem.winner() != nullptr;
-    any_launched |= std::any_of(problem.kernels.begin(), problem.kernels.end(), was_launched);
-  }
-  if (!any_launched) return kNothingRan;
+Status read_everything(FinishedRun& run) {
+  ASSAY_TRY(run.record, load_record(run.files.record));
+  return {};
+}
+
+bool was_launched(const KernelOutcome& kernel) {
+  const std::string_view ending = ending_name(kernel.ending);
+  return ending != "refusal" && ending != "build_failure";
+}
+
+int run_exit_code(const FinishedRun& run) {
+  if (!run.any_launched) return kNothingRan;
+  const bool all_won = std::ranges::all_of(run.record.problems, [](const ProblemRecord& problem) {
+    return problem.winner() != nullptr;
+  });
   return all_won ? kDone : kRefuted;
 }
 

@@ -54,8 +54,9 @@ class SweepCommand : public Command {
     request.if_present = resume_  ? sweep::IfPresent::resume
                          : fresh_ ? sweep::IfPresent::fresh
                                   : sweep::IfPresent::refuse;
-    ASSAY_TRY(const FinishedRun run, run_request(context, request));
-    const int code = run_exit_code(run.record);
+    ASSAY_TRY(FinishedRun run, run_request(context, request, Keep::headlines));
+    const int code = run_exit_code(run);
+    if (why_ || code == kNothingRan || context.console.json()) ASSAY_TRY(read_everything(run));
     show(context.console, run, code);
     return code;
   }

@@ -37,11 +37,8 @@ Result<std::vector<UserFile>> read_user_files(std::span<const std::string> files
 }
 
 std::string family_of(const KernelOutcome& kernel) {
-  const auto found =
-      kernel.metadata.is_object() ? kernel.metadata.find("family") : kernel.metadata.end();
-  return kernel.metadata.is_object() && found != kernel.metadata.end() && found->is_string()
-             ? found->get<std::string>()
-             : std::string();
+  const Json family = kernel.metadata.member("family");
+  return family.is_string() ? family.get<std::string>() : std::string();
 }
 
 bool is_of(const KernelOutcome& kernel, const UserFile& file) {

@@ -96,7 +96,7 @@ class Watch {
                   [&](const Problem& problem) { return refused.contains(problem.name()); });
     std::string text = refused_text(refused, stem_of(file_and_entry_), style);
     if (!request.problems.empty()) {
-      ASSAY_TRY(const FinishedRun run, run_request(context_, request));
+      ASSAY_TRY(const FinishedRun run, run_request(context_, request, Keep::everything));
       text = report::race_text(run.record, {.style = style, .record_path = {}}) + text;
       for (const ProblemRecord& problem : run.record.problems) {
         text += evidence_text(problem, style);

@@ -51,7 +51,7 @@ ResultsFile by_hand(const std::string& provider,
 struct Recorded {
   RunRecord record = testing::make_record();
   ResultsFile file(const std::string& provider) const {
-    return {provider + "_results.json", provider_results_of(record, provider, "record.json")};
+    return {provider + "_results.json", testing::results_of(record, provider, "record.json")};
   }
   RecordLookup lookup() const {
     return [this](const std::string&, const std::string&) -> Result<const RunRecord*> {
@@ -482,7 +482,7 @@ TEST(CompareTest, ReadsFilesAndRecordsFromDiskRelativeToTheResults) {
   for (const char* provider : {"openblas", "mine"}) {
     ASSERT_TRUE(
         write_provider_results(folder->file(std::string(provider) + "_results.json"),
-                               provider_results_of(record, provider, "runs/one/record.json"))
+                               testing::results_of(record, provider, "runs/one/record.json"))
             .has_value());
   }
   const auto baseline = load_results_file(folder->file("openblas_results.json"));

@@ -71,8 +71,25 @@ class RecordWriter {
   }
   Json take() { return std::move(json_); }
 
- private:
+ protected:
   Json json_ = Json::object();
+};
+
+// Writes an empty list for the one that holds `Left`: it is written elsewhere, item by item.
+template <class Left>
+class HeadWriter : public RecordWriter {
+ public:
+  template <class T>
+  void operator()(const char* key, const T& value, archive::Range range = archive::kAny) {
+    if constexpr (std::same_as<T, std::vector<Left>>)
+      json_[key] = Json::array();
+    else
+      RecordWriter::operator()(key, value, range);
+  }
+  template <class T>
+  void required(const char* key, const T& value, archive::Range range = archive::kAny) {
+    (*this)(key, value, range);
+  }
 };
 
 // Reads fields until the first error. Absent and null fields keep their defaults unless required.

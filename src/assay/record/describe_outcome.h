@@ -107,6 +107,19 @@ inline Status read_value(const JsonField& field, KernelRole& role) {
   return {};
 }
 
+inline Json write_value(const CompactJson& json, RecordTag) { return json.json(); }
+inline Json write_value(const MetadataJson& json, RecordTag) { return json.json(); }
+
+inline Status read_value(const JsonField& field, CompactJson& json) {
+  json = CompactJson(field.json());
+  return {};
+}
+
+inline Status read_value(const JsonField& field, MetadataJson& json) {
+  json = MetadataJson(field.json());
+  return {};
+}
+
 template <class A, archive::Is<ProofCheck> T>
 void describe(A& a, T& check) {
   a.required("input", check.input);

@@ -126,18 +126,22 @@ Status check_ids(const JsonField& field, const ProblemRecord& problem) {
   return status;
 }
 
-}  // namespace
-
-Status read_value(const JsonField& field, ProblemRecord& problem) {
-  RecordReader reader(field);
-  describe(reader, problem);
-  ASSAY_TRY(reader.status());
+Status check_problem(const JsonField& field, const ProblemRecord& problem) {
   if (!matches_name_rule(problem.name)) {
     return fail(field.error(ErrorCode::invalid_input,
                             fmt::format("name '{}' is not made of A-Z a-z 0-9 _ . - alone",
                                         sanitize(problem.name, 80))));
   }
   return check_ids(field, problem);
+}
+
+}  // namespace
+
+Status read_value(const JsonField& field, ProblemRecord& problem) {
+  RecordReader reader(field);
+  describe(reader, problem);
+  ASSAY_TRY(reader.status());
+  return check_problem(field, problem);
 }
 
 template <class A, Is<RunOptions> T>
@@ -226,6 +230,18 @@ Json to_json(const RunRecord& record) {
   json["schema"] = std::string(kRecordSchema);
   return json;
 }
+Json head_json(const ProblemRecord& problem) {
+  HeadWriter<KernelOutcome> writer;
+  describe(writer, problem);
+  return writer.take();
+}
+Json head_json(const RunRecord& record) {
+  HeadWriter<ProblemRecord> writer;
+  describe(writer, record);
+  Json json = writer.take();
+  json["schema"] = std::string(kRecordSchema);
+  return json;
+}
 
 Result<Environment> read_environment(const JsonField& field) {
   return read_one<Environment>(field);
@@ -241,6 +257,16 @@ Result<Confirmation> read_confirmation(const JsonField& field) {
 }
 Result<ProblemRecord> read_problem_record(const JsonField& field) {
   return read_one<ProblemRecord>(field);
+}
+Result<ProblemRecord> read_problem_record(const JsonField& head,
+                                          std::vector<KernelOutcome> kernels) {
+  ProblemRecord problem;
+  RecordReader reader(head);
+  describe(reader, problem);
+  ASSAY_TRY(reader.status());
+  problem.kernels = std::move(kernels);
+  ASSAY_TRY(check_problem(head, problem));
+  return problem;
 }
 Result<stats::Verdict> read_verdict(const JsonField& field) {
   return read_one<stats::Verdict>(field);

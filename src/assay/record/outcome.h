@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/record/compact_json.h"
 
 namespace assay {
 
@@ -132,9 +132,9 @@ struct KernelOutcome {
   std::string provider;
   std::string name;  // For people.
   KernelRole role = KernelRole::user;
-  Json metadata = Json::object();        // As KernelMetadata::to_json wrote it (design, rule ...).
-  std::string artifact_hash;             // SHA-256 of what ran; empty if nothing was built.
-  Json artifact_facts = Json::object();  // Compiler, flags, library path and version, registers ...
+  MetadataJson metadata;       // As KernelMetadata::to_json wrote it (design, rule ...).
+  std::string artifact_hash;   // SHA-256 of what ran; empty if nothing was built.
+  CompactJson artifact_facts;  // Compiler, flags, library path and version, registers ...
   std::uint64_t workspace_bytes = 0;
   std::uint64_t prepared_bytes = 0;
   double prepare_seconds = 0;

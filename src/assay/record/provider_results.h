@@ -68,14 +68,19 @@ Result<ProviderResults> load_provider_results(const std::string& path);
 Json to_json(const ProviderResults& results);
 Status write_provider_results(const std::string& path, const ProviderResults& results);
 
-// The best kernel of `provider` on every problem of the record: the fastest by the confirming
-// samples where one of its kernels was confirmed, else by the race. `record_path` is written into
-// each result, relative to where the results file will lie. Problems on which none of its kernels
-// was timed are listed under `failed`.
-ProviderResults provider_results_of(const RunRecord& record, std::string_view provider,
-                                    const std::string& record_path);
+// The best kernel of each provider on every problem of a run, which comes problem by problem: the
+// fastest by the confirming samples where one of its kernels was confirmed, else by the race.
+// Problems on which none of its kernels was timed are listed under `failed`.
+class BestOfProviders {
+ public:
+  // `record_path` is written into each result, relative to where the results file will lie.
+  void add(const ProblemRecord& problem, const std::string& record_path);
+  // Sorted by provider; the reference is none.
+  std::vector<ProviderResults> take(const Environment& environment);
 
-// The providers that had a kernel in any problem of the record, sorted; the reference is none.
-std::vector<std::string> providers_of(const RunRecord& record);
+ private:
+  std::map<std::string, ProviderResults> results_;
+  std::vector<std::string> problems_;
+};
 
 }  // namespace assay

@@ -89,39 +89,45 @@ ProviderResult result_of(const ProblemRecord& problem, const Best& best,
   out.kernel_hash = best.kernel->artifact_hash;
   out.record = record_path;
   out.verdict = verdict_of(problem, best.kernel->id);
-  if (best.kernel->metadata.is_object()) {
-    const auto design = best.kernel->metadata.find("design");
-    if (design != best.kernel->metadata.end()) out.metadata["design"] = *design;
-  }
+  if (Json design = best.kernel->metadata.member("design"); !design.is_null())
+    out.metadata["design"] = std::move(design);
   return out;
 }
 
 }  // namespace
 
-ProviderResults provider_results_of(const RunRecord& record, std::string_view provider,
-                                    const std::string& record_path) {
-  ProviderResults out;
-  out.provider = std::string(provider);
-  out.environment = record.environment;
-  for (const ProblemRecord& problem : record.problems) {
-    const Best best = best_of(problem, provider);
-    if (best.kernel == nullptr || problem.flops <= 0) {
-      out.failed.push_back(problem.name);
-    } else {
-      out.results.push_back(result_of(problem, best, record_path));
+void BestOfProviders::add(const ProblemRecord& problem, const std::string& record_path) {
+  std::set<std::string> names;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (kernel.role != KernelRole::reference) names.insert(kernel.provider);
+  }
+  for (const std::string& name : names) {
+    ProviderResults& results = results_[name];
+    const Best best = best_of(problem, name);
+    if (best.kernel != nullptr && problem.flops > 0) {
+      results.results.push_back(result_of(problem, best, record_path));
     }
   }
-  return out;
+  problems_.push_back(problem.name);
 }
 
-std::vector<std::string> providers_of(const RunRecord& record) {
-  std::set<std::string> names;
-  for (const ProblemRecord& problem : record.problems) {
-    for (const KernelOutcome& kernel : problem.kernels) {
-      if (kernel.role != KernelRole::reference) names.insert(kernel.provider);
+std::vector<ProviderResults> BestOfProviders::take(const Environment& environment) {
+  std::vector<ProviderResults> all;
+  for (auto& [provider, results] : results_) {
+    results.provider = provider;
+    results.environment = environment;
+    std::size_t at = 0;  // Results lie in the problems' order.
+    for (const std::string& problem : problems_) {
+      if (at < results.results.size() && results.results[at].name == problem)
+        ++at;
+      else
+        results.failed.push_back(problem);
     }
+    all.push_back(std::move(results));
   }
-  return {names.begin(), names.end()};
+  results_.clear();
+  problems_.clear();
+  return all;
 }
 
 }  // namespace assay

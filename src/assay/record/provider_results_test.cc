@@ -118,8 +118,13 @@ TEST(ProviderResultsTest, WrittenFilesReadBack) {
   const auto folder = TemporaryDirectory::create();
   ASSERT_TRUE(folder.has_value());
   const RunRecord record = testing::make_record();
-  EXPECT_THAT(providers_of(record), ElementsAre("mine", "onednn", "openblas"));
-  const ProviderResults results = provider_results_of(record, "mine", "record.json");
+  BestOfProviders best;
+  for (const ProblemRecord& problem : record.problems) best.add(problem, "record.json");
+  std::vector<std::string> providers;
+  for (const ProviderResults& one : best.take(record.environment))
+    providers.push_back(one.provider);
+  EXPECT_THAT(providers, ElementsAre("mine", "onednn", "openblas"));
+  const ProviderResults results = testing::results_of(record, "mine", "record.json");
   ASSERT_EQ(results.results.size(), 3u);
   const ProviderResult& first = results.results[0];
   EXPECT_EQ(first.kernel_id, "id-mine-skinny");
@@ -137,7 +142,7 @@ TEST(ProviderResultsTest, WrittenFilesReadBack) {
 TEST(ProviderResultsTest, ProblemsWithoutATimedKernelAreListedAsFailed) {
   RunRecord record = testing::make_record();
   record.problems[1].kernels[0].ending = ending::Mismatch{"wrong"};
-  const ProviderResults results = provider_results_of(record, "mine", "record.json");
+  const ProviderResults results = testing::results_of(record, "mine", "record.json");
   EXPECT_EQ(results.results.size(), 2u);
   EXPECT_THAT(results.failed, ElementsAre("m4_up"));
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <memory>
+#include <set>
 #include <zstd.h>
 
 #include "assay/base/file.h"
@@ -13,63 +14,12 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kCompressed = ".zst";
-// Level 9 halves a record of integers again for a few milliseconds; higher levels gain little.
-constexpr int kCompressionLevel = 9;
 
 constexpr std::array<std::pair<TrustGrade, std::string_view>, 3> kTrustGrades = {{
     {TrustGrade::device_code, "device_code"},
     {TrustGrade::confined_native, "confined_native"},
     {TrustGrade::unconfined_native, "unconfined_native"},
 }};
-
-bool holds_object(const Json& value) {
-  if (value.is_object()) return true;
-  if (!value.is_array()) return false;
-  for (const Json& item : value) {
-    if (holds_object(item)) return true;
-  }
-  return false;
-}
-
-// As dump_pretty(), but a list without objects stays on one line: samples are thousands of
-// integers.
-void dump(const Json& value, int depth, std::string& out) {
-  const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
-  if (value.is_object() && !value.empty()) {
-    out += "{\n";
-    bool first = true;
-    for (const auto& [key, item] : value.items()) {
-      if (!first) out += ",\n";
-      first = false;
-      out += indent + "  " + canonical(Json(key)) + ": ";
-      dump(item, depth + 1, out);
-    }
-    out += "\n" + indent + "}";
-  } else if (value.is_array() && holds_object(value)) {
-    out += "[\n";
-    bool first = true;
-    for (const Json& item : value) {
-      if (!first) out += ",\n";
-      first = false;
-      out += indent + "  ";
-      dump(item, depth + 1, out);
-    }
-    out += "\n" + indent + "]";
-  } else {
-    out += canonical(value);
-  }
-}
-
-Result<std::string> compress(std::string_view text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  const std::size_t written =
-      ZSTD_compress(out.data(), out.size(), text.data(), text.size(), kCompressionLevel);
-  if (ZSTD_isError(written)) {
-    return fail(ErrorCode::machine, "zstd: {}", ZSTD_getErrorName(written));
-  }
-  out.resize(written);
-  return out;
-}
 
 // Stops at kMaxJsonBytes whatever the frame's header promises.
 Result<std::string> decompress(std::string_view bytes, const std::string& path) {
@@ -210,13 +160,6 @@ const ProblemRecord* RunRecord::find(std::string_view name) const {
   return nullptr;
 }
 
-std::string record_text(const RunRecord& record) {
-  std::string text;
-  dump(to_json(record), 0, text);
-  text += '\n';
-  return text;
-}
-
 Result<RunRecord> load_record(const std::string& path) {
   ASSAY_TRY(std::string text, read_file(path));
   if (path.ends_with(kCompressed)) {
@@ -226,12 +169,23 @@ Result<RunRecord> load_record(const std::string& path) {
   return read_record(document);
 }
 
-Status write_record(const std::string& path, const RunRecord& record) {
-  std::string text = record_text(record);
-  if (path.ends_with(kCompressed)) {
-    ASSAY_TRY(text, compress(text));
+ProblemRecord headline_of(ProblemRecord problem) {
+  if (problem.confirmations.size() > 1)
+    problem.confirmations.erase(problem.confirmations.begin(), problem.confirmations.end() - 1);
+  std::set<std::string, std::less<>> named;
+  for (Confirmation& confirmation : problem.confirmations) {
+    named.insert(confirmation.finalists.begin(), confirmation.finalists.end());
+    named.insert({confirmation.leader, confirmation.candidate, confirmation.baseline,
+                  confirmation.incumbent});
+    confirmation.processes.clear();
+    confirmation.processes.shrink_to_fit();
   }
-  return write_file_atomic(path, text);
+  std::vector<KernelOutcome> kernels;
+  for (KernelOutcome& kernel : problem.kernels) {
+    if (named.contains(kernel.id)) kernels.push_back(std::move(kernel));
+  }
+  problem.kernels = std::move(kernels);
+  return problem;
 }
 
 }  // namespace assay

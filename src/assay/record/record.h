@@ -3,6 +3,7 @@
 // What a run leaves behind: "assay.record/1". Plain data, written once and never edited.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -148,6 +149,11 @@ struct RunRecord {
   const ProblemRecord* find(std::string_view name) const;
 };
 
+// What a run goes on holding of a finished problem: the kernels that its last confirmation names
+// and what was concluded of them. Neither samples nor other kernels: those are in the record's
+// file.
+ProblemRecord headline_of(ProblemRecord problem);
+
 Json to_json(const Environment& environment);
 Json to_json(const KernelOutcome& outcome);
 Json to_json(const ProcessSamples& samples);
@@ -155,6 +161,9 @@ Json to_json(const Confirmation& confirmation);
 Json to_json(const ProblemRecord& problem);
 Json to_json(const RunRecord& record);
 Json to_json(const stats::Verdict& verdict);
+// With an empty list for the problems, or the kernels: those can be very many.
+Json head_json(const RunRecord& record);
+Json head_json(const ProblemRecord& problem);
 
 // Hostile-safe: every field's type and range is checked, ids must name kernels of their problem,
 // lists of one round must be equally long. Errors are invalid_input with file, line and field.
@@ -166,6 +175,9 @@ Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
 Result<ProcessSamples> read_process_samples(const JsonField& field);
 Result<Confirmation> read_confirmation(const JsonField& field);
 Result<ProblemRecord> read_problem_record(const JsonField& field);
+// Of a head_json(), whose kernels were kept elsewhere.
+Result<ProblemRecord> read_problem_record(const JsonField& head,
+                                          std::vector<KernelOutcome> kernels);
 Result<stats::Verdict> read_verdict(const JsonField& field);
 
 // The text that write_record writes: indented, with lists of numbers on one line each.
@@ -175,5 +187,10 @@ std::string record_text(const RunRecord& record);
 Result<RunRecord> load_record(const std::string& path);
 // Atomic; compressed where the path ends in .zst.
 Status write_record(const std::string& path, const RunRecord& record);
+
+// Hands the problems of a run to `take`, in order, and stops at its error.
+using EachProblem = std::function<Status(const std::function<Status(const ProblemRecord&)>& take)>;
+// The same of a run whose problems are not in memory together; those of `head` are not looked at.
+Status write_record(const std::string& path, const RunRecord& head, const EachProblem& problems);
 
 }  // namespace assay

@@ -188,6 +188,91 @@ TEST(RecordTest, FilesPlainAndCompressed) {
   EXPECT_EQ(load_record(folder->file("absent.json")).error().code, ErrorCode::not_found);
 }
 
+TEST(RecordTest, ProblemsThatComeOneByOneGiveTheSameText) {
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder.has_value());
+  RunRecord whole = testing::make_record();
+  whole.problems[1].kernels.clear();
+  whole.problems[1].confirmations.clear();
+  RunRecord head = whole;
+  for (ProblemRecord& problem : head.problems) problem = headline_of(std::move(problem));
+  const std::string path = folder->file("record.json");
+  const EachProblem all = [&](const auto& take) -> Status {
+    for (const ProblemRecord& problem : whole.problems) ASSAY_TRY(take(problem));
+    return {};
+  };
+  ASSERT_TRUE(write_record(path, head, all));
+  EXPECT_EQ(*read_file(path), record_text(whole));
+
+  // Where one cannot be had, the file stays as it was.
+  const EachProblem broken = [&](const auto& take) -> Status {
+    ASSAY_TRY(take(whole.problems[0]));
+    return fail(ErrorCode::machine, "gone");
+  };
+  EXPECT_EQ(write_record(path, head, broken).error().message, "gone");
+  EXPECT_EQ(*read_file(path), record_text(whole));
+
+  whole.problems.clear();
+  ASSERT_TRUE(write_record(path, whole));
+  EXPECT_TRUE(load_record(path)) << *read_file(path);
+}
+
+TEST(RecordTest, TextIsIndentedAndKeysAreSorted) {
+  RunRecord record = testing::make_record();
+  record.problems.resize(1);
+  record.problems[0].kernels.resize(1);
+  record.problems[0].confirmations.clear();
+  const std::string text = record_text(record);
+  EXPECT_THAT(text, StartsWith("{\n  \"assay_build\": \"release\",\n"));
+  EXPECT_THAT(text, HasSubstr("  \"problems\": [\n    {\n      \"bytes\": "));
+  EXPECT_THAT(text,
+              HasSubstr("      \"kernels\": [\n        {\n          \"artifact_facts\": {},\n"));
+  EXPECT_THAT(text, HasSubstr("          \"metadata\": {\n            \"design\": {\n"
+                              "              \"tile_m\": 8\n            }\n          },\n"));
+  EXPECT_THAT(text, HasSubstr("        }\n      ],\n      \"key\": "));
+  EXPECT_THAT(text, HasSubstr("    }\n  ],\n  \"schema\": "));
+}
+
+TEST(RecordTest, AHeadlineHoldsWhatWasConcludedAndWhoItNames) {
+  const RunRecord record = testing::make_record();
+  ProblemRecord whole = record.problems[0];
+  whole.kernels.push_back(whole.kernels[0]);
+  whole.kernels.back().id = "dropped";
+  whole.confirmations.push_back(whole.confirmations[0]);
+  const ProblemRecord headline = headline_of(whole);
+  EXPECT_EQ(headline.kernels.size(), 3u);
+  EXPECT_EQ(headline.find("dropped"), nullptr);
+  ASSERT_EQ(headline.confirmations.size(), 1u);
+  EXPECT_TRUE(headline.confirmations[0].processes.empty());
+  ASSERT_NE(headline.winner(), nullptr);
+  EXPECT_EQ(headline.winner()->label(), whole.winner()->label());
+  EXPECT_EQ(headline.headline()->verdict.word, whole.headline()->verdict.word);
+  EXPECT_EQ(headline.refusals, whole.refusals);
+}
+
+TEST(CompactJsonTest, HoldsWhatItWasGivenAndSharesWhatIsEqual) {
+  EXPECT_EQ(CompactJson().json(), Json::object());
+  EXPECT_EQ(CompactJson(), CompactJson(Json::object()));
+  const Json value = {{"b", {1, 2.5, "x"}}, {"a", nullptr}};
+  EXPECT_EQ(CompactJson(value).json(), value);
+  JsonPool pool;
+  EXPECT_EQ(pool.share(value), pool.share(Json::parse(value.dump())));
+  EXPECT_FALSE(pool.share(value) == pool.share({{"b", 1}}));
+}
+
+TEST(CompactJsonTest, MetadataIsOneObjectHoweverItIsHeld) {
+  const MetadataJson whole(Json{{"family", "f"}, {"design", {{"tile", 8}}}});
+  const MetadataJson parts(CompactJson(Json{{"family", "f"}}),
+                           CompactJson(Json{{"design", {{"tile", 8}}}}));
+  EXPECT_EQ(whole, parts);
+  EXPECT_EQ(parts.json(), whole.json());
+  EXPECT_EQ(parts.member("family"), "f");
+  EXPECT_EQ(parts.member("design")["tile"], 8);
+  EXPECT_TRUE(parts.member("rule").is_null());
+  EXPECT_FALSE(whole == MetadataJson());
+  EXPECT_TRUE(MetadataJson(Json(3)).member("family").is_null());
+}
+
 TEST(RecordTest, SeedsAreCommittedToByTheirBytes) {
   // SHA-256 of the three bytes "abc" (FIPS 180-2).
   EXPECT_EQ(*commitment_of("616263"),

@@ -244,7 +244,7 @@ Comparison sample_comparison() {
       [&](const std::string&, const std::string&) -> Result<const RunRecord*> { return &record; };
   const auto file = [&](const std::string& provider) {
     return ResultsFile{provider + "_results.json",
-                       provider_results_of(record, provider, "record.json")};
+                       assay::testing::results_of(record, provider, "record.json")};
   };
   ProviderResults deepep;
   deepep.provider = "deepep";

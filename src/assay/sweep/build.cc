@@ -33,13 +33,14 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
 
 Status build(const Station& station, Field& field) {
   size_t done = 0;
+  JsonPool facts;  // Those of a library are the same for all of its kernels.
   for (Candidate& candidate : field.candidates) {
     ++done;
     if (candidate.built || !candidate.alive()) continue;
     station.observer.on_stage("build", done, field.candidates.size(), candidate.outcome.label());
     ASSAY_TRY(Child * worker, station.crew.builder());
     Json message = station.message("compile");
-    message["row"] = candidate.row;
+    message["row"] = candidate.row();
     const int64_t start = monotonic_ns();
     auto answer = worker->call(message, kBuildSeconds);
     if (!answer) {
@@ -48,11 +49,11 @@ Status build(const Station& station, Field& field) {
       continue;
     }
     ASSAY_TRY(const Json* artifact, member(answer->json, "artifact"));
-    candidate.artifact = *artifact;
-    candidate.built = true;
     ASSAY_TRY(const Artifact built, Artifact::from_json(*artifact));
+    candidate.built = true;
+    candidate.artifact_file = built.file.string();
     candidate.outcome.artifact_hash = built.hash;
-    candidate.outcome.artifact_facts = built.facts;
+    candidate.outcome.artifact_facts = facts.share(built.facts);
     // Kernels of libraries and cached ones answer at once: no time was spent building them.
     const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
     candidate.outcome.build_seconds = built.file.empty() ? 0 : seconds;

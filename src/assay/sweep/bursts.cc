@@ -63,8 +63,8 @@ Status Bursts::load_and_open(const std::vector<size_t>& candidates) {
 Status Bursts::open_one(size_t index) {
   Candidate& candidate = field_.candidates[index];
   Json message = station_.message("open");
-  message["row"] = candidate.row;
-  message["artifact"] = candidate.artifact;
+  message["row"] = candidate.row();
+  message["artifact"] = candidate.artifact();
   auto answer = worker_->call(message, kOpenSeconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));

@@ -4,14 +4,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/kernel/artifact.h"
+
 namespace assay::sweep {
 
-std::string Candidate::family() const { return row.value("family", std::string()); }
+Json Candidate::artifact() const {
+  if (!built) return nullptr;
+  return Artifact{outcome.artifact_hash, artifact_file, outcome.artifact_facts.json()}.to_json();
+}
 
 bool is_raced_about(const Request& request, const Candidate& candidate) {
   if (candidate.outcome.role != KernelRole::user) return false;
   return request.about.empty() ||
-         std::ranges::find(request.about, candidate.family()) != request.about.end();
+         std::ranges::find(request.about, candidate.family) != request.about.end();
 }
 
 }  // namespace assay::sweep

@@ -15,16 +15,19 @@ namespace assay::sweep {
 // A kernel on its way through one problem. `outcome` is what the record will say of it.
 struct Candidate {
   KernelOutcome outcome;
-  Json row;                 // Metadata, as workers take it.
-  Json artifact;            // Null until it is built.
-  bool is_default = false;  // What a caller of its library gets without choosing.
+  std::string family;
+  bool is_default = false;    // What a caller of its library gets without choosing.
+  bool deterministic = true;  // Says its metadata.
+  std::string artifact_file;  // Once it is built; the rest of the artifact is in the outcome.
   bool built = false;
   bool proven = false;
   double launch_ns = 0;  // Rough, from the proof; then from the race.
   int launches = 1;      // Per burst.
 
   bool alive() const { return is_timed(outcome.ending); }
-  std::string family() const;
+  // As workers take them. The artifact is null until it is built.
+  Json row() const { return outcome.metadata.json(); }
+  Json artifact() const;
 };
 
 // Candidates of a problem, with what kept the others out.

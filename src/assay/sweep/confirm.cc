@@ -18,8 +18,8 @@ Status prove_again(const Station& station, Field& field, Child& worker, const In
     Candidate& candidate = field.candidates[index];
     if (!candidate.alive() || !worker.alive()) continue;
     Json message = station.message("prove");
-    message["row"] = candidate.row;
-    message["artifact"] = candidate.artifact;
+    message["row"] = candidate.row();
+    message["artifact"] = candidate.artifact();
     message["instances"] = Json::array({0u});
     auto answer = worker.call(message, station.request.trial_timeout_seconds);
     if (!answer) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/kernel/metadata_identity.h"
+#include "assay/kernel/metadata_table.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
@@ -9,23 +11,24 @@ namespace {
 
 constexpr double kDiscoverSeconds = 120;
 
+// Hands each row to `take`; what a discovery says besides is returned.
 Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& request,
-                               const std::string& target) {
+                               const std::string& target,
+                               const std::function<void(DiscoveredRow)>& take) {
   message["filter"] = request.filter;
   if (!target.empty()) message["target"] = target;
   ASSAY_TRY(const Message answer, ask(worker, message, kDiscoverSeconds, "looking for kernels"));
-  Discovery discovery;
-  ASSAY_TRY(const Json* rows, member(answer.json, "rows"));
-  for (const Json& row : *rows) {
-    ASSAY_TRY(const Json* metadata, member(row, "metadata"));
-    DiscoveredRow found;
-    ASSAY_TRY(found.metadata, KernelMetadata::from_json(*metadata));
-    ASSAY_TRY(const std::string role, text(row, "role"));
+  ASSAY_TRY(const Json* kernels, member(answer.json, "kernels"));
+  ASSAY_TRY(read_table(*kernels, [&](const Json& block, KernelMetadata metadata) -> Status {
+    ASSAY_TRY(const std::string role, text(block, "role"));
+    DiscoveredRow found{std::move(metadata)};
     for (const auto known :
          {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
       if (to_string(known) == role) found.role = known;
-    discovery.rows.push_back(std::move(found));
-  }
+    take(std::move(found));
+    return {};
+  }));
+  Discovery discovery;
   ASSAY_TRY(const Json* refusals, member(answer.json, "refusals"));
   ASSAY_TRY(discovery.refusals, RefusalCounts::from_json(*refusals));
   ASSAY_TRY(const Json* missing, member(answer.json, "missing"));
@@ -63,43 +66,78 @@ Result<Discovery> discover(const Request& request, const Problem* problem,
     message["problem"] = problem->to_json();
     message["operation"] = problem->operation();
   }
-  return ask_for_rows(*worker, std::move(message), request, target);
+  std::vector<DiscoveredRow> rows;
+  ASSAY_TRY(Discovery discovery,
+            ask_for_rows(*worker, std::move(message), request, target,
+                         [&](DiscoveredRow row) { rows.push_back(std::move(row)); }));
+  discovery.rows = std::move(rows);
+  return discovery;
 }
+
+namespace {
+
+// Why the race's class keeps it out; empty where it does not.
+Refusals outside_class(const KernelMetadata& row, const measure::RaceClass& race_class) {
+  Refusals refusals;
+  if (row.prepares() && race_class.preparation == measure::Preparation::none)
+    refusals.add(
+        Reason::preparation_class,
+        fmt::format("{} packs a constant operand, and this race forbids preparation", row.name()));
+  else if (row.dependent_launch() &&
+           race_class.dependent_launch == measure::DependentLaunch::forbidden)
+    refusals.add(Reason::dependent_launch_class,
+                 fmt::format("{} launches dependently, and this race forbids it", row.name()));
+  return refusals;
+}
+
+// Makes candidates of rows. What rows of a family share is one object in all of them.
+class Entries {
+ public:
+  Candidate enter(const DiscoveredRow& row) {
+    const KernelMetadata& metadata = row.metadata;
+    if (metadata.traits != traits_) {
+      traits_ = metadata.traits;
+      shared_ = pool_.share(metadata.shared_json());
+    }
+    Candidate candidate;
+    candidate.is_default = metadata.design.truth("default", false);
+    candidate.deterministic = metadata.deterministic();
+    candidate.family = metadata.family();
+    KernelOutcome& outcome = candidate.outcome;
+    outcome.id = ids_.id(metadata);
+    outcome.provider = metadata.provider();
+    outcome.name = metadata.name();
+    outcome.role = record_role(row.role);
+    outcome.metadata = {shared_, CompactJson(metadata.own_json(outcome.id))};
+    outcome.ending = ending::Timed{};
+    return candidate;
+  }
+
+ private:
+  KernelIds ids_;
+  JsonPool pool_;
+  std::shared_ptr<const KernelTraits> traits_;  // Of the row before.
+  CompactJson shared_;
+};
+
+}  // namespace
 
 Result<Field> find_candidates(const Station& station) {
   ASSAY_TRY(Child * worker, station.crew.builder());
-  ASSAY_TRY(Discovery discovery,
-            ask_for_rows(*worker, station.message("discover"), station.request, ""));
   Field field;
-  field.refusals = std::move(discovery.refusals);
-  const auto& race_class = station.request.race_class;
-  for (DiscoveredRow& row : discovery.rows) {
-    if (row.role == ProviderRole::reference) continue;  // Never raced.
-    if (row.metadata.prepares() && race_class.preparation == measure::Preparation::none) {
-      field.refusals.add(
-          Reason::preparation_class, 1,
-          fmt::format("{} packs a constant operand, and this race forbids preparation",
-                      row.metadata.name()));
-      continue;
-    }
-    if (row.metadata.dependent_launch() &&
-        race_class.dependent_launch == measure::DependentLaunch::forbidden) {
-      field.refusals.add(
-          Reason::dependent_launch_class, 1,
-          fmt::format("{} launches dependently, and this race forbids it", row.metadata.name()));
-      continue;
-    }
-    Candidate candidate;
-    candidate.row = row.metadata.to_json();
-    candidate.is_default = row.metadata.design.truth("default", false);
-    candidate.outcome.id = row.metadata.id();
-    candidate.outcome.provider = row.metadata.provider();
-    candidate.outcome.name = row.metadata.name();
-    candidate.outcome.role = record_role(row.role);
-    candidate.outcome.metadata = candidate.row;
-    candidate.outcome.ending = ending::Timed{};
-    field.candidates.push_back(std::move(candidate));
-  }
+  Entries entries;
+  RefusalCounts outside;
+  ASSAY_TRY(const Discovery discovery,
+            ask_for_rows(*worker, station.message("discover"), station.request, "",
+                         [&](const DiscoveredRow& row) {
+                           if (row.role == ProviderRole::reference) return;  // Never raced.
+                           const Refusals refusals =
+                               outside_class(row.metadata, station.request.race_class);
+                           outside.add(refusals);
+                           if (refusals.empty()) field.candidates.push_back(entries.enter(row));
+                         }));
+  field.refusals = discovery.refusals;
+  field.refusals.merge(outside);
   return field;
 }
 

@@ -17,8 +17,7 @@ Status Instances::commit() {
             ask(*referee, {{"do", "commit"}}, kLoadSeconds, "committing to a seed"));
   ASSAY_TRY(seed_, integer(answer.json, "seed"));
   ASSAY_TRY(commitment_, text(answer.json, "commitment"));
-  return station_.journal.add(
-      {{"line", "commit"}, {"problem", station_.problem.name()}, {"commitment", commitment_}});
+  return station_.journal.add_commitment(station_.problem.name(), commitment_);
 }
 
 Status Instances::keep(Message answer, std::string kind) {

@@ -14,8 +14,9 @@ namespace {
 
 constexpr const char* kName = "journal.jsonl";
 constexpr const char* kLock = ".lock";  // Held by whoever writes the journal.
-constexpr std::string_view kSchema = "assay.journal/1";
-constexpr size_t kMaxJournalBytes = size_t{1} << 30;
+constexpr std::string_view kSchema = "assay.journal/2";
+// Its problems' lines hold their kernels; all else is the same, so it can be gone on with.
+constexpr std::string_view kEarlierSchema = "assay.journal/1";
 
 // The first thing in which two headers differ, in words.
 std::string difference(const Json& before, const Json& now) {
@@ -23,6 +24,12 @@ std::string difference(const Json& before, const Json& now) {
   for (const auto& [key, value] : now.items())
     if (!before.contains(key) || before[key] != value) names += (names.empty() ? "" : ", ") + key;
   return names.empty() ? "something" : names;
+}
+
+std::string kind_of(const Json& line) {
+  const auto kind = line.is_object() ? line.find("line") : line.end();
+  return line.is_object() && kind != line.end() && kind->is_string() ? kind->get<std::string>()
+                                                                     : std::string();
 }
 
 std::string set_aside_name(const std::filesystem::path& folder) {
@@ -69,54 +76,10 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
   ASSAY_TRY(make_directories(folder.string()));
   ASSAY_TRY(auto lock, FileLock::try_lock((folder / kLock).string()));
 
-  std::vector<Json> earlier;
-  std::string began;
-  std::optional<uint64_t> keep_bytes;
-  if (present && if_present == IfPresent::resume) {
-    ASSAY_TRY(const std::string content, read_file(path.string(), kMaxJournalBytes));
-    size_t at = 0;
-    int line = 0;
-    while (at < content.size()) {
-      ++line;
-      const size_t end = content.find('\n', at);
-      auto parsed = end == std::string::npos
-                        ? fail(ErrorCode::invalid_input, "torn")
-                        : parse_json(std::string_view(content).substr(at, end - at),
-                                     fmt::format("{}:{}", path.string(), line));
-      if (!parsed) {
-        // A crash tears the last line and no other.
-        if (end != std::string::npos && end + 1 < content.size())
-          return fail(ErrorCode::machine,
-                      "{}:{}: the journal is damaged before its end ({}); start anew by --fresh",
-                      path.string(), line, parsed.error().message);
-        keep_bytes = at;
-        notes.push_back(fmt::format("{}:{}: cut off a torn last line", path.string(), line));
-        break;
-      }
-      if (line == 1) {
-        if (!parsed->is_object() || parsed->value("schema", std::string()) != kSchema ||
-            !parsed->contains("asked"))
-          return fail(ErrorCode::invalid_input,
-                      "{}:1: not a journal of this version ({}); start anew by --fresh",
-                      path.string(), kSchema);
-        if ((*parsed)["asked"] != header)
-          return fail(ErrorCode::invalid_input,
-                      "{}: that run was asked for something else (it differs in: {}); resume with "
-                      "the same request, or start anew by --fresh",
-                      path.string(), difference((*parsed)["asked"], header));
-        began = parsed->value("began", std::string());
-      } else {
-        earlier.push_back(std::move(*parsed));
-      }
-      at = end + 1;
-    }
-  }
   ASSAY_TRY(auto file, AppendFile::open(path.string(), true));
-  if (keep_bytes) ASSAY_TRY(file.truncate(*keep_bytes));
   Journal journal(std::move(lock), std::move(file));
-  journal.earlier_ = std::move(earlier);
   journal.notes_ = std::move(notes);
-  journal.began_ = began;
+  if (present && if_present == IfPresent::resume) ASSAY_TRY(journal.read_earlier(header));
   ASSAY_TRY(const uint64_t size, journal.file_.size());
   if (size == 0) {
     journal.began_.clear();
@@ -128,6 +91,153 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
   return journal;
 }
 
-Status Journal::add(const Json& line) { return file_.append_line(canonical(line)); }
+Status Journal::check_header(const Json& line, const Json& header) {
+  const std::string schema = line.is_object() ? line.value("schema", std::string()) : "";
+  if ((schema != kSchema && schema != kEarlierSchema) || !line.contains("asked"))
+    return fail(ErrorCode::invalid_input,
+                "{}:1: not a journal of this version ({}); start anew by --fresh", file_.path(),
+                kSchema);
+  if (line["asked"] != header)
+    return fail(ErrorCode::invalid_input,
+                "{}: that run was asked for something else (it differs in: {}); resume with "
+                "the same request, or start anew by --fresh",
+                file_.path(), difference(line["asked"], header));
+  began_ = line.value("began", std::string());
+  return {};
+}
+
+// outcomes: where the kernels' lines just before this one begin.
+Status Journal::place(const Json& line, uint64_t at, int number, std::vector<uint64_t>& outcomes) {
+  const std::string kind = kind_of(line);
+  if (kind == "kernel") places_[line.value("problem", "")].proofs.push_back(at);
+  if (kind == "problem") {
+    const auto kernels = static_cast<size_t>(line.value("kernels", uint64_t{0}));
+    if (!line.contains("record") || kernels > outcomes.size())
+      return fail(ErrorCode::machine,
+                  "{}:{}: the journal lacks kernels of a problem; start anew by --fresh",
+                  file_.path(), number);
+    places_[line["record"].value("name", "")].finished =
+        kernels == 0 ? at : outcomes[outcomes.size() - kernels];
+  }
+  if (kind == "outcome")
+    outcomes.push_back(at);
+  else
+    outcomes.clear();
+  return {};
+}
+
+Status Journal::read_earlier(const Json& header) {
+  ASSAY_TRY(auto reader, LineReader::open(file_.path()));
+  std::vector<uint64_t> outcomes;
+  struct Torn {
+    uint64_t at;
+    int number;
+    std::string why;
+  };
+  std::optional<Torn> torn;
+  for (int number = 1;; ++number) {
+    ASSAY_TRY(const auto line, reader.next());
+    if (!line) break;
+    const auto parsed = line->whole
+                            ? parse_json(line->text, fmt::format("{}:{}", file_.path(), number))
+                            : fail(ErrorCode::invalid_input, "torn");
+    if (!parsed || (torn && kind_of(*parsed) == "outcome")) {
+      if (!torn) torn = Torn{line->at, number, parsed.error().message};
+      continue;
+    }
+    // A crash tears what was not yet durable, which is the end: one line, or the lines of the
+    // kernels of a problem whose own is still to come.
+    if (torn)
+      return fail(ErrorCode::machine,
+                  "{}:{}: the journal is damaged before its end ({}); start anew by --fresh",
+                  file_.path(), torn->number, torn->why);
+    // JSON, but not of the kind that we write.
+    try {
+      ASSAY_TRY(number == 1 ? check_header(*parsed, header)
+                            : place(*parsed, line->at, number, outcomes));
+    } catch (const Json::exception&) {
+      return fail(ErrorCode::machine, "{}:{}: not a line of a journal; start anew by --fresh",
+                  file_.path(), number);
+    }
+  }
+  if (!torn) return {};
+  notes_.push_back(fmt::format("{}:{}: cut off a torn last line", file_.path(), torn->number));
+  return file_.truncate(torn->at);
+}
+
+Status Journal::add(const Json& line, AppendFile::Durable durable) {
+  return file_.append_line(canonical(line), durable);
+}
+
+Status Journal::add_commitment(const std::string& problem, const std::string& commitment) {
+  return add({{"line", "commit"}, {"problem", problem}, {"commitment", commitment}});
+}
+
+Status Journal::add_proof(const std::string& problem, const KernelOutcome& outcome,
+                          double launch_ns) {
+  return add({{"line", "kernel"},
+              {"problem", problem},
+              {"id", outcome.id},
+              {"launch_ns", launch_ns},
+              {"outcome", to_json(outcome)}});
+}
+
+Status Journal::add_problem(const ProblemRecord& problem) {
+  ASSAY_TRY(const uint64_t at, file_.size());
+  for (const KernelOutcome& kernel : problem.kernels)
+    ASSAY_TRY(add({{"line", "outcome"}, {"problem", problem.name}, {"outcome", to_json(kernel)}},
+                  AppendFile::Durable::with_next));
+  ASSAY_TRY(add(
+      {{"line", "problem"}, {"kernels", problem.kernels.size()}, {"record", head_json(problem)}}));
+  places_[problem.name].finished = at;
+  return {};
+}
+
+bool Journal::is_finished(const std::string& problem) const {
+  const auto found = places_.find(problem);
+  return found != places_.end() && found->second.finished;
+}
+
+Result<ProblemRecord> Journal::problem(const std::string& name) const {
+  if (!is_finished(name))
+    return fail(ErrorCode::not_found, "{}: {} is not finished there", file_.path(), name);
+  ASSAY_TRY(auto reader, LineReader::open(file_.path(), *places_.at(name).finished));
+  std::vector<KernelOutcome> kernels;
+  for (;;) {
+    ASSAY_TRY(const auto line, reader.next());
+    if (!line) break;
+    ASSAY_TRY(const auto document, parse_json_document(line->text, file_.path()));
+    const JsonField root(document);
+    if (const auto record = root.find("record")) {
+      return root.find("kernels") ? read_problem_record(*record, std::move(kernels))
+                                  : read_problem_record(*record);
+    }
+    ASSAY_TRY(const JsonField outcome, root.at("outcome"));
+    ASSAY_TRY(kernels.emplace_back(), read_kernel_outcome(outcome));
+  }
+  return fail(ErrorCode::machine, "{}: it ends within {}", file_.path(), name);
+}
+
+Result<std::map<std::string, Journal::Proof>> Journal::proofs(const std::string& problem) const {
+  std::map<std::string, Proof> proofs;
+  const auto found = places_.find(problem);
+  if (found == places_.end()) return proofs;
+  for (const uint64_t at : found->second.proofs) {
+    ASSAY_TRY(auto reader, LineReader::open(file_.path(), at));
+    ASSAY_TRY(const auto line, reader.next());
+    if (!line) return fail(ErrorCode::machine, "{}: became shorter", file_.path());
+    ASSAY_TRY(const auto document, parse_json_document(line->text, file_.path()));
+    const JsonField root(document);
+    ASSAY_TRY(const JsonField outcome, root.at("outcome"));
+    Proof proof;
+    ASSAY_TRY(proof.outcome, read_kernel_outcome(outcome));
+    if (const auto launch_ns = root.find("launch_ns")) {
+      ASSAY_TRY(proof.launch_ns, launch_ns->as_double(0));
+    }
+    const std::string id = proof.outcome.id;
+    proofs[id] = std::move(proof);
+  }
+  return proofs;
+}
 
 }  // namespace assay::sweep

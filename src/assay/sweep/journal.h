@@ -1,8 +1,10 @@
 #pragma once
 
 // The journal: append-only, fsynced, one JSON line for each finished stage. Resuming loses nothing
-// and repeats nothing that was finished; only a torn last line is cut off, and said.
+// and repeats nothing that was finished; only what a crash tore off the end is cut off, and said.
+// It is also where finished problems are kept: a run holds in memory what it works on.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/record/record.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
@@ -26,20 +29,47 @@ class Journal {
   static Result<Journal> open(const std::filesystem::path& folder, const Json& header,
                               IfPresent if_present);
 
-  Status add(const Json& line);
+  // To a seed, before any candidate sees an input that was made from it.
+  Status add_commitment(const std::string& problem, const std::string& commitment);
 
-  // Of an earlier run that is being resumed: lines without the header, in order.
-  const std::vector<Json>& earlier() const { return earlier_; }
+  // A kernel that was proven right, or fell while it was.
+  struct Proof {
+    KernelOutcome outcome;
+    double launch_ns = 0;  // Rough; 0 unknown.
+  };
+  Status add_proof(const std::string& problem, const KernelOutcome& outcome, double launch_ns);
+
+  // A finished problem: durable as a whole, or not there.
+  Status add_problem(const ProblemRecord& problem);
+
+  // Of this run and of the one that it resumes. An unfinished problem is not_found.
+  bool is_finished(const std::string& problem) const;
+  Result<ProblemRecord> problem(const std::string& name) const;
+  // Of the run that is resumed, by the kernel's id.
+  Result<std::map<std::string, Proof>> proofs(const std::string& problem) const;
+
   // What the user should know about the opening: "cut a torn last line", "nothing to resume".
   const std::vector<std::string>& notes() const { return notes_; }
   // When the run that is resumed began; empty for a new one.
   const std::string& began() const { return began_; }
 
  private:
+  // Where in the file the lines of a problem begin.
+  struct Places {
+    std::vector<uint64_t> proofs;
+    std::optional<uint64_t> finished;  // The first of its kernels' lines; its own follows them.
+  };
+
   Journal(FileLock lock, AppendFile file) : lock_(std::move(lock)), file_(std::move(file)) {}
+  Status add(const Json& line, AppendFile::Durable durable = AppendFile::Durable::now);
+  // Finds what an earlier run finished; cuts what a crash tore.
+  Status read_earlier(const Json& header);
+  Status place(const Json& line, uint64_t at, int number, std::vector<uint64_t>& outcomes);
+  Status check_header(const Json& line, const Json& header);
+
   FileLock lock_;
   AppendFile file_;
-  std::vector<Json> earlier_;
+  std::map<std::string, Places> places_;
   std::vector<std::string> notes_;
   std::string began_;
 };

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/record/testing/sample_record.h"
+
 namespace assay::sweep {
 namespace {
 
@@ -31,14 +33,32 @@ class JournalTest : public ::testing::Test {
   void append(const std::string& text) {
     std::ofstream(file_, std::ios::app | std::ios::binary) << text;
   }
-  // A finished run of two lines.
+  // A run of four things finished, in seven lines and a header.
   void write_run() {
     auto journal = open(IfPresent::refuse);
     ASSERT_TRUE(journal) << journal.error().message;
-    ASSERT_TRUE(journal->add({{"line", "one"}}));
-    ASSERT_TRUE(journal->add({{"line", "two"}}));
+    const ProblemRecord& problem = record_.problems[0];
+    ASSERT_TRUE(journal->add_commitment(problem.name, "c0ffee"));
+    ASSERT_TRUE(journal->add_proof(problem.name, problem.kernels[1], 1500));
+    ASSERT_TRUE(journal->add_problem(problem));
+    ASSERT_TRUE(journal->add_proof("unfinished", problem.kernels[0], 0));
+  }
+  // What write_run() finished is there whole, and nothing else.
+  void expect_run(const Journal& journal) {
+    const ProblemRecord& written = record_.problems[0];
+    ASSERT_TRUE(journal.is_finished(written.name));
+    const auto read = journal.problem(written.name);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(to_json(*read) == to_json(written));
+    const auto proofs = journal.proofs("unfinished");
+    ASSERT_TRUE(proofs) << proofs.error().message;
+    ASSERT_EQ(proofs->size(), 1u);
+    EXPECT_TRUE(proofs->at(written.kernels[0].id).outcome == written.kernels[0]);
+    EXPECT_FALSE(journal.is_finished("unfinished"));
+    EXPECT_EQ(journal.problem("unfinished").error().code, ErrorCode::not_found);
   }
 
+  RunRecord record_ = testing::make_record();
   std::optional<TemporaryDirectory> directory_;
   std::filesystem::path folder_, file_;
 };
@@ -47,10 +67,84 @@ TEST_F(JournalTest, WhatWasAddedIsThereWhenItIsResumed) {
   write_run();
   const auto journal = open(IfPresent::resume);
   ASSERT_TRUE(journal) << journal.error().message;
-  ASSERT_EQ(journal->earlier().size(), 2u);
-  EXPECT_EQ(journal->earlier()[1]["line"], "two");
+  expect_run(*journal);
+  const auto proofs = journal->proofs(record_.problems[0].name);
+  ASSERT_TRUE(proofs && proofs->size() == 1);
+  EXPECT_EQ(proofs->begin()->second.launch_ns, 1500);
   EXPECT_TRUE(journal->notes().empty());
   EXPECT_FALSE(journal->began().empty());
+}
+
+TEST_F(JournalTest, WhatARunFinishedItselfCanBeReadBack) {
+  auto journal = open(IfPresent::refuse);
+  ASSERT_TRUE(journal);
+  for (const ProblemRecord& problem : record_.problems) {
+    EXPECT_FALSE(journal->is_finished(problem.name));
+    ASSERT_TRUE(journal->add_problem(problem));
+  }
+  for (const ProblemRecord& problem : record_.problems) {
+    const auto read = journal->problem(problem.name);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(to_json(*read) == to_json(problem));
+  }
+}
+
+TEST_F(JournalTest, OneWhoseProblemsHoldTheirKernelsIsGoneOnWith) {
+  { ASSERT_TRUE(open(IfPresent::refuse)); }
+  std::string text = content();
+  text.replace(text.find("assay.journal/2"), 15, "assay.journal/1");
+  std::ofstream(file_, std::ios::binary) << text;
+  const ProblemRecord& old = record_.problems[0];
+  const ProblemRecord& added = record_.problems[1];
+  append(canonical({{"line", "problem"}, {"record", to_json(old)}}) + "\n");
+  auto journal = open(IfPresent::resume);
+  ASSERT_TRUE(journal) << journal.error().message;
+  ASSERT_TRUE(journal->add_problem(added));
+  for (const ProblemRecord* problem : {&old, &added}) {
+    const auto read = journal->problem(problem->name);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(to_json(*read) == to_json(*problem));
+  }
+}
+
+// An interrupted run wrote its kernels' lines, and then not the problem's.
+TEST_F(JournalTest, KernelsOfAProblemThatWasNotFinishedAreNotItsKernels) {
+  write_run();
+  const std::string whole = content();
+  const std::string torn = whole.substr(0, whole.find("{\"kernels\":3"));
+  const size_t outcomes = torn.find("{\"line\":\"outcome\"");
+  ASSERT_NE(outcomes, std::string::npos);
+  std::ofstream(file_, std::ios::binary) << torn << whole.substr(outcomes);
+  const auto journal = open(IfPresent::resume);
+  ASSERT_TRUE(journal) << journal.error().message;
+  expect_run(*journal);
+  EXPECT_TRUE(journal->notes().empty());
+}
+
+TEST_F(JournalTest, AProblemWhoseKernelsAreMissingIsDamaged) {
+  write_run();
+  std::string text = content();
+  const size_t first = text.find("{\"line\":\"outcome\"");
+  text.erase(first, text.find('\n', first) + 1 - first);
+  std::ofstream(file_, std::ios::binary) << text;
+  const auto journal = open(IfPresent::resume);
+  ASSERT_FALSE(journal);
+  EXPECT_THAT(journal.error().message, HasSubstr("lacks kernels"));
+}
+
+// Lines that were not yet durable when the machine lost its power: any of them may be torn.
+TEST_F(JournalTest, KernelsThatFollowATornLineAreCutOffWithIt) {
+  write_run();
+  const std::string whole = content();
+  append("{\"line\":\"outco\n{\"line\":\"outcome\",\"problem\":\"x\"}\n{\"line\"");
+  {
+    const auto journal = open(IfPresent::resume);
+    ASSERT_TRUE(journal) << journal.error().message;
+    expect_run(*journal);
+    ASSERT_EQ(journal->notes().size(), 1u);
+    EXPECT_THAT(journal->notes()[0], HasSubstr(":9: cut off a torn"));
+  }
+  EXPECT_EQ(content(), whole);
 }
 
 TEST_F(JournalTest, ARunThatIsThereIsNotTouchedUnasked) {
@@ -68,7 +162,7 @@ TEST_F(JournalTest, FreshMovesTheOldRunAside) {
   const std::string before = content();
   const auto journal = open(IfPresent::fresh);
   ASSERT_TRUE(journal);
-  EXPECT_TRUE(journal->earlier().empty());
+  EXPECT_FALSE(journal->is_finished(record_.problems[0].name));
   ASSERT_EQ(journal->notes().size(), 1u);
   EXPECT_EQ(*read_file((folder_.string() + ".old1") + "/journal.jsonl"), before);
 }
@@ -88,7 +182,7 @@ TEST_F(JournalTest, OnlyATornLastLineIsCutAndSaid) {
     {
       const auto journal = open(IfPresent::resume);
       ASSERT_TRUE(journal) << journal.error().message;
-      EXPECT_EQ(journal->earlier().size(), 2u);
+      expect_run(*journal);
       ASSERT_EQ(journal->notes().size(), 1u);
       EXPECT_THAT(journal->notes()[0], HasSubstr("torn"));
     }
@@ -102,7 +196,7 @@ TEST_F(JournalTest, DamageBeforeTheEndIsRefusedAndKept) {
   const std::string before = content();
   const auto journal = open(IfPresent::resume);
   ASSERT_FALSE(journal);
-  EXPECT_THAT(journal.error().message, HasSubstr(":4:"));
+  EXPECT_THAT(journal.error().message, HasSubstr(":9:"));
   EXPECT_EQ(content(), before);
 }
 

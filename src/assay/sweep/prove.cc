@@ -197,8 +197,8 @@ class ProofRun {
     candidate.outcome.proof.emplace();
     candidate.outcome.proof->right = true;
     Json message = station_.message("prove");
-    message["row"] = candidate.row;
-    message["artifact"] = candidate.artifact;
+    message["row"] = candidate.row();
+    message["artifact"] = candidate.artifact();
     message["instances"] = indices_;
     prover.worker->post(message, station_.request.trial_timeout_seconds);
     return {};
@@ -213,7 +213,7 @@ class ProofRun {
     } else {
       ASSAY_TRY(judge_proof(candidate, instances_, instances_.count(), *answer, *prover.worker));
       if (candidate.outcome.proof && !candidate.outcome.proof->bitwise_repeatable) {
-        const bool declared = !candidate.row.value("deterministic", true);
+        const bool declared = !candidate.deterministic;
         candidate.outcome.findings.push_back(
             {"nondeterministic", declared ? "two launches on the same inputs differ, as it declares"
                                           : "two launches on the same inputs differ in some bits"});
@@ -221,11 +221,8 @@ class ProofRun {
       candidate.proven = candidate.alive();
     }
     prover.loaded = prover.worker->alive();
-    return station_.journal.add({{"line", "kernel"},
-                                 {"problem", station_.problem.name()},
-                                 {"id", candidate.outcome.id},
-                                 {"launch_ns", candidate.launch_ns},
-                                 {"outcome", to_json(candidate.outcome)}});
+    return station_.journal.add_proof(station_.problem.name(), candidate.outcome,
+                                      candidate.launch_ns);
   }
 
   const Station& station_;

@@ -47,7 +47,7 @@ std::vector<size_t> asked_about(const Station& station, const Field& field,
     const Candidate& candidate = field.candidates[entrants[i]];
     if (candidate.outcome.role != KernelRole::user || !first[i].clean) continue;
     const auto [found, is_new] =
-        best.emplace(station.request.kind == "race" ? candidate.family() : "", i);
+        best.emplace(station.request.kind == "race" ? candidate.family : "", i);
     if (!is_new && first[i].ns < first[found->second].ns) found->second = i;
   }
   std::vector<size_t> asked;

@@ -148,37 +148,21 @@ void refuse_impossible(Field& field, double floor_seconds) {
   }
 }
 
-// What an earlier run of the same request had finished.
-struct Earlier {
-  std::map<std::string, Json> problems;                        // Name -> finished record.
-  std::map<std::string, std::map<std::string, Json>> kernels;  // Name -> id -> line.
-};
-
-Earlier read_earlier(const std::vector<Json>& lines) {
-  Earlier earlier;
-  for (const Json& line : lines) {
-    const std::string kind = line.value("line", "");
-    if (kind == "problem") earlier.problems[line["record"].value("name", "")] = line["record"];
-    if (kind == "kernel") earlier.kernels[line.value("problem", "")][line.value("id", "")] = line;
-  }
-  return earlier;
-}
-
 // Proofs that an earlier process finished are not repeated.
-Status take_over(Field& field, const std::map<std::string, Json>& lines) {
+void take_over(Field& field, std::map<std::string, Journal::Proof> proofs) {
   for (Candidate& candidate : field.candidates) {
-    const auto line = lines.find(candidate.outcome.id);
-    if (line == lines.end() || !line->second.contains("outcome")) continue;
-    ASSAY_TRY(const auto document,
-              parse_json_document(canonical(line->second["outcome"]), "journal"));
-    ASSAY_TRY(auto outcome, read_kernel_outcome(JsonField(document)));
+    const auto found = proofs.find(candidate.outcome.id);
+    if (found == proofs.end()) continue;
+    Journal::Proof& proof = found->second;
     // What was built then must be what is built now, or it was another kernel.
-    if (candidate.built && outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
-    candidate.launch_ns = number_or(line->second, "launch_ns", 0);
-    candidate.outcome = std::move(outcome);
+    if (candidate.built && proof.outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
+    // The same, but shared with others of its family.
+    proof.outcome.metadata = candidate.outcome.metadata;
+    if (candidate.built) proof.outcome.artifact_facts = candidate.outcome.artifact_facts;
+    candidate.launch_ns = proof.launch_ns;
+    candidate.outcome = std::move(proof.outcome);
     candidate.proven = candidate.alive();
   }
-  return {};
 }
 
 void count(Totals& totals, const ProblemRecord& record) {
@@ -220,33 +204,51 @@ std::string why_no_race(const Request& request, const Field& field) {
 
 // What brought a worker down on one problem is not tried on the next: a hang costs its limit each
 // time.
-void quarantine(Field& field, const std::vector<ProblemRecord>& done) {
-  const auto brought_down = [](const Ending& ending) {
-    return std::holds_alternative<ending::Crash>(ending) ||
-           std::holds_alternative<ending::Timeout>(ending) ||
-           std::holds_alternative<ending::OutOfMemory>(ending) ||
-           std::holds_alternative<ending::DeviceLost>(ending);
-  };
-  for (Candidate& candidate : field.candidates) {
-    for (const ProblemRecord& problem : done) {
-      if (!candidate.alive()) break;
-      const KernelOutcome* earlier = problem.find(candidate.outcome.id);
-      if (earlier == nullptr || earlier->artifact_hash != candidate.outcome.artifact_hash ||
-          !brought_down(earlier->ending))
-        continue;
-      candidate.outcome.ending = ending::NotReached{fmt::format(
-          "in quarantine: on {} it {}", problem.name, ending_sentence(earlier->ending))};
+class Quarantine {
+ public:
+  void add(const ProblemRecord& problem) {
+    for (const KernelOutcome& kernel : problem.kernels) {
+      const Ending& ending = kernel.ending;
+      if (std::holds_alternative<ending::Crash>(ending) ||
+          std::holds_alternative<ending::Timeout>(ending) ||
+          std::holds_alternative<ending::OutOfMemory>(ending) ||
+          std::holds_alternative<ending::DeviceLost>(ending))
+        why_.try_emplace(
+            {kernel.id, kernel.artifact_hash},
+            fmt::format("in quarantine: on {} it {}", problem.name, ending_sentence(ending)));
     }
   }
-}
+
+  void keep_out(Field& field) const {
+    for (Candidate& candidate : field.candidates) {
+      const auto found = why_.find({candidate.outcome.id, candidate.outcome.artifact_hash});
+      if (found != why_.end() && candidate.alive())
+        candidate.outcome.ending = ending::NotReached{found->second};
+    }
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::string> why_;  // By id and artifact.
+};
 
 std::ptrdiff_t count_alive(const Field& field) {
   return std::ranges::count_if(field.candidates, &Candidate::alive);
 }
 
-void fill_kernels(ProblemRecord& record, const Field& field) {
+// What conclusions are drawn from: of the finalists, as they stand.
+void show_finalists(ProblemRecord& record, const Field& field, const RaceResult& race) {
   record.kernels.clear();
-  for (const Candidate& candidate : field.candidates) record.kernels.push_back(candidate.outcome);
+  for (const Candidate& candidate : field.candidates)
+    if (std::ranges::find(race.finalists, candidate.outcome.id) != race.finalists.end())
+      record.kernels.push_back(candidate.outcome);
+}
+
+// The field's end.
+void fill_kernels(ProblemRecord& record, Field field) {
+  record.kernels.clear();
+  record.kernels.reserve(field.candidates.size());
+  for (Candidate& candidate : field.candidates)
+    record.kernels.push_back(std::move(candidate.outcome));
   for (const auto& [reason, refusals] : field.refusals)
     record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
 }
@@ -258,7 +260,7 @@ Status confirm_leaders(const Station& station, Field& field, RaceResult& race,
   for (int attempt = 0; attempt < 2 && !race.finalists.empty(); ++attempt) {
     ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
     totals.timed_seconds += confirmed.timed_seconds;
-    fill_kernels(record, field);
+    show_finalists(record, field, race);
     confirmed.confirmation.conclusion = conclude(record, confirmed.confirmation, options);
     record.confirmations.push_back(std::move(confirmed.confirmation));
     const auto& ahead = record.confirmations.back().conclusion.ahead;
@@ -272,17 +274,18 @@ Status confirm_leaders(const Station& station, Field& field, RaceResult& race,
 }
 
 // One shape through the house, one direction (api.md).
-Result<ProblemRecord> run_problem(const Station& station, const std::vector<ProblemRecord>& done,
-                                  const std::map<std::string, Json>& earlier, double budget_seconds,
-                                  Totals& totals, std::vector<Ceiling>& window) {
+Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quarantine,
+                                  double budget_seconds, Totals& totals,
+                                  std::vector<Ceiling>& window) {
   ProblemRecord record = begin_record(station);
   ASSAY_TRY(Field field, find_candidates(station));
   ASSAY_TRY(build(station, field));
-  quarantine(field, done);
-  ASSAY_TRY(take_over(field, earlier));
+  quarantine.keep_out(field);
+  ASSAY_TRY(auto proofs, station.journal.proofs(station.problem.name()));
+  take_over(field, std::move(proofs));
   ASSAY_TRY(prove(station, field));
   if (std::string why = why_no_race(station.request, field); !why.empty()) {
-    fill_kernels(record, field);
+    fill_kernels(record, std::move(field));
     record.no_winner = std::move(why);
     return record;
   }
@@ -303,15 +306,14 @@ Result<ProblemRecord> run_problem(const Station& station, const std::vector<Prob
     totals.timed_seconds += race.timed_seconds;
     record.race = race.record;
     refuse_impossible(field, floor_seconds);
-    fill_kernels(record, field);
     if (station.request.confirm && (count_alive(field) == alive || attempt == kMostRaces))
       ASSAY_TRY(confirm_leaders(station, field, race, budget_seconds, record, totals));
-    fill_kernels(record, field);
     // One that fell may have led, and honest kernels have been dropped for it: once more without
     // it.
     if (count_alive(field) == alive) break;
     station.crew.dismiss_confirmers();
   }
+  fill_kernels(record, std::move(field));
   if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
     record.no_winner = race.finalists.empty()    ? "no kernel was proven right and timed"
                        : station.request.confirm ? "no finalist survived its confirmation"
@@ -365,7 +367,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   record.options = options_of(request, crew, budget);
   observer.on_begin(record.environment, request.problems);
 
-  const Earlier earlier = read_earlier(journal.earlier());
+  Quarantine quarantine;
   double budget_left = budget;
   for (size_t i = 0; i < request.problems.size(); ++i) {
     const Problem& problem = request.problems[i];
@@ -373,30 +375,21 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
                           observer, problem, measure::condition_for(problem, request.condition)};
     observer.on_problem(i, problem, station.condition);
     const double share = budget_left / static_cast<double>(request.problems.size() - i);
-    if (const auto finished = earlier.problems.find(problem.name());
-        finished != earlier.problems.end()) {
-      ASSAY_TRY(const auto document, parse_json_document(canonical(finished->second), "journal"));
-      ASSAY_TRY(auto problem_record, read_problem_record(JsonField(document)));
-      observer.on_problem_done(i, problem_record, true);
-      record.problems.push_back(std::move(problem_record));
-      budget_left -= share;
-      continue;
-    }
-    const auto proofs = earlier.kernels.find(problem.name());
+    const bool was_finished = journal.is_finished(problem.name());
     const double timed_before = record.totals.timed_seconds;
-    ASSAY_TRY(auto problem_record,
-              run_problem(
-                  station, record.problems,
-                  proofs == earlier.kernels.end() ? std::map<std::string, Json>{} : proofs->second,
-                  share, record.totals, record.environment.ceilings));
-    ASSAY_TRY(journal.add({{"line", "problem"}, {"record", to_json(problem_record)}}));
-    observer.on_problem_done(i, problem_record, false);
-    record.problems.push_back(std::move(problem_record));
+    ASSAY_TRY(ProblemRecord finished, was_finished
+                                          ? journal.problem(problem.name())
+                                          : run_problem(station, quarantine, share, record.totals,
+                                                        record.environment.ceilings));
+    if (!was_finished) ASSAY_TRY(journal.add_problem(finished));
+    observer.on_problem_done(i, finished, was_finished);
+    count(record.totals, finished);
+    quarantine.add(finished);
+    record.problems.push_back(headline_of(std::move(finished)));
     // What one problem did not need, the others may have.
-    budget_left =
-        std::max(0.0, budget_left - std::min(share, record.totals.timed_seconds - timed_before));
+    const double used = was_finished ? share : record.totals.timed_seconds - timed_before;
+    budget_left = std::max(0.0, budget_left - std::min(share, used));
   }
-  for (const ProblemRecord& problem : record.problems) count(record.totals, problem);
   record.trust =
       crew.facts().confined ? TrustGrade::confined_native : TrustGrade::unconfined_native;
   record.trust_reason = crew.facts().confined
@@ -406,7 +399,14 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
                               "lives there too, bracketed by the parent's clock";
   record.environment.load_after = measure::other_load();
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-  ASSAY_TRY(write_record((request.folder / "record.json").string(), record));
+  const EachProblem whole_problems = [&](const auto& take) -> Status {
+    for (const Problem& problem : request.problems) {
+      ASSAY_TRY(const ProblemRecord whole, journal.problem(problem.name()));
+      ASSAY_TRY(take(whole));
+    }
+    return {};
+  };
+  ASSAY_TRY(write_record((request.folder / "record.json").string(), record, whole_problems));
   return record;
 }
 

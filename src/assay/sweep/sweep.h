@@ -96,7 +96,8 @@ Result<DeviceLock> hold_device(const Request& request,
 
 // Runs to the end, or to an interruption (then the journal holds all that was finished, and
 // ErrorCode::interrupted is returned). record.json is written into the folder. Holds the device
-// meanwhile, unless the caller does.
+// meanwhile, unless the caller does. The problems that are returned are headlines
+// (record.h: headline_of); the observer is shown each one whole, and load_record() reads them.
 Result<RunRecord> run(const Request& request, Observer& observer);
 
 // Rows that the providers offer, found in a worker as `run` would: for `assay kernels`. Null

@@ -8,6 +8,7 @@
 #include "assay/base/fd.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/input/manifest.h"
+#include "assay/kernel/metadata_table.h"
 #include "assay/measure/ceilings.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
@@ -146,20 +147,22 @@ class Worker {
     }
     if (!found) return fail(std::move(found).error());
     Answer answer;
-    Json& rows = answer.json["rows"] = Json::array();
-    for (const Kernel& kernel : found->kernels)
-      rows.push_back({{"metadata", kernel.metadata().to_json()},
-                      {"role", assay::to_string(role_of(kernel.metadata()))}});
+    std::vector<KernelMetadata> rows;
+    rows.reserve(found->kernels.size());
+    for (const Kernel& kernel : found->kernels) rows.push_back(kernel.metadata());
+    Json& table = answer.json["kernels"] = table_json(rows);
+    for (Json& block : table)
+      block["role"] = assay::to_string(role_of(block["shared"]["provider"].get<std::string>(),
+                                               block["shared"]["family"].get<std::string>()));
     answer.json["refusals"] = found->refusals.to_json();
     Json& missing = answer.json["missing"] = Json::object();
     for (const auto& [provider, reason] : catalog_.missing()) missing[provider] = reason;
     return answer;
   }
 
-  ProviderRole role_of(const KernelMetadata& metadata) const {
+  ProviderRole role_of(std::string_view provider, std::string_view family) const {
     for (const auto& entry : catalog_.entries())
-      if (entry.provider == metadata.provider() && entry.family->name() == metadata.family())
-        return entry.role;
+      if (entry.provider == provider && entry.family->name() == family) return entry.role;
     return ProviderRole::user;
   }
 

@@ -9,6 +9,7 @@
 
 #include "assay/base/random.h"
 #include "assay/record/conclude.h"
+#include "assay/record/provider_results.h"
 #include "assay/record/record.h"
 
 namespace assay::testing {
@@ -38,7 +39,7 @@ inline KernelOutcome make_outcome(const SampleKernel& kernel) {
   outcome.provider = kernel.provider;
   outcome.name = kernel.name;
   outcome.role = kernel.role;
-  outcome.metadata = {{"design", {{"tile_m", 8}}}};
+  outcome.metadata = MetadataJson(Json{{"design", {{"tile_m", 8}}}});
   outcome.artifact_hash = "hash-" + kernel.name;
   outcome.workspace_bytes = kernel.workspace_bytes;
   outcome.ending = ending::Timed{};
@@ -199,6 +200,16 @@ inline RunRecord make_record() {
   return make_record({make_problem("m1_qkv", kernels(10 / 1.1)),
                       make_problem("m4_up", kernels(10), {}, {.seed = 2}),
                       make_problem("m64_down", losing, {}, {.seed = 3})});
+}
+
+// What a run with this record would write for one of its providers.
+inline ProviderResults results_of(const RunRecord& record, std::string_view provider,
+                                  const std::string& record_path) {
+  BestOfProviders best;
+  for (const ProblemRecord& problem : record.problems) best.add(problem, record_path);
+  for (ProviderResults& results : best.take(record.environment))
+    if (results.provider == provider) return std::move(results);
+  return {};
 }
 
 }  // namespace assay::testing

@@ -1,0 +1,187 @@
+// Records as text: one problem, and of it one kernel, at a time.
+
+#include <memory>
+#include <zstd.h>
+
+#include "assay/base/file.h"
+#include "assay/record/record.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kCompressed = ".zst";
+// Level 9 halves a record of integers again for a few milliseconds; higher levels gain little.
+constexpr int kCompressionLevel = 9;
+
+using TextSink = std::function<Status(std::string_view)>;
+
+bool holds_object(const Json& value) {
+  if (value.is_object()) return true;
+  if (!value.is_array()) return false;
+  for (const Json& item : value) {
+    if (holds_object(item)) return true;
+  }
+  return false;
+}
+
+// As dump_pretty(), but a list without objects stays on one line: samples are thousands of
+// integers.
+void dump(const Json& value, int depth, std::string& out) {
+  const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+  if (value.is_object() && !value.empty()) {
+    out += "{\n";
+    bool first = true;
+    for (const auto& [key, item] : value.items()) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent + "  " + canonical(Json(key)) + ": ";
+      dump(item, depth + 1, out);
+    }
+    out += "\n" + indent + "}";
+  } else if (value.is_array() && holds_object(value)) {
+    out += "[\n";
+    bool first = true;
+    for (const Json& item : value) {
+      if (!first) out += ",\n";
+      first = false;
+      out += indent + "  ";
+      dump(item, depth + 1, out);
+    }
+    out += "\n" + indent + "]";
+  } else {
+    out += canonical(value);
+  }
+}
+
+// An object's members in their order, one of which is a list that `put_list` writes.
+Status dump_around(const Json& object, int depth, std::string_view list, const TextSink& sink,
+                   const std::function<Status()>& put_list) {
+  const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+  std::string text = "{";
+  bool first = true;
+  for (const auto& [key, item] : object.items()) {
+    text += first ? "\n" : ",\n";
+    first = false;
+    text += indent + "  " + canonical(Json(key)) + ": ";
+    if (key == list) {
+      ASSAY_TRY(sink(text));
+      text.clear();
+      ASSAY_TRY(put_list());
+    } else {
+      dump(item, depth + 1, text);
+    }
+  }
+  text += "\n" + indent + "}";
+  return sink(text);
+}
+
+// A list whose items come one by one.
+class ListText {
+ public:
+  ListText(int depth, const TextSink& sink)
+      : indent_(static_cast<std::size_t>(depth) * 2, ' '), sink_(sink) {}
+  Status item() { return sink_((std::exchange(any_, true) ? ",\n" : "[\n") + indent_ + "  "); }
+  Status end() { return sink_(any_ ? "\n" + indent_ + "]" : "[]"); }
+
+ private:
+  std::string indent_;
+  const TextSink& sink_;
+  bool any_ = false;
+};
+
+Status dump_problem(const ProblemRecord& problem, int depth, const TextSink& sink) {
+  return dump_around(head_json(problem), depth, "kernels", sink, [&]() -> Status {
+    ListText list(depth + 1, sink);
+    std::string text;
+    for (const KernelOutcome& kernel : problem.kernels) {
+      ASSAY_TRY(list.item());
+      text.clear();
+      dump(to_json(kernel), depth + 2, text);
+      ASSAY_TRY(sink(text));
+    }
+    return list.end();
+  });
+}
+
+Status dump_record(const RunRecord& head, const EachProblem& problems, const TextSink& sink) {
+  ListText list(1, sink);
+  const auto put_problem = [&](const ProblemRecord& problem) -> Status {
+    ASSAY_TRY(list.item());
+    return dump_problem(problem, 2, sink);
+  };
+  const auto put_problems = [&]() -> Status {
+    ASSAY_TRY(problems(put_problem));
+    return list.end();
+  };
+  ASSAY_TRY(dump_around(head_json(head), 0, "problems", sink, put_problems));
+  return sink("\n");
+}
+
+EachProblem problems_of(const RunRecord& record) {
+  return [&record](const auto& take) -> Status {
+    for (const ProblemRecord& problem : record.problems) ASSAY_TRY(take(problem));
+    return {};
+  };
+}
+
+// Compresses what it is given, piece by piece.
+class Compressor {
+ public:
+  explicit Compressor(TextSink sink)
+      : context_(ZSTD_createCCtx(), &ZSTD_freeCCtx),
+        sink_(std::move(sink)),
+        out_(ZSTD_CStreamOutSize(), '\0') {
+    if (context_ != nullptr)
+      ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, kCompressionLevel);
+  }
+
+  Status put(std::string_view text, ZSTD_EndDirective how = ZSTD_e_continue) {
+    if (context_ == nullptr) return fail(ErrorCode::machine, "no memory to compress");
+    ZSTD_inBuffer input{text.data(), text.size(), 0};
+    for (;;) {
+      ZSTD_outBuffer output{out_.data(), out_.size(), 0};
+      const std::size_t left = ZSTD_compressStream2(context_.get(), &output, &input, how);
+      if (ZSTD_isError(left)) return fail(ErrorCode::machine, "zstd: {}", ZSTD_getErrorName(left));
+      ASSAY_TRY(sink_(std::string_view(out_).substr(0, output.pos)));
+      const bool done = how == ZSTD_e_end ? left == 0 : input.pos == input.size;
+      if (done) return {};
+    }
+  }
+
+ private:
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_;
+  TextSink sink_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string record_text(const RunRecord& record) {
+  std::string text;
+  // A string takes everything.
+  static_cast<void>(dump_record(record, problems_of(record), [&](std::string_view piece) {
+    text += piece;
+    return Status();
+  }));
+  return text;
+}
+
+Status write_record(const std::string& path, const RunRecord& head, const EachProblem& problems) {
+  ASSAY_TRY(AtomicFile file, AtomicFile::create(path));
+  const TextSink sink = [&](std::string_view text) { return file.write(text); };
+  if (path.ends_with(kCompressed)) {
+    Compressor compressor(sink);
+    ASSAY_TRY(
+        dump_record(head, problems, [&](std::string_view text) { return compressor.put(text); }));
+    ASSAY_TRY(compressor.put({}, ZSTD_e_end));
+  } else {
+    ASSAY_TRY(dump_record(head, problems, sink));
+  }
+  return file.commit();
+}
+
+Status write_record(const std::string& path, const RunRecord& record) {
+  return write_record(path, record, problems_of(record));
+}
+
+}  // namespace assay
