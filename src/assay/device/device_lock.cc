@@ -34,6 +34,27 @@ bool make_shared_file(const std::string& path) {
   return ::fchmod(fd.get(), 0666) == 0;
 }
 
+// A folder that was asked for. One that we make is for all users, like those that systems have.
+Status make_shared_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  const bool present = std::filesystem::exists(folder, error);
+  if (Status made = make_directories(folder.string()); !made)
+    return fail(ErrorCode::machine, "the folder for locks: {}", made.error().message);
+  if (!present) ::chmod(folder.c_str(), 01777);
+  return {};
+}
+
+// Why a lock file cannot be opened, and what to do: an error alone names no one to ask.
+Error explain(const std::string& path, const Error& error) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 || facts.st_uid == ::geteuid())
+    return Error{ErrorCode::machine, error.message};
+  return Error{ErrorCode::machine,
+               fmt::format("{}; it belongs to user {}: ask for its removal, or agree on another "
+                           "folder by ASSAY_LOCK_DIR or --lock-dir",
+                           error.message, facts.st_uid)};
+}
+
 bool is_readable_now(int fd) {
   pollfd watched{fd, POLLIN, 0};
   return fd >= 0 && ::poll(&watched, 1, 0) > 0;
@@ -51,8 +72,7 @@ Result<DeviceLockPlace> find_device_lock(std::string_view device,
     return fail(ErrorCode::invalid_input, "'{}' is not a device's id", sanitize(device, 100));
   const std::string name = fmt::format("assay-{}.lock", device);
   if (!options.folder.empty()) {
-    if (Status made = make_directories(options.folder.string()); !made)
-      return fail(ErrorCode::machine, "the folder for locks: {}", made.error().message);
+    ASSAY_TRY(make_shared_folder(options.folder));
     return DeviceLockPlace{options.folder / name, true, ""};
   }
   std::string why;
@@ -75,12 +95,13 @@ Result<DeviceLock> DeviceLock::hold(std::string_view device, const DeviceLockOpt
                                     const std::function<void(std::string_view)>& say) {
   ASSAY_TRY(DeviceLockPlace place, find_device_lock(device, options));
   const std::string path = place.file.string();
+  (void)make_shared_file(path);  // Where that fails, locking it says why.
   if (!options.wait) {
     auto lock = FileLock::try_lock(path);
     if (!lock && lock.error().code == ErrorCode::busy)
       return fail(ErrorCode::busy, "somebody else measures on {}: {}; it is free when that ends",
                   what(device), lock.error().message);
-    if (!lock) return fail(ErrorCode::machine, "{}", lock.error().message);
+    if (!lock) return fail(explain(path, lock.error()));
     return DeviceLock(std::move(*lock), std::move(place));
   }
   std::string said;
@@ -101,7 +122,7 @@ Result<DeviceLock> DeviceLock::hold(std::string_view device, const DeviceLockOpt
   if (stopped)
     return fail(ErrorCode::interrupted, "stopped while it waited for {}; nothing was begun",
                 what(device));
-  if (!lock) return fail(ErrorCode::machine, "{}", lock.error().message);
+  if (!lock) return fail(explain(path, lock.error()));
   return DeviceLock(std::move(*lock), std::move(place));
 }
 

@@ -15,7 +15,8 @@
 namespace assay {
 
 struct DeviceLockOptions {
-  // Where lock files lie: made if absent. Empty: a folder that every user of the machine can write
+  // Where lock files lie: made if absent, for all users. Empty: a folder that every user of the
+  // machine can write
   // (/run/lock, /tmp), since they share its devices.
   std::filesystem::path folder;
   // Where there is no such folder: the user's own. Then others are not waited for.

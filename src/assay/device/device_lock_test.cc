@@ -1,6 +1,8 @@
 #include "assay/device/device_lock.h"
 
+#include <grp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -79,6 +81,66 @@ TEST_F(DeviceLockTest, FollowsNoLinksIntoFilesOfOthers) {
   ASSERT_EQ(::link(directory_.file("precious").c_str(), file.c_str()), 0);
   EXPECT_FALSE(hold(options_));
   EXPECT_EQ(read_file(directory_.file("precious")).value_or(""), "precious");
+}
+
+// Two users, one machine. The second is a child of this test.
+class TwoUsersTest : public DeviceLockTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+    ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
+  }
+  // What the other user is told when it wants the lock; empty if it got it.
+  std::string asked_by_another(std::string_view device) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    const UniqueFd read_end(ends[0]);
+    UniqueFd write_end(ends[1]);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::string told = "cannot be another user";
+      if (::setgroups(0, nullptr) == 0 && ::setresgid(kOther, kOther, kOther) == 0 &&
+          ::setresuid(kOther, kOther, kOther) == 0) {
+        const auto lock = DeviceLock::hold(device, options_, {});
+        told =
+            lock ? "" : fmt::format("{}: {}", to_string(lock.error().code), lock.error().message);
+      }
+      (void)!::write(write_end.get(), told.data(), told.size());
+      ::_exit(0);
+    }
+    write_end.reset();
+    std::string told;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::read(read_end.get(), buffer, sizeof buffer)) > 0;)
+      told.append(buffer, static_cast<size_t>(got));
+    ::waitpid(child, nullptr, 0);
+    return told;
+  }
+  static constexpr uid_t kOther = 65534;
+};
+
+TEST_F(TwoUsersTest, KeepEachOtherOutByNameWhateverTheUmask) {
+  const mode_t before = ::umask(0077);
+  std::optional<DeviceLock> ours = hold(options_).value();
+  ::umask(before);
+  EXPECT_THAT(asked_by_another("cpu"), HasSubstr(fmt::format("process {} (", getpid())));
+  EXPECT_EQ(asked_by_another("gpu-1f2e"), "") << "a lock that only the other has made";
+  ours.reset();
+  EXPECT_EQ(asked_by_another("cpu"), "");
+  EXPECT_TRUE(hold(options_)) << "and the other's lock is ours again";
+}
+
+TEST_F(TwoUsersTest, AFileThatOnlyItsOwnerOpensIsSaidWithItsOwner) {
+  ASSERT_TRUE(hold(options_)) << "and let go";
+  const std::string file = find_device_lock("cpu", options_)->file.string();
+  ASSERT_EQ(::chmod(file.c_str(), 0600), 0);
+  const std::string told = asked_by_another("cpu");
+  EXPECT_THAT(told, HasSubstr(file));
+  EXPECT_THAT(told, HasSubstr("belongs to user 0"));
+  EXPECT_THAT(told, HasSubstr("--lock-dir"));
+  // Read alone is enough to take turns.
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  EXPECT_EQ(asked_by_another("cpu"), "");
 }
 
 TEST_F(DeviceLockTest, AFolderThatCannotBeMadeIsTheMachinesFault) {
