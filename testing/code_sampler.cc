@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "assay/base/dynamic_library.h"
 
@@ -18,8 +19,10 @@ constexpr int kMicrosecondsApart = 1000;  // The kernel's tick may make it 4000.
 
 std::array<std::atomic<uintptr_t>, 4096> places;
 std::atomic<size_t> count;
+std::atomic<pid_t> sampled;  // The thread that works: idle pools of other libraries spin beside it.
 
 void on_tick(int, siginfo_t*, void* context) {
+  if (::gettid() != sampled) return;
   const auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
   const auto place = static_cast<uintptr_t>(machine.gregs[REG_RIP]);
@@ -42,6 +45,7 @@ double cpu_seconds() {
 
 std::map<std::string, int> sample_code(const std::function<void()>& work) {
   count = 0;
+  sampled = ::gettid();
   struct sigaction action {};
   struct sigaction before {};
   action.sa_sigaction = on_tick;

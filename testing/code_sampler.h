@@ -9,9 +9,9 @@
 
 namespace assay::testing {
 
-// Repeats `work` until enough samples are taken (a second of CPU time at most) and counts them by
-// the file whose code was running, links resolved; code that belongs to no file (made at run time)
-// counts under "". One call at a time.
+// Repeats `work` until enough samples of the calling thread are taken (a second of CPU time at
+// most) and counts them by the file whose code was running, links resolved; code that belongs to no
+// file (made at run time) counts under "". One call at a time.
 std::map<std::string, int> sample_code(const std::function<void()>& work);
 
 // The share of the samples that lie in `path`.
