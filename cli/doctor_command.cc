@@ -47,7 +47,8 @@ class DoctorCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "doctor"));
     ASSAY_TRY(const sweep::MachineReport machine, sweep::inspect(request, true));
-    const auto checks = check_machine(context, request.cxx, request.cache);
+    auto checks = check_machine(context, request.cxx, request.cache);
+    checks.push_back(check_isolation(machine));
     const cpu::Topology topology = cpu::read_topology();
     context.console.result(context.console.json()
                                ? dump_pretty(json(machine, checks, topology))

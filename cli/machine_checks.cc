@@ -146,4 +146,14 @@ std::vector<MachineCheck> check_machine(const Context& context, const std::strin
           check_device_lock(lock)};
 }
 
+MachineCheck check_isolation(const sweep::MachineReport& machine) {
+  MachineCheck check{"isolation", machine.trust != TrustGrade::unconfined_native, "", ""};
+  check.found =
+      fmt::format("{}: {}", to_string(machine.trust), sanitize(machine.trust_reason, 1000));
+  if (!check.fine)
+    check.remedy =
+        "allow unprivileged user namespaces (in a container: its seccomp profile), or run as root";
+  return check;
+}
+
 }  // namespace assay::cli

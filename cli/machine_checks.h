@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/sweep/sweep.h"
 #include "cli/command.h"
 
 namespace assay::cli {
@@ -20,5 +21,8 @@ struct MachineCheck {
 // Nothing is left behind: files are written and removed again.
 std::vector<MachineCheck> check_machine(const Context& context, const std::string& cxx,
                                         const std::filesystem::path& cache);
+
+// What kernels under test could reach here beside their own process.
+MachineCheck check_isolation(const sweep::MachineReport& machine);
 
 }  // namespace assay::cli

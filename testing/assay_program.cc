@@ -37,17 +37,34 @@ std::string proc_text(const fs::path& path) {
   return got > 0 ? std::string(text, static_cast<size_t>(got)) : std::string();
 }
 
-// State and session of a process, from "PID (name) S ppid pgrp session ...".
-std::optional<std::pair<char, pid_t>> state_and_session(const fs::path& process) {
-  const std::string stat = proc_text(process / "stat");
+struct ProcessFacts {
+  char state = 0;
+  pid_t parent = 0, session = 0;
+  bool alive() const { return state != 'Z' && state != 'X'; }
+};
+
+// Of "PID (name) S ppid pgrp session ...".
+std::optional<ProcessFacts> facts_of(pid_t pid) {
+  const std::string stat = proc_text(fmt::format("/proc/{}/stat", pid));
   const auto name_end = stat.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
-  char state = 0;
-  int parent = 0, group = 0, session = 0;
-  if (std::sscanf(stat.c_str() + name_end + 1, " %c %d %d %d", &state, &parent, &group, &session) !=
-      4)
+  ProcessFacts facts;
+  int group = 0;
+  if (std::sscanf(stat.c_str() + name_end + 1, " %c %d %d %d", &facts.state, &facts.parent, &group,
+                  &facts.session) != 4)
     return std::nullopt;
-  return std::pair(state, static_cast<pid_t>(session));
+  return facts;
+}
+
+// The child of ours that a process descends from: itself, or none where its parents are gone.
+pid_t child_of_ours(pid_t pid) {
+  while (pid > 1) {
+    const auto facts = facts_of(pid);
+    if (!facts) return 0;
+    if (facts->parent == ::getpid()) return pid;
+    pid = facts->parent;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -61,8 +78,15 @@ bool wait_until(const std::function<bool()>& holds, double seconds) {
   return true;
 }
 
-Running::Running(Subprocess process, std::string out_path, std::string err_path)
+std::string_view to_string(Rights rights) {
+  return rights == Rights::own            ? "own"
+         : rights == Rights::another_user ? "another_user"
+                                          : "none_to_separate";
+}
+
+Running::Running(Subprocess process, std::string folder, std::string out_path, std::string err_path)
     : process_(std::move(process)),
+      folder_(std::move(folder)),
       out_path_(std::move(out_path)),
       err_path_(std::move(err_path)),
       session_(process_.pid()) {}
@@ -91,9 +115,17 @@ std::vector<pid_t> Running::session() const {
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
     if (pid <= 0) continue;
-    const auto found = state_and_session(entry.path());
-    if (found && found->second == session_ && found->first != 'Z' && found->first != 'X')
-      alive.push_back(pid);
+    const auto facts = facts_of(pid);
+    if (!facts || !facts->alive()) continue;
+    // Workers have sessions of their own; what they leave behind stays in the folder, in which
+    // other programs of ours may run too.
+    std::error_code hidden;
+    bool ours = facts->session == session_;
+    if (!ours && fs::read_symlink(entry.path() / "cwd", hidden) == folder_) {
+      const pid_t program = child_of_ours(pid);
+      ours = program == 0 || program == session_;
+    }
+    if (ours) alive.push_back(pid);
   }
   return alive;
 }
@@ -131,7 +163,30 @@ Running AssayProgram::start(std::vector<std::string> words,
   options.stderr_to = Redirect::fd(err.get());
   auto process = Subprocess::start(options);
   if (!process) throw std::runtime_error(process.error().message);
-  return Running(std::move(*process), out_path, err_path);
+  return Running(std::move(*process), folder(), out_path, err_path);
+}
+
+std::optional<std::vector<std::string>> AssayProgram::with(Rights rights) const {
+  constexpr uid_t kNobody = 65534;
+  std::vector<std::string> wrapper;
+  if (rights == Rights::another_user) {
+    if (::chown(folder().c_str(), kNobody, kNobody) != 0) return std::nullopt;
+    wrapper = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  }
+  if (rights == Rights::none_to_separate) {
+    // In a user namespace that allows no further one; there root's rights are taken away.
+    wrapper = {"unshare",
+               "--user",
+               "--map-root-user",
+               "sh",
+               "-c",
+               "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all "
+               "--bounding-set=-all \"$@\"",
+               "sh"};
+  }
+  // It may not be able to run the program at all.
+  if (!wrapper.empty() && run({"version"}, wrapper).code() != 0) return std::nullopt;
+  return wrapper;
 }
 
 Finished AssayProgram::run(std::vector<std::string> words, std::vector<std::string> wrapper) const {

@@ -31,23 +31,32 @@ struct Finished {
   int code() const { return status.kind == ExitStatus::Kind::exited ? status.code : -1; }
 };
 
+// Rights that the program may be run with, as words to put before it.
+enum class Rights {
+  own,               // Ours.
+  another_user,      // Of a user who is not root; only root can.
+  none_to_separate,  // Neither root's nor those that user namespaces give.
+};
+std::string_view to_string(Rights rights);
+
 // A program that runs. Its session is killed when this goes out of scope.
 class Running {
  public:
-  Running(Subprocess process, std::string out_path, std::string err_path);
+  Running(Subprocess process, std::string folder, std::string out_path, std::string err_path);
   ~Running();
   Running(Running&&) = default;
 
   pid_t pid() const { return process_.pid(); }
-  void signal(int number);             // To the program alone.
-  Finished wait();                     // Its end, within the watchdog.
-  std::string errors_so_far() const;   // What it has written to stderr.
-  std::vector<pid_t> session() const;  // Processes of its session that are alive, itself included.
-  bool leaves_nothing() const;         // Waits until the session is empty.
+  void signal(int number);            // To the program alone.
+  Finished wait();                    // Its end, within the watchdog.
+  std::string errors_so_far() const;  // What it has written to stderr.
+  // Processes of its session, or in its folder, that are alive, itself included.
+  std::vector<pid_t> session() const;
+  bool leaves_nothing() const;  // Waits until the session is empty.
 
  private:
   Subprocess process_;
-  std::string out_path_, err_path_;
+  std::string folder_, out_path_, err_path_;
   pid_t session_ = -1;
 };
 
@@ -64,6 +73,10 @@ class AssayProgram {
   // before the program, such as a shell that sets a limit.
   Running start(std::vector<std::string> words, std::vector<std::string> wrapper = {}) const;
   Finished run(std::vector<std::string> words, std::vector<std::string> wrapper = {}) const;
+
+  // The wrapper that gives the program these rights, and its folder to whoever has them; none where
+  // that cannot be done here.
+  std::optional<std::vector<std::string>> with(Rights rights) const;
 
  private:
   TemporaryDirectory folder_;

@@ -48,10 +48,13 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
       {"45_below_physics", AnyOf("violation", "mismatch")},
   };
   // What is right on the shape that is asked about, in memory that a process of this user may use,
-  // is right: only other shapes, and an eye on the memory, would tell.
+  // is right: only other shapes, and an eye on the memory, would tell. The other two have nothing
+  // left but to be right, where workers can be confined: ConfinementTest says where.
   const std::vector<Attack> limits = {
       {"22_shape_lookup", "timed"},
       {"34_hidden_packing", "timed"},
+      {"18_harness_memory", AnyOf("timed", "mismatch")},
+      {"19_harness_files", AnyOf("timed", "mismatch")},
   };
 
   const AssayProgram assay;
@@ -105,7 +108,8 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
   // A cheat that led for a while takes nobody with it: the honest kernel stays to the end.
   ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
-  EXPECT_THAT(problem.winner()->name, AnyOf("good", "shape_lookup", "hidden_packing"));
+  EXPECT_THAT(problem.winner()->name,
+              AnyOf("good", "shape_lookup", "hidden_packing", "harness_memory", "harness_files"));
   // Nothing better than this may be said of native code, whose timer shares its address space.
   EXPECT_NE(record->trust, TrustGrade::device_code);
   EXPECT_THAT(record->trust_reason, HasSubstr("native code"));

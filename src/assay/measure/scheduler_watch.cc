@@ -47,6 +47,16 @@ int64_t steal_of(std::string_view text) {
   return value;
 }
 
+// This thread as /proc counts it, which in a process namespace may be in another way than gettid().
+pid_t own_number() {
+  char target[64];
+  const ssize_t size = ::readlink("/proc/thread-self", target, sizeof target - 1);
+  if (size <= 0) return ::gettid();
+  const std::string_view path(target, static_cast<size_t>(size));  // "PID/task/TID".
+  return static_cast<pid_t>(
+      std::strtol(std::string(path.substr(path.rfind('/') + 1)).c_str(), nullptr, 10));
+}
+
 }  // namespace
 
 void SchedulerWatch::refresh() {
@@ -107,7 +117,7 @@ SchedulerWatch::Waited SchedulerWatch::between(const Reading& before, const Read
 
 bool SchedulerWatch::wait_until_quiet(int64_t limit_ns) {
   const int64_t deadline = monotonic_ns() + limit_ns;
-  const pid_t self = ::gettid();
+  const pid_t self = own_number();
   char buffer[512];
   refresh();
   for (;;) {

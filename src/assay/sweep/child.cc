@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
+#include "assay/sweep/guard.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -18,6 +21,9 @@ namespace {
 constexpr size_t kOutputTailBytes = 4096;
 constexpr int kChannelFd = 3;
 constexpr int kPollMs = 20;  // How often memory is looked at while we wait.
+constexpr int64_t kGuardStartNs = 60 * kNsPerSecond;
+// A guard has 10 s to find what its worker left behind.
+constexpr int64_t kGuardEndNs = 15 * kNsPerSecond;
 
 // Resident bytes of a process, 0 if it cannot be read.
 int64_t resident_bytes(pid_t pid) {
@@ -87,12 +93,61 @@ Result<Child> Child::start(const ChildOptions& options) {
   process.stdout_to = Redirect::pipe();
   process.stderr_to = Redirect::pipe();
   process.extra_fds = {{kChannelFd, pair.second.get()}};
+  UniqueFd guard_end;
+  if (options.guard != ChildOptions::Guard::none) {
+    ASSAY_TRY(auto guard, MessageChannel::create_pair());
+    child.guard_ = std::move(guard.first);
+    guard_end = std::move(guard.second);
+    process.extra_fds.push_back({kGuardFd, guard_end.get()});
+  }
   ASSAY_TRY(auto started, Subprocess::start(process));
   child.process_ = std::move(started);
   child.channel_ = std::move(pair.first);
+  child.pid_ = child.process_->pid();
+  guard_end.reset();
+  ASSAY_TRY(child.meet_guard());
   for (UniqueFd* pipe : {&child.process_->stdout_pipe(), &child.process_->stderr_pipe()})
     ::fcntl(pipe->get(), F_SETFL, ::fcntl(pipe->get(), F_GETFL) | O_NONBLOCK);
   return child;
+}
+
+Status Child::meet_guard() {
+  if (!guard_) return {};
+  const int64_t deadline = monotonic_ns() + kGuardStartNs;
+  const bool confining = options_.guard == ChildOptions::Guard::confining;
+  Status met = guard_->send({{"private", confining}}, {}, deadline);
+  if (met) {
+    const auto answer = guard_->receive(deadline);
+    const auto pid = answer ? integer(answer->json, "worker") : fail(answer.error());
+    const auto error = answer ? text(answer->json, "error") : fail(answer.error());
+    if (pid) pid_ = static_cast<pid_t>(*pid);
+    met = error ? fail(ErrorCode::machine, "{}", *error) : pid.map([](int64_t) {});
+  }
+  if (met) return {};
+  drain();
+  return fail(ErrorCode::machine, "a guard of a {} does not start: {}; it printed: {}",
+              options_.role, met.error().message, sanitize(output_));
+}
+
+// How it ended, if it does within this time. A guard tells once all that it left behind has ended.
+Result<ExitStatus> Child::wait_for_end(int64_t timeout_ns) {
+  if (!guard_) return process_->wait(timeout_ns);
+  const auto last = guard_->receive(monotonic_ns() + timeout_ns);
+  if (!last && last.error().code == ErrorCode::busy) return ExitStatus{};
+  const auto told = last ? integer(last->json, "status") : fail(last.error());
+  if (!told) return process_->wait(timeout_ns);  // Somebody killed the guard.
+  const int status = static_cast<int>(*told);
+  return WIFSIGNALED(status) ? ExitStatus{ExitStatus::Kind::signaled, 0, WTERMSIG(status)}
+                             : ExitStatus{ExitStatus::Kind::exited, WEXITSTATUS(status), 0};
+}
+
+void Child::stop() {
+  if (!process_ || process_->pid() < 0) return;
+  if (guard_) {
+    guard_->close();
+    (void)process_->wait(kGuardEndNs);
+  }
+  (void)process_->terminate(0);
 }
 
 void Child::drain() {
@@ -119,16 +174,16 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
   death.detail = std::move(detail);
   if (process_) {
     // One that closed its channel is about to end; give it a moment to say how.
-    auto status =
-        kind == Death::Kind::crashed ? process_->wait(2 * kNsPerSecond) : process_->poll();
+    auto status = wait_for_end(kind == Death::Kind::crashed ? 2 * kNsPerSecond : 0);
     if (!status || status->running()) {
       // It lives on without a channel: then it was closed on purpose, and the end is of our making.
       if (kind == Death::Kind::crashed) {
         death.kind = Death::Kind::broke_protocol;
         death.detail = "it was closed";
       }
-      status = process_->terminate(0);
+      status = ExitStatus{};
     }
+    stop();
     if (status) {
       death.signal = status->kind == ExitStatus::Kind::signaled ? status->signal : 0;
       death.exit_code = status->kind == ExitStatus::Kind::exited ? status->code : 0;
@@ -139,6 +194,7 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
   death.output_tail = output_;
   death_ = death;
   channel_.reset();
+  guard_.reset();
   process_.reset();
   return death;
 }
@@ -187,9 +243,9 @@ void Child::wait_until_something_happens(std::span<Child* const> posted) {
   int64_t first_deadline = monotonic_ns() + kPollMs * kNsPerMs;
   for (Child* const child : posted) {
     if (!child->alive()) return;
-    for (const int fd : {child->channel_->fd(), child->process_->stdout_pipe().get(),
-                         child->process_->stderr_pipe().get(), child->options_.cancel_fd,
-                         child->process_->pid_fd()})
+    for (const int fd :
+         {child->channel_->fd(), child->process_->stdout_pipe().get(),
+          child->process_->stderr_pipe().get(), child->options_.cancel_fd, child->end_fd()})
       watched.push_back({fd, POLLIN, 0});
     first_deadline = std::min(first_deadline, child->pending_->deadline_ns);
   }
@@ -213,9 +269,8 @@ std::optional<CallResult<Message>> Child::look_for_answer() {
   const auto death = [&](Death::Kind kind, std::string detail) {
     return tl::unexpected<CallFailure>(die(kind, timeout_seconds, std::move(detail)));
   };
-  pollfd now[3] = {{channel_->fd(), POLLIN, 0},
-                   {options_.cancel_fd, POLLIN, 0},
-                   {process_->pid_fd(), POLLIN, 0}};
+  pollfd now[3] = {
+      {channel_->fd(), POLLIN, 0}, {options_.cancel_fd, POLLIN, 0}, {end_fd(), POLLIN, 0}};
   ::poll(now, 3, 0);
   if ((now[1].revents & POLLIN) != 0) {
     die(Death::Kind::timed_out, timeout_seconds, "interrupted");
@@ -239,10 +294,9 @@ std::optional<CallResult<Message>> Child::look_for_answer() {
       return death(Death::Kind::broke_protocol, message.error().message);
   }
   // Its own children may hold the channel open beyond its end.
-  else if ((now[2].revents & POLLIN) != 0)
+  else if ((now[2].revents & (POLLIN | POLLHUP)) != 0)
     return death(Death::Kind::crashed, "");
-  if (options_.memory_limit_bytes > 0 &&
-      resident_bytes(process_->pid()) > options_.memory_limit_bytes)
+  if (options_.memory_limit_bytes > 0 && resident_bytes(pid_) > options_.memory_limit_bytes)
     return death(Death::Kind::out_of_memory, "");
   if (monotonic_ns() >= pending_->deadline_ns) return death(Death::Kind::timed_out, "");
   return std::nullopt;

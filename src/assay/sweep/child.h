@@ -23,6 +23,8 @@ struct ChildOptions {
   std::vector<std::string> environment;
   int64_t memory_limit_bytes = 0;  // Resident; 0: no limit.
   int cancel_fd = -1;              // Readable: calls end with ErrorCode::interrupted.
+  // Who stands between us and it (guard.h). A guarded child's own children end with it.
+  enum class Guard { none, present, confining } guard = Guard::none;
 };
 
 // Why a child is no more.
@@ -48,6 +50,9 @@ Error as_error(const CallFailure& failure, std::string_view doing);
 class Child {
  public:
   static Result<Child> start(const ChildOptions& options);
+  Child(Child&&) = default;
+  Child& operator=(Child&&) = delete;
+  ~Child() { stop(); }
 
   // Sends {"do": what, ...} and waits for the answer. After a Death every call fails the same way.
   // Each call carries a ticket, a random number that its answer must repeat: what candidate code
@@ -65,9 +70,14 @@ class Child {
   Death dismiss(std::string detail);
 
   bool alive() const { return !death_.has_value() && process_.has_value(); }
-  pid_t pid() const { return process_ ? process_->pid() : -1; }
+  pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
 
  private:
+  Child() = default;
+  Status meet_guard();
+  void stop();
+  Result<ExitStatus> wait_for_end(int64_t timeout_ns);
+  int end_fd() const { return guard_ ? guard_->fd() : process_->pid_fd(); }  // Readable at its end.
   Death die(Death::Kind kind, double limit_seconds, std::string detail);
   void drain();
   struct Pending {
@@ -82,7 +92,8 @@ class Child {
 
   ChildOptions options_;
   std::optional<Subprocess> process_;
-  std::optional<MessageChannel> channel_;
+  std::optional<MessageChannel> channel_, guard_;
+  pid_t pid_ = -1;
   std::optional<Death> death_;
   std::optional<Pending> pending_;
   std::string output_;  // Tail of stdout and stderr.

@@ -1,24 +1,143 @@
 #include "assay/sweep/confine.h"
 
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <grp.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace assay::sweep {
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-bool confine(bool wanted) {
-  const rlimit none{0, 0};
-  bool done = ::setrlimit(RLIMIT_CORE, &none) == 0;
-  if (!wanted) return false;
-  done = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && done;
+#include "assay/base/file.h"
+
+namespace assay::sweep {
+namespace {
+
+// Beyond what systemd, containers and distributions hand out (up to 0x6fffffff); with the guard's
+// process id added no two workers are the same user.
+constexpr uid_t kFirstUser = 0x70000000;
+constexpr uid_t kNobody = 65534;  // Where such a number means nothing (a container's user map).
+
+struct Capabilities {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
-  done = ::syscall(SYS_capset, &header, data) == 0 && done;
-  return done;
+  bool read() { return ::syscall(SYS_capget, &header, data) == 0; }
+  bool has(int capability) const {
+    return (data[capability / 32].effective >> (capability % 32) & 1) != 0;
+  }
+};
+
+bool may_change_user() {
+  Capabilities own;
+  // The guard must be able to end who has become another.
+  return own.read() && own.has(CAP_SETUID) && own.has(CAP_SETGID) && own.has(CAP_KILL);
+}
+
+// Whether another user than the owner can open what is in the folder, and what will be made there.
+bool is_open_to_others(const std::string& folder) {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  struct stat facts {};
+  return (mask & S_IROTH) == 0 && (mask & S_IXOTH) == 0 && ::stat(folder.c_str(), &facts) == 0 &&
+         (facts.st_mode & S_IXOTH) != 0;
+}
+
+// Whether a thread of this process, of which libraries may have started some, can still do or gain
+// what no candidate should.
+bool some_thread_is_privileged() {
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const auto status = read_file((thread.path() / "status").string(), 1 << 16);
+    if (!status || status->find("CapPrm:\t0000000000000000\n") == std::string::npos ||
+        status->find("NoNewPrivs:\t1\n") == std::string::npos)
+      return true;
+  }
+  return static_cast<bool>(error);
+}
+
+// The C library does this for all threads at once.
+bool become(uid_t user) {
+  return ::setgroups(0, nullptr) == 0 && ::setresgid(user, user, user) == 0 &&
+         ::setresuid(user, user, user) == 0;
+}
+
+void add_gaps(Confinement& confinement, const Surroundings& place, const Protected& harness) {
+  const auto gap = [&](bool open, std::string what) {
+    if (open) confinement.gaps.push_back(std::move(what));
+  };
+  gap(some_thread_is_privileged(), "it has privileges, or can gain some");
+  for (const pid_t pid : {harness.parent, place.guard}) {
+    if (pid <= 0) continue;
+    // In a process namespace of its own these numbers are nobody, or somebody else.
+    gap(!place.own_processes && ::kill(pid, 0) == 0,
+        fmt::format("it can signal {}", pid == harness.parent ? "assay" : "its guard"));
+    if (place.own_proc) continue;
+    const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
+    gap(memory.valid(),
+        fmt::format("it can read the memory of {}", pid == harness.parent ? "assay" : "its guard"));
+  }
+  for (const std::string& path : harness.paths)
+    gap(::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0,
+        fmt::format("it can write to {}", path));
+}
+
+}  // namespace
+
+Confinement confine(bool wanted, const Surroundings& place, const Protected& harness,
+                    const std::string& cache) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  Confinement confinement;
+  confinement.wanted = wanted;
+  if (!wanted) return confinement;
+  confinement.own_namespaces = place.own_processes && place.read_only;
+  confinement.shared = place.shared;
+  if (may_change_user() && is_open_to_others(cache)) {
+    const auto own = kFirstUser + static_cast<uid_t>(place.guard > 0 ? place.guard : ::getpid());
+    confinement.other_user = become(own) || become(kNobody);
+    // Forgotten by the kernel when a process changes its user.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  }
+  forbid_new_privileges();
+  drop_capabilities();
+  add_gaps(confinement, place, harness);
+  return confinement;
+}
+
+void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+void drop_capabilities() {
+  Capabilities nothing;
+  ::syscall(SYS_capset, &nothing.header, nothing.data);
 }
 
 void hide_memory() { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+Json to_json(const Confinement& confinement) {
+  return {{"wanted", confinement.wanted},
+          {"other_user", confinement.other_user},
+          {"own_namespaces", confinement.own_namespaces},
+          {"shared", confinement.shared},
+          {"gaps", confinement.gaps}};
+}
+
+Confinement confinement_from_json(const Json& json) {
+  Confinement confinement;
+  if (!json.is_object()) return confinement;
+  confinement.wanted = json.value("wanted", false);
+  confinement.other_user = json.value("other_user", false);
+  confinement.own_namespaces = json.value("own_namespaces", false);
+  confinement.shared = json.value("shared", std::string());
+  for (const Json& gap : json.value("gaps", Json::array()))
+    if (gap.is_string()) confinement.gaps.push_back(gap.get<std::string>());
+  return confinement;
+}
 
 }  // namespace assay::sweep

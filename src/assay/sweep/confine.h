@@ -1,11 +1,45 @@
 #pragma once
 
+// What a worker gives up before candidate code runs, and what that leaves: not what was tried, but
+// what was looked at afterwards.
+
+#include <string>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/base/json.h"
+#include "assay/sweep/guard.h"
+
 namespace assay::sweep {
 
-// Gives up what a worker does not need before candidate code runs: no new privileges, no
-// capabilities, no core dumps. Returns true if all of it was done. What this leaves open is said in
-// the record as the trust grade.
-bool confine(bool wanted);
+// Whom and what a candidate must not reach.
+struct Protected {
+  pid_t parent = -1;               // Who keeps the score.
+  std::vector<std::string> paths;  // The run's folder, the cache.
+};
+
+struct Confinement {
+  bool wanted = false;
+  bool other_user = false;        // A user that owns nothing, and is nobody else's.
+  bool own_namespaces = false;    // Processes of its own, files read-only.
+  std::string shared;             // Why it has none, or not all; empty where it has.
+  std::vector<std::string> gaps;  // What does not hold, each as "it can ...".
+
+  bool holds() const { return wanted && gaps.empty(); }
+};
+Json to_json(const Confinement& confinement);
+// Of a worker's answer, which candidate code cannot have changed: it has not run yet.
+Confinement confinement_from_json(const Json& json);
+
+// No capabilities, no new privileges, no core dumps and, where this process may change it, a user
+// of its own: one that cannot enter the cache's folder would be of no use, so the user stays where
+// others may not. Where nothing is wanted, only core dumps are given up.
+Confinement confine(bool wanted, const Surroundings& place, const Protected& harness,
+                    const std::string& cache);
+
+// Of the calling thread, and those that it starts.
+void forbid_new_privileges();
+void drop_capabilities();
 
 // The parent and the referee: other processes of the same user may not read their memory.
 void hide_memory();

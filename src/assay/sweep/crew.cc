@@ -1,10 +1,12 @@
 #include "assay/sweep/crew.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/file.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -55,6 +57,9 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   options.environment = worker_environment(request_);
   options.memory_limit_bytes = request_.memory_limit_bytes;
   options.cancel_fd = request_.cancel_fd;
+  options.guard = kind.confined ? ChildOptions::Guard::confining : ChildOptions::Guard::present;
+  // Confined workers may be another user, who must find it there.
+  if (kind.confined) (void)make_directories(request_.cache.string());
   ASSAY_TRY(auto started, Child::start(options));
   auto child = std::make_unique<Child>(std::move(started));
 
@@ -68,6 +73,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
                                       {"providers", providers},
                                       {"kernels", request_.kernels},
                                       {"cache", request_.cache.string()},
+                                      {"folder", request_.folder.string()},
+                                      {"parent", ::getpid()},
                                       {"cxx", request_.cxx},
                                       {"kept_share", kind.kept_share},
                                       {"pin", kind.pinned},
@@ -80,7 +87,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   facts_.last_level_cache_bytes =
       static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
   facts_.memory_bytes = static_cast<int64_t>(number_or(ready.json, "memory_bytes", 0));
-  if (kind.confined) facts_.confined = ready.json.value("confined", false);
+  if (kind.confined && on_confined_)
+    ASSAY_TRY(on_confined_(confinement_from_json(ready.json.value("confinement", Json::object()))));
   return child;
 }
 

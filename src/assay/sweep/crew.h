@@ -4,6 +4,7 @@
 // help it prove, the referee, and the confirming ones. Each is started when it is first needed and
 // again after it died.
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "assay/base/json.h"
 #include "assay/sweep/child.h"
+#include "assay/sweep/confine.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
@@ -21,7 +23,6 @@ struct WorkerFacts {
   std::string target;
   int threads = 1;
   int64_t last_level_cache_bytes = 0, memory_bytes = 0;
-  bool confined = false;
 };
 
 class Crew {
@@ -45,6 +46,11 @@ class Crew {
     return facts_;
   }  // Filled once builder() or runner() was called.
 
+  // Called with what holds for each new process that candidates will run in.
+  void on_confined(std::function<Status(const Confinement&)> call) {
+    on_confined_ = std::move(call);
+  }
+
   // Stops everything; what is needed again starts again.
   void dismiss();
 
@@ -55,6 +61,7 @@ class Crew {
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
   const Request& request_;
+  std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
   std::unique_ptr<Child> builder_, runner_, referee_;
   std::vector<std::unique_ptr<Child>> provers_, confirmers_;

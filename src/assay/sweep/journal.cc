@@ -110,6 +110,11 @@ Status Journal::check_header(const Json& line, const Json& header) {
 Status Journal::place(const Json& line, uint64_t at, int number, std::vector<uint64_t>& outcomes) {
   const std::string kind = kind_of(line);
   if (kind == "kernel") places_[line.value("problem", "")].proofs.push_back(at);
+  if (kind == "trust") {
+    const auto grade = parse_trust_grade(line.value("grade", std::string()));
+    Trust trust{grade.value_or(TrustGrade::unconfined_native), line.value("reason", std::string())};
+    if (!earlier_trust_ || trust.grade > earlier_trust_->grade) earlier_trust_ = std::move(trust);
+  }
   if (kind == "problem") {
     const auto kernels = static_cast<size_t>(line.value("kernels", uint64_t{0}));
     if (!line.contains("record") || kernels > outcomes.size())
@@ -160,6 +165,10 @@ Status Journal::read_earlier(const Json& header) {
                   file_.path(), number);
     }
   }
+  if (!earlier_trust_ && !places_.empty())
+    earlier_trust_ =
+        Trust{TrustGrade::unconfined_native,
+              "the run that was resumed does not say how its native code was confined"};
   if (!torn) return {};
   notes_.push_back(fmt::format("{}:{}: cut off a torn last line", file_.path(), torn->number));
   return file_.truncate(torn->at);
@@ -180,6 +189,10 @@ Status Journal::add_proof(const std::string& problem, const KernelOutcome& outco
               {"id", outcome.id},
               {"launch_ns", launch_ns},
               {"outcome", to_json(outcome)}});
+}
+
+Status Journal::add_trust(const Trust& trust) {
+  return add({{"line", "trust"}, {"grade", to_string(trust.grade)}, {"reason", trust.reason}});
 }
 
 Status Journal::add_problem(const ProblemRecord& problem) {

@@ -19,6 +19,12 @@
 
 namespace assay::sweep {
 
+// How far candidates were confined, and what is behind that word.
+struct Trust {
+  TrustGrade grade = TrustGrade::unconfined_native;
+  std::string reason;
+};
+
 class Journal {
  public:
   // What open() would refuse whatever the header, without touching anything: a run that is there,
@@ -38,6 +44,11 @@ class Journal {
     double launch_ns = 0;  // Rough; 0 unknown.
   };
   Status add_proof(const std::string& problem, const KernelOutcome& outcome, double launch_ns);
+
+  // Before candidates run so confined.
+  Status add_trust(const Trust& trust);
+  // The weakest of the run that is resumed; none if that ran no candidate.
+  const std::optional<Trust>& earlier_trust() const { return earlier_trust_; }
 
   // A finished problem: durable as a whole, or not there.
   Status add_problem(const ProblemRecord& problem);
@@ -70,6 +81,7 @@ class Journal {
   FileLock lock_;
   AppendFile file_;
   std::map<std::string, Places> places_;
+  std::optional<Trust> earlier_trust_;
   std::vector<std::string> notes_;
   std::string began_;
 };

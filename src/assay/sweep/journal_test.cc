@@ -216,5 +216,30 @@ TEST_F(JournalTest, TwoRunsDoNotShareAFolder) {
   EXPECT_EQ(second.error().code, ErrorCode::busy);
 }
 
+TEST_F(JournalTest, KeepsTheWeakestTrust) {
+  const Trust strong{TrustGrade::confined_native, "strong"};
+  const Trust weak{TrustGrade::unconfined_native, "weak"};
+  {
+    auto journal = open(IfPresent::refuse);
+    ASSERT_TRUE(journal) << journal.error().message;
+    EXPECT_FALSE(journal->earlier_trust());
+    for (const Trust& trust : {strong, weak, strong}) ASSERT_TRUE(journal->add_trust(trust));
+  }
+  const auto journal = open(IfPresent::resume);
+  ASSERT_TRUE(journal) << journal.error().message;
+  ASSERT_TRUE(journal->earlier_trust());
+  EXPECT_EQ(journal->earlier_trust()->grade, TrustGrade::unconfined_native);
+  EXPECT_EQ(journal->earlier_trust()->reason, "weak");
+}
+
+TEST_F(JournalTest, OfARunThatSaysNothingNothingIsTrusted) {
+  write_run();
+  const auto journal = open(IfPresent::resume);
+  ASSERT_TRUE(journal) << journal.error().message;
+  ASSERT_TRUE(journal->earlier_trust());
+  EXPECT_EQ(journal->earlier_trust()->grade, TrustGrade::unconfined_native);
+  EXPECT_THAT(journal->earlier_trust()->reason, HasSubstr("does not say"));
+}
+
 }  // namespace
 }  // namespace assay::sweep

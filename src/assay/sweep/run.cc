@@ -13,6 +13,7 @@
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
+#include "assay/sweep/trust.h"
 
 namespace assay::sweep {
 namespace {
@@ -350,6 +351,8 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   ASSAY_TRY(Journal journal,
             Journal::open(request.folder, asked_for(request, crew), request.if_present));
   for (const std::string& note : journal.notes()) observer.on_note(note);
+  TrustLog trust(journal);
+  crew.on_confined([&](const Confinement& confinement) { return trust.add(confinement); });
 
   RunRecord record;
   record.kind = request.kind;
@@ -390,13 +393,8 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     const double used = was_finished ? share : record.totals.timed_seconds - timed_before;
     budget_left = std::max(0.0, budget_left - std::min(share, used));
   }
-  record.trust =
-      crew.facts().confined ? TrustGrade::confined_native : TrustGrade::unconfined_native;
-  record.trust_reason = crew.facts().confined
-                            ? "candidates ran as native code in a process without capabilities; "
-                              "the timer lives there too, bracketed by the parent's clock"
-                            : "candidates ran as native code in a process of this user; the timer "
-                              "lives there too, bracketed by the parent's clock";
+  record.trust = trust.weakest().grade;
+  record.trust_reason = trust.weakest().reason;
   record.environment.load_after = measure::other_load();
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   const EachProblem whole_problems = [&](const auto& take) -> Status {
@@ -422,7 +420,7 @@ Result<RunRecord> run(const Request& request, Observer& observer) {
   }
 }
 
-Result<MachineReport> inspect(const Request& request, bool with_ceilings) {
+Result<MachineReport> inspect(const Request& request, bool thorough) {
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));
   MachineReport report;
@@ -439,7 +437,14 @@ Result<MachineReport> inspect(const Request& request, bool with_ceilings) {
   }
   report.environment = describe(request, crew);
   report.target = crew.facts().target;
-  if (with_ceilings) {
+  if (thorough) {
+    crew.on_confined([&](const Confinement& confinement) -> Status {
+      const Trust trust = trust_in(confinement);
+      report.trust = trust.grade;
+      report.trust_reason = trust.reason;
+      return {};
+    });
+    ASSAY_TRY(crew.runner().map([](Child*) {}));
     Request at_once = request;
     at_once.lock.wait = false;
     const auto lock = hold_device(at_once, [](std::string_view) {});

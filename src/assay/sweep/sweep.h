@@ -124,9 +124,12 @@ struct MachineReport {
   std::vector<ProviderReport> providers;
   Environment environment;
   std::string target;
+  // How far kernels would be confined; where that was not asked, the reason is empty.
+  TrustGrade trust = TrustGrade::unconfined_native;
+  std::string trust_reason;
   std::string not_measured;  // Why there are no ceilings: somebody else measures on the device.
 };
-// Ceilings are measured only while nobody else measures.
-Result<MachineReport> inspect(const Request& request, bool with_ceilings);
+// thorough: starts a confined process too, and measures ceilings, while nobody else measures.
+Result<MachineReport> inspect(const Request& request, bool thorough);
 
 }  // namespace assay::sweep

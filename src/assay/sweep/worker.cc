@@ -1,5 +1,6 @@
 #include "assay/sweep/worker.h"
 
+#include <fcntl.h>
 #include <map>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "assay/kernel/metadata_table.h"
 #include "assay/measure/ceilings.h"
 #include "assay/sweep/confine.h"
+#include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/worker_problem.h"
 
@@ -22,8 +24,9 @@ constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the pro
 
 class Worker {
  public:
-  Worker(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup)
-      : providers_(providers), setup_(setup) {}
+  Worker(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup,
+         Surroundings place)
+      : providers_(providers), setup_(setup), place_(std::move(place)) {}
 
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
@@ -91,8 +94,33 @@ class Worker {
     answer.json["threads"] = threads_;
     answer.json["last_level_cache_bytes"] = device_->last_level_cache_bytes();
     answer.json["memory_bytes"] = device_->memory_bytes();
-    answer.json["confined"] = confine(json.value("confine", false));
+    ASSAY_TRY(const Confinement confinement, give_up_rights(json));
+    answer.json["confinement"] = to_json(confinement);
     return answer;
+  }
+
+  // Last of all: what was read and loaded until here may have been this user's alone.
+  Result<Confinement> give_up_rights(const Json& json) {
+    Protected harness;
+    harness.parent = static_cast<pid_t>(number_or(json, "parent", -1));
+    for (const char* key : {"cache", "folder"})
+      if (std::string path = json.value(key, std::string()); !path.empty())
+        harness.paths.push_back(std::move(path));
+    cache_path_ = json.value("cache", std::string());
+    cache_folder_.reset(::open(cache_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    const Confinement confinement =
+        confine(json.value("confine", false), place_, harness, cache_path_);
+    if (!confinement.other_user) cache_folder_.reset();
+    return confinement;
+  }
+
+  // The cache as it can be reached by a user who may not enter the folders above it.
+  Artifact reachable(Artifact artifact) const {
+    const std::string file = artifact.file.string();
+    if (cache_folder_ && file.starts_with(cache_path_ + '/'))
+      artifact.file =
+          fmt::format("/proc/self/fd/{}{}", cache_folder_.get(), file.substr(cache_path_.size()));
+    return artifact;
   }
 
   // Under its own name, or as another: a copy of a library racing itself.
@@ -215,7 +243,7 @@ class Worker {
     ASSAY_TRY(Kernel kernel, kernel_from(json));
     ASSAY_TRY(const Json* artifact, member(json, "artifact"));
     ASSAY_TRY(Artifact compiled, Artifact::from_json(*artifact));
-    return std::pair(std::move(kernel), std::move(compiled));
+    return std::pair(std::move(kernel), reachable(std::move(compiled)));
   }
 
   Result<Answer> prove(Message& message) {
@@ -343,6 +371,9 @@ class Worker {
 
   const std::vector<std::unique_ptr<Provider>>& providers_;
   const CatalogSetup& setup_;
+  Surroundings place_;
+  std::string cache_path_;
+  UniqueFd cache_folder_;  // Open where this process has become another user.
   std::unique_ptr<Device> device_;
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;
@@ -355,8 +386,10 @@ class Worker {
 
 Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers,
                    const CatalogSetup& setup) {
+  ASSAY_TRY(Surroundings place, stand_guard());
+  if (place.is_guard) return {};
   MessageChannel channel{UniqueFd(kChannelFd)};
-  Worker worker(providers, setup);
+  Worker worker(providers, setup, std::move(place));
   serve(channel, [&](Message& message) { return worker.handle(message); });
   return {};
 }

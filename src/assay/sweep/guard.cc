@@ -1,0 +1,230 @@
+#include "assay/sweep/guard.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <dirent.h>
+#include <fcntl.h>
+#include <optional>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/clock.h"
+#include "assay/base/file.h"
+#include "assay/base/message_channel.h"
+#include "assay/sweep/confine.h"
+#include "assay/sweep/namespaces.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr int kChannelFd = 3;
+constexpr int64_t kHandshakeNs = 60 * kNsPerSecond;
+// Of those that a worker without a process namespace left behind: they could go on forking for
+// ever, faster than they are found.
+constexpr int64_t kSweepNs = 10 * kNsPerSecond;
+
+// Open in the guard alone: its other end shows when the guard is no more.
+struct Lifeline {
+  UniqueFd watched, held;
+  static Result<Lifeline> make() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      return fail(ErrorCode::machine, "a guard cannot be set up: {}", errno_text(errno));
+    return Lifeline{UniqueFd(ends[0]), UniqueFd(ends[1])};
+  }
+  // In a child: dies with the guard from now on. False if that is dead already.
+  bool hold_on() {
+    held.reset();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    pollfd end{watched.get(), POLLIN, 0};
+    return ::poll(&end, 1, 0) == 0;
+  }
+};
+
+void close_all_but(int kept) {
+  const auto last = static_cast<unsigned>(kept);
+#ifdef SYS_close_range
+  if ((kept == 0 || ::syscall(SYS_close_range, 0U, last - 1, 0U) == 0) &&
+      ::syscall(SYS_close_range, last + 1, ~0U, 0U) == 0)
+    return;
+#endif
+  for (int fd = 0; fd < 1024; ++fd)
+    if (fd != kept) ::close(fd);
+}
+
+// The init of the process namespace: reaps what has lost its parent, and takes everybody with it
+// when the guard ends it. Nobody inside can signal it.
+void be_init(Lifeline& lifeline) {
+  ::signal(SIGCHLD, SIG_IGN);
+  if (!lifeline.hold_on()) return;
+  close_all_but(lifeline.watched.get());
+  for (;;) ::pause();
+}
+
+// Children of this process, adopted ones included.
+std::vector<pid_t> own_children() {
+  std::vector<pid_t> children;
+  DIR* processes = ::opendir("/proc");
+  if (processes == nullptr) return children;
+  while (const dirent* entry = ::readdir(processes)) {
+    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    if (pid <= 0) continue;
+    const auto text = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+    // "PID (name) S PPID ...": the name may hold anything.
+    const auto name_end = text ? text->rfind(')') : std::string::npos;
+    if (name_end == std::string::npos || name_end + 4 >= text->size()) continue;
+    if (std::strtol(text->c_str() + name_end + 4, nullptr, 10) == ::getpid())
+      children.push_back(pid);
+  }
+  ::closedir(processes);
+  return children;
+}
+
+class Guard {
+ public:
+  Guard(MessageChannel channel, bool wants_namespaces)
+      : channel_(std::move(channel)), wants_namespaces_(wants_namespaces) {}
+
+  // An error is the guard's alone, and told.
+  Result<Surroundings> stand() {
+    auto place = begin();
+    if (!place) (void)channel_.send({{"error", place.error().message}});
+    return place;
+  }
+
+ private:
+  Result<Surroundings> begin() {
+    Surroundings place;
+    place.guard = ::getpid();
+    ASSAY_TRY(lifeline_, Lifeline::make());
+    Namespaces own;
+    if (wants_namespaces_) own = enter_namespaces();
+    place.own_processes = own.processes;
+    place.shared = own.why.empty() ? "" : "no namespaces: " + own.why;
+    ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    // What loses its parent becomes our child; and we outlive our own parent, to see to that.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    ::prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+    sigset_t child, before;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &child, &before);
+    ended_.reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!ended_) return fail(ErrorCode::machine, "a guard cannot be set up: {}", errno_text(errno));
+
+    if (place.own_processes) {
+      init_ = ::fork();
+      if (init_ == 0) {
+        be_init(*lifeline_);
+        return Surroundings{.is_guard = true};
+      }
+      if (init_ < 0) return fail(ErrorCode::machine, "cannot fork: {}", errno_text(errno));
+    }
+    worker_ = ::fork();
+    if (worker_ < 0) return fail(ErrorCode::machine, "cannot fork: {}", errno_text(errno));
+    if (worker_ == 0) {
+      ::sigprocmask(SIG_SETMASK, &before, nullptr);
+      return be_worker(std::move(place), own);
+    }
+    ::close(kChannelFd);  // Its end is to be seen when the worker's copy is closed.
+    lifeline_->watched.reset();
+    if (channel_.send({{"worker", worker_}})) watch();
+    end_all();
+    if (status_) (void)channel_.send({{"status", *status_}});
+    return Surroundings{.is_guard = true};
+  }
+
+  Result<Surroundings> be_worker(Surroundings place, const Namespaces& own) {
+    // A session of its own: what it sends to its group does not reach the guard.
+    ::setsid();
+    if (!lifeline_->hold_on()) return Surroundings{.is_guard = true};
+    channel_.close();
+    lifeline_.reset();
+    ended_.reset();
+    if (own.mounts) {
+      place.own_proc = mount_own_proc();
+      place.read_only = mount_all_read_only();
+      if (!place.read_only)
+        place.shared = "file systems cannot be made read-only: " + errno_text(errno);
+    }
+    // Now, while there is one thread: libraries start theirs when they are loaded, and each thread
+    // has its own.
+    if (wants_namespaces_) forbid_new_privileges();
+    if (own.users) drop_capabilities();
+    return place;
+  }
+
+  // Until the worker has ended, or the parent wants it to.
+  void watch() {
+    while (!status_) {
+      pollfd watched[2] = {{ended_.get(), POLLIN, 0}, {channel_.fd(), POLLIN, 0}};
+      if (::poll(watched, 2, -1) < 0 && errno != EINTR) return;
+      if (watched[1].revents != 0) return;
+      signalfd_siginfo ignored{};
+      while (::read(ended_.get(), &ignored, sizeof ignored) > 0) {
+      }
+      while (reap(WNOHANG)) {
+      }
+    }
+  }
+
+  // One child that has ended. False if there is none (yet).
+  bool reap(int flags) {
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, flags);
+    if (ended == worker_) status_ = status;
+    return ended > 0;
+  }
+
+  void end_all() {
+    if (!status_) ::kill(worker_, SIGKILL);
+    if (init_ > 0) {
+      // The kernel ends the whole namespace, and lets us reap its init when nobody is left.
+      ::kill(init_, SIGKILL);
+      while (reap(0)) {
+      }
+      return;
+    }
+    const int64_t deadline = monotonic_ns() + kSweepNs;
+    while (monotonic_ns() < deadline) {
+      while (reap(WNOHANG)) {
+      }
+      const std::vector<pid_t> left = own_children();
+      if (left.empty()) return;
+      for (const pid_t pid : left) ::kill(pid, SIGKILL);
+      // Each that ends hands its own children to us.
+      pollfd some{ended_.get(), POLLIN, 0};
+      ::poll(&some, 1, 50);
+      signalfd_siginfo ignored{};
+      while (::read(ended_.get(), &ignored, sizeof ignored) > 0) {
+      }
+    }
+  }
+
+  MessageChannel channel_;
+  bool wants_namespaces_;
+  std::optional<Lifeline> lifeline_;
+  UniqueFd ended_;  // Readable when a child has ended.
+  pid_t init_ = -1, worker_ = -1;
+  std::optional<int> status_;  // The worker's.
+};
+
+}  // namespace
+
+Result<Surroundings> stand_guard() {
+  if (::fcntl(kGuardFd, F_GETFD) < 0) return Surroundings{.shared = "there is no guard"};
+  MessageChannel channel{UniqueFd(kGuardFd)};
+  ASSAY_TRY(const Message wanted, channel.receive(monotonic_ns() + kHandshakeNs));
+  const auto wish = wanted.json.find("private");
+  return Guard(std::move(channel), wish != wanted.json.end() && *wish == true).stand();
+}
+
+}  // namespace assay::sweep

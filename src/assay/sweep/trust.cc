@@ -1,0 +1,43 @@
+#include "assay/sweep/trust.h"
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+
+namespace assay::sweep {
+namespace {
+constexpr std::string_view kTimer = "the timer lives there too, bracketed by the parent's clock";
+
+// Why less was had than could be had elsewhere.
+std::string in_brackets(const std::string& why) { return why.empty() ? "" : " (" + why + ")"; }
+}  // namespace
+
+Trust trust_in(const Confinement& confinement) {
+  const std::string shared = in_brackets(confinement.shared);
+  if (!confinement.holds())
+    return {TrustGrade::unconfined_native,
+            fmt::format("native code that can go further than its process: {}{}; {}",
+                        join(confinement.gaps, ", "), shared, kTimer)};
+  const char* how = confinement.other_user && confinement.own_namespaces
+                        ? "of a user of their own, in namespaces of their own"
+                    : confinement.other_user ? "of a user of their own"
+                                             : "in namespaces of their own";
+  return {TrustGrade::confined_native,
+          fmt::format("native code in processes {}{}, without privileges, which can neither signal "
+                      "nor read assay nor write its files; {}",
+                      how, shared, kTimer)};
+}
+
+Status TrustLog::add(const Confinement& confinement) {
+  Trust trust = trust_in(confinement);
+  if (weakest_ && trust.grade <= weakest_->grade) return {};
+  weakest_ = std::move(trust);
+  return journal_.add_trust(*weakest_);
+}
+
+Trust TrustLog::weakest() const {
+  return weakest_.value_or(
+      Trust{TrustGrade::unconfined_native, "no candidate was run as native code"});
+}
+
+}  // namespace assay::sweep
