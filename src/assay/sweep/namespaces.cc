@@ -56,7 +56,8 @@ Namespaces enter_namespaces() {
     map_own_user(user, group);
   }
   if (!done) {
-    entered.why = errno_text(errno);
+    // The error for a limit that is reached, or 0, is that of a full disk.
+    entered.why = errno == ENOSPC ? "the system allows no more of them" : errno_text(errno);
     return entered;
   }
   entered.processes = true;
