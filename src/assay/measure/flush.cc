@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -10,12 +11,33 @@ namespace assay::measure {
 
 #if defined(__x86_64__)
 
-bool flush_from_caches(std::span<const std::byte> bytes) {
-  constexpr uintptr_t kLine = 64;
-  const auto first = reinterpret_cast<uintptr_t>(bytes.data()) / kLine * kLine;
-  const auto end = reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size();
+namespace {
+
+constexpr uintptr_t kLine = 64;
+
+// Flushes run side by side, where those of the older instruction wait for each other.
+__attribute__((target("clflushopt"))) void flush_lines_unordered(uintptr_t first, uintptr_t end) {
+  for (uintptr_t line = first; line < end; line += kLine)
+    _mm_clflushopt(reinterpret_cast<void*>(line));
+}
+
+void flush_lines(uintptr_t first, uintptr_t end) {
   for (uintptr_t line = first; line < end; line += kLine)
     _mm_clflush(reinterpret_cast<const void*>(line));
+}
+
+bool has_clflushopt() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & bit_CLFLUSHOPT) != 0;
+}
+
+}  // namespace
+
+bool flush_from_caches(std::span<const std::byte> bytes) {
+  static const bool unordered = has_clflushopt();
+  const auto first = reinterpret_cast<uintptr_t>(bytes.data()) / kLine * kLine;
+  const auto end = reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size();
+  (unordered ? flush_lines_unordered : flush_lines)(first, end);
   _mm_mfence();
   return true;
 }

@@ -19,8 +19,10 @@ constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the 
 constexpr double kConfirmersShare = 1.0 / 4;  // Of all confirming processes together.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
-// Thread pools must sleep between bursts, and use the cores they are given: libraries read this
-// when they are mapped, so it is set when the worker is executed.
+// Thread pools must sleep between bursts, and use the cores they are given; between the launches of
+// one burst they may spin, as they do in a caller's loop: for a fraction of a millisecond, where
+// OpenBLAS would spin for 2^28 cycles and keep every other kernel waiting. Libraries read this when
+// they are mapped, so it is set when the worker is executed.
 std::vector<std::string> worker_environment(const Request& request) {
   std::vector<std::string> environment = request.environment;
   const auto set = [&](std::string_view name, const std::string& value) {
@@ -31,8 +33,9 @@ std::vector<std::string> worker_environment(const Request& request) {
   };
   const std::string threads = fmt::to_string(std::max(1, request.threads));
   set("OMP_WAIT_POLICY", "passive");
-  set("GOMP_SPINCOUNT", "0");
-  set("KMP_BLOCKTIME", "0");
+  set("GOMP_SPINCOUNT", "10000");        // Pauses: 0.1 to 0.5 ms.
+  set("KMP_BLOCKTIME", "1");             // Milliseconds.
+  set("OPENBLAS_THREAD_TIMEOUT", "20");  // 2^20 cycles: 0.2 to 0.5 ms.
   set("OMP_DYNAMIC", "false");
   set("OMP_NUM_THREADS", threads);
   set("OPENBLAS_NUM_THREADS", threads);

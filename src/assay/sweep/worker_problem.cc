@@ -17,9 +17,13 @@ namespace {
 constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr int kLeastSets = 4;         // Placements per process and problem; method.md, section 2.
 constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; method.md, section 1.
-// More sets than this would fill the memory with copies of a small operand: what their total lacks
-// to be cold by itself is flushed from the caches after each use instead.
+// More sets than this, or of more bytes, would fill the memory with copies of the operands and of
+// every layout that they are packed into: then each set is flushed from the caches after its use,
+// and a few of them do.
 constexpr int kMostSets = 64;
+constexpr double kMostRotatedBytes = 0x1.8p28;  // Three times the caches of most machines.
+constexpr double kFlushedBytes = 0x1p26;
+constexpr int kLeastFlushedSets = 8;
 constexpr int kOutputRing = 2;  // Outputs of one kernel that survive its next launches.
 constexpr int kWorkspaceCopies = 4;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
@@ -226,11 +230,14 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
       cold_bytes += static_cast<double>(operand.span_bytes);
   int count = kLeastSets;
   if (cold_bytes > 0) {
-    const double wanted =
-        kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
+    const double bytes = kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes());
+    const double wanted = bytes / cold_bytes;
     const bool can_flush = measure::flush_from_caches({});
-    flush_ = wanted > kMostSets && can_flush;
-    count = flush_ ? kMostSets : std::max(count, static_cast<int>(std::min(wanted, 1e6)) + 1);
+    flush_ =
+        can_flush && (wanted > kMostSets || (bytes > kMostRotatedBytes && wanted > kLeastSets));
+    count = flush_ ? std::clamp(static_cast<int>(std::min(kFlushedBytes / cold_bytes, 1e6)),
+                                kLeastFlushedSets, kMostSets)
+                   : std::max(count, static_cast<int>(std::min(wanted, 1e6)) + 1);
   }
   // Even, so that output ring and sets stay in step.
   count += count % 2;
