@@ -130,6 +130,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   for (const size_t index : entrants)
     keep.push_back(field.candidates[index].outcome.id == result.baseline);
   std::vector<stats::Burst> first(entrants.size(), stats::Burst{0, false});
+  const auto spent = [&] { return bursts.wall_seconds() > budget_seconds; };
   for (int attempt = 0; attempt < 3; ++attempt) {
     ASSAY_TRY(const auto round, bursts.round(entrants, "race"));
     for (const auto& sample : round.samples) {
@@ -138,7 +139,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
       const double ns = static_cast<double>(sample.ns) / sample.launches;
       if (!first[at].clean || ns < first[at].ns) first[at] = {ns, true};
     }
-    if (round.complete && attempt >= 1)
+    if (round.complete && (attempt >= 1 || spent()))
       break;  // Twice: the first burst of all warms caches and clocks.
   }
   // A user's kernel is asked about, however slow: of a family with tunables, its best point.
@@ -150,6 +151,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
       dropped[static_cast<size_t>(kernel)] = true;
   std::vector<size_t> runners, gone;
   std::vector<bool> runner_keep;
+  std::vector<stats::Burst> seen;  // Of the runners.
   for (size_t i = 0; i < entrants.size(); ++i) {
     Candidate& candidate = field.candidates[entrants[i]];
     if (first[i].ns > 0) candidate.launch_ns = first[i].ns;
@@ -162,6 +164,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     } else if (candidate.alive()) {
       runners.push_back(entrants[i]);
       runner_keep.push_back(keep[i]);
+      seen.push_back(first[i]);
     }
   }
   ASSAY_TRY(bursts.close(gone));
@@ -176,9 +179,15 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   int failures = 0;
   // Alone it races nobody; how long it takes is still to be known.
   const auto lone_rounds_left = [&] {
-    return runners.size() == 1 && laps.rounds(0) < kLoneRounds &&
-           bursts.wall_seconds() <= budget_seconds;
+    return runners.size() == 1 && laps.rounds(0) < kLoneRounds && !spent();
   };
+  // Where the first look spent the budget, what it saw is the race's only round.
+  if (spent()) {
+    for (size_t i = 0; i < runners.size(); ++i)
+      if (seen[i].clean) laps.add(i, seen[i].ns, true);
+    racing.add_round(seen);
+    racing.end_by_budget();
+  }
   while (!runners.empty() && (!racing.ended() || lone_rounds_left())) {
     std::vector<size_t> who;
     for (size_t i = 0; i < runners.size(); ++i)
@@ -199,7 +208,10 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
       laps.add(at, ns, sample.clean);
       spoiled |= !sample.clean;
     }
-    if (!round.complete) continue;
+    if (!round.complete) {
+      if (spent() && racing.rounds() > 0) racing.end_by_budget();
+      continue;
+    }
     result.record.spoiled_rounds += spoiled ? 1 : 0;
     const auto out = racing.add_round(row);
     std::vector<size_t> closing;
@@ -207,7 +219,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     result.record.dropped += static_cast<int>(out.size());
     ASSAY_TRY(bursts.close(closing));
     station.observer.on_standings(racing.rounds(), show(field, runners, racing.standings(), laps));
-    if (bursts.wall_seconds() > budget_seconds && !racing.ended()) racing.end_by_budget();
+    if (spent()) racing.end_by_budget();
   }
 
   // Timed outputs are verified too, after the fact.

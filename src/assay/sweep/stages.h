@@ -50,6 +50,7 @@ struct RaceResult {
   double round_ns = 0;  // One round of the finalists, switching included.
   double timed_seconds = 0;
 };
+// It makes at least one round of all, and none that begins after its budget.
 Result<RaceResult> race(const Station& station, Field& field, double budget_seconds);
 
 // Fresh processes, fresh secret seeds, rounds fixed beforehand: the samples of a claim.

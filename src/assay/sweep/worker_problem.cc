@@ -392,8 +392,7 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, int back) {
     const auto other = std::find_if(
         kernel.recent.rbegin(), kernel.recent.rend(),
         [&](const auto& earlier) { return earlier.set % kOutputRing != use.set % kOutputRing; });
-    if (other == kernel.recent.rend()) return fail(ErrorCode::not_found, "no such timed output");
-    use = *other;
+    if (other != kernel.recent.rend()) use = *other;
   }
   TimedOutput timed;
   timed.variation = use.variation;

@@ -69,7 +69,8 @@ class WorkerProblem {
 
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
 
-  // The newest output of an open kernel (back 0), or the one before it that is still there (1).
+  // The newest output of an open kernel (back 0), or the one before it that is still there (1; the
+  // newest where there is none).
   Result<TimedOutput> timed_output(int handle, int back);
 
   // Whether the operand sets still hold what was put there. Reads all of them.
