@@ -56,8 +56,8 @@ TimerFacts measure_timer() {
   return facts;
 }
 
-int launches_per_burst(double launch_ns, const TimerFacts& timer, int at_most) {
-  const double least_ns = std::max(20'000.0, 1000.0 * timer.read_ns);
+int launches_per_burst(double launch_ns, const TimerFacts& timer, int threads, int at_most) {
+  const double least_ns = std::max(threads > 1 ? 1e6 : 20e3, 1000.0 * timer.read_ns);
   const double wanted = launch_ns > 0 ? std::ceil(least_ns / launch_ns) : at_most;
   return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(std::max(at_most, 1))));
 }

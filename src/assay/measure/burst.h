@@ -36,7 +36,8 @@ struct TimerFacts {
 };
 TimerFacts measure_timer();
 
-// Launches per burst so that it lasts at least 20 us and a thousand readings of the clock.
-int launches_per_burst(double launch_ns, const TimerFacts& timer, int at_most);
+// Launches per burst so that it lasts at least 20 us and a thousand readings of the clock; with
+// several threads a millisecond, in which waking those that sleep between bursts is lost.
+int launches_per_burst(double launch_ns, const TimerFacts& timer, int threads, int at_most);
 
 }  // namespace assay::measure

@@ -78,15 +78,17 @@ TEST(LaunchesPerBurst, LastTwentyMicrosecondsAndAThousandReadings) {
   TimerFacts timer;
   timer.read_ns = 30;
   for (const double launch_ns : {10.0, 999.0, 7'000.0, 29'999.0, 1e6}) {
-    const int launches = launches_per_burst(launch_ns, timer, 1 << 20);
+    const int launches = launches_per_burst(launch_ns, timer, 1, 1 << 20);
     EXPECT_GE(launches * launch_ns, 30'000.0);
     if (launches > 1) {
       EXPECT_LT((launches - 1) * launch_ns, 30'000.0) << "no more than it takes";
     }
   }
-  EXPECT_EQ(launches_per_burst(10, timer, 16), 16);
-  EXPECT_EQ(launches_per_burst(1e9, timer, 16), 1);
-  EXPECT_EQ(launches_per_burst(0, timer, 0), 1);
+  EXPECT_EQ(launches_per_burst(10, timer, 1, 16), 16);
+  EXPECT_EQ(launches_per_burst(1e9, timer, 1, 16), 1);
+  EXPECT_EQ(launches_per_burst(0, timer, 1, 0), 1);
+  EXPECT_EQ(launches_per_burst(100e3, timer, 1, 16), 1);
+  EXPECT_EQ(launches_per_burst(100e3, timer, 2, 16), 10);
 }
 
 TEST(Timer, ReadsInFiniteTime) {

@@ -157,6 +157,7 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
     total += static_cast<double>(taken.back().ns);
   }
   timed_ns_ += total;
+  bursts_ += static_cast<int>(order.size());
   // The timer lives in the candidate's process: what it says must fit into what we saw ourselves.
   if (total > bracket + kBracketSlackNs) {
     round.complete = false;

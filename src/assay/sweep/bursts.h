@@ -46,8 +46,9 @@ class Bursts {
   Status close(const std::vector<size_t>& who);
   Status unload();
 
-  double timed_seconds() const { return timed_ns_ * 1e-9; }
-  double wall_seconds() const { return wall_ns_ * 1e-9; }  // Of rounds, by the parent's clock.
+  double seconds() const { return wall_ns_ * 1e-9; }  // Of all bursts, by the parent's clock.
+  // What one burst took beside its launches: waiting for quiet, flushing, switching.
+  double overhead_ns() const { return bursts_ > 0 ? (wall_ns_ - timed_ns_) / bursts_ : 0; }
   const measure::TimerFacts& timer() const { return timer_; }
   int sets() const { return sets_; }
   bool is_open(size_t candidate) const;
@@ -77,6 +78,7 @@ class Bursts {
   int rounds_ = 0;  // Since open().
   measure::TimerFacts timer_;
   double timed_ns_ = 0, wall_ns_ = 0;
+  int bursts_ = 0;
 };
 
 }  // namespace assay::sweep

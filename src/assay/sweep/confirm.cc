@@ -125,7 +125,7 @@ Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceRe
     ASSAY_TRY(bursts.unload());
     ASSAY_TRY(samples.seed, instances.reveal());
     ASSAY_TRY(instances.drop());
-    result.timed_seconds += bursts.timed_seconds();
+    result.timed_seconds += bursts.seconds();
     confirmation.processes.push_back(std::move(samples));
   }
   ASSAY_TRY(base.drop());

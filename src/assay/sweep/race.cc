@@ -121,6 +121,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     const bool isolated = station.condition.spacing == measure::Spacing::isolated;
     candidate.launches = isolated ? 1
                                   : measure::launches_per_burst(candidate.launch_ns, bursts.timer(),
+                                                                station.crew.facts().threads,
                                                                 std::max(1, bursts.sets() / 2));
   };
   std::ranges::for_each(entrants, set_launches);
@@ -130,7 +131,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   for (const size_t index : entrants)
     keep.push_back(field.candidates[index].outcome.id == result.baseline);
   std::vector<stats::Burst> first(entrants.size(), stats::Burst{0, false});
-  const auto spent = [&] { return bursts.wall_seconds() > budget_seconds; };
+  const auto spent = [&] { return bursts.seconds() > budget_seconds; };
   for (int attempt = 0; attempt < 3; ++attempt) {
     ASSAY_TRY(const auto round, bursts.round(entrants, "race"));
     for (const auto& sample : round.samples) {
@@ -266,15 +267,14 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
     if (result.candidate.empty() && may_be_candidate(station.request, candidate))
       result.candidate = candidate.outcome.id;
-    result.round_ns +=
-        candidate.launch_ns * candidate.launches + 150e3;  // Switching, measured at ~0.1 ms.
+    result.round_ns += candidate.launch_ns * candidate.launches + bursts.overhead_ns();
   }
   if (result.candidate.empty()) result.candidate = result.leader;
   result.spread = stats::confirm_spread(standing_still, finalists, station.request.margin);
   result.record.rounds = runners.size() == 1 ? laps.rounds(0) : racing.rounds();
   result.record.end = racing.ended() ? name_of(*racing.ended()) : "no kernel left";
   result.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-  result.timed_seconds = bursts.timed_seconds();
+  result.timed_seconds = bursts.seconds();
   return result;
 }
 

@@ -46,9 +46,9 @@ struct RaceResult {
   RaceRecord record;
   std::vector<std::string> finalists;  // Ids; leader first.
   std::string leader, candidate, baseline, incumbent;
-  double spread = 0;    // Of one round's log ratio, which confirming has to beat.
-  double round_ns = 0;  // One round of the finalists, switching included.
-  double timed_seconds = 0;
+  double spread = 0;         // Of one round's log ratio, which confirming has to beat.
+  double round_ns = 0;       // One round of the finalists, switching included.
+  double timed_seconds = 0;  // Of bursts and of what they need around them.
 };
 // It makes at least one round of all, and none that begins after its budget.
 Result<RaceResult> race(const Station& station, Field& field, double budget_seconds);

@@ -22,8 +22,8 @@ constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; method.md, secti
 // and a few of them do.
 constexpr int kMostSets = 64;
 constexpr double kMostRotatedBytes = 0x1.8p28;  // Three times the caches of most machines.
-constexpr double kFlushedBytes = 0x1p26;
-constexpr int kLeastFlushedSets = 8;
+constexpr double kFlushedBytes = 0x1p27;
+constexpr int kLeastFlushedSets = 16;
 constexpr int kOutputRing = 2;  // Outputs of one kernel that survive its next launches.
 constexpr int kWorkspaceCopies = 4;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
