@@ -76,6 +76,7 @@ void describe(A& a, T& problem) {
   a("ceiling", problem.ceiling);
   a("flips", problem.flips);
   a("no_winner", problem.no_winner);
+  a("findings", problem.findings);
 }
 
 namespace {

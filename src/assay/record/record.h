@@ -102,7 +102,8 @@ struct ProblemRecord {
   double ceiling_share = 0;                 // The winner's, 0 unknown.
   std::string ceiling;                      // Of which ceiling: "read", "flops_f32".
   std::vector<SignFlip> flips;
-  std::string no_winner;  // Why there is none; empty where there is one.
+  std::string no_winner;          // Why there is none; empty where there is one.
+  std::vector<Finding> findings;  // On all that was timed: "cache_unproven".
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {

@@ -40,6 +40,7 @@ Status Bursts::load() {
                 kOpenSeconds, "placing operands"));
   ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
   sets_ = static_cast<int>(sets);
+  ASSAY_TRY(cold_doubt_, text(rotated.json, "cold_doubt"));
   return {};
 }
 

@@ -51,6 +51,8 @@ class Bursts {
   double overhead_ns() const { return bursts_ > 0 ? (wall_ns_ - timed_ns_) / bursts_ : 0; }
   const measure::TimerFacts& timer() const { return timer_; }
   int sets() const { return sets_; }
+  // Why operands may not have been cold; empty where they were, or need not be.
+  const std::string& cold_doubt() const { return cold_doubt_; }
   bool is_open(size_t candidate) const;
 
  private:
@@ -73,6 +75,7 @@ class Bursts {
   Child* worker_ = nullptr;
   uint64_t seed_ = 1;
   int sets_ = 0;
+  std::string cold_doubt_;
   std::map<size_t, int> handles_;
   bool one_by_one_ = false;
   int rounds_ = 0;  // Since open().

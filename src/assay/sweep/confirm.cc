@@ -126,6 +126,7 @@ Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceRe
     ASSAY_TRY(samples.seed, instances.reveal());
     ASSAY_TRY(instances.drop());
     result.timed_seconds += bursts.seconds();
+    if (!bursts.cold_doubt().empty()) result.cold_doubt = bursts.cold_doubt();
     confirmation.processes.push_back(std::move(samples));
   }
   ASSAY_TRY(base.drop());

@@ -275,6 +275,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   result.record.end = racing.ended() ? name_of(*racing.ended()) : "no kernel left";
   result.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   result.timed_seconds = bursts.seconds();
+  result.cold_doubt = bursts.cold_doubt();
   return result;
 }
 

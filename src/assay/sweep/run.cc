@@ -261,6 +261,7 @@ Status confirm_leaders(const Station& station, Field& field, RaceResult& race,
   for (int attempt = 0; attempt < 2 && !race.finalists.empty(); ++attempt) {
     ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
     totals.timed_seconds += confirmed.timed_seconds;
+    if (!confirmed.cold_doubt.empty()) race.cold_doubt = confirmed.cold_doubt;
     show_finalists(record, field, race);
     confirmed.confirmation.conclusion = conclude(record, confirmed.confirmation, options);
     record.confirmations.push_back(std::move(confirmed.confirmation));
@@ -314,6 +315,7 @@ Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quar
     if (count_alive(field) == alive) break;
     station.crew.dismiss_confirmers();
   }
+  if (!race.cold_doubt.empty()) record.findings.push_back({"cache_unproven", race.cold_doubt});
   fill_kernels(record, std::move(field));
   if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
     record.no_winner = race.finalists.empty()    ? "no kernel was proven right and timed"
@@ -387,6 +389,9 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     if (!was_finished) ASSAY_TRY(journal.add_problem(finished));
     observer.on_problem_done(i, finished, was_finished);
     count(record.totals, finished);
+    for (const Finding& finding : finished.findings)
+      record.findings.push_back(
+          {finding.code, fmt::format("{}: {}", problem.name(), finding.sentence)});
     quarantine.add(finished);
     record.problems.push_back(headline_of(std::move(finished)));
     // What one problem did not need, the others may have.

@@ -49,6 +49,7 @@ struct RaceResult {
   double spread = 0;         // Of one round's log ratio, which confirming has to beat.
   double round_ns = 0;       // One round of the finalists, switching included.
   double timed_seconds = 0;  // Of bursts and of what they need around them.
+  std::string cold_doubt;    // Why operands may not have been cold, if there is doubt.
 };
 // It makes at least one round of all, and none that begins after its budget.
 Result<RaceResult> race(const Station& station, Field& field, double budget_seconds);
@@ -57,6 +58,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
 struct ConfirmResult {
   Confirmation confirmation;  // Without a conclusion.
   double timed_seconds = 0;
+  std::string cold_doubt;  // As of a race; of the last process in doubt.
   std::vector<Ceiling> ceilings;
 };
 Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceResult& race,

@@ -276,6 +276,7 @@ class Worker {
     ASSAY_TRY(problem->make_rotation(condition));
     Answer answer;
     answer.json["sets"] = problem->sets();
+    answer.json["cold_doubt"] = problem->cold_doubt();
     return answer;
   }
 

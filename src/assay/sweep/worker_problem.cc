@@ -8,6 +8,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
+#include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
 #include "assay/sweep/float_control.h"
 
@@ -28,6 +29,12 @@ constexpr int kOutputRing = 2;  // Outputs of one kernel that survive its next l
 constexpr int kWorkspaceCopies = 4;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
 constexpr int64_t kRestNs = kNsPerSecond;
+
+bool is_cold(const Operand& operand, const measure::Condition& condition) {
+  return condition.cache == measure::Cache::cold ||
+         (condition.cache == measure::Cache::cold_weights &&
+          operand.lifetime == Lifetime::constant);
+}
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
@@ -225,14 +232,12 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
   const auto operands = problem_.operands();
   double cold_bytes = 0;
   for (const Operand& operand : operands)
-    if (condition.cache == measure::Cache::cold ||
-        (condition.cache == measure::Cache::cold_weights && operand.lifetime == Lifetime::constant))
-      cold_bytes += static_cast<double>(operand.span_bytes);
+    if (is_cold(operand, condition)) cold_bytes += static_cast<double>(operand.span_bytes);
+  const bool can_flush = measure::flush_from_caches({});
   int count = kLeastSets;
   if (cold_bytes > 0) {
     const double bytes = kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes());
     const double wanted = bytes / cold_bytes;
-    const bool can_flush = measure::flush_from_caches({});
     flush_ =
         can_flush && (wanted > kMostSets || (bytes > kMostRotatedBytes && wanted > kLeastSets));
     count = flush_ ? std::clamp(static_cast<int>(std::min(kFlushedBytes / cold_bytes, 1e6)),
@@ -265,7 +270,36 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
     const auto varied = source.arena.at(source.index[operand]);
     pristine_varied_.assign(varied.begin(), varied.end());
   }
+  cold_doubt_ = cold_bytes > 0 ? check_cold() : std::string();
+  if (!cold_doubt_.empty() && can_flush && !flush_) {
+    flush_ = true;
+    cold_doubt_ = check_cold();
+  }
   return {};
+}
+
+// Reads what launches would, as they would find it.
+std::string WorkerProblem::check_cold() {
+  constexpr size_t kSets = 8;
+  const auto operands = problem_.operands();
+  std::vector<measure::Regions> regions;
+  size_t bytes = 0;
+  for (size_t s = 0; s < std::min(kSets, sets_.size()); ++s) {
+    if (flush_) flush(s, {});
+    measure::Regions& set = regions.emplace_back();
+    bytes = 0;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (sets_[s].data[i] == nullptr || !is_cold(operands[i], condition_)) continue;
+      set.push_back({static_cast<const std::byte*>(sets_[s].data[i]),
+                     static_cast<size_t>(operands[i].span_bytes)});
+      bytes += set.back().size();
+    }
+  }
+  std::string doubt = measure::doubt_of_cold(measure::probe_reads(regions), bytes,
+                                             device_.last_level_cache_bytes());
+  // The first launches must not find what was read here.
+  for (size_t s = 0; s < regions.size(); ++s) flush(s, {});
+  return doubt;
 }
 
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
@@ -370,9 +404,7 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
 void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& panels) {
   const auto operands = problem_.operands();
   for (size_t i = 0; i < operands.size(); ++i) {
-    const bool cold =
-        condition_.cache == measure::Cache::cold || operands[i].lifetime == Lifetime::constant;
-    if (cold && sets_[s].data[i] != nullptr)
+    if (is_cold(operands[i], condition_) && sets_[s].data[i] != nullptr)
       measure::flush_from_caches({static_cast<const std::byte*>(sets_[s].data[i]),
                                   static_cast<size_t>(operands[i].span_bytes)});
   }

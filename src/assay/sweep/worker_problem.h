@@ -53,6 +53,9 @@ class WorkerProblem {
   // a process's mean is over many placements of buffers, workspaces and panels.
   Status make_rotation(const measure::Condition& condition);
   int sets() const { return static_cast<int>(sets_.size()); }
+  // Why cold operands may have been read from a cache nevertheless; empty where it was seen that
+  // they were not.
+  const std::string& cold_doubt() const { return cold_doubt_; }
 
   struct Opened {
     int handle = 0;
@@ -62,11 +65,11 @@ class WorkerProblem {
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact);
   void close(int handle);
 
-  // One burst of `launches` of an open kernel, on the next sets.
   // Whether every thread but this one came to rest, given time that any honest pool is content
   // with.
   bool at_rest();
 
+  // One burst of `launches` of an open kernel, on the next sets.
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
 
   // The newest output of an open kernel (back 0), or the one before it that is still there (1; the
@@ -97,6 +100,7 @@ class WorkerProblem {
   WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
                 uint64_t seed);
   void vary(Set& set, uint64_t seed);
+  std::string check_cold();
   void flush(size_t set, const std::vector<std::span<std::byte>>& panels);
   uint64_t next_seed();
 
@@ -121,6 +125,7 @@ class WorkerProblem {
   size_t cursor_ = 0;
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   bool flush_ = false;     // Sets are too few to be cold by rotation alone.
+  std::string cold_doubt_;
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };
