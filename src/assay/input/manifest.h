@@ -6,7 +6,7 @@
 //   - name: my_gemm              # Default: entry.
 //     provider: cpp_source       # Default: by the source's extension.
 //     source: my_gemm.cc         # Relative to the manifest. Not in a head comment.
-//     entry: my_gemm             # The function, extern "C".
+//     entry: my_gemm             # The function; extern "C" is not needed.
 //     operation: gemm            # The default.
 //     dtype: f32                 # Of a, b, out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
 //     accumulate: f32            # Default: any that a problem asks for.
