@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "assay/base/file.h"
+#include "assay/base/text.h"
 #include "assay/compare/compare.h"
 #include "assay/compare/recompute.h"
 #include "assay/report/compare_report.h"
@@ -74,6 +76,7 @@ class CompareCommand : public Command {
     const std::filesystem::path baseline =
         baseline_.empty() ? std::filesystem::path(kDefaultFolder) / results_file_name("cutlass")
                           : std::filesystem::path(baseline_);
+    ASSAY_TRY(check_output(output_path(baseline)));
     ASSAY_TRY(const ResultsFile first, load_results_file(baseline.string(), names));
     std::vector<ResultsFile> others;
     for (const std::string& path : provider_files(baseline)) {
@@ -100,6 +103,16 @@ class CompareCommand : public Command {
     std::vector<std::string> files = providers_;
     if (triton_) files.push_back((baseline.parent_path() / results_file_name("triton")).string());
     return files;
+  }
+
+  // An earlier comparison is replaced; nothing else is.
+  static Status check_output(const std::string& path) {
+    if (!std::filesystem::exists(path)) return {};
+    const auto text = read_file(path);
+    if (text && text->find(kComparisonSchema) != std::string::npos) return {};
+    return fail(ErrorCode::invalid_input,
+                "--output: '{}' is there already and is no comparison of assay; name another file",
+                sanitize(path, 300));
   }
 
   std::string output_path(const std::filesystem::path& baseline) const {

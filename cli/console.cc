@@ -1,6 +1,7 @@
 #include "cli/console.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -56,7 +57,8 @@ int Console::height_error() const {
 void Console::result(std::string_view text) {
   const std::lock_guard lock(mutex_);
   clear_block();
-  put(STDOUT_FILENO, text);
+  if (const Status written = write_all(STDOUT_FILENO, text); !written && errno != EPIPE)
+    lost_result_ = written.error().message;
 }
 
 void Console::progress(std::string_view line) { note(line); }

@@ -28,7 +28,9 @@ class Console {
   int height_error() const;
 
   // Each takes whole lines, and clears a drawn block first. Safe to call from any thread.
-  void result(std::string_view text);     // stdout. A reader that went away is not an error.
+  void result(std::string_view text);  // stdout. A reader that went away is not an error.
+  // Why stdout did not take a result; empty where it did.
+  const std::string& lost_result() const { return lost_result_; }
   void progress(std::string_view line);   // stderr, unless quiet.
   void note(std::string_view line);       // stderr, unless quiet.
   void error(std::string_view sentence);  // stderr: "assay: ...".
@@ -40,6 +42,7 @@ class Console {
  private:
   void clear_block();
 
+  std::string lost_result_;
   bool json_ = false, quiet_ = false, colour_out_ = false, colour_error_ = false, live_ = false;
   int verbosity_ = 0;
   int drawn_lines_ = 0;

@@ -123,9 +123,10 @@ class Program {
     }
     if (const std::string unknown = unknown_flag(words_, app_, app_); !unknown.empty())
       return fail(ErrorCode::invalid_input, "{} (assay --help lists what there is)", unknown);
-    return fail(ErrorCode::invalid_input,
-                "which command? Try `assay race my.cc --shape m=16,n=4096,k=4096,dtype=f32`, or "
-                "`assay --help`");
+    return fail(
+        ErrorCode::invalid_input,
+        "which command? Try `assay race my.cc --shape m=16,n=4096,k=1024,dtype=f32,layout=tt`, or "
+        "`assay --help`");
   }
 
   Result<Config> read_config_of(const CLI::App&) {
@@ -188,6 +189,10 @@ int run_program(int argc, char** argv) {
     if (argc == 2 && std::strcmp(argv[1], "referee") == 0) return finish(sweep::referee_main());
     Program program(argc, argv);
     const Result<int> code = program.run();
+    if (const std::string& why = program.console().lost_result(); !why.empty()) {
+      program.console().error("the result could not be written: " + why);
+      return kMachineFailed;
+    }
     if (code) return *code;
     program.console().error(code.error().message);
     return exit_code(code.error().code);

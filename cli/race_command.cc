@@ -24,7 +24,7 @@ class RaceCommand : public Command {
     return "Race your kernel against the stock pool: one verdict";
   }
   const char* example() const override {
-    return "assay race my_gemm.cc --shape m=16,n=6144,k=4096,dtype=f32";
+    return "assay race my_gemm.cc --shape m=16,n=4096,k=1024,dtype=f32,layout=tt";
   }
 
   void declare(CLI::App& app) override {

@@ -34,10 +34,12 @@ std::string refused_text(const std::map<std::string, std::vector<std::string>>& 
   std::string out;
   for (const auto& [problem, sentences] : refused) {
     out += sanitize(problem, 200) + '\n';
-    out += line_text(
-        {"verdict", fmt::format("none: {} was refused: {}", sanitize(kernel, 200),
-                                sentences.empty() ? "no reason was given" : join(sentences, "; "))},
-        style);
+    out +=
+        line_text({"verdict", fmt::format("none: {} was refused: {}", sanitize(kernel, 200),
+                                          sentences.empty()
+                                              ? "its constraints leave none of its tunables' values"
+                                              : join(sentences, "; "))},
+                  style);
   }
   return out;
 }

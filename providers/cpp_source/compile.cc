@@ -75,6 +75,15 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
     std::string_view sentence = text.substr(at + kMarker.size());
     return fmt::format("{}: {}", entry.origin, sanitize(sentence.substr(0, sentence.find('\n'))));
   }
+  // The shim names the entry point and nothing else of the user's.
+  if (const size_t at = text.find(fmt::format("{}:", kShimFile)); at != std::string_view::npos) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    for (const std::string& name : {entry.entry, entry.prepare_entry})
+      if (!name.empty() && line.find("error:") != std::string_view::npos &&
+          line.find(fmt::format("'{}'", name)) != std::string_view::npos)
+        return fmt::format("{}: {} defines no function '{}'", entry.origin,
+                           entry.source.filename().string(), sanitize(name, 80));
+  }
   std::string lines;
   int count = 0;
   for (const std::string_view line : split(text, '\n')) {

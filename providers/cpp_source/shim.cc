@@ -16,13 +16,17 @@ union Slot {
   Integer integer;
   double real;
 };
-enum class Kind { pointer, integer, real };
+// Pointers to elements of as many bytes, or of any.
+enum class Kind { pointer = 0, pointer_1 = 1, pointer_2 = 2, pointer_4 = 4, pointer_8 = 8, integer, real };
 template <Kind... kKinds> struct Kinds {};
 
 template <class T> constexpr bool is_pointer = false;
 template <class T> constexpr bool is_pointer<T*> = true;
 template <class T> constexpr bool is_void = false;
 template <> constexpr bool is_void<void> = true;
+template <> constexpr bool is_void<const void> = true;
+template <class T> constexpr int element_bytes = 0;
+template <class T> requires (!is_void<T>) constexpr int element_bytes<T*> = sizeof(T);
 template <class T> constexpr bool is_real = false;
 template <> constexpr bool is_real<float> = true;
 template <> constexpr bool is_real<double> = true;
@@ -38,9 +42,13 @@ template <class T> struct Plain<const T&> { using Type = T; };
 template <class Parameter, Kind kKind>
 auto argument(const Slot& slot, void* const* data, bool& narrowed) {
   using T = typename Plain<Parameter>::Type;
-  if constexpr (kKind == Kind::pointer) {
+  if constexpr (kKind <= Kind::pointer_8) {
     static_assert(is_pointer<T>, "assay: a, b, c, out, workspace and prepared are pointers, but "
                   "the function takes something else in the place of one");
+    // Bytes are everybody's type, and so is void.
+    static_assert(kKind == Kind::pointer || element_bytes<T> <= 1 ||
+                  element_bytes<T> == static_cast<int>(kKind), "assay: an operand's elements are "
+                  "not as wide as those that the function takes a pointer to; say its dtype");
     if constexpr (is_pointer<T>)
       return static_cast<T>(slot.integer < 0 ? nullptr : data[slot.integer]);
   } else if constexpr (kKind == Kind::integer) {
@@ -101,6 +109,14 @@ std::string_view kind_text(SlotKind kind) {
   switch (kind) {
     case SlotKind::pointer:
       return "assay_shim::Kind::pointer";
+    case SlotKind::pointer_1:
+      return "assay_shim::Kind::pointer_1";
+    case SlotKind::pointer_2:
+      return "assay_shim::Kind::pointer_2";
+    case SlotKind::pointer_4:
+      return "assay_shim::Kind::pointer_4";
+    case SlotKind::pointer_8:
+      return "assay_shim::Kind::pointer_8";
     case SlotKind::integer:
       return "assay_shim::Kind::integer";
     case SlotKind::real:
@@ -134,6 +150,30 @@ Result<std::string> include_path(const KernelEntry& entry) {
   return path;
 }
 
+// By the widths of what the operand may hold; any, where they differ.
+SlotKind pointer_to(const KernelEntry& entry, const std::string& operand) {
+  int64_t bytes = -1;
+  for (const OperandRule& rule : entry.rule->operands) {
+    if (rule.role != operand) continue;
+    for (const DType dtype : rule.dtypes) {
+      const auto width = static_cast<int64_t>(size_bytes(dtype));
+      bytes = bytes < 0 || bytes == width ? width : 0;
+    }
+  }
+  switch (bytes) {
+    case 1:
+      return SlotKind::pointer_1;
+    case 2:
+      return SlotKind::pointer_2;
+    case 4:
+      return SlotKind::pointer_4;
+    case 8:
+      return SlotKind::pointer_8;
+    default:
+      return SlotKind::pointer;
+  }
+}
+
 }  // namespace
 
 Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
@@ -146,9 +186,8 @@ Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
       return fail(ErrorCode::invalid_input, "{}: args: '{}' means nothing here", entry.origin,
                   sanitize(name, 60));
     SlotKind kind = SlotKind::integer;
-    if (found->kind == Kind::operand || found->kind == Kind::workspace ||
-        found->kind == Kind::prepared)
-      kind = SlotKind::pointer;
+    if (found->kind == Kind::operand) kind = pointer_to(entry, found->operand);
+    if (found->kind == Kind::workspace || found->kind == Kind::prepared) kind = SlotKind::pointer;
     if (found->kind == Kind::scalar) kind = SlotKind::real;
     if (found->kind == Kind::tunable) {
       for (const KernelEntry::Tunable& tunable : entry.tunables) {

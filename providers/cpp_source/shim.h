@@ -21,7 +21,16 @@ union Slot {
 };
 static_assert(sizeof(Slot) == 8);
 
-enum class SlotKind : uint8_t { pointer, integer, real };
+// Pointers to elements of as many bytes, or of any.
+enum class SlotKind : uint8_t {
+  pointer,
+  pointer_1,
+  pointer_2,
+  pointer_4,
+  pointer_8,
+  integer,
+  real
+};
 
 struct CallArgument {
   std::string name;  // As in args.

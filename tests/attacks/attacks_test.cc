@@ -133,6 +133,25 @@ TEST(AttacksTest, ACheatThatLeadsTakesNobodyWithIt) {
   EXPECT_EQ(problem.winner()->name, "good");
 }
 
+// Many launches to a burst: none of them is one that nobody can look at.
+TEST(AttacksTest, NoLaunchOfABurstCanBeLeftOut) {
+  const AssayProgram assay;
+  const testing::Finished finished = assay.run(
+      {"sweep", "--shape", "m=4,n=16,k=16,dtype=f32,layout=tt", "--provider", "cpp_source",
+       "--threads", "1", "--budget", "2s", "--processes", "3", "--output-dir", "run", "--kernels",
+       AssayProgram::source("tests/faults/candidates/good.cc"),
+       AssayProgram::source("tests/attacks/kernels/20_overwritten_launches.cc")});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const auto record = load_record(assay.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  const ProblemRecord& problem = record->problems.at(0);
+  const KernelOutcome* kernel = testing::find_kernel(problem, "overwritten_launches");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("timed launch"));
+  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
+  EXPECT_EQ(problem.winner()->name, "good");
+}
+
 TEST(AttacksTest, ALookedUpShapeIsCaughtByAnyOther) {
   const AssayProgram assay;
   const testing::Finished finished =

@@ -3,6 +3,7 @@
 // Kernels that users bring: kernel_manifest.yaml, or the same fields in a comment at the head of a
 // source file. Every error points at a line and says what would be right.
 //
+// clang-format off
 //   - name: my_gemm              # Default: entry.
 //     provider: cpp_source       # Default: by the source's extension.
 //     source: my_gemm.cc         # Relative to the manifest. Not in a head comment.
@@ -11,10 +12,11 @@
 //     dtype: f32                 # Of a, b, out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
 //     accumulate: f32            # Default: any that a problem asks for.
 //     layout: tt                 # Or [tt, tn]: one kernel for each; or any (strides in args).
-//     args: [a, b, out, m, n, k] # Order: pointers, int64_t sizes and strides, double alpha and
-//     beta. tunables: {tile: [4, 8], unroll: [true, false]} constraints: [tile * 16 <= n, k % 8 ==
-//     0]      # Over tunables and m, n, k, l. divisibility: {k: 8}       # By dimension; by operand
-//     (its contiguous size); or one number. alignment: 64              # Bytes; or by operand.
+//     args: [a, b, out, m, n, k] # The order: pointers; int64_t sizes and strides; double alpha.
+//     tunables: {tile: [4, 8], unroll: [true, false]}
+//     constraints: [tile * 16 <= n, k % 8 == 0]  # Over tunables and m, n, k, l.
+//     divisibility: {k: 8}       # By dimension, by operand (its contiguous size), or one number.
+//     alignment: 64              # Bytes; or by operand.
 //     targets: [x86_64+avx2+fma]
 //     specialised_on: [k]        # Sizes that compiling may see, as macros.
 //     flags: [-O3]
@@ -22,6 +24,7 @@
 //     prepare: {entry: pack_b, bytes: n * k * 4, args: [b, prepared, n, k]}
 //     epilogues: []
 //     deterministic: true
+// clang-format on
 //
 // A head comment: "// assay: {entry: my_gemm, ...}" or the same fields on lines indented below
 // "// assay:"; "/* assay: ... */" and, in .py files, "# assay:" likewise. A file may hold several.

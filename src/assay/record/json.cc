@@ -169,6 +169,7 @@ void describe(A& a, T& totals) {
   a("wrong", totals.wrong, kNotNegative);
   a("crashed", totals.crashed, kNotNegative);
   a("refused", totals.refused, kNotNegative);
+  a("left_out", totals.left_out, kNotNegative);
 }
 
 Status read_value(const JsonField& field, TrustGrade& grade) {

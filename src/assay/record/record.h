@@ -127,6 +127,7 @@ struct Totals {
   std::int64_t wrong = 0;    // Mismatches and violations.
   std::int64_t crashed = 0;  // Crashes, timeouts, out of memory, device lost.
   std::int64_t refused = 0;
+  std::int64_t left_out = 0;  // Not compiled, in quarantine, or never reached.
 
   bool operator==(const Totals&) const = default;
 };

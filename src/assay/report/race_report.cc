@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,8 +19,21 @@ std::string labelled(std::string_view label, const std::string& text, const Text
   return wrap(pad(label, kLabelWidth - 1) + ' ' + text, style.width, kLabelWidth);
 }
 
-std::string called(const KernelOutcome& kernel) {
-  return kernel.role == KernelRole::user ? "yours" : safe(kernel.label());
+// One of several kernels of the user's is named.
+std::string called(const KernelOutcome& kernel, const ProblemRecord& problem) {
+  if (kernel.role != KernelRole::user) return safe(kernel.label());
+  const auto users = std::ranges::count(problem.kernels, KernelRole::user, &KernelOutcome::role);
+  return users > 1 ? fmt::format("yours ({})", safe(kernel.name)) : "yours";
+}
+
+// Whom a verdict speaks of: where the stock kernels of one library alone took part, it says so.
+std::string best_stock(const ProblemRecord& problem) {
+  std::set<std::string> providers;
+  for (const KernelOutcome& kernel : problem.kernels)
+    if (kernel.role == KernelRole::stock) providers.insert(kernel.provider);
+  return providers.size() == 1
+             ? fmt::format("the best stock kernel of {} alone", safe(*providers.begin()))
+             : "the best stock kernel";
 }
 
 std::string example_of(const KernelOutcome& kernel) {
@@ -100,7 +114,7 @@ std::string times(const ProblemRecord& problem, const Confirmation& confirmation
     const KernelOutcome* kernel = problem.find(id);
     if (kernel == nullptr || std::find(ids.begin(), ids.end(), id) != ids.end()) return;
     ids.push_back(id);
-    texts.push_back(fmt::format("{}{} {} us", prefix, called(*kernel),
+    texts.push_back(fmt::format("{}{} {} us", prefix, called(*kernel, problem),
                                 microseconds(confirmation.conclusion.median_us(id))));
   };
   add(headline.candidate, "");
@@ -138,7 +152,7 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
   const stats::Verdict& verdict = headline.verdict;
   const KernelOutcome* candidate = problem.find(headline.candidate);
   const bool stock = candidate != nullptr && candidate->role == KernelRole::stock;
-  std::string text = against(verdict.word, stock ? "the default" : "the best stock kernel");
+  std::string text = against(verdict.word, stock ? "the default" : best_stock(problem));
   if (verdict.has_interval()) text += ": " + ratio_times(verdict);
   if (!verdict.reason.empty()) text += "; " + safe(verdict.reason);
   const bool open = verdict.word == stats::Word::same || verdict.word == stats::Word::unsure;

@@ -206,6 +206,8 @@ std::string counts_line(const RunRecord& record, std::size_t shown) {
   text += fmt::format(", {} kernels proven, {} wrong", thousands(totals.proven),
                       thousands(totals.wrong));
   if (totals.crashed > 0) text += fmt::format(", {} crashed", thousands(totals.crashed));
+  if (totals.left_out > 0)
+    text += fmt::format(", {} not compiled or not reached", thousands(totals.left_out));
   if (totals.refused > 0) text += fmt::format(", {} refused", thousands(totals.refused));
   text += fmt::format(", {} {}", seconds_text(totals.timed_seconds),
                       record.environment.device.kind == "gpu" ? "on card" : "timed");

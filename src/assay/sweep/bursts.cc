@@ -73,6 +73,7 @@ Status Bursts::open_one(size_t index) {
     return {};
   }
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
+  ran_users_ = ran_users_ || candidate.outcome.role == KernelRole::user;
   handles_[index] = static_cast<int>(handle);
   candidate.outcome.workspace_bytes =
       static_cast<uint64_t>(number_or(answer->json, "workspace_bytes", 0));
@@ -187,11 +188,19 @@ Status Bursts::judge_timed_output(const Instances& instances, size_t index) {
   return judge(instances, index, true);
 }
 
+Status Bursts::judge_some(const Instances& instances, const std::vector<size_t>& who,
+                          double chance) {
+  for (const size_t index : who)
+    if (field_.candidates[index].alive() && std::bernoulli_distribution(chance)(random_))
+      ASSAY_TRY(judge_timed_output(instances, index));
+  return {};
+}
+
 Status Bursts::judge(const Instances& instances, size_t index, bool launch_again) {
   if (!is_open(index)) return {};
   auto answer = worker_->call({{"do", "collect"},
                                {"handle", handles_.at(index)},
-                               {"back", static_cast<int>(random_() % 2)}},
+                               {"choice", static_cast<int64_t>(random_() >> 1)}},
                               station_.request.trial_timeout_seconds);
   Candidate& candidate = field_.candidates[index];
   if (!answer) {
@@ -301,6 +310,11 @@ Status Bursts::close(const std::vector<size_t>& who) {
 Status Bursts::unload() {
   handles_.clear();
   if (worker_ == nullptr || !worker_->alive()) return {};
+  if (ran_users_) {
+    // What users' code did to its process must not meet the next problem's kernels.
+    worker_->dismiss("users' kernels ran there");
+    return {};
+  }
   const auto answer = worker_->call({{"do", "unload"}}, kOpenSeconds);
   if (answer || (!worker_->alive() && !is_interruption(answer.error())))
     return {};  // Dead, it holds nothing.

@@ -40,8 +40,10 @@ class Bursts {
   // cannot be told who that was, nobody ends, and from then on each burst is a call of its own.
   Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
 
-  // Judges the newest timed output of a candidate; a wrong one ends it.
+  // Judges one timed output of a candidate, any that is still there; a wrong one ends it.
   Status judge_timed_output(const Instances& instances, size_t candidate);
+  // The same of each of `who` with that chance, between rounds: when, no kernel can know.
+  Status judge_some(const Instances& instances, const std::vector<size_t>& who, double chance);
 
   Status close(const std::vector<size_t>& who);
   Status unload();
@@ -78,6 +80,7 @@ class Bursts {
   std::string cold_doubt_;
   std::map<size_t, int> handles_;
   bool one_by_one_ = false;
+  bool ran_users_ = false;
   int rounds_ = 0;  // Since open().
   measure::TimerFacts timer_;
   double timed_ns_ = 0, wall_ns_ = 0;

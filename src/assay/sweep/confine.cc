@@ -2,10 +2,15 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <fcntl.h>
 #include <filesystem>
 #include <grp.h>
+#include <iterator>
+#include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -107,8 +112,39 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
   }
   forbid_new_privileges();
   drop_capabilities();
+  forbid_changing_limits();
   add_gaps(confinement, place, harness);
   return confinement;
+}
+
+void forbid_changing_limits() {
+#if defined(__x86_64__)
+  constexpr auto kNumber = static_cast<uint32_t>(offsetof(seccomp_data, nr));
+  constexpr auto kArchitecture = static_cast<uint32_t>(offsetof(seccomp_data, arch));
+  constexpr auto kArguments = static_cast<uint32_t>(offsetof(seccomp_data, args));
+  constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kIf = BPF_JMP | BPF_JEQ | BPF_K;
+  constexpr uint16_t kEnd = BPF_RET | BPF_K;
+  // Where a condition holds, and where not: so many statements on.
+  sock_filter filter[] = {
+      /* 0*/ BPF_STMT(kLoad, kArchitecture),
+      /* 1*/ BPF_JUMP(kIf, AUDIT_ARCH_X86_64, 0, 11),
+      /* 2*/ BPF_STMT(kLoad, kNumber),
+      /* 3*/ BPF_JUMP(kIf, SYS_setrlimit, 10, 0),
+      /* 4*/ BPF_JUMP(kIf, SYS_seccomp, 9, 0),
+      /* 5*/ BPF_JUMP(kIf, SYS_prctl, 5, 0),
+      /* 6*/ BPF_JUMP(kIf, SYS_prlimit64, 0, 6),
+      /* 7*/ BPF_STMT(kLoad, kArguments + 16),  // The new limits: to read them it is null.
+      /* 8*/ BPF_JUMP(kIf, 0, 0, 5),
+      /* 9*/ BPF_STMT(kLoad, kArguments + 20),
+      /*10*/ BPF_JUMP(kIf, 0, 2, 3),
+      /*11*/ BPF_STMT(kLoad, kArguments),
+      /*12*/ BPF_JUMP(kIf, PR_SET_SECCOMP, 1, 0),
+      /*13*/ BPF_STMT(kEnd, SECCOMP_RET_ALLOW),
+      /*14*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | EPERM),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
+  ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+#endif
 }
 
 void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }

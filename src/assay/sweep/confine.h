@@ -39,6 +39,9 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
 
 // Of the calling thread, and those that it starts.
 void forbid_new_privileges();
+// Of all threads, from now on: a kernel's own limits or system call filter would meet the kernels
+// after it in its process. Where the system has no filters, nothing changes.
+void forbid_changing_limits();
 void drop_capabilities();
 
 // The parent and the referee: other processes of the same user may not read their memory.

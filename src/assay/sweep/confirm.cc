@@ -11,6 +11,9 @@
 namespace assay::sweep {
 namespace {
 
+// At timed outputs of each kernel and process, beside that at the end.
+constexpr double kLooksAtOutputs = 4;
+
 // Each finalist is proven again in each process, on that process's own inputs.
 Status prove_again(const Station& station, Field& field, Child& worker, const Instances& instances,
                    const std::vector<size_t>& finalists) {
@@ -119,6 +122,8 @@ Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceRe
       if (who.empty()) break;
       ASSAY_TRY(const auto sampled, bursts.round(who, "confirm"));
       if (round >= 0) add_round(samples, finalists, sampled);
+      ASSAY_TRY(
+          bursts.judge_some(instances, who, std::min(1.0, kLooksAtOutputs / confirmation.rounds)));
     }
     for (const size_t index : finalists)
       if (field.candidates[index].alive()) ASSAY_TRY(bursts.judge_timed_output(instances, index));

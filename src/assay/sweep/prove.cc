@@ -220,6 +220,9 @@ class ProofRun {
       }
       candidate.proven = candidate.alive();
     }
+    // Limits, filters and handlers that a user's code set up would meet the kernels after it.
+    if (candidate.outcome.role == KernelRole::user && prover.worker->alive())
+      prover.worker->dismiss("a user's kernel ran there");
     prover.loaded = prover.worker->alive();
     return station_.journal.add_proof(station_.problem.name(), candidate.outcome,
                                       candidate.launch_ns);

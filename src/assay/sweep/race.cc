@@ -16,6 +16,7 @@
 namespace assay::sweep {
 namespace {
 
+constexpr double kLooksAtOutputs = 0.1;  // Of each kernel, after each round.
 constexpr int kLoneRounds =
     12;  // Of a kernel that has nobody to race: as many as the second look sees.
 
@@ -209,6 +210,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
       laps.add(at, ns, sample.clean);
       spoiled |= !sample.clean;
     }
+    ASSAY_TRY(bursts.judge_some(instances, who, kLooksAtOutputs));
     if (!round.complete) {
       if (spent() && racing.rounds() > 0) racing.end_by_budget();
       continue;

@@ -174,6 +174,7 @@ void count(Totals& totals, const ProblemRecord& record) {
     if (name == "mismatch" || name == "violation") ++totals.wrong;
     if (name == "crash" || name == "timeout" || name == "out_of_memory" || name == "device_lost")
       ++totals.crashed;
+    if (name == "build_failure" || name == "not_reached") ++totals.left_out;
   }
   for (const auto& [reason, refusal] : record.refusals) totals.refused += refusal.count;
 }

@@ -315,8 +315,9 @@ class Worker {
   Result<Answer> collect(Message& message) {
     ASSAY_TRY(WorkerProblem * problem, loaded());
     ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
-    ASSAY_TRY(const int64_t back, integer(message.json, "back"));
-    ASSAY_TRY(auto output, problem->timed_output(static_cast<int>(handle), static_cast<int>(back)));
+    ASSAY_TRY(const int64_t choice, integer(message.json, "choice"));
+    ASSAY_TRY(auto output,
+              problem->timed_output(static_cast<int>(handle), static_cast<uint64_t>(choice)));
     Answer answer;
     answer.json["variation"] = output.variation;
     answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));

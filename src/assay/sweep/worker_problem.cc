@@ -25,7 +25,10 @@ constexpr int kMostSets = 64;
 constexpr double kMostRotatedBytes = 0x1.8p28;  // Three times the caches of most machines.
 constexpr double kFlushedBytes = 0x1p27;
 constexpr int kLeastFlushedSets = 16;
-constexpr int kOutputRing = 2;  // Outputs of one kernel that survive its next launches.
+// Each launch of a burst writes an output of its own, as far as this reaches: any of them may be
+// looked at afterwards, so that no launch is one that a kernel can know to be overwritten.
+constexpr size_t kOutputBytes = size_t{1} << 20;
+constexpr size_t kLeastOutputs = 2;
 constexpr int kWorkspaceCopies = 4;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
 constexpr int64_t kRestNs = kNsPerSecond;
@@ -104,7 +107,7 @@ struct WorkerProblem::Panels {
 
 struct WorkerProblem::OpenKernel {
   Kernel kernel;
-  std::unique_ptr<verify::GuardedArena> buffers;  // Output ring, then workspaces.
+  std::unique_ptr<verify::GuardedArena> buffers;  // Outputs, then workspaces.
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
   std::vector<Plan> plans;                        // One per operand set.
   std::vector<Plan*> next;  // Scratch for a burst: no allocation while timing.
@@ -114,6 +117,7 @@ struct WorkerProblem::OpenKernel {
   };
   std::vector<Use> recent;  // The last launches, newest last.
   uint64_t workspace_bytes = 0;
+  size_t outputs = kLeastOutputs;  // Launches go round them.
 };
 
 WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device& device,
@@ -306,8 +310,11 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
   opened->workspace_bytes = kernel.workspace_bytes(problem_, threads_);
-  std::vector<size_t> sizes(kOutputRing,
-                            static_cast<size_t>(problem_.operands()[output_].span_bytes));
+  const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
+  const size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
+                                 std::max(kLeastOutputs, sets_.size()));
+  opened->outputs = ring;
+  std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   opened->buffers = std::make_unique<verify::GuardedArena>(std::move(buffers));
@@ -325,8 +332,8 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   facts.workspace_bytes = opened->workspace_bytes;
   for (size_t s = 0; s < sets_.size(); ++s) {
     Arguments arguments{problem_, sets_[s].data};
-    arguments.data[output_] = opened->buffers->at(s % kOutputRing).data();
-    const auto workspace = opened->buffers->at(kOutputRing + s % kWorkspaceCopies);
+    arguments.data[output_] = opened->buffers->at(s % ring).data();
+    const auto workspace = opened->buffers->at(ring + s % kWorkspaceCopies);
     Panels& panels = *opened->panels;
     const bool packed = s < panels.sets.size();
     ASSAY_TRY(Plan plan,
@@ -411,24 +418,25 @@ void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& pan
   if (s < panels.size()) measure::flush_from_caches(panels[s]);
 }
 
-Result<TimedOutput> WorkerProblem::timed_output(int handle, int back) {
+Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
       !open_[static_cast<size_t>(handle)])
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  // The newest launch, or the newest that wrote the ring's other buffer: all others are
-  // overwritten.
-  auto use = kernel.recent.back();
-  if (back != 0) {
-    const auto other = std::find_if(
-        kernel.recent.rbegin(), kernel.recent.rend(),
-        [&](const auto& earlier) { return earlier.set % kOutputRing != use.set % kOutputRing; });
-    if (other != kernel.recent.rend()) use = *other;
+  // Of each buffer the newest launch that wrote it: all others are overwritten.
+  std::vector<OpenKernel::Use> surviving;
+  std::vector<bool> taken(kernel.outputs, false);
+  for (auto use = kernel.recent.rbegin(); use != kernel.recent.rend(); ++use) {
+    const size_t buffer = use->set % kernel.outputs;
+    if (taken[buffer]) continue;
+    taken[buffer] = true;
+    surviving.push_back(*use);
   }
+  const OpenKernel::Use use = surviving[choice % surviving.size()];
   TimedOutput timed;
   timed.variation = use.variation;
-  ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(use.set % kOutputRing)));
+  ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(use.set % kernel.outputs)));
   return timed;
 }
 
@@ -460,7 +468,9 @@ std::string WorkerProblem::find_trespass(int handle) {
     return {};
   const auto trespass = open_[static_cast<size_t>(handle)]->buffers->find_trespass();
   if (!trespass) return {};
-  return describe(*trespass, trespass->index < kOutputRing ? "the output" : "the workspace");
+  return describe(*trespass, trespass->index < open_[static_cast<size_t>(handle)]->outputs
+                                 ? "the output"
+                                 : "the workspace");
 }
 
 std::string WorkerProblem::find_trespass_beside_inputs() {

@@ -72,9 +72,9 @@ class WorkerProblem {
   // One burst of `launches` of an open kernel, on the next sets.
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
 
-  // The newest output of an open kernel (back 0), or the one before it that is still there (1; the
-  // newest where there is none).
-  Result<TimedOutput> timed_output(int handle, int back);
+  // One of the outputs of an open kernel's timed launches that no later one has overwritten: which
+  // of them is the caller's choice, any number.
+  Result<TimedOutput> timed_output(int handle, uint64_t choice);
 
   // Whether the operand sets still hold what was put there. Reads all of them.
   bool inputs_intact();
