@@ -119,6 +119,16 @@ TEST(MachineTest, ADamagedCacheEntryIsBuiltAgain) {
             after->problems.at(0).winner()->artifact_hash);
 }
 
+TEST(MachineTest, ACacheThatCannotBeWrittenIsSaidAndNoKernelIsBlamed) {
+  const AssayProgram assay;
+  ASSERT_TRUE(write_file_atomic(assay.file("taken"), "a file"));
+  const Finished finished =
+      assay.run(sweep("run", {candidate("good")}, {"--cache-dir", assay.file("taken/cache")}));
+  EXPECT_EQ(finished.code(), 5) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("taken/cache"));
+  EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("good")));
+}
+
 TEST(MachineTest, AnOutputFolderThatCannotBeMadeIsSaid) {
   const AssayProgram assay;
   ASSERT_TRUE(write_file_atomic(assay.file("taken"), "a file"));

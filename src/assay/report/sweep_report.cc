@@ -128,11 +128,29 @@ std::string no_winner_text(const ProblemRecord& problem) {
   return problem.no_winner.empty() ? "no kernel was confirmed" : safe(problem.no_winner);
 }
 
+// The best of the user's own kernels, where it neither won nor has the verdict for itself.
+std::optional<std::string> yours_text(const ProblemRecord& problem) {
+  const Conclusion& conclusion = *problem.conclusion();
+  const PairVerdict* best = nullptr;
+  for (const PairVerdict& pair : conclusion.against_leader) {
+    const KernelOutcome* kernel = problem.find(pair.candidate);
+    if (kernel == nullptr || kernel->role != KernelRole::user ||
+        pair.candidate == conclusion.winner)
+      continue;
+    if (best == nullptr || pair.verdict.ratio > best->verdict.ratio) best = &pair;
+  }
+  if (best == nullptr) return std::nullopt;
+  return fmt::format("yours {}: {} {} us, {} x against {}", problem.name,
+                     safe(problem.label(best->candidate)),
+                     microseconds(conclusion.median_us(best->candidate)),
+                     ratio_interval(best->verdict, 2), safe(problem.label(best->other)));
+}
+
 // What the table's marks stand for, and what does not fit into it. One line each.
 std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
   bool limits = false, stock = false, runner_up = false;
-  std::vector<std::string> ties, flips, unclear, none;
+  std::vector<std::string> ties, flips, unclear, none, yours;
   for (const ProblemRecord* problem : problems) {
     const PairVerdict* headline = problem->headline();
     limits = limits || (headline != nullptr &&
@@ -155,6 +173,7 @@ std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& prob
       }
       return join(labels, ", ");
     };
+    if (auto text = yours_text(*problem)) yours.push_back(std::move(*text));
     if (conclusion.tied.size() > 1) {
       ties.push_back(fmt::format("tie {}: {}", problem->name, list(conclusion.tied)));
     }
@@ -165,7 +184,7 @@ std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& prob
   if (limits) notes.push_back("(%): the smallest difference that this run could have shown");
   if (stock) notes.push_back("+ the best stock kernel against its provider's default");
   if (runner_up) notes.push_back("^ stock won: the verdict is of the best other kernel");
-  for (const auto* group : {&flips, &ties, &unclear, &none}) {
+  for (const auto* group : {&flips, &ties, &unclear, &yours, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());
   }
   return notes;

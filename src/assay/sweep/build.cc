@@ -45,6 +45,10 @@ Status build(const Station& station, Field& field) {
     auto answer = worker->call(message, kBuildSeconds);
     if (!answer) {
       if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+      // A cache that cannot be written is no kernel's fault, and would meet the next one too.
+      if (const auto* error = std::get_if<Error>(&answer.error());
+          error != nullptr && error->code == ErrorCode::machine)
+        return fail(*error);
       candidate.outcome.ending = ending_of(answer.error(), "build");
       continue;
     }
