@@ -25,8 +25,8 @@ constexpr int kMostSets = 64;
 constexpr double kMostRotatedBytes = 0x1.8p28;  // Three times the caches of most machines.
 constexpr double kFlushedBytes = 0x1p27;
 constexpr int kLeastFlushedSets = 16;
-// Each launch of a burst writes an output of its own, as far as this reaches: any of them may be
-// looked at afterwards, so that no launch is one that a kernel can know to be overwritten.
+// Each launch of a burst writes an output of its own, any of which may be looked at afterwards: no
+// launch is one that a kernel can know to be overwritten. A burst has as many launches as fit here.
 constexpr size_t kOutputBytes = size_t{1} << 20;
 constexpr size_t kLeastOutputs = 2;
 constexpr int kWorkspaceCopies = 4;
@@ -248,7 +248,7 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
                                 kLeastFlushedSets, kMostSets)
                    : std::max(count, static_cast<int>(std::min(wanted, 1e6)) + 1);
   }
-  // Even, so that output ring and sets stay in step.
+  // Even, so that half a turn is whole, and two outputs go round in step.
   count += count % 2;
 
   InputSet& source = instances_.front();
@@ -311,8 +311,10 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
   opened->workspace_bytes = kernel.workspace_bytes(problem_, threads_);
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
-  const size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
-                                 std::max(kLeastOutputs, sets_.size()));
+  // A divisor of the number of sets, so that as many launches in a row never share an output.
+  size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
+                           std::max(kLeastOutputs, sets_.size()));
+  while (sets_.size() % ring != 0) --ring;
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
@@ -374,8 +376,9 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   const bool warm = condition_.cache == measure::Cache::warm;
-  // Half a turn, so that no set is varied between its variation and its launch.
-  launches = std::clamp(launches, 1, static_cast<int>(sets_.size() / 2));
+  // Half a turn, so that no set is varied between its variation and its launch; and an output for
+  // each.
+  launches = std::clamp(launches, 1, static_cast<int>(std::min(sets_.size() / 2, kernel.outputs)));
   kernel.next.clear();
   for (int l = 0; l < launches; ++l) {
     const size_t s =
