@@ -117,9 +117,9 @@ class RaceCommand : public Command {
     const std::string refusal_lines = refused_text(refused, stem_of(files_.front()), style);
     if (request.problems.empty()) {
       context.console.result(context.console.json()
-                                 ? dump_pretty(json(nullptr, refused, files, opponent, kRefuted))
+                                 ? dump_pretty(json(nullptr, refused, files, opponent, kNothingRan))
                                  : refusal_lines);
-      return kRefuted;
+      return kNothingRan;
     }
     if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));

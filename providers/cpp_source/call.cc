@@ -116,9 +116,12 @@ Result<HostStep> bind_call(const CallBinding& call) {
   if (file.empty())
     return fail(ErrorCode::internal, "{}: the artifact has no file", call.entry.name);
   // Stays mapped: a kernel may have started threads. The loader maps a file once.
-  ASSAY_TRY(const DynamicLibrary library, DynamicLibrary::open(file, {.deep_bind = false}));
+  const auto library = DynamicLibrary::open(file, {.deep_bind = false});
+  if (!library)
+    return fail(ErrorCode::build_failed, "{}: what was compiled cannot be loaded: {}",
+                call.entry.name, library.error().message);
   Call* function = nullptr;
-  ASSAY_TRY(library.load(call.symbol, function));
+  ASSAY_TRY(library->load(call.symbol, function));
   auto slots = std::make_shared<std::vector<Slot>>();
   for (const std::string& name : call.args) {
     ASSAY_TRY(const Slot slot, slot_of(call, name));

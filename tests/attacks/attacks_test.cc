@@ -133,13 +133,16 @@ TEST(AttacksTest, ACheatThatLeadsTakesNobodyWithIt) {
   EXPECT_EQ(problem.winner()->name, "good");
 }
 
-// Many launches to a burst: none of them is one that nobody can look at.
-TEST(AttacksTest, NoLaunchOfABurstCanBeLeftOut) {
+// Many launches to a burst, and none of them is one that nobody can look at, or that finds its
+// result where an earlier one left it.
+class LeftOutTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
   const AssayProgram assay;
   const testing::Finished finished = assay.run(
       {"sweep", "--shape", "m=4,n=16,k=16,dtype=f32,layout=tt", "--provider", "cpp_source",
-       "--threads", "1", "--budget", "2s", "--processes", "3", "--output-dir", "run", "--kernels",
-       AssayProgram::source("tests/faults/candidates/good.cc"),
+       "--threads", "1", "--budget", "2s", "--processes", "3", "--output-dir", "run", "--condition",
+       GetParam(), "--kernels", AssayProgram::source("tests/faults/candidates/good.cc"),
        AssayProgram::source("tests/attacks/kernels/20_overwritten_launches.cc")});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const auto record = load_record(assay.file("run/record.json"));
@@ -151,6 +154,10 @@ TEST(AttacksTest, NoLaunchOfABurstCanBeLeftOut) {
   ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
   EXPECT_EQ(problem.winner()->name, "good");
 }
+
+INSTANTIATE_TEST_SUITE_P(Conditions, LeftOutTest,
+                         ::testing::Values("cache=cold_weights", "cache=warm", "cache=cold"),
+                         [](const auto& test) { return test.param.substr(6); });
 
 TEST(AttacksTest, ALookedUpShapeIsCaughtByAnyOther) {
   const AssayProgram assay;

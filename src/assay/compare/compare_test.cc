@@ -469,6 +469,16 @@ TEST(RecomputeTest, EveryEditedWordIsFound) {
   record = testing::make_record();
   record.problems[0].confirmations[0].conclusion.times[0].median_us = 1;
   EXPECT_THAT(sentences(record), HasSubstr("time of"));
+  record = testing::make_record();
+  KernelOutcome& winner =
+      *std::ranges::find(record.problems[0].kernels,
+                         record.problems[0].confirmations[0].conclusion.winner, &KernelOutcome::id);
+  winner.proof->checks[0].wrong = 3;
+  EXPECT_THAT(sentences(record), HasSubstr("proof of " + winner.label()));
+  winner.proof->right = false;
+  EXPECT_THAT(sentences(record), HasSubstr("was proven and timed: the record says 'yes'"));
+  winner.proof.reset();
+  EXPECT_THAT(sentences(record), HasSubstr("was proven and timed: the record says 'yes'"));
 }
 
 // --- files -------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "assay/compare/recompute.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "assay/base/text.h"
@@ -50,11 +51,43 @@ class Differences {
     for (std::size_t i = 0; i < recorded.processes.size(); ++i) seed(recorded.processes[i], i);
   }
 
+  // A proof is right where none of its checks found anything, and nobody wins without one.
+  void proofs() {
+    for (const KernelOutcome& kernel : problem_.kernels) {
+      if (!kernel.proof) continue;
+      bool right = true;
+      double max_error = 0;
+      for (const ProofCheck& check : kernel.proof->checks) {
+        right = right && check.wrong == 0 && check.first_wrong.empty();
+        max_error = std::max(max_error, check.max_error);
+      }
+      truth("proof of " + kernel.label(), kernel.proof->right, right);
+      if (!near(kernel.proof->max_error, max_error))
+        text("largest error of " + kernel.label(), fmt::format("{:.9g}", kernel.proof->max_error),
+             fmt::format("{:.9g}", max_error));
+    }
+  }
+
+  void standing(const Conclusion& conclusion) {
+    std::vector<std::string> ids = conclusion.tied;
+    if (!conclusion.winner.empty()) ids.push_back(conclusion.winner);
+    for (const std::string& id : ids) {
+      const KernelOutcome* kernel = problem_.find(id);
+      const bool stands =
+          kernel != nullptr && is_timed(kernel->ending) && kernel->proof && kernel->proof->right;
+      truth("that " + label(id) + " was proven and timed", true, stands);
+    }
+  }
+
   std::vector<Difference> take() { return std::move(found_); }
 
  private:
   void text(std::string what, const std::string& recorded, const std::string& made) {
     if (recorded != made) found_.push_back({problem_.name, std::move(what), recorded, made});
+  }
+
+  void truth(std::string what, bool recorded, bool made) {
+    text(std::move(what), recorded ? "yes" : "no", made ? "yes" : "no");
   }
 
   void pairs(const std::vector<PairVerdict>& says, const std::vector<PairVerdict>& made,
@@ -108,14 +141,16 @@ class Differences {
 }  // namespace
 
 std::string Difference::sentence() const {
-  return sanitize(fmt::format("{}: {}: the record says '{}', the samples say '{}'", problem, what,
+  return sanitize(fmt::format("{}: {}: the record says '{}', the evidence says '{}'", problem, what,
                               recorded, recomputed));
 }
 
 std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options) {
   Differences differences(problem);
+  differences.proofs();
   for (const Confirmation& confirmation : problem.confirmations) {
     differences.compare(confirmation, conclude(problem, confirmation, options));
+    differences.standing(confirmation.conclusion);
   }
   return differences.take();
 }

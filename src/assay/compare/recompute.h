@@ -15,11 +15,12 @@ struct Difference {
   std::string recorded;
   std::string recomputed;
 
-  std::string sentence() const;  // "m1: winner: the record says 'a', the samples say 'b'"
+  std::string sentence() const;  // "m1: winner: the record says 'a', the evidence says 'b'"
 };
 
 // Empty where the record says what its samples say. Also compared: ratios and intervals (to 1e-9),
-// the hash of the samples, and each published seed with its commitment.
+// the hash of the samples, each published seed with its commitment, each proof with its checks, and
+// whether those who won were proven and timed.
 std::vector<Difference> recompute(const RunRecord& record);
 std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options);
 

@@ -15,8 +15,11 @@ constexpr int64_t kMaxRows = 1'000'000;
 // Flags reach a compiler of the user's choice. Those are refused that would change what is built
 // or let it depend on a file that the cache does not know.
 std::optional<std::string> flag_problem(std::string_view flag) {
-  static constexpr std::string_view kRefused[] = {"-o",      "-fplugin", "-plugin",     "-specs",
-                                                  "--specs", "-wrapper", "-save-temps", "-M"};
+  static constexpr std::string_view kRefused[] = {
+      "-o",       "-fplugin",     "-plugin",        "-specs",          "--specs",   "-wrapper",
+      "-M",       "-save-temps",  "--save-temps",   "-dump",           "-fdump",    "-aux",
+      "-Wp,",     "-Wa,",         "-Xpreprocessor", "-Xassembler",     "-Xlinker",  "-Wl,-o",
+      "-Wl,-Map", "-Wl,--output", "-fprofile",      "-ftest-coverage", "-coverage", "--coverage"};
   if (sanitize(flag) != flag || flag.size() < 2) return "is empty or holds control characters";
   if (flag[0] == '@') return "response files are not read; write their flags here";
   if (flag[0] != '-') return "does not begin with '-'; only flags belong here, not files";

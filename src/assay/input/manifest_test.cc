@@ -318,6 +318,7 @@ TEST_F(Manifest, EveryFieldIsChecked) {
       {"flags: ['@file']", "", "response files are not read"},
       {"flags: [-o, x]", "", "flags: '-o' decides what is built"},
       {"flags: [-fplugin=x.so]", "", "decides what is built"},
+      {"flags: ['-Wp,-MD,file']", "", "decides what is built"},
       {"flags: [main.cc]", "", "does not begin with '-'"},
       {"flags: ['']", "", "is empty or holds control characters"},
       {"flags: \"-DX=\\n\"", "", "is empty or holds control characters"},

@@ -9,6 +9,7 @@
 #include "assay/base/checked.h"
 #include "assay/base/text.h"
 #include "assay/input/shape_fields.h"
+#include "assay/tensor/dtype.h"
 
 namespace assay::input {
 namespace {
@@ -195,6 +196,8 @@ std::string name_part(const Json& value) {
     if (text.empty()) text = "none";
   } else {
     text = value.is_string() ? value.get<std::string>() : canonical(value);
+    // fp32, float32 and f32 are one problem.
+    if (const auto dtype = parse_dtype(text)) text = to_string(*dtype);
   }
   for (char& character : text) {
     if (!matches_name_rule(std::string_view(&character, 1)) && character != '.') character = '_';

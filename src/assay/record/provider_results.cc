@@ -11,7 +11,8 @@
 namespace assay {
 namespace {
 
-constexpr double kLargest = 1e15;  // Of any rate or time: beyond it a unit was mistaken.
+// Of any rate or time: beyond these a unit was mistaken.
+constexpr double kLargest = 1e15, kSmallest = 1e-15;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 
 Error wrong(const JsonField& field, std::string_view sentence) {
@@ -20,10 +21,10 @@ Error wrong(const JsonField& field, std::string_view sentence) {
 
 Result<double> positive(const JsonField& field) {
   ASSAY_TRY(const double value, field.as_double());
-  if (value > 0 && value <= kLargest) return value;
-  return fail(wrong(field, fmt::format("{} is not a positive number up to {:g}; a problem that "
-                                       "was not measured belongs under \"failed\"",
-                                       value, kLargest)));
+  if (value >= kSmallest && value <= kLargest) return value;
+  return fail(wrong(field, fmt::format("{} is not a positive number from {:g} to {:g}; a problem "
+                                       "that was not measured belongs under \"failed\"",
+                                       value, kSmallest, kLargest)));
 }
 
 Result<std::string> problem_name(const JsonField& field) {

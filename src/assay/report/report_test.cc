@@ -315,9 +315,10 @@ TEST(CompareReportTest, RecomputeListsDifferencesOrSaysThatThereAreNone) {
   EXPECT_EQ(recompute_text("r.json", recompute(record)),
             "r.json: every word is what the samples say\n");
   record.problems[0].confirmations[0].conclusion.winner = "id-openblas-gemm";
-  EXPECT_THAT(recompute_text("r.json", recompute(record), {200, false}),
-              HasSubstr("r.json: m1_qkv: winner: the record says 'openblas/gemm', the samples say "
-                        "'mine/skinny'"));
+  EXPECT_THAT(
+      recompute_text("r.json", recompute(record), {200, false}),
+      HasSubstr("r.json: m1_qkv: winner: the record says 'openblas/gemm', the evidence says "
+                "'mine/skinny'"));
 }
 
 TEST(WordsTest, NumbersAsPeopleReadThem) {

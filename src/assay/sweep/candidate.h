@@ -34,6 +34,7 @@ struct Candidate {
 struct Field {
   std::vector<Candidate> candidates;
   RefusalCounts refusals;
+  std::string unprovable;  // Why nothing can be proven right on this problem here, if so.
 };
 
 // Whether a race is about this kernel: one of the user's, of the families asked about if any were.

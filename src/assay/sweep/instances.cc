@@ -30,7 +30,6 @@ Status Instances::keep(Message answer, std::string kind) {
 }
 
 Status Instances::make_all_kinds() {
-  ASSAY_TRY(commit());
   ASSAY_TRY(Child * referee, station_.crew.referee());
   ASSAY_TRY(const Message answer,
             ask(*referee, station_.message("kinds"), kLoadSeconds, "choosing inputs"));

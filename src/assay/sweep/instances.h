@@ -18,7 +18,7 @@ class Instances {
 
   // Commits to a new secret seed (fsynced to the journal before any candidate sees an input).
   Status commit();
-  // One instance of each kind that says something about the problem; commits first.
+  // One instance of each kind that says something about the problem; commit() comes first.
   Status make_all_kinds();
   Status make(InputKind kind);
   // Another instance by permuting `base`'s, under this object's own seed.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/text.h"
 #include "assay/sweep/instances.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
@@ -149,10 +150,12 @@ class ProofRun {
         busy.push_back(&prover);
         workers.push_back(prover.worker);
       }
-      if (busy.empty()) return {};
+      if (busy.empty()) break;
       auto [which, answer] = Child::wait_for_any(workers);
       ASSAY_TRY(finish(*busy[which], answer));
     }
+    for (Prover& prover : provers) leave_to({}, prover);
+    return {};
   }
 
  private:
@@ -160,7 +163,17 @@ class ProofRun {
     Child* worker = nullptr;
     bool loaded = false;
     Candidate* candidate = nullptr;  // Under proof there; null: idle.
+    std::string user_family;         // Whose code ran there, if a user's did.
   };
+
+  // Limits, filters and handlers that a user's code set up would meet the kernels after it: only
+  // more of its own family find them there.
+  static void leave_to(const std::string& family, Prover& prover) {
+    if (prover.user_family.empty() || prover.user_family == family) return;
+    if (prover.worker->alive()) prover.worker->dismiss("a user's kernel ran there");
+    prover.loaded = false;
+    prover.user_family.clear();
+  }
 
   // As many as there are cores for, and a quarter of the memory for operands.
   size_t how_many() const {
@@ -190,8 +203,11 @@ class ProofRun {
   }
 
   Status begin(size_t index, Prover& prover) {
+    Candidate& candidate = *waiting_[next_];
+    leave_to(candidate.family, prover);
     ASSAY_TRY(load(index, prover));
-    Candidate& candidate = *waiting_[next_++];
+    if (candidate.outcome.role == KernelRole::user) prover.user_family = candidate.family;
+    ++next_;
     prover.candidate = &candidate;
     station_.observer.on_stage("prove", next_, waiting_.size(), candidate.outcome.label());
     candidate.outcome.proof.emplace();
@@ -220,10 +236,8 @@ class ProofRun {
       }
       candidate.proven = candidate.alive();
     }
-    // Limits, filters and handlers that a user's code set up would meet the kernels after it.
-    if (candidate.outcome.role == KernelRole::user && prover.worker->alive())
-      prover.worker->dismiss("a user's kernel ran there");
     prover.loaded = prover.worker->alive();
+    if (!prover.loaded) prover.user_family.clear();
     return station_.journal.add_proof(station_.problem.name(), candidate.outcome,
                                       candidate.launch_ns);
   }
@@ -235,6 +249,32 @@ class ProofRun {
   size_t next_ = 0;
 };
 
+// Of the referee's inputs, their copies and references, and of a worker's, with four operand sets
+// for timing: empty where all of it fits this machine's memory.
+std::string why_too_large(const Station& station) {
+  const auto operation = find_operation(station.problem.operation());
+  if (!operation) return operation.error().message;
+  const auto kinds = static_cast<double>((*operation)->useful_kinds(station.problem).size());
+  double inputs = 0, outputs = 0;
+  for (const Operand& operand : station.problem.operands())
+    (operand.access == Access::write ? outputs : inputs) += static_cast<double>(operand.span_bytes);
+  const double needed = inputs * (3 * kinds + 4) + outputs * (kinds + 4);
+  const auto memory = static_cast<double>(station.crew.facts().memory_bytes);
+  if (memory <= 0 || needed <= memory) return {};
+  return fmt::format(
+      "too large for this machine: proving and timing it needs about {} of memory, "
+      "and there are {}",
+      format_bytes(needed), format_bytes(memory));
+}
+
+// Ends this problem, not the run: the next one may be smaller.
+Status leave_unproven(Field& field, std::string why) {
+  for (Candidate& candidate : field.candidates)
+    if (candidate.alive()) candidate.outcome.ending = ending::NotReached{why};
+  field.unprovable = std::move(why);
+  return {};
+}
+
 }  // namespace
 
 Status prove(const Station& station, Field& field) {
@@ -242,8 +282,14 @@ Status prove(const Station& station, Field& field) {
     return candidate.alive() && !candidate.proven;
   });
   if (!any) return {};
+  if (std::string why = why_too_large(station); !why.empty())
+    return leave_unproven(field, std::move(why));
   Instances instances(station);
-  ASSAY_TRY(instances.make_all_kinds());
+  ASSAY_TRY(instances.commit());
+  if (Status made = instances.make_all_kinds(); !made) {
+    if (made.error().code == ErrorCode::interrupted) return made;
+    return leave_unproven(field, std::move(made).error().message);
+  }
   ASSAY_TRY(ProofRun(station, field, instances).run());
   return instances.drop();
 }

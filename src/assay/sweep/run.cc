@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -287,7 +288,9 @@ Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quar
   ASSAY_TRY(auto proofs, station.journal.proofs(station.problem.name()));
   take_over(field, std::move(proofs));
   ASSAY_TRY(prove(station, field));
-  if (std::string why = why_no_race(station.request, field); !why.empty()) {
+  std::string why = std::exchange(field.unprovable, {});
+  if (why.empty()) why = why_no_race(station.request, field);
+  if (!why.empty()) {
     fill_kernels(record, std::move(field));
     record.no_winner = std::move(why);
     return record;

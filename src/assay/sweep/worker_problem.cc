@@ -30,6 +30,9 @@ constexpr int kLeastFlushedSets = 16;
 constexpr size_t kOutputBytes = size_t{1} << 20;
 constexpr size_t kLeastOutputs = 2;
 constexpr int kWorkspaceCopies = 4;
+// Warm launches of a burst read the same operands: so many sets, each with an output of its own,
+// share them. All but one are launched and timed; that one warms the operands before.
+constexpr size_t kWarmSharers = 16;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
 constexpr int64_t kRestNs = kNsPerSecond;
 
@@ -250,6 +253,7 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
   }
   // Even, so that half a turn is whole, and two outputs go round in step.
   count += count % 2;
+  sharers_ = condition.cache == measure::Cache::warm ? kWarmSharers : 1;
 
   InputSet& source = instances_.front();
   std::vector<size_t> sizes;
@@ -258,9 +262,10 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
       if (source.index[i] != kNone) sizes.push_back(source.arena.at(source.index[i]).size());
   ASSAY_TRY(auto arena, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   rotation_ = std::make_unique<verify::GuardedArena>(std::move(arena));
-  sets_.assign(static_cast<size_t>(count), {});
+  sets_.clear();
   size_t at = 0;
-  for (Set& set : sets_) {
+  for (int s = 0; s < count; ++s) {
+    Set set;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (source.index[i] == kNone) {
         set.data.push_back(nullptr);
@@ -269,6 +274,7 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
       std::ranges::copy(source.arena.at(source.index[i]), rotation_->at(at).begin());
       set.data.push_back(rotation_->at(at++).data());
     }
+    sets_.insert(sets_.end(), sharers_, set);
   }
   if (const size_t operand = operation_.varied_operand(problem_); operand < operands.size()) {
     const auto varied = source.arena.at(source.index[operand]);
@@ -326,8 +332,8 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
                                                   kernel.metadata().family() + "/" + layout;
   if (!shared.empty()) opened->panels = panels_[shared].lock();
   if (!opened->panels) {
-    opened->panels =
-        std::make_shared<Panels>(Panels{PreparedPool(device_, next_seed(), sets_.size()), {}});
+    opened->panels = std::make_shared<Panels>(
+        Panels{PreparedPool(device_, next_seed(), sets_.size() / sharers_), {}});
     if (!shared.empty()) panels_[shared] = opened->panels;
   }
   Opened facts;
@@ -337,10 +343,11 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
     arguments.data[output_] = opened->buffers->at(s % ring).data();
     const auto workspace = opened->buffers->at(ring + s % kWorkspaceCopies);
     Panels& panels = *opened->panels;
-    const bool packed = s < panels.sets.size();
+    const size_t operands = s / sharers_;
+    const bool packed = operands < panels.sets.size();
     ASSAY_TRY(Plan plan,
               kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
-                           packed ? panels.sets[s] : std::span<std::byte>{}}));
+                           packed ? panels.sets[operands] : std::span<std::byte>{}}));
     facts.prepared_bytes = plan.prepared_bytes();
     if (!packed) {
       panels.prepare_seconds = plan.prepare_seconds();
@@ -360,12 +367,14 @@ void WorkerProblem::close(int handle) {
     open_[static_cast<size_t>(handle)].reset();
 }
 
-void WorkerProblem::vary(Set& set, uint64_t seed) {
+void WorkerProblem::vary(size_t s, uint64_t seed) {
   const size_t operand = operation_.varied_operand(problem_);
+  Set& set = sets_[s];
   if (operand >= set.data.size()) return;  // Everything is constant: there is nothing to vary.
   operation_.vary(problem_, seed, pristine_varied_,
                   {static_cast<std::byte*>(set.data[operand]), pristine_varied_.size()});
-  set.variation = seed;
+  const size_t first = s - s % sharers_;
+  for (size_t sharer = first; sharer < first + sharers_; ++sharer) sets_[sharer].variation = seed;
 }
 
 bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
@@ -376,28 +385,39 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   const bool warm = condition_.cache == measure::Cache::warm;
-  // Half a turn, so that no set is varied between its variation and its launch; and an output for
-  // each.
-  launches = std::clamp(launches, 1, static_cast<int>(std::min(sets_.size() / 2, kernel.outputs)));
+  // Cold: half a turn, so that no set is varied between its variation and its launch. Warm: one
+  // that shares the operands is left to warm them. An output for each.
+  const size_t most =
+      warm ? std::min(sharers_, kernel.outputs) - 1 : std::min(sets_.size() / 2, kernel.outputs);
+  launches = std::clamp(launches, 1, static_cast<int>(most));
+  const auto set_of = [&](int launch) {
+    const size_t l = static_cast<size_t>(launch);
+    if (!warm) return (cursor_ + l) % sets_.size();
+    const size_t groups = sets_.size() / sharers_;
+    return cursor_ % groups * sharers_ + (cursor_ / groups + l) % sharers_;
+  };
   kernel.next.clear();
   for (int l = 0; l < launches; ++l) {
-    const size_t s =
-        warm ? cursor_ % sets_.size() : (cursor_ + static_cast<size_t>(l)) % sets_.size();
+    const size_t s = set_of(l);
     kernel.next.push_back(&kernel.plans[s]);
     const uint64_t seed = CounterRandom{round_seed, cursor_}.bits(static_cast<uint64_t>(l)) | 1;
     if (condition_.cache == measure::Cache::cold) {
       // Writing an operand just before its launch would warm it: vary a set half a turn ahead.
       const size_t ahead = (s + sets_.size() / 2) % sets_.size();
-      vary(sets_[ahead], seed);
+      vary(ahead, seed);
       if (flush_) flush(ahead, {});
     } else if (!warm || l == 0) {
-      vary(sets_[s], seed);
+      vary(s, seed);
     }
     kernel.recent.push_back({s, sets_[s].variation});
   }
+  if (warm) {
+    const size_t s = set_of(launches);
+    kernel.recent.push_back({s, sets_[s].variation});
+    ASSAY_TRY(kernel.plans[s].launch(*stream_));
+  }
   if (kernel.recent.size() > 4 * kMostSets)
     kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
-  if (warm) ASSAY_TRY(kernel.next.front()->launch(*stream_));
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
   launched_ = true;
   const FloatControl control = FloatControl::read();

@@ -99,7 +99,7 @@ class WorkerProblem {
 
   WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
                 uint64_t seed);
-  void vary(Set& set, uint64_t seed);
+  void vary(size_t set, uint64_t seed);
   std::string check_cold();
   void flush(size_t set, const std::vector<std::span<std::byte>>& panels);
   uint64_t next_seed();
@@ -122,6 +122,7 @@ class WorkerProblem {
   measure::Condition condition_;
   std::unique_ptr<verify::GuardedArena> rotation_;
   std::vector<Set> sets_;
+  size_t sharers_ = 1;  // So many sets in a row have the same operands (warm ones).
   size_t cursor_ = 0;
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   bool flush_ = false;     // Sets are too few to be cold by rotation alone.
