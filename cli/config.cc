@@ -55,10 +55,13 @@ class ConfigReader {
 
  private:
   Status read_member(const std::string& key, const input::YamlField& field) {
-    if (names_.commands.contains(key)) return read_command(key, field);
-    if (contains(names_.providers, key)) return read_provider(key, field);
     std::set<std::string> known(names_.everywhere.begin(), names_.everywhere.end());
     for (const auto& [command, flags] : names_.commands) known.insert(flags.begin(), flags.end());
+    // A word may be two things: `plugin: my.so` is the flag, `plugin: {threads: 1}` the command.
+    const bool is_map = field.kind() == input::YamlField::Kind::map;
+    if (known.contains(key) && !is_map) return add("", key, field);
+    if (names_.commands.contains(key)) return read_command(key, field);
+    if (contains(names_.providers, key)) return read_provider(key, field);
     if (known.contains(key)) return add("", key, field);
     known.insert(names_.providers.begin(), names_.providers.end());
     for (const auto& [command, flags] : names_.commands) known.insert(command);

@@ -40,8 +40,8 @@ class KernelsCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "kernels"));
-    ASSAY_TRY(read_user_files(kernels_).map([](const auto&) {}));
-    request.kernels = kernels_;
+    request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
+    ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
     std::string target;
     if (!target_.empty()) {
       ASSAY_TRY(const Target parsed, Target::parse(target_));

@@ -50,7 +50,7 @@ class RaceCommand : public Command {
     ASSAY_TRY(const input::Suite suite, problems_.read(""));
     request.problems = suite.problems;
     request.suite = suite.name;
-    request.kernels = files_;
+    request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {
       if (context.console.json())
@@ -101,6 +101,7 @@ class RaceCommand : public Command {
       opponent = files.back();
       files.pop_back();
     }
+    files.resize(files_.size());  // Plug-ins follow: they take part, and are not what it is about.
     for (const UserFile& file : files)
       request.about.insert(request.about.end(), file.families.begin(), file.families.end());
 

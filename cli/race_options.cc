@@ -7,6 +7,7 @@
 
 #include "assay/base/expression.h"
 #include "assay/base/text.h"
+#include "cli/plugin_path.h"
 #include "cli/quantities.h"
 
 namespace assay::cli {
@@ -68,9 +69,22 @@ void PoolOptions::declare(CLI::App& app, bool lists) {
   app.add_option("--library", libraries, "The library that a provider loads: PROVIDER=PATH")
       ->type_name("P=PATH")
       ->allow_extra_args(false);
+  app.add_option("--plugin", plugins,
+                 "A plug-in whose kernels take part: a file, or a name to look for along the path")
+      ->type_name("FILE|NAME")
+      ->allow_extra_args(false);
+  app.add_option("--plugin-path", plugin_path,
+                 "Folders with plug-ins (default: ASSAY_PLUGIN_PATH, separated by colons)")
+      ->type_name("DIR")
+      ->delimiter(':')
+      ->allow_extra_args(false);
   app.add_option("--filter", filter,
                  "Only kernels for which this holds: \"tile_m == 256 and provider == 'openblas'\"")
       ->type_name("EXPR");
+  declare_machine(app);
+}
+
+void PoolOptions::declare_machine(CLI::App& app) {
   app.add_option("--threads", threads,
                  "Cores that kernels may use (default: physical cores less one)")
       ->check(CLI::Range(1, 4096))
@@ -86,6 +100,11 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.cxx = cxx.empty() ? context.settings.cxx : cxx;
   ASSAY_TRY(request.providers, request_providers(context, providers, request.cxx));
   for (const std::string& entry : libraries) ASSAY_TRY(add_library(request.providers, entry));
+  for (const std::string& plugin : plugins) {
+    ASSAY_TRY(
+        request.kernels.emplace_back(),
+        find_plugin(plugin, plugin_path.empty() ? context.settings.plugin_path : plugin_path));
+  }
   if (!filter.empty()) {
     if (const auto parsed = Expression::parse(filter); !parsed)
       return fail(ErrorCode::invalid_input, "--filter: {}", parsed.error().message);

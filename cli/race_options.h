@@ -15,11 +15,14 @@ namespace assay::cli {
 struct PoolOptions {
   std::vector<std::string> providers;  // --provider
   std::vector<std::string> libraries;  // --library PROVIDER=PATH
+  std::vector<std::string> plugins, plugin_path;
   std::string filter, cache, cxx;
   int threads = 0;
 
   // `lists`: --provider takes several words; not where a command has words of its own.
   void declare(CLI::App& app, bool lists);
+  void declare_machine(CLI::App& app);  // Of those, what says where kernels run.
+  // Its kernels are the plug-ins.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };
 

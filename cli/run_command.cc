@@ -59,10 +59,10 @@ class RunCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
     ASSAY_TRY(const input::Suite suite, problems_.read(""));
-    ASSAY_TRY(read_user_files(files_).map([](const auto&) {}));
     request.problems = suite.problems;
     request.suite = suite.name;
-    request.kernels = files_;
+    request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
+    ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
     request.confirm = false;
     request.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));

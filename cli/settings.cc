@@ -54,6 +54,9 @@ Result<Settings> Settings::from_environment() {
     settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
   settings.locks = get("ASSAY_LOCK_DIR");
   settings.device = get("ASSAY_DEVICE");
+  const std::string plugins = get("ASSAY_PLUGIN_PATH");
+  for (const std::string_view folder : split(plugins, ':'))
+    if (!folder.empty()) settings.plugin_path.emplace_back(folder);
   if (const std::string cxx = get("CXX"); !cxx.empty()) settings.cxx = cxx;
 
   // Vendors' libraries read the environment: workers get what finding programs and libraries needs.

@@ -14,6 +14,7 @@ namespace assay::cli {
 struct Settings {
   std::filesystem::path cache;                 // Artifacts.
   std::filesystem::path locks;                 // ASSAY_LOCK_DIR: locks of devices.
+  std::vector<std::string> plugin_path;        // ASSAY_PLUGIN_PATH: folders, separated by colons.
   std::string device;                          // ASSAY_DEVICE.
   std::string cxx = "c++";                     // CXX.
   std::vector<std::string> child_environment;  // What workers get: exactly these.

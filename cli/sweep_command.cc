@@ -44,11 +44,11 @@ class SweepCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "--resume and --fresh exclude one another; give one of them");
     ASSAY_TRY(const input::Suite suite, problems_.read(kDefaultSuite));
-    for (const std::string& file : kernels_)
-      ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
     request.problems = suite.problems;
     request.suite = suite.name;
-    request.kernels = kernels_;
+    request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
+    for (const std::string& file : request.kernels)
+      ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
     request.exhaustive = exhaustive_;
     request.folder = folder(suite.name);
     request.if_present = resume_  ? sweep::IfPresent::resume

@@ -73,10 +73,9 @@ class Watch {
     std::vector<std::string> kernels = {file_and_entry_};
     ASSAY_TRY(auto files, read_user_files(kernels));
     ASSAY_TRY(present_, SourceCopy::read(file_, files.front().sources));
-    if (previous_) {
-      kernels.push_back(*previous_ + entry_suffix());
-      ASSAY_TRY(files, read_user_files(kernels));
-    }
+    if (previous_) kernels.push_back(*previous_ + entry_suffix());
+    for (size_t i = 1; i < request_.kernels.size(); ++i) kernels.push_back(request_.kernels[i]);
+    ASSAY_TRY(files, read_user_files(kernels));
     sweep::Request request = request_;
     request.kernels = kernels;
     request.about = files.front().families;
@@ -100,7 +99,7 @@ class Watch {
       text = report::race_text(run.record, {.style = style, .record_path = {}}) + text;
       for (const ProblemRecord& problem : run.record.problems) {
         text += evidence_text(problem, style);
-        if (files.size() > 1) text += previous_line(problem, run.record, files, style);
+        if (previous_) text += previous_line(problem, run.record, files, style);
         remember_opponents(problem);
       }
       text += line_text({"record", run.files.record}, style);

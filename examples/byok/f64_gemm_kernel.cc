@@ -1,4 +1,4 @@
-#include "examples/byok/f64_gemm_kernel.h"
+#include "f64_gemm_kernel.h"
 
 namespace byok {
 namespace {

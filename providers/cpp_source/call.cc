@@ -1,7 +1,6 @@
 #include "call.h"
 
 #include <algorithm>
-#include <array>
 
 #include "assay/base/dynamic_library.h"
 #include "assay/input/manifest.h"
@@ -77,39 +76,7 @@ Result<Slot> slot_of(const CallBinding& call, const std::string& name) {
   return fail(ErrorCode::internal, "'{}' has no value", name);
 }
 
-bool contains(const std::vector<std::string>& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 }  // namespace
-
-bool is_told(const KernelEntry& entry, const std::string& name) {
-  return contains(entry.args, name) || contains(entry.prepare_args, name);
-}
-
-std::optional<Refusal> unspoken_gap(const KernelEntry& entry, const Operand& operand) {
-  const OperandRule* rule = entry.rule->find_operand(operand.role);
-  const std::string_view letters = dimensions_of(operand.role);
-  if (rule == nullptr || !is_told(entry, operand.role) || operand.strides.size() != 3)
-    return std::nullopt;
-  const size_t inner = rule->major == Major::column ? 1 : 2, outer = 3 - inner;
-  const std::array<int64_t, 3> side_by_side = {
-      std::max(operand.sizes[1] * operand.strides[1], operand.sizes[2] * operand.strides[2]),
-      outer == 1 ? operand.sizes[2] : 1, outer == 2 ? operand.sizes[1] : 1};
-  for (size_t i = 0; i < 3; ++i) {
-    const std::string name = fmt::format("{}_{}", operand.role, letters[i]);
-    if (operand.sizes[i] <= 1 || operand.strides[i] == side_by_side[i] || is_told(entry, name) ||
-        (i == outer && is_told(entry, "ld" + operand.role)))
-      continue;
-    return Refusal{
-        Reason::stride,
-        fmt::format("operand {} has steps of {} elements along {}, not {}, and args does "
-                    "not name {}{}",
-                    operand.role, operand.strides[i], letters[i], side_by_side[i], name,
-                    i == outer ? " or ld" + operand.role : "")};
-  }
-  return std::nullopt;
-}
 
 Result<HostStep> bind_call(const CallBinding& call) {
   const std::string file = call.binding.artifact.file.string();

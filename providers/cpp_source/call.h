@@ -2,7 +2,6 @@
 
 // From the names of `args` to a step: what a user's function is told, and what it is not.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +9,6 @@
 #include "assay/kernel/provider.h"
 
 namespace assay::cpp_source {
-
-// Whether the function, or its preparation, has a parameter of that name.
-bool is_told(const KernelEntry& entry, const std::string& name);
-
-// A kernel that never hears of a distance takes rows, columns and batches to lie side by side: a
-// refusal where they do not.
-std::optional<Refusal> unspoken_gap(const KernelEntry& entry, const Operand& operand);
 
 struct CallBinding {
   const KernelEntry& entry;

@@ -79,7 +79,8 @@ Status EntryReader::read_tunables() {
 }
 
 // An expression over sizes and tunables, or a plain integer.
-Result<std::string> EntryReader::size_expression(const YamlField& field) const {
+Result<std::string> EntryReader::size_expression(const YamlField& field,
+                                                 const std::string& besides) const {
   ASSAY_TRY(const Value value, field.as_value());
   if (const auto* bytes = std::get_if<int64_t>(&value)) {
     if (*bytes < 0) return fail(field.error("is negative; write a number of bytes"));
@@ -89,15 +90,16 @@ Result<std::string> EntryReader::size_expression(const YamlField& field) const {
   if (text == nullptr) {
     return fail(field.error("write a number of bytes or an expression, for example m * n * 4"));
   }
-  ASSAY_TRY(const Expression expression, parse_expression(field, *text));
+  ASSAY_TRY(const Expression expression, parse_expression(field, *text, besides));
   return expression.text();
 }
 
-Result<Expression> EntryReader::parse_expression(const YamlField& field,
-                                                 const std::string& text) const {
+Result<Expression> EntryReader::parse_expression(const YamlField& field, const std::string& text,
+                                                 const std::string& besides) const {
   auto expression = Expression::parse(text);
   if (!expression) return fail(field.error(expression.error().message));
-  const std::vector<std::string> known = expression_names(entry_);
+  std::vector<std::string> known = expression_names(entry_);
+  if (!besides.empty()) known.push_back(besides);
   for (const std::string& name : expression->names()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     return fail(field.error(fmt::format("in '{}': {}", sanitize(text, 200),
@@ -109,7 +111,7 @@ Result<Expression> EntryReader::parse_expression(const YamlField& field,
 Status EntryReader::read_workspace() {
   ASSAY_TRY(const auto field, field_.find("workspace"));
   if (field) {
-    ASSAY_TRY(entry_.workspace_text, size_expression(*field));
+    ASSAY_TRY(entry_.workspace_text, size_expression(*field, "threads"));
   }
   return {};
 }
@@ -142,13 +144,19 @@ Result<std::vector<std::string>> EntryReader::arguments(const YamlField& field) 
 Status EntryReader::read_prepare() {
   ASSAY_TRY(const auto field, field_.find("prepare"));
   if (!field) return {};
-  static const std::vector<std::string> kKnown = {"entry", "bytes", "args"};
-  ASSAY_TRY(field->only(kKnown));
-  ASSAY_TRY(const YamlField entry, field->at("entry"));
-  ASSAY_TRY(entry_.prepare_entry, entry.as_string());
-  if (!is_identifier(entry_.prepare_entry) || entry_.prepare_entry == entry_.entry) {
-    return fail(entry.error(fmt::format("'{}' must be the name of another function of the source",
-                                        sanitize(entry_.prepare_entry, 60))));
+  std::vector<std::string> known = {"bytes", "args"};
+  if (context_.of_plugin) {
+    entry_.prepare_entry = "prepare";  // The hook.
+    ASSAY_TRY(field->only(known));
+  } else {
+    known.emplace_back("entry");
+    ASSAY_TRY(field->only(known));
+    ASSAY_TRY(const YamlField entry, field->at("entry"));
+    ASSAY_TRY(entry_.prepare_entry, entry.as_string());
+    if (!is_identifier(entry_.prepare_entry) || entry_.prepare_entry == entry_.entry) {
+      return fail(entry.error(fmt::format("'{}' must be the name of another function of the source",
+                                          sanitize(entry_.prepare_entry, 60))));
+    }
   }
   ASSAY_TRY(const YamlField bytes, field->at("bytes"));
   ASSAY_TRY(entry_.prepare_bytes_text, size_expression(bytes));

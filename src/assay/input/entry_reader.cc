@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "assay/base/text.h"
+#include "assay/input/manifest.h"
 #include "assay/op/operation.h"
 
 namespace assay::input {
@@ -12,10 +13,10 @@ namespace {
 // Only decides which fields make sense; who brings a kernel is decided where providers are known.
 std::string provider_of_extension(const std::filesystem::path& source) {
   const std::string extension = source.extension().string();
+  if (is_plugin(source)) return "plugin";
   if (extension == ".cu") return "cuda_source";
   if (extension == ".ptx") return "ptx";
   if (extension == ".py") return "triton";
-  if (extension == ".so") return "plugin";
   return "cpp_source";
 }
 
@@ -50,6 +51,15 @@ bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), inner);
 }
 
+std::string plugin_name(const std::filesystem::path& file) {
+  std::string name = file.filename().string();
+  name = name.substr(0, name.find(".so"));
+  if (name.starts_with("lib") && name.size() > 3) name.erase(0, 3);
+  for (char& c : name)
+    if (!matches_name_rule(std::string_view(&c, 1)) && c != '.') c = '_';
+  return matches_name_rule(name) ? name : "plugin";
+}
+
 std::string unknown_name(std::string_view what, const std::string& name,
                          const std::vector<std::string>& known) {
   const std::string similar = nearest(name, known);
@@ -60,8 +70,10 @@ std::string unknown_name(std::string_view what, const std::string& name,
 
 Result<std::vector<KernelEntry>> EntryReader::read() {
   entry_.origin = fmt::format("{}:{}", field_.origin(), field_.line());
-  ASSAY_TRY(read_operation());
   ASSAY_TRY(read_source());
+  ASSAY_TRY(read_provider());
+  if (provider_ == "plugin" && !context_.of_plugin) return read_plugin();
+  ASSAY_TRY(read_operation());
   ASSAY_TRY(check_fields());
   ASSAY_TRY(read_names());
   ASSAY_TRY(read_dtypes());
@@ -100,6 +112,12 @@ Status EntryReader::read_operation() {
 
 Status EntryReader::read_source() {
   ASSAY_TRY(const auto field, field_.find("source"));
+  if (context_.of_plugin && !field) {
+    entry_.source = context_.source;
+    return {};
+  }
+  if (context_.of_plugin)
+    return fail(field->error("a plug-in is its own source; leave this field out"));
   if (!context_.source.empty()) {
     if (field) {
       return fail(field->error("the comment stands in the source itself; leave this field out"));
@@ -123,21 +141,48 @@ Status EntryReader::read_source() {
   return {};
 }
 
-Status EntryReader::check_fields() {
+Status EntryReader::read_provider() {
+  provider_ = context_.of_plugin ? "plugin" : provider_of_extension(entry_.source);
   ASSAY_TRY(const auto provider, field_.find("provider"));
-  std::string effective = provider_of_extension(entry_.source);
-  if (provider) {
-    ASSAY_TRY(entry_.provider, provider->as_string());
-    if (!matches_name_rule(entry_.provider)) {
-      return fail(provider->error("is not a provider's name; `assay providers` lists them"));
-    }
-    effective = entry_.provider;
+  if (!provider) return {};
+  if (context_.of_plugin)
+    return fail(provider->error("a plug-in is brought by the provider plugin; leave this out"));
+  ASSAY_TRY(entry_.provider, provider->as_string());
+  if (!matches_name_rule(entry_.provider)) {
+    return fail(provider->error("is not a provider's name; `assay providers` lists them"));
   }
-  std::vector<std::string> known = {"name",      "provider",  "source",        "entry",
-                                    "operation", "dtype",     "accumulate",    "layout",
-                                    "args",      "tunables",  "constraints",   "divisibility",
-                                    "alignment", "targets",   "flags",         "workspace",
-                                    "prepare",   "epilogues", "deterministic", "specialised_on"};
+  provider_ = entry_.provider;
+  return {};
+}
+
+// All else is in the plug-in, which only a worker opens.
+Result<std::vector<KernelEntry>> EntryReader::read_plugin() {
+  static const std::vector<std::string> kKnown = {"name", "provider", "source", "entry"};
+  ASSAY_TRY(const auto members, field_.members());
+  for (const auto& [name, member] : members)
+    if (!contains(kKnown, name))
+      return fail(
+          member.error("a plug-in describes its kernels itself; an entry of it has name, "
+                       "source and entry alone, so remove this field"));
+  entry_.provider = "plugin";
+  ASSAY_TRY(const auto entry, field_.find("entry"));
+  if (entry) {
+    ASSAY_TRY(entry_.entry, entry->as_string());
+  }
+  entry_.name =
+      entry && matches_name_rule(entry_.entry) ? entry_.entry : plugin_name(entry_.source);
+  ASSAY_TRY(read_name());
+  return std::vector<KernelEntry>{entry_};
+}
+
+Status EntryReader::check_fields() {
+  const std::string& effective = provider_;
+  std::vector<std::string> known = {"name",      "operation", "dtype",        "accumulate",
+                                    "layout",    "args",      "tunables",     "constraints",
+                                    "alignment", "workspace", "prepare",      "divisibility",
+                                    "targets",   "epilogues", "deterministic"};
+  if (!context_.of_plugin)
+    known.insert(known.end(), {"provider", "source", "entry", "flags", "specialised_on"});
   for (const KernelWords::Operand& operand : words_->operands) known.push_back(operand.role);
   if (launches_on_gpu(effective)) {
     known.insert(known.end(), launch_fields().begin(), launch_fields().end());
@@ -156,7 +201,27 @@ Status EntryReader::check_fields() {
   return field_.only(known);
 }
 
+// Replaces the name that was made of another field.
+Status EntryReader::read_name() {
+  ASSAY_TRY(const auto name, field_.find("name"));
+  if (!name) return {};
+  ASSAY_TRY(entry_.name, name->as_string());
+  if (matches_name_rule(entry_.name)) return {};
+  return fail(name->error(fmt::format(
+      "'{}' cannot be a name; use letters, digits, '_', '.' and '-'", sanitize(entry_.name, 60))));
+}
+
 Status EntryReader::read_names() {
+  ASSAY_TRY(const auto deterministic, field_.find("deterministic"));
+  if (deterministic) {
+    ASSAY_TRY(entry_.deterministic, deterministic->as_bool());
+  }
+  if (context_.of_plugin) {
+    ASSAY_TRY(field_.at("name").map([](const YamlField&) {}));
+    ASSAY_TRY(read_name());
+    entry_.entry = entry_.name;
+    return {};
+  }
   std::optional<YamlField> entry;
   if (context_.entry.empty()) {
     ASSAY_TRY(entry, field_.at("entry"));
@@ -173,20 +238,7 @@ Status EntryReader::read_names() {
   }
   entry_.name = entry_.entry;
   std::replace(entry_.name.begin(), entry_.name.end(), '$', '_');
-  ASSAY_TRY(const auto name, field_.find("name"));
-  if (name) {
-    ASSAY_TRY(entry_.name, name->as_string());
-    if (!matches_name_rule(entry_.name)) {
-      return fail(
-          name->error(fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-'",
-                                  sanitize(entry_.name, 60))));
-    }
-  }
-  ASSAY_TRY(const auto deterministic, field_.find("deterministic"));
-  if (deterministic) {
-    ASSAY_TRY(entry_.deterministic, deterministic->as_bool());
-  }
-  return {};
+  return read_name();
 }
 
 Result<std::vector<KernelEntry>> read_entry(const YamlField& field, const EntryContext& context) {

@@ -25,9 +25,12 @@ class EntryReader {
   Result<std::vector<KernelEntry>> read();
 
  private:
-  Status read_operation();
   Status read_source();
+  Status read_provider();
+  Result<std::vector<KernelEntry>> read_plugin();
+  Status read_operation();
   Status check_fields();
+  Status read_name();
   Status read_names();
 
   Status read_dtypes();
@@ -47,12 +50,16 @@ class EntryReader {
   Status read_flags();
   Status read_specialised_on();
   Status add_constraint(const YamlField& field, const std::string& text);
-  Result<std::string> size_expression(const YamlField& field) const;
-  Result<Expression> parse_expression(const YamlField& field, const std::string& text) const;
+  // `besides`: a name that it may use beside sizes and tunables.
+  Result<std::string> size_expression(const YamlField& field,
+                                      const std::string& besides = {}) const;
+  Result<Expression> parse_expression(const YamlField& field, const std::string& text,
+                                      const std::string& besides = {}) const;
   Result<std::vector<std::string>> arguments(const YamlField& field) const;
 
   const YamlField& field_;
   const EntryContext& context_;
+  std::string provider_;  // As the field says, or by the source's extension.
   const KernelWords* words_ = nullptr;
   ProblemRule rule_;
   KernelEntry entry_;
@@ -61,6 +68,8 @@ class EntryReader {
 bool contains(const std::vector<std::string>& names, std::string_view name);
 std::optional<std::string> repeated(std::vector<std::string> names);
 bool is_identifier(std::string_view text);
+// A name for what a plug-in holds, from its file's: my_gemm for libmy_gemm.so.
+std::string plugin_name(const std::filesystem::path& file);
 // "there is no field 'x'; did you mean 'y'?" and its like.
 std::string unknown_name(std::string_view what, const std::string& name,
                          const std::vector<std::string>& known);

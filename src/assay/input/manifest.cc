@@ -5,7 +5,9 @@
 #include <unordered_map>
 
 #include "assay/base/file.h"
+#include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/input/entry_reader.h"
 #include "assay/input/head_comment.h"
 #include "assay/input/manifest_entry.h"
 #include "assay/input/yaml.h"
@@ -66,6 +68,20 @@ struct FileAndEntry {
   std::string entry;
 };
 
+// What is known of a plug-in without looking into it.
+Result<KernelEntry> plugin_entry(const FileAndEntry& wanted) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(wanted.file, failed))
+    return fail(ErrorCode::not_found, "there is no file '{}'", sanitize(wanted.file.string(), 300));
+  KernelEntry entry;
+  entry.name = plugin_name(wanted.file);
+  entry.provider = "plugin";
+  entry.source = absolute_path(wanted.file);
+  entry.origin = wanted.file.string();
+  entry.entry = wanted.entry;
+  return entry;
+}
+
 FileAndEntry split_entry(std::string_view text) {
   const size_t colons = text.rfind("::");
   if (colons == std::string_view::npos) return {text, {}};
@@ -89,7 +105,7 @@ Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
   ASSAY_TRY(const std::vector<YamlField> items, list.items());
   if (items.empty()) return fail(list.error("is empty; describe at least one kernel"));
   const EntryContext context{
-      .folder = absolute_path(path).parent_path(), .source = {}, .entry = {}};
+      .folder = absolute_path(path).parent_path(), .source = {}, .entry = {}, .of_plugin = false};
   std::vector<KernelEntry> entries;
   for (const YamlField& item : items) {
     ASSAY_TRY(std::vector<KernelEntry> read, read_entry(item, context));
@@ -97,6 +113,21 @@ Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
   }
   ASSAY_TRY(unique_names(entries));
   return entries;
+}
+
+Result<std::vector<KernelEntry>> parse_plugin_kernel(std::string_view json,
+                                                     const std::filesystem::path& plugin,
+                                                     const std::string& origin) {
+  ASSAY_TRY(parse_json(json, origin).map([](const Json&) {}));  // YAML would take more than JSON.
+  ASSAY_TRY(const YamlField kernel, parse_yaml(json, origin));
+  const EntryContext context{
+      .folder = {}, .source = absolute_path(plugin), .entry = {}, .of_plugin = true};
+  return read_entry(kernel, context);
+}
+
+bool is_plugin(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".so") || name.find(".so.") != std::string::npos;
 }
 
 Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path) {
@@ -113,7 +144,8 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
     return fail(ErrorCode::invalid_input, "{}:{}: more than {} descriptions in one file; split it",
                 path.string(), found.comments[kMaxHeadComments].line, kMaxHeadComments);
   }
-  EntryContext context{.folder = {}, .source = absolute_path(path), .entry = std::string(entry)};
+  EntryContext context{
+      .folder = {}, .source = absolute_path(path), .entry = std::string(entry), .of_plugin = false};
   std::vector<KernelEntry> entries;
   std::vector<std::string> known;
   for (const HeadComment& comment : found.comments) {
@@ -145,6 +177,10 @@ Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& 
 
 Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
   const FileAndEntry wanted = split_entry(file_and_entry);
+  if (is_plugin(wanted.file)) {
+    ASSAY_TRY(KernelEntry entry, plugin_entry(wanted));
+    return std::vector<KernelEntry>{std::move(entry)};
+  }
   if (wanted.file.extension() != ".yaml" && wanted.file.extension() != ".yml") {
     return read_head_comment(wanted.file, wanted.entry);
   }

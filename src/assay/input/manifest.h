@@ -5,7 +5,8 @@
 //
 // clang-format off
 //   - name: my_gemm              # Default: entry.
-//     provider: cpp_source       # Default: by the source's extension.
+//     provider: cpp_source       # Default: by the source's extension. An entry of `plugin` has
+//                                # name, source and entry alone: a plug-in describes its kernels.
 //     source: my_gemm.cc         # Relative to the manifest. Not in a head comment.
 //     entry: my_gemm             # The function; extern "C" is not needed.
 //     operation: gemm            # The default.
@@ -20,7 +21,7 @@
 //     targets: [x86_64+avx2+fma]
 //     specialised_on: [k]        # Sizes that compiling may see, as macros.
 //     flags: [-O3]
-//     workspace: m * n * 4       # Bytes.
+//     workspace: m * n * 4       # Bytes; `threads` is known here too.
 //     prepare: {entry: pack_b, bytes: n * k * 4, args: [b, prepared, n, k]}
 //     epilogues: []
 //     deterministic: true
@@ -81,8 +82,19 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
                                                     const std::filesystem::path& path,
                                                     std::string_view entry = {});
 
+// What a plug-in says of one of its kernels: JSON with the fields above, but for provider, source,
+// entry, prepare.entry, flags and specialised_on; `name` must be there. `origin` names the text in
+// errors.
+Result<std::vector<KernelEntry>> parse_plugin_kernel(std::string_view json,
+                                                     const std::filesystem::path& plugin,
+                                                     const std::string& origin);
+
+// Whether a file is a plug-in by its name: my.so, libmine.so.2.
+bool is_plugin(const std::filesystem::path& path);
+
 // FILE or FILE::ENTRY: a manifest where FILE ends in .yaml or .yml (ENTRY then picks by name or
-// entry), else a source file with a head comment.
+// entry), a plug-in (which only a worker opens: the entry has no rule), else a source file with a
+// head comment.
 Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry);
 
 // Several of them, one list for each. A name that an earlier kernel has gets _2, _3 ..., so that

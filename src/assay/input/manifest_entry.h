@@ -16,6 +16,9 @@ struct EntryContext {
   std::filesystem::path folder;  // Of the manifest: where sources are looked for.
   std::filesystem::path source;  // The file with the head comment; empty in a manifest.
   std::string entry;             // Replaces what the field says; empty: nothing.
+  // The text came out of the plug-in `source`: nothing is compiled, and its hooks are no functions
+  // by name.
+  bool of_plugin = false;
 };
 
 // One entry for each layout that is named.

@@ -85,6 +85,9 @@ class Provider {
   Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry) const {
     return do_bring(entry);
   }
+  // True: bring() runs what the file holds, so only a process that has given up its rights calls
+  // it.
+  virtual bool runs_code_to_bring() const { return false; }
 
  private:
   virtual Availability do_availability(const ProviderSettings& settings) const = 0;

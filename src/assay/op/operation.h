@@ -113,6 +113,11 @@ class Operation {
   // Deterministic in (problem, kind, seed).
   virtual Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
                                                           uint64_t seed) const = 0;
+
+  // Small problems that tell right kernels from wrong ones, each with a name of its own: what
+  // conformance (verify/conformance.h) asks kernels to do. A float64 reference of all takes
+  // seconds.
+  virtual Result<std::vector<Problem>> telling_problems() const = 0;
 };
 
 // Generated from the folders under op/, in the order of their names.

@@ -38,7 +38,8 @@ Status build(const Station& station, Field& field) {
     ++done;
     if (candidate.built || !candidate.alive()) continue;
     station.observer.on_stage("build", done, field.candidates.size(), candidate.outcome.label());
-    ASSAY_TRY(Child * worker, station.crew.builder());
+    ASSAY_TRY(Child * worker,
+              station.crew.builder_of(candidate.outcome.provider, candidate.family));
     Json message = station.message("compile");
     message["row"] = candidate.row();
     const int64_t start = monotonic_ns();

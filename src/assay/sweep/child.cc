@@ -64,8 +64,9 @@ Error as_error(const CallFailure& failure, std::string_view doing) {
   std::string how;
   switch (death.kind) {
     case Death::Kind::crashed:
-      how = death.signal != 0 ? fmt::format("was killed by signal {}", death.signal)
-                              : fmt::format("exited with code {}", death.exit_code);
+      how = death.signal != 0
+                ? "was " + ExitStatus{ExitStatus::Kind::signaled, 0, death.signal}.describe()
+                : ExitStatus{ExitStatus::Kind::exited, death.exit_code, 0}.describe();
       break;
     case Death::Kind::timed_out:
       how = fmt::format("did not answer within {} s", death.limit_seconds);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/file.h"
+#include "assay/base/text.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -90,6 +91,16 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   facts_.last_level_cache_bytes =
       static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
   facts_.memory_bytes = static_cast<int64_t>(number_or(ready.json, "memory_bytes", 0));
+  facts_.waiting.clear();
+  for (const Json& waits : ready.json.value("waiting", Json::array())) {
+    ASSAY_TRY(const int64_t file, integer(waits, "file"));
+    ASSAY_TRY(std::string provider, text(waits, "provider"));
+    ASSAY_TRY(std::string family, text(waits, "family"));
+    if (file < 0 || static_cast<size_t>(file) >= request_.kernels.size())
+      return fail(ErrorCode::internal, "a worker names file {} of {}", file,
+                  request_.kernels.size());
+    facts_.waiting.push_back({static_cast<size_t>(file), std::move(provider), std::move(family)});
+  }
   if (kind.confined && on_confined_)
     ASSAY_TRY(on_confined_(confinement_from_json(ready.json.value("confinement", Json::object()))));
   return child;
@@ -111,6 +122,34 @@ Result<Child*> Crew::builder() {
     ASSAY_TRY(builder_, start_worker({.confined = false}));
   }
   return builder_.get();
+}
+
+Status Crew::bring(Child& worker, size_t file) {
+  const auto brought =
+      worker.call({{"do", "bring"}, {"file", file}}, request_.trial_timeout_seconds);
+  if (brought) return {};
+  if (const auto* error = std::get_if<Error>(&brought.error())) return fail(*error);
+  Error error = as_error(brought.error(), "while it was loaded and said what it offers");
+  return fail(ErrorCode::invalid_input, "{}: {}", sanitize(request_.kernels[file], 300),
+              error.message);
+}
+
+Result<Child*> Crew::discoverer() {
+  ASSAY_TRY(Child* const builds, builder());
+  if (facts_.waiting.empty()) return builds;
+  ASSAY_TRY(Child* const runs, runner());
+  for (size_t i = 0; i < facts_.waiting.size(); ++i)
+    if (i == 0 || facts_.waiting[i].file != facts_.waiting[i - 1].file)
+      ASSAY_TRY(bring(*runs, facts_.waiting[i].file));
+  return runs;
+}
+
+Result<Child*> Crew::builder_of(const std::string& provider, const std::string& family) {
+  ASSAY_TRY(Child* const builds, builder());
+  const bool runs_code = std::any_of(
+      facts_.waiting.begin(), facts_.waiting.end(),
+      [&](const auto& waits) { return waits.provider == provider && waits.family == family; });
+  return runs_code ? runner() : builds;
 }
 
 Result<Child*> Crew::runner() {

@@ -23,6 +23,12 @@ struct WorkerFacts {
   std::string target;
   int threads = 1;
   int64_t last_level_cache_bytes = 0, memory_bytes = 0;
+  // What users brought that runs as soon as it is loaded: only confined processes load it.
+  struct Waiting {
+    size_t file = 0;  // Of the request's kernels.
+    std::string provider, family;
+  };
+  std::vector<Waiting> waiting;
 };
 
 class Crew {
@@ -32,6 +38,12 @@ class Crew {
   Result<Child*> builder();
   Result<Child*> runner();
   Result<Child*> referee();
+
+  // Who lists kernels: the builder, or the runner where users' code says what there is. A file that
+  // brings its process down is an error (invalid_input) that says so.
+  Result<Child*> discoverer();
+  // Who makes the artifact of a family's kernel, likewise.
+  Result<Child*> builder_of(const std::string& provider, const std::string& family);
 
   // The index-th process that proves kernels; the first is the runner. The others wander between
   // cores, since the runner is pinned to those that timing uses.
@@ -60,6 +72,7 @@ class Crew {
     double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
+  Status bring(Child& worker, size_t file);
   const Request& request_;
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;

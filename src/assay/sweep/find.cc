@@ -57,10 +57,12 @@ Json Station::message(const char* what) const {
   return {{"do", what}, {"problem", problem.to_json()}, {"operation", problem.operation()}};
 }
 
-Result<Discovery> discover(const Request& request, const Problem* problem,
-                           const std::string& target) {
+namespace {
+
+Result<Discovery> discover_all(const Request& request, const Problem* problem,
+                               const std::string& target) {
   Crew crew(request);
-  ASSAY_TRY(Child * worker, crew.builder());
+  ASSAY_TRY(Child * worker, crew.discoverer());
   Json message = {{"do", "discover"}};
   if (problem != nullptr) {
     message["problem"] = problem->to_json();
@@ -72,6 +74,18 @@ Result<Discovery> discover(const Request& request, const Problem* problem,
                          [&](DiscoveredRow row) { rows.push_back(std::move(row)); }));
   discovery.rows = std::move(rows);
   return discovery;
+}
+
+}  // namespace
+
+Result<Discovery> discover(const Request& request, const Problem* problem,
+                           const std::string& target) {
+  // Where users' code says what there is, the answer may be of another type than ours are.
+  try {
+    return discover_all(request, problem, target);
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
+  }
 }
 
 namespace {
@@ -123,7 +137,7 @@ class Entries {
 }  // namespace
 
 Result<Field> find_candidates(const Station& station) {
-  ASSAY_TRY(Child * worker, station.crew.builder());
+  ASSAY_TRY(Child * worker, station.crew.discoverer());
   Field field;
   Entries entries;
   RefusalCounts outside;

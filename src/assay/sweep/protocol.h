@@ -5,9 +5,12 @@
 // Descriptors carry operands and outputs.
 //
 // worker    init      device, providers, users' kernels            -> fingerprint, target,
-// providers
-//           discover  problem, filter, providers                   -> rows (metadata, role),
-//           refusals compile   problem, row                                 -> artifact load
+// providers, waiting (families whose code runs to be brought)
+//           bring     file (of the users' kernels)                  -> {}; its waiting families are
+//           here. A row of one that is not here yet brings it.
+//           conform   check, problem                                -> faults, looked_at, ran,
+//           refusals discover  problem, filter, providers                   -> rows (metadata,
+//           role), refusals compile   problem, row                                 -> artifact load
 //           problem, instances + fds                     -> {} prove     row, artifact, instances
 //           -> per instance facts + fds rotate    condition                                    ->
 //           sets open      row, artifact                                -> handle, bytes round

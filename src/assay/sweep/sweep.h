@@ -114,6 +114,22 @@ struct Discovery {
 Result<Discovery> discover(const Request& request, const Problem* problem,
                            const std::string& target);
 
+// How the kernels of request.kernels do under the checks of verify/conformance.h, in a confined
+// process that may crash. Errors: a file that cannot be loaded, or does not say what it offers
+// (invalid_input).
+struct ConformanceReport {
+  struct Check {
+    std::string name, what, unit;
+    std::vector<std::string> faults;  // Empty: passed.
+    int64_t looked_at = 0;            // Of the unit; 0: nothing applied.
+  };
+  std::vector<Check> checks;
+  int64_t kernels = 0;  // Rows.
+  int64_t ran = 0;      // Of them, those that some problem reached.
+  bool conforms() const;
+};
+Result<ConformanceReport> check_conformance(const Request& request, Observer& observer);
+
 // What each provider has on this machine, asked in a worker: for `assay providers` and `doctor`.
 struct ProviderReport {
   std::string name;

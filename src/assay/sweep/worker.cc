@@ -1,7 +1,9 @@
 #include "assay/sweep/worker.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <map>
+#include <optional>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/worker_problem.h"
+#include "assay/verify/conformance.h"
 
 namespace assay::sweep {
 namespace {
@@ -31,11 +34,14 @@ class Worker {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"init", &Worker::init},     {"discover", &Worker::discover}, {"compile", &Worker::compile},
-        {"load", &Worker::load},     {"prove", &Worker::prove},       {"rotate", &Worker::rotate},
-        {"open", &Worker::open},     {"round", &Worker::round},       {"collect", &Worker::collect},
-        {"close", &Worker::close},   {"unload", &Worker::unload},     {"timer", &Worker::timer},
-        {"intact", &Worker::intact}, {"ceilings", &Worker::ceilings}};
+        {"init", &Worker::init},       {"discover", &Worker::discover},
+        {"compile", &Worker::compile}, {"bring", &Worker::bring_file},
+        {"conform", &Worker::conform}, {"load", &Worker::load},
+        {"prove", &Worker::prove},     {"rotate", &Worker::rotate},
+        {"open", &Worker::open},       {"round", &Worker::round},
+        {"collect", &Worker::collect}, {"close", &Worker::close},
+        {"unload", &Worker::unload},   {"timer", &Worker::timer},
+        {"intact", &Worker::intact},   {"ceilings", &Worker::ceilings}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -84,8 +90,14 @@ class Worker {
       if (!kernel.is_string()) return fail(ErrorCode::internal, "kernels are texts");
       files.push_back(kernel.get<std::string>());
     }
-    ASSAY_TRY(const auto brought, input::read_kernel_files(files));
-    for (const auto& entries : brought) ASSAY_TRY(bring(entries));
+    ASSAY_TRY(const auto described, input::read_kernel_files(files));
+    for (size_t i = 0; i < described.size(); ++i)
+      for (const KernelEntry& entry : described[i]) ASSAY_TRY(take(entry, i));
+    Json& waiting = answer.json["waiting"] = Json::array();
+    for (const Guest& guest : guests_)
+      waiting.push_back({{"file", guest.file},
+                         {"provider", guest.provider->info().name},
+                         {"family", guest.name}});
     answer.json["fingerprint"] = {{"kind", device_->fingerprint().kind},
                                   {"name", device_->fingerprint().name},
                                   {"id", device_->fingerprint().id},
@@ -136,26 +148,66 @@ class Worker {
     return {};
   }
 
-  // A user's file becomes a family of the provider that takes its extension.
-  Status bring(const std::vector<KernelEntry>& entries) {
-    for (const KernelEntry& entry : entries) {
-      const std::string extension = entry.source.extension().string();
-      const Provider* taker = nullptr;
-      for (const auto& provider : providers_) {
-        const auto extensions = provider->extensions();
-        const bool takes =
-            std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-        if (entry.provider.empty() ? takes : provider->info().name == entry.provider)
-          taker = provider.get();
-      }
-      if (taker == nullptr)
-        return fail(ErrorCode::invalid_input,
-                    "{}: no provider takes {}; name one with the field provider", entry.origin,
-                    entry.provider.empty() ? extension : entry.provider);
-      ASSAY_TRY(auto family, taker->bring(entry));
-      catalog_.add(taker->info().name, taker->info().role, std::move(family));
+  // A user's file becomes a family of the provider that takes its extension; one whose code runs
+  // for that waits until this process has given up its rights.
+  Status take(const KernelEntry& entry, size_t file) {
+    const std::string extension = entry.source.extension().string();
+    const Provider* taker = nullptr;
+    for (const auto& provider : providers_) {
+      const auto extensions = provider->extensions();
+      const bool takes =
+          std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+      if (entry.provider.empty() ? takes : provider->info().name == entry.provider)
+        taker = provider.get();
     }
+    if (taker == nullptr)
+      return fail(ErrorCode::invalid_input,
+                  "{}: no provider takes {}; name one with the field provider", entry.origin,
+                  entry.provider.empty() ? extension : entry.provider);
+    if (!taker->runs_code_to_bring()) return bring(*taker, entry);
+    Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};
+    guest.open_file.reset(::open(entry.source.c_str(), O_RDONLY | O_CLOEXEC));
+    guests_.push_back(std::move(guest));
     return {};
+  }
+
+  Status bring(const Provider& provider, const KernelEntry& entry) {
+    ASSAY_TRY(auto family, provider.bring(entry));
+    catalog_.add(provider.info().name, provider.info().role, std::move(family));
+    return {};
+  }
+
+  // What a user brought that runs as soon as it is loaded.
+  struct Guest {
+    KernelEntry entry;
+    std::string name;  // Of the family.
+    const Provider* provider = nullptr;
+    size_t file = 0;     // Of the request's.
+    UniqueFd open_file;  // From before this process became another user.
+    bool here = false;
+  };
+
+  Status welcome(Guest& guest) {
+    if (guest.here) return {};
+    KernelEntry entry = guest.entry;
+    if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
+      entry.source = fmt::format("/proc/self/fd/{}", guest.open_file.get());
+    if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
+      return fail(ErrorCode::invalid_input,
+                  "{}: cannot be read by the user that kernels run as; make it readable (chmod "
+                  "a+r)",
+                  entry.origin);
+    ASSAY_TRY(bring(*guest.provider, entry));
+    guest.here = true;
+    return {};
+  }
+
+  // Those of one file.
+  Result<Answer> bring_file(Message& message) {
+    ASSAY_TRY(const int64_t file, integer(message.json, "file"));
+    for (Guest& guest : guests_)
+      if (static_cast<int64_t>(guest.file) == file) ASSAY_TRY(welcome(guest));
+    return Answer{};
   }
 
   Result<Answer> discover(Message& message) {
@@ -197,6 +249,9 @@ class Worker {
   Result<Kernel> kernel_from(const Json& json) {
     ASSAY_TRY(const Json* row, member(json, "row"));
     ASSAY_TRY(const KernelMetadata metadata, KernelMetadata::from_json(*row));
+    for (Guest& guest : guests_)
+      if (guest.name == metadata.family() && guest.provider->info().name == metadata.provider())
+        ASSAY_TRY(welcome(guest));
     return catalog_.from_metadata(metadata);
   }
 
@@ -347,6 +402,28 @@ class Worker {
     return Answer{};
   }
 
+  // One check of conformance.h, with its problem where it has one.
+  Result<Answer> conform(Message& message) {
+    ASSAY_TRY(const std::string name, text(message.json, "check"));
+    const auto checks = verify::conformance_checks();
+    const auto check = std::find_if(checks.begin(), checks.end(),
+                                    [&](const auto& one) { return one.name == name; });
+    if (check == checks.end()) return fail(ErrorCode::internal, "there is no check '{}'", name);
+    std::optional<Problem> problem;
+    if (check->per_problem) {
+      ASSAY_TRY(problem, problem_from(message.json));
+    }
+    const verify::ConformanceResult result =
+        check->run({.catalog = catalog_, .device = *device_, .context = context_},
+                   problem ? &*problem : nullptr);
+    Answer answer;
+    answer.json = {{"faults", result.faults},
+                   {"looked_at", result.looked_at},
+                   {"ran", result.ran},
+                   {"refusals", result.refusals.to_json()}};
+    return answer;
+  }
+
   Result<Answer> timer(Message&) {
     const auto facts = measure::measure_timer();
     Answer answer;
@@ -381,6 +458,7 @@ class Worker {
   CompileContext context_;
   int threads_ = 1;
   Catalog catalog_;
+  std::vector<Guest> guests_;
   std::unique_ptr<WorkerProblem> problem_;
 };
 

@@ -3,6 +3,7 @@
 #include "assay/base/json.h"
 #include "assay/op/gemm/description.h"
 #include "assay/op/gemm/instance.h"
+#include "assay/op/gemm/telling_problems.h"
 #include "assay/op/gemm/variation.h"
 #include "assay/op/gemm/work.h"
 
@@ -29,6 +30,9 @@ class Gemm final : public Operation {
   Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
                                                   uint64_t seed) const override {
     return make_gemm_instance(problem, kind, seed);
+  }
+  Result<std::vector<Problem>> telling_problems() const override {
+    return gemm::telling_problems();
   }
 };
 

@@ -1,10 +1,10 @@
-#include "testing/gemm_problems.h"
+#include "assay/op/gemm/telling_problems.h"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
 
 #include "assay/op/gemm/gemm.h"
 
-namespace assay::testing {
+namespace assay::gemm {
 namespace {
 
 struct Types {
@@ -16,25 +16,30 @@ constexpr Types kTypes[] = {{DType::f32, DType::f32},  {DType::f64, DType::f64},
 
 class List {
  public:
-  void add(std::string name, gemm::Shape shape) {
+  void add(const std::string& name, Shape shape) {
     for (const Types types : kTypes) {
       shape.name = fmt::format("{}_{}_{}", name, to_string(types.in), to_string(types.out));
       shape.a = shape.b = types.in;
       shape.out = types.out;
-      auto problem = gemm::problem(shape);
-      ASSERT_TRUE(problem) << shape.name << ": " << problem.error().message;
-      problems_.push_back(std::move(*problem));
+      auto made = problem(shape);
+      if (!made && failed_.message.empty())
+        failed_ = with_context(std::move(made).error(), shape.name);
+      if (made) problems_.push_back(std::move(*made));
     }
   }
-  std::vector<Problem> take() { return std::move(problems_); }
+  Result<std::vector<Problem>> take() {
+    if (!failed_.message.empty()) return fail(std::move(failed_));
+    return std::move(problems_);
+  }
 
  private:
   std::vector<Problem> problems_;
+  Error failed_;
 };
 
 }  // namespace
 
-std::vector<Problem> gemm_problems() {
+Result<std::vector<Problem>> telling_problems() {
   List list;
   for (const char* layout : {"tt", "tn", "nt", "nn", "ttn", "tnn", "ntn", "nnn"})
     list.add(fmt::format("odd_{}", layout), {.m = 37, .n = 53, .k = 29, .layout = layout});
@@ -81,4 +86,4 @@ std::vector<Problem> gemm_problems() {
   return list.take();
 }
 
-}  // namespace assay::testing
+}  // namespace assay::gemm

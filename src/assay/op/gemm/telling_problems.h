@@ -5,11 +5,11 @@
 
 #include <vector>
 
+#include "assay/base/result.h"
 #include "assay/op/problem.h"
 
-namespace assay::testing {
+namespace assay::gemm {
 
-// Each has a name of its own. Small: a float64 reference of all takes seconds.
-std::vector<Problem> gemm_problems();
+Result<std::vector<Problem>> telling_problems();
 
-}  // namespace assay::testing
+}  // namespace assay::gemm

@@ -1,0 +1,105 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/input/manifest.h"
+#include "assay/report/words.h"
+#include "cli/exit_code.h"
+#include "cli/progress.h"
+#include "cli/race_options.h"
+#include "cli/race_text.h"
+
+namespace assay::cli {
+namespace {
+
+class PluginCommand : public Command {
+ public:
+  const char* name() const override { return "plugin"; }
+  const char* summary() const override {
+    return "check FILE.so: does a plug-in do what every provider must?";
+  }
+  const char* example() const override { return "assay plugin check my_kernels.so"; }
+
+  void declare(CLI::App& app) override {
+    app.add_option("action", action_, "check: load it in a worker, and run the conformance suite")
+        ->required()
+        ->check(CLI::IsMember({"check"}))
+        ->type_name("check");
+    app.add_option("file", file_, "The plug-in: FILE.so or FILE.so::KERNEL")
+        ->required()
+        ->type_name("FILE");
+    options_.declare_machine(app);
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(sweep::Request request, options_.make_request(context, "plugin"));
+    if (const std::string path = file_.substr(0, file_.find("::")); !input::is_plugin(path))
+      return fail(ErrorCode::invalid_input, "plugin check: '{}' is no shared object by its name",
+                  sanitize(path, 200));
+    ASSAY_TRY(input::read_kernels(file_).map([](const auto&) {}));
+    request.kernels = {file_};
+    sweep::ConformanceReport report;
+    {
+      const auto progress = make_plain_progress(context.console, 1);
+      ASSAY_TRY(report, sweep::check_conformance(request, *progress));
+    }
+    const int code = report.conforms() ? kDone : kRefuted;
+    context.console.result(context.console.json() ? dump_pretty(json(report, code))
+                                                  : text(context.console, report));
+    return code;
+  }
+
+ private:
+  static const char* outcome(const sweep::ConformanceReport::Check& check) {
+    return !check.faults.empty() ? "failed" : check.looked_at == 0 ? "skipped" : "passed";
+  }
+
+  Json json(const sweep::ConformanceReport& report, int code) const {
+    Json checks = Json::array();
+    for (const auto& check : report.checks)
+      checks.push_back({{"name", check.name},
+                        {"what", check.what},
+                        {"result", outcome(check)},
+                        {"looked_at", check.looked_at},
+                        {"unit", check.unit},
+                        {"faults", check.faults}});
+    return {{"schema", "assay.plugin_check/1"},
+            {"file", file_},
+            {"kernels", report.kernels},
+            {"kernels_run", report.ran},
+            {"checks", std::move(checks)},
+            {"conforms", report.conforms()},
+            {"exit_code", code}};
+  }
+
+  std::string text(const Console& console, const sweep::ConformanceReport& report) const {
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    std::string out;
+    int failed = 0;
+    for (const auto& check : report.checks) {
+      out += line_text(
+          {outcome(check),
+           fmt::format("{}   {} {}", check.what, report::thousands(check.looked_at), check.unit)},
+          style);
+      failed += check.faults.empty() ? 0 : 1;
+      for (const std::string& fault : check.faults) out += line_text({"", fault}, style);
+    }
+    const std::string run = fmt::format("{} of {} kernels were run", report.ran, report.kernels);
+    return out +
+           line_text({"verdict", failed == 0 ? fmt::format("conforms; {}", run)
+                                             : fmt::format("does not conform: {} of {} checks "
+                                                           "failed; {}",
+                                                           failed, report.checks.size(), run)},
+                     style);
+  }
+
+  std::string action_, file_;
+  PoolOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_plugin_command() { return std::make_unique<PluginCommand>(); }
+
+}  // namespace assay::cli

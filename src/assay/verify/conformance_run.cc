@@ -1,0 +1,150 @@
+#include "assay/verify/conformance_run.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace assay::verify {
+namespace {
+
+constexpr size_t kZone = 256;              // Bytes around a buffer that nobody may write.
+constexpr auto kFiller = std::byte{0xff};  // NaN in every floating type.
+constexpr uint64_t kSeed = 7;
+
+// A buffer between two zones, at the promised alignment. (GuardedArena aligns all to 64 bytes.)
+class Guarded {
+ public:
+  Guarded(size_t bytes, size_t alignment) : bytes_(bytes) {
+    const size_t before = (std::max(kZone, alignment) + alignment - 1) / alignment * alignment;
+    memory_.assign(before + bytes + kZone + alignment, kFiller);
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    begin_ = (address + before + alignment - 1) / alignment * alignment - address;
+  }
+  std::byte* data() { return memory_.data() + begin_; }
+  std::span<std::byte> bytes() { return {data(), bytes_}; }
+  bool zones_intact() const {
+    const auto untouched = [](std::byte byte) { return byte == kFiller; };
+    const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(begin_);
+    return std::all_of(memory_.begin(), begin, untouched) &&
+           std::all_of(begin + static_cast<std::ptrdiff_t>(bytes_), memory_.end(), untouched);
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  size_t bytes_ = 0, begin_ = 0;
+};
+
+}  // namespace
+
+// Operands of an instance in memory of their own, as a worker has them.
+class ConformanceRun::Operands {
+ public:
+  Operands(const Problem& problem, const Instance& instance) : arguments_{problem, {}} {
+    for (const Operand& operand : problem.operands()) {
+      buffers_.emplace_back(static_cast<size_t>(operand.span_bytes),
+                            static_cast<size_t>(std::max<int64_t>(operand.alignment, 1)));
+      arguments_.data.push_back(buffers_.back().data());
+      if (operand.access != Access::read) output_ = buffers_.size() - 1;
+      if (operand.access == Access::write) continue;  // Holds the filler.
+      const auto input = instance.input(buffers_.size() - 1);
+      std::memcpy(buffers_.back().data(), input.data(), buffers_.back().bytes().size());
+    }
+  }
+
+  Status check(const Instance& instance) {
+    const auto check = instance.check(output());
+    if (!check.right)
+      return fail(ErrorCode::failed, "{}; {} of {} wrong, largest error {:.3g} of the budget ({})",
+                  check.first_wrong, check.wrong, check.compared, check.max_error, check.method);
+    const auto operands = arguments_.problem.operands();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!buffers_[i].zones_intact())
+        return fail(ErrorCode::failed, "wrote outside operand {}", operands[i].role);
+      const auto bytes = buffers_[i].bytes();
+      if (operands[i].access == Access::read &&
+          std::memcmp(bytes.data(), instance.input(i).data(), bytes.size()) != 0)
+        return fail(ErrorCode::failed, "changed operand {}", operands[i].role);
+    }
+    return {};
+  }
+
+  void spoil() {
+    for (Guarded& buffer : buffers_)
+      std::fill(buffer.bytes().begin(), buffer.bytes().end(), kFiller);
+  }
+
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  std::span<std::byte> output() { return buffers_[output_].bytes(); }
+
+  Arguments arguments_;
+  std::vector<Guarded> buffers_;
+  size_t output_ = 0;
+};
+
+Result<ConformanceRun> ConformanceRun::create(const Problem& problem, Device& device) {
+  ConformanceRun run(problem, device);
+  ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
+  for (const InputKind kind : operation->useful_kinds(problem)) {
+    ASSAY_TRY(auto instance, operation->make_instance(problem, kind, kSeed));
+    run.instances_.push_back(std::move(instance));
+  }
+  return run;
+}
+
+Status ConformanceRun::compute(const Kernel& kernel, const CompileContext& context, int threads,
+                               int64_t& launches) const {
+  ASSAY_TRY(const Artifact artifact, kernel.compile(problem_, device_->target(), context));
+  for (const auto& instance : instances_) {
+    const Status done = compute(kernel, artifact, *instance, threads, launches);
+    if (!done) return fail(with_context(done.error(), to_string(instance->kind())));
+  }
+  return {};
+}
+
+Status ConformanceRun::compute(const Kernel& kernel, const Artifact& artifact,
+                               const Instance& instance, int threads, int64_t& launches) const {
+  ASSAY_TRY(const auto stream, device_->make_stream());
+  // A workspace holds garbage when a kernel first sees it.
+  Guarded workspace(kernel.workspace_bytes(problem_, threads), 64);
+  Operands operands(problem_, instance);
+  ASSAY_TRY(Plan plan, kernel.plan({.arguments = operands.arguments(),
+                                    .artifact = artifact,
+                                    .device = *device_,
+                                    .workspace = workspace.bytes(),
+                                    .threads = threads}));
+  if ((plan.prepared_bytes() > 0) != kernel.metadata().prepares())
+    return fail(ErrorCode::failed, "says that it {}, and {} bytes were prepared",
+                kernel.metadata().prepares() ? "prepares" : "prepares nothing",
+                plan.prepared_bytes());
+  // Twice, from a dirty output: a plan is launched again and again.
+  for (int launch = 0; launch < 2; ++launch) {
+    ASSAY_TRY(plan.launch(*stream));
+    ++launches;
+    if (const Status right = operands.check(instance); !right)
+      return fail(with_context(right.error(), fmt::format("launch {}", launch + 1)));
+    if (!workspace.zones_intact())
+      return fail(ErrorCode::failed, "launch {}: wrote outside its workspace", launch + 1);
+  }
+  // What is packed stays where it is.
+  if (kernel.metadata().prepares() || instance.kind() != InputKind::uniform) return {};
+  ++launches;
+  if (const Status moved = move(plan, *stream, operands, instance); !moved)
+    return fail(with_context(moved.error(), "on new pointers"));
+  return {};
+}
+
+// A kernel that kept a pointer reads what is spoilt, or leaves the new output as it was.
+Status ConformanceRun::move(Plan& plan, Stream& stream, Operands& from,
+                            const Instance& instance) const {
+  Operands to(problem_, instance);
+  ASSAY_TRY(plan.rebind(to.arguments().data));
+  from.spoil();
+  ASSAY_TRY(plan.launch(stream));
+  return to.check(instance);
+}
+
+}  // namespace assay::verify
