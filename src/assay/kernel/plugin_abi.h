@@ -148,14 +148,15 @@ struct AssayCall {
   void* host; /* The host's own. */
 };
 
-typedef struct AssayHost {
+typedef struct AssayHost AssayHost;
+struct AssayHost {
   uint32_t struct_bytes;
   uint32_t abi_version;      /* The newest that it speaks. */
   const char* assay_version; /* "0.1.0" */
   void (*fail)(const AssayHost* host,
                const char* sentence); /* Why the entry point returns not 0. */
   void* host;                         /* The host's own. */
-} AssayHost;
+};
 
 /* ---- What the plug-in tells ------------------------------------------------------------- */
 

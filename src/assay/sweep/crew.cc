@@ -137,7 +137,7 @@ Status Crew::bring(Child& worker, size_t file) {
 Result<Child*> Crew::discoverer() {
   ASSAY_TRY(Child* const builds, builder());
   if (facts_.waiting.empty()) return builds;
-  ASSAY_TRY(Child* const runs, runner());
+  ASSAY_TRY(Child* const runs, guest());
   for (size_t i = 0; i < facts_.waiting.size(); ++i)
     if (i == 0 || facts_.waiting[i].file != facts_.waiting[i - 1].file)
       ASSAY_TRY(bring(*runs, facts_.waiting[i].file));
@@ -149,7 +149,14 @@ Result<Child*> Crew::builder_of(const std::string& provider, const std::string& 
   const bool runs_code = std::any_of(
       facts_.waiting.begin(), facts_.waiting.end(),
       [&](const auto& waits) { return waits.provider == provider && waits.family == family; });
-  return runs_code ? runner() : builds;
+  return runs_code ? guest() : builds;
+}
+
+Result<Child*> Crew::guest() {
+  if (!guest_ || !guest_->alive()) {
+    ASSAY_TRY(guest_, start_worker({.pinned = false}));
+  }
+  return guest_.get();
 }
 
 Result<Child*> Crew::runner() {
@@ -184,6 +191,7 @@ Result<Child*> Crew::referee() {
 
 void Crew::dismiss() {
   builder_.reset();
+  guest_.reset();
   runner_.reset();
   provers_.clear();
   referee_.reset();

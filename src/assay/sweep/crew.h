@@ -1,8 +1,8 @@
 #pragma once
 
-// The processes of a sweep: one that discovers and builds, one that proves and races, others that
-// help it prove, the referee, and the confirming ones. Each is started when it is first needed and
-// again after it died.
+// The processes of a sweep: one that discovers and builds, one that asks users' loaded code what it
+// offers, one that proves and races, others that help it prove, the referee, and the confirming
+// ones. Each is started when it is first needed and again after it died.
 
 #include <functional>
 #include <memory>
@@ -39,8 +39,8 @@ class Crew {
   Result<Child*> runner();
   Result<Child*> referee();
 
-  // Who lists kernels: the builder, or the runner where users' code says what there is. A file that
-  // brings its process down is an error (invalid_input) that says so.
+  // Who lists kernels: the builder, or a confined process where users' code says what there is. A
+  // file that brings it down is an error (invalid_input) that says so.
   Result<Child*> discoverer();
   // Who makes the artifact of a family's kernel, likewise.
   Result<Child*> builder_of(const std::string& provider, const std::string& family);
@@ -72,11 +72,13 @@ class Crew {
     double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
+  Result<Child*> guest();
   Status bring(Child& worker, size_t file);
   const Request& request_;
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
-  std::unique_ptr<Child> builder_, runner_, referee_;
+  // The guest loads what runs when it is loaded, and no other kernel runs there.
+  std::unique_ptr<Child> builder_, guest_, runner_, referee_;
   std::vector<std::unique_ptr<Child>> provers_, confirmers_;
 };
 

@@ -90,9 +90,9 @@ class Worker {
       if (!kernel.is_string()) return fail(ErrorCode::internal, "kernels are texts");
       files.push_back(kernel.get<std::string>());
     }
-    ASSAY_TRY(const auto described, input::read_kernel_files(files));
-    for (size_t i = 0; i < described.size(); ++i)
-      for (const KernelEntry& entry : described[i]) ASSAY_TRY(take(entry, i));
+    ASSAY_TRY(const auto entries, input::read_kernel_files(files));
+    for (size_t i = 0; i < entries.size(); ++i)
+      for (const KernelEntry& entry : entries[i]) ASSAY_TRY(take(entry, i));
     Json& waiting = answer.json["waiting"] = Json::array();
     for (const Guest& guest : guests_)
       waiting.push_back({{"file", guest.file},
