@@ -137,6 +137,31 @@ TEST_F(Plugins, ItsKernelsRunAsAnyOthers) {
   EXPECT_EQ(kernel->artifact_facts.json()["sha256"], *sha256_of_file(program_.file(plugin)));
 }
 
+TEST_F(Plugins, OneRacesThePoolLikeAnyFileAndInAManifest) {
+  const std::string plugin = build("good.c");
+  const std::vector<std::string> rest = {
+      "--shape",  "m=8,n=32,k=16,dtype=f32,layout=tt", "--provider",  "openblas",
+      "--budget", "1s",                                "--processes", "2"};
+  std::vector<std::string> words = {"race", plugin};
+  words.insert(words.end(), rest.begin(), rest.end());
+  const Finished raced = program_.run(words);
+  EXPECT_EQ(raced.code(), 0) << raced.out << raced.err;
+  EXPECT_THAT(raced.out, AllOf(HasSubstr("3 right"), HasSubstr("openblas (1), yours"),
+                               HasSubstr("the best stock kernel")));
+  EXPECT_TRUE(std::filesystem::exists(program_.file("runs/0001-good/plugin_results.json")));
+
+  ASSERT_TRUE(write_file_atomic(program_.file("kernels.yaml"),
+                                "- {name: mine, provider: plugin, source: good.so, "
+                                "entry: strided}\n"));
+  words = {"sweep", "--kernels", "kernels.yaml", "--output-dir", "out"};
+  words.insert(words.end(), rest.begin(), rest.end());
+  const Finished swept = program_.run(words);
+  EXPECT_EQ(swept.code(), 0) << swept.out << swept.err;
+  const auto record = load_record(program_.file("out/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_NE(testing::find_kernel(record->problems.front(), "strided_unroll1_fastfalse"), nullptr);
+}
+
 // It crashes when it is proven: an ending like any other kernel's.
 TEST_F(Plugins, ACrashInALaunchIsAnEnding) {
   const std::string plugin = build("hostile.c", {"CASE_CRASHES_WHEN_LAUNCHED"});
@@ -162,6 +187,11 @@ TEST_F(Plugins, NamesAreLookedForAlongThePath) {
   EXPECT_EQ(configured.code(), 0) << configured.err;
   EXPECT_THAT(configured.out,
               AllOf(HasSubstr("plugin/strided_unroll1"), Not(HasSubstr("plugin/packed"))));
+  const Finished inherited =
+      program_.run({"kernels", "--provider", "reference", "--plugin", "libgood.so::packed"},
+                   {"env", "ASSAY_PLUGIN_PATH=nowhere:plugins"});
+  EXPECT_EQ(inherited.code(), 0) << inherited.err;
+  EXPECT_THAT(inherited.out, HasSubstr("plugin/packed"));
   const Finished absent = list({"--plugin", "goood", "--plugin-path", "plugins"});
   EXPECT_EQ(absent.code(), 2);
   EXPECT_THAT(absent.err, HasSubstr("--plugin: there is no 'goood' in plugins"));
