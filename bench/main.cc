@@ -36,16 +36,16 @@ struct Entry {
   bool by_name_alone = false;  // Not where --only says nothing.
 };
 constexpr std::array<Entry, 11> kEntries = {{{"discovery", measure_discovery},
-                                            {"launch", measure_launch},
-                                            {"orchestration", measure_orchestration},
-                                            {"same", measure_same},
-                                            {"coverage", measure_coverage},
-                                            {"sensitivity", measure_sensitivity},
-                                            {"racing", measure_racing},
-                                            {"native", measure_native},
-                                            {"table", measure_table},
-                                            {"startup", measure_startup},
-                                            {"regret", measure_regret, true}}};
+                                             {"launch", measure_launch},
+                                             {"orchestration", measure_orchestration},
+                                             {"same", measure_same},
+                                             {"coverage", measure_coverage},
+                                             {"sensitivity", measure_sensitivity},
+                                             {"racing", measure_racing},
+                                             {"native", measure_native},
+                                             {"table", measure_table},
+                                             {"startup", measure_startup},
+                                             {"regret", measure_regret, true}}};
 
 // A worker's catalog, with the in-process family that its environment names.
 int be_worker() {

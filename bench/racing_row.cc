@@ -57,7 +57,8 @@ Result<std::vector<Row>> measure_racing(const Context& context) {
     if (mine.winner->id != full.winner->id) {
       sweep::Request request =
           make_request(context, fmt::format("winners_{}", i), {"native_cpu", "openblas", "onednn"});
-      request.filter = fmt::format("({}) or ({})", only_this(*mine.winner), only_this(*full.winner));
+      request.filter =
+          fmt::format("({}) or ({})", only_this(*mine.winner), only_this(*full.winner));
       request.exhaustive = true;
       ASSAY_TRY(request.problems, repeated({shapes[i]}, 1));
       request.budget_seconds = sweep::kSecondsPerProblem;

@@ -1,5 +1,6 @@
-// Regret: what a program loses that runs problems by a table which was tuned on others. Half of some
-// random problems are tuned; for each of the rest the table's choice races that problem's own best.
+// Regret: what a program loses that runs problems by a table which was tuned on others. Half of
+// some random problems are tuned; for each of the rest the table's choice races that problem's own
+// best.
 
 #include <algorithm>
 #include <cmath>
@@ -36,15 +37,15 @@ Result<std::vector<Problem>> make_problems(int count) {
     if (static_cast<double>(m) * static_cast<double>(n * k) > kMostProducts) continue;
     // In turns, so that both halves have as many of each type.
     const DType dtype = problems.size() / 2 % 2 == 0 ? DType::f32 : DType::bf16;
-    ASSAY_TRY(problems.emplace_back(),
-              gemm::problem(gemm::Shape{
-                  .name = fmt::format("r{:03}_{}_m{}_n{}_k{}", problems.size(), to_string(dtype),
-                                      m, n, k),
-                  .m = m,
-                  .n = n,
-                  .k = k,
-                  .dtype = dtype,
-                  .constant = {"b"}}));
+    ASSAY_TRY(
+        problems.emplace_back(),
+        gemm::problem(gemm::Shape{.name = fmt::format("r{:03}_{}_m{}_n{}_k{}", problems.size(),
+                                                      to_string(dtype), m, n, k),
+                                  .m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .dtype = dtype,
+                                  .constant = {"b"}}));
   }
   return problems;
 }
@@ -79,10 +80,10 @@ Result<double> race_both(const Context& context, const Problem& problem, const K
                          const KernelOutcome& best) {
   sweep::Request request = make_sweep(context, "regret_" + problem.name(), kRaceSeconds);
   const KernelMetadata& metadata = choice.metadata();
-  request.filter = fmt::format(
-      "({}) or ({})",
-      only_this(metadata.provider(), metadata.family(), design_json(metadata.design)),
-      only_this(best));
+  request.filter =
+      fmt::format("({}) or ({})",
+                  only_this(metadata.provider(), metadata.family(), design_json(metadata.design)),
+                  only_this(best));
   request.exhaustive = true;
   request.problems = {problem};
   ASSAY_TRY(const RunRecord record, run(request));

@@ -30,7 +30,12 @@ Result<Row> measure_search(const Context& context) {
     for (const int64_t m : {1, 16, 512}) {
       ASSAY_TRY(const Problem problem,
                 gemm::problem(gemm::Shape{
-                    .m = m, .n = 4096, .k = 4096, .dtype = dtype, .out = dtype == DType::s8 ? std::optional(DType::s32) : std::nullopt, .constant = {"b"}}));
+                    .m = m,
+                    .n = 4096,
+                    .k = 4096,
+                    .dtype = dtype,
+                    .out = dtype == DType::s8 ? std::optional(DType::s32) : std::nullopt,
+                    .constant = {"b"}}));
       std::vector<double> times;
       size_t found_kernels = 0;
       for (int i = 0; i < context.count(301, 31); ++i) {

@@ -30,9 +30,8 @@ Result<std::vector<Problem>> make_problems() {
       return static_cast<int64_t>(1 + random.below(at, most));
     };
     ASSAY_TRY(Problem problem,
-              gemm::problem(gemm::Shape{.m = size(i, 512),
-                                        .n = 64 * size(i + 1, 256),
-                                        .k = 64 * size(i + 2, 256)}));
+              gemm::problem(gemm::Shape{
+                  .m = size(i, 512), .n = 64 * size(i + 1, 256), .k = 64 * size(i + 2, 256)}));
     if (seen.insert(problem.signature()).second) problems.push_back(std::move(problem));
   }
   return problems;
@@ -91,8 +90,8 @@ Result<Measured> measure(const TunedTable& table, std::span<const Problem> probl
 Row row_of(std::string target, std::string bound, const Measured& measured, bool ok) {
   Row row{.target = std::move(target),
           .bound = std::move(bound),
-          .measured = fmt::format("{:.1f} ns, {} allocations", measured.nanoseconds,
-                                  measured.allocations),
+          .measured =
+              fmt::format("{:.1f} ns, {} allocations", measured.nanoseconds, measured.allocations),
           .ok = ok && measured.allocations == 0};
   row.details = {{"ns", measured.nanoseconds}, {"allocations", measured.allocations}};
   return row;

@@ -38,9 +38,9 @@ class TableCommand : public Command {
     ASSAY_TRY(const sweep::MachineReport here, sweep::inspect(request, false));
     const auto stale = environment_differences(environment_of(table.origin), here.environment);
     const Console& console = context.console;
-    context.console.result(
-        console.json() ? dump_pretty(to_json(table, stale))
-                       : text(table, stale, {console.width_out(), console.colour_out()}));
+    context.console.result(console.json()
+                               ? dump_pretty(to_json(table, stale))
+                               : text(table, stale, {console.width_out(), console.colour_out()}));
     return kDone;
   }
 
@@ -123,12 +123,12 @@ class TableCommand : public Command {
                               sanitize(origin.device_id, 60), origin.threads,
                               origin.threads == 1 ? "" : "s", sanitize(origin.assay_version, 60)));
     line("when", sanitize(fmt::format("{}; {}", origin.condition, origin.race_class), 400));
-    line("holds", fmt::format("{} shapes of {} kind{}, {} kernels{}", table.problems.size(),
-                              table.kinds.size(), table.kinds.size() == 1 ? "" : "s",
-                              table.kernels.size(),
-                              with_code == 0 ? std::string(", all of libraries or built in")
-                                             : fmt::format(", code of {} ({})", with_code,
-                                                           format_bytes(static_cast<double>(code)))));
+    line("holds",
+         fmt::format("{} shapes of {} kind{}, {} kernels{}", table.problems.size(),
+                     table.kinds.size(), table.kinds.size() == 1 ? "" : "s", table.kernels.size(),
+                     with_code == 0 ? std::string(", all of libraries or built in")
+                                    : fmt::format(", code of {} ({})", with_code,
+                                                  format_bytes(static_cast<double>(code)))));
     for (const std::string& sentence : stale) line("stale", sanitize(sentence, 400));
     if (stale.empty()) line("stale", "no: machine and libraries are as they were");
     return out;

@@ -57,7 +57,6 @@ Problem Problem::from_parts(Parts parts) {
   problem.key_ = make_key(parts);
   problem.signature_ = make_signature(parts);
   problem.parts_ = std::make_shared<const Parts>(std::move(parts));
-  problem.digest_ = digest_of(problem);
   return problem;
 }
 

@@ -15,7 +15,6 @@
 #include "assay/base/expression.h"
 #include "assay/base/json.h"
 #include "assay/base/result.h"
-#include "assay/op/problem_digest.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
@@ -77,9 +76,6 @@ class Problem {
   // Everything but name, role and weight: what caches and compilers see.
   const std::string& signature() const { return signature_; }
 
-  // By what tables look it up: everything but name, role and weight.
-  const ProblemDigest& digest() const { return digest_; }
-
   // The fields by which the operation's problem(fields) makes this problem again, and "operation".
   Json to_json() const;
 
@@ -90,7 +86,6 @@ class Problem {
   std::shared_ptr<const Parts> parts_;  // Shared: problems are copied freely and never change.
   std::string key_;
   std::string signature_;
-  ProblemDigest digest_;
 };
 
 }  // namespace assay

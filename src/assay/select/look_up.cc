@@ -7,11 +7,11 @@ namespace assay {
 LookUp::LookUp(size_t count)
     : mask_(std::bit_ceil(2 * count + 2) - 1), tags_(mask_ + 1, 0), slots_(mask_ + 1) {}
 
-void LookUp::add(const ProblemDigest& digest, const Answer& answer) {
-  size_t at = digest.whole[0] & mask_;
+void LookUp::add(const Digest& digest, const Answer& answer) {
+  size_t at = digest[0] & mask_;
   while (tags_[at] != 0) at = (at + 1) & mask_;
   tags_[at] = tag_of(digest);
-  slots_[at] = {digest.whole[1], answer};
+  slots_[at] = {digest[1], answer};
 }
 
 }  // namespace assay

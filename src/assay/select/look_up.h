@@ -1,11 +1,11 @@
 #pragma once
 
-// Exact look-ups of a tuned table: by a problem's digest to the choice that was made for it.
+// Exact look-ups of a tuned table: by a digest to the choice that was made for a problem.
 
 #include <cstdint>
 #include <vector>
 
-#include "assay/op/problem_digest.h"
+#include "assay/select/problem_digest.h"
 
 namespace assay {
 
@@ -19,20 +19,19 @@ class LookUp {
 
   LookUp() = default;
   explicit LookUp(size_t count);  // How many add() will bring, at most.
-  void add(const ProblemDigest& digest, const Answer& answer);
+  void add(const Digest& digest, const Answer& answer);
 
   // Null where there is none. Touches two places of memory, most of the time.
-  const Answer* find(const ProblemDigest& digest) const {
+  const Answer* find(const Digest& digest) const {
     if (tags_.empty()) return nullptr;
-    for (size_t at = digest.whole[0] & mask_;; at = (at + 1) & mask_) {
+    for (size_t at = digest[0] & mask_;; at = (at + 1) & mask_) {
       if (tags_[at] == 0) return nullptr;
-      if (tags_[at] == tag_of(digest) && slots_[at].rest == digest.whole[1])
-        return &slots_[at].answer;
+      if (tags_[at] == tag_of(digest) && slots_[at].rest == digest[1]) return &slots_[at].answer;
     }
   }
 
  private:
-  static uint64_t tag_of(const ProblemDigest& digest) { return digest.whole[0] | 1; }
+  static uint64_t tag_of(const Digest& digest) { return digest[0] | 1; }
 
   struct Slot {
     uint64_t rest = 0;

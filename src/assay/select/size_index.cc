@@ -10,9 +10,7 @@ namespace {
 
 constexpr size_t kLeaf = 8;  // Points that are looked at one after the other.
 
-float log_of(int64_t size) {
-  return std::log2(static_cast<float>(std::max<int64_t>(size, 1)));
-}
+float log_of(int64_t size) { return std::log2(static_cast<float>(std::max<int64_t>(size, 1))); }
 
 }  // namespace
 
@@ -80,8 +78,7 @@ void SizeIndex::search(Search& state, size_t first, size_t last) const {
   while (last - first > kLeaf) {
     const size_t middle = first + (last - first) / 2;
     state.see(numbers_[middle], squared(state.at, middle));
-    const float beyond =
-        state.at[axes_[middle]] - logs_[middle * dimensions_ + axes_[middle]];
+    const float beyond = state.at[axes_[middle]] - logs_[middle * dimensions_ + axes_[middle]];
     // The half that `at` lies in first; the other only if it can hold something as near.
     if (beyond < 0) {
       search(state, first, middle);

@@ -45,7 +45,9 @@ TEST(SizeIndexTest, ByDistanceAscendsAndHoldsEveryPointOnce) {
     seen[all[i].point] = true;
     if (i == 0) continue;
     EXPECT_LE(all[i - 1].distance, all[i].distance);
-    if (all[i - 1].distance == all[i].distance) EXPECT_LT(all[i - 1].point, all[i].point);
+    if (all[i - 1].distance == all[i].distance) {
+      EXPECT_LT(all[i - 1].point, all[i].point);
+    }
   }
 }
 

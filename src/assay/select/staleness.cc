@@ -13,7 +13,7 @@ bool is_revision(std::string_view text) {
 std::string text_of(const Json& facts, const char* name) {
   const auto found = facts.is_object() ? facts.find(name) : facts.end();
   return facts.is_object() && found != facts.end() && found->is_string() ? found->get<std::string>()
-                                                                        : std::string();
+                                                                         : std::string();
 }
 
 std::string code_of(const Json& facts) {
@@ -35,15 +35,13 @@ std::vector<std::string> differences(const TableOrigin& origin, const Device& de
                                     origin.threads, origin.threads == 1 ? "" : "s",
                                     device.threads()));
   const BuildInfo& build = build_info();
-  const bool other_version =
-      !origin.assay_version.empty() && origin.assay_version != build.version;
+  const bool other_version = !origin.assay_version.empty() && origin.assay_version != build.version;
   const bool other_revision = is_revision(origin.assay_revision) && is_revision(build.revision) &&
                               origin.assay_revision != build.revision;
   if (other_version || other_revision)
-    sentences.push_back(fmt::format("tuned by assay {} ({}); this is {} ({})",
-                                    sanitize(origin.assay_version, 60),
-                                    sanitize(origin.assay_revision, 60), build.version,
-                                    build.revision));
+    sentences.push_back(
+        fmt::format("tuned by assay {} ({}); this is {} ({})", sanitize(origin.assay_version, 60),
+                    sanitize(origin.assay_revision, 60), build.version, build.revision));
   return sentences;
 }
 

@@ -11,8 +11,11 @@ bool TableContents::add(const Problem& problem, std::vector<TableChoice> choices
   TableProblem entry{.name = problem.name(),
                      .kind = static_cast<uint32_t>(kind - kinds.begin()),
                      .alignments = alignments_of(problem),
-                     .measures = measures_of(problem),
+                     .signature = signature_digest(problem.signature()),
+                     .measures = {},
                      .choices = std::move(choices)};
+  const Measures measures = measures_of(problem);
+  entry.measures.assign(measures.span().begin(), measures.span().end());
   const auto same = [&](const TableProblem& other) {
     return other.kind == entry.kind && other.measures == entry.measures;
   };

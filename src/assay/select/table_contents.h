@@ -8,8 +8,9 @@
 //   8 bytes  size of the whole file     32 bytes  SHA-256 of all that follows
 //   8 bytes  size of the head, then the head: JSON with everything that is not below
 //   8 bytes  number of problems, then each problem:
-//     4 kind, 4 size of its name, the name, 8 alignments (op/problem_digest.h), 4 number of
-//     measures, 8 for each, 4 number of choices, each 4 kernel and 8 microseconds (IEEE double)
+//     4 kind, 4 size of its name, the name, 8 alignments and 16 signature (problem_digest.h),
+//     4 number of measures, 8 for each, 4 number of choices, each 4 kernel and 8 microseconds
+//     (IEEE double)
 //   8 bytes  number of blobs, then each blob: 8 size, its bytes
 
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "assay/kernel/artifact.h"
 #include "assay/kernel/metadata.h"
 #include "assay/op/problem.h"
+#include "assay/select/problem_digest.h"
 
 namespace assay {
 
@@ -84,6 +86,7 @@ struct TableProblem {
   std::string name;
   uint32_t kind = 0;
   uint64_t alignments = 0;
+  Digest signature{};  // signature_digest() of how it was asked for.
   std::vector<int64_t> measures;
   std::vector<TableChoice> choices;  // The winner first, then those that were nearly as good.
   bool operator==(const TableProblem&) const = default;

@@ -24,13 +24,15 @@ TableContents sample() {
   contents.add(shape(16, 64, 64, {"b"}), {{1, 20}});
   contents.add(shape(16, 128, 64, {"b"}), {{2, 0}});
   TableKernel& kernel = contents.kernels[1];
-  kernel.blob = TableBlob{.bytes = std::string("\x7f" "ELF\0code", 9),
+  kernel.blob = TableBlob{.bytes = std::string("\x7f"
+                                               "ELF\0code",
+                                               9),
                           .file_name = "kernel.so",
                           .target = "x86_64+avx2",
                           .visible = MaskedProblem(shape(16, 64, 64, {"b"}), {}).key()};
   kernel.artifact_facts = {{"compiler", "c++"}};
-  kernel.artifact_hash = sha256_hex(canonical(
-      {{"bytes", sha256_hex(kernel.blob->bytes)}, {"facts", kernel.artifact_facts}}));
+  kernel.artifact_hash = sha256_hex(
+      canonical({{"bytes", sha256_hex(kernel.blob->bytes)}, {"facts", kernel.artifact_facts}}));
   return contents;
 }
 

@@ -116,8 +116,8 @@ Result<TableKind> read_kind(const JsonField& field) {
   if (kind.dimensions.empty() || kind.dimensions.size() > kMostDimensions)
     return fail(list.error(ErrorCode::invalid_input, "must name 1 to 8 dimensions"));
   ASSAY_TRY(const JsonField measures, field.at("measures"));
-  ASSAY_TRY(const int64_t count,
-            measures.as_int64(static_cast<int64_t>(kind.dimensions.size()), 256));
+  ASSAY_TRY(const int64_t count, measures.as_int64(static_cast<int64_t>(kind.dimensions.size()),
+                                                   static_cast<int64_t>(Measures::kMost)));
   kind.measures = static_cast<size_t>(count);
   return kind;
 }

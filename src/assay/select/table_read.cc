@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kSmallestProblem = 4 + 4 + 8 + 4 + 4;
+constexpr size_t kSmallestProblem = 4 + 4 + 8 + 16 + 4 + 4;
 constexpr uint64_t kMostAlignment = 40;  // log2: no machine has pages of more.
 
 // Takes numbers and texts off the front; what is not there is an error with its place.
@@ -41,8 +41,8 @@ class Reader {
   // more than the file holds.
   Result<size_t> count(uint64_t number, size_t smallest, std::string_view what) {
     if (number > left() / smallest)
-      return wrong(fmt::format("it says that {} {} follow, and is too short for them", number,
-                               what));
+      return wrong(
+          fmt::format("it says that {} {} follow, and is too short for them", number, what));
     return static_cast<size_t>(number);
   }
   size_t left() const { return bytes_.size() - at_; }
@@ -129,6 +129,7 @@ Status read_problem(Reader& in, const TableContents& contents, TableProblem& pro
   ASSAY_TRY(in.number(problem.alignments));
   for (uint64_t rest = problem.alignments; rest != 0; rest >>= 8)
     if ((rest & 0xff) > kMostAlignment) return in.wrong("an alignment that no operand can have");
+  for (uint64_t& half : problem.signature) ASSAY_TRY(in.number(half));
   ASSAY_TRY(read_measures(in, contents.kinds[problem.kind], problem));
   return read_choices(in, contents.kernels.size(), problem);
 }
@@ -167,8 +168,8 @@ Status read_blobs(Reader& in, TableHead& head) {
       return in.wrong(fmt::format("{} says that its code is blob {}, where blob {} of {} is next",
                                   sanitize(kernel.label(), 200), *head.blob_of[i], next, count));
     const std::string_view bytes = blobs[next++];
-    const std::string hash = sha256_hex(
-        canonical({{"bytes", sha256_hex(bytes)}, {"facts", kernel.artifact_facts}}));
+    const std::string hash =
+        sha256_hex(canonical({{"bytes", sha256_hex(bytes)}, {"facts", kernel.artifact_facts}}));
     if (hash != kernel.artifact_hash)
       return in.wrong(fmt::format("the code of {} does not have the hash in the table",
                                   sanitize(kernel.label(), 200)));

@@ -73,11 +73,10 @@ Status TableState::find_kernels(const Catalog& catalog) {
     return contents_.kernels[i].metadata.design == row.design;
   };
   ASSAY_TRY(const Found found, catalog.get_kernels({.where = [&](const KernelMetadata& row) {
-              const auto* rows = rows_of(row);
-              return rows != nullptr && std::any_of(rows->begin(), rows->end(), [&](size_t i) {
-                       return has_design_of(row, i);
-                     });
-            }}));
+    const auto* rows = rows_of(row);
+    return rows != nullptr &&
+           std::any_of(rows->begin(), rows->end(), [&](size_t i) { return has_design_of(row, i); });
+  }}));
   std::vector<bool> other_rules(kernels_.size(), false);
   for (const Kernel& kernel : found.kernels) {
     const std::string id = kernel.metadata().id();
@@ -149,7 +148,8 @@ void TableState::look_for_staleness(const Device* device) {
     if (here.stale.empty()) continue;
     here.stale = sanitize(here.stale, 400);
     // Kernels of one library differ alike.
-    std::string sentence = fmt::format("{}: {}", sanitize(tuned.metadata.provider(), 60), here.stale);
+    std::string sentence =
+        fmt::format("{}: {}", sanitize(tuned.metadata.provider(), 60), here.stale);
     if (std::find(changed.begin(), changed.end(), sentence) == changed.end())
       changed.push_back(std::move(sentence));
   }
@@ -158,7 +158,8 @@ void TableState::look_for_staleness(const Device* device) {
 }
 
 void TableState::index_problems() {
-  look_up_ = LookUp(contents_.problems.size());
+  by_signature_ = LookUp(contents_.problems.size());
+  by_measures_ = LookUp(contents_.problems.size());
   kinds_.resize(contents_.kinds.size());
   std::vector<std::vector<int64_t>> sizes(kinds_.size());
   for (uint32_t p = 0; p < contents_.problems.size(); ++p) {
@@ -169,13 +170,13 @@ void TableState::index_problems() {
       return kernels_[choice.kernel].kernel.has_value();
     });
     if (best == choices.end()) continue;  // As if it had not been tuned.
-    ProblemDigest digest;
-    digest.whole = whole_digest(kind.text, problem.measures);
-    look_up_.add(digest, {.alignments = problem.alignments,
-                          .tuned_us = best->median_us,
-                          .problem = p,
-                          .kernel = best->kernel,
-                          .rank = static_cast<uint32_t>(best - choices.begin())});
+    const LookUp::Answer answer{.alignments = problem.alignments,
+                                .tuned_us = best->median_us,
+                                .problem = p,
+                                .kernel = best->kernel,
+                                .rank = static_cast<uint32_t>(best - choices.begin())};
+    by_signature_.add(problem.signature, answer);
+    by_measures_.add(whole_digest(kind.text, problem.measures), answer);
     kinds_[problem.kind].problems.push_back(p);
     sizes[problem.kind].insert(
         sizes[problem.kind].end(), problem.measures.begin(),
@@ -197,8 +198,7 @@ Result<Artifact> TableState::artifact(uint32_t index, const Problem& problem,
                                       const Target& target) const {
   const TableKernel& tuned = contents_.kernels[index];
   const Kernel& kernel = *kernels_[index].kernel;
-  if (!tuned.blob || kernels_[index].file.empty())
-    return kernel.compile(problem, target, compile_);
+  if (!tuned.blob || kernels_[index].file.empty()) return kernel.compile(problem, target, compile_);
   std::string why;
   const auto compiled_for = Target::parse(tuned.blob->target);
   if (!compiled_for || !target.covers(*compiled_for))

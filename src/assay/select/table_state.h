@@ -31,7 +31,8 @@ class TableState {
   const TableContents& contents() const { return contents_; }
   const std::vector<TableKernelState>& kernels() const { return kernels_; }
   const std::vector<std::string>& staleness() const { return staleness_; }
-  const LookUp& look_up() const { return look_up_; }
+  const LookUp& by_signature() const { return by_signature_; }
+  const LookUp& by_measures() const { return by_measures_; }
 
   struct Kind {
     uint64_t digest = 0;
@@ -55,7 +56,8 @@ class TableState {
   std::vector<TableKernelState> kernels_;
   std::vector<std::string> staleness_;
   std::vector<Kind> kinds_;  // As contents_.kinds.
-  LookUp look_up_;
+  LookUp by_signature_;      // As it was asked for: the same text, the same alignments.
+  LookUp by_measures_;       // The same data, however it was asked for.
   std::optional<TemporaryDirectory> folder_;
 };
 

@@ -46,6 +46,7 @@ void write(Writer& out, const TableProblem& problem) {
   out.number(static_cast<uint32_t>(problem.name.size()));
   out.text(problem.name);
   out.number(problem.alignments);
+  for (const uint64_t half : problem.signature) out.number(half);
   out.number(static_cast<uint32_t>(problem.measures.size()));
   for (const int64_t measure : problem.measures) out.number(measure);
   out.number(static_cast<uint32_t>(problem.choices.size()));

@@ -41,6 +41,15 @@ Choice make_choice(const TableState& table, uint32_t problem, uint32_t rank, Cho
           .tuned_us = tuned.median_us};
 }
 
+Choice exact_choice(const TableState& table, const LookUp::Answer& found) {
+  return {.kernel = &*table.kernels()[found.kernel].kernel,
+          .rule = ChoiceRule::exact,
+          .problem = found.problem,
+          .rank = found.rank,
+          .distance = 0,
+          .tuned_us = found.tuned_us};
+}
+
 uint32_t kernel_of(const TableState& table, const Choice& choice) {
   return table.contents().problems[choice.problem].choices[choice.rank].kernel;
 }
@@ -60,14 +69,14 @@ void each_choice(const TableState& table, const Problem& problem,
     }
     return false;
   };
-  const ProblemDigest& digest = problem.digest();
-  if (const LookUp::Answer* found = table.look_up().find(digest)) {
+  const ProblemDigest digest = digest_of(problem);
+  if (const LookUp::Answer* found = table.by_measures().find(digest.whole)) {
     const bool aligned = aligned_as(digest.alignments, found->alignments);
     if (offer(found->problem, aligned ? ChoiceRule::exact : ChoiceRule::less_aligned, 0)) return;
   }
   const TableState::Kind* kind = table.find_kind(digest.kind);
   if (kind == nullptr) return;
-  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures_of(problem)))
+  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures_of(problem).span()))
     if (offer(kind->problems[hit.point], ChoiceRule::nearest, hit.distance)) return;
 }
 
@@ -86,20 +95,21 @@ tl::unexpected<Error> no_such_kind(const TableState& table, const Problem& probl
     if (alike.empty() && bare(one.text) == bare(kind)) alike = one.text;
   }
   if (!alike.empty())
-    return fail(ErrorCode::unsupported,
-                "{}: the table has such problems only with other lifetimes: '{}', and this is '{}'. "
-                "Name the operands that stay the same over many launches in `constant`, or tune "
-                "with constant=none",
-                problem.name(), sanitize(alike, 400), kind);
-  return fail(ErrorCode::unsupported,
-              "{}: no tuned problem is of the kind '{}'; the table has: {}", problem.name(), kind,
-              sanitize(known, 1200));
+    return fail(
+        ErrorCode::unsupported,
+        "{}: the table has such problems only with other lifetimes: '{}', and this is '{}'. "
+        "Name the operands that stay the same over many launches in `constant`, or tune "
+        "with constant=none",
+        problem.name(), sanitize(alike, 400), kind);
+  return fail(ErrorCode::unsupported, "{}: no tuned problem is of the kind '{}'; the table has: {}",
+              problem.name(), kind, sanitize(known, 1200));
 }
 
-tl::unexpected<Error> nothing_fits(const Problem& problem, const std::vector<std::string>& reasons) {
-  std::vector<std::string> shown(reasons.begin(),
-                                 reasons.begin() + static_cast<std::ptrdiff_t>(
-                                                       std::min(reasons.size(), kShownReasons)));
+tl::unexpected<Error> nothing_fits(const Problem& problem,
+                                   const std::vector<std::string>& reasons) {
+  std::vector<std::string> shown(
+      reasons.begin(),
+      reasons.begin() + static_cast<std::ptrdiff_t>(std::min(reasons.size(), kShownReasons)));
   if (reasons.size() > shown.size())
     shown.push_back(fmt::format("and {} more", reasons.size() - shown.size()));
   return fail(ErrorCode::unsupported, "{}: no kernel of the table can run it: {}", problem.name(),
@@ -158,15 +168,12 @@ const TableContents& TunedTable::contents() const { return state_->contents(); }
 
 Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) const {
   const TableState& table = *state_;
-  const ProblemDigest& digest = problem.digest();
-  const LookUp::Answer* found = table.look_up().find(digest);
+  if (const auto* known = table.by_signature().find(signature_digest(problem.signature())))
+    return exact_choice(table, *known);
+  const ProblemDigest digest = digest_of(problem);
+  const LookUp::Answer* found = table.by_measures().find(digest.whole);
   if (found != nullptr && aligned_as(digest.alignments, found->alignments))
-    return Choice{.kernel = &*table.kernels()[found->kernel].kernel,
-                  .rule = ChoiceRule::exact,
-                  .problem = found->problem,
-                  .rank = found->rank,
-                  .distance = 0,
-                  .tuned_us = found->tuned_us};
+    return exact_choice(table, *found);
   if (const TableState::Kind* kind = table.find_kind(digest.kind); kind != nullptr && !found) {
     // Nearly always the nearest one's winner can; then this is all, and nothing is allocated.
     std::array<int64_t, SizeIndex::kMostDimensions> sizes{};
@@ -187,8 +194,8 @@ Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) 
     if (refusals.empty())
       chosen = choice;
     else
-      reasons.push_back(fmt::format("{}: {}", choice.kernel->metadata().name(),
-                                    sentences_of(refusals)));
+      reasons.push_back(
+          fmt::format("{}: {}", choice.kernel->metadata().name(), sentences_of(refusals)));
     return chosen.has_value();
   });
   if (chosen) return *chosen;
@@ -236,8 +243,8 @@ Result<TunedPlan> TunedTable::plan(const Arguments& arguments, Device& device) c
     made = bind(choice);
     if (made) return true;
     // What is wrong with the pointers, or the machine, is so for every kernel.
-    ended = made.error().code == ErrorCode::invalid_input ||
-            made.error().code == ErrorCode::machine;
+    ended =
+        made.error().code == ErrorCode::invalid_input || made.error().code == ErrorCode::machine;
     reasons.push_back(
         fmt::format("{}: {}", choice.kernel->metadata().name(), made.error().message));
     return ended;

@@ -1,11 +1,12 @@
 #pragma once
 
-// The run-time end of a sweep: which kernel for this problem, ready to launch. Small enough to ship:
-// a table is one binary file with the code that it needs, and nothing here reads YAML or times.
+// The run-time end of a sweep: which kernel for this problem, ready to launch. Small enough to
+// ship: a table is one binary file with the code that it needs, and nothing here reads YAML or
+// times.
 //
 //   auto table = TunedTable::load("decode.assay", catalog);
-//   auto plan = table->plan(gemm::Arguments{.a = a, .b = b, .out = out, .constant = {"b"}}, device);
-//   plan->launch(stream);
+//   auto plan = table->plan(gemm::Arguments{.a = a, .b = b, .out = out, .constant = {"b"}},
+//   device); plan->launch(stream);
 
 #include <cstdint>
 #include <filesystem>

@@ -106,9 +106,8 @@ class Tabulator {
   }
 
   Result<uint32_t> index_of(const KernelOutcome& outcome, const Problem& problem) {
-    const auto [known, is_new] =
-        indices_.try_emplace({outcome.id, outcome.artifact_hash},
-                             static_cast<uint32_t>(out_.contents.kernels.size()));
+    const auto [known, is_new] = indices_.try_emplace(
+        {outcome.id, outcome.artifact_hash}, static_cast<uint32_t>(out_.contents.kernels.size()));
     if (!is_new) return known->second;
     TableKernel kernel;
     ASSAY_TRY(kernel.metadata, KernelMetadata::from_json(outcome.metadata.json()));

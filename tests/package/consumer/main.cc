@@ -64,7 +64,8 @@ assay::Status run(const char* file) {
   ASSAY_TRY(const auto device, assay::cpu::open({.threads = 1}));
   ASSAY_TRY(const auto stream, device->make_stream());
   ASSAY_TRY(const auto table, assay::TunedTable::load(file, catalog));
-  for (const std::string& sentence : table.staleness()) std::printf("stale: %s\n", sentence.c_str());
+  for (const std::string& sentence : table.staleness())
+    std::printf("stale: %s\n", sentence.c_str());
 
   for (const int64_t m : {4, 6}) {
     ASSAY_TRY(Tensors tensors, make_tensors(*device, m, DType::f32));

@@ -1,25 +1,19 @@
 #pragma once
 
-// What tables look problems up by: made with the problem, so that a look-up makes nothing.
+// By what a table looks problems up. Nothing here allocates but kind_of().
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "assay/op/problem.h"
 
 namespace assay {
 
-class Problem;
-
-struct ProblemDigest {
-  uint64_t kind = 0;                // Of kind_of().
-  std::array<uint64_t, 2> whole{};  // Of kind and measures. Not against adversaries.
-  uint64_t alignments = 0;          // See alignments_of().
-
-  bool operator==(const ProblemDigest&) const = default;
-};
+using Digest = std::array<uint64_t, 2>;  // 128 bits of a fast hash: not against adversaries.
 
 // What problems that differ in sizes, strides and alignments alone share: the operation, the names
 // of its dimensions, the operands with their types, access, lifetimes and major order (t where the
@@ -29,15 +23,17 @@ std::string kind_of(const Problem& problem);
 
 // The dimensions, then of each operand its sizes and its strides. A dimension of one element has
 // stride 0 here: what stands there moves nothing.
-std::vector<int64_t> measures_of(const Problem& problem);
+struct Measures {
+  static constexpr size_t kMost = 128;
+  std::array<int64_t, kMost> values;
+  size_t count = 0;
+  std::span<const int64_t> span() const { return std::span(values).first(count); }
+};
+Measures measures_of(const Problem& problem);
 
 // Byte i: log2 of the alignment that operand i is promised. Of more than eight operands the last
 // byte is the least of the rest.
 uint64_t alignments_of(const Problem& problem);
-
-uint64_t kind_digest(std::string_view kind);
-std::array<uint64_t, 2> whole_digest(std::string_view kind, std::span<const int64_t> measures);
-ProblemDigest digest_of(const Problem& problem);
 
 // True where every operand lies at least as aligned as the other problem's.
 inline bool aligned_as(uint64_t alignments, uint64_t as) {
@@ -45,5 +41,20 @@ inline bool aligned_as(uint64_t alignments, uint64_t as) {
     if ((alignments & 0xff) < (as & 0xff)) return false;
   return true;
 }
+
+struct ProblemDigest {
+  uint64_t kind = 0;  // Of kind_of().
+  Digest whole{};     // Of kind and measures.
+  uint64_t alignments = 0;
+
+  bool operator==(const ProblemDigest&) const = default;
+};
+ProblemDigest digest_of(const Problem& problem);
+
+uint64_t kind_digest(std::string_view kind);
+Digest whole_digest(std::string_view kind, std::span<const int64_t> measures);
+// Of Problem::signature(), which says all of the above and is there already: the quickest way to
+// know a problem again. Two signatures may mean the same data; digest_of() sees that.
+Digest signature_digest(std::string_view signature);
 
 }  // namespace assay

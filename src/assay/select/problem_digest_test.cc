@@ -1,4 +1,4 @@
-#include "assay/op/problem_digest.h"
+#include "assay/select/problem_digest.h"
 
 #include <array>
 
@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-ProblemDigest digest(const gemm::Shape& shape) { return gemm::problem(shape)->digest(); }
+ProblemDigest digest(const gemm::Shape& shape) { return digest_of(*gemm::problem(shape)); }
 
 const gemm::Shape kShape{.m = 4, .n = 8, .k = 16};
 
@@ -28,12 +28,11 @@ TEST(ProblemDigestTest, SizesAndStridesChangeTheWholeAndNotTheKind) {
 }
 
 TEST(ProblemDigestTest, TypesLayoutsLifetimesAndScalarsChangeTheKind) {
-  for (const gemm::Shape& other :
-       {gemm::Shape{.m = 4, .n = 8, .k = 16, .dtype = DType::bf16},
-        gemm::Shape{.m = 4, .n = 8, .k = 16, .layout = "tt"},
-        gemm::Shape{.m = 4, .n = 8, .k = 16, .layout = "tnn"},
-        gemm::Shape{.m = 4, .n = 8, .k = 16, .constant = {"b"}},
-        gemm::Shape{.m = 4, .n = 8, .k = 16, .alpha = 2}}) {
+  for (const gemm::Shape& other : {gemm::Shape{.m = 4, .n = 8, .k = 16, .dtype = DType::bf16},
+                                   gemm::Shape{.m = 4, .n = 8, .k = 16, .layout = "tt"},
+                                   gemm::Shape{.m = 4, .n = 8, .k = 16, .layout = "tnn"},
+                                   gemm::Shape{.m = 4, .n = 8, .k = 16, .constant = {"b"}},
+                                   gemm::Shape{.m = 4, .n = 8, .k = 16, .alpha = 2}}) {
     EXPECT_NE(digest(kShape).kind, digest(other).kind);
     EXPECT_NE(digest(kShape).whole, digest(other).whole);
   }
@@ -58,11 +57,10 @@ TEST(ProblemDigestTest, TensorsAndShapesOfTheSameDataAgree) {
                                         .b = view(k, n, layout[1]),
                                         .out = view(m, n, layout.size() > 2 ? layout[2] : 't')});
       ASSERT_TRUE(by_tensors) << by_tensors.error().message;
-      const auto by_shape =
-          gemm::problem(gemm::Shape{.m = m, .n = n, .k = k, .layout = layout});
+      const auto by_shape = gemm::problem(gemm::Shape{.m = m, .n = n, .k = k, .layout = layout});
       ASSERT_TRUE(by_shape);
       EXPECT_EQ(kind_of(*by_tensors), kind_of(*by_shape)) << layout << m << n << k;
-      EXPECT_EQ(by_tensors->digest(), by_shape->digest()) << layout << m << n << k;
+      EXPECT_EQ(digest_of(*by_tensors), digest_of(*by_shape)) << layout << m << n << k;
     }
   }
 }
