@@ -14,12 +14,14 @@ float log_of(int64_t size) { return std::log2(static_cast<float>(std::max<int64_
 
 }  // namespace
 
-SizeIndex::SizeIndex(size_t dimensions, std::span<const int64_t> sizes)
-    : dimensions_(std::clamp<size_t>(dimensions, 1, kMostDimensions)) {
+SizeIndex::SizeIndex(std::span<const float> weights, std::span<const int64_t> sizes)
+    : dimensions_(std::clamp<size_t>(weights.size(), 1, kMostDimensions)),
+      weights_(weights.begin(), weights.end()) {
+  weights_.resize(dimensions_, 1);
   const size_t count = sizes.size() / dimensions_;
   std::vector<float> points(count * dimensions_);
-  std::transform(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(points.size()),
-                 points.begin(), log_of);
+  for (size_t i = 0; i < count; ++i)
+    to_logs(sizes.subspan(i * dimensions_, dimensions_), points.data() + i * dimensions_);
   numbers_.resize(count);
   std::iota(numbers_.begin(), numbers_.end(), 0u);
   axes_.assign(count, 0);
@@ -94,7 +96,8 @@ void SizeIndex::search(Search& state, size_t first, size_t last) const {
 }
 
 void SizeIndex::to_logs(std::span<const int64_t> sizes, float* logs) const {
-  for (size_t d = 0; d < dimensions_; ++d) logs[d] = d < sizes.size() ? log_of(sizes[d]) : 0;
+  for (size_t d = 0; d < dimensions_; ++d)
+    logs[d] = d < sizes.size() ? weights_[d] * log_of(sizes[d]) : 0;
 }
 
 SizeIndex::Hit SizeIndex::nearest(std::span<const int64_t> sizes) const {

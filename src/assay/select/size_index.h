@@ -1,6 +1,7 @@
 #pragma once
 
-// Points in the space of log2 of sizes, and which of them is nearest. Never changes once made.
+// Points in the space of log2 of sizes, each dimension times its weight, and which of them is
+// nearest. Never changes once made.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +15,12 @@ class SizeIndex {
   static constexpr size_t kMostDimensions = 8;
 
   SizeIndex() = default;
-  // points: rows of `dimensions` sizes (at least 1 each), numbered from 0.
-  SizeIndex(size_t dimensions, std::span<const int64_t> sizes);
+  // A weight for each dimension; rows of as many sizes (at least 1 each), numbered from 0.
+  SizeIndex(std::span<const float> weights, std::span<const int64_t> sizes);
 
   struct Hit {
     uint32_t point = 0;
-    float distance = 0;  // Euclidean, in powers of two: twice the m is 1.
+    float distance = 0;  // Euclidean: twice a size of weight 1 is 1 away.
   };
 
   // No point is nearer; of equally near ones that with the lowest number. Allocates nothing. There
@@ -36,10 +37,11 @@ class SizeIndex {
   void arrange(std::span<const float> points, size_t first, size_t last);
   void search(Search& state, size_t first, size_t last) const;
   float squared(const float* at, size_t place) const;
-  void to_logs(std::span<const int64_t> sizes, float* logs) const;
+  void to_logs(std::span<const int64_t> sizes, float* logs) const;  // dimensions_ of them.
 
   // A k-d tree without pointers: the middle of a range is its root, the halves are its children.
   size_t dimensions_ = 0;
+  std::vector<float> weights_;
   std::vector<uint32_t> numbers_;  // By place.
   std::vector<float> logs_;        // By place, dimensions_ each.
   std::vector<uint8_t> axes_;      // By place: the dimension that its range is split along.

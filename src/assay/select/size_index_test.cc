@@ -10,6 +10,8 @@
 namespace assay {
 namespace {
 
+constexpr std::array<float, 4> kWeights = {1, 2, 1, 0.5f};
+
 std::vector<int64_t> random_sizes(size_t numbers, uint64_t seed, uint64_t most) {
   const CounterRandom random{.key = seed};
   std::vector<int64_t> sizes;
@@ -22,7 +24,8 @@ TEST(SizeIndexTest, TheNearestIsTheFirstOfAllByDistance) {
   // Few distinct sizes make many equally near points; many make a deep tree.
   for (const uint64_t most : {3, 40, 100'000}) {
     for (const size_t count : {1, 2, 8, 9, 17, 100, 1000}) {
-      const SizeIndex index(3, random_sizes(3 * count, most + count, most));
+      const auto weights = std::span(kWeights).first(3);
+      const SizeIndex index(weights, random_sizes(3 * count, most + count, most));
       ASSERT_EQ(index.size(), count);
       for (uint64_t query = 0; query < 50; ++query) {
         const auto at = random_sizes(3, 7 * query + count, 2 * most);
@@ -37,7 +40,7 @@ TEST(SizeIndexTest, TheNearestIsTheFirstOfAllByDistance) {
 }
 
 TEST(SizeIndexTest, ByDistanceAscendsAndHoldsEveryPointOnce) {
-  const SizeIndex index(4, random_sizes(4 * 200, 1, 64));
+  const SizeIndex index(kWeights, random_sizes(4 * 200, 1, 64));
   const auto all = index.by_distance(std::array<int64_t, 4>{1, 8, 8, 8});
   std::vector<bool> seen(200, false);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -51,12 +54,14 @@ TEST(SizeIndexTest, ByDistanceAscendsAndHoldsEveryPointOnce) {
   }
 }
 
-TEST(SizeIndexTest, DistancesArePowersOfTwo) {
+TEST(SizeIndexTest, DistancesAreWeightedPowersOfTwo) {
   const std::vector<int64_t> sizes = {16, 1024, 1024};
-  const SizeIndex index(3, sizes);
+  const auto weights = std::span(kWeights).first(3);
+  const SizeIndex index(weights, sizes);
   EXPECT_FLOAT_EQ(index.nearest(sizes).distance, 0);
   EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{32, 1024, 1024}).distance, 1);
-  EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{8, 2048, 1024}).distance, std::sqrt(2.f));
+  EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{8, 1024, 2048}).distance, std::sqrt(2.f));
+  EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{16, 2048, 1024}).distance, 2);
 }
 
 }  // namespace

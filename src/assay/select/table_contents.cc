@@ -23,7 +23,10 @@ bool TableContents::add(const Problem& problem, std::vector<TableChoice> choices
   if (kind == kinds.end()) {
     TableKind& made = kinds.emplace_back();
     made.text = std::move(text);
-    for (const auto& [name, size] : problem.dimensions()) made.dimensions.push_back(name);
+    for (const auto& [name, size] : problem.dimensions()) {
+      made.dimensions.push_back(name);
+      made.weights.push_back(name == "m" ? kWeightOfRows : kWeight);
+    }
     made.measures = entry.measures.size();
   }
   problems.push_back(std::move(entry));

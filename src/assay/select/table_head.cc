@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMostKernels = 1 << 20;
 constexpr size_t kMostDimensions = 8;
+constexpr double kLeastWeight = 0.01, kMostWeight = 100;
 
 Json origin_json(const TableOrigin& origin) {
   Json libraries = Json::array();
@@ -115,6 +116,14 @@ Result<TableKind> read_kind(const JsonField& field) {
   }
   if (kind.dimensions.empty() || kind.dimensions.size() > kMostDimensions)
     return fail(list.error(ErrorCode::invalid_input, "must name 1 to 8 dimensions"));
+  ASSAY_TRY(const JsonField numbers, field.at("weights"));
+  ASSAY_TRY(const auto weights, numbers.items());
+  for (const JsonField& weight : weights) {
+    ASSAY_TRY(const double value, weight.as_double(kLeastWeight, kMostWeight));
+    kind.weights.push_back(static_cast<float>(value));
+  }
+  if (kind.weights.size() != kind.dimensions.size())
+    return fail(numbers.error(ErrorCode::invalid_input, "must be one for each dimension"));
   ASSAY_TRY(const JsonField measures, field.at("measures"));
   ASSAY_TRY(const int64_t count, measures.as_int64(static_cast<int64_t>(kind.dimensions.size()),
                                                    static_cast<int64_t>(Measures::kMost)));
@@ -140,8 +149,10 @@ Json head_of(const TableContents& contents) {
   }
   Json kinds = Json::array();
   for (const TableKind& kind : contents.kinds)
-    kinds.push_back(
-        {{"text", kind.text}, {"dimensions", kind.dimensions}, {"measures", kind.measures}});
+    kinds.push_back({{"text", kind.text},
+                     {"dimensions", kind.dimensions},
+                     {"weights", kind.weights},
+                     {"measures", kind.measures}});
   return {{"schema", kTableSchema},
           {"origin", origin_json(contents.origin)},
           {"kernels", std::move(kernels)},

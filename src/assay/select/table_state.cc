@@ -184,7 +184,7 @@ void TableState::index_problems() {
   }
   for (size_t k = 0; k < kinds_.size(); ++k) {
     kinds_[k].digest = kind_digest(contents_.kinds[k].text);
-    kinds_[k].index = SizeIndex(contents_.kinds[k].dimensions.size(), sizes[k]);
+    kinds_[k].index = SizeIndex(contents_.kinds[k].weights, sizes[k]);
   }
 }
 

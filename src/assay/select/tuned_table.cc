@@ -143,7 +143,7 @@ std::string TunedPlan::reason() const {
   std::string text(to_string(choice_.rule));
   text += ": " + name;
   if (choice_.rule == ChoiceRule::nearest)
-    text += fmt::format(", {:.2f} powers of two away", choice_.distance);
+    text += fmt::format(", at a distance of {:.2f}", choice_.distance);
   if (choice_.rank > 0) text += fmt::format(", its choice number {}", choice_.rank + 1);
   return text;
 }

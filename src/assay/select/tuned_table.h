@@ -32,8 +32,8 @@ enum class ChoiceRule : uint8_t {
                  // same.
   // Another problem of the same kind (kind_of(): the same dtypes, majors, lifetimes and attributes)
   // was tuned, and of all whose kernels can take this problem its sizes are the nearest: the
-  // Euclidean distance of log2 of the dimensions, of equally near ones the one that stands first in
-  // the table.
+  // Euclidean distance of log2 of the dimensions, each times its weight (TableKind; m counts
+  // twice), of equally near ones the one that stands first in the table.
   nearest,
 };
 std::string_view to_string(ChoiceRule rule);
@@ -43,7 +43,7 @@ struct Choice {
   ChoiceRule rule = ChoiceRule::exact;
   uint32_t problem = 0;  // The tuned one that decided, in the table's order.
   uint32_t rank = 0;     // 0: its winner; 1: the best of the others, since the winner cannot run.
-  float distance = 0;    // In powers of two: twice the m is 1. 0 where the sizes are the same.
+  float distance = 0;    // By the rule `nearest`; 0 where the sizes are the same.
   double tuned_us = 0;   // What the kernel took there; 0 unknown.
 };
 
@@ -64,7 +64,7 @@ class TunedPlan {
   // Kernels that would have been preferred and why they are not here, and what is stale about the
   // one that is.
   const std::vector<std::string>& notes() const { return notes_; }
-  // "exact", or "nearest: decode_mlp_m4_n4096_k4096, 1.00 powers of two away".
+  // "exact", or "nearest: decode_mlp_m4_n4096_k4096, at a distance of 1.00".
   std::string reason() const;
 
   Plan& plan() { return plan_; }
