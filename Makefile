@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep test test-sanitized bench format clean
+.PHONY: help build sweep test test-sanitized bench bench-regret deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -11,6 +11,8 @@ help:
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
+	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
+	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make format  let clang-format 14 decide'
 	@echo 'make clean   remove build/'
 
@@ -41,6 +43,19 @@ bench:
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench
 	$(release)/assay_bench
+
+bench-regret:
+	@scripts/install-dependencies build bench
+	cmake --preset release -D ASSAY_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target assay_bench
+	$(release)/assay_bench --only regret --output $(release)/assay_bench_regret.json
+
+deb:
+	@scripts/install-dependencies build
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target assay_package
+	cpack -G DEB --config $(release)/CPackConfig.cmake -B $(release)/packages
+	cp $(release)/packages/assay*.deb build/
 
 format:
 	@scripts/format

@@ -10,17 +10,6 @@
 namespace assay::bench {
 namespace {
 
-// A filter that only this kernel passes: its provider, its family and its whole design.
-std::string only(const KernelOutcome& kernel) {
-  std::string text = fmt::format("provider == '{}' and family == '{}'", kernel.provider,
-                                 kernel.metadata.member("family").get<std::string>());
-  const Json design = kernel.metadata.member("design");
-  for (const auto& [name, value] : design.items())
-    text += value.is_string() ? fmt::format(" and {} == '{}'", name, value.get<std::string>())
-                              : fmt::format(" and {} == {}", name, value.dump());
-  return text;
-}
-
 struct Outcome {
   const KernelOutcome* winner = nullptr;
   int pool = 0;
@@ -68,7 +57,8 @@ Result<std::vector<Row>> measure_racing(const Context& context) {
     if (mine.winner->id != full.winner->id) {
       sweep::Request request =
           make_request(context, fmt::format("winners_{}", i), {"native_cpu", "openblas", "onednn"});
-      request.filter = fmt::format("({}) or ({})", only(*mine.winner), only(*full.winner));
+      request.filter =
+          fmt::format("({}) or ({})", only_this(*mine.winner), only_this(*full.winner));
       request.exhaustive = true;
       ASSAY_TRY(request.problems, repeated({shapes[i]}, 1));
       request.budget_seconds = sweep::kSecondsPerProblem;

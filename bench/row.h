@@ -25,6 +25,8 @@ struct Context {
   bool quick = false;            // A few of each: shows that everything works, proves nothing.
   std::filesystem::path folder;  // Copies of libraries, and the records of every run.
 
+  int problems = 200;  // Of the regret row: half of them tuned, half asked for.
+
   int count(int full, int few) const { return quick ? few : full; }
 };
 
@@ -39,5 +41,9 @@ Result<std::vector<Row>> measure_coverage(const Context& context);
 Result<std::vector<Row>> measure_sensitivity(const Context& context);
 Result<std::vector<Row>> measure_racing(const Context& context);
 Result<std::vector<Row>> measure_native(const Context& context);
+Result<std::vector<Row>> measure_table(const Context& context);
+Result<std::vector<Row>> measure_startup(const Context& context);
+// Takes half an hour, so only where it is asked for by name.
+Result<std::vector<Row>> measure_regret(const Context& context);
 
 }  // namespace assay::bench

@@ -178,6 +178,19 @@ Json to_json(const Pair& pair) {
           {"wanted_rounds", pair.wanted}};
 }
 
+std::string only_this(const std::string& provider, const std::string& family, const Json& design) {
+  std::string text = fmt::format("provider == '{}' and family == '{}'", provider, family);
+  for (const auto& [name, value] : design.items())
+    text += value.is_string() ? fmt::format(" and {} == '{}'", name, value.get<std::string>())
+                              : fmt::format(" and {} == {}", name, value.dump());
+  return text;
+}
+
+std::string only_this(const KernelOutcome& kernel) {
+  return only_this(kernel.provider, kernel.metadata.member("family").get<std::string>(),
+                   kernel.metadata.member("design"));
+}
+
 int64_t bursts_of(const ProblemRecord& problem) {
   int64_t bursts = 0;
   for (const KernelOutcome& kernel : problem.kernels)

@@ -57,6 +57,10 @@ std::vector<Pair> pairs_of(const RunRecord& record, const std::string& candidate
                            const std::string& other_provider);
 Json to_json(const Pair& pair);
 
+// A filter that only this kernel passes: its provider, its family and its whole design.
+std::string only_this(const std::string& provider, const std::string& family, const Json& design);
+std::string only_this(const KernelOutcome& kernel);
+
 // Bursts that a run made, of all kernels.
 int64_t bursts_of(const ProblemRecord& problem);
 int64_t bursts_of(const RunRecord& record);

@@ -1,11 +1,15 @@
+#include <optional>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "assay/input/manifest.h"
 #include "assay/report/sweep_report.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
+#include "cli/save_table.h"
 #include "cli/show_run.h"
 
 namespace assay::cli {
@@ -35,6 +39,9 @@ class SweepCommand : public Command {
     app.add_flag("--exhaustive", exhaustive_, "Drop no kernel before the race's end");
     app.add_flag("--why", why_,
                  "Say why kernels were refused or fell, and why a verdict is unsure");
+    app.add_option("--save-table", table_,
+                   "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
+        ->type_name("FILE");
     options_.declare(app, true);
   }
 
@@ -43,6 +50,7 @@ class SweepCommand : public Command {
     if (resume_ && fresh_)
       return fail(ErrorCode::invalid_input,
                   "--resume and --fresh exclude one another; give one of them");
+    if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
     ASSAY_TRY(const input::Suite suite, problems_.read(kDefaultSuite));
     request.problems = suite.problems;
     request.suite = suite.name;
@@ -57,7 +65,11 @@ class SweepCommand : public Command {
     ASSAY_TRY(FinishedRun run, run_request(context, request, Keep::headlines));
     const int code = run_exit_code(run);
     if (why_ || code == kNothingRan || context.console.json()) ASSAY_TRY(read_everything(run));
-    show(context.console, run, code);
+    std::optional<SavedTable> saved;
+    if (!table_.empty()) {
+      ASSAY_TRY(saved, save_table(request, run, table_));
+    }
+    show(context.console, run, saved, code);
     return code;
   }
 
@@ -79,21 +91,27 @@ class SweepCommand : public Command {
                                             results.back(), results.front());
   }
 
-  void show(Console& console, const FinishedRun& run, int code) const {
-    if (console.json())
-      return console.result(dump_pretty(summary_json(run.record, run.files, code)));
+  void show(Console& console, const FinishedRun& run, const std::optional<SavedTable>& saved,
+            int code) const {
+    if (console.json()) {
+      Json json = summary_json(run.record, run.files, code);
+      if (saved) json["table"] = to_json(*saved);
+      return console.result(dump_pretty(json));
+    }
     report::SweepReportOptions options;
     options.style = {console.width_out(), console.colour_out()};
     options.record_path = run.files.record;
     options.next = next_step(run, code);
     options.why = why_ || code == kNothingRan;
-    console.result(report::sweep_text(run.record, options));
+    std::string text = report::sweep_text(run.record, options);
+    if (saved) text += saved_table_text(*saved);
+    console.result(text);
     if (code == kNothingRan)
       console.error("no kernel could run on any of these shapes; the lines above say why");
   }
 
   ProblemFlags problems_;
-  std::string folder_;
+  std::string folder_, table_;
   std::vector<std::string> kernels_;
   bool resume_ = false, fresh_ = false, exhaustive_ = false, why_ = false;
   RaceOptions options_;

@@ -12,6 +12,8 @@ function(assay_static_library target archive header)
   set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${${target}_ARCHIVE}"
     INTERFACE_INCLUDE_DIRECTORIES "${${target}_INCLUDE}")
   mark_as_advanced(${target}_ARCHIVE ${target}_INCLUDE)
+  # What an installed package looks for again where it is used (targets.cmake).
+  set_property(GLOBAL APPEND PROPERTY ASSAY_STATIC_LIBRARIES "${archive}")
 endfunction()
 
 assay_static_library(assay_crypto libcrypto.a openssl/sha.h)

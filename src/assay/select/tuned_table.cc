@@ -1,0 +1,266 @@
+#include "assay/select/tuned_table.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "assay/base/text.h"
+#include "assay/select/table_state.h"
+
+namespace assay {
+namespace {
+
+constexpr size_t kShownReasons = 6;
+
+std::vector<void*> pointers_of(const Problem& problem, const gemm::Arguments& arguments) {
+  std::vector<void*> data;
+  for (const Operand& operand : problem.operands())
+    data.push_back(operand.role == "a"     ? arguments.a.data
+                   : operand.role == "b"   ? arguments.b.data
+                   : operand.role == "out" ? arguments.out.data
+                   : arguments.c           ? arguments.c->data
+                                           : nullptr);
+  return data;
+}
+
+std::string sentences_of(const Refusals& refusals) {
+  std::string all;
+  for (const Refusal& refusal : refusals)
+    all += fmt::format("{}{}", all.empty() ? "" : ", ", refusal.sentence);
+  return all;
+}
+
+Choice make_choice(const TableState& table, uint32_t problem, uint32_t rank, ChoiceRule rule,
+                   float distance) {
+  const TableChoice& tuned = table.contents().problems[problem].choices[rank];
+  return {.kernel = &*table.kernels()[tuned.kernel].kernel,
+          .rule = rule,
+          .problem = problem,
+          .rank = rank,
+          .distance = distance,
+          .tuned_us = tuned.median_us};
+}
+
+Choice exact_choice(const TableState& table, const LookUp::Answer& found) {
+  return {.kernel = &*table.kernels()[found.kernel].kernel,
+          .rule = ChoiceRule::exact,
+          .problem = found.problem,
+          .rank = found.rank,
+          .distance = 0,
+          .tuned_us = found.tuned_us};
+}
+
+uint32_t kernel_of(const TableState& table, const Choice& choice) {
+  return table.contents().problems[choice.problem].choices[choice.rank].kernel;
+}
+
+// Every kernel of the table that speaks for the problem, each once, the most fitting first, until
+// `take` is content.
+void each_choice(const TableState& table, const Problem& problem,
+                 const std::function<bool(const Choice&)>& take) {
+  std::vector<bool> seen(table.kernels().size(), false);
+  const auto offer = [&](uint32_t tuned, ChoiceRule rule, float distance) {
+    const auto& choices = table.contents().problems[tuned].choices;
+    for (uint32_t rank = 0; rank < choices.size(); ++rank) {
+      const uint32_t kernel = choices[rank].kernel;
+      if (seen[kernel] || !table.kernels()[kernel].kernel) continue;
+      seen[kernel] = true;
+      if (take(make_choice(table, tuned, rank, rule, distance))) return true;
+    }
+    return false;
+  };
+  const ProblemDigest digest = digest_of(problem);
+  if (const LookUp::Answer* found = table.by_measures().find(digest.whole)) {
+    const bool aligned = aligned_as(digest.alignments, found->alignments);
+    if (offer(found->problem, aligned ? ChoiceRule::exact : ChoiceRule::less_aligned, 0)) return;
+  }
+  const TableState::Kind* kind = table.find_kind(digest.kind);
+  if (kind == nullptr) return;
+  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures_of(problem).span()))
+    if (offer(kind->problems[hit.point], ChoiceRule::nearest, hit.distance)) return;
+}
+
+tl::unexpected<Error> no_such_kind(const TableState& table, const Problem& problem) {
+  // Lifetimes are what callers forget: the same kind but for them is worth naming.
+  const auto bare = [](std::string text) {
+    constexpr std::string_view kWord = " constant";
+    for (size_t at = text.find(kWord); at != std::string::npos; at = text.find(kWord))
+      text.erase(at, kWord.size());
+    return text;
+  };
+  const std::string kind = kind_of(problem);
+  std::string known, alike;
+  for (const TableKind& one : table.contents().kinds) {
+    if (known.size() < 1000) known += fmt::format("{}'{}'", known.empty() ? "" : ", ", one.text);
+    if (alike.empty() && bare(one.text) == bare(kind)) alike = one.text;
+  }
+  if (!alike.empty())
+    return fail(
+        ErrorCode::unsupported,
+        "{}: the table has such problems only with other lifetimes: '{}', and this is '{}'. "
+        "Name the operands that stay the same over many launches in `constant`, or tune "
+        "with constant=none",
+        problem.name(), sanitize(alike, 400), kind);
+  return fail(ErrorCode::unsupported, "{}: no tuned problem is of the kind '{}'; the table has: {}",
+              problem.name(), kind, sanitize(known, 1200));
+}
+
+tl::unexpected<Error> nothing_fits(const Problem& problem,
+                                   const std::vector<std::string>& reasons) {
+  std::vector<std::string> shown(
+      reasons.begin(),
+      reasons.begin() + static_cast<std::ptrdiff_t>(std::min(reasons.size(), kShownReasons)));
+  if (reasons.size() > shown.size())
+    shown.push_back(fmt::format("and {} more", reasons.size() - shown.size()));
+  return fail(ErrorCode::unsupported, "{}: no kernel of the table can run it: {}", problem.name(),
+              join(shown, "; "));
+}
+
+}  // namespace
+
+std::string_view to_string(ChoiceRule rule) {
+  switch (rule) {
+    case ChoiceRule::exact:
+      return "exact";
+    case ChoiceRule::less_aligned:
+      return "less_aligned";
+    case ChoiceRule::nearest:
+      return "nearest";
+  }
+  return "unknown";
+}
+
+Status TunedPlan::rebind(const gemm::Arguments& arguments) noexcept {
+  // In the order of a gemm's operands; the plan's own data ends with workspace and panels.
+  const std::array<void*, 4> data = {arguments.a.data, arguments.b.data, arguments.out.data,
+                                     arguments.c ? arguments.c->data : nullptr};
+  const size_t operands = plan_.data().size() - 2;
+  return plan_.rebind(std::span(data).first(std::min(operands, data.size())));
+}
+
+std::string TunedPlan::reason() const {
+  const std::string& name = table_->contents().problems[choice_.problem].name;
+  std::string text(to_string(choice_.rule));
+  text += ": " + name;
+  if (choice_.rule == ChoiceRule::nearest)
+    text += fmt::format(", at a distance of {:.2f}", choice_.distance);
+  if (choice_.rank > 0) text += fmt::format(", its choice number {}", choice_.rank + 1);
+  return text;
+}
+
+Result<TunedTable> TunedTable::load(const std::filesystem::path& path, const Catalog& catalog,
+                                    const TableOptions& options) {
+  ASSAY_TRY(TableContents contents, read_table_file(path.string()));
+  auto table = create(std::move(contents), catalog, options);
+  if (!table) return fail(with_context(std::move(table.error()), sanitize(path.string(), 400)));
+  return table;
+}
+
+Result<TunedTable> TunedTable::create(TableContents contents, const Catalog& catalog,
+                                      const TableOptions& options) {
+  ASSAY_TRY(auto state, TableState::make(std::move(contents), catalog, options));
+  return TunedTable(std::move(state));
+}
+
+const std::vector<std::string>& TunedTable::staleness() const { return state_->staleness(); }
+
+const TableContents& TunedTable::contents() const { return state_->contents(); }
+
+Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) const {
+  const TableState& table = *state_;
+  if (const auto* known = table.by_signature().find(signature_digest(problem.signature())))
+    return exact_choice(table, *known);
+  const ProblemDigest digest = digest_of(problem);
+  const LookUp::Answer* found = table.by_measures().find(digest.whole);
+  if (found != nullptr && aligned_as(digest.alignments, found->alignments))
+    return exact_choice(table, *found);
+  if (const TableState::Kind* kind = table.find_kind(digest.kind); kind != nullptr && !found) {
+    // Nearly always the nearest one's winner can; then this is all, and nothing is allocated.
+    std::array<int64_t, SizeIndex::kMostDimensions> sizes{};
+    size_t count = 0;
+    for (const auto& [name, size] : problem.dimensions())
+      if (count < sizes.size()) sizes[count++] = size;
+    const SizeIndex::Hit hit = kind->index.nearest(std::span(sizes).first(count));
+    const uint32_t tuned = kind->problems[hit.point];
+    const TableChoice& winner = table.contents().problems[tuned].choices.front();
+    const auto& kernel = table.kernels()[winner.kernel].kernel;
+    if (kernel && kernel->supports(problem, target).empty())
+      return make_choice(table, tuned, 0, ChoiceRule::nearest, hit.distance);
+  }
+  std::vector<std::string> reasons;
+  std::optional<Choice> chosen;
+  each_choice(table, problem, [&](const Choice& choice) {
+    const Refusals refusals = choice.kernel->supports(problem, target);
+    if (refusals.empty())
+      chosen = choice;
+    else
+      reasons.push_back(
+          fmt::format("{}: {}", choice.kernel->metadata().name(), sentences_of(refusals)));
+    return chosen.has_value();
+  });
+  if (chosen) return *chosen;
+  if (reasons.empty()) return no_such_kind(table, problem);
+  return nothing_fits(problem, reasons);
+}
+
+Result<TunedPlan> TunedTable::plan(const gemm::Arguments& arguments, Device& device) const {
+  ASSAY_TRY(Problem problem, gemm::problem(arguments));
+  std::vector<void*> data = pointers_of(problem, arguments);
+  return plan(Arguments{std::move(problem), std::move(data)}, device);
+}
+
+Result<TunedPlan> TunedTable::plan(const Arguments& arguments, Device& device) const {
+  const TableState& table = *state_;
+  const Problem& problem = arguments.problem;
+  const auto bind = [&](const Choice& choice) -> Result<TunedPlan> {
+    const Kernel& kernel = *choice.kernel;
+    if (const Refusals refusals = kernel.supports(problem, device.target()); !refusals.empty())
+      return fail(ErrorCode::unsupported, "{}", sentences_of(refusals));
+    TunedPlan made;
+    ASSAY_TRY(const Artifact artifact,
+              table.artifact(kernel_of(table, choice), problem, device.target()));
+    const size_t bytes = kernel.workspace_bytes(problem, device.threads());
+    if (bytes > 0) {
+      ASSAY_TRY(made.workspace_, device.allocate(bytes, {}));
+    }
+    std::span<std::byte> workspace;
+    if (made.workspace_)
+      workspace = {static_cast<std::byte*>(made.workspace_->data()), made.workspace_->bytes()};
+    ASSAY_TRY(made.plan_, kernel.plan({.arguments = arguments,
+                                       .artifact = artifact,
+                                       .device = device,
+                                       .workspace = workspace,
+                                       .threads = device.threads()}));
+    made.choice_ = choice;
+    made.table_ = state_;
+    return made;
+  };
+  Result<TunedPlan> made = fail(ErrorCode::internal, "no choice");
+  std::vector<std::string> reasons;
+  bool tried = false, ended = false;
+  each_choice(table, problem, [&](const Choice& choice) {
+    tried = true;
+    made = bind(choice);
+    if (made) return true;
+    // What is wrong with the pointers, or the machine, is so for every kernel.
+    ended =
+        made.error().code == ErrorCode::invalid_input || made.error().code == ErrorCode::machine;
+    reasons.push_back(
+        fmt::format("{}: {}", choice.kernel->metadata().name(), made.error().message));
+    return ended;
+  });
+  if (!tried) return no_such_kind(table, problem);
+  if (ended) return fail(with_context(std::move(made.error()), problem.name()));
+  if (!made) return nothing_fits(problem, reasons);
+  made->notes_ = std::move(reasons);
+  const uint32_t kernel = kernel_of(table, made->choice_);
+  if (const std::string& stale = table.kernels()[kernel].stale; !stale.empty())
+    made->notes_.push_back("stale: " + stale);
+  const int threads = table.contents().origin.threads;
+  if (threads != 0 && threads != device.threads())
+    made->notes_.push_back(
+        fmt::format("tuned with {} threads, bound to {}", threads, device.threads()));
+  return made;
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+# cmake -D SOURCE= -D BUILD= -D VERSION= -D WORK= -D CPACK= -P try_deb.cmake
+# The Debian package of the program: made, looked into, and installed into an empty root.
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+run("${CPACK}" -G DEB --config "${BUILD}/CPackConfig.cmake" -B "${WORK}/packed"
+  -D CPACK_COMPONENTS_ALL=runtime -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip)
+file(GLOB packages "${WORK}/packed/assay_${VERSION}_*.deb")
+list(LENGTH packages count)
+if(NOT count EQUAL 1)
+  message(FATAL_ERROR "there should be one package, and these are there: ${packages}")
+endif()
+run(dpkg-deb --contents "${packages}")
+expect("the program" "\\./usr/bin/assay\n")
+expect("the licence" "\\./usr/share/doc/assay/LICENSE\n")
+refuse("what belongs to -dev" "\\.(h|a|cmake)\n")
+run(dpkg-deb --field "${packages}")
+expect("its name" "Package: assay\n")
+expect("its version" "Version: ${VERSION}\n")
+expect("what it needs" "Depends: libc6 \\(>= 2.36\\)\n")
+
+# As dpkg installs it where that is allowed, else unpacked.
+set(root "${WORK}/root")
+run(id -u)
+if(output MATCHES "^0\n")
+  file(MAKE_DIRECTORY "${root}/var/lib/dpkg/info" "${root}/var/lib/dpkg/updates")
+  file(TOUCH "${root}/var/lib/dpkg/status")
+  run(dpkg "--root=${root}" --force-depends --install "${packages}")
+  run(dpkg-query "--admindir=${root}/var/lib/dpkg" --show "--showformat=\${db:Status-Status}" assay)
+  expect("installed" "^installed$")
+else()
+  run(dpkg-deb --extract "${packages}" "${root}")
+endif()
+run(env -i "${root}/usr/bin/assay" --version)
+expect("its version" "${VERSION}")
+file(REMOVE_RECURSE "${WORK}")
