@@ -41,8 +41,11 @@ class Command {
 std::unique_ptr<Command> make_race_command();
 std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_compare_command();
+std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_history_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_table_command();
+std::unique_ptr<Command> make_why_command();
 std::unique_ptr<Command> make_kernels_command();
 std::unique_ptr<Command> make_plugin_command();
 std::unique_ptr<Command> make_providers_command();

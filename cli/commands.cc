@@ -7,8 +7,11 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_race_command());
   commands.push_back(make_sweep_command());
   commands.push_back(make_compare_command());
+  commands.push_back(make_report_command());
+  commands.push_back(make_history_command());
   commands.push_back(make_run_command());
   commands.push_back(make_table_command());
+  commands.push_back(make_why_command());
   commands.push_back(make_kernels_command());
   commands.push_back(make_plugin_command());
   commands.push_back(make_providers_command());

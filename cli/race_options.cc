@@ -152,6 +152,9 @@ void RaceOptions::declare(CLI::App& app, bool lists) {
       ->check(CLI::Range(kMinProcesses, kMaxProcesses))
       ->type_name("N")
       ->capture_default_str();
+  app.add_option("--store", store,
+                 "Keep the finished run there too: an SQLite file, made if absent (assay history)")
+      ->type_name("FILE");
   app.add_flag("--no-wait", no_wait,
                "End with code 5 where another command is measuring on this machine");
   app.add_option("--lock-dir", lock_folder,
@@ -174,6 +177,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
     ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }
   request.processes = processes;
+  request.store = store;
   request.lock.wait = !no_wait;
   if (!lock_folder.empty()) request.lock.folder = lock_folder;
   return request;

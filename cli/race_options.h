@@ -33,7 +33,7 @@ struct RaceOptions {
   std::string margin = "1%", budget, timeout = "20s", memory_limit;
   int processes = 7;
   bool no_wait = false;
-  std::string lock_folder;
+  std::string lock_folder, store;
 
   void declare(CLI::App& app, bool lists);
   // Everything but problems, kernels and folder.

@@ -1,12 +1,10 @@
-#include <algorithm>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
 #include "assay/report/words.h"
-#include "cli/exit_code.h"
+#include "cli/chosen_kernels.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
@@ -15,18 +13,6 @@
 
 namespace assay::cli {
 namespace {
-
-constexpr size_t kShortestId = 8;
-
-bool is_id_prefix(const std::string& word) {
-  return word.size() >= kShortestId &&
-         word.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-bool names(const std::string& word, const KernelMetadata& metadata) {
-  return word == metadata.name() || word == metadata.provider() + '/' + metadata.name() ||
-         (is_id_prefix(word) && metadata.id().starts_with(word));
-}
 
 class RunCommand : public Command {
  public:
@@ -66,11 +52,11 @@ class RunCommand : public Command {
     request.confirm = false;
     request.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
-    ASSAY_TRY(const KernelMetadata metadata, find(request));
-    narrow(request, metadata);
-    if (folder_.empty()) request.folder = next_run_folder("run-" + file_name(metadata.name()));
+    ASSAY_TRY(const KernelMetadata metadata, find_kernel(request, kernel_));
+    narrow(request, {&metadata, 1});
+    if (folder_.empty()) request.folder = next_run_folder("run-" + folder_part(metadata));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
-    const int code = exit_code_of(run.record);
+    const int code = timed_exit_code(run.record);
     context.console.result(context.console.json()
                                ? dump_pretty(summary_json(run.record, run.files, code))
                                : text(context.console, run));
@@ -78,73 +64,6 @@ class RunCommand : public Command {
   }
 
  private:
-  static std::string file_name(const std::string& kernel) {
-    std::string safe = kernel.substr(0, 60);
-    for (char& c : safe)
-      if (!matches_name_rule(std::string_view(&c, 1)) && c != '.') c = '_';
-    return safe;
-  }
-
-  // The kernel that is meant, among those that can take the first problem.
-  Result<KernelMetadata> find(const sweep::Request& request) const {
-    const Problem& problem = request.problems.front();
-    ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, &problem, ""));
-    std::vector<const KernelMetadata*> matches;
-    std::vector<std::string> known;
-    for (const sweep::DiscoveredRow& row : found.rows) {
-      known.push_back(row.metadata.provider() + '/' + row.metadata.name());
-      if (names(kernel_, row.metadata)) matches.push_back(&row.metadata);
-    }
-    if (matches.size() == 1) return *matches.front();
-    if (matches.size() > 1) {
-      std::vector<std::string> ids;
-      for (size_t i = 0; i < matches.size() && i < 5; ++i)
-        ids.push_back(fmt::format("{} ({}/{})", matches[i]->id().substr(0, 12),
-                                  matches[i]->provider(), matches[i]->name()));
-      return fail(ErrorCode::invalid_input, "'{}' fits {} kernels; name one by its id: {}",
-                  sanitize(kernel_, 200), matches.size(), join(ids, ", "));
-    }
-    // It may exist and not be able to.
-    ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
-    for (const sweep::DiscoveredRow& row : all.rows) {
-      if (!names(kernel_, row.metadata)) continue;
-      return fail(ErrorCode::unsupported,
-                  "{}/{} cannot take {}; `assay kernels --shape ... --filter \"name == '{}'\" "
-                  "--why` says why",
-                  row.metadata.provider(), row.metadata.name(), problem.name(),
-                  row.metadata.name());
-    }
-    return fail(ErrorCode::not_found, "no kernel is called '{}'{}; `assay kernels` lists them",
-                sanitize(kernel_, 200), did_you_mean(kernel_, known));
-  }
-
-  static void narrow(sweep::Request& request, const KernelMetadata& metadata) {
-    request.filter =
-        fmt::format("provider == '{}' and family == '{}'", metadata.provider(), metadata.family());
-    if (metadata.name().find('\'') == std::string::npos)
-      request.filter += fmt::format(" and name == '{}'", metadata.name());
-    const bool built_in =
-        std::any_of(request.providers.begin(), request.providers.end(),
-                    [&](const auto& provider) { return provider.name == metadata.provider(); });
-    if (built_in)
-      std::erase_if(request.providers,
-                    [&](const auto& provider) { return provider.name != metadata.provider(); });
-  }
-
-  static int exit_code_of(const RunRecord& record) {
-    bool launched = false, timed = true;
-    for (const ProblemRecord& problem : record.problems) {
-      bool any = false;
-      for (const KernelOutcome& kernel : problem.kernels) {
-        launched |= !std::holds_alternative<ending::Refusal>(kernel.ending) &&
-                    !std::holds_alternative<ending::BuildFailure>(kernel.ending);
-        any |= is_timed(kernel.ending);
-      }
-      timed &= any;
-    }
-    return timed ? kDone : launched ? kRefuted : kNothingRan;
-  }
-
   static std::string text(const Console& console, const FinishedRun& run) {
     const report::TextStyle style{console.width_out(), console.colour_out()};
     std::string out;

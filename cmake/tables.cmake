@@ -20,6 +20,22 @@ function(assay_operation_table out)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
+# assay_store_table(<out>): assay::store::built_in_backends() from each folder here that has sources;
+# each defines `namespace assay::store::<folder> { const Backend& backend(); }`.
+function(assay_store_table out)
+  assay_folders_with_sources(folders)
+  set(declarations "")
+  set(body "")
+  foreach(folder IN LISTS folders)
+    string(APPEND declarations "namespace ${folder} { const Backend& backend(); }\n")
+    string(APPEND body "      &${folder}::backend(),\n")
+  endforeach()
+  set(body "  static const Backend* const backends[] = {\n${body}  };\n  return backends;")
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/generated/stores.cc")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/stores.cc.in" "${source}" @ONLY)
+  set(${out} "${source}" PARENT_SCOPE)
+endfunction()
+
 # assay_provider_table(<out> <name>...): assay::built_in_providers() of the named providers.
 function(assay_provider_table out)
   set(declarations "")

@@ -1,6 +1,7 @@
 #include "assay/record/conclude.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "assay/base/hash.h"
 #include "assay/stats/robust.h"
@@ -127,15 +128,18 @@ std::optional<PairVerdict> headline(Conclusion& out,
   return std::nullopt;
 }
 
+// Of clean bursts, per launch.
+void add_times(const ProcessSamples& process, std::string_view id, std::vector<double>& times_us) {
+  const KernelSamples* samples = process.find(id);
+  if (samples == nullptr) return;
+  for (const stats::Burst& burst : bursts_of(*samples)) {
+    if (burst.clean && burst.ns > 0) times_us.push_back(burst.ns * 1e-3);
+  }
+}
+
 double median_us(const Confirmation& confirmation, std::string_view id) {
   std::vector<double> times;
-  for (const ProcessSamples& process : confirmation.processes) {
-    const KernelSamples* samples = process.find(id);
-    if (samples == nullptr) continue;
-    for (const stats::Burst& burst : bursts_of(*samples)) {
-      if (burst.clean && burst.ns > 0) times.push_back(burst.ns * 1e-3);
-    }
-  }
+  for (const ProcessSamples& process : confirmation.processes) add_times(process, id, times);
   return times.empty() ? 0 : stats::median(times);
 }
 
@@ -155,6 +159,21 @@ std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> proce
     means.push_back(stats::process_mean(stats::pair_rounds(one, two, process.placement)));
   }
   return means;
+}
+
+std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> processes,
+                                                std::string_view id, const RunOptions& options) {
+  std::vector<double> logs;
+  for (const ProcessSamples& process : processes) {
+    std::vector<double> times;
+    add_times(process, id, times);
+    if (!times.empty()) logs.push_back(std::log(stats::median(times)));
+  }
+  auto interval = stats::student_interval(logs, options.confidence, options.min_processes);
+  if (!interval) return std::nullopt;
+  for (double* end : {&interval->centre, &interval->low, &interval->high}) *end = std::exp(*end);
+  interval->standard_error *= interval->centre;
+  return interval;
 }
 
 stats::JudgeOptions judge_options(const RunOptions& options) {

@@ -3,11 +3,13 @@
 // From samples to words, for one confirmation. sweep calls it when the last process has ended,
 // compare calls it again on what the record holds: the same function, so the same words.
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "assay/record/record.h"
+#include "assay/stats/interval.h"
 #include "assay/stats/paired.h"
 #include "assay/stats/verdict.h"
 
@@ -17,6 +19,11 @@ namespace assay {
 // either kernel gives a mean without a value.
 std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
                                            std::string_view candidate, std::string_view other);
+
+// The interval of one kernel's time per launch in microseconds, over the processes' medians. A time
+// is of its run alone: ratios come from pairs. None where too few processes have one.
+std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> processes,
+                                                std::string_view id, const RunOptions& options);
 
 stats::JudgeOptions judge_options(const RunOptions& options);
 

@@ -115,5 +115,20 @@ TEST(ConcludeTest, AMarginOfItsOwnChangesTheWord) {
             Word::slightly_faster);
 }
 
+TEST(ConcludeTest, ATimeHasAnIntervalOverItsProcesses) {
+  const ProblemRecord problem =
+      testing::make_problem("p", {{"openblas", "gemm", KernelRole::stock, 20}});
+  const auto& processes = problem.confirmations[0].processes;
+  const auto interval = time_interval_us(processes, "id-openblas-gemm", {});
+  ASSERT_TRUE(interval.has_value());
+  EXPECT_EQ(interval->samples, 7);
+  EXPECT_LT(interval->low, interval->centre);
+  EXPECT_LT(interval->centre, interval->high);
+  EXPECT_NEAR(interval->low, 20, 0.2);
+  EXPECT_NEAR(interval->high, 20, 0.2);
+  EXPECT_FALSE(time_interval_us(processes, "nobody", {}).has_value());
+  EXPECT_FALSE(time_interval_us({processes.data(), 3}, "id-openblas-gemm", {}).has_value());
+}
+
 }  // namespace
 }  // namespace assay

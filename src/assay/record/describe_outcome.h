@@ -154,6 +154,14 @@ void describe(A& a, T& race) {
   a("reason", race.reason);
 }
 
+template <class A, archive::Is<EventCounts> T>
+void describe(A& a, T& counts) {
+  a("launches", counts.launches, archive::kNotNegative);
+  a("clock_hz", counts.clock_hz, archive::kNotNegative);
+  a("per_launch", counts.per_launch, archive::kNotNegative);
+  a("unavailable", counts.unavailable);
+}
+
 template <class A, archive::Is<KernelOutcome> T>
 void describe(A& a, T& outcome) {
   a.required("id", outcome.id);

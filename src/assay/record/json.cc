@@ -77,6 +77,7 @@ void describe(A& a, T& problem) {
   a("flips", problem.flips);
   a("no_winner", problem.no_winner);
   a("findings", problem.findings);
+  a("counts", problem.counts);
 }
 
 namespace {

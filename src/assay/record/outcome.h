@@ -3,6 +3,7 @@
 // How one trial ended, a crash included: every ending is data.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -120,6 +121,16 @@ struct RaceSummary {
   std::string reason;     // Why it was dropped; empty otherwise.
 
   bool operator==(const RaceSummary&) const = default;
+};
+
+// What the processor counted while a kernel ran, beside the timing: for reading what limits it.
+struct EventCounts {
+  int launches = 0;
+  double clock_hz = 0;                             // Of a core, measured beside; 0 unknown.
+  std::map<std::string, double> per_launch;        // "instructions", "llc_misses" ...: all threads.
+  std::map<std::string, std::string> unavailable;  // Event -> why there is no count.
+
+  bool operator==(const EventCounts&) const = default;
 };
 
 enum class KernelRole : std::uint8_t { stock, ours, user, reference };

@@ -169,6 +169,12 @@ Result<RunRecord> load_record(const std::string& path) {
   return read_record(document);
 }
 
+Result<RunRecord> read_compressed_record(const std::string& bytes, const std::string& origin) {
+  ASSAY_TRY(const std::string text, decompress(bytes, origin));
+  ASSAY_TRY(const JsonDocument document, parse_json_document(text, origin));
+  return read_record(document);
+}
+
 ProblemRecord headline_of(ProblemRecord problem) {
   if (problem.confirmations.size() > 1)
     problem.confirmations.erase(problem.confirmations.begin(), problem.confirmations.end() - 1);

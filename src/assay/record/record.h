@@ -102,8 +102,9 @@ struct ProblemRecord {
   double ceiling_share = 0;                 // The winner's, 0 unknown.
   std::string ceiling;                      // Of which ceiling: "read", "flops_f32".
   std::vector<SignFlip> flips;
-  std::string no_winner;          // Why there is none; empty where there is one.
-  std::vector<Finding> findings;  // On all that was timed: "cache_unproven".
+  std::string no_winner;                      // Why there is none; empty where there is one.
+  std::vector<Finding> findings;              // On all that was timed: "cache_unproven".
+  std::map<std::string, EventCounts> counts;  // By kernel id, where events were asked for.
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {
@@ -189,6 +190,10 @@ std::string record_text(const RunRecord& record);
 Result<RunRecord> load_record(const std::string& path);
 // Atomic; compressed where the path ends in .zst.
 Status write_record(const std::string& path, const RunRecord& record);
+
+// The text of a record in the form of a .zst, and back: for stores. `origin` names it in errors.
+Result<std::string> compressed_record(const RunRecord& record);
+Result<RunRecord> read_compressed_record(const std::string& bytes, const std::string& origin);
 
 // Hands the problems of a run to `take`, in order, and stops at its error.
 using EachProblem = std::function<Status(const std::function<Status(const ProblemRecord&)>& take)>;

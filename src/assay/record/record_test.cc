@@ -30,10 +30,13 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   record.findings = {{"cache_unproven", "cold was not colder than warm"}};
   record.problems[0].flips = {{"isolated", 1.04}};
   record.problems[0].kernels[0].findings = {{"nondeterministic", "two launches differed"}};
+  record.problems[0].counts["id-mine-skinny"] = {
+      100, 3e9, {{"page_faults", 0.5}}, {{"cycles", "no"}}};
   const Json written = to_json(record);
   const auto read = read_json(written);
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_TRUE(to_json(*read) == written);
+  EXPECT_EQ(read->problems[0].counts, record.problems[0].counts);
   EXPECT_EQ(read->environment, record.environment);
   EXPECT_TRUE(read->problems[0].kernels == record.problems[0].kernels);
   EXPECT_TRUE(read->problems[1].confirmations[0].processes ==
@@ -186,6 +189,19 @@ TEST(RecordTest, FilesPlainAndCompressed) {
   std::ofstream(junk, std::ios::binary) << "not zstd at all";
   EXPECT_THAT(load_record(junk).error().message, HasSubstr("not zstd"));
   EXPECT_EQ(load_record(folder->file("absent.json")).error().code, ErrorCode::not_found);
+}
+
+TEST(RecordTest, InMemoryAsInACompressedFile) {
+  const RunRecord record = testing::make_record();
+  const auto bytes = compressed_record(record);
+  ASSERT_TRUE(bytes.has_value()) << bytes.error().message;
+  EXPECT_LT(bytes->size(), record_text(record).size() / 2);
+  const auto read = read_compressed_record(*bytes, "run x");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(record_text(*read), record_text(record));
+  const auto cut = read_compressed_record(bytes->substr(0, bytes->size() / 2), "run x");
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_THAT(cut.error().message, StartsWith("run x: "));
 }
 
 TEST(RecordTest, ProblemsThatComeOneByOneGiveTheSameText) {

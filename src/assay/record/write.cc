@@ -166,14 +166,31 @@ std::string record_text(const RunRecord& record) {
   return text;
 }
 
+namespace {
+
+Status dump_compressed(const RunRecord& head, const EachProblem& problems, const TextSink& sink) {
+  Compressor compressor(sink);
+  ASSAY_TRY(
+      dump_record(head, problems, [&](std::string_view text) { return compressor.put(text); }));
+  return compressor.put({}, ZSTD_e_end);
+}
+
+}  // namespace
+
+Result<std::string> compressed_record(const RunRecord& record) {
+  std::string bytes;
+  ASSAY_TRY(dump_compressed(record, problems_of(record), [&](std::string_view piece) {
+    bytes += piece;
+    return Status();
+  }));
+  return bytes;
+}
+
 Status write_record(const std::string& path, const RunRecord& head, const EachProblem& problems) {
   ASSAY_TRY(AtomicFile file, AtomicFile::create(path));
   const TextSink sink = [&](std::string_view text) { return file.write(text); };
   if (path.ends_with(kCompressed)) {
-    Compressor compressor(sink);
-    ASSAY_TRY(
-        dump_record(head, problems, [&](std::string_view text) { return compressor.put(text); }));
-    ASSAY_TRY(compressor.put({}, ZSTD_e_end));
+    ASSAY_TRY(dump_compressed(head, problems, sink));
   } else {
     ASSAY_TRY(dump_record(head, problems, sink));
   }

@@ -86,7 +86,7 @@ std::string sweep_csv(const RunRecord& record) {
     cells.push_back(baseline_us > 0 ? number(baseline_us) : "");
     cells.push_back(problem.no_winner);
     Table::Row row;
-    for (std::string& cell : cells) row.cells.push_back({std::move(cell)});
+    for (const std::string& cell : cells) row.cells.push_back({csv_text(cell)});
     table.rows.push_back(std::move(row));
   }
   return csv_table(table);

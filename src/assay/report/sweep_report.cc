@@ -8,12 +8,15 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
 namespace assay::report {
 namespace {
 
 std::string safe(std::string_view text) { return sanitize(text, 240); }
+
+}  // namespace
 
 std::string winner_text(const ProblemRecord& problem) {
   const KernelOutcome* winner = problem.winner();
@@ -22,6 +25,8 @@ std::string winner_text(const ProblemRecord& problem) {
   return tied > 1 ? fmt::format("tie of {}: {}", tied, safe(winner->label()))
                   : safe(winner->label());
 }
+
+namespace {
 
 double winner_us(const ProblemRecord& problem) {
   const KernelOutcome* winner = problem.winner();
@@ -66,25 +71,22 @@ bool is_shown(const ProblemRecord& problem, const std::vector<std::string>& only
   return only.empty() || std::find(only.begin(), only.end(), problem.name) != only.end();
 }
 
-std::vector<const ProblemRecord*> shown_problems(const RunRecord& record,
-                                                 const std::vector<std::string>& only) {
-  std::vector<const ProblemRecord*> shown;
+}  // namespace
+
+Problems shown_problems(const RunRecord& record, const std::vector<std::string>& only) {
+  Problems shown;
   for (const ProblemRecord& problem : record.problems) {
     if (is_shown(problem, only)) shown.push_back(&problem);
   }
   return shown;
 }
 
-// From this width on there is room for a third decimal.
-constexpr int kWideTerminal = 100;
-
 int decimals_for(const RunRecord& record, int width) {
   const int decimals = ratio_decimals(record.options.margin);
   return width >= kWideTerminal ? std::max(decimals, 3) : decimals;
 }
 
-// `grouped`: the names on lines of their own, where they would leave the kernels no room.
-Table sweep_table(const std::vector<const ProblemRecord*>& problems, bool grouped, int decimals) {
+Table sweep_table(const Problems& problems, bool grouped, int decimals) {
   Table table;
   if (!grouped) table.columns.push_back({.title = "shape"});
   table.columns.push_back({.title = "winner", .shrinks_to = 12});
@@ -111,6 +113,8 @@ Table sweep_table(const std::vector<const ProblemRecord*>& problems, bool groupe
   }
   return table;
 }
+
+namespace {
 
 std::string flip_text(const ProblemRecord& problem) {
   std::string text;
@@ -146,8 +150,9 @@ std::optional<std::string> yours_text(const ProblemRecord& problem) {
                      ratio_interval(best->verdict, 2), safe(problem.label(best->other)));
 }
 
-// What the table's marks stand for, and what does not fit into it. One line each.
-std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& problems) {
+}  // namespace
+
+std::vector<std::string> footnotes(const Problems& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
   bool limits = false, stock = false, runner_up = false;
   std::vector<std::string> ties, flips, unclear, none, yours;
@@ -190,7 +195,6 @@ std::vector<std::string> footnotes(const std::vector<const ProblemRecord*>& prob
   return notes;
 }
 
-// Sums of weight times time, where the problems are a model's: weights other than 1.
 std::optional<std::string> model_line(const RunRecord& record) {
   double by_default = 0, best_stock = 0, best = 0;
   bool weighted = false;
@@ -234,18 +238,24 @@ std::string counts_line(const RunRecord& record, std::size_t shown) {
   return text;
 }
 
+std::vector<std::pair<std::string, RefusalCountRecord>> refusals_of(const ProblemRecord& problem) {
+  std::vector<std::pair<std::string, RefusalCountRecord>> refusals(problem.refusals.begin(),
+                                                                   problem.refusals.end());
+  std::stable_sort(refusals.begin(), refusals.end(), [](const auto& one, const auto& other) {
+    return one.second.count > other.second.count;
+  });
+  return refusals;
+}
+
+namespace {
+
 std::vector<std::string> why_lines(const ProblemRecord& problem) {
   std::vector<std::string> lines;
   const PairVerdict* headline = problem.headline();
   if (headline != nullptr && !headline->verdict.reason.empty()) {
     lines.push_back(fmt::format("{}: {}", problem.name, safe(headline->verdict.reason)));
   }
-  std::vector<std::pair<std::string, RefusalCountRecord>> refusals(problem.refusals.begin(),
-                                                                   problem.refusals.end());
-  std::stable_sort(refusals.begin(), refusals.end(), [](const auto& one, const auto& other) {
-    return one.second.count > other.second.count;
-  });
-  for (const auto& [reason, refusal] : refusals) {
+  for (const auto& [reason, refusal] : refusals_of(problem)) {
     lines.push_back(fmt::format("{}: refused {}: {} ({})", problem.name, thousands(refusal.count),
                                 safe(reason), safe(refusal.example)));
   }
@@ -271,9 +281,9 @@ std::string record_line(const SweepReportOptions& options) {
   return (display_width(together) <= options.style.width ? together : text + '\n' + next) + '\n';
 }
 
-// What every claim of the table is under, and how far the timer could have been lied to.
-std::vector<std::string> condition_lines(const RunRecord& record,
-                                         const std::vector<const ProblemRecord*>& problems) {
+}  // namespace
+
+std::vector<std::string> condition_lines(const RunRecord& record, const Problems& problems) {
   std::vector<std::string> lines;
   for (const ProblemRecord* problem : problems) {
     const Condition& condition = problem->condition;
@@ -291,6 +301,8 @@ std::vector<std::string> condition_lines(const RunRecord& record,
   return lines;
 }
 
+namespace {
+
 std::vector<std::string> run_findings(const RunRecord& record) {
   std::vector<std::string> lines;
   for (const Finding& finding : record.findings) {
@@ -305,7 +317,7 @@ std::vector<std::string> run_findings(const RunRecord& record) {
 }  // namespace
 
 std::string sweep_text(const RunRecord& record, const SweepReportOptions& options) {
-  const std::vector<const ProblemRecord*> problems = shown_problems(record, options.only);
+  const Problems problems = shown_problems(record, options.only);
   const int decimals = decimals_for(record, options.style.width);
   Table table = sweep_table(problems, false, decimals);
   // The winners give way down to this before the names move to lines of their own.
@@ -333,35 +345,6 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
   if (!options.why) counts += "   (--why)";
   lines({counts});
   return out + record_line(options);
-}
-
-std::string sweep_markdown(const RunRecord& record, const SweepReportOptions& options) {
-  const std::vector<const ProblemRecord*> problems = shown_problems(record, options.only);
-  std::string out = fmt::format("## {} {}\n\n", safe(record.kind.empty() ? "run" : record.kind),
-                                safe(record.options.suite));
-  out += fmt::format("{} on {}, assay {}; confidence {}, {} thread{}.\n", safe(record.created),
-                     safe(record.environment.device.name), safe(record.assay_version),
-                     percent(record.options.confidence), record.options.threads,
-                     record.options.threads == 1 ? "" : "s");
-  out += '\n' + markdown_table(sweep_table(problems, false, decimals_for(record, kWideTerminal))) +
-         '\n';
-  const auto lines = [&](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      // A leading mark would start a list or a heading.
-      out +=
-          fmt::format("- {}{}\n", text.starts_with('*') || text.starts_with('+') ? "\\" : "", text);
-    }
-  };
-  lines(footnotes(problems));
-  lines(condition_lines(record, problems));
-  if (const std::optional<std::string> model = model_line(record)) lines({*model});
-  if (options.why) {
-    for (const ProblemRecord* problem : problems) lines(why_lines(*problem));
-  }
-  lines(run_findings(record));
-  lines({counts_line(record, problems.size())});
-  if (!options.record_path.empty()) lines({"record " + options.record_path});
-  return out;
 }
 
 }  // namespace assay::report

@@ -21,7 +21,6 @@ struct SweepReportOptions {
 // The table of formats.md ("What a sweep shows") with its footnotes: ties, flips of sign, what the
 // marks mean, the model's weighted time, counts.
 std::string sweep_text(const RunRecord& record, const SweepReportOptions& options = {});
-std::string sweep_markdown(const RunRecord& record, const SweepReportOptions& options = {});
 // One row per problem, numbers in full, units in the headers.
 std::string sweep_csv(const RunRecord& record);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/base/text.h"
+
 namespace assay::report {
 namespace {
 
@@ -68,15 +70,6 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
-std::string markdown_cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
-
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -112,6 +105,29 @@ std::string coloured(std::string_view text, Tone tone, const TextStyle& style) {
   return std::string(colour) + std::string(text) + "\x1b[0m";
 }
 
+std::string markdown_text(std::string_view text) {
+  constexpr std::string_view kMarkup = "|\\`*_<&~";
+  constexpr std::string_view kAtStart = "#+->";
+  constexpr std::string_view kLinks = "([:";  // What makes a link of the brackets before it.
+  const std::string safe = sanitize(text);
+  std::string out;
+  for (std::size_t i = 0; i < safe.size(); ++i) {
+    const char next = i + 1 < safe.size() ? safe[i + 1] : '\0';
+    const bool starts_block =
+        i == 0 && kAtStart.find(safe[i]) != std::string_view::npos && (next == ' ' || next == '#');
+    const bool ends_link = safe[i] == ']' && next != '\0' && kLinks.find(next) != kLinks.npos;
+    if (starts_block || ends_link || kMarkup.find(safe[i]) != std::string_view::npos) out += '\\';
+    out += safe[i];
+  }
+  return out;
+}
+
+std::string csv_text(std::string_view text) {
+  constexpr std::string_view kFormula = "=+-@";
+  const std::string safe = sanitize(text);
+  return !safe.empty() && kFormula.find(safe.front()) != std::string_view::npos ? "'" + safe : safe;
+}
+
 int natural_width(const Table& table) { return total(natural_widths(table), indent_of(table)); }
 
 std::string text_table(const Table& table, const TextStyle& style) {
@@ -143,11 +159,11 @@ std::string text_table(const Table& table, const TextStyle& style) {
 
 std::string markdown_table(const Table& table) {
   const std::size_t columns = table.columns.size();
-  std::string out = "| " + join_cells(header_of(table), columns, " | ", markdown_cell) + " |\n|";
+  std::string out = "| " + join_cells(header_of(table), columns, " | ", markdown_text) + " |\n|";
   for (const Column& column : table.columns) out += column.align == Align::left ? "---|" : "---:|";
   out += '\n';
   for (const Table::Row& row : table.rows) {
-    out += "| " + join_cells(row, columns, " | ", markdown_cell) + " |\n";
+    out += "| " + join_cells(row, columns, " | ", markdown_text) + " |\n";
   }
   return out;
 }

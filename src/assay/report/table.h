@@ -3,6 +3,7 @@
 // One table, three ways to write it.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/report/width.h"
@@ -50,7 +51,13 @@ std::string coloured(std::string_view text, Tone tone, const TextStyle& style);
 
 std::string markdown_table(const Table& table);
 
+// Text that markdown shows as it stands, markup of HTML included; on one line.
+std::string markdown_text(std::string_view text);
+
 // RFC 4180, with a header.
 std::string csv_table(const Table& table);
+
+// Untrusted text for a cell of a .csv: safe on a terminal, and no formula to a spreadsheet.
+std::string csv_text(std::string_view text);
 
 }  // namespace assay::report

@@ -184,6 +184,47 @@ Status Bursts::recover(const std::vector<size_t>& order, const Ending& ending) {
   return load_and_open(rest);
 }
 
+Result<std::optional<EventCounts>> Bursts::count(size_t index, int launches) {
+  if (!is_open(index)) return std::optional<EventCounts>();
+  const double expected_ns = field_.candidates[index].launch_ns * launches;
+  const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
+  const auto answer = worker_->call({{"do", "count"},
+                                     {"handle", handles_.at(index)},
+                                     {"launches", launches},
+                                     {"seed", static_cast<int64_t>(random_() >> 1)}},
+                                    limit);
+  if (!answer) {
+    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+    if (!worker_->alive()) {
+      // The others are counted in a new one.
+      std::vector<size_t> rest;
+      for (const auto& [candidate, handle] : handles_)
+        if (candidate != index) rest.push_back(candidate);
+      ASSAY_TRY(load_and_open(rest));
+    }
+    return std::optional<EventCounts>();
+  }
+  // The answer comes from a process that ran candidates: numbers beyond any count are none.
+  constexpr double kMostLaunches = 1e6, kMost = 1e18;
+  EventCounts counts;
+  counts.launches =
+      static_cast<int>(std::clamp(number_or(answer->json, "launches", 0), 0.0, kMostLaunches));
+  counts.clock_hz = std::clamp(number_or(answer->json, "clock_hz", 0), 0.0, kMost);
+  const auto events = answer->json.find("events");
+  if (counts.launches < 1 || events == answer->json.end() || !events->is_array())
+    return std::optional<EventCounts>();
+  for (const Json& event : *events) {
+    const auto name = text(event, "event"), unavailable = text(event, "unavailable");
+    if (!name || !unavailable) return std::optional<EventCounts>();
+    if (unavailable->empty())
+      counts.per_launch[*name] =
+          std::clamp(number_or(event, "count", 0), 0.0, kMost) / counts.launches;
+    else
+      counts.unavailable[*name] = *unavailable;
+  }
+  return std::optional(std::move(counts));
+}
+
 Status Bursts::judge_timed_output(const Instances& instances, size_t index) {
   return judge(instances, index, true);
 }

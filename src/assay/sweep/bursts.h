@@ -4,6 +4,7 @@
 // clock around each round.
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -39,6 +40,10 @@ class Bursts {
   // that was running, reopens the rest in a new worker, and gives an incomplete round. Where it
   // cannot be told who that was, nobody ends, and from then on each burst is a call of its own.
   Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
+
+  // What the processor counts in `launches` launches of an open candidate. Nothing where the worker
+  // did not survive it, or said what no worker says: a count is no claim, and ends nobody.
+  Result<std::optional<EventCounts>> count(size_t candidate, int launches);
 
   // Judges one timed output of a candidate, any that is still there; a wrong one ends it.
   Status judge_timed_output(const Instances& instances, size_t candidate);

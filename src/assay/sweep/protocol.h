@@ -16,6 +16,7 @@
 //           sets open      row, artifact                                -> handle, bytes round
 //           bursts [[handle, launches]...], seed         -> bursts [[ns, clean, waited,
 //           launches]...] collect   handle, back                                 -> variation + fd
+//           count     handle, launches, seed                       -> launches, clock_hz, events
 //           intact                                               -> whether the operand sets are as
 //           they were close     handles                                      -> {} unload -> {}
 // referee   commit                                                 -> commitment of a new secret

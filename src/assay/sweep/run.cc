@@ -11,6 +11,7 @@
 #include "assay/measure/ceilings.h"
 #include "assay/measure/environment.h"
 #include "assay/record/conclude.h"
+#include "assay/store/store.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
@@ -319,6 +320,9 @@ Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quar
     if (count_alive(field) == alive) break;
     station.crew.dismiss_confirmers();
   }
+  if (station.request.count_events) {
+    ASSAY_TRY(record.counts, count_events(station, field, race.finalists));
+  }
   if (!race.cold_doubt.empty()) record.findings.push_back({"cache_unproven", race.cold_doubt});
   fill_kernels(record, std::move(field));
   if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
@@ -339,11 +343,32 @@ Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quar
 
 namespace {
 
+// A store that cannot take the run is told of before the hours, not after them.
+Status check_store(const Request& request) {
+  if (request.store.empty()) return {};
+  return store::open_store(request.store, store::Access::write).map([](const auto&) {});
+}
+
+Status keep_in_store(const Request& request, const std::string& record_path) {
+  if (request.store.empty()) return {};
+  const auto keep = [&]() -> Status {
+    ASSAY_TRY(const auto store, store::open_store(request.store, store::Access::write));
+    ASSAY_TRY(const RunRecord record, load_record(record_path));
+    return store->put(record, record_path).map([](store::Put) {});
+  };
+  Status kept = keep();
+  if (!kept)
+    kept.error().message += fmt::format(
+        "; the run itself is whole, and `assay history --add {}` puts it there", record_path);
+  return kept;
+}
+
 Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   const int64_t start = monotonic_ns();
   Request request = asked;
   if (request.problems.empty())
     return fail(ErrorCode::invalid_input, "there is no problem to race");
+  ASSAY_TRY(check_store(request));
   hide_memory();
   std::optional<DeviceLock> lock;
   if (!request.device_held) {
@@ -413,7 +438,9 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     }
     return {};
   };
-  ASSAY_TRY(write_record((request.folder / "record.json").string(), record, whole_problems));
+  const std::string path = (request.folder / "record.json").string();
+  ASSAY_TRY(write_record(path, record, whole_problems));
+  ASSAY_TRY(keep_in_store(request, path));
   return record;
 }
 

@@ -3,7 +3,9 @@
 // The stations of one problem, in order. Each takes what the one before gave; run.cc reads like
 // this list.
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "assay/base/result.h"
 #include "assay/record/record.h"
@@ -63,6 +65,11 @@ struct ConfirmResult {
 };
 Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceResult& race,
                               double budget_seconds);
+
+// What the processor counts while the finalists run, after every claim was timed. Finalists that
+// are not in the answer did not survive being counted.
+Result<std::map<std::string, EventCounts>> count_events(const Station& station, Field& field,
+                                                        const std::vector<std::string>& finalists);
 
 // What to add to a child's answer's end: the record's ending for a death in `stage`.
 Ending ending_of(const CallFailure& failure, const std::string& stage);

@@ -48,9 +48,11 @@ struct Request {
   bool exhaustive = false;    // No dropping: confirm every kernel that was proven.
   bool confirm = true;        // False for `run`: prove and time, no claim.
   int processes = 7;          // Fresh processes of a confirmation.
+  bool count_events = false;  // Afterwards, also what the processor counts while finalists run.
 
   std::filesystem::path folder;  // Journal, logs and record; made if absent.
   IfPresent if_present = IfPresent::refuse;
+  std::string store;  // Where the finished run is kept besides (store/store.h); empty: nowhere.
   std::filesystem::path cache;
   std::string cxx = "c++";
   std::vector<std::string> command_line;

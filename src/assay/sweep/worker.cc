@@ -41,7 +41,8 @@ class Worker {
         {"open", &Worker::open},       {"round", &Worker::round},
         {"collect", &Worker::collect}, {"close", &Worker::close},
         {"unload", &Worker::unload},   {"timer", &Worker::timer},
-        {"intact", &Worker::intact},   {"ceilings", &Worker::ceilings}};
+        {"intact", &Worker::intact},   {"ceilings", &Worker::ceilings},
+        {"count", &Worker::count}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -364,6 +365,23 @@ class Worker {
       }
       samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});
     }
+    return answer;
+  }
+
+  Result<Answer> count(Message& message) {
+    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
+    ASSAY_TRY(const int64_t launches, integer(message.json, "launches"));
+    ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
+    ASSAY_TRY(const auto counted,
+              problem->count(static_cast<int>(handle), static_cast<int>(launches),
+                             static_cast<uint64_t>(seed)));
+    Answer answer;
+    answer.json = {{"launches", counted.launches}, {"clock_hz", counted.clock_hz}};
+    Json& events = answer.json["events"] = Json::array();
+    for (const measure::EventCount& event : counted.events)
+      events.push_back(
+          {{"event", event.event}, {"count", event.count}, {"unavailable", event.unavailable}});
     return answer;
   }
 

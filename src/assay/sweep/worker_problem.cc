@@ -379,11 +379,14 @@ void WorkerProblem::vary(size_t s, uint64_t seed) {
 
 bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
 
-Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
+Result<WorkerProblem::OpenKernel*> WorkerProblem::kernel_at(int handle) {
   if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
       !open_[static_cast<size_t>(handle)])
     return fail(ErrorCode::internal, "no open kernel {}", handle);
-  OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  return open_[static_cast<size_t>(handle)].get();
+}
+
+Status WorkerProblem::line_up(OpenKernel& kernel, int launches, uint64_t round_seed) {
   const bool warm = condition_.cache == measure::Cache::warm;
   // Cold: half a turn, so that no set is varied between its variation and its launch. Warm: one
   // that shares the operands is left to warm them. An output for each.
@@ -420,14 +423,43 @@ Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t r
     kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
   launched_ = true;
+  return {};
+}
+
+void WorkerProblem::clean_up(OpenKernel& kernel) {
+  if (!flush_) return;
+  for (size_t l = 0; l < kernel.next.size(); ++l)
+    flush(kernel.recent[kernel.recent.size() - 1 - l].set, kernel.panels->sets);
+}
+
+Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
+  ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
+  ASSAY_TRY(line_up(*kernel, launches, round_seed));
   const FloatControl control = FloatControl::read();
-  auto burst = measure::time_burst(kernel.next, *stream_, watch_);
+  auto burst = measure::time_burst(kernel->next, *stream_, watch_);
   control.restore();
-  if (flush_)
-    for (int l = 0; l < launches; ++l)
-      flush(kernel.recent[kernel.recent.size() - 1 - static_cast<size_t>(l)].set,
-            kernel.panels->sets);
+  clean_up(*kernel);
   return burst;
+}
+
+Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, uint64_t round_seed) {
+  ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
+  // A burst first, so that pools have their threads before these are counted.
+  ASSAY_TRY(burst(handle, launches, round_seed).map([](const auto&) {}));
+  Counted counted;
+  counted.clock_hz = measure::measure_clock_hz();
+  auto counters = measure::PerfCounters::open();
+  const FloatControl control = FloatControl::read();
+  while (counted.launches < launches) {
+    ASSAY_TRY(line_up(*kernel, launches - counted.launches, next_seed()));
+    const Status status = measure::count_launches(kernel->next, *stream_, counters);
+    control.restore();
+    clean_up(*kernel);
+    ASSAY_TRY(status);
+    counted.launches += static_cast<int>(kernel->next.size());
+  }
+  counted.events = counters.counts();
+  return counted;
 }
 
 // Drops what the condition calls cold: constants, their panels, and under `cold` everything read.
@@ -442,10 +474,8 @@ void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& pan
 }
 
 Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
-  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
-      !open_[static_cast<size_t>(handle)])
-    return fail(ErrorCode::internal, "no open kernel {}", handle);
-  const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  ASSAY_TRY(OpenKernel * asked, kernel_at(handle));
+  const OpenKernel& kernel = *asked;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
   // Of each buffer the newest launch that wrote it: all others are overwritten.
   std::vector<OpenKernel::Use> surviving;

@@ -14,6 +14,7 @@
 #include "assay/kernel/kernel.h"
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
+#include "assay/measure/perf_counters.h"
 #include "assay/op/operation.h"
 #include "assay/verify/guard.h"
 
@@ -72,6 +73,15 @@ class WorkerProblem {
   // One burst of `launches` of an open kernel, on the next sets.
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
 
+  // What the processor counts in about `launches` launches of an open kernel, in bursts as they are
+  // timed. Counters are open only here.
+  struct Counted {
+    int launches = 0;
+    double clock_hz = 0;  // Of this thread's core, just before.
+    std::vector<measure::EventCount> events;
+  };
+  Result<Counted> count(int handle, int launches, uint64_t round_seed);
+
   // One of the outputs of an open kernel's timed launches that no later one has overwritten: which
   // of them is the caller's choice, any number.
   Result<TimedOutput> timed_output(int handle, uint64_t choice);
@@ -99,6 +109,10 @@ class WorkerProblem {
 
   WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
                 uint64_t seed);
+  Result<OpenKernel*> kernel_at(int handle);
+  // The plans of the next `launches` launches, as many as the sets allow, with their inputs varied.
+  Status line_up(OpenKernel& kernel, int launches, uint64_t round_seed);
+  void clean_up(OpenKernel& kernel);  // After they ran.
   void vary(size_t set, uint64_t seed);
   std::string check_cold();
   void flush(size_t set, const std::vector<std::span<std::byte>>& panels);

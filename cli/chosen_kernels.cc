@@ -1,0 +1,107 @@
+#include "cli/chosen_kernels.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "cli/exit_code.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr size_t kShortestId = 8;
+
+bool is_id_prefix(const std::string& word) {
+  return word.size() >= kShortestId &&
+         word.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool names(const std::string& word, const std::vector<std::string>& families,
+           const KernelMetadata& metadata) {
+  if (!families.empty())
+    return std::find(families.begin(), families.end(), metadata.family()) != families.end();
+  return word == metadata.name() || word == metadata.provider() + '/' + metadata.name() ||
+         (is_id_prefix(word) && metadata.id().starts_with(word));
+}
+
+}  // namespace
+
+Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::string& word,
+                                   const std::vector<std::string>& families) {
+  const Problem& problem = request.problems.front();
+  ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, &problem, ""));
+  std::vector<const KernelMetadata*> matches;
+  std::vector<std::string> known;
+  for (const sweep::DiscoveredRow& row : found.rows) {
+    known.push_back(row.metadata.provider() + '/' + row.metadata.name());
+    if (names(word, families, row.metadata)) matches.push_back(&row.metadata);
+  }
+  if (matches.size() == 1) return *matches.front();
+  if (matches.size() > 1) {
+    std::vector<std::string> ids;
+    for (size_t i = 0; i < matches.size() && i < 5; ++i)
+      ids.push_back(fmt::format("{} ({}/{})", matches[i]->id().substr(0, 12),
+                                matches[i]->provider(), matches[i]->name()));
+    return fail(ErrorCode::invalid_input, "'{}' fits {} kernels; name one by its id: {}",
+                sanitize(word, 200), matches.size(), join(ids, ", "));
+  }
+  // It may exist and not be able to.
+  ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
+  for (const sweep::DiscoveredRow& row : all.rows) {
+    if (!names(word, families, row.metadata)) continue;
+    return fail(ErrorCode::unsupported,
+                "{}/{} cannot take {}; `assay kernels --shape ... --filter \"name == '{}'\" "
+                "--why` says why",
+                row.metadata.provider(), row.metadata.name(), problem.name(), row.metadata.name());
+  }
+  return fail(ErrorCode::not_found, "no kernel is called '{}'{}; `assay kernels` lists them",
+              sanitize(word, 200), did_you_mean(word, known));
+}
+
+void narrow(sweep::Request& request, std::span<const KernelMetadata> kernels) {
+  std::vector<std::string> alternatives;
+  for (const KernelMetadata& kernel : kernels) {
+    std::string filter =
+        fmt::format("(provider == '{}' and family == '{}'", kernel.provider(), kernel.family());
+    if (kernel.name().find('\'') == std::string::npos)
+      filter += fmt::format(" and name == '{}'", kernel.name());
+    alternatives.push_back(filter + ")");
+  }
+  request.filter = join(alternatives, " or ");
+  const auto is_of = [](const sweep::ProviderRequest& provider, const KernelMetadata& kernel) {
+    return provider.name == kernel.provider();
+  };
+  const bool built_in = std::ranges::all_of(kernels, [&](const KernelMetadata& kernel) {
+    return std::ranges::any_of(request.providers,
+                               [&](const auto& provider) { return is_of(provider, kernel); });
+  });
+  if (!built_in) return;
+  std::erase_if(request.providers, [&](const auto& provider) {
+    return std::ranges::none_of(
+        kernels, [&](const KernelMetadata& kernel) { return is_of(provider, kernel); });
+  });
+}
+
+std::string folder_part(const KernelMetadata& kernel) {
+  std::string safe = kernel.name().substr(0, 60);
+  for (char& c : safe)
+    if (!matches_name_rule(std::string_view(&c, 1)) && c != '.') c = '_';
+  return safe;
+}
+
+int timed_exit_code(const RunRecord& record) {
+  bool launched = false, timed = true;
+  for (const ProblemRecord& problem : record.problems) {
+    bool any = false;
+    for (const KernelOutcome& kernel : problem.kernels) {
+      launched |= !std::holds_alternative<ending::Refusal>(kernel.ending) &&
+                  !std::holds_alternative<ending::BuildFailure>(kernel.ending);
+      any |= is_timed(kernel.ending);
+    }
+    timed &= any;
+  }
+  return timed ? kDone : launched ? kRefuted : kNothingRan;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,193 @@
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/compare/limits.h"
+#include "assay/record/conclude.h"
+#include "assay/report/why_report.h"
+#include "assay/report/words.h"
+#include "cli/chosen_kernels.h"
+#include "cli/command.h"
+#include "cli/problem_flags.h"
+#include "cli/race_options.h"
+#include "cli/race_text.h"
+#include "cli/show_run.h"
+#include "cli/user_files.h"
+
+namespace assay::cli {
+namespace {
+
+Json json_of(const Limits& limits) {
+  Json ceilings = Json::array();
+  for (const CeilingShare& ceiling : limits.ceilings)
+    ceilings.push_back({{"ceiling", ceiling.ceiling},
+                        {"reached", ceiling.reached},
+                        {"value", ceiling.value},
+                        {"unit", ceiling.unit},
+                        {"share", ceiling.share()}});
+  return {{"kernel", limits.label},
+          {"id", limits.id},
+          {"failure", limits.failure},
+          {"us", limits.us},
+          {"low_us", limits.low_us},
+          {"high_us", limits.high_us},
+          {"threads", limits.threads},
+          {"ceilings", std::move(ceilings)},
+          {"clock_hz", limits.clock_hz},
+          {"cycles", limits.cycles},
+          {"cycles_counted", limits.cycles_counted},
+          {"cycles_per_fma", limits.cycles_per_fma},
+          {"fmas_per_cycle", limits.fmas_per_cycle},
+          {"instructions_per_cycle", limits.instructions_per_cycle},
+          {"counts", limits.counts},
+          {"unavailable", limits.unavailable},
+          {"because", limits.because}};
+}
+
+class WhyCommand : public Command {
+ public:
+  const char* name() const override { return "why"; }
+  const char* summary() const override {
+    return "What limits a kernel, or two side by side: ceilings, cycles, counters";
+  }
+  const char* example() const override {
+    return "assay why openblas/sgemm onednn/matmul --shape m=64,n=1024,k=1024,dtype=f32";
+  }
+
+  void declare(CLI::App& app) override {
+    app.add_option("kernel", words_,
+                   "One kernel or two: a name, PROVIDER/NAME, the first digits of an id, or a file")
+        ->required()
+        ->expected(1, 2)
+        ->type_name("KERNEL");
+    problems_.declare_shape(app);
+    app.add_option("--kernels", files_, "Manifests or sources of your own, to find them in")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    app.add_option("--output-dir", folder_,
+                   "Where the record goes (default: runs/<n>-why-<kernel>)")
+        ->type_name("DIR");
+    options_.declare(app, false);
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(sweep::Request request, options_.make_request(context, "why"));
+    if (problems_.shapes.empty())
+      return fail(ErrorCode::invalid_input,
+                  "why: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
+    ASSAY_TRY(const input::Suite suite, problems_.read(""));
+    // Ceilings are of the window in which a shape was timed, and a record keeps the last one's.
+    if (suite.problems.size() != 1)
+      return fail(ErrorCode::invalid_input, "why looks at one shape; --shape gives {}",
+                  suite.problems.size());
+    request.problems = suite.problems;
+    request.suite = suite.name;
+    request.kernels = files_;
+    // A file that is named is both where to look and what is meant.
+    std::vector<std::vector<std::string>> families(words_.size());
+    for (size_t i = 0; i < words_.size(); ++i)
+      if (is_file(words_[i])) request.kernels.push_back(words_[i]);
+    ASSAY_TRY(const auto files, read_user_files(request.kernels));
+    for (size_t i = 0, file = files_.size(); i < words_.size(); ++i)
+      if (is_file(words_[i])) families[i] = files[file++].families;
+    request.exhaustive = true;
+    request.count_events = true;
+    request.folder = folder_;
+    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
+    std::vector<KernelMetadata> chosen;
+    for (size_t i = 0; i < words_.size(); ++i) {
+      ASSAY_TRY(KernelMetadata kernel, find_kernel(request, words_[i], families[i]));
+      chosen.push_back(std::move(kernel));
+    }
+    if (chosen.size() == 2 && chosen[0].id() == chosen[1].id())
+      return fail(ErrorCode::invalid_input, "'{}' and '{}' are the same kernel",
+                  sanitize(words_[0], 200), sanitize(words_[1], 200));
+    narrow(request, chosen);
+    if (folder_.empty()) request.folder = next_run_folder("why-" + folder_part(chosen.front()));
+    ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
+    return show(context.console, run, chosen);
+  }
+
+ private:
+  static bool is_file(const std::string& word) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(word.substr(0, word.find("::")), ignored);
+  }
+
+  // The first against the second, from the samples that the record holds.
+  static std::optional<stats::Verdict> verdict(const RunRecord& record,
+                                               const ProblemRecord& problem,
+                                               const std::vector<KernelMetadata>& chosen) {
+    const Confirmation* confirmation = problem.decisive();
+    if (chosen.size() < 2 || confirmation == nullptr) return std::nullopt;
+    for (const KernelMetadata& kernel : chosen) {
+      const KernelOutcome* outcome = problem.find(kernel.id());
+      if (outcome == nullptr || !is_timed(outcome->ending)) return std::nullopt;
+    }
+    return stats::judge(pair_means(confirmation->processes, chosen[0].id(), chosen[1].id()),
+                        judge_options(record.options));
+  }
+
+  static std::vector<Limits> limits(const RunRecord& record, const ProblemRecord& problem,
+                                    const std::vector<KernelMetadata>& chosen) {
+    std::vector<Limits> all;
+    for (const KernelMetadata& kernel : chosen) {
+      if (const KernelOutcome* outcome = problem.find(kernel.id())) {
+        all.push_back(limits_of(record, problem, *outcome));
+      } else {
+        Limits& refused = all.emplace_back();
+        refused.id = kernel.id();
+        refused.label = kernel.provider() + "/" + kernel.name();
+        refused.failure = "cannot take this shape; `assay kernels --why` says why";
+      }
+    }
+    return all;
+  }
+
+  static Result<int> show(Console& console, const FinishedRun& run,
+                          const std::vector<KernelMetadata>& chosen) {
+    const int code = timed_exit_code(run.record);
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    std::string text;
+    Json problems = Json::array();
+    for (const ProblemRecord& problem : run.record.problems) {
+      const std::vector<Limits> all = limits(run.record, problem, chosen);
+      const auto judged = verdict(run.record, problem, chosen);
+      text += problem.name + "\n" + report::why_text(all, style);
+      if (judged) {
+        std::string line = sanitize(all[0].label, 240) + " is " +
+                           report::against(judged->word, sanitize(all[1].label, 240));
+        if (judged->has_interval()) line += ": " + report::ratio_times(*judged);
+        if (!judged->reason.empty()) line += "; " + sanitize(judged->reason, 400);
+        text += line_text({"verdict", line}, style);
+      }
+      text += evidence_text(problem, style);
+      Json kernels = Json::array();
+      for (const Limits& one : all) kernels.push_back(json_of(one));
+      problems.push_back({{"name", problem.name},
+                          {"condition", problem.condition.to_string()},
+                          {"kernels", std::move(kernels)},
+                          {"verdict", judged ? to_json(*judged) : Json(nullptr)}});
+    }
+    console.result(console.json() ? dump_pretty({{"schema", "assay.why/1"},
+                                                 {"record", run.files.record},
+                                                 {"problems", std::move(problems)},
+                                                 {"exit_code", code}})
+                                  : text + line_text({"record", run.files.record}, style));
+    return code;
+  }
+
+  std::vector<std::string> words_, files_;
+  std::string folder_;
+  ProblemFlags problems_;
+  RaceOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_why_command() { return std::make_unique<WhyCommand>(); }
+
+}  // namespace assay::cli

@@ -1,0 +1,145 @@
+#include "assay/compare/limits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/record/conclude.h"
+
+namespace assay {
+namespace {
+
+// At this share of a ceiling it is what limits the kernel; under the lower one it is not in sight.
+// Read ceilings of one window swing by about a tenth (measured), so nothing finer is said.
+constexpr double kAtCeiling = 0.75, kFarFromCeiling = 0.4;
+
+std::string per_cent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+// The kernel's own type where the machine has a ceiling for it, else that of f32.
+const Ceiling* arithmetic_ceiling(const RunRecord& record, const ProblemRecord& problem) {
+  std::string dtype;
+  if (const auto a = problem.problem.find("a"); a != problem.problem.end() && a->is_string())
+    dtype = a->get<std::string>();
+  const Ceiling* fallback = nullptr;
+  for (const Ceiling& ceiling : record.environment.ceilings) {
+    if (ceiling.name == "flops_" + dtype) return &ceiling;
+    if (ceiling.name == "flops_f32") fallback = &ceiling;
+  }
+  return fallback;
+}
+
+void add_ceilings(Limits& limits, const RunRecord& record, const ProblemRecord& problem) {
+  const double seconds = limits.us * 1e-6;
+  const auto add = [&](const Ceiling& ceiling, double work) {
+    if (ceiling.value > 0 && work > 0)
+      limits.ceilings.push_back({ceiling.name, work / seconds, ceiling.value, ceiling.unit});
+  };
+  for (const Ceiling& ceiling : record.environment.ceilings)
+    if (ceiling.name == "read") add(ceiling, problem.bytes);
+  if (const Ceiling* ceiling = arithmetic_ceiling(record, problem)) add(*ceiling, problem.flops);
+  std::stable_sort(limits.ceilings.begin(), limits.ceilings.end(),
+                   [](const auto& one, const auto& other) { return one.share() > other.share(); });
+}
+
+void add_counts(Limits& limits, const ProblemRecord& problem) {
+  const double fmas = problem.flops / 2;
+  if (const auto found = problem.counts.find(limits.id); found != problem.counts.end()) {
+    const EventCounts& counts = found->second;
+    limits.clock_hz = counts.clock_hz;
+    limits.counts = counts.per_launch;
+    limits.unavailable = counts.unavailable;
+  }
+  const auto count = [&](const char* event) {
+    const auto found = limits.counts.find(event);
+    return found == limits.counts.end() ? 0.0 : found->second;
+  };
+  limits.cycles = count("cycles");
+  limits.cycles_counted = limits.cycles > 0;
+  if (!limits.cycles_counted) limits.cycles = limits.us * 1e-6 * limits.clock_hz * limits.threads;
+  if (limits.cycles > 0 && fmas > 0) {
+    limits.cycles_per_fma = limits.cycles / fmas;
+    limits.fmas_per_cycle = fmas / limits.cycles;
+  }
+  const double instructions = count("instructions");
+  if (limits.cycles_counted) limits.instructions_per_cycle = instructions / limits.cycles;
+  if (fmas > 0) limits.instructions_per_fma = instructions / fmas;
+}
+
+std::string nearest_sentence(const CeilingShare& nearest, bool warm) {
+  const bool reads = nearest.ceiling == "read";
+  const std::string what = reads ? std::string("memory's read bandwidth")
+                                 : "the arithmetic peak (" + nearest.ceiling + ")";
+  const double share = nearest.share();
+  if (reads && share > 1.05)
+    return fmt::format(
+        "It takes its operands faster than memory gives them ({} of read bandwidth): {}.",
+        per_cent(share),
+        warm ? "they lie in a cache, as this condition means them to"
+             : "part of them still lay in a cache, or memory was slower when the ceiling was "
+               "measured");
+  if (share >= kAtCeiling)
+    return fmt::format("It is bound by {}: {} of what this machine gave in the same window. {}",
+                       what, per_cent(share),
+                       reads
+                           ? "Only fewer bytes (a narrower type, one pass) make it faster, not "
+                             "better arithmetic."
+                           : "Only fewer operations or denser instructions (a narrower type) make "
+                             "it faster, not better use of memory.");
+  if (share >= kFarFromCeiling)
+    return fmt::format(
+        "The nearest ceiling is {}, at {}: up to {:.1f} x faster before it stands in the way.",
+        what, per_cent(share), 1 / share);
+  return fmt::format(
+      "No ceiling is near (the nearest is {}, at {}): the time goes into latency, into "
+      "instructions "
+      "that compute nothing of the result, or into threads that wait.",
+      what, per_cent(share));
+}
+
+void add_sentences(Limits& limits, const ProblemRecord& problem) {
+  const bool warm = problem.condition.cache == "warm";
+  limits.because.push_back(
+      limits.ceilings.empty()
+          ? std::string("No ceiling was measured in this run, so there is none to name.")
+          : nearest_sentence(limits.ceilings.front(), warm));
+  // A launch that touches new pages each time pays for them more than for the work.
+  if (const auto faults = limits.counts.find("page_faults");
+      faults != limits.counts.end() && faults->second >= 1)
+    limits.because.push_back(fmt::format(
+        "It faults {:.1f} pages at each launch: memory that it allocates anew.", faults->second));
+  if (limits.instructions_per_cycle > 0 && limits.instructions_per_cycle < 1)
+    limits.because.push_back(fmt::format("{:.2f} instructions a cycle: its cores mostly wait.",
+                                         limits.instructions_per_cycle));
+}
+
+}  // namespace
+
+Limits limits_of(const RunRecord& record, const ProblemRecord& problem,
+                 const KernelOutcome& kernel) {
+  Limits limits;
+  limits.id = kernel.id;
+  limits.label = kernel.label();
+  limits.threads = std::max(record.options.threads, 1);
+  if (const Conclusion* conclusion = problem.conclusion())
+    limits.us = conclusion->median_us(kernel.id);
+  if (limits.us <= 0 && kernel.race && is_timed(kernel.ending)) limits.us = kernel.race->median_us;
+  if (limits.us <= 0) {
+    limits.failure = is_timed(kernel.ending) ? "has no clean time" : ending_sentence(kernel.ending);
+    return limits;
+  }
+  if (const Confirmation* confirmation = problem.decisive()) {
+    if (const auto interval =
+            time_interval_us(confirmation->processes, kernel.id, record.options)) {
+      limits.low_us = interval->low;
+      limits.high_us = interval->high;
+    }
+  }
+  add_ceilings(limits, record, problem);
+  add_counts(limits, problem);
+  add_sentences(limits, problem);
+  return limits;
+}
+
+}  // namespace assay

@@ -1,0 +1,91 @@
+#include "assay/compare/limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/record/testing/sample_record.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One kernel of 10 us, which reads 2,121,728 bytes and does 4,194,304 operations (2,097,152 FMAs).
+RunRecord record_of(double read, double flops) {
+  RunRecord record = testing::make_record(
+      {testing::make_problem("p", {{"mine", "skinny", KernelRole::ours, 10},
+                                   {"openblas", "gemm", KernelRole::stock, 12}})});
+  record.environment.ceilings = {{"read", read, "byte/s", 1, "", ""},
+                                 {"flops_f64", flops / 2, "flop/s", 1, "", ""},
+                                 {"flops_f32", flops, "flop/s", 1, "", ""}};
+  return record;
+}
+
+Limits limits_of(const RunRecord& record) {
+  return assay::limits_of(record, record.problems[0], record.problems[0].kernels[0]);
+}
+
+TEST(LimitsTest, TheTimeHasAnIntervalOverProcesses) {
+  const Limits limits = limits_of(record_of(3e11, 1e12));
+  EXPECT_NEAR(limits.us, 10, 0.05);
+  EXPECT_LT(limits.low_us, 10.01);
+  EXPECT_GT(limits.high_us, 9.99);
+  EXPECT_GT(limits.low_us, 9.9);
+  EXPECT_LT(limits.high_us, 10.1);
+}
+
+TEST(LimitsTest, TheNearestCeilingIsNamedWithWhatItMeans) {
+  const Limits memory = limits_of(record_of(2.5e11, 4e12));
+  ASSERT_EQ(memory.ceilings.size(), 2u);
+  EXPECT_EQ(memory.ceilings[0].ceiling, "read");
+  EXPECT_NEAR(memory.ceilings[0].share(), 2121728 / 1e-5 / 2.5e11, 0.01);
+  EXPECT_EQ(memory.ceilings[1].ceiling, "flops_f32");
+  EXPECT_NEAR(memory.ceilings[1].share(), 4194304 / 1e-5 / 4e12, 0.01);
+  EXPECT_THAT(memory.because[0], HasSubstr("bound by memory's read bandwidth: 85 %"));
+  const Limits arithmetic = limits_of(record_of(2.5e12, 5e11));
+  EXPECT_THAT(arithmetic.because[0], HasSubstr("bound by the arithmetic peak (flops_f32): 84 %"));
+  EXPECT_THAT(limits_of(record_of(4e11, 4e12)).because[0], HasSubstr("up to 1.9 x faster"));
+  EXPECT_THAT(limits_of(record_of(4e12, 4e12)).because[0], HasSubstr("No ceiling is near"));
+  EXPECT_THAT(limits_of(record_of(1e11, 4e12)).because[0], HasSubstr("faster than memory"));
+}
+
+TEST(LimitsTest, WithoutCeilingsItSaysSo) {
+  RunRecord record = record_of(1, 1);
+  record.environment.ceilings.clear();
+  EXPECT_THAT(limits_of(record).because[0], HasSubstr("No ceiling was measured"));
+}
+
+TEST(LimitsTest, CyclesAreCountedOrOfTheClock) {
+  RunRecord record = record_of(3e11, 1e12);
+  EventCounts counts;
+  counts.launches = 100;
+  counts.clock_hz = 3e9;
+  counts.unavailable["cycles"] = "no PMU";
+  counts.per_launch["page_faults"] = 12;
+  record.problems[0].counts["id-mine-skinny"] = counts;
+  const Limits by_clock = limits_of(record);
+  EXPECT_FALSE(by_clock.cycles_counted);
+  EXPECT_NEAR(by_clock.cycles_per_fma, 3e9 * 1e-5 / 2097152, 1e-4);
+  EXPECT_EQ(by_clock.unavailable.at("cycles"), "no PMU");
+  EXPECT_THAT(by_clock.because.back(), HasSubstr("faults 12.0 pages"));
+  counts.unavailable.clear();
+  counts.per_launch = {{"cycles", 20000}, {"instructions", 10000}};
+  record.problems[0].counts["id-mine-skinny"] = counts;
+  const Limits counted = limits_of(record);
+  EXPECT_TRUE(counted.cycles_counted);
+  EXPECT_NEAR(counted.cycles_per_fma, 20000.0 / 2097152, 1e-9);
+  EXPECT_DOUBLE_EQ(counted.instructions_per_cycle, 0.5);
+  EXPECT_THAT(counted.because.back(), HasSubstr("its cores mostly wait"));
+}
+
+TEST(LimitsTest, AKernelThatFellSaysHow) {
+  RunRecord record = record_of(3e11, 1e12);
+  record.problems[0].confirmations.clear();
+  record.problems[0].kernels[0].ending = ending::Mismatch{"NaN"};
+  const Limits limits = limits_of(record);
+  EXPECT_THAT(limits.failure, HasSubstr("gave wrong results: NaN"));
+  EXPECT_TRUE(limits.because.empty());
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,127 @@
+#include "assay/report/why_report.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/report/words.h"
+
+namespace assay::report {
+namespace {
+
+std::string safe(std::string_view text) { return sanitize(text, 240); }
+
+std::string rate(double value, const std::string& unit) {
+  return format_si(value, unit == "byte/s" ? "B/s" : unit == "flop/s" ? "FLOP/s" : unit);
+}
+
+std::string time_text(const Limits& kernel) {
+  if (kernel.us <= 0) return "-";
+  if (kernel.low_us <= 0) return microseconds(kernel.us);
+  return fmt::format("{} [{}, {}]", microseconds(kernel.us), microseconds(kernel.low_us),
+                     microseconds(kernel.high_us));
+}
+
+std::string share_text(const Limits& kernel, const std::string& name) {
+  for (const CeilingShare& ceiling : kernel.ceilings)
+    if (ceiling.ceiling == name)
+      return fmt::format("{} ({} of {})", percent(ceiling.share()),
+                         rate(ceiling.reached, ceiling.unit), rate(ceiling.value, ceiling.unit));
+  return "-";
+}
+
+std::string number(double value) { return value > 0 ? significant(value) : std::string("-"); }
+
+// Thousands and more without a fraction; "-" for an event that was not counted.
+std::string count_text(const Limits& kernel, const std::string& event) {
+  const auto found = kernel.counts.find(event);
+  if (found == kernel.counts.end()) return "-";
+  return found->second >= 1000 ? thousands(static_cast<std::int64_t>(std::min(found->second, 9e18)))
+                               : significant(found->second);
+}
+
+std::string what_of(const std::string& event) {
+  if (event == "l1d_misses") return "L1 data misses";
+  if (event == "llc_misses") return "cache misses (LLC)";
+  if (event == "dtlb_misses") return "dTLB misses";
+  std::string words = safe(event);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+Table table_of(std::span<const Limits> kernels) {
+  Table table;
+  table.columns.push_back({.title = ""});
+  for (const Limits& kernel : kernels)
+    table.columns.push_back({.title = safe(kernel.label), .shrinks_to = 20});
+  const auto add = [&](const std::string& what,
+                       const std::function<std::string(const Limits&)>& of) {
+    Table::Row row;
+    row.cells.push_back({what, Tone::dim});
+    for (const Limits& kernel : kernels) row.cells.push_back({of(kernel)});
+    table.rows.push_back(std::move(row));
+  };
+  add("us a launch", time_text);
+  add("threads", [](const Limits& kernel) { return fmt::format("{}", kernel.threads); });
+  std::set<std::string> ceilings, events;
+  for (const Limits& kernel : kernels) {
+    for (const CeilingShare& ceiling : kernel.ceilings) ceilings.insert(ceiling.ceiling);
+    for (const auto& [event, count] : kernel.counts) events.insert(event);
+    for (const auto& [event, why] : kernel.unavailable) events.insert(event);
+  }
+  // "read" after the arithmetic would be the wrong way round for most readers.
+  for (const bool memory : {true, false})
+    for (const std::string& name : ceilings)
+      if ((name == "read") == memory)
+        add(memory ? "of read bandwidth" : "of " + safe(name),
+            [&](const Limits& kernel) { return share_text(kernel, name); });
+  add("cycles per FMA", [](const Limits& kernel) { return number(kernel.cycles_per_fma); });
+  add("FMAs per cycle", [](const Limits& kernel) { return number(kernel.fmas_per_cycle); });
+  add("core clock, MHz", [](const Limits& kernel) { return number(kernel.clock_hz * 1e-6); });
+  for (const std::string& event : events) {
+    add(what_of(event), [&](const Limits& kernel) { return count_text(kernel, event); });
+    if (event == "instructions")
+      add("instructions per cycle",
+          [](const Limits& kernel) { return number(kernel.instructions_per_cycle); });
+  }
+  return table;
+}
+
+// Each reason once, with the events that it keeps from being counted.
+std::vector<std::string> unavailable_lines(std::span<const Limits> kernels) {
+  std::map<std::string, std::set<std::string>> events;
+  for (const Limits& kernel : kernels)
+    for (const auto& [event, why] : kernel.unavailable) events[why].insert(what_of(event));
+  std::vector<std::string> lines;
+  for (const auto& [why, names] : events) {
+    const std::vector<std::string> list(names.begin(), names.end());
+    lines.push_back(fmt::format("not counted: {}: {}", join(list, ", "), safe(why)));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string why_text(std::span<const Limits> kernels, const TextStyle& style) {
+  std::string out = text_table(table_of(kernels), style);
+  const bool estimated = std::any_of(kernels.begin(), kernels.end(), [](const Limits& kernel) {
+    return kernel.cycles > 0 && !kernel.cycles_counted;
+  });
+  if (estimated) out += wrap("cycles are time x measured clock x threads", style.width, 2);
+  for (const std::string& line : unavailable_lines(kernels)) out += wrap(line, style.width, 2);
+  out += '\n';
+  for (const Limits& kernel : kernels) {
+    std::string text = safe(kernel.label) + ":";
+    if (!kernel.failure.empty()) text += " " + safe(kernel.failure);
+    for (const std::string& sentence : kernel.because) text += " " + sentence;
+    out += wrap(text, style.width, 2);
+  }
+  return out;
+}
+
+}  // namespace assay::report
