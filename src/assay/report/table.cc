@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "assay/record/csv.h"
+
 namespace assay::report {
 namespace {
 
@@ -75,16 +77,6 @@ std::string markdown_cell(std::string_view text) {
     out += c == '\n' ? ' ' : c;
   }
   return out;
-}
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
 }
 
 template <class Write>
