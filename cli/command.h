@@ -42,9 +42,13 @@ std::unique_ptr<Command> make_race_command();
 std::unique_ptr<Command> make_sweep_command();
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_import_command();
+std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_kernels_command();
 std::unique_ptr<Command> make_providers_command();
 std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_man_command();
+std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_version_command();
 
 // In the order in which the help lists them.

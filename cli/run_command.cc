@@ -28,6 +28,32 @@ bool names(const std::string& word, const KernelMetadata& metadata) {
          (is_id_prefix(word) && metadata.id().starts_with(word));
 }
 
+std::string family_part(const std::string& word) { return word.substr(word.rfind('/') + 1); }
+
+// Names of the kernels of the family that is meant, FAMILY or PROVIDER/FAMILY.
+std::vector<std::string> members_of(const std::string& word, const sweep::Discovery& found) {
+  std::vector<std::string> members;
+  for (const sweep::DiscoveredRow& row : found.rows) {
+    const KernelMetadata& metadata = row.metadata;
+    if (word == metadata.family() || word == metadata.provider() + '/' + metadata.family())
+      members.push_back(metadata.name());
+  }
+  return members;
+}
+
+std::string kernels_text(size_t count) {
+  return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())));
+  return sanitize(join(first, ", "), 2000) +
+         (names.size() > kShown ? fmt::format(" and {} more (assay kernels)", names.size() - kShown)
+                                : "");
+}
+
 class RunCommand : public Command {
  public:
   const char* name() const override { return "run"; }
@@ -55,13 +81,11 @@ class RunCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "run"));
-    if (problems_.shapes.empty())
+    if (problems_.empty())
       return fail(ErrorCode::invalid_input,
                   "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
-    ASSAY_TRY(const input::Suite suite, problems_.read(""));
+    ASSAY_TRY(problems_.fill(request, ""));
     ASSAY_TRY(read_user_files(files_).map([](const auto&) {}));
-    request.problems = suite.problems;
-    request.suite = suite.name;
     request.kernels = files_;
     request.confirm = false;
     request.folder = folder_;
@@ -104,6 +128,9 @@ class RunCommand : public Command {
       return fail(ErrorCode::invalid_input, "'{}' fits {} kernels; name one by its id: {}",
                   sanitize(kernel_, 200), matches.size(), join(ids, ", "));
     }
+    if (const auto members = members_of(kernel_, found); !members.empty())
+      return fail(ErrorCode::invalid_input, "'{}' is a family of {}; name one: {}",
+                  sanitize(kernel_, 200), kernels_text(members.size()), first_of(members));
     // It may exist and not be able to.
     ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
     for (const sweep::DiscoveredRow& row : all.rows) {
@@ -114,6 +141,13 @@ class RunCommand : public Command {
                   row.metadata.provider(), row.metadata.name(), problem.name(),
                   row.metadata.name());
     }
+    if (const auto members = members_of(kernel_, all); !members.empty())
+      return fail(
+          ErrorCode::unsupported,
+          "'{}' is a family of {}, and none of them can take {}; `assay kernels --shape ... "
+          "--filter \"family == '{}'\" --why` says why",
+          sanitize(kernel_, 200), kernels_text(members.size()), problem.name(),
+          sanitize(family_part(kernel_), 200));
     return fail(ErrorCode::not_found, "no kernel is called '{}'{}; `assay kernels` lists them",
                 sanitize(kernel_, 200), did_you_mean(kernel_, known));
   }

@@ -43,14 +43,12 @@ class SweepCommand : public Command {
     if (resume_ && fresh_)
       return fail(ErrorCode::invalid_input,
                   "--resume and --fresh exclude one another; give one of them");
-    ASSAY_TRY(const input::Suite suite, problems_.read(kDefaultSuite));
+    ASSAY_TRY(problems_.fill(request, kDefaultSuite));
     for (const std::string& file : kernels_)
       ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
-    request.problems = suite.problems;
-    request.suite = suite.name;
     request.kernels = kernels_;
     request.exhaustive = exhaustive_;
-    request.folder = folder(suite.name);
+    request.folder = folder(request.suite);
     request.if_present = resume_  ? sweep::IfPresent::resume
                          : fresh_ ? sweep::IfPresent::fresh
                                   : sweep::IfPresent::refuse;
