@@ -106,7 +106,8 @@ void add_command(const CommandEntry& command, std::string& out) {
 std::string title(const CommandEntry& program, const CommandEntry& page) {
   const std::string name = dashed(page.path);
   return fmt::format(
-      ".\\\" Made by `{} man{}`.\n.TH {} 1 \"\" \"{} {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
+      ".\\\" Made by `{} man{}`.\n.TH {} 1 \"\" \"{} {}\" \"User Commands\"\n.ad l\n.nh\n.SH "
+      "NAME\n{} \\- {}\n",
       program.name, &page == &program ? "" : ' ' + page.name, roff(upper(name)), program.name,
       build_info().version, roff(name), roff(page.summary));
 }
