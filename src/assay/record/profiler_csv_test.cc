@@ -110,7 +110,7 @@ TEST(ProfilerCsvTest, OneProviderOfSeveralIsChosen) {
       "Provider,Operation,m,n,k,Runtime\nCUTLASS,x,8,8,8,1\ncuBLAS,y,8,8,8,2\n", "r.csv");
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_THAT(best_rows(*report, {}, "", "r.csv").error().message,
-              HasSubstr("cublas, cutlass; choose one with --provider"));
+              HasSubstr("cublas, cutlass; choose one: assay import --provider NAME"));
   EXPECT_THAT(best_rows(*report, {}, "cublast", "r.csv").error().message,
               HasSubstr("did you mean 'cublas'"));
   const ProviderResults best = *best_rows(*report, {}, "cublas", "r.csv");

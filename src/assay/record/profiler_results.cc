@@ -102,8 +102,8 @@ Result<std::string> choose_provider(const ProfilerReport& report, const std::str
   if (found.size() <= 1) return std::string();
   if (found.contains(lower(wanted))) return lower(wanted);
   const std::vector<std::string> list(found.begin(), found.end());
-  return fail(ErrorCode::invalid_input, "{}: {} of {}; choose one with --provider{}", origin,
-              wanted.empty() ? "it has rows" : fmt::format("no row is of {}, but", wanted),
+  return fail(ErrorCode::invalid_input, "{}: {} of {}; choose one: assay import --provider NAME{}",
+              origin, wanted.empty() ? "it has rows" : fmt::format("no row is of {}, but", wanted),
               join(list, ", "), did_you_mean(wanted, list));
 }
 
