@@ -25,6 +25,32 @@ bool names(const std::string& word, const std::vector<std::string>& families,
          (is_id_prefix(word) && metadata.id().starts_with(word));
 }
 
+std::string family_part(const std::string& word) { return word.substr(word.rfind('/') + 1); }
+
+// Names of the kernels of the family that is meant, FAMILY or PROVIDER/FAMILY.
+std::vector<std::string> members_of(const std::string& word, const sweep::Discovery& found) {
+  std::vector<std::string> members;
+  for (const sweep::DiscoveredRow& row : found.rows) {
+    const KernelMetadata& metadata = row.metadata;
+    if (word == metadata.family() || word == metadata.provider() + '/' + metadata.family())
+      members.push_back(metadata.name());
+  }
+  return members;
+}
+
+std::string kernels_text(size_t count) {
+  return fmt::format("{} kernel{}", count, count == 1 ? "" : "s");
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 8;
+  const std::vector<std::string> first(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())));
+  return sanitize(join(first, ", "), 2000) +
+         (names.size() > kShown ? fmt::format(" and {} more (assay kernels)", names.size() - kShown)
+                                : "");
+}
+
 }  // namespace
 
 Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::string& word,
@@ -46,6 +72,9 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
     return fail(ErrorCode::invalid_input, "'{}' fits {} kernels; name one by its id: {}",
                 sanitize(word, 200), matches.size(), join(ids, ", "));
   }
+  if (const auto members = members_of(word, found); families.empty() && !members.empty())
+    return fail(ErrorCode::invalid_input, "'{}' is a family of {}; name one: {}",
+                sanitize(word, 200), kernels_text(members.size()), first_of(members));
   // It may exist and not be able to.
   ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
   for (const sweep::DiscoveredRow& row : all.rows) {
@@ -55,6 +84,12 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
                 "--why` says why",
                 row.metadata.provider(), row.metadata.name(), problem.name(), row.metadata.name());
   }
+  if (const auto members = members_of(word, all); families.empty() && !members.empty())
+    return fail(ErrorCode::unsupported,
+                "'{}' is a family of {}, and none of them can take {}; `assay kernels --shape ... "
+                "--filter \"family == '{}'\" --why` says why",
+                sanitize(word, 200), kernels_text(members.size()), problem.name(),
+                sanitize(family_part(word), 200));
   return fail(ErrorCode::not_found, "no kernel is called '{}'{}; `assay kernels` lists them",
               sanitize(word, 200), did_you_mean(word, known));
 }

@@ -46,10 +46,14 @@ std::unique_ptr<Command> make_history_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_table_command();
 std::unique_ptr<Command> make_why_command();
+std::unique_ptr<Command> make_import_command();
+std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_kernels_command();
 std::unique_ptr<Command> make_plugin_command();
 std::unique_ptr<Command> make_providers_command();
 std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_man_command();
+std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_version_command();
 
 // In the order in which the help lists them.

@@ -12,10 +12,14 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_run_command());
   commands.push_back(make_table_command());
   commands.push_back(make_why_command());
+  commands.push_back(make_import_command());
+  commands.push_back(make_export_command());
   commands.push_back(make_kernels_command());
   commands.push_back(make_plugin_command());
   commands.push_back(make_providers_command());
   commands.push_back(make_doctor_command());
+  commands.push_back(make_man_command());
+  commands.push_back(make_completion_command());
   commands.push_back(make_version_command());
   return commands;
 }

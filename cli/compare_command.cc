@@ -60,7 +60,7 @@ class CompareCommand : public Command {
                    "Make every word of these records again from its samples")
         ->type_name("RECORD");
     app.add_option("--suite", suite_, "Whose names the rows of a .csv get, by their sizes")
-        ->type_name("NAME|FILE");
+        ->type_name("SUITE|FILE");
   }
 
   Result<int> run(Context& context) override {
@@ -72,7 +72,7 @@ class CompareCommand : public Command {
       return recompute_records(context.console);
     }
     ASSAY_TRY(const CompareOptions options, read_options(context));
-    ASSAY_TRY(const auto names, read_names());
+    ASSAY_TRY(const auto names, named_sizes(suite_));
     const std::filesystem::path baseline =
         baseline_.empty() ? std::filesystem::path(kDefaultFolder) / results_file_name("cutlass")
                           : std::filesystem::path(baseline_);
@@ -144,16 +144,6 @@ class CompareCommand : public Command {
       options.current = machine.environment;
     }
     return options;
-  }
-
-  Result<std::vector<NamedSizes>> read_names() const {
-    std::vector<NamedSizes> names;
-    if (suite_.empty()) return names;
-    ASSAY_TRY(const input::Suite suite, input::find_suite(suite_));
-    for (const Problem& problem : suite.problems)
-      names.push_back(
-          {problem.name(), problem.dimension("m"), problem.dimension("n"), problem.dimension("k")});
-    return names;
   }
 
   Result<int> recompute_records(Console& console) const {

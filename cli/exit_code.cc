@@ -24,4 +24,17 @@ int exit_code(ErrorCode code) {
   return kMachineFailed;
 }
 
+std::span<const ExitMeaning> exit_meanings() {
+  static constexpr ExitMeaning kMeanings[] = {
+      {kDone, "Done: every problem has a winner, every claim holds."},
+      {kRefuted, "A claim was refuted, a regression found, or some problem has no winner."},
+      {kBadInput, "Usage, or a file that is wrong: the sentence names file, line and field."},
+      {kMissingRecords, "Records are missing or stale."},
+      {kNothingRan, "Nothing could run."},
+      {kMachineFailed, "The machine failed: disk full, a worker cannot start, a lock is refused."},
+      {kInterrupted, "Interrupted; the journal is complete."},
+  };
+  return kMeanings;
+}
+
 }  // namespace assay::cli

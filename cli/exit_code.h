@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "assay/base/result.h"
 
 namespace assay::cli {
@@ -15,5 +18,12 @@ inline constexpr int kMachineFailed = 5;   // Disk full, worker cannot start, lo
 inline constexpr int kInterrupted = 130;   // By the user; the journal is complete.
 
 int exit_code(ErrorCode code);
+
+// The same for people.
+struct ExitMeaning {
+  int code;
+  std::string_view meaning;
+};
+std::span<const ExitMeaning> exit_meanings();
 
 }  // namespace assay::cli

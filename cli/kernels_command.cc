@@ -7,10 +7,10 @@
 #include "assay/base/text.h"
 #include "assay/device/target.h"
 #include "assay/report/words.h"
+#include "cli/entry_list.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
-#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -32,7 +32,10 @@ class KernelsCommand : public Command {
     app.add_option("--target", target_,
                    "Compiled for this instead of this machine: x86_64+avx2+fma")
         ->type_name("TARGET");
-    app.add_option("--kernels", kernels_, "Manifests or sources of your own too")
+    app.add_option(
+           "--kernels", kernels_,
+           "What these manifests or sources of your own became; with a shape, a provider or "
+           "a filter, the rest of the pool too")
         ->type_name("FILE");
     app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
     pool_.declare(app, true);
@@ -47,28 +50,40 @@ class KernelsCommand : public Command {
       ASSAY_TRY(const Target parsed, Target::parse(target_));
       target = parsed.to_string();
     }
-    Json list = Json::array();
+    Json list = Json::array(), entries = Json::array();
     std::string text;
-    if (problems_.empty()) {
-      ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, nullptr, target));
-      list.push_back(to_json(nullptr, found));
-      text += to_text(context.console, nullptr, found);
-    } else {
+    if (!kernels_.empty()) {
+      ASSAY_TRY(const auto brought, bring_entries(request, kernels_));
+      entries = entries_json(brought);
+      text += entries_text(brought, {context.console.width_out(), context.console.colour_out()});
+    }
+    const auto add = [&](const Problem* problem) -> Status {
+      ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, problem, target));
+      list.push_back(to_json(problem, found));
+      text += to_text(context.console, problem, found);
+      return {};
+    };
+    if (asks_for_pool() && problems_.empty()) {
+      ASSAY_TRY(add(nullptr));
+    } else if (asks_for_pool()) {
       ASSAY_TRY(const input::Suite suite, problems_.read("transformer_cpu"));
-      for (const Problem& problem : suite.problems) {
-        ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, &problem, target));
-        list.push_back(to_json(&problem, found));
-        text += to_text(context.console, &problem, found);
-      }
+      for (const Problem& problem : suite.problems) ASSAY_TRY(add(&problem));
     }
     context.console.result(context.console.json() ? dump_pretty({{"schema", "assay.kernels/1"},
                                                                  {"target", target},
+                                                                 {"entries", std::move(entries)},
                                                                  {"problems", std::move(list)}})
                                                   : text);
     return kDone;
   }
 
  private:
+  // Who shows files alone wants to see what they are, not everything besides.
+  bool asks_for_pool() const {
+    return kernels_.empty() || !problems_.empty() || !pool_.providers.empty() ||
+           !pool_.filter.empty() || !target_.empty() || why_;
+  }
+
   static Json to_json(const Problem* problem, const sweep::Discovery& found) {
     Json kernels = Json::array();
     for (const sweep::DiscoveredRow& row : found.rows) {

@@ -7,6 +7,8 @@
 
 #include "assay/base/result.h"
 #include "assay/input/suite.h"
+#include "assay/record/profiler_csv.h"
+#include "assay/sweep/sweep.h"
 
 namespace CLI {
 class App;
@@ -18,12 +20,23 @@ struct ProblemFlags {
   std::string suite;                // --suite NAME|FILE
   std::vector<std::string> names;   // --shapes NAME...
   std::vector<std::string> shapes;  // --shape m=...
+  std::string model;                // --model config.json
+  int tensor_parallel = 1;          // --tp N
+  std::string batches, dtype;       // --batch 1:256:*2, --dtype bf16
 
-  void declare_shape(CLI::App& app);  // --shape alone.
-  void declare(CLI::App& app);        // All three.
-  bool empty() const { return suite.empty() && names.empty() && shapes.empty(); }
+  void declare_shape(CLI::App& app);  // --shape and --model.
+  void declare(CLI::App& app);        // All of them.
+  bool empty() const { return suite.empty() && names.empty() && shapes.empty() && model.empty(); }
   // The problems; `fallback` is the suite where none was named.
   Result<input::Suite> read(const std::string& fallback) const;
+  // The same into a request, with what its record says of them.
+  Status fill(sweep::Request& request, const std::string& fallback) const;
+
+ private:
+  Result<input::Suite> read_model() const;
 };
+
+// The names of a suite's problems by their sizes, for rows of other tools; none for an empty name.
+Result<std::vector<NamedSizes>> named_sizes(const std::string& suite);
 
 }  // namespace assay::cli

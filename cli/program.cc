@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <sys/signalfd.h>
@@ -8,11 +9,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
 #include "assay/sweep/worker.h"
 #include "cli/arguments.h"
-#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/config.h"
 #include "cli/exit_code.h"
 
@@ -30,43 +32,9 @@ int make_cancel_fd() {
 
 int finish(const Status& status) { return status ? kDone : exit_code(status.error().code); }
 
-struct Globals {
-  bool json = false, quiet = false, version = false;
-  std::string colour = "auto", device, config;
-  int verbosity = 0;
-
-  void declare(CLI::App& app) {
-    app.add_flag("--json", json, "Machine output on stdout, nothing else there");
-    app.add_flag("--quiet,-q", quiet, "No progress");
-    app.add_flag("-v,--verbose", verbosity, "Say more");
-    app.add_option("--color", colour, "auto, always or never")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
-        ->type_name("WHEN");
-    app.add_option("--device", device, "What to run on: cpu")->type_name("DEVICE");
-    app.add_option("--config", config, "Defaults for flags, settings of providers (YAML)")
-        ->type_name("FILE");
-    app.add_flag("--version", version, "Print version and build");
-  }
-};
-
 class Program {
  public:
-  Program(int argc, char** argv) : words_(argv, argv + argc), commands_(all_commands()) {
-    app_.require_subcommand(0, 1);
-    app_.fallthrough();
-    globals_.declare(app_);
-    app_.footer(
-        "assay COMMAND --help says more. Exit codes: 0 done, 1 refuted or no winner, 2 bad "
-        "input,\n3 records missing or stale, 4 nothing could run, 5 the machine failed, 130 "
-        "interrupted.");
-    for (const auto& command : commands_) {
-      CLI::App* sub = app_.add_subcommand(command->name(), command->summary());
-      command->declare(*sub);
-      sub->footer(fmt::format(
-          "Example: {}\nAlso: --json, --quiet, -v, --color, --device, --config (assay --help)",
-          command->example()));
-    }
-  }
+  Program(int argc, char** argv) : words_(argv, argv + argc) {}
 
   Result<int> run() {
     ASSAY_TRY(const Settings settings, Settings::from_environment());
@@ -96,13 +64,27 @@ class Program {
 
   Console& console() { return console_; }
 
+  // The sentence on stderr; for programs on stdout, too. Returns the exit code.
+  int refuse(const Error& error) {
+    const int code = exit_code(error.code);
+    // The flags may be what is wrong, so they may never have been parsed.
+    const bool json = globals_.json || std::ranges::find(words_, "--json") != words_.end();
+    if (json)
+      console_.result(dump_pretty(
+          {{"schema", "assay.error/1"},
+           {"error", {{"code", std::string(to_string(error.code))}, {"message", error.message}}},
+           {"exit_code", code}}));
+    console_.error(error.message);
+    return code;
+  }
+
  private:
   // Null: no command at all, which is fine for --help and --version.
   Result<Command*> choose() {
     const std::string word = command_word(words_, app_);
     if (word.empty()) return nullptr;
     std::vector<std::string> names;
-    for (const auto& command : commands_) {
+    for (const auto& command : line_.commands()) {
       if (word == command->name()) return command.get();
       names.emplace_back(command->name());
     }
@@ -135,7 +117,7 @@ class Program {
     ConfigNames names;
     for (const std::string& flag : long_flags(app_))
       if (flag != "config" && flag != "version") names.everywhere.push_back(flag);
-    for (const auto& command : commands_)
+    for (const auto& command : line_.commands())
       names.commands[command->name()] = long_flags(*app_.get_subcommand(command->name()));
     for (const auto& provider : built_in_providers())
       names.providers.push_back(provider->info().name);
@@ -170,11 +152,9 @@ class Program {
   }
 
   std::vector<std::string> words_;
-  std::vector<std::unique_ptr<Command>> commands_;
-  CLI::App app_{
-      "Which kernel is fastest for my shapes, and does mine really beat the best stock one?",
-      "assay"};
-  Globals globals_;
+  CommandLine line_;
+  CLI::App& app_ = line_.app();
+  Globals& globals_ = line_.globals();
   Console console_;
 };
 
@@ -194,8 +174,7 @@ int run_program(int argc, char** argv) {
       return kMachineFailed;
     }
     if (code) return *code;
-    program.console().error(code.error().message);
-    return exit_code(code.error().code);
+    return program.refuse(code.error());
   } catch (const std::exception& error) {
     Console().error(
         fmt::format("internal error: {}; please report it with the command", error.what()));

@@ -3,6 +3,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/report/model_lines.h"
 #include "assay/report/sweep_report.h"
 #include "assay/report/words.h"
 #include "cli/against.h"
@@ -47,9 +48,7 @@ class RaceCommand : public Command {
       return fail(
           ErrorCode::invalid_input,
           "race: which problem? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
-    ASSAY_TRY(const input::Suite suite, problems_.read(""));
-    request.problems = suite.problems;
-    request.suite = suite.name;
+    ASSAY_TRY(problems_.fill(request, ""));
     request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {
@@ -137,6 +136,8 @@ class RaceCommand : public Command {
         text += line_text(*line, style);
       }
     }
+    for (const std::string& line : report::model_lines(run.record))
+      text += report::wrap(line, style.width, 2);
     text += refusal_lines + line_text({"record", run.files.record}, style);
     context.console.result(text);
     return code;

@@ -63,7 +63,7 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
 
 void PoolOptions::declare(CLI::App& app, bool lists) {
   app.add_option("--provider", providers, "Providers to ask (default: all but reference)")
-      ->type_name("NAME")
+      ->type_name("PROVIDER")
       ->delimiter(',')
       ->allow_extra_args(lists);
   app.add_option("--library", libraries, "The library that a provider loads: PROVIDER=PATH")

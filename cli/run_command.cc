@@ -41,12 +41,10 @@ class RunCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "run"));
-    if (problems_.shapes.empty())
+    if (problems_.empty())
       return fail(ErrorCode::invalid_input,
                   "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
-    ASSAY_TRY(const input::Suite suite, problems_.read(""));
-    request.problems = suite.problems;
-    request.suite = suite.name;
+    ASSAY_TRY(problems_.fill(request, ""));
     request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
     ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
     request.confirm = false;

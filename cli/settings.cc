@@ -37,6 +37,18 @@ Result<std::map<std::string, std::string>> read_dot_env() {
 
 }  // namespace
 
+std::span<const EnvironmentVariable> environment_variables() {
+  static constexpr EnvironmentVariable kVariables[] = {
+      {"ASSAY_CACHE_DIR",
+       "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay."},
+      {"ASSAY_DEVICE", "What to run on, where --device does not say."},
+      {"ASSAY_LOCK_DIR", "Where commands that measure lock each other out."},
+      {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
+      {"NO_COLOR", "Set: no colours."},
+  };
+  return kVariables;
+}
+
 Result<Settings> Settings::from_environment() {
   ASSAY_TRY(const auto dot_env, read_dot_env());
   const auto get = [&](const char* name) -> std::string {

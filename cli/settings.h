@@ -4,7 +4,9 @@
 // directory; flags win over both.
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/base/result.h"
@@ -21,5 +23,11 @@ struct Settings {
 
   static Result<Settings> from_environment();
 };
+
+// What from_environment() reads, for the handbook. NO_COLOR and TERM are the console's.
+struct EnvironmentVariable {
+  std::string_view name, meaning;
+};
+std::span<const EnvironmentVariable> environment_variables();
 
 }  // namespace assay::cli

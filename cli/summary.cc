@@ -82,6 +82,12 @@ Json findings_json(const std::vector<Finding>& findings) {
   return list;
 }
 
+Json model_json(const RunRecord& record) {
+  Json list = Json::array();
+  for (const ModelTime& time : model_times(record)) list.push_back(to_json(time));
+  return list;
+}
+
 }  // namespace
 
 Json kernel_summary(const ProblemRecord& problem, const KernelOutcome& kernel) {
@@ -126,6 +132,7 @@ Json summary_json(const RunRecord& record, const SummaryFiles& files, int exit_c
           {"trust_reason", record.trust_reason},
           {"findings", findings_json(record.findings)},
           {"warnings", record.environment.warnings},
+          {"model", model_json(record)},
           {"totals",
            {{"timed_seconds", record.totals.timed_seconds},
             {"wall_seconds", record.totals.wall_seconds},

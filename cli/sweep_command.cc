@@ -51,14 +51,12 @@ class SweepCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "--resume and --fresh exclude one another; give one of them");
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
-    ASSAY_TRY(const input::Suite suite, problems_.read(kDefaultSuite));
-    request.problems = suite.problems;
-    request.suite = suite.name;
+    ASSAY_TRY(problems_.fill(request, kDefaultSuite));
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
     for (const std::string& file : request.kernels)
       ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
     request.exhaustive = exhaustive_;
-    request.folder = folder(suite.name);
+    request.folder = folder(request.suite);
     request.if_present = resume_  ? sweep::IfPresent::resume
                          : fresh_ ? sweep::IfPresent::fresh
                                   : sweep::IfPresent::refuse;

@@ -138,6 +138,23 @@ class Differences {
   std::vector<Difference> found_;
 };
 
+std::vector<Difference> recompute_model(const RunRecord& record) {
+  const std::vector<ModelTime> made = model_times(record);
+  const auto text_of = [](const ModelTime& time) {
+    return fmt::format("{:g} calls: default {:.6g} us, best stock {:.6g}, best {:.6g}{}",
+                       time.calls, time.default_us, time.best_stock_us, time.best_us,
+                       time.missing.empty() ? "" : "; " + time.missing);
+  };
+  std::vector<Difference> differences;
+  for (const ModelTime& says : record.model) {
+    const auto again = std::ranges::find(made, says.m, &ModelTime::m);
+    const std::string text = again == made.end() ? "nothing" : text_of(*again);
+    if (text != text_of(says))
+      differences.push_back({fmt::format("m {}", says.m), "the model's time", text_of(says), text});
+  }
+  return differences;
+}
+
 }  // namespace
 
 std::string Difference::sentence() const {
@@ -162,6 +179,7 @@ std::vector<Difference> recompute(const RunRecord& record) {
       all.push_back(std::move(difference));
     }
   }
+  for (Difference& difference : recompute_model(record)) all.push_back(std::move(difference));
   return all;
 }
 

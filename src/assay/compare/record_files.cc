@@ -12,8 +12,9 @@ Result<ResultsFile> load_results_file(const std::string& path, std::span<const N
   if (!text && text.error().code == ErrorCode::not_found) return ResultsFile{path, std::nullopt};
   if (!text) return fail(text.error());
   if (path.ends_with(".csv")) {
-    ASSAY_TRY(const std::vector<ProfilerRow> rows, read_profiler_csv(*text, path));
-    return ResultsFile{path, best_rows(rows, names, "cutlass", path)};
+    ASSAY_TRY(const ProfilerReport report, read_profiler_csv(*text, path));
+    ASSAY_TRY(ProviderResults best, best_rows(report, names, "", path));
+    return ResultsFile{path, std::move(best)};
   }
   ASSAY_TRY(const JsonDocument document, parse_json_document(*text, path));
   ASSAY_TRY(ProviderResults results, read_provider_results(document));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <unordered_set>
 
@@ -18,14 +19,16 @@ namespace {
 struct Piece {
   std::string_view text;
   size_t column;  // From 1.
+  std::string_view flag = "--shape";
 
   Piece part(size_t begin, size_t end) const {
-    return {text.substr(begin, end - begin), column + begin};
+    return {text.substr(begin, end - begin), column + begin, flag};
   }
   Piece trimmed() const {
     const std::string_view inner = trim(text);
     return {inner,
-            inner.empty() ? column : column + static_cast<size_t>(inner.data() - text.data())};
+            inner.empty() ? column : column + static_cast<size_t>(inner.data() - text.data()),
+            flag};
   }
   std::vector<Piece> split(char separator) const {
     std::vector<Piece> pieces;
@@ -37,7 +40,7 @@ struct Piece {
     return pieces;
   }
   Error error(std::string_view sentence, ErrorCode code = ErrorCode::invalid_input) const {
-    return {code, fmt::format("--shape: column {}: {}", column, sentence)};
+    return {code, fmt::format("{}: column {}: {}", flag, column, sentence)};
   }
   tl::unexpected<Error> wrong(std::string_view sentence) const { return fail(error(sentence)); }
   std::string shown() const { return "'" + sanitize(text, 40) + "'"; }
@@ -294,6 +297,26 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Opera
     problems.push_back(std::move(problem));
   }
   return problems;
+}
+
+Result<std::vector<int64_t>> parse_size_list(std::string_view text, std::string_view flag) {
+  const Piece list{text, 1, flag};
+  FieldRule rule{};
+  rule.min = 1;
+  rule.max = std::numeric_limits<int32_t>::max();
+  std::vector<Json> values;
+  for (const Piece& item : list.split(text.find('|') == std::string_view::npos ? ',' : '|')) {
+    if (item.text.empty()) return item.wrong("a size is missing; write 16, 1,8,64 or 1:256:*2");
+    ASSAY_TRY(add_range(item, rule, values));
+  }
+  std::vector<int64_t> sizes;
+  std::unordered_set<int64_t> seen;
+  for (const Json& value : values) {
+    sizes.push_back(value.get<int64_t>());
+    if (!seen.insert(sizes.back()).second)
+      return list.wrong(fmt::format("{} is given twice", sizes.back()));
+  }
+  return sizes;
 }
 
 Result<Suite> parse_shape_flags(std::span<const std::string> flags,

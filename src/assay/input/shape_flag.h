@@ -33,6 +33,10 @@ inline constexpr int64_t kMaxShapeFlagProblems = 100'000;
 // unique. Errors say the column within the flag.
 Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Operation& operation);
 
+// Sizes alone, as the values of an integer field: "16", "1,8,64", "1:256:*2". Errors begin with
+// `flag`, and say the column.
+Result<std::vector<int64_t>> parse_size_list(std::string_view text, std::string_view flag);
+
 // All --shape flags of a command as one suite called "command-line". operation: "gemm" ...
 Result<Suite> parse_shape_flags(std::span<const std::string> flags, std::string_view operation);
 

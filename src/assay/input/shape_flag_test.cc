@@ -114,6 +114,23 @@ TEST(ShapeFlag, ErrorsSayTheColumn) {
   }
 }
 
+TEST(ShapeFlag, SizesAlone) {
+  EXPECT_THAT(*parse_size_list("16", "--batch"), ElementsAre(16));
+  EXPECT_THAT(*parse_size_list("1, 8,64", "--batch"), ElementsAre(1, 8, 64));
+  EXPECT_THAT(*parse_size_list("1:16:*2|100", "--batch"), ElementsAre(1, 2, 4, 8, 16, 100));
+  const auto error = [](std::string_view text) {
+    const auto sizes = parse_size_list(text, "--batch");
+    return sizes ? std::string("no error") : sizes.error().message;
+  };
+  EXPECT_THAT(error(""), HasSubstr("--batch: column 1: a size is missing"));
+  EXPECT_THAT(error("1,,2"), HasSubstr("--batch: column 3: a size is missing"));
+  EXPECT_THAT(error("1,x"), HasSubstr("--batch: column 3: 'x' is not an integer"));
+  EXPECT_THAT(error("0"), HasSubstr("0 is out of range"));
+  EXPECT_THAT(error("1:9999999999"), HasSubstr("out of range"));
+  EXPECT_THAT(error("1:2000000"), HasSubstr("more than 100000 problems"));
+  EXPECT_THAT(error("4,1:8"), HasSubstr("4 is given twice"));
+}
+
 TEST(ShapeFlag, SeveralFlagsMakeOneSuite) {
   const std::vector<std::string> flags = {"m=1|2,n=8,k=8", "m=1,n=8,k=8,dtype=bf16"};
   const auto suite = parse_shape_flags(flags, "gemm");

@@ -157,8 +157,20 @@ void describe(A& a, T& options) {
   a("exhaustive", options.exhaustive);
   a("threads", options.threads, kNotNegative);
   a("suite", options.suite);
+  a("model", options.model);
+  a("tensor_parallel", options.tensor_parallel, kNotNegative);
   a("filter", options.filter);
   a("providers", options.providers);
+}
+
+template <class A, Is<ModelTime> T>
+void describe(A& a, T& time) {
+  a.required("m", time.m, kNotNegative);
+  a("calls", time.calls, kNotNegative);
+  a("default_us", time.default_us, kNotNegative);
+  a("best_stock_us", time.best_stock_us, kNotNegative);
+  a("best_us", time.best_us, kNotNegative);
+  a("missing", time.missing);
 }
 
 template <class A, Is<Totals> T>
@@ -195,6 +207,7 @@ void describe(A& a, T& record) {
   a("trust_reason", record.trust_reason);
   a("findings", record.findings);
   a.required("problems", record.problems);
+  a("model", record.model);
   a("totals", record.totals);
   a("interrupted", record.interrupted);
 }
@@ -228,6 +241,7 @@ Json to_json(const ProcessSamples& samples) { return archive::write_any(samples)
 Json to_json(const Confirmation& confirmation) { return archive::write_any(confirmation); }
 Json to_json(const ProblemRecord& problem) { return archive::write_any(problem); }
 Json to_json(const stats::Verdict& verdict) { return archive::write_any(verdict); }
+Json to_json(const ModelTime& time) { return archive::write_any(time); }
 Json to_json(const RunRecord& record) {
   Json json = archive::write_any(record);
   json["schema"] = std::string(kRecordSchema);

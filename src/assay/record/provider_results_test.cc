@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "assay/base/file.h"
-#include "assay/record/profiler_csv.h"
 #include "assay/record/testing/sample_record.h"
 
 namespace assay {
@@ -145,64 +144,6 @@ TEST(ProviderResultsTest, ProblemsWithoutATimedKernelAreListedAsFailed) {
   const ProviderResults results = testing::results_of(record, "mine", "record.json");
   EXPECT_EQ(results.results.size(), 2u);
   EXPECT_THAT(results.failed, ElementsAre("m4_up"));
-}
-
-constexpr std::string_view kHeader =
-    "Problem,Provider,OperationKind,Operation,Disposition,Status,m,n,k,A,B,C,D,accum,batch_count,"
-    "Bytes,Flops,Flops/Byte,Runtime,GB/s,GFLOPs\n";
-
-TEST(ProfilerCsvTest, ReadsTheReportAndPicksTheFastestThatRan) {
-  const std::string text =
-      std::string(kHeader) +
-      "1,CUTLASS,gemm,slow,passed,success,16,32,64,f16:row,f16:column,void:row,f16:row,f32,1,"
-      "1000,65536,65,0.002,1,32.768\n"
-      "1,CUTLASS,gemm,\"quick, \"\"quoted\"\"\",not_verified,success,16,32,64,f16:row,f16:column,"
-      "void:row,f16:row,f32,1,1000,65536,65,0.001,2,65.536\r\n"
-      "1,CUTLASS,gemm,wrong,incorrect,success,16,32,64,f16:row,f16:column,void:row,f16:row,f32,1,"
-      "1000,65536,65,0.0005,2,131\n"
-      "1,CUTLASS,gemm,idle,not_run,invalid,8,8,8,f16:row,f16:column,void:row,f16:row,f32,1,0,0,0,"
-      "0,0,0\n";
-  const auto rows = read_profiler_csv(text, "r.csv");
-  ASSERT_TRUE(rows.has_value()) << rows.error().message;
-  ASSERT_EQ(rows->size(), 4u);
-  EXPECT_EQ((*rows)[1].operation, "quick, \"quoted\"");
-  EXPECT_NEAR(*(*rows)[0].gbps, 1.073741824, 1e-12);
-  const std::vector<NamedSizes> names = {{"tiny", 16, 32, 64}, {"absent", 8, 8, 8}};
-  const ProviderResults best = best_rows(*rows, names, "cutlass", "r.csv");
-  ASSERT_EQ(best.results.size(), 1u);
-  EXPECT_EQ(best.results[0].name, "tiny");
-  EXPECT_EQ(best.results[0].kernel, "quick, \"quoted\"");
-  EXPECT_EQ(best.results[0].layout, "tn");
-  EXPECT_EQ(best.results[0].dtypes.at("out"), "f16");
-  EXPECT_EQ(best.results[0].dtypes.at("accumulate"), "f32");
-  EXPECT_NEAR(best.results[0].tflops, 0.065536, 1e-9);
-  EXPECT_THAT(best.failed, ElementsAre("absent"));
-}
-
-TEST(ProfilerCsvTest, TheRuntimeFollowsFromTheFlopsWhereItIsAbsent) {
-  const auto rows = read_profiler_csv("Operation,m,n,k,Best GFLOPs\nkern,100,100,100,2\n", "r.csv");
-  ASSERT_TRUE(rows.has_value()) << rows.error().message;
-  EXPECT_NEAR((*rows)[0].runtime_ms, 1.0, 1e-9);
-  const ProviderResults best = best_rows(*rows, {}, "cutlass", "r.csv");
-  EXPECT_EQ(best.results[0].name, "gemm_m100_n100_k100");
-}
-
-TEST(ProfilerCsvTest, BrokenReportsAreRefusedWithTheirPlace) {
-  const auto error = [](std::string_view text) {
-    const auto rows = read_profiler_csv(text, "r.csv");
-    return rows ? std::string("no error") : rows.error().message;
-  };
-  EXPECT_THAT(error(""), StartsWith("r.csv:1"));
-  EXPECT_THAT(error("Operation,m,n\n"), HasSubstr("'k'"));
-  EXPECT_THAT(error("Operation,m,n,k\n"), HasSubstr("runtime"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2\n"), HasSubstr("r.csv:2: 3 cells"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,-3,1\n"), HasSubstr("r.csv:2: k: '-3'"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,fast\n"), HasSubstr("Runtime: 'fast'"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,-1\n"), HasSubstr("positive"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,inf\n"), HasSubstr("positive"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\n,1,2,3,1\n"), HasSubstr("names the kernel"));
-  EXPECT_THAT(error("Operation,m,n,k,Runtime\n\"x,1,2,3,1\n"), HasSubstr("closing quote"));
-  EXPECT_THAT(error(std::string("Operation,m,n,k\0,Runtime\n", 25)), HasSubstr("zero byte"));
 }
 
 }  // namespace

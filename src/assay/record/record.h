@@ -53,8 +53,10 @@ struct RunOptions {
   double budget_seconds = 0;  // Of timing, for the whole run; 0: no limit.
   bool exhaustive = false;    // No kernel was dropped before the last look.
   int threads = 0;
-  std::string suite;   // Its name, or the file's; empty for --shape.
-  std::string filter;  // --filter, as given.
+  std::string suite;        // Its name, or the file's; empty for --shape.
+  std::string model;        // The config that the problems are made from; empty: none.
+  int tensor_parallel = 1;  // Devices that share the model; the problems are one's.
+  std::string filter;       // --filter, as given.
   std::vector<std::string> providers;
 
   bool operator==(const RunOptions&) const = default;
@@ -120,6 +122,19 @@ struct ProblemRecord {
   std::int64_t dimension(std::string_view name, std::int64_t fallback) const;
 };
 
+// One pass of m tokens through what the problems are calls of: weight times time, summed over the
+// problems of that m.
+struct ModelTime {
+  std::int64_t m = 0;
+  double calls = 0;
+  double default_us = 0;
+  double best_stock_us = 0;
+  double best_us = 0;   // Of the winners.
+  std::string missing;  // Why there are no times: the first problem that lacks one.
+
+  bool operator==(const ModelTime&) const = default;
+};
+
 struct Totals {
   double timed_seconds = 0;  // In bursts.
   double wall_seconds = 0;
@@ -146,6 +161,7 @@ struct RunRecord {
   std::string trust_reason;       // One sentence: what holds and what does not.
   std::vector<Finding> findings;  // On the whole run: "cache_unproven" ...
   std::vector<ProblemRecord> problems;
+  std::vector<ModelTime> model;  // As model_times() says; empty where no problem has a weight.
   Totals totals;
   bool interrupted = false;  // Some problems were not reached.
 
@@ -157,6 +173,10 @@ struct RunRecord {
 // file.
 ProblemRecord headline_of(ProblemRecord problem);
 
+// From the conclusions, by m in the order of the problems. Empty unless the problems are a model's
+// or some weight is not 1. Sums of medians: no interval, and so no claim.
+std::vector<ModelTime> model_times(const RunRecord& record);
+
 Json to_json(const Environment& environment);
 Json to_json(const KernelOutcome& outcome);
 Json to_json(const ProcessSamples& samples);
@@ -164,6 +184,7 @@ Json to_json(const Confirmation& confirmation);
 Json to_json(const ProblemRecord& problem);
 Json to_json(const RunRecord& record);
 Json to_json(const stats::Verdict& verdict);
+Json to_json(const ModelTime& time);
 // With an empty list for the problems, or the kernels: those can be very many.
 Json head_json(const RunRecord& record);
 Json head_json(const ProblemRecord& problem);

@@ -29,6 +29,11 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   RunRecord record = testing::make_record();
   record.findings = {{"cache_unproven", "cold was not colder than warm"}};
   record.problems[0].flips = {{"isolated", 1.04}};
+  record.problems[0].weight = 32;
+  record.options.model = "8B/config.json";
+  record.options.tensor_parallel = 2;
+  record.model = model_times(record);
+  ASSERT_EQ(record.model.size(), 1u);
   record.problems[0].kernels[0].findings = {{"nondeterministic", "two launches differed"}};
   record.problems[0].counts["id-mine-skinny"] = {
       100, 3e9, {{"page_faults", 0.5}}, {{"cycles", "no"}}};
@@ -43,6 +48,7 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
               record.problems[1].confirmations[0].processes);
   EXPECT_EQ(read->options, record.options);
   EXPECT_EQ(read->totals, record.totals);
+  EXPECT_EQ(read->model, record.model);
 }
 
 TEST(RecordTest, EveryEndingSurvives) {

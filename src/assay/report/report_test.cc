@@ -135,7 +135,21 @@ TEST(SweepReportTest, WeightsGiveTheModelsTime) {
   EXPECT_THAT(sweep_text(record), Not(HasSubstr("model:")));
   record.problems[0].weight = 32;
   EXPECT_THAT(sweep_text(record),
-              HasSubstr("model: decode: default 340 us, best stock 340, with the winners 311"));
+              HasSubstr("model: decode, m 4: default 340 us, best stock 340, best 311"));
+}
+
+TEST(SweepReportTest, EachBatchOfAModelHasItsTime) {
+  RunRecord record = decode_record();
+  record.options.model = "tiny/config.json";
+  record.problems[0].weight = 2;
+  record.problems[2].problem["m"] = 64;
+  EXPECT_THAT(sweep_text(record), HasSubstr("model: decode, m 4: default 30.0 us"));
+  EXPECT_THAT(sweep_text(record), HasSubstr("model: decode, m 64: default 10.0 us"));
+  // A sum without one of its parts would be no time of the model.
+  record.problems[2].confirmations.clear();
+  EXPECT_THAT(sweep_text(record),
+              HasSubstr("model: decode, m 64: no time: m64_down has no winner"));
+  EXPECT_THAT(sweep_text(record), HasSubstr("model: decode, m 4: default 30.0 us"));
 }
 
 TEST(SweepReportTest, WhyShowsRefusalsFailuresAndFindings) {

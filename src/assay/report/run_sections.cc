@@ -7,6 +7,7 @@
 
 #include "assay/base/text.h"
 #include "assay/report/evidence_sections.h"
+#include "assay/report/model_lines.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
@@ -33,7 +34,7 @@ Section results(const RunRecord& record) {
     table.sentences.insert(table.sentences.end(), lines.begin(), lines.end());
   };
   add(condition_lines(record, problems));
-  if (const auto model = model_line(record)) add({*model});
+  add(model_lines(record));
   add({counts_line(record, problems.size())});
   section.blocks.push_back(std::move(table));
   return section;

@@ -30,9 +30,6 @@ std::vector<std::string> footnotes(const Problems& problems);
 // What every claim of the table is under, and how far the timer could have been lied to.
 std::vector<std::string> condition_lines(const RunRecord& record, const Problems& problems);
 
-// Sums of weight times time, where the problems are a model's: weights other than 1.
-std::optional<std::string> model_line(const RunRecord& record);
-
 std::string counts_line(const RunRecord& record, std::size_t shown);
 
 // "tie of 2: ...", "none".

@@ -9,6 +9,7 @@
 
 #include "assay/base/text.h"
 #include "assay/report/sweep_parts.h"
+#include "assay/report/model_lines.h"
 #include "assay/report/words.h"
 
 namespace assay::report {
@@ -195,32 +196,6 @@ std::vector<std::string> footnotes(const Problems& problems) {
   return notes;
 }
 
-std::optional<std::string> model_line(const RunRecord& record) {
-  double by_default = 0, best_stock = 0, best = 0;
-  bool weighted = false;
-  for (const ProblemRecord& problem : record.problems) {
-    const Confirmation* confirmation = problem.decisive();
-    if (confirmation == nullptr || problem.winner() == nullptr) return std::nullopt;
-    const Conclusion& conclusion = confirmation->conclusion;
-    const double baseline = conclusion.median_us(confirmation->baseline);
-    double stock = 0;
-    for (const Conclusion::Time& time : conclusion.times) {
-      const KernelOutcome* kernel = problem.find(time.id);
-      if (kernel == nullptr || kernel->role != KernelRole::stock || time.median_us <= 0) continue;
-      stock = stock == 0 ? time.median_us : std::min(stock, time.median_us);
-    }
-    if (baseline <= 0 || stock <= 0) return std::nullopt;
-    weighted = weighted || problem.weight != 1;
-    by_default += problem.weight * baseline;
-    best_stock += problem.weight * stock;
-    best += problem.weight * std::min(winner_us(problem), baseline);
-  }
-  if (!weighted || best <= 0) return std::nullopt;
-  return fmt::format("model: {}: default {} us, best stock {}, with the winners {}",
-                     safe(record.options.suite), significant(by_default), significant(best_stock),
-                     significant(best));
-}
-
 std::string counts_line(const RunRecord& record, std::size_t shown) {
   const Totals& totals = record.totals;
   std::string text =
@@ -336,7 +311,7 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
   };
   lines(footnotes(problems));
   lines(condition_lines(record, problems));
-  if (const std::optional<std::string> model = model_line(record)) lines({*model});
+  lines(model_lines(record));
   if (options.why) {
     for (const ProblemRecord* problem : problems) lines(why_lines(*problem));
   }

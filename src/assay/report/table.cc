@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/base/text.h"
+#include "assay/record/csv.h"
 
 namespace assay::report {
 namespace {
@@ -68,16 +69,6 @@ void shrink(const Table& table, std::vector<int>& widths, int indent, int limit)
 std::string without_trailing_spaces(std::string line) {
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;
-}
-
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
 }
 
 template <class Write>

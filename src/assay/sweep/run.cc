@@ -87,6 +87,8 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.exhaustive = request.exhaustive;
   options.threads = crew.facts().threads;
   options.suite = request.suite;
+  options.model = request.model;
+  options.tensor_parallel = request.tensor_parallel;
   options.filter = request.filter;
   for (const ProviderRequest& provider : request.providers)
     options.providers.push_back(provider.as.empty() ? provider.name : provider.as);
@@ -427,6 +429,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     const double used = was_finished ? share : record.totals.timed_seconds - timed_before;
     budget_left = std::max(0.0, budget_left - std::min(share, used));
   }
+  record.model = model_times(record);
   record.trust = trust.weakest().grade;
   record.trust_reason = trust.weakest().reason;
   record.environment.load_after = measure::other_load();

@@ -34,6 +34,8 @@ struct Request {
   std::string kind = "sweep";  // "sweep", "race" or "run": how the record calls it.
   std::vector<Problem> problems;
   std::string suite;
+  std::string model;        // The config that the problems are made from; empty: none.
+  int tensor_parallel = 1;  // As the record says (RunOptions).
   std::vector<ProviderRequest> providers;
   std::vector<std::string> kernels;  // Users' files: FILE or FILE::ENTRY.
   // Of a race: the families of `kernels` whose verdict is wanted; empty: all. Where none of them is

@@ -1,0 +1,92 @@
+#include "cli/command_tree.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include "assay/base/text.h"
+#include "assay/input/suite.h"
+#include "assay/kernel/provider.h"
+#include "cli/command_line.h"
+
+namespace assay::cli {
+namespace {
+
+// "SUITE|FILE": what a value is called says what can be completed for it. Words in small letters
+// stand for themselves.
+class Kinds {
+ public:
+  explicit Kinds(const CommandLine& line) {
+    for (const auto& provider : built_in_providers()) providers_.push_back(provider->info().name);
+    for (const auto& suite : input::embedded_suites()) suites_.emplace_back(suite.name);
+    for (const auto& command : line.commands()) commands_.emplace_back(command->name());
+  }
+
+  ValueKinds of(const std::string& value) const {
+    ValueKinds kinds;
+    const auto add = [&](const std::vector<std::string>& words) {
+      kinds.words.insert(kinds.words.end(), words.begin(), words.end());
+    };
+    for (const std::string_view part : split(value, '|')) {
+      if (part == "FILE") kinds.files = true;
+      if (part == "DIR" || part == "RUN") kinds.folders = true;
+      if (part == "PROVIDER") add(providers_);
+      if (part == "SUITE") add(suites_);
+      if (part == "COMMAND") add(commands_);
+      if (!part.empty() &&
+          part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos)
+        kinds.words.emplace_back(part);
+    }
+    return kinds;
+  }
+
+ private:
+  std::vector<std::string> providers_, suites_, commands_;
+};
+
+FlagEntry describe(const CLI::Option& option, const Kinds& kinds) {
+  FlagEntry entry;
+  for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+  entry.help = option.get_description();
+  entry.otherwise = option.get_default_str();
+  entry.required = option.get_required();
+  if (option.get_items_expected_max() > 0) {
+    // What validators add follows a colon.
+    const std::string type = option.get_type_name();
+    entry.value = type.substr(0, type.find(':'));
+    entry.kinds = kinds.of(entry.value);
+    // A list takes several words at once unless it was told not to.
+    entry.several = option.get_items_expected_max() > 1 &&
+                    (option.get_allow_extra_args() || entry.names.empty());
+  }
+  return entry;
+}
+
+CommandEntry describe(const CLI::App& app, const std::string& parent, const Kinds& kinds) {
+  CommandEntry entry;
+  entry.name = app.get_name();
+  entry.path = parent.empty() ? entry.name : parent + ' ' + entry.name;
+  entry.summary = app.get_description();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // Hidden.
+    (option->nonpositional() ? entry.flags : entry.arguments).push_back(describe(*option, kinds));
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!command->get_group().empty())
+      entry.commands.push_back(describe(*command, entry.path, kinds));
+  return entry;
+}
+
+}  // namespace
+
+CommandEntry describe(const CommandLine& line) {
+  CommandEntry program = describe(line.app(), "", Kinds(line));
+  for (const auto& command : line.commands()) {
+    const auto entry = std::ranges::find(program.commands, command->name(), &CommandEntry::name);
+    if (entry != program.commands.end()) entry->example = command->example();
+  }
+  return program;
+}
+
+}  // namespace assay::cli

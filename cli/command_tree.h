@@ -1,0 +1,44 @@
+#pragma once
+
+// The command line's definitions as plain data, for whoever writes them down in another language:
+// completion of shells, man pages.
+
+#include <string>
+#include <vector>
+
+namespace assay::cli {
+
+class CommandLine;
+
+// What can be completed for a value.
+struct ValueKinds {
+  std::vector<std::string> words;
+  bool files = false, folders = false;
+
+  bool operator==(const ValueKinds&) const = default;
+};
+
+// A flag, or an argument without one.
+struct FlagEntry {
+  std::vector<std::string> names;  // "--quiet", "-q"; empty for an argument.
+  std::string value;               // What its value is called: "SHAPE"; empty: it takes none.
+  std::string help;
+  std::string otherwise;  // The default; may be empty.
+  bool several = false;   // Several values may follow.
+  bool required = false;
+  ValueKinds kinds;
+};
+
+struct CommandEntry {
+  std::string path;     // "assay race".
+  std::string name;     // "race".
+  std::string summary;  // One line.
+  std::string example;  // May be empty.
+  std::vector<FlagEntry> flags, arguments;
+  std::vector<CommandEntry> commands;
+};
+
+// The program; its commands in the order of the help.
+CommandEntry describe(const CommandLine& line);
+
+}  // namespace assay::cli

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+#include "cli/command_line.h"
+#include "cli/exit_code.h"
+#include "cli/man_page.h"
+#include "cli/new_file.h"
+
+namespace assay::cli {
+namespace {
+
+class ManCommand : public Command {
+ public:
+  const char* name() const override { return "man"; }
+  const char* summary() const override { return "The manual page of a command, for man(1)"; }
+  const char* example() const override { return "assay man race | man -l -"; }
+
+  void declare(CLI::App& app) override {
+    app.add_option("command", command_, "Whose page; none: the program's")->type_name("COMMAND");
+    app.add_option("--output-dir", folder_,
+                   "Write every page into this folder; nothing is overwritten")
+        ->type_name("DIR");
+  }
+
+  Result<int> run(Context& context) override {
+    const CommandLine line;
+    const CommandEntry program = describe(line);
+    if (!folder_.empty()) return write_all_pages(context.console, program);
+    std::string page;
+    if (command_.empty()) {
+      page = program_page(program);
+    } else {
+      const auto found = std::ranges::find(program.commands, command_, &CommandEntry::name);
+      if (found == program.commands.end()) {
+        std::vector<std::string> known;
+        for (const CommandEntry& command : program.commands) known.push_back(command.name);
+        return fail(ErrorCode::invalid_input, "there is no command '{}'{}; there are: {}",
+                    sanitize(command_, 80), did_you_mean(command_, known), join(known, ", "));
+      }
+      page = command_page(program, *found);
+    }
+    context.console.result(
+        context.console.json() ? dump_pretty({{"schema", "assay.man/1"}, {"page", page}}) : page);
+    return kDone;
+  }
+
+ private:
+  Result<int> write_all_pages(Console& console, const CommandEntry& program) const {
+    if (!command_.empty())
+      return fail(ErrorCode::invalid_input,
+                  "--output-dir takes every page; leave '{}' out, or send its page on with >",
+                  sanitize(command_, 80));
+    std::vector<std::string> files;
+    const auto write = [&](const std::string& name, const std::string& page) {
+      files.push_back((std::filesystem::path(folder_) / (name + ".1")).string());
+      return write_new_file(files.back(), page, "--output-dir");
+    };
+    ASSAY_TRY(write(program.name, program_page(program)));
+    for (const CommandEntry& command : program.commands)
+      ASSAY_TRY(write(program.name + '-' + command.name, command_page(program, command)));
+    console.result(console.json() ? dump_pretty({{"schema", "assay.man/1"}, {"files", files}})
+                                  : fmt::format("wrote {} pages to {}\n", files.size(), folder_));
+    return kDone;
+  }
+
+  std::string command_, folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_man_command() { return std::make_unique<ManCommand>(); }
+
+}  // namespace assay::cli
