@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep test test-sanitized bench format clean
+.PHONY: help build sweep test test-sanitized bench bench-native format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
+	@echo 'make bench-native   native_cpu against the best stock kernel, one thread and two'
 	@echo 'make format  let clang-format 14 decide'
 	@echo 'make clean   remove build/'
 
@@ -41,6 +42,12 @@ bench:
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench
 	$(release)/assay_bench
+
+bench-native:
+	@scripts/install-dependencies build bench
+	cmake --preset release -D ASSAY_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target assay assay_bench
+	$(release)/assay_bench --only native native_threads
 
 format:
 	@scripts/format

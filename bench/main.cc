@@ -32,15 +32,17 @@ namespace {
 struct Entry {
   const char* name;
   Measurement measure;
+  bool on_request = false;  // Only where --only names it.
 };
-constexpr std::array<Entry, 8> kEntries = {{{"discovery", measure_discovery},
+constexpr std::array<Entry, 9> kEntries = {{{"discovery", measure_discovery},
                                             {"launch", measure_launch},
                                             {"orchestration", measure_orchestration},
                                             {"same", measure_same},
                                             {"coverage", measure_coverage},
                                             {"sensitivity", measure_sensitivity},
                                             {"racing", measure_racing},
-                                            {"native", measure_native}}};
+                                            {"native", measure_native},
+                                            {"native_threads", measure_native_threads, true}}};
 
 // A worker's catalog, with the in-process family that its environment names.
 int be_worker() {
@@ -140,7 +142,8 @@ int bench(int argc, char** argv) {
   std::vector<Row> rows;
   Json written = Json::array();
   for (const Entry& entry : kEntries) {
-    if (!only.empty() && std::find(only.begin(), only.end(), entry.name) == only.end()) continue;
+    const bool named = std::find(only.begin(), only.end(), entry.name) != only.end();
+    if (only.empty() ? entry.on_request : !named) continue;
     std::fprintf(stderr, "%s\n", entry.name);
     const int64_t start = monotonic_ns();
     auto measured = entry.measure(context);
