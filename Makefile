@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep test test-sanitized bench bench-regret deb format clean
+.PHONY: help build sweep test test-sanitized bench bench-native bench-regret deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -13,6 +13,7 @@ help:
 	@echo 'make bench   measure the performance targets and print them against their bounds'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
+	@echo 'make bench-native   native_cpu against the best stock kernel, one thread and two'
 	@echo 'make format  let clang-format 14 decide'
 	@echo 'make clean   remove build/'
 
@@ -56,6 +57,11 @@ deb:
 	cmake --build --preset release -j $(JOBS) --target assay_package
 	cpack -G DEB --config $(release)/CPackConfig.cmake -B $(release)/packages
 	cp $(release)/packages/assay*.deb build/
+bench-native:
+	@scripts/install-dependencies build bench
+	cmake --preset release -D ASSAY_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target assay assay_bench
+	$(release)/assay_bench --only native native_threads
 
 format:
 	@scripts/format

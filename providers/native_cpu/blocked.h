@@ -13,6 +13,7 @@ template <class Mode, int NG, bool Prepared>
 struct BlockedKernel {
   using Source = typename Mode::Source;
   using PackedA = typename Mode::PackedA;
+  using Sum = typename Mode::Sum;
   static constexpr int64_t kWidth = tile_columns<Mode, NG>();
   static constexpr int64_t kStepElements = NG * Mode::kPackedGroup;
 
@@ -42,7 +43,8 @@ struct BlockedKernel {
 
   static int64_t part_bytes(const GemmCall& call, const Tiling& tiling) {
     const Blocks blocks(call, tiling);
-    return blocks.a_bytes(call) + blocks.b_bytes() + blocks.sum_bytes();
+    return blocks.a_bytes(call) + offset_bytes<Mode>(blocks.mc) + blocks.b_bytes() +
+           blocks.sum_bytes();
   }
   static int64_t workspace_bytes(const GemmCall& call, const Tiling& tiling) {
     return tiling.threads * part_bytes(call, tiling);
@@ -70,11 +72,14 @@ struct BlockedKernel {
                        Range columns, std::byte* space) {
     const Blocks blocks(call, tiling);
     auto* a = reinterpret_cast<PackedA*>(space);
-    auto* packed_b = reinterpret_cast<Source*>(space + blocks.a_bytes(call));
-    auto* sums = reinterpret_cast<float*>(space + blocks.a_bytes(call) + blocks.b_bytes());
+    auto* offsets = reinterpret_cast<Sum*>(space + blocks.a_bytes(call));
+    space += blocks.a_bytes(call) + offset_bytes<Mode>(blocks.mc);
+    auto* packed_b = reinterpret_cast<Source*>(space);
+    auto* sums = reinterpret_cast<Sum*>(space + blocks.b_bytes());
     const int mr_most = std::min(tiling.mr, largest_mr<Mode>(NG));
     for (int64_t ic = rows.begin; ic < rows.end; ic += blocks.mc) {
       const RowPasses passes(std::min(blocks.mc, rows.end - ic), mr_most);
+      find_offsets<Mode>(call, batch, ic, passes.rows, offsets);
       // Packed a is [block of k][pass][step][row].
       for (int64_t k0 = 0; k0 < call.k; k0 += blocks.kc)
         for (int64_t p = 0; p < passes.passes; ++p) {
@@ -84,13 +89,13 @@ struct BlockedKernel {
         }
       for (int64_t jc = columns.begin; jc < columns.end; jc += blocks.nc)
         block(call, blocks, batch, ic, passes, {jc, std::min(jc + blocks.nc, columns.end)}, a,
-              packed_b, sums);
+              packed_b, sums, offsets);
     }
   }
 
   static void block(const GemmCall& call, const Blocks& blocks, int64_t batch, int64_t row0,
                     const RowPasses& passes, Range columns, const PackedA* a, Source* packed_b,
-                    float* sums) {
+                    Sum* sums, const Sum* offsets) {
     const int64_t tiles = (columns.size() + kWidth - 1) / kWidth;
     const auto* b = static_cast<const Source*>(call.b) + batch * call.b_batch;
     const int64_t panels_all = (call.n + kWidth - 1) / kWidth;
@@ -139,7 +144,7 @@ struct BlockedKernel {
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t j = columns.begin + t * kWidth;
       finish_tile<Mode, NG>(call, batch, row0, passes.rows, j, std::min(kWidth, columns.end - j),
-                            sums + t * passes.rows * kWidth);
+                            sums + t * passes.rows * kWidth, offsets);
     }
   }
 

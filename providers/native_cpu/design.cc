@@ -14,14 +14,29 @@ struct Variant {
 constexpr std::array kVariants = {
     Variant{Isa::avx2, Element::f32},         Variant{Isa::avx2, Element::bf16},
     Variant{Isa::avx512, Element::f32},       Variant{Isa::avx512, Element::bf16},
-    Variant{Isa::avx512_bf16, Element::bf16},
+    Variant{Isa::avx512_bf16, Element::bf16}, Variant{Isa::avx2, Element::f16},
+    Variant{Isa::avx512, Element::f16},       Variant{Isa::avx2, Element::s8},
+    Variant{Isa::avx512, Element::s8},        Variant{Isa::avx512_vnni, Element::s8},
 };
 
 std::shared_ptr<const ProblemRule> rule_of(Algorithm algorithm, Variant variant) {
   ProblemRule rule;
-  const DType in = variant.in == Element::f32 ? DType::f32 : DType::bf16;
-  const std::vector<DType> out =
-      variant.in == Element::f32 ? std::vector{DType::f32} : std::vector{DType::f32, DType::bf16};
+  DType in = DType::f32;
+  std::vector<DType> out = {DType::f32};
+  switch (variant.in) {
+    case Element::f32:
+      break;
+    case Element::bf16:
+    case Element::f16:
+      in = variant.in == Element::bf16 ? DType::bf16 : DType::f16;
+      out.push_back(in);
+      break;
+    case Element::s8:
+    case Element::s32:
+      in = DType::s8;
+      out = {DType::s32};
+      break;
+  }
   const Major b = algorithm == Algorithm::rows   ? Major::row
                   : algorithm == Algorithm::dots ? Major::column
                                                  : Major::any;
@@ -30,9 +45,9 @@ std::shared_ptr<const ProblemRule> rule_of(Algorithm algorithm, Variant variant)
       {.role = "b", .dtypes = {in}, .major = b, .prepared = algorithm == Algorithm::panels},
       {.role = "c", .dtypes = out},
       {.role = "out", .dtypes = out}};
-  rule.accumulate = {DType::f32};
+  rule.accumulate = {in == DType::s8 ? DType::s32 : DType::f32};
   rule.scalars = true;
-  rule.targets = {target_of(variant.isa)};
+  rule.targets = {target_of(variant.isa, variant.in)};
   return std::make_shared<const ProblemRule>(std::move(rule));
 }
 
@@ -103,6 +118,8 @@ std::string_view to_string(Isa isa) {
       return "avx512";
     case Isa::avx512_bf16:
       return "avx512_bf16";
+    case Isa::avx512_vnni:
+      return "avx512_vnni";
   }
   return "";
 }
@@ -121,10 +138,11 @@ std::string_view to_string(Algorithm algorithm) {
   return "";
 }
 
-Target target_of(Isa isa) {
+Target target_of(Isa isa, Element in) {
   Target target{.arch = "x86_64", .features = {"avx2", "fma"}};
+  if (in == Element::f16) target.features.insert("f16c");
   if (isa != Isa::avx2) target.features.insert({"avx512f", "avx512bw", "avx512dq", "avx512vl"});
-  if (isa == Isa::avx512_bf16) target.features.insert("avx512_bf16");
+  if (isa == Isa::avx512_bf16 || isa == Isa::avx512_vnni) target.features.emplace(to_string(isa));
   return target;
 }
 
@@ -160,7 +178,7 @@ Tiling tiling_of(const KernelMetadata& row, Algorithm algorithm, Element in) {
     return static_cast<int>(row.design.integer(name, fallback));
   };
   Tiling tiling;
-  for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::avx512_bf16})
+  for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni})
     if (row.design.text("isa", "") == to_string(isa)) tiling.isa = isa;
   tiling.algorithm = algorithm;
   tiling.in = in;

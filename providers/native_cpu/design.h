@@ -12,8 +12,8 @@ namespace assay::native_cpu {
 std::string_view to_string(Isa isa);
 std::string_view to_string(Algorithm algorithm);
 
-// What the processor must have.
-Target target_of(Isa isa);
+// What the processor must have for inputs of that type.
+Target target_of(Isa isa, Element in);
 
 // Most rows of a for which an algorithm is offered: above, blocked was faster on every shape tried.
 int64_t most_rows(Algorithm algorithm);

@@ -12,9 +12,9 @@ namespace assay::native_cpu {
 
 template <class Mode>
 using DotFunction = void (*)(int64_t vectors, int tail, const typename Mode::Source* a,
-                             const typename Mode::Source* const* b, float* sums, bool accumulate,
-                             const typename Mode::Source* ahead, int64_t ahead_stride,
-                             int ahead_rows);
+                             const typename Mode::Source* const* b, typename Mode::Sum* sums,
+                             bool accumulate, const typename Mode::Source* ahead,
+                             int64_t ahead_stride, int ahead_rows);
 
 enum class DotFetch : uint8_t { none, share, all };
 
@@ -23,7 +23,7 @@ enum class DotFetch : uint8_t { none, share, all };
 // into the second cache, one row after the other: ahead_rows from `ahead` on, ahead_stride apart.
 template <class Mode, int MR, int NR, DotFetch kFetch>
 void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
-              const typename Mode::Source* const* b, float* sums, bool accumulate,
+              const typename Mode::Source* const* b, typename Mode::Sum* sums, bool accumulate,
               const typename Mode::Source* ahead, int64_t ahead_stride, int ahead_rows) {
   constexpr int kLanes = Mode::kLanes, kOperands = Mode::kDotOperands;
   typename Mode::Accumulator sum[MR][NR];
@@ -40,7 +40,7 @@ void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
 #pragma GCC unroll 16
     for (int r = 0; r < MR; ++r) {
       typename Mode::Operand value[kOperands];
-      Mode::load_dot(a + r * Mode::kDot, value);
+      Mode::load_dot_a(a + r * Mode::kDot, value);
 #pragma GCC unroll 16
       for (int j = 0; j < NR; ++j)
 #pragma GCC unroll 2
@@ -88,6 +88,7 @@ void dot_tile(int64_t vectors, int tail, const typename Mode::Source* a,
 template <class Mode, int NR>
 struct DotsKernel {
   using Source = typename Mode::Source;
+  using Sum = typename Mode::Sum;
   static constexpr int kDot = Mode::kDot;
   // Room for MR * NR sums, the operands of b and one of a.
   static constexpr int kLargest =
@@ -114,7 +115,7 @@ struct DotsKernel {
                    static_cast<int64_t>(sizeof(Source)));
   }
   static int64_t workspace_bytes(const GemmCall& call, const Tiling& tiling) {
-    return a_bytes(call) + tiling.threads * part_bytes(call);
+    return a_bytes(call) + offset_bytes<Mode>(call.m) + tiling.threads * part_bytes(call);
   }
 
   // packed[vector][rows][kDot]
@@ -143,13 +144,15 @@ struct DotsKernel {
   }
 
   static void finish(const GemmCall& call, int64_t batch, int64_t column0, int64_t columns,
-                     const float* block) {
-    const bool plain = call.out == Element::f32 && call.beta == 0 && call.d_column == 1;
+                     const Sum* block) {
+    constexpr auto kBytes = static_cast<int64_t>(sizeof(Sum));
+    const bool plain = element_bytes(call.out) == kBytes && call.beta == 0 && call.d_column == 1;
     for (int64_t r = 0; r < call.m; ++r) {
-      const float* sums = block + r * kBlock;
+      const Sum* sums = block + r * kBlock;
       if (plain) {
-        float* out = static_cast<float*>(call.d) + batch * call.d_batch + r * call.d_row + column0;
-        for (int64_t j = 0; j < columns; ++j) out[j] = call.alpha * sums[j];
+        Sum* out = static_cast<Sum*>(call.d) + batch * call.d_batch + r * call.d_row + column0;
+        const Sum alpha = alpha_of<Sum>(call);
+        for (int64_t j = 0; j < columns; ++j) out[j] = product(alpha, sums[j]);
       } else {
         for (int64_t j = 0; j < columns; ++j) store_one(call, batch, r, column0 + j, sums[j]);
       }
@@ -157,9 +160,9 @@ struct DotsKernel {
   }
 
   static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, Range columns,
-                       const Source* a, std::byte* space) {
-    auto* sums = reinterpret_cast<float*>(space);
-    auto* block = reinterpret_cast<float*>(space + sum_bytes(call));
+                       const Source* a, const Sum* offsets, std::byte* space) {
+    auto* sums = reinterpret_cast<Sum*>(space);
+    auto* block = reinterpret_cast<Sum*>(space + sum_bytes(call));
     int64_t block_begin = columns.begin;
     const RowPasses passes(call.m, std::min(tiling.mr, kLargest));
     const int64_t kc = block_k(call, tiling);
@@ -191,9 +194,11 @@ struct DotsKernel {
       } while (k0 < call.k);
       // In place: sum i is written where vector i / kLanes has been read already.
       Mode::sum_lanes(sums, call.m * NR, sums);
-      for (int64_t r = 0; r < call.m; ++r)
+      for (int64_t r = 0; r < call.m; ++r) {
+        const Sum offset = Mode::kOffset == 0 ? 0 : offsets[r];
         for (int64_t i = 0; i < NR; ++i)
-          block[r * kBlock + (j - block_begin) + i] = sums[r * NR + i];
+          block[r * kBlock + (j - block_begin) + i] = sum(sums[r * NR + i], offset);
+      }
       if (j + NR >= block_begin + kBlock || j + NR >= columns.end) {
         finish(call, batch, block_begin, std::min(j + NR, columns.end) - block_begin, block);
         block_begin = j + NR;
@@ -204,14 +209,16 @@ struct DotsKernel {
   static int run(const GemmCall& call, const Tiling& tiling, void* workspace) {
     if (call.m == 0 || call.n == 0) return 0;
     auto* a = static_cast<Source*>(workspace);
-    auto* space = static_cast<std::byte*>(workspace) + a_bytes(call);
+    auto* offsets = reinterpret_cast<Sum*>(static_cast<std::byte*>(workspace) + a_bytes(call));
+    auto* space = static_cast<std::byte*>(workspace) + a_bytes(call) + offset_bytes<Mode>(call.m);
     const RowPasses passes(call.m, std::min(tiling.mr, kLargest));
     const int64_t k_padded = (call.k + kDot - 1) / kDot * kDot;
     for (int64_t batch = 0; batch < call.l; ++batch) {
       for (int64_t p = 0; p < passes.passes; ++p)
         pack(call, batch, passes.first(p), passes.count(p), a + passes.first(p) * k_padded);
+      find_offsets<Mode>(call, batch, 0, call.m, offsets);
       const bool ran = on_threads(tiling.threads, [&](int part) {
-        run_part(call, tiling, batch, part_of(call.n, NR, part, tiling.threads), a,
+        run_part(call, tiling, batch, part_of(call.n, NR, part, tiling.threads), a, offsets,
                  space + part * part_bytes(call));
       });
       if (!ran) return 1;

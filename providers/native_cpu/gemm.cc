@@ -1,5 +1,6 @@
 #include "gemm.h"
 
+#include <cmath>
 #include <utility>
 
 #include "assay/op/gemm/gemm.h"
@@ -32,7 +33,26 @@ int launch(const void* state, void* const* data) {
   return bound.functions.run(call, bound.tiling, aligned_pointer(data[bound.workspace]));
 }
 
-Element element_of(DType dtype) { return dtype == DType::bf16 ? Element::bf16 : Element::f32; }
+Element element_of(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return Element::bf16;
+    case DType::f16:
+      return Element::f16;
+    case DType::s8:
+      return Element::s8;
+    case DType::s32:
+      return Element::s32;
+    default:
+      return Element::f32;
+  }
+}
+
+// Problems of integers have whole alpha and beta; here they must fit in s32 as well.
+bool has_whole_scalars(const gemm::View& view) {
+  constexpr double kLargest = 2147483647;
+  return std::abs(view.alpha) <= kLargest && std::abs(view.beta) <= kLargest;
+}
 
 // The call without its pointers. Problems come here only once they passed the row's rule.
 GemmCall call_of(const gemm::View& view) {
@@ -59,6 +79,10 @@ GemmCall call_of(const gemm::View& view) {
   }
   call.alpha = static_cast<float>(view.alpha);
   call.beta = view.has_c ? static_cast<float>(view.beta) : 0;
+  if (call.out == Element::s32 && has_whole_scalars(view)) {
+    call.whole_alpha = static_cast<int32_t>(view.alpha);
+    call.whole_beta = view.has_c ? static_cast<int32_t>(view.beta) : 0;
+  }
   return call;
 }
 
@@ -103,6 +127,9 @@ class GemmFamily final : public Family {
     if (view->m > most_rows(algorithm_))
       refusals.add(Reason::size, fmt::format("m={} is more than {}, the most that '{}' is made for",
                                              view->m, most_rows(algorithm_), name_));
+    if (view->out == DType::s32 && !has_whole_scalars(*view))
+      refusals.add(Reason::scalars, fmt::format("alpha {} and beta {} do not both fit in s32",
+                                                view->alpha, view->beta));
     if (algorithm_ == Algorithm::rows && view->b_n != 1 && view->n > 1)
       refusals.add(Reason::stride, fmt::format("columns of b lie {} apart, not 1", view->b_n));
     if (algorithm_ == Algorithm::dots && view->b_k != 1 && view->k > 1)
@@ -165,7 +192,7 @@ class GemmFamily final : public Family {
     bound.call = call_of(view);
     bound.tiling = tiling(row, bound.call, binding.threads);
     bound.functions = find_kernel(bound.tiling);
-    if (!bound.functions || !is_supported(bound.tiling.isa))
+    if (!bound.functions || !is_supported(bound.tiling.isa, bound.tiling.in))
       return fail(ErrorCode::unsupported, "this machine has no {}", to_string(bound.tiling.isa));
     const auto operands = binding.problem.operands();
     for (size_t i = 0; i < operands.size(); ++i) {

@@ -11,16 +11,28 @@
 
 namespace assay::native_cpu {
 
-enum class Element : uint8_t { f32, bf16 };
+enum class Element : uint8_t { f32, bf16, f16, s8, s32 };
 
-inline int64_t element_bytes(Element element) { return element == Element::f32 ? 4 : 2; }
+inline int64_t element_bytes(Element element) {
+  switch (element) {
+    case Element::f32:
+    case Element::s32:
+      return 4;
+    case Element::bf16:
+    case Element::f16:
+      return 2;
+    case Element::s8:
+      return 1;
+  }
+  return 0;
+}
 
-// out[l,m,n] = alpha * sum_k a[l,m,k] b[l,k,n] + beta * c[l,m,n]; sums are kept in f32.
-// Strides count elements. c has the type of out and is not read when beta is 0.
+// out[l,m,n] = alpha * sum_k a[l,m,k] b[l,k,n] + beta * c[l,m,n]; sums are kept in f32, of s8 in
+// s32 (modulo 2^32). Strides count elements. c has the type of out and is not read when beta is 0.
 struct GemmCall {
   int64_t l = 1, m = 0, n = 0, k = 0;
-  Element in = Element::f32;   // Type of a and b.
-  Element out = Element::f32;  // Type of out and c.
+  Element in = Element::f32;   // Type of a and b: f32, bf16, f16 or s8.
+  Element out = Element::f32;  // Type of out and c: f32 or that of a; s32 for s8.
   const void* a = nullptr;
   int64_t a_batch = 0, a_row = 0, a_column = 1;  // a_row steps m, a_column steps k.
   const void* b = nullptr;                       // Not read by kernels on prepared panels.
@@ -30,10 +42,11 @@ struct GemmCall {
   void* d = nullptr;
   int64_t d_batch = 0, d_row = 0, d_column = 1;
   float alpha = 1, beta = 0;
-  const void* panels = nullptr;  // Prepared b, as the row's prepare function wrote it.
+  int32_t whole_alpha = 1, whole_beta = 0;  // The same for s32 sums, where f32 would round them.
+  const void* panels = nullptr;             // Prepared b, as the row's prepare function wrote it.
 };
 
-enum class Isa : uint8_t { avx2, avx512, avx512_bf16 };
+enum class Isa : uint8_t { avx2, avx512, avx512_bf16, avx512_vnni };
 enum class Algorithm : uint8_t {
   rows,     // b as [k,n]: a few rows of b at a time, partial results kept compact.
   dots,     // b as [n,k]: dot products along k, several rows of b at a time.

@@ -10,13 +10,16 @@ KernelFunctions find_kernel(const Tiling& tiling) {
       return find_avx512(tiling);
     case Isa::avx512_bf16:
       return find_avx512_bf16(tiling);
+    case Isa::avx512_vnni:
+      return find_avx512_vnni(tiling);
   }
   return {};
 }
 
-bool is_supported(Isa isa) {
+bool is_supported(Isa isa, Element in) {
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    (in != Element::f16 || __builtin_cpu_supports("f16c"));
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512dq");
@@ -27,6 +30,8 @@ bool is_supported(Isa isa) {
       return avx512;
     case Isa::avx512_bf16:
       return avx512 && __builtin_cpu_supports("avx512bf16");
+    case Isa::avx512_vnni:
+      return avx512 && __builtin_cpu_supports("avx512vnni");
   }
   return false;
 }

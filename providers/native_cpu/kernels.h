@@ -20,12 +20,13 @@ struct KernelFunctions {
 // Empty where no such kernel was built: an nv that is not instantiated.
 KernelFunctions find_kernel(const Tiling& tiling);
 
-// Whether this processor and operating system run it.
-bool is_supported(Isa isa);
+// Whether this processor and operating system run its kernels for inputs of that type.
+bool is_supported(Isa isa, Element in);
 
 // Each defined in the one file that is compiled for that instruction set.
 KernelFunctions find_avx2(const Tiling& tiling);
 KernelFunctions find_avx512(const Tiling& tiling);
 KernelFunctions find_avx512_bf16(const Tiling& tiling);
+KernelFunctions find_avx512_vnni(const Tiling& tiling);
 
 }  // namespace assay::native_cpu

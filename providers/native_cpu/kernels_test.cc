@@ -1,5 +1,5 @@
-// Every kernel that was built, on odd shapes, against sums in float64. Operands end at an
-// unreadable page, so that reading past one is a crash and not luck.
+// Every kernel that was built, on odd shapes, against sums in float64; s8 exactly. Operands end at
+// an unreadable page, so that reading past one is a crash and not luck.
 
 #include "kernels.h"
 
@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assay/tensor/dtype.h"
 #include "scalar.h"
 
 namespace assay::native_cpu {
@@ -39,23 +40,37 @@ class GuardedBytes {
   std::byte *base_, *data_;
 };
 
-float read(const std::byte* data, int64_t index, Element element) {
-  if (element == Element::f32) {
-    float value;
-    std::memcpy(&value, data + index * 4, sizeof(value));
-    return value;
+DType dtype_of(Element element) {
+  switch (element) {
+    case Element::f32:
+      return DType::f32;
+    case Element::bf16:
+      return DType::bf16;
+    case Element::f16:
+      return DType::f16;
+    case Element::s8:
+      return DType::s8;
+    case Element::s32:
+      return DType::s32;
   }
-  uint16_t half;
-  std::memcpy(&half, data + index * 2, sizeof(half));
-  return float_of(half);
+  return DType::f64;
 }
 
-void write(std::byte* data, int64_t index, Element element, float value) {
-  const uint16_t half = bf16_of(value);
-  if (element == Element::f32)
-    std::memcpy(data + index * 4, &value, sizeof(value));
-  else
-    std::memcpy(data + index * 2, &half, sizeof(half));
+double read(const std::byte* data, int64_t index, Element element) {
+  return load_as_double(dtype_of(element), data + index * element_bytes(element));
+}
+
+void write(std::byte* data, int64_t index, Element element, double value) {
+  store_from_double(dtype_of(element), value, data + index * element_bytes(element));
+}
+
+// Integers use their whole range, as far as c has one here.
+void fill(const GuardedBytes& data, Element element, std::mt19937& random) {
+  const bool whole = element == Element::s8 || element == Element::s32;
+  std::uniform_real_distribution<double> values(-2, 2), integers(-128.49, 127.49);
+  const auto count = static_cast<int64_t>(data.size()) / element_bytes(element);
+  for (int64_t i = 0; i < count; ++i)
+    write(data.data(), i, element, whole ? std::round(integers(random)) : values(random));
 }
 
 // Strides of a matrix whose lines are padded, and the elements that all batches span.
@@ -122,10 +137,9 @@ void check(const KernelFunctions& functions, const Tiling& tiling, const Sizes& 
   const GuardedBytes b_data(static_cast<size_t>(std::max<int64_t>(b.elements, 0) * in));
   const GuardedBytes c_data(static_cast<size_t>(c.elements * out));
   const GuardedBytes d_data(static_cast<size_t>(d.elements * out));
-  std::uniform_real_distribution<float> values(-2, 2);
-  for (int64_t i = 0; i < a.elements; ++i) write(a_data.data(), i, tiling.in, values(random));
-  for (int64_t i = 0; i < b.elements; ++i) write(b_data.data(), i, tiling.in, values(random));
-  for (int64_t i = 0; i < c.elements; ++i) write(c_data.data(), i, options.out, values(random));
+  fill(a_data, tiling.in, random);
+  fill(b_data, tiling.in, random);
+  fill(c_data, options.out, random);
   std::memset(d_data.data(), 0xaa, d_data.size());
 
   GemmCall call;
@@ -135,7 +149,9 @@ void check(const KernelFunctions& functions, const Tiling& tiling, const Sizes& 
   call.b = b_data.data(), call.b_batch = b.batch, call.b_row = b.row, call.b_column = b.column;
   call.d = d_data.data(), call.d_batch = d.batch, call.d_row = d.row, call.d_column = d.column;
   if (options.scaled) {
-    call.alpha = 0.5f, call.beta = -1.5f;
+    call.alpha = options.out == Element::s32 ? 3 : 0.5f;
+    call.beta = options.out == Element::s32 ? -2 : -1.5f;
+    call.whole_alpha = 3, call.whole_beta = -2;
     call.c = c_data.data(), call.c_batch = c.batch, call.c_row = c.row, call.c_column = c.column;
   }
   const int64_t workspace_bytes = functions.workspace_bytes(call, tiling);
@@ -160,8 +176,7 @@ void check(const KernelFunctions& functions, const Tiling& tiling, const Sizes& 
         double sum = 0, size = 0;
         for (int64_t p = 0; p < k; ++p) {
           const double term =
-              static_cast<double>(
-                  read(a_data.data(), z * a.batch + i * a.row + p * a.column, tiling.in)) *
+              read(a_data.data(), z * a.batch + i * a.row + p * a.column, tiling.in) *
               read(b_data.data(), z * b.batch + p * b.row + j * b.column, tiling.in);
           sum += term;
           size += std::abs(term);
@@ -175,9 +190,11 @@ void check(const KernelFunctions& functions, const Tiling& tiling, const Sizes& 
         }
         const int64_t at = z * d.batch + i * d.row + j * d.column;
         written[static_cast<size_t>(at)] = true;
-        // Rounding of f32 sums of at most 700 terms, and half a step of a bf16 output.
-        const double allowed =
-            size * 700 * 0x1p-24 + (options.out == Element::bf16 ? std::abs(sum) * 0x1p-8 : 0);
+        // Rounding of f32 sums of at most 700 terms, and half a step of the output.
+        double allowed = size * 700 * 0x1p-24;
+        if (options.out == Element::bf16) allowed += std::abs(sum) * 0x1p-8;
+        if (options.out == Element::f16) allowed += std::abs(sum) * 0x1p-11 + 0x1p-25;
+        if (options.out == Element::s32) allowed = 0;
         if (!(std::abs(read(d_data.data(), at, options.out) - sum) <= allowed)) ++wrong;
       }
   EXPECT_EQ(wrong, 0) << "elements differ from the float64 result";
@@ -186,11 +203,14 @@ void check(const KernelFunctions& functions, const Tiling& tiling, const Sizes& 
       ASSERT_EQ(d_data.data()[i * out + byte], std::byte{0xaa}) << "padding was written";
 }
 
+// The output beside f32 that kernels for inputs of that type have.
+Element other_output(Element in) { return in == Element::s8 ? Element::s32 : in; }
+
 class EveryKernel : public testing::TestWithParam<std::tuple<Isa, Element, Algorithm>> {};
 
 TEST_P(EveryKernel, AgreesWithFloat64OnOddShapes) {
   const auto [isa, in, algorithm] = GetParam();
-  if (!is_supported(isa)) GTEST_SKIP() << "this processor lacks the instructions";
+  if (!is_supported(isa, in)) GTEST_SKIP() << "this processor lacks the instructions";
   std::mt19937 random(7);
   const auto up_to = [&random](int most) { return static_cast<int>(random() % most) + 1; };
   for (int nv = 1; nv <= 8; ++nv) {
@@ -212,18 +232,116 @@ TEST_P(EveryKernel, AgreesWithFloat64OnOddShapes) {
       options.a_columns = random() % 3 == 0;
       options.out_columns = random() % 4 == 0;
       options.scaled = random() % 2 == 0;
-      options.out = in == Element::bf16 && random() % 2 == 0 ? Element::bf16 : Element::f32;
+      options.out = in == Element::s8 || random() % 2 == 0 ? other_output(in) : Element::f32;
       options.padding = static_cast<int64_t>(random() % 5);
       check(functions, tiling, sizes, options, random);
     }
   }
 }
 
+constexpr Isa kIsas[] = {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni};
+constexpr Algorithm kAlgorithms[] = {Algorithm::rows, Algorithm::dots, Algorithm::blocked,
+                                     Algorithm::panels};
+
 INSTANTIATE_TEST_SUITE_P(All, EveryKernel,
-                         testing::Combine(testing::Values(Isa::avx2, Isa::avx512, Isa::avx512_bf16),
-                                          testing::Values(Element::f32, Element::bf16),
-                                          testing::Values(Algorithm::rows, Algorithm::dots,
-                                                          Algorithm::blocked, Algorithm::panels)));
+                         testing::Combine(testing::ValuesIn(kIsas),
+                                          testing::Values(Element::f32, Element::bf16, Element::f16,
+                                                          Element::s8),
+                                          testing::ValuesIn(kAlgorithms)));
+
+// Calls function(tiling, functions) for every kernel that was built for inputs of that type and
+// runs here.
+template <class Function>
+void for_every_kernel(Element in, Function&& function) {
+  for (const Isa isa : kIsas) {
+    if (!is_supported(isa, in)) continue;
+    for (const Algorithm algorithm : kAlgorithms) {
+      for (int nv = 1; nv <= 8; ++nv) {
+        Tiling tiling{.isa = isa, .algorithm = algorithm, .in = in, .nv = nv};
+        const KernelFunctions functions = find_kernel(tiling);
+        if (!functions) continue;
+        tiling.mr = functions.largest_mr;
+        function(tiling, functions);
+      }
+    }
+  }
+}
+
+// One dot product of dense vectors.
+template <class Sum, class Source>
+Sum dot(const KernelFunctions& functions, const Tiling& tiling, const std::vector<Source>& a,
+        const std::vector<Source>& b, Element out) {
+  GemmCall call;
+  call.m = call.n = 1;
+  call.k = static_cast<int64_t>(a.size());
+  call.in = tiling.in, call.out = out;
+  call.a = a.data(), call.a_row = call.k;
+  call.b = b.data(), call.b_row = 1,
+  call.b_column = tiling.algorithm == Algorithm::rows ? 1 : call.k;
+  Sum result = 0;
+  call.d = &result, call.d_row = 1;
+  const Memory workspace = poisoned(functions.workspace_bytes(call, tiling));
+  Memory panels;
+  if (functions.prepare != nullptr) {
+    panels = poisoned(functions.prepared_bytes(call));
+    EXPECT_EQ(functions.prepare(call, panels.get()), 0);
+    call.panels = panels.get();
+  }
+  EXPECT_EQ(functions.run(call, tiling, workspace.get()), 0);
+  return result;
+}
+
+// -128 has no positive counterpart, and what is added to b to make it unsigned leaves s32 long
+// before the true sum does.
+TEST(IntegerKernels, AreExactAtTheEndsOfTheRange) {
+  for_every_kernel(Element::s8, [](const Tiling& tiling, const KernelFunctions& functions) {
+    SCOPED_TRACE(describe(tiling, {1, 1, 1, 100'003}));
+    for (const int a : {-128, 127})
+      for (const int b : {-128, 127}) {
+        const std::vector<int8_t> left(100'003, static_cast<int8_t>(a));
+        const std::vector<int8_t> right(100'003, static_cast<int8_t>(b));
+        EXPECT_EQ(dot<int32_t>(functions, tiling, left, right, Element::s32), a * b * 100'003)
+            << a << " x " << b;
+      }
+  });
+}
+
+TEST(HalfKernels, KeepDenormalsInfinityAndNotANumber) {
+  for_every_kernel(Element::f16, [](const Tiling& tiling, const KernelFunctions& functions) {
+    SCOPED_TRACE(describe(tiling, {1, 1, 1, 2}));
+    const auto product_of = [&](float a, float b) {
+      return dot<float>(functions, tiling, std::vector{half_of(a), half_of(0)},
+                        std::vector{half_of(b), half_of(1)}, Element::f32);
+    };
+    EXPECT_EQ(product_of(0x1p-24f, 0x1p-24f), 0x1p-48f);
+    EXPECT_EQ(product_of(INFINITY, -2), -INFINITY);
+    EXPECT_TRUE(std::isnan(product_of(std::nanf(""), 1)));
+  });
+}
+
+// tensor/ has a conversion of its own.
+TEST(Half, ConvertsAsTheDTypeDoes) {
+  for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    const Half half{static_cast<uint16_t>(bits)};
+    const double value = load_as_double(DType::f16, &half);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(float_of(half)) && std::isnan(float_of(half_of(float_of(half)))));
+      continue;
+    }
+    ASSERT_EQ(float_of(half), value) << bits;
+    ASSERT_EQ(half_of(static_cast<float>(value)).bits, bits);
+    // The values halfway to the next, and those beside them.
+    const float next =
+        bits % 0x8000 == 0x7c00 ? INFINITY : float_of(Half{static_cast<uint16_t>(bits + 1)});
+    const float middle = std::isfinite(next) ? static_cast<float>((value + next) / 2) : 65520.0f;
+    for (const float between :
+         {middle, std::nextafter(middle, 0.0f), std::nextafter(middle, INFINITY)}) {
+      Half expected;
+      store_from_double(DType::f16, between, &expected);
+      ASSERT_EQ(half_of(between).bits, expected.bits) << between;
+    }
+  }
+}
 
 TEST(Bf16Output, RoundsToNearestEvenAndKeepsDenormalsAndNotANumber) {
   EXPECT_EQ(bf16_of(1.0f + 0x1p-8f), bf16_of(1.0f));  // A tie goes to the even side: down,
@@ -234,7 +352,7 @@ TEST(Bf16Output, RoundsToNearestEvenAndKeepsDenormalsAndNotANumber) {
 
 TEST(WideningKernels, KeepDenormalInputs) {
   for (const Isa isa : {Isa::avx2, Isa::avx512}) {
-    if (!is_supported(isa)) continue;
+    if (!is_supported(isa, Element::bf16)) continue;
     const Tiling tiling{.isa = isa, .algorithm = Algorithm::rows, .in = Element::bf16, .nv = 2};
     const KernelFunctions functions = find_kernel(tiling);
     ASSERT_TRUE(functions);

@@ -3,6 +3,7 @@
 // Packing a and b, and writing finished tiles to the output. See tile.h for where to include it.
 
 #include "scalar.h"
+#include "split.h"
 
 namespace assay::native_cpu {
 
@@ -11,25 +12,48 @@ constexpr int64_t steps_of(int64_t k) {
   return (k + Mode::kStep - 1) / Mode::kStep;
 }
 
-// packed[step][rows]: rows of a from a_row on, k values from k0 on; the missing half of an odd
-// pair is zero.
+// packed[step][rows]: rows of a from a_row on, k values from k0 on; what a last step lacks is zero.
 template <class Mode>
 void pack_a(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows, int64_t k0, int64_t kk,
             typename Mode::PackedA* packed) {
   using Source = typename Mode::Source;
+  constexpr int64_t kStep = Mode::kStep;
   const auto* a = static_cast<const Source*>(call.a) + batch * call.a_batch + row0 * call.a_row +
                   k0 * call.a_column;
   for (int64_t r = 0; r < rows; ++r) {
     const Source* row = a + r * call.a_row;
     typename Mode::PackedA* out = packed + r;
-    if constexpr (Mode::kStep == 1) {
-      for (int64_t i = 0; i < kk; ++i) out[i * rows] = float_of(row[i * call.a_column]);
-    } else {
-      int64_t s = 0;
-      for (; s < kk / 2; ++s)
-        out[s * rows] = static_cast<uint32_t>(row[2 * s * call.a_column]) |
-                        static_cast<uint32_t>(row[(2 * s + 1) * call.a_column]) << 16;
-      if (kk % 2) out[s * rows] = row[2 * s * call.a_column];
+    int64_t s = 0;
+    for (; s < kk / kStep; ++s) {
+      Source values[kStep];
+      for (int64_t i = 0; i < kStep; ++i) values[i] = row[(s * kStep + i) * call.a_column];
+      out[s * rows] = Mode::packed(values);
+    }
+    if (kk % kStep != 0) {
+      Source values[kStep] = {};
+      for (int64_t i = 0; i < kk % kStep; ++i) values[i] = row[(s * kStep + i) * call.a_column];
+      out[s * rows] = Mode::packed(values);
+    }
+  }
+}
+
+// Modes that add kOffset to each element of b, because their instruction wants it unsigned, sum
+// kOffset times each row of a too much: what is to be added to each sum of the row for that.
+template <class Mode>
+int64_t offset_bytes(int64_t rows) {
+  return Mode::kOffset == 0 ? 0 : aligned(rows * static_cast<int64_t>(sizeof(typename Mode::Sum)));
+}
+template <class Mode>
+void find_offsets(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows,
+                  typename Mode::Sum* offsets) {
+  if constexpr (Mode::kOffset != 0) {
+    const auto* a = static_cast<const typename Mode::Source*>(call.a) + batch * call.a_batch +
+                    row0 * call.a_row;
+    for (int64_t r = 0; r < rows; ++r) {
+      uint32_t total = 0;
+      for (int64_t i = 0; i < call.k; ++i)
+        total += static_cast<uint32_t>(int32_t{a[r * call.a_row + i * call.a_column]});
+      offsets[r] = product(-Mode::kOffset, static_cast<int32_t>(total));
     }
   }
 }
@@ -125,54 +149,50 @@ void pack_panel(const typename Mode::Source* b, int64_t b_row, int64_t b_column,
   }
 }
 
-// out = alpha * sums + beta * c for one tile. sums: [rows][NG groups] in the mode's order.
+// out = alpha * (sums + offsets) + beta * c for one tile. sums: [rows][NG groups] in the mode's
+// order; offsets: find_offsets' of these rows.
 template <class Mode, int NG>
 void finish_tile(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows, int64_t column0,
-                 int64_t columns, const float* sums) {
+                 int64_t columns, const typename Mode::Sum* sums,
+                 const typename Mode::Sum* offsets) {
+  using Sum = typename Mode::Sum;
   constexpr int kWidth = NG * Mode::kColumns;
   constexpr int kLanes = Mode::kLanes;
-  const bool narrow = call.out == Element::bf16;
-  const bool reads_c = call.beta != 0;
   const int64_t bytes = element_bytes(call.out);
-  const auto alpha = Mode::splat(call.alpha), beta = Mode::splat(call.beta);
-  alignas(64) float gathered[kWidth];
+  const bool narrow = bytes == 2;
+  const bool reads_c = call.beta != 0;
+  const auto alpha = Mode::splat(alpha_of<Sum>(call)), beta = Mode::splat(beta_of<Sum>(call));
+  alignas(64) Sum gathered[kWidth];
   alignas(64) uint16_t halves[kWidth];
   for (int64_t r = 0; r < rows; ++r) {
     typename Mode::Accumulator v[NG * Mode::kGroup];
 #pragma GCC unroll 16
-    for (int i = 0; i < NG * Mode::kGroup; ++i) v[i] = Mode::load(sums + r * kWidth + i * kLanes);
+    for (int i = 0; i < NG * Mode::kGroup; ++i) {
+      v[i] = Mode::load(sums + r * kWidth + i * kLanes);
+      if constexpr (Mode::kOffset != 0) v[i] = Mode::add(v[i], Mode::splat(offsets[r]));
+    }
 #pragma GCC unroll 16
     for (int g = 0; g < NG; ++g) Mode::linear(v + g * Mode::kGroup);
     auto* out = static_cast<std::byte*>(call.d) +
                 (batch * call.d_batch + (row0 + r) * call.d_row + column0 * call.d_column) * bytes;
-    const auto* c =
-        static_cast<const std::byte*>(call.c) +
-        (reads_c
-             ? (batch * call.c_batch + (row0 + r) * call.c_row + column0 * call.c_column) * bytes
-             : 0);
     const bool direct = columns == kWidth && call.d_column == 1;
     if (reads_c) {
-      for (int64_t j = 0; j < std::min<int64_t>(columns, kWidth); ++j) {
-        const std::byte* p = c + j * call.c_column * bytes;
-        if (narrow) {
-          uint16_t half;
-          std::memcpy(&half, p, sizeof(half));
-          gathered[j] = float_of(half);
-        } else {
-          std::memcpy(gathered + j, p, sizeof(float));
-        }
-      }
+      const int64_t from = batch * call.c_batch + (row0 + r) * call.c_row + column0 * call.c_column;
+      for (int64_t j = 0; j < std::min<int64_t>(columns, kWidth); ++j)
+        gathered[j] = read_element<Sum>(call.out, call.c, from + j * call.c_column);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < NG * Mode::kGroup; ++i) {
       v[i] = Mode::multiply(alpha, v[i]);
       if (reads_c) v[i] = Mode::multiply_add(beta, Mode::load(gathered + i * kLanes), v[i]);
-      float* floats = direct ? reinterpret_cast<float*>(out) : gathered;
-      uint16_t* narrowed = direct ? reinterpret_cast<uint16_t*>(out) : halves;
-      if (narrow)
-        Mode::store_bf16(narrowed + i * kLanes, v[i]);
-      else
-        Mode::store(floats + i * kLanes, v[i]);
+      if constexpr (requires { Mode::store_narrow(halves, v[i]); }) {
+        if (narrow) {
+          Mode::store_narrow((direct ? reinterpret_cast<uint16_t*>(out) : halves) + i * kLanes,
+                             v[i]);
+          continue;
+        }
+      }
+      Mode::store((direct ? reinterpret_cast<Sum*>(out) : gathered) + i * kLanes, v[i]);
     }
     if (direct) continue;
     const auto* line = narrow ? reinterpret_cast<const std::byte*>(halves)

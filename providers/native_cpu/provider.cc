@@ -12,10 +12,12 @@ class NativeCpuProvider final : public Provider {
  private:
   Availability do_availability(const ProviderSettings&) const override {
     Availability availability;
-    availability.available = is_supported(Isa::avx2);
+    availability.available = is_supported(Isa::avx2, Element::f32);
     if (!availability.available) availability.reason = "this processor has no AVX2 with FMA";
-    availability.details = {{"avx512", is_supported(Isa::avx512)},
-                            {"avx512_bf16", is_supported(Isa::avx512_bf16)}};
+    availability.details = {{"f16c", is_supported(Isa::avx2, Element::f16)},
+                            {"avx512", is_supported(Isa::avx512, Element::f32)},
+                            {"avx512_bf16", is_supported(Isa::avx512_bf16, Element::bf16)},
+                            {"avx512_vnni", is_supported(Isa::avx512_vnni, Element::s8)}};
     return availability;
   }
 

@@ -15,6 +15,7 @@ template <class Mode, int NG>
 struct RowsKernel {
   using Source = typename Mode::Source;
   using PackedA = typename Mode::PackedA;
+  using Sum = typename Mode::Sum;
   static constexpr int64_t kWidth = tile_columns<Mode, NG>();
 
   static int64_t block_columns(const GemmCall& call, const Tiling& tiling) {
@@ -37,7 +38,7 @@ struct RowsKernel {
     return aligned(sums) + aligned(edge);
   }
   static int64_t workspace_bytes(const GemmCall& call, const Tiling& tiling) {
-    return a_bytes(call) + tiling.threads * part_bytes(call, tiling);
+    return a_bytes(call) + offset_bytes<Mode>(call.m) + tiling.threads * part_bytes(call, tiling);
   }
 
   // Whole lines of 64 bytes, so that all passes together fetch what a tile reads.
@@ -47,11 +48,11 @@ struct RowsKernel {
   }
 
   static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, Range columns,
-                       const PackedA* a, std::byte* space) {
+                       const PackedA* a, const Sum* offsets, std::byte* space) {
     const int64_t nc = block_columns(call, tiling), kc = block_k(call, tiling);
     const RowPasses passes(call.m, std::min(tiling.mr, largest_mr<Mode>(NG)));
     const int64_t steps_all = steps_of<Mode>(call.k);
-    auto* sums = reinterpret_cast<float*>(space);
+    auto* sums = reinterpret_cast<Sum*>(space);
     auto* edge = reinterpret_cast<Source*>(space + aligned(nc * call.m * 4));
     const auto* b = static_cast<const Source*>(call.b) + batch * call.b_batch;
     for (int64_t jc = columns.begin; jc < columns.end; jc += nc) {
@@ -62,7 +63,7 @@ struct RowsKernel {
         const int64_t step0 = k0 / Mode::kStep;
         for (int64_t j = jc; j < end; j += kWidth) {
           const int64_t width = std::min(kWidth, end - j);
-          float* tile_sums = sums + (j - jc) * call.m;
+          Sum* tile_sums = sums + (j - jc) * call.m;
           const Source* corner = b + k0 * call.b_row + j;
           // Whole steps of whole tiles come straight from b; the rest by way of a padded copy.
           const int64_t direct = width == kWidth ? kk / Mode::kStep : 0;
@@ -85,7 +86,7 @@ struct RowsKernel {
           for (int64_t p = 0; p < passes.passes; ++p) {
             const int mr = passes.count(p);
             const PackedA* rows = a + passes.first(p) * steps_all + step0 * mr;
-            float* pass_sums = tile_sums + passes.first(p) * kWidth;
+            Sum* pass_sums = tile_sums + passes.first(p) * kWidth;
             if (direct > 0 || copied == 0) {
               const auto& tiles = unasked <= 0 ? kTiles<Mode, NG, Operands::rows>
                                   : passes.passes == 1
@@ -105,21 +106,23 @@ struct RowsKernel {
       } while (k0 < call.k);
       for (int64_t j = jc; j < end; j += kWidth)
         finish_tile<Mode, NG>(call, batch, 0, call.m, j, std::min(kWidth, end - j),
-                              sums + (j - jc) * call.m);
+                              sums + (j - jc) * call.m, offsets);
     }
   }
 
   static int run(const GemmCall& call, const Tiling& tiling, void* workspace) {
     if (call.m == 0 || call.n == 0) return 0;
     auto* a = static_cast<PackedA*>(workspace);
-    auto* space = static_cast<std::byte*>(workspace) + a_bytes(call);
+    auto* offsets = reinterpret_cast<Sum*>(static_cast<std::byte*>(workspace) + a_bytes(call));
+    auto* space = static_cast<std::byte*>(workspace) + a_bytes(call) + offset_bytes<Mode>(call.m);
     const RowPasses passes(call.m, std::min(tiling.mr, largest_mr<Mode>(NG)));
     for (int64_t batch = 0; batch < call.l; ++batch) {
       for (int64_t p = 0; p < passes.passes; ++p)
         pack_a<Mode>(call, batch, passes.first(p), passes.count(p), 0, call.k,
                      a + passes.first(p) * steps_of<Mode>(call.k));
+      find_offsets<Mode>(call, batch, 0, call.m, offsets);
       const bool ran = on_threads(tiling.threads, [&](int part) {
-        run_part(call, tiling, batch, part_of(call.n, kWidth, part, tiling.threads), a,
+        run_part(call, tiling, batch, part_of(call.n, kWidth, part, tiling.threads), a, offsets,
                  space + part * part_bytes(call, tiling));
       });
       if (!ran) return 1;

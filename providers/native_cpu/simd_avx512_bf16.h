@@ -6,7 +6,7 @@
 #include "simd_avx512.h"
 
 #pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma,f16c")
 #define ASSAY_LANES [[gnu::always_inline]] static inline
 
 namespace assay::native_cpu {
@@ -17,6 +17,9 @@ struct DotAvx512 : Avx512 {
   using PackedA = uint32_t;  // A pair of k.
   using Operand = __m512i;
   static constexpr int kGroup = 2, kStep = 2, kColumns = 32, kPackedGroup = 64, kDot = 32;
+  ASSAY_LANES PackedA packed(const Source* values) {
+    return uint32_t{values[0]} | uint32_t{values[1]} << 16;
+  }
   ASSAY_LANES Operand broadcast(const PackedA* a) {
     return _mm512_set1_epi32(static_cast<int>(*a));
   }
@@ -49,6 +52,7 @@ struct DotAvx512 : Avx512 {
   ASSAY_LANES void transpose(Operand* lines) { transpose_words(lines); }
   static constexpr int kDotOperands = 1;
   ASSAY_LANES void load_dot(const Source* p, Operand* out) { out[0] = _mm512_loadu_si512(p); }
+  ASSAY_LANES void load_dot_a(const Source* p, Operand* out) { load_dot(p, out); }
   ASSAY_LANES void load_dot_tail(const Source* p, int count, Operand* out) {
     out[0] = _mm512_maskz_loadu_epi16(static_cast<__mmask32>((1ull << count) - 1), p);
   }

@@ -1,8 +1,8 @@
 #pragma once
 
 // The register tile: MR rows of packed a times NG groups of columns of b, summed over k into a
-// compact tile of f32. Include it where the mode's instructions are enabled: a template takes its
-// target from the place where it is defined.
+// compact tile of f32 or s32. Include it where the mode's instructions are enabled: a template
+// takes its target from the place where it is defined.
 
 #include <array>
 #include <utility>
@@ -48,12 +48,14 @@ enum class Operands : uint8_t {
 // sums: [MR][columns] in the mode's order; added to when accumulate, overwritten otherwise.
 template <class Mode>
 using TileFunction = void (*)(int64_t steps, const typename Mode::PackedA* a,
-                              const typename Mode::Source* b, int64_t stride, float* sums,
-                              bool accumulate, Fetch<typename Mode::Source>* fetch);
+                              const typename Mode::Source* b, int64_t stride,
+                              typename Mode::Sum* sums, bool accumulate,
+                              Fetch<typename Mode::Source>* fetch);
 
 template <class Mode, int NG, int MR, Operands Kind>
 void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::Source* b,
-          int64_t stride, float* sums, bool accumulate, Fetch<typename Mode::Source>* fetch) {
+          int64_t stride, typename Mode::Sum* sums, bool accumulate,
+          Fetch<typename Mode::Source>* fetch) {
   constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch;
   constexpr bool kFetches = Kind != Operands::rows && Kind != Operands::packed;
   constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
