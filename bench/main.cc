@@ -33,14 +33,15 @@ struct Entry {
   const char* name;
   Measurement measure;
 };
-constexpr std::array<Entry, 8> kEntries = {{{"discovery", measure_discovery},
+constexpr std::array<Entry, 9> kEntries = {{{"discovery", measure_discovery},
                                             {"launch", measure_launch},
                                             {"orchestration", measure_orchestration},
                                             {"same", measure_same},
                                             {"coverage", measure_coverage},
                                             {"sensitivity", measure_sensitivity},
                                             {"racing", measure_racing},
-                                            {"native", measure_native}}};
+                                            {"native", measure_native},
+                                            {"python", measure_python}}};
 
 // A worker's catalog, with the in-process family that its environment names.
 int be_worker() {

@@ -39,5 +39,6 @@ Result<std::vector<Row>> measure_coverage(const Context& context);
 Result<std::vector<Row>> measure_sensitivity(const Context& context);
 Result<std::vector<Row>> measure_racing(const Context& context);
 Result<std::vector<Row>> measure_native(const Context& context);
+Result<std::vector<Row>> measure_python(const Context& context);
 
 }  // namespace assay::bench
