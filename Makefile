@@ -3,13 +3,14 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep test test-sanitized bench bench-native bench-regret deb format clean
+.PHONY: help build sweep wheel test test-sanitized bench bench-native bench-regret deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
 	@echo 'make test    install what is missing, build, run all tests'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
+	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
@@ -25,8 +26,15 @@ build:
 sweep: build
 	$(release)/assay sweep --fresh
 
+wheel:
+	@scripts/install-dependencies build python
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target assay_wheel
+	@mkdir -p build/wheel && cp $(release)/wheel/assay-*.whl build/wheel/
+	@ls build/wheel/assay-*.whl
+
 test:
-	@scripts/install-dependencies build test
+	@scripts/install-dependencies build python test
 	cmake --preset release -D BUILD_TESTING=ON -D ASSAY_UNIT_TESTS=ON
 	cmake --build --preset release -j $(JOBS)
 	@scripts/largest
@@ -40,9 +48,9 @@ test-sanitized:
 	ctest --preset dev -j $(JOBS)
 
 bench:
-	@scripts/install-dependencies build bench
+	@scripts/install-dependencies build python bench
 	cmake --preset release -D ASSAY_BENCH=ON
-	cmake --build --preset release -j $(JOBS) --target assay assay_bench
+	cmake --build --preset release -j $(JOBS) --target assay assay_bench assay_python
 	$(release)/assay_bench
 
 bench-regret:

@@ -35,7 +35,7 @@ struct Entry {
   Measurement measure;
   bool by_name_alone = false;  // Not where --only says nothing.
 };
-constexpr std::array<Entry, 12> kEntries = {{{"discovery", measure_discovery},
+constexpr std::array<Entry, 13> kEntries = {{{"discovery", measure_discovery},
                                              {"launch", measure_launch},
                                              {"orchestration", measure_orchestration},
                                              {"same", measure_same},
@@ -46,6 +46,7 @@ constexpr std::array<Entry, 12> kEntries = {{{"discovery", measure_discovery},
                                              {"native_threads", measure_native_threads, true},
                                              {"table", measure_table},
                                              {"startup", measure_startup},
+                                             {"python", measure_python},
                                              {"regret", measure_regret, true}}};
 
 // A worker's catalog, with the in-process family that its environment names.

@@ -1,0 +1,54 @@
+#pragma once
+
+// A plan together with all that it needs while it lives: arrays, workspace, device.
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "array.h"
+#include "assay/kernel/kernel.h"
+#include "gemm_arrays.h"
+
+namespace assay::python {
+
+class BoundPlan {
+ public:
+  // Checks that the kernel takes the problem, compiles it and packs what is constant. `arrays` are
+  // those that the problem was made of, out among them.
+  static std::shared_ptr<BoundPlan> make(const Kernel& kernel, const Problem& problem,
+                                         std::vector<Array> arrays, int threads);
+
+  // Both are refused while another thread is launching this plan. Called without the interpreter.
+  void launch();
+  // Same sizes, strides and types; the old arrays are let go of.
+  void rebind(const Problem& problem, std::vector<Array> arrays);
+
+  const KernelMetadata& kernel() const { return metadata_; }
+  const Problem& problem() const { return problem_; }
+  const Plan& plan() const { return plan_; }
+  size_t workspace_bytes() const { return workspace_ ? workspace_->bytes() : 0; }
+  int threads() const { return device_->threads(); }
+
+ private:
+  BoundPlan(KernelMetadata metadata, Problem problem, std::vector<Array> arrays,
+            std::shared_ptr<Device> device)
+      : metadata_(std::move(metadata)),
+        problem_(std::move(problem)),
+        arrays_(std::move(arrays)),
+        device_(std::move(device)) {}
+
+  KernelMetadata metadata_;
+  Problem problem_;
+  std::vector<Array> arrays_;
+  std::shared_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Buffer> workspace_;
+  Plan plan_;
+  std::atomic<bool> busy_{false};
+};
+
+// Of `kernel`, for a problem on this machine; empty: it takes it.
+Refusals refusals_of(const Kernel& kernel, const Problem& problem);
+
+}  // namespace assay::python
