@@ -139,9 +139,10 @@ TEST_F(Plugins, ItsKernelsRunAsAnyOthers) {
 
 TEST_F(Plugins, OneRacesThePoolLikeAnyFileAndInAManifest) {
   const std::string plugin = build("good.c");
-  const std::vector<std::string> rest = {
-      "--shape",  "m=8,n=32,k=16,dtype=f32,layout=tt", "--provider",  "openblas",
-      "--budget", "1s",                                "--processes", "2"};
+  const std::vector<std::string> rest = {"--shape",     "m=8,n=32,k=16,dtype=f32,layout=tt",
+                                         "--provider",  "openblas",
+                                         "--budget",    "1s",
+                                         "--processes", "2"};
   std::vector<std::string> words = {"race", plugin};
   words.insert(words.end(), rest.begin(), rest.end());
   const Finished raced = program_.run(words);
