@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
+#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
