@@ -42,6 +42,11 @@ std::vector<std::string> ids(const Result<std::vector<Entry>>& entries) {
 
 }  // namespace
 
+StoreSubject store_subject(std::string name,
+                           std::function<std::string(const std::string& folder)> place) {
+  return {std::move(name), std::move(place)};
+}
+
 void StoreConformance::SetUp() {
   auto folder = TemporaryDirectory::create();
   ASSERT_TRUE(folder.has_value()) << folder.error().message;

@@ -116,11 +116,15 @@ std::pair<LogAxis, LogAxis> axes_of(const std::vector<Point>& points, const Roof
     high = std::max(high, point.rate);
   }
   for (const Roofs::Roof& flat : roofs.flats) {
+    low = std::min(low, flat.value);
     high = std::max(high, flat.value);
     for (const Roofs::Roof& slope : roofs.slopes) {
       const double ridge = flat.value / slope.value;
       if (is_drawable(ridge)) right = std::max(right, ridge);
     }
+  }
+  for (const Roofs::Roof& slope : roofs.slopes) {
+    if (const double rate = slope.value * left; is_drawable(rate)) low = std::min(low, rate);
   }
   return {LogAxis(left / 2, right * 3), LogAxis(low / 3, high * 2)};
 }
