@@ -55,7 +55,10 @@ Status Bursts::load_and_open(const std::vector<size_t>& candidates) {
         return loaded;
       continue;
     }
-    for (const size_t candidate : candidates)
+    // Who opens first gets other memory than who opens last.
+    std::vector<size_t> order = candidates;
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const size_t candidate : order)
       if (field_.candidates[candidate].alive() && worker_->alive()) ASSAY_TRY(open_one(candidate));
     if (worker_->alive()) return {};
   }

@@ -326,6 +326,8 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   opened->buffers = std::make_unique<verify::GuardedArena>(std::move(buffers));
+  // Its pages are there before the first burst, and no earlier kernel's result is.
+  for (size_t o = 0; o < ring; ++o) verify::poison(opened->buffers->at(o), next_seed());
   const std::string layout = kernel.prepared_layout(problem_);
   const std::string shared = layout.empty() ? layout
                                             : kernel.metadata().provider() + "/" +
