@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ._commands import compare, race, sweep
     from ._kernels import Kernel, Kernels, Plan, Problem, get_kernels, problem_of, providers
     from ._results import Comparison, ProblemResult, Race, Sweep, Verdict, Winner
+    from ._table import Choice, Table, load_table
 
 __all__ = [
+    "Choice",
     "Comparison",
     "Error",
     "InputError",
@@ -41,6 +43,7 @@ __all__ = [
     "RecordsError",
     "Refuted",
     "Sweep",
+    "Table",
     "Unsupported",
     "Verdict",
     "Winner",
@@ -49,6 +52,7 @@ __all__ = [
     "compare",
     "empty",
     "get_kernels",
+    "load_table",
     "main",
     "problem_of",
     "providers",
@@ -67,6 +71,7 @@ _WHERE = {
     **dict.fromkeys(
         ("Comparison", "ProblemResult", "Race", "Sweep", "Verdict", "Winner"), "_results"
     ),
+    **dict.fromkeys(("Choice", "Table", "load_table"), "_table"),
 }
 
 

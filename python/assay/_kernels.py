@@ -69,7 +69,7 @@ class Kernel:
         constant: inputs ("b") whose values stay; kernels that pack do it here, once, and do not
         see later changes. threads: 0 for the program's default, physical cores less one.
         """
-        names = [constant] if isinstance(constant, str) else list(constant)
+        names = names_of(constant)
         return self._native.plan(a, b, out, c, alpha, beta, accumulate, names, threads)
 
     def run(self, a: Any, b: Any, out: Any = None, **options: Any) -> Any:
@@ -97,6 +97,11 @@ class Kernels(List[Kernel]):
 
     refusals: Dict[str, Tuple[int, str]]  # reason -> how many, and one kernel's sentence.
     problem: Optional[Problem]
+
+
+def names_of(given: Union[str, Sequence[str]]) -> List[str]:
+    """One name or several."""
+    return [given] if isinstance(given, str) else list(given)
 
 
 def _literal(value: object) -> str:
@@ -131,7 +136,7 @@ def problem_of(problem: Any, **scalars: Any) -> Problem:
         scalars.pop("alpha", 1.0),
         scalars.pop("beta", 0.0),
         scalars.pop("accumulate", None),
-        [constant] if isinstance(constant, str) else list(constant),
+        names_of(constant),
         **scalars,
     )
 
@@ -154,7 +159,7 @@ def get_kernels(
     if problem is None and scalars:
         raise TypeError(f"{', '.join(scalars)}: only with arrays")
     asked = None if problem is None else problem_of(problem, **scalars)
-    names = [providers] if isinstance(providers, str) else list(providers)
+    names = names_of(providers)
     text = filter if isinstance(filter, str) else ""
     found, refusals = _native.get_kernels(asked, text, target, names)
     kernels = Kernels(Kernel(native) for native in found)

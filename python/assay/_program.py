@@ -82,8 +82,10 @@ def _sentence(errors: bytes, exit_code: int) -> str:
     return f"the program ended with exit code {exit_code}"
 
 
-def run(words: Sequence[str], *, progress: bool = False) -> Output:
-    """The JSON that the program prints, and its exit code (0 or 1); others are exceptions.
+def run(
+    words: Sequence[str], *, progress: bool = False, accepted: Sequence[int] = (0, 1)
+) -> Output:
+    """The JSON that the program prints, and its exit code; those not accepted are exceptions.
 
     progress: what the command line shows on a terminal goes to this process's standard error. A
     KeyboardInterrupt stops the program, which leaves no process behind, and is raised again.
@@ -108,7 +110,7 @@ def run(words: Sequence[str], *, progress: bool = False) -> Output:
     result: Any = None
     if printed.strip():
         result = json.loads(printed)
-    if exit_code not in (0, 1) or result is None:
+    if exit_code not in accepted or result is None:
         message = _sentence(errors or b"", exit_code)
         raise error_of_exit(exit_code if exit_code >= 0 else 5, message, result)
     return Output(exit_code, result)

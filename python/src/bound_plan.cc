@@ -90,10 +90,23 @@ std::shared_ptr<BoundPlan> BoundPlan::make(const Kernel& kernel, const Problem& 
   return bound;
 }
 
+std::shared_ptr<BoundPlan> BoundPlan::choose(const TunedTable& table, const Problem& problem,
+                                             std::vector<Array> arrays,
+                                             std::shared_ptr<Device> device) {
+  note_forks();
+  check_threads(device->threads());
+  TunedPlan tuned = take(table.plan(Arguments{problem, addresses(arrays)}, *device));
+  std::shared_ptr<BoundPlan> bound(
+      new BoundPlan(tuned.kernel().metadata(), problem, std::move(arrays), std::move(device)));
+  bound->tuned_ = std::move(tuned);
+  bound->stream_ = take(bound->device_->make_stream());
+  return bound;
+}
+
 void BoundPlan::launch() {
   const Turn turn(busy_);
   check_threads(device_->threads());
-  check(plan_.launch(*stream_));
+  check(plan().launch(*stream_));
   check(stream_->synchronize());
 }
 
@@ -108,7 +121,7 @@ void BoundPlan::rebind(const Problem& problem, std::vector<Array> arrays) {
       raise(ErrorCode::invalid_input,
             "{}: sizes, strides or type differ from those that the plan was made for", now[i].role);
   }
-  check(plan_.rebind(addresses(arrays)));
+  check(plan().rebind(addresses(arrays)));
   arrays_.swap(arrays);
 }
 

@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "array.h"
 #include "assay/kernel/kernel.h"
+#include "assay/select/tuned_table.h"
 #include "gemm_arrays.h"
 
 namespace assay::python {
@@ -19,6 +22,11 @@ class BoundPlan {
   static std::shared_ptr<BoundPlan> make(const Kernel& kernel, const Problem& problem,
                                          std::vector<Array> arrays, int threads);
 
+  // What the table chooses for the problem on this device.
+  static std::shared_ptr<BoundPlan> choose(const TunedTable& table, const Problem& problem,
+                                           std::vector<Array> arrays,
+                                           std::shared_ptr<Device> device);
+
   // Both are refused while another thread is launching this plan. Called without the interpreter.
   void launch();
   // Same sizes, strides and types; the old arrays are let go of.
@@ -26,8 +34,13 @@ class BoundPlan {
 
   const KernelMetadata& kernel() const { return metadata_; }
   const Problem& problem() const { return problem_; }
-  const Plan& plan() const { return plan_; }
-  size_t workspace_bytes() const { return workspace_ ? workspace_->bytes() : 0; }
+  Plan& plan() { return tuned_ ? tuned_->plan() : plan_; }
+  // By which rule a table chose it; empty where no table did.
+  std::string choice() const { return tuned_ ? tuned_->reason() : ""; }
+  // What the table says besides.
+  std::vector<std::string> notes() const {
+    return tuned_ ? tuned_->notes() : std::vector<std::string>();
+  }
   int threads() const { return device_->threads(); }
 
  private:
@@ -45,6 +58,7 @@ class BoundPlan {
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Buffer> workspace_;
   Plan plan_;
+  std::optional<TunedPlan> tuned_;  // Then plan_ is empty.
   std::atomic<bool> busy_{false};
 };
 

@@ -16,6 +16,7 @@
 #include "failure.h"
 #include "gemm_arrays.h"
 #include "session.h"
+#include "table.h"
 
 namespace assay::python {
 namespace {
@@ -179,11 +180,12 @@ void bind_plan(py::module_& module) {
                              [](const BoundPlan& plan) { return plan.kernel().provider(); })
       .def_property_readonly("problem", &BoundPlan::problem)
       .def_property_readonly("threads", &BoundPlan::threads)
-      .def_property_readonly("workspace_bytes", &BoundPlan::workspace_bytes)
+      .def_property_readonly("choice", &BoundPlan::choice, "By which rule a table chose it.")
+      .def_property_readonly("notes", &BoundPlan::notes, "What the table says besides.")
       .def_property_readonly("prepared_bytes",
-                             [](const BoundPlan& plan) { return plan.plan().prepared_bytes(); })
+                             [](BoundPlan& plan) { return plan.plan().prepared_bytes(); })
       .def_property_readonly("prepare_seconds",
-                             [](const BoundPlan& plan) { return plan.plan().prepare_seconds(); });
+                             [](BoundPlan& plan) { return plan.plan().prepare_seconds(); });
 }
 
 }  // namespace
@@ -198,6 +200,7 @@ PYBIND11_MODULE(_native, module) {
   bind_problem(module);
   bind_kernel(module);
   bind_plan(module);
+  bind_table(module);
 }
 
 }  // namespace assay::python
