@@ -1,8 +1,9 @@
 # assay_embed(<out> NAMESPACE <ns> [BASE <folder>] FILES <files>): sets <out> to a generated source
 # that holds the files byte for byte and defines, in the namespace,
 #   std::span<const assay::EmbeddedFile> embedded_files();   // See assay/base/embedded.h.
-# Names are relative to BASE, by default the current folder. Pass the source on as GENERATED. The
-# assembler reads the files (.incbin): their size costs no compile time.
+# Names are relative to BASE, by default the current folder, or where the build makes its files. Pass
+# the source on as GENERATED. The assembler reads the files (.incbin): their size costs no compile
+# time.
 function(assay_embed out)
   cmake_parse_arguments(arg "" "NAMESPACE;BASE" "FILES" ${ARGN})
   if(NOT arg_BASE)
@@ -18,7 +19,12 @@ function(assay_embed out)
   foreach(file IN LISTS arg_FILES)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE
       OUTPUT_VARIABLE path)
-    cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${arg_BASE}" OUTPUT_VARIABLE name)
+    set(base "${arg_BASE}")
+    cmake_path(IS_PREFIX CMAKE_CURRENT_BINARY_DIR "${path}" NORMALIZE built)
+    if(built)
+      set(base "${CMAKE_CURRENT_BINARY_DIR}")
+    endif()
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${base}" OUTPUT_VARIABLE name)
     set(symbol "${prefix}_${count}")
     math(EXPR count "${count} + 1")
     list(APPEND paths "${path}")

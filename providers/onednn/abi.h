@@ -65,5 +65,10 @@ using memory_set_data_handle = int(Handle memory, void* data);
 using sgemm = int(char transpose_a, char transpose_b, Dim m, Dim n, Dim k, float alpha,
                   const float* a, Dim lda, const float* b, Dim ldb, float beta, float* out,
                   Dim ldout);
+// The same with sums in s32; offset_c 'F' adds *c_offset to every element.
+using gemm_s8s8s32 = int(char transpose_a, char transpose_b, char offset_c, Dim m, Dim n, Dim k,
+                         float alpha, const int8_t* a, Dim lda, int8_t a_offset, const int8_t* b,
+                         Dim ldb, int8_t b_offset, float beta, int32_t* out, Dim ldout,
+                         const int32_t* c_offset);
 
 }  // namespace assay::onednn::abi

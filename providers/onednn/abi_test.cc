@@ -82,6 +82,7 @@ ALIKE(abi::memory_create, dnnl_memory_create);
 ALIKE(abi::memory_destroy, dnnl_memory_destroy);
 ALIKE(abi::memory_set_data_handle, dnnl_memory_set_data_handle);
 ALIKE(abi::sgemm, dnnl_sgemm);
+ALIKE(abi::gemm_s8s8s32, dnnl_gemm_s8s8s32);
 
 #if DNNL_VERSION_MAJOR == 2
 static_assert(sizeof(v2::MemoryDescriptor) >= sizeof(dnnl_memory_desc_t));

@@ -1,6 +1,5 @@
 #include "api.h"
 
-#include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 
@@ -59,7 +58,7 @@ Result<std::shared_ptr<const Api>> Api::load(const std::string& path) {
 
 Status Api::load_version() {
   abi::version* get_version = nullptr;
-  if (!library_.load("dnnl_version", get_version) || get_version() == nullptr)
+  if (!library_->load("dnnl_version", get_version) || get_version() == nullptr)
     return fail(ErrorCode::unsupported, "'{}' is no oneDNN", sanitize(path(), 1000));
   version_ = *get_version();
   if (version_.major != 2 && version_.major != 3)
@@ -69,8 +68,8 @@ Status Api::load_version() {
   if (version_.cpu_runtime == abi::kRuntimeSequential) return {};
   // A look-up by handle also finds what the library itself depends on: the libgomp that it uses.
   if (version_.cpu_runtime != abi::kRuntimeOpenMp ||
-      !library_.load("omp_set_num_threads", set_threads_) ||
-      !library_.load("omp_get_max_threads", get_threads_))
+      !library_->load("omp_set_num_threads", set_threads_) ||
+      !library_->load("omp_get_max_threads", get_threads_))
     return fail(ErrorCode::unsupported,
                 "'{}' is built for another threading than OpenMP, so its threads cannot be limited",
                 sanitize(path(), 1000));
@@ -79,7 +78,7 @@ Status Api::load_version() {
 
 Status Api::load_functions() {
   const auto load = [&](const char* name, auto*& function) -> Status {
-    auto loaded = library_.load(std::string("dnnl_") + name, function);
+    auto loaded = library_->load(std::string("dnnl_") + name, function);
     if (loaded) return {};
     return fail(ErrorCode::unsupported, "{} of oneDNN {}", loaded.error().message, version());
   };
@@ -102,6 +101,7 @@ Status Api::load_functions() {
   ASSAY_TRY(load("memory_destroy", memory_destroy_));
   ASSAY_TRY(load("memory_set_data_handle", set_data));
   ASSAY_TRY(load("sgemm", sgemm));
+  ASSAY_TRY(load("gemm_s8s8s32", gemm_s8s8s32));
   if (major() == 2) {
     ASSAY_TRY(load("memory_desc_init_by_strides", v2_.strided));
     ASSAY_TRY(load("memory_desc_init_by_tag", v2_.tagged));
@@ -138,12 +138,10 @@ Json Api::details() const {
           {"commit", version_.hash != nullptr ? sanitize(version_.hash, 100) : ""}};
 }
 
-const std::string& Api::sha256() const {
-  std::call_once(hash_once_, [&] {
-    const auto hash = sha256_of_file(path());
-    sha256_ = hash ? *hash : "unreadable";
-  });
-  return sha256_;
+LibraryFacts Api::facts() const {
+  Json facts = details();
+  facts["version"] = version();
+  return {"onednn", std::move(facts), library_};
 }
 
 Status Api::check(int status, const char* call) const {

@@ -3,7 +3,6 @@
 // oneDNN as it is found at run time: 2.x or 3.x, behind one set of calls.
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 #include "abi.h"
 #include "api_v2.h"
 #include "api_v3.h"
-#include "assay/base/dynamic_library.h"
+#include "assay/kernel/library_family.h"
 #include "assay/kernel/provider.h"
 
 namespace assay::onednn {
@@ -30,11 +29,11 @@ class Api : public std::enable_shared_from_this<Api> {
   static Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings);
   ~Api();
 
-  const std::string& path() const { return library_.path(); }
+  const std::string& path() const { return library_->path(); }
   std::string version() const;  // "2.6.3".
   int major() const { return version_.major; }
   Json details() const;
-  const std::string& sha256() const;  // Of the file, read once.
+  LibraryFacts facts() const;  // For families and artifacts.
 
   // How many threads what is created and executed from now on may use. Two reads if nothing
   // changed. libgomp's number belongs to the calling thread and to all users of libgomp.
@@ -61,9 +60,11 @@ class Api : public std::enable_shared_from_this<Api> {
   abi::primitive_execute* execute = nullptr;
   abi::memory_set_data_handle* set_data = nullptr;
   abi::sgemm* sgemm = nullptr;
+  abi::gemm_s8s8s32* gemm_s8s8s32 = nullptr;
 
  private:
-  explicit Api(DynamicLibrary library) : library_(std::move(library)) {}
+  explicit Api(DynamicLibrary library)
+      : library_(std::make_shared<LoadedLibrary>(std::move(library))) {}
   static Result<std::shared_ptr<const Api>> load(const std::string& path);
   Status load_version();
   Status load_functions();
@@ -72,7 +73,7 @@ class Api : public std::enable_shared_from_this<Api> {
   // Takes what the library made.
   Object own(abi::Handle made, int (*destroy)(abi::Handle)) const;
 
-  DynamicLibrary library_;
+  std::shared_ptr<const LoadedLibrary> library_;
   abi::Version version_{};
   v2::Functions v2_;
   v3::Functions v3_;
@@ -98,8 +99,6 @@ class Api : public std::enable_shared_from_this<Api> {
 
   abi::Handle engine_ = nullptr;
   abi::Handle attributes_ = nullptr;
-  mutable std::once_flag hash_once_;
-  mutable std::string sha256_;
 };
 
 }  // namespace assay::onednn

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "assay/base/text.h"
-#include "assay/op/gemm/gemm.h"
+#include "assay/op/gemm/matrix.h"
 #include "gemm.h"
 #include "matrices.h"
 
@@ -14,6 +14,8 @@ constexpr int64_t kMostExactBytes = 1024;
 
 int data_type_of(DType dtype) {
   switch (dtype) {
+    case DType::f16:
+      return abi::kF16;
     case DType::bf16:
       return abi::kBf16;
     case DType::s8:
@@ -34,13 +36,14 @@ struct Setup {
       nullptr;  // The library's choice for the problem's b, if it is prepared.
 };
 
-Result<Descriptor> describe(const Api& api, const Matrix& given, bool free_layout) {
-  const Matrix matrix = given.plain();
-  const std::array<abi::Dim, 3> sizes = {matrix.batch, matrix.rows, matrix.columns};
+Result<Descriptor> describe(const Api& api, const gemm::Matrix& given, bool free_layout) {
+  // oneDNN recognises its fast cases by the strides.
+  const gemm::Matrix matrix = given.plain();
+  const std::array<abi::Dim, 3> sizes = {matrix.batches, matrix.rows, matrix.columns};
   const std::array<abi::Dim, 3> strides = {matrix.batch_stride, matrix.row_stride,
                                            matrix.column_stride};
   // Without the batch where there is none: more implementations take that.
-  const size_t skip = matrix.batch == 1 ? 1 : 0;
+  const size_t skip = matrix.batches == 1 ? 1 : 0;
   return api.describe(
       data_type_of(matrix.dtype), std::span(sizes).subspan(skip),
       free_layout ? std::span<const abi::Dim>() : std::span<const abi::Dim>(strides).subspan(skip));
@@ -108,57 +111,32 @@ ProblemRule rule_of(DType in, std::vector<DType> out, bool prepared) {
   return rule;
 }
 
-std::vector<DesignGroup> groups() {
-  std::vector<DesignGroup> groups;
-  for (const bool prepared : {false, true}) {
-    const char* name = prepared ? "matmul_prepared" : "matmul";
-    for (auto& group :
-         {group_of(name, !prepared, rule_of(DType::f32, {DType::f32}, prepared)),
-          group_of(name, !prepared, rule_of(DType::bf16, {DType::f32, DType::bf16}, prepared)),
-          group_of(name, !prepared, rule_of(DType::s8, {DType::s32}, prepared))}) {
-      groups.push_back(group);
-      groups.back().traits.prepares = prepared;
-    }
-  }
-  return groups;
-}
-
-class MatmulFamily final : public Family {
+// The primitive, plain or with b packed ahead.
+class Matmul {
  public:
-  explicit MatmulFamily(std::shared_ptr<const Api> api) : api_(std::move(api)), space_(groups()) {}
+  Matmul(std::shared_ptr<const Api> api, bool prepared)
+      : api_(std::move(api)), prepared_(prepared) {}
 
-  std::string_view name() const override { return "matmul"; }
-
- private:
-  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    space_.enumerate(query, sink);
-  }
-
-  Result<Setup> set_up(const KernelMetadata& row, const Problem& problem) const {
-    ASSAY_TRY(const gemm::View view, gemm::view(problem));
-    return onednn::set_up(*api_, view, row.prepares());
-  }
-
-  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
-                       const Target&) const override {
-    Refusals refusals;
+  void check(const Problem& problem, Refusals& refusals) const {
     const auto view = gemm::view(problem);
     if (!view) {
       refusals.add(Reason::other, view.error().message);
-      return refusals;
+      return;
     }
     check_strides(matrices_of(*view), refusals);
     if (view->a == DType::s8 && view->k > kMostExactBytes)
       refusals.add(Reason::size,
-                   fmt::format("k={}: oneDNN rounds sums of s8 to f32, which is exact "
-                               "up to k={} only",
+                   fmt::format("k={}: oneDNN's matmul rounds sums of s8 to f32, which is exact up "
+                               "to k={} only",
                                view->k, kMostExactBytes));
-    if (!refusals.empty()) return refusals;
-    const auto setup = set_up(row, problem);
+    if (!refusals.empty()) return;
+    const auto setup = set_up(problem);
     if (!setup) {
-      refusals.add(Reason::other, fmt::format("oneDNN {} has no such matmul here: {}",
-                                              api_->version(), setup.error().message));
-      return refusals;
+      refusals.add(Reason::other,
+                   fmt::format("oneDNN {} has no such matmul here ({} x {} to {}): {}",
+                               api_->version(), to_string(view->a), to_string(view->b),
+                               to_string(view->out), setup.error().message));
+      return;
     }
     // Written to be checked against: a thousand times slower than what anybody would run.
     const std::string implementation = api_->implementation(setup->primitive_descriptor);
@@ -166,33 +144,25 @@ class MatmulFamily final : public Family {
       refusals.add(Reason::other,
                    fmt::format("oneDNN {} has only its reference implementation '{}' for this here",
                                api_->version(), implementation));
-    return refusals;
   }
 
-  Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem&, const Target&,
-                              const CompileContext&) const override {
-    return library_artifact(*api_, row);
-  }
-
-  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
-                            int threads) const override {
+  size_t workspace_bytes(const Problem& problem, int threads) const {
     api_->use_threads(threads);
-    const auto setup = set_up(row, problem);
+    const auto setup = set_up(problem);
     if (!setup) return 0;
     return api_->bytes(api_->query(setup->primitive_descriptor, abi::kQueryScratchpad));
   }
 
-  Status do_prepare(const KernelMetadata& row, const Binding& binding,
-                    Prepared& prepared) const override {
+  Status prepare(const Binding& binding, Prepared& prepared) const {
     api_->use_threads(binding.threads);
-    ASSAY_TRY(const Setup setup, set_up(row, binding.problem));
+    ASSAY_TRY(const Setup setup, set_up(binding.problem));
     ASSAY_TRY(const std::span<std::byte> memory, prepared.allocate(api_->bytes(setup.packed)));
     const Descriptor& plain = setup.matrices.swapped ? setup.a : setup.b;
     ASSAY_TRY(const Object descriptor, api_->reorder(plain.get(), setup.packed));
     ASSAY_TRY(const Object reorder, api_->primitive(descriptor));
     ASSAY_TRY(const Object stream, api_->stream());
     ASSAY_TRY(const Object from,
-              api_->memory(plain.get(), binding.data[places_of(binding.problem).b]));
+              api_->memory(plain.get(), binding.data[gemm::places_of(binding.problem).b]));
     ASSAY_TRY(const Object to, api_->memory(setup.packed, memory.data()));
     const std::array<abi::Argument, 2> arguments = {
         {{abi::kArgSource, from.get()}, {abi::kArgDestination, to.get()}}};
@@ -202,18 +172,16 @@ class MatmulFamily final : public Family {
     return {};
   }
 
-  Status do_bind(const KernelMetadata& row, const Binding& binding,
-                 std::vector<Step>& steps) const override {
-    ASSAY_TRY(check_artifact(*api_, binding.artifact));
+  Result<HostStep> bind(const Binding& binding) const {
     api_->use_threads(binding.threads);
-    ASSAY_TRY(const Setup setup, set_up(row, binding.problem));
+    ASSAY_TRY(const Setup setup, set_up(binding.problem));
     auto bound = std::make_shared<Bound>();
     bound->api = api_;
     bound->threads = binding.threads;
     ASSAY_TRY(bound->primitive, api_->primitive(setup.primitive_descriptor));
     ASSAY_TRY(bound->stream, api_->stream());
 
-    const Places places = places_of(binding.problem);
+    const gemm::Places places = gemm::places_of(binding.problem);
     const bool swapped = setup.matrices.swapped;
     const size_t prepared_place = binding.problem.operands().size() + 1;
     const auto fill = [&](size_t index, int argument, abi::ConstHandle descriptor,
@@ -225,10 +193,9 @@ class MatmulFamily final : public Family {
       bound->arguments[index] = {argument, slot.memory.get()};
       return {};
     };
-    const bool prepared = row.prepares();
-    const auto a = prepared && swapped ? setup.packed : setup.a.get();
-    const auto b = prepared && !swapped ? setup.packed : setup.b.get();
-    const size_t b_place = prepared ? prepared_place : places.b;
+    const auto a = prepared_ && swapped ? setup.packed : setup.a.get();
+    const auto b = prepared_ && !swapped ? setup.packed : setup.b.get();
+    const size_t b_place = prepared_ ? prepared_place : places.b;
     ASSAY_TRY(fill(0, abi::kArgSource, a, swapped ? b_place : places.a));
     ASSAY_TRY(fill(1, abi::kArgWeights, b, swapped ? places.a : b_place));
     ASSAY_TRY(fill(2, abi::kArgDestination, setup.out.get(), places.out));
@@ -243,18 +210,48 @@ class MatmulFamily final : public Family {
       bound->arguments[3] = {abi::kArgScratchpad, bound->scratchpad.get()};
       bound->argument_count = 4;
     }
-    steps.push_back(HostStep{&Bound::launch, std::move(bound)});
-    return {};
+    return HostStep{&Bound::launch, std::move(bound)};
+  }
+
+ private:
+  Result<Setup> set_up(const Problem& problem) const {
+    ASSAY_TRY(const gemm::View view, gemm::view(problem));
+    return onednn::set_up(*api_, view, prepared_);
   }
 
   std::shared_ptr<const Api> api_;
-  DesignSpace space_;
+  bool prepared_;
 };
+
+Routine routine_of(const std::shared_ptr<const Api>& api, bool prepared) {
+  const auto matmul = std::make_shared<const Matmul>(api, prepared);
+  Routine routine{.name = prepared ? "matmul_prepared" : "matmul",
+                  .is_default = !prepared,
+                  .prepares = prepared,
+                  .rules = {rule_of(DType::f32, {DType::f32}, prepared),
+                            rule_of(DType::bf16, {DType::f32, DType::bf16}, prepared),
+                            rule_of(DType::f16, {DType::f32, DType::f16}, prepared),
+                            rule_of(DType::s8, {DType::s32}, prepared)}};
+  routine.check = [matmul](const KernelMetadata&, const Problem& problem, Refusals& refusals) {
+    matmul->check(problem, refusals);
+  };
+  routine.workspace_bytes = [matmul](const KernelMetadata&, const Problem& problem, int threads) {
+    return matmul->workspace_bytes(problem, threads);
+  };
+  routine.prepare = [matmul](const KernelMetadata&, const Binding& binding, Prepared& prepared_in) {
+    return matmul->prepare(binding, prepared_in);
+  };
+  routine.bind = [matmul](const KernelMetadata&, const Binding& binding) {
+    return matmul->bind(binding);
+  };
+  return routine;
+}
 
 }  // namespace
 
 std::shared_ptr<const Family> make_matmul_family(std::shared_ptr<const Api> api) {
-  return std::make_shared<MatmulFamily>(std::move(api));
+  return make_library_family("matmul", api->facts(),
+                             {routine_of(api, false), routine_of(api, true)});
 }
 
 }  // namespace assay::onednn

@@ -123,8 +123,11 @@ TEST_F(OneDnn, WeightsArePreparedOnlyWhereTheyAreConstant) {
 
 // Which inputs have a fast implementation is the processor's affair; what is refused says so.
 TEST_F(OneDnn, OtherTypesAreOfferedOrRefusedWithTheLibrarysReason) {
-  for (const auto& [in, out] :
-       {std::pair{DType::bf16, DType::f32}, {DType::bf16, DType::bf16}, {DType::s8, DType::s32}}) {
+  for (const auto& [in, out] : {std::pair{DType::bf16, DType::f32},
+                                {DType::bf16, DType::bf16},
+                                {DType::f16, DType::f32},
+                                {DType::f16, DType::f16},
+                                {DType::s8, DType::s32}}) {
     const Problem shape = problem_of({.m = 4, .n = 8, .k = 16, .a = in, .b = in, .out = out});
     const auto kernel = find_kernel(families(), shape, "matmul/matmul");
     if (kernel)
@@ -158,6 +161,33 @@ TEST_F(OneDnn, SumsOfBytesAreOfferedWhereTheyAreExact) {
   const auto* out = static_cast<const int32_t*>(bound->data(2));
   EXPECT_EQ(out[0], 16777216);
   EXPECT_EQ(out[32], 16777216 - 128 * 255);
+}
+
+// The BLAS-like call sums in s32: sums far beyond what f32 holds, as large as k allows.
+TEST_F(OneDnn, LongSumsOfBytesAreExactInTheCallForThem) {
+  const gemm::Shape shape{.m = 3,
+                          .n = 40,
+                          .k = 40000,
+                          .batch = 2,
+                          .a = DType::s8,
+                          .b = DType::s8,
+                          .out = DType::s32,
+                          .layout = "tn"};
+  EXPECT_THAT(names(shape), ElementsAre("gemm_s8s8s32"));
+  const auto kernel = find_kernel(families(), problem_of(shape), "gemm_s8s8s32/gemm_s8s8s32");
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  auto bound = BoundKernel::make(*kernel, problem_of(shape));
+  ASSERT_TRUE(bound) << bound.error().message;
+  auto* a = static_cast<int8_t*>(bound->data(0));
+  auto* b = static_cast<int8_t*>(bound->data(1));
+  std::fill(a, a + 2 * 3 * 40000, static_cast<int8_t>(-128));
+  std::fill(b, b + 2 * 40 * 40000, static_cast<int8_t>(-128));
+  a[0] = 127;
+  ASSERT_TRUE(bound->launch());
+  const auto* out = static_cast<const int32_t*>(bound->data(2));
+  EXPECT_EQ(out[0], 40000 * 16384 - 128 * 255);
+  EXPECT_EQ(out[40], 40000 * 16384);
+  EXPECT_EQ(out[2 * 3 * 40 - 1], 40000 * 16384);
 }
 
 TEST_F(OneDnn, ScalarsAreForSgemmAlone) {

@@ -6,7 +6,6 @@
 #include <sstream>
 #include <string_view>
 
-#include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 
@@ -44,7 +43,8 @@ std::string_view threading_name(int parallel) {
 }
 
 // Long enough for the vectorised part of scal, short enough for one thread.
-bool reads_output(GemvFunction<float>* gemv) {
+bool reads_output(gemm::cblas::GemvFunction<float>* gemv) {
+  using gemm::cblas::Order, gemm::cblas::Transpose;
   constexpr int kLength = 67;
   const std::array<float, kLength> matrix{};
   const float x = 1;
@@ -87,7 +87,7 @@ Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
 Result<std::shared_ptr<const Api>> Api::load(const std::string& path) {
   ASSAY_TRY(DynamicLibrary library, DynamicLibrary::open(path));
   std::shared_ptr<Api> api(new Api(std::move(library)));
-  const DynamicLibrary& mapped = api->library_;
+  const LoadedLibrary& mapped = *api->library_;
   char* (*config)() = nullptr;
   char* (*core)() = nullptr;
   int (*parallel)() = nullptr;
@@ -129,12 +129,10 @@ Json Api::details() const {
           {"sbgemm", sbgemm != nullptr}};
 }
 
-const std::string& Api::sha256() const {
-  std::call_once(hash_once_, [&] {
-    const auto hash = sha256_of_file(path());
-    sha256_ = hash ? *hash : "unreadable";
-  });
-  return sha256_;
+LibraryFacts Api::facts() const {
+  Json facts = details();
+  facts["version"] = version_;
+  return {"openblas", std::move(facts), library_};
 }
 
 }  // namespace assay::openblas

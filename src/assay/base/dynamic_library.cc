@@ -3,9 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <memory>
+#include <span>
 #include <stdlib.h>
+#include <unistd.h>
 #include <utility>
 
+#include "assay/base/fd.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -60,6 +63,16 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::string& path, const Optio
   link_map* map = nullptr;
   const bool named = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0] != '\0';
   library.path_ = named ? resolved(map->l_name) : path;
+  return library;
+}
+
+Result<DynamicLibrary> DynamicLibrary::open_bytes(const std::string& name,
+                                                  std::string_view content) {
+  ASSAY_TRY(UniqueFd file, create_sealed_memfd(name, std::as_bytes(std::span(content))));
+  // It stays open: the loader knows the library by this path, which must not become another's.
+  const int number = file.release();
+  auto library = open(fmt::format("/proc/self/fd/{}", number));
+  if (!library) ::close(number);
   return library;
 }
 

@@ -4,6 +4,7 @@
 // process do not answer for one another.
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "assay/base/result.h"
@@ -23,6 +24,10 @@ class DynamicLibrary {
   // cannot be loaded, with the loader's reason.
   static Result<DynamicLibrary> open(const std::string& path, const Options& options);
   static Result<DynamicLibrary> open(const std::string& path) { return open(path, Options{}); }
+
+  // A library that the program carries: mapped from memory, so that nothing has to be written.
+  // `name` is for messages and process maps. Each call is a mapping of its own.
+  static Result<DynamicLibrary> open_bytes(const std::string& name, std::string_view content);
 
   DynamicLibrary(DynamicLibrary&& other) noexcept;
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/file.h"
+
 namespace assay {
 namespace {
 
@@ -17,6 +19,23 @@ TEST(DynamicLibrary, LoadsByNameAndCalls) {
   ASSERT_TRUE(library->load("cos", cosine));
   EXPECT_EQ(cosine(0.0), 1.0);
   EXPECT_EQ(library_of(reinterpret_cast<void*>(cosine)).value(), library->path());
+}
+
+TEST(DynamicLibrary, LoadsWhatTheProgramCarries) {
+  const auto file = read_file(DynamicLibrary::open("libm.so.6")->path());
+  ASSERT_TRUE(file);
+  const auto one = DynamicLibrary::open_bytes("one", *file);
+  const auto two = DynamicLibrary::open_bytes("two", *file);
+  ASSERT_TRUE(one) << one.error().message;
+  ASSERT_TRUE(two) << two.error().message;
+  double (*first)(double) = nullptr;
+  double (*second)(double) = nullptr;
+  ASSERT_TRUE(one->load("cos", first));
+  ASSERT_TRUE(two->load("cos", second));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first(0.0), second(0.0));
+  EXPECT_FALSE(DynamicLibrary::open_bytes("nothing", ""));
+  EXPECT_FALSE(DynamicLibrary::open_bytes("text", "not a library"));
 }
 
 TEST(DynamicLibrary, MissingSymbolLeavesThePointerAlone) {

@@ -100,12 +100,6 @@ std::vector<double> row_norms(const Matrix& matrix) {
   return norms;
 }
 
-Matrix transposed(Matrix matrix) {
-  std::swap(matrix.rows, matrix.columns);
-  std::swap(matrix.row_stride, matrix.column_stride);
-  return matrix;
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Base>> make_base(const Problem& problem, InputKind kind,
@@ -131,7 +125,7 @@ Result<std::shared_ptr<const Base>> make_base(const Problem& problem, InputKind 
     base->expected = times_residues(a, times_residues(b, base->residues, 0), sizes.k);
   } else if (!base->full) {
     base->row_norms = row_norms(a);
-    base->column_norms = row_norms(transposed(b));
+    base->column_norms = row_norms(b.transposed());
   }
   return std::shared_ptr<const Base>(std::move(base));
 } catch (const std::bad_alloc&) {

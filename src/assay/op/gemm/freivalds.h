@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/op/gemm/matrix.h"
+#include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "assay/op/gemm/exact_plan.h"
-#include "assay/op/gemm/matrix.h"
+#include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
 

@@ -2,36 +2,55 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace assay::gemm {
 namespace {
 
-// Strided elements to contiguous ones, without looking at what they mean.
+// Elements of a line lie together in `to`, lines anywhere.
 template <size_t kBytes>
-void gather_bytes(const Matrix& matrix, int64_t batch, int64_t row, Range columns, std::byte* out) {
-  const std::byte* from = matrix.at(batch, row, 0);
-  const int64_t step = matrix.column_stride * static_cast<int64_t>(kBytes);
-  for (int64_t j = 0; j < columns.count; ++j)
-    std::memcpy(out + j * static_cast<int64_t>(kBytes), from + columns[j] * step, kBytes);
-}
-
-void gather(const Matrix& matrix, int64_t batch, int64_t row, Range columns, std::byte* out) {
-  switch (size_bytes(matrix.dtype)) {
-    case 1:
-      return gather_bytes<1>(matrix, batch, row, columns, out);
-    case 2:
-      return gather_bytes<2>(matrix, batch, row, columns, out);
-    case 4:
-      return gather_bytes<4>(matrix, batch, row, columns, out);
-    default:
-      return gather_bytes<8>(matrix, batch, row, columns, out);
+void copy_lines(const std::byte* from, std::byte* to, int64_t lines, int64_t length,
+                int64_t from_line, int64_t from_element, int64_t to_line, int64_t to_element) {
+  constexpr auto kStep = static_cast<int64_t>(kBytes);
+  for (int64_t line = 0; line < lines; ++line) {
+    const std::byte* const source = from + line * from_line * kStep;
+    std::byte* const target = to + line * to_line * kStep;
+    if (from_element == 1 && to_element == 1) {
+      std::memcpy(target, source, static_cast<size_t>(length) * kBytes);
+      continue;
+    }
+    for (int64_t i = 0; i < length; ++i)
+      std::memcpy(target + i * to_element * kStep, source + i * from_element * kStep, kBytes);
   }
 }
 
-// A column that lies in one piece, read or written through a buffer.
-constexpr int64_t kBuffer = 1024;
-
 }  // namespace
+
+std::optional<int64_t> Matrix::leading(bool by_rows) const {
+  const int64_t lines = by_rows ? rows : columns, length = by_rows ? columns : rows;
+  const int64_t apart = by_rows ? row_stride : column_stride;
+  const int64_t inside = by_rows ? column_stride : row_stride;
+  if (length > 1 && inside != 1) return std::nullopt;
+  const int64_t leading = lines > 1 ? apart : std::max<int64_t>(length, 1);
+  return leading < length ? std::nullopt : std::optional(leading);
+}
+
+Matrix Matrix::transposed() const {
+  Matrix other = *this;
+  std::swap(other.rows, other.columns);
+  std::swap(other.row_stride, other.column_stride);
+  return other;
+}
+
+Matrix Matrix::plain() const {
+  Matrix same = *this;
+  const bool by_rows = leading(true).has_value();
+  const auto apart = leading(by_rows);
+  if (!apart) return same;
+  (by_rows ? same.row_stride : same.column_stride) = *apart;
+  (by_rows ? same.column_stride : same.row_stride) = 1;
+  return same;
+}
 
 Matrix matrix_a(const View& v) { return {nullptr, v.a, v.l, v.m, v.k, v.a_l, v.a_m, v.a_k}; }
 Matrix matrix_b(const View& v) { return {nullptr, v.b, v.l, v.k, v.n, v.b_l, v.b_k, v.b_n}; }
@@ -40,61 +59,38 @@ Matrix matrix_out(const View& v) {
   return {nullptr, v.out, v.l, v.m, v.n, v.out_l, v.out_m, v.out_n};
 }
 
-Matrix with_data(Matrix matrix, std::span<const std::byte> bytes) {
-  matrix.data = const_cast<std::byte*>(bytes.data());
-  return matrix;
+Places places_of(const Problem& problem) {
+  Places places;
+  const auto operands = problem.operands();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].role == "a") places.a = i;
+    if (operands[i].role == "b") places.b = i;
+    if (operands[i].role == "out") places.out = i;
+    if (operands[i].role == "c") places.c = i;
+  }
+  return places;
 }
 
-void load_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, double* tile) {
-  const int64_t width = columns.count;
-  if (matrix.column_stride == 1 && columns.list == nullptr) {
-    for (int64_t i = 0; i < rows.count; ++i)
-      convert_to_double(matrix.dtype, matrix.at(batch, rows[i], columns.first), width,
-                        tile + i * width);
-    return;
+void copy_c(const View& v, const void* c, void* out, int64_t batch) {
+  const int64_t bytes = size_bytes(v.out);
+  const auto* from = static_cast<const std::byte*>(c) + batch * v.c_l * bytes;
+  auto* to = static_cast<std::byte*>(out) + batch * v.out_l * bytes;
+  const auto copy = [&]<size_t kBytes>() {
+    if (v.out_n <= v.out_m)
+      copy_lines<kBytes>(from, to, v.m, v.n, v.c_m, v.c_n, v.out_m, v.out_n);
+    else
+      copy_lines<kBytes>(from, to, v.n, v.m, v.c_n, v.c_m, v.out_n, v.out_m);
+  };
+  switch (bytes) {
+    case 1:
+      return copy.template operator()<1>();
+    case 2:
+      return copy.template operator()<2>();
+    case 4:
+      return copy.template operator()<4>();
+    default:
+      return copy.template operator()<8>();
   }
-  if (matrix.row_stride == 1 && rows.list == nullptr) {
-    double column[kBuffer];
-    for (int64_t from = 0; from < rows.count; from += kBuffer) {
-      const int64_t count = std::min(kBuffer, rows.count - from);
-      for (int64_t j = 0; j < width; ++j) {
-        convert_to_double(matrix.dtype, matrix.at(batch, rows[from], columns[j]), count, column);
-        for (int64_t i = 0; i < count; ++i) tile[(from + i) * width + j] = column[i];
-      }
-    }
-    return;
-  }
-  std::byte elements[kBuffer * 8];
-  for (int64_t i = 0; i < rows.count; ++i) {
-    for (int64_t from = 0; from < width; from += kBuffer) {
-      const int64_t count = std::min(kBuffer, width - from);
-      gather(matrix, batch, rows[i], columns.part(from, count), elements);
-      convert_to_double(matrix.dtype, elements, count, tile + i * width + from);
-    }
-  }
-}
-
-void store_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns,
-                const double* tile) {
-  const int64_t width = columns.count;
-  if (matrix.column_stride == 1) {
-    for (int64_t i = 0; i < rows.count; ++i)
-      convert_from_double(matrix.dtype, tile + i * width, width,
-                          matrix.at(batch, rows[i], columns.first));
-    return;
-  }
-  if (matrix.row_stride == 1 && rows.count <= kBuffer) {
-    double column[kBuffer];
-    for (int64_t j = 0; j < width; ++j) {
-      for (int64_t i = 0; i < rows.count; ++i) column[i] = tile[i * width + j];
-      convert_from_double(matrix.dtype, column, rows.count,
-                          matrix.at(batch, rows.first, columns[j]));
-    }
-    return;
-  }
-  for (int64_t i = 0; i < rows.count; ++i)
-    for (int64_t j = 0; j < width; ++j)
-      store_from_double(matrix.dtype, tile[i * width + j], matrix.at(batch, rows[i], columns[j]));
 }
 
 }  // namespace assay::gemm

@@ -1,43 +1,38 @@
 #pragma once
 
-// Operands as bytes with strides, read and written in tiles of doubles. Not for use outside
-// op/gemm.
+// Operands as matrices: how they lie in memory, as a BLAS and its like describe them, and where
+// they stand in a problem.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <optional>
 
 #include "assay/op/gemm/gemm.h"
 
 namespace assay::gemm {
 
-// Indices of one dimension: a run, or those of a list.
-struct Range {
-  const int64_t* list = nullptr;
-  int64_t first = 0;
-  int64_t count = 0;
-
-  static Range all(int64_t count) { return {nullptr, 0, count}; }
-  static Range of(std::span<const int64_t> list) {
-    return {list.data(), 0, static_cast<int64_t>(list.size())};
-  }
-  int64_t operator[](int64_t i) const { return list ? list[first + i] : first + i; }
-  Range part(int64_t from, int64_t length) const { return {list, first + from, length}; }
-};
-
 // One operand of a problem. Strides in elements; the bytes belong to somebody else.
 struct Matrix {
   std::byte* data = nullptr;
   DType dtype = DType::f32;
-  int64_t batches = 0, rows = 0, columns = 0;
+  int64_t batches = 1, rows = 0, columns = 0;
   int64_t batch_stride = 0, row_stride = 0, column_stride = 0;
 
   std::byte* at(int64_t batch, int64_t row, int64_t column) const {
     return data +
            (batch * batch_stride + row * row_stride + column * column_stride) * size_bytes(dtype);
   }
+
+  // The leading dimension if rows (by_rows) or columns lie contiguous; nothing where they do not,
+  // or overlap. Strides of single rows, columns and elements mean nothing, so any will do.
+  std::optional<int64_t> leading(bool by_rows) const;
+  bool has_leading() const { return leading(true) || leading(false); }
+
+  Matrix transposed() const;
+
+  // The same, with the strides that a dense or padded matrix of that kind would have: a library may
+  // look at strides that mean nothing. Unchanged where neither rows nor columns are contiguous.
+  Matrix plain() const;
 };
 
 // How a problem's operands lie; data is null.
@@ -45,28 +40,14 @@ Matrix matrix_a(const View& view);
 Matrix matrix_b(const View& view);
 Matrix matrix_c(const View& view);
 Matrix matrix_out(const View& view);
-Matrix with_data(Matrix matrix, std::span<const std::byte> bytes);  // For reading.
 
-// tile[i * columns.count + j] = element (rows[i], columns[j]) of a batch.
-void load_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, double* tile);
+// Where the operands stand in a problem, and so in a step's data.
+struct Places {
+  size_t a = 0, b = 0, out = 0, c = 0;
+};
+Places places_of(const Problem& problem);
 
-// The other way round, for runs of rows and columns; values are rounded to the matrix's type.
-void store_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, const double* tile);
-
-// Calls use(batch, rows, columns) for tiles that cover the matrix: long in the direction in which
-// elements lie together, and of at most kTileElements.
-inline constexpr int64_t kTileElements = 16384;
-template <class Use>
-void for_each_tile(const Matrix& matrix, Use use) {
-  const bool by_columns = matrix.row_stride < matrix.column_stride;
-  const int64_t height = by_columns ? 512 : 32, width = kTileElements / height;
-  for (int64_t batch = 0; batch < matrix.batches; ++batch) {
-    for (int64_t row = 0; row < matrix.rows; row += height) {
-      const Range rows{nullptr, row, std::min(height, matrix.rows - row)};
-      for (int64_t column = 0; column < matrix.columns; column += width)
-        use(batch, rows, Range{nullptr, column, std::min(width, matrix.columns - column)});
-    }
-  }
-}
+// out = c for one batch: before a call that adds to what is there.
+void copy_c(const View& view, const void* c, void* out, int64_t batch);
 
 }  // namespace assay::gemm

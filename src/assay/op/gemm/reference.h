@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "assay/op/gemm/matrix.h"
+#include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
 

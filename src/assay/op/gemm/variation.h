@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "assay/op/gemm/matrix.h"
+#include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
 
