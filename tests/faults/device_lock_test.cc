@@ -85,7 +85,7 @@ TEST_F(DeviceLockTest, EveryCommandThatMeasuresWaitsAndSaysForWhom) {
     EXPECT_EQ(finished.code(), 130) << command << finished.err;
     EXPECT_THAT(finished.err, HasSubstr("since 20")) << command;
     EXPECT_THAT(finished.err, HasSubstr("nothing was begun")) << command;
-    EXPECT_EQ(finished.out, "") << command;
+    EXPECT_THAT(finished.out, HasSubstr("\"code\": \"interrupted\"")) << command;
     EXPECT_TRUE(second.leaves_nothing()) << command;
     EXPECT_FALSE(std::filesystem::exists(assay_.file("second"))) << command;
 

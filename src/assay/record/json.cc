@@ -228,7 +228,7 @@ Status check_schema(const JsonField& root) {
   if (schema == kRecordSchema || schema.starts_with(std::string(kRecordSchema) + ".")) return {};
   const bool newer = schema.starts_with("assay.record/");
   return fail(
-      field.error(newer ? ErrorCode::unsupported : ErrorCode::invalid_input,
+      field.error(ErrorCode::invalid_input,
                   fmt::format("'{}' is not read here; {} is{}", sanitize(schema, 80), kRecordSchema,
                               newer ? ": a newer assay wrote this file" : "")));
 }
