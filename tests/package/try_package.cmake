@@ -13,7 +13,7 @@ endforeach()
 # A table of two shapes, by the installed program.
 set(assay "${prefix}/bin/assay")
 run("${assay}" sweep --shape "m=4|8,n=192,k=128,dtype=f32,layout=tn" --provider native_cpu openblas
-  --lock-dir "${WORK}/locks" --cache-dir "${WORK}/cache" --threads 1 --budget 2s --processes 2
+  --lock-dir "${WORK}/locks" --cache-dir "${WORK}/cache" --budget 2s --processes 2
   --output-dir "${WORK}/run" --save-table "${WORK}/two.assay")
 expect("the sweep" "table .*two.assay: 2 shapes, ")
 run("${assay}" table show "${WORK}/two.assay")

@@ -62,9 +62,9 @@ Result<Owner> read_owner(Database& database) {
 
 Status check_owner(Database& database) {
   // All three of one moment: another process may be making the tables.
-  ASSAY_TRY(database.execute("BEGIN"));
+  ASSAY_TRY(database.execute("SAVEPOINT owner"));
   const auto read = read_owner(database);
-  (void)database.execute("COMMIT");
+  (void)database.execute("RELEASE owner");
   if (!read) return fail(read.error());
   const auto [owner, tables, version] = *read;
   const std::string place = sanitize(database.path(), 300);
