@@ -135,20 +135,25 @@ TEST(AttacksTest, ACheatThatLeadsTakesNobodyWithIt) {
 
 // Many launches to a burst, and none of them is one that nobody can look at, or that finds its
 // result where an earlier one left it.
-class LeftOutTest : public ::testing::TestWithParam<std::string> {};
+struct LeftOut {
+  std::string condition, kernel;
+};
+
+class LeftOutTest : public ::testing::TestWithParam<LeftOut> {};
 
 TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
   const AssayProgram assay;
   const testing::Finished finished = assay.run(
       {"sweep", "--shape", "m=4,n=16,k=16,dtype=f32,layout=tt", "--provider", "cpp_source",
        "--threads", "1", "--budget", "2s", "--processes", "3", "--output-dir", "run", "--condition",
-       GetParam(), "--kernels", AssayProgram::source("tests/faults/candidates/good.cc"),
-       AssayProgram::source("tests/attacks/kernels/20_overwritten_launches.cc")});
+       "cache=" + GetParam().condition, "--kernels",
+       AssayProgram::source("tests/faults/candidates/good.cc"),
+       AssayProgram::source("tests/attacks/kernels/" + GetParam().kernel + ".cc")});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const auto record = load_record(assay.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;
   const ProblemRecord& problem = record->problems.at(0);
-  const KernelOutcome* kernel = testing::find_kernel(problem, "overwritten_launches");
+  const KernelOutcome* kernel = testing::find_kernel(problem, GetParam().kernel.substr(3));
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("timed launch"));
   ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
@@ -156,8 +161,10 @@ TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Conditions, LeftOutTest,
-                         ::testing::Values("cache=cold_weights", "cache=warm", "cache=cold"),
-                         [](const auto& test) { return test.param.substr(6); });
+                         ::testing::Values(LeftOut{"cold_weights", "20_overwritten_launches"},
+                                           LeftOut{"cold", "20_overwritten_launches"},
+                                           LeftOut{"warm", "21_repeated_inputs"}),
+                         [](const auto& test) { return test.param.condition; });
 
 TEST(AttacksTest, ALookedUpShapeIsCaughtByAnyOther) {
   const AssayProgram assay;
