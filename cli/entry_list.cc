@@ -76,6 +76,32 @@ Json value_json(const Value& value) {
   return std::visit([](const auto& one) { return Json(one); }, value);
 }
 
+std::string names_text(const BroughtEntry& brought) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < brought.kernels.size() && i < kShownKernels; ++i)
+    names.push_back(brought.kernels[i].name());
+  std::string text = names.empty() ? "" : ": " + join(names, ", ");
+  if (brought.kernels.size() > kShownKernels)
+    text += fmt::format(" and {} more (--json)", brought.kernels.size() - kShownKernels);
+  return text;
+}
+
+// A plug-in describes its kernels itself: what each of its rules takes, once.
+std::string text_of_plugin(const BroughtEntry& brought, const report::TextStyle& style) {
+  std::vector<std::string> rules;
+  for (const KernelMetadata& kernel : brought.kernels)
+    if (std::string rule = rule_text(kernel.rule()); std::ranges::find(rules, rule) == rules.end())
+      rules.push_back(std::move(rule));
+  std::string out;
+  for (const std::string& rule : rules) out += line_text({"takes", sanitize(rule, 4000)}, style);
+  return out +
+         line_text({"kernels",
+                    sanitize(fmt::format("{}{}", report::thousands(std::ssize(brought.kernels)),
+                                         names_text(brought)),
+                             4000)},
+                   style);
+}
+
 std::string text_of(const BroughtEntry& brought, const report::TextStyle& style) {
   const KernelEntry& entry = brought.entry;
   std::string out;
@@ -83,6 +109,7 @@ std::string text_of(const BroughtEntry& brought, const report::TextStyle& style)
     out += line_text({label, sanitize(text, 4000)}, style);
   };
   line("entry", fmt::format("{}   {}, {}", entry.name, provider_of(brought), entry.origin));
+  if (!entry.rule) return out + text_of_plugin(brought, style);
   line("takes", rule_text(*entry.rule));
   line("called", fmt::format("{}({})", entry.entry, join(entry.args, ", ")));
   if (!entry.prepare_entry.empty())
@@ -93,16 +120,10 @@ std::string text_of(const BroughtEntry& brought, const report::TextStyle& style)
     line("tunable", fmt::format("{}: {}", tunable.name, values_text(tunable.values)));
   for (const auto& [text, expression] : entry.constraints)
     line("needs", text + (asks_the_shape(entry, expression) ? "   (asked of each shape)" : ""));
-  std::vector<std::string> names;
-  for (size_t i = 0; i < brought.kernels.size() && i < kShownKernels; ++i)
-    names.push_back(brought.kernels[i].name());
-  std::string kernels =
-      fmt::format("{} of {} point{} legal", report::thousands(std::ssize(brought.kernels)),
-                  report::thousands(points_of(entry)), points_of(entry) == 1 ? "" : "s");
-  if (!names.empty()) kernels += ": " + join(names, ", ");
-  if (brought.kernels.size() > kShownKernels)
-    kernels += fmt::format(" and {} more (--json)", brought.kernels.size() - kShownKernels);
-  line("kernels", kernels);
+  line("kernels",
+       fmt::format("{} of {} point{} legal{}", report::thousands(std::ssize(brought.kernels)),
+                   report::thousands(points_of(entry)), points_of(entry) == 1 ? "" : "s",
+                   names_text(brought)));
   return out;
 }
 
@@ -123,7 +144,7 @@ Json json_of(const BroughtEntry& brought) {
                {"source", entry.source.string()},
                {"origin", entry.origin},
                {"entry", entry.entry},
-               {"rule", entry.rule->to_json()},
+               {"rule", entry.rule ? entry.rule->to_json() : Json(nullptr)},
                {"args", entry.args},
                {"tunables", std::move(tunables)},
                {"constraints", std::move(constraints)},

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -85,11 +86,12 @@ class WhyCommand : public Command {
                   suite.problems.size());
     request.problems = suite.problems;
     request.suite = suite.name;
-    request.kernels = files_;
+    const std::vector<std::string> plugins = std::exchange(request.kernels, files_);
     // A file that is named is both where to look and what is meant.
     std::vector<std::vector<std::string>> families(words_.size());
     for (size_t i = 0; i < words_.size(); ++i)
       if (is_file(words_[i])) request.kernels.push_back(words_[i]);
+    request.kernels.insert(request.kernels.end(), plugins.begin(), plugins.end());
     ASSAY_TRY(const auto files, read_user_files(request.kernels));
     for (size_t i = 0, file = files_.size(); i < words_.size(); ++i)
       if (is_file(words_[i])) families[i] = files[file++].families;

@@ -171,6 +171,20 @@ TEST_F(Plugins, ACrashInALaunchIsAnEnding) {
   EXPECT_THAT(ran.out, HasSubstr("crashed in verify (SIGSEGV)"));
 }
 
+TEST_F(Plugins, KernelsShowsWhatOneBecame) {
+  const std::string plugin = build("good.c");
+  const Finished shown = program_.run({"kernels", "--kernels", plugin});
+  EXPECT_EQ(shown.code(), 0) << shown.out << shown.err;
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr("b f32 column-major prepared"), HasSubstr("alpha and beta"),
+                    HasSubstr("3: strided_unroll1_fastfalse")));
+  const Finished json = program_.run({"kernels", "--kernels", plugin, "--json"});
+  const auto parsed = parse_json(json.out, "kernels");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ((*parsed)["entries"][0]["rule"], nullptr);
+  EXPECT_EQ((*parsed)["entries"][0]["kernels"].size(), 3u);
+}
+
 TEST_F(Plugins, NamesAreLookedForAlongThePath) {
   std::filesystem::create_directories(program_.file("plugins"));
   std::filesystem::rename(program_.file(build("good.c")), program_.file("plugins/libgood.so"));

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
-#include "assay/report/sweep_parts.h"
 #include "assay/report/model_lines.h"
+#include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
 namespace assay::report {

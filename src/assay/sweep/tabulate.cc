@@ -121,7 +121,8 @@ class Tabulator {
 
   // None where a kernel has no code of its own.
   Result<std::optional<TableBlob>> fetch_code(const TableKernel& kernel, const Problem& problem) {
-    ASSAY_TRY(Child* const worker, crew_.builder());
+    ASSAY_TRY(Child* const worker,
+              crew_.builder_of(kernel.metadata.provider(), kernel.metadata.family()));
     const Json message = {{"do", "compile"},
                           {"problem", problem.to_json()},
                           {"operation", problem.operation()},
