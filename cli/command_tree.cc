@@ -12,8 +12,8 @@
 namespace assay::cli {
 namespace {
 
-// "SUITE|FILE": what a value is called says what can be completed for it. Words in small letters
-// stand for themselves.
+// "SUITE|FILE": what a value is called says what can be completed for it, and so does the list of
+// words that a validator allows: "FORMAT:{md,csv}". Words in small letters stand for themselves.
 class Kinds {
  public:
   explicit Kinds(const CommandLine& line) {
@@ -22,14 +22,22 @@ class Kinds {
     for (const auto& command : line.commands()) commands_.emplace_back(command->name());
   }
 
-  ValueKinds of(const std::string& value) const {
+  ValueKinds of(const std::string& type) const {
     ValueKinds kinds;
+    const std::string value = type.substr(0, type.find(':'));
+    if (const auto open = type.find(":{"); open != std::string::npos) {
+      const auto end = std::min(type.find('}', open), type.size());
+      for (const std::string_view word :
+           split(std::string_view(type).substr(open + 2, end - open - 2), ','))
+        kinds.words.emplace_back(word);
+      return kinds;
+    }
     const auto add = [&](const std::vector<std::string>& words) {
       kinds.words.insert(kinds.words.end(), words.begin(), words.end());
     };
     for (const std::string_view part : split(value, '|')) {
-      if (part == "FILE") kinds.files = true;
-      if (part == "DIR" || part == "RUN") kinds.folders = true;
+      if (part == "FILE" || part == "RUN" || part == "RECORD") kinds.files = true;
+      if (part == "DIR") kinds.folders = true;
       if (part == "PROVIDER") add(providers_);
       if (part == "SUITE") add(suites_);
       if (part == "COMMAND") add(commands_);
@@ -55,7 +63,7 @@ FlagEntry describe(const CLI::Option& option, const Kinds& kinds) {
     // What validators add follows a colon.
     const std::string type = option.get_type_name();
     entry.value = type.substr(0, type.find(':'));
-    entry.kinds = kinds.of(entry.value);
+    entry.kinds = kinds.of(type);
     // A list takes several words at once unless it was told not to.
     entry.several = option.get_items_expected_max() > 1 &&
                     (option.get_allow_extra_args() || entry.names.empty());

@@ -82,6 +82,7 @@ TEST(CommandTreeTest, ItIsTheProgramAsItIs) {
   EXPECT_TRUE(flag(command("sweep"), "--provider").several);
   EXPECT_THAT(flag(command("sweep"), "--suite").kinds.words, Contains("decode"));
   EXPECT_THAT(flag(race, "--preparation").kinds.words, ::testing::ElementsAre("none", "allowed"));
+  EXPECT_THAT(flag(command("report"), "--format").kinds.words, Contains("html"));
   EXPECT_EQ(flag(race, "--margin").otherwise, "1%");
   EXPECT_TRUE(flag(race, "--watch").value.empty());
   EXPECT_EQ(flag(program(), "--color").value, "auto|always|never");

@@ -43,6 +43,7 @@ std::span<const EnvironmentVariable> environment_variables() {
        "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay."},
       {"ASSAY_DEVICE", "What to run on, where --device does not say."},
       {"ASSAY_LOCK_DIR", "Where commands that measure lock each other out."},
+      {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
       {"NO_COLOR", "Set: no colours."},
   };

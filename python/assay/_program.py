@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Sequence
 
-from .errors import InputError, error_of_exit
+from .errors import Error, InputError, error_of_exit
 
 BINARY = Path(__file__).resolve().parent / "bin" / "assay"
 
@@ -70,6 +70,20 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
         process.communicate()
 
 
+def _parse(printed: bytes) -> Any:
+    """What was printed, if all of it was."""
+    try:
+        return json.loads(printed)
+    except ValueError:
+        return None
+
+
+def _failure(exit_code: int, result: Any, errors: bytes) -> Error:
+    if isinstance(result, dict) and result.get("schema") == "assay.error/1":
+        return error_of_exit(exit_code, result["error"]["message"])
+    return error_of_exit(exit_code, _sentence(errors, exit_code), result)
+
+
 def _sentence(errors: bytes, exit_code: int) -> str:
     text = errors.decode("utf-8", "replace").strip()
     at = text.rfind("assay: ")
@@ -107,12 +121,9 @@ def run(
         _stop(process)
         raise
     exit_code = process.returncode
-    result: Any = None
-    if printed.strip():
-        result = json.loads(printed)
-    if exit_code not in accepted or result is None:
-        message = _sentence(errors or b"", exit_code)
-        raise error_of_exit(exit_code if exit_code >= 0 else 5, message, result)
+    result = _parse(printed)
+    if exit_code not in accepted or result is None or "error" in result:
+        raise _failure(exit_code, result, errors or b"")
     return Output(exit_code, result)
 
 

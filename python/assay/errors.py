@@ -93,5 +93,7 @@ def error_of(code: str, message: str) -> Error:
 
 
 def error_of_exit(exit_code: int, message: str, result: Any = None) -> Error:
-    """The exception for an exit code of the program."""
+    """The exception for an exit code of the program; below 0, the signal that ended it."""
+    if exit_code < 0:
+        exit_code = MachineError.exit_code
     return _BY_EXIT.get(exit_code, MachineError)(message, exit_code, result)

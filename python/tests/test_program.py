@@ -77,6 +77,8 @@ class Races(InAFolder):
         self.assertIsNone(race.verdict)
         self.assertIsNone(race.record)
         self.assertIn("k % 7", race.reason)
+        with self.assertRaisesRegex(assay.Unsupported, "gpu"):
+            assay.race("picky.cc", SHAPE, device="gpu")
 
     def test_kernels_of_the_catalog_race_too(self):
         kernels = assay.get_kernels(SHAPE, providers="native_cpu")
