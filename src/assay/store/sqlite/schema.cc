@@ -48,25 +48,16 @@ CREATE INDEX results_kernel_id ON results (kernel_id);
 )",
 };
 
-struct Owner {
-  std::int64_t application = 0, tables = 0, version = 0;
-};
-
-Result<Owner> read_owner(Database& database) {
-  Owner owner;
-  ASSAY_TRY(owner.application, database.integer("PRAGMA application_id"));
-  ASSAY_TRY(owner.tables, database.integer("SELECT count(*) FROM sqlite_master"));
-  ASSAY_TRY(owner.version, database.integer("PRAGMA user_version"));
-  return owner;
-}
+// One statement, and so one moment: another process may be making the tables.
+constexpr const char* kOwner =
+    "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) "
+    "FROM pragma_application_id, pragma_user_version";
 
 Status check_owner(Database& database) {
-  // All three of one moment: another process may be making the tables.
-  ASSAY_TRY(database.execute("SAVEPOINT owner"));
-  const auto read = read_owner(database);
-  (void)database.execute("RELEASE owner");
-  if (!read) return fail(read.error());
-  const auto [owner, tables, version] = *read;
+  ASSAY_TRY(Statement select, database.prepare(kOwner));
+  ASSAY_TRY(select.step().map([](bool) {}));
+  const std::int64_t owner = select.integer(), version = select.integer();
+  const std::int64_t tables = select.integer();
   const std::string place = sanitize(database.path(), 300);
   if (owner != kApplicationId && (owner != 0 || tables > 0 || version != 0))
     return fail(ErrorCode::invalid_input,
