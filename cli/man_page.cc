@@ -45,6 +45,16 @@ std::string roff(std::string_view text) {
   return out;
 }
 
+// Text that is filled into lines: long lists of words may be broken behind commas and bars.
+std::string prose(std::string_view text) {
+  std::string out;
+  for (const char c : roff(text)) {
+    out += c;
+    if (c == ',' || c == '|') out += "\\:";
+  }
+  return out;
+}
+
 std::string upper(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c == ' ' ? '-' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
@@ -76,7 +86,7 @@ void add_flags(const std::vector<FlagEntry>& flags, std::string& out) {
   for (const FlagEntry& flag : flags) {
     const bool says_default = flag.help.find("(default") != std::string::npos;
     out += fmt::format(
-        ".TP\n{}\n{}{}{}\n", head_text(flag), roff(flag.help),
+        ".TP\n{}\n{}{}{}\n", head_text(flag), prose(flag.help),
         flag.otherwise.empty() || says_default ? "" : roff(" (default: " + flag.otherwise + ")"),
         flag.required ? roff(" (required)") : "");
   }

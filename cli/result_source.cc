@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 std::vector<ProviderResults> results_of(const RunRecord& record, const std::string& path,
                                         const fs::path& folder) {
   std::error_code failed;
-  const fs::path seen = fs::proximate(fs::absolute(path), fs::absolute(folder.empty() ? fs::path(".") : folder), failed);
+  const fs::path seen = fs::proximate(path, folder.empty() ? fs::path(".") : folder, failed);
   BestOfProviders best;
   for (const ProblemRecord& problem : record.problems)
     best.add(problem, failed ? path : seen.string());
