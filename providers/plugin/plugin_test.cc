@@ -84,7 +84,8 @@ TEST_F(Plugin, WhatIsWrongWithADescriptorIsASentence) {
       {"CASE_BAD_JSON", "kernels[0].metadata:1:"},
       {"CASE_NOT_AN_OBJECT", "kernels[0].metadata:1:1: a kernel is a map"},
       {"CASE_NO_NAME", "kernels[0].metadata:1:1: has no field 'name'"},
-      {"CASE_UNKNOWN_FIELD", "dtyp: there is no field 'dtyp'; did you mean 'dtype'?"},
+      {"CASE_UNKNOWN_FIELD",
+       "kernels[0].metadata:1:20: there is no field 'dtyp'; did you mean 'dtype'?"},
       {"CASE_PREPARE_WITHOUT_HOOK", "its metadata has prepare, and the hook is null"},
       {"CASE_FAILS", "assay_plugin_v1 returned 3: no licence on \\x1b[31mthis machine"},
   };
@@ -107,8 +108,7 @@ TEST_F(Plugin, OneOfItsKernelsCanBeNamed) {
     for (const Kernel& kernel : found->kernels) list.push_back(kernel.metadata().name());
     return list;
   };
-  EXPECT_THAT(names(file),
-              ElementsAre("strided_unroll1_fastfalse", "strided_unroll2_fastfalse", "packed"));
+  EXPECT_THAT(names(file), ElementsAre("strided_unroll1_fast0", "strided_unroll2_fast0", "packed"));
   EXPECT_THAT(names(file + "::packed"), ElementsAre("packed"));
   EXPECT_THAT(names(file + "::paked"),
               ElementsAre(HasSubstr("there is no kernel 'paked'; did you mean 'packed'?")));
@@ -223,7 +223,7 @@ TEST_F(Plugin, AManifestNamesAPluginAndNoMore) {
   const auto wrong = read("dtype: f32");
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message,
-              HasSubstr("m.yaml:1:27: [0].dtype: a plug-in describes its kernels itself"));
+              HasSubstr("m.yaml:1:28: [0].dtype: a plug-in describes its kernels itself"));
   EXPECT_THAT(wrong.error().message, Not(HasSubstr("good.so:")));
 }
 

@@ -143,12 +143,12 @@ class LeftOutTest : public ::testing::TestWithParam<LeftOut> {};
 
 TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
   const AssayProgram assay;
-  const testing::Finished finished = assay.run(
-      {"sweep", "--shape", "m=4,n=16,k=16,dtype=f32,layout=tt", "--provider", "cpp_source",
-       "--threads", "1", "--budget", "2s", "--processes", "3", "--output-dir", "run", "--condition",
-       "cache=" + GetParam().condition, "--kernels",
-       AssayProgram::source("tests/faults/candidates/good.cc"),
-       AssayProgram::source("tests/attacks/kernels/" + GetParam().kernel + ".cc")});
+  const testing::Finished finished =
+      assay.run({"sweep", "--shape", "m=4,n=16,k=16,dtype=f32,layout=tt", "--provider",
+                 "cpp_source", "--threads", "1", "--budget", "2s", "--processes", "3",
+                 "--output-dir", "run", "--condition", "cache=" + GetParam().condition, "--kernels",
+                 AssayProgram::source("tests/faults/candidates/good.cc"),
+                 AssayProgram::source("tests/attacks/kernels/" + GetParam().kernel + ".cc")});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const auto record = load_record(assay.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;

@@ -93,7 +93,7 @@ TEST_F(Plugins, CheckPassesAGoodOneAndSaysWhatItLookedAt) {
 
 TEST_F(Plugins, CheckFailsWhatDoesNotConformAndGoesOn) {
   const std::pair<const char*, const char*> cases[] = {
-      {"CASE_WRONG", "kernel with 1 thread: uniform: launch 1: out["},
+      {"CASE_WRONG", "kernel with 1 thread: exact: launch 1: out["},
       {"CASE_WRITES_OUTSIDE", "wrote outside operand out"},
       {"CASE_CRASHES_WHEN_LAUNCHED", "killed by signal 11 (SIGSEGV)"},
       {"CASE_DEVICE_STEP", "added a step for a device"},
@@ -125,13 +125,13 @@ TEST_F(Plugins, TheHandbooksOwnConforms) {
 
 TEST_F(Plugins, ItsKernelsRunAsAnyOthers) {
   const std::string plugin = build("good.c");
-  const Finished ran = run_kernel(plugin, "strided_unroll2_fastfalse", "out");
+  const Finished ran = run_kernel(plugin, "strided_unroll2_fast0", "out");
   ASSERT_EQ(ran.code(), 0) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("plugin/strided_unroll2_fastfalse"), HasSubstr("right")));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("plugin/strided_unroll2_fast0"), HasSubstr("right")));
   const auto record = load_record(program_.file("out/record.json"));
   ASSERT_TRUE(record) << record.error().message;
   const KernelOutcome* kernel =
-      testing::find_kernel(record->problems.front(), "strided_unroll2_fastfalse");
+      testing::find_kernel(record->problems.front(), "strided_unroll2_fast0");
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(kernel->provider, "plugin");
   EXPECT_EQ(kernel->artifact_facts.json()["sha256"], *sha256_of_file(program_.file(plugin)));
@@ -160,7 +160,7 @@ TEST_F(Plugins, OneRacesThePoolLikeAnyFileAndInAManifest) {
   EXPECT_EQ(swept.code(), 0) << swept.out << swept.err;
   const auto record = load_record(program_.file("out/record.json"));
   ASSERT_TRUE(record) << record.error().message;
-  EXPECT_NE(testing::find_kernel(record->problems.front(), "strided_unroll1_fastfalse"), nullptr);
+  EXPECT_NE(testing::find_kernel(record->problems.front(), "strided_unroll1_fast0"), nullptr);
 }
 
 // It crashes when it is proven: an ending like any other kernel's.
@@ -175,9 +175,8 @@ TEST_F(Plugins, KernelsShowsWhatOneBecame) {
   const std::string plugin = build("good.c");
   const Finished shown = program_.run({"kernels", "--kernels", plugin});
   EXPECT_EQ(shown.code(), 0) << shown.out << shown.err;
-  EXPECT_THAT(shown.out,
-              AllOf(HasSubstr("b f32 column-major prepared"), HasSubstr("alpha and beta"),
-                    HasSubstr("3: strided_unroll1_fastfalse")));
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("b f32 column-major prepared"),
+                               HasSubstr("alpha and beta"), HasSubstr("3: strided_unroll1_fast0")));
   const Finished json = program_.run({"kernels", "--kernels", plugin, "--json"});
   const auto parsed = parse_json(json.out, "kernels");
   ASSERT_TRUE(parsed) << parsed.error().message;

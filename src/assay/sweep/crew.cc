@@ -59,7 +59,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   options.role = "worker";
   options.program = request_.program;
   options.environment = worker_environment(request_);
-  // Of processes that run candidates: what measures ceilings fills three caches, and some are large.
+  // Of processes that run candidates: what measures ceilings fills three caches, and some are
+  // large.
   options.memory_limit_bytes = kind.confined ? request_.memory_limit_bytes : 0;
   options.cancel_fd = request_.cancel_fd;
   options.guard = kind.confined ? ChildOptions::Guard::confining : ChildOptions::Guard::present;

@@ -1,7 +1,7 @@
 // assay: {entry: repeated_inputs, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
 //
-// Once it has been proven, leaves out each launch whose inputs are those of the launch before: where
-// they share an output, the result is there already.
+// Once it has been proven, leaves out each launch whose inputs are those of the launch before:
+// where they share an output, the result is there already.
 #include <cstdint>
 
 #include "right.h"
