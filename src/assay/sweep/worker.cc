@@ -119,6 +119,7 @@ class Worker {
     for (const char* key : {"cache", "folder"})
       if (std::string path = json.value(key, std::string()); !path.empty())
         harness.paths.push_back(std::move(path));
+    may_run_guests_ = json.value("confine", false);
     cache_path_ = json.value("cache", std::string());
     cache_folder_.reset(::open(cache_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const Confinement confinement =
@@ -190,6 +191,9 @@ class Worker {
 
   Status welcome(Guest& guest) {
     if (guest.here) return {};
+    if (!may_run_guests_)
+      return fail(ErrorCode::internal, "{}: its code is not for a process with all its rights",
+                  guest.entry.origin);
     KernelEntry entry = guest.entry;
     if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
       entry.source = fmt::format("/proc/self/fd/{}", guest.open_file.get());
@@ -477,6 +481,7 @@ class Worker {
   int threads_ = 1;
   Catalog catalog_;
   std::vector<Guest> guests_;
+  bool may_run_guests_ = false;  // Once this process has given up its rights.
   std::unique_ptr<WorkerProblem> problem_;
 };
 
