@@ -81,5 +81,5 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME assay-dev)
 set(CPACK_DEBIAN_DEV_FILE_NAME "assay-dev_${PROJECT_VERSION}_${architecture}.deb")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   "g++, libexpected-dev, libfmt-dev, nlohmann-json3-dev, libssl-dev, libxxhash-dev")
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "assay, libyaml-cpp-dev, libzstd-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "assay, libyaml-cpp-dev, libzstd-dev, libsqlite3-dev")
 include(CPack)

@@ -76,7 +76,11 @@ void each_choice(const TableState& table, const Problem& problem,
   }
   const TableState::Kind* kind = table.find_kind(digest.kind);
   if (kind == nullptr) return;
-  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures_of(problem).span()))
+  // The nearest will nearly always do: all are put in order only where it does not.
+  const Measures measures = measures_of(problem);
+  const SizeIndex::Hit nearest = kind->index.nearest(measures.span());
+  if (offer(kind->problems[nearest.point], ChoiceRule::nearest, nearest.distance)) return;
+  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures.span()))
     if (offer(kind->problems[hit.point], ChoiceRule::nearest, hit.distance)) return;
 }
 
@@ -176,11 +180,7 @@ Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) 
     return exact_choice(table, *found);
   if (const TableState::Kind* kind = table.find_kind(digest.kind); kind != nullptr && !found) {
     // Nearly always the nearest one's winner can; then this is all, and nothing is allocated.
-    std::array<int64_t, SizeIndex::kMostDimensions> sizes{};
-    size_t count = 0;
-    for (const auto& [name, size] : problem.dimensions())
-      if (count < sizes.size()) sizes[count++] = size;
-    const SizeIndex::Hit hit = kind->index.nearest(std::span(sizes).first(count));
+    const SizeIndex::Hit hit = kind->index.nearest(measures_of(problem).span());
     const uint32_t tuned = kind->problems[hit.point];
     const TableChoice& winner = table.contents().problems[tuned].choices.front();
     const auto& kernel = table.kernels()[winner.kernel].kernel;
