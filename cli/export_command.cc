@@ -9,6 +9,7 @@ namespace {
 
 std::vector<std::unique_ptr<ExportMode>> all_modes() {
   std::vector<std::unique_ptr<ExportMode>> modes;
+  modes.push_back(make_export_winner());
   modes.push_back(make_export_format());
   return modes;
 }
