@@ -9,8 +9,8 @@ namespace {
 
 std::vector<std::unique_ptr<ExportMode>> all_modes() {
   std::vector<std::unique_ptr<ExportMode>> modes;
-  modes.push_back(make_export_winner());
   modes.push_back(make_export_format());
+  modes.push_back(make_export_winner());
   return modes;
 }
 

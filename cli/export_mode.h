@@ -26,7 +26,7 @@ class ExportMode {
   virtual Result<int> run(Context& context, const ExportRequest& request) = 0;
 };
 
-std::unique_ptr<ExportMode> make_export_winner();  // A winner's source, with a caller.
 std::unique_ptr<ExportMode> make_export_format();  // Results in the form of another tool.
+std::unique_ptr<ExportMode> make_export_winner();  // A winner's source, with a caller.
 
 }  // namespace assay::cli
