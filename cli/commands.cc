@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/replay_command.h"
 
 namespace assay::cli {
 
@@ -9,6 +10,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_compare_command());
   commands.push_back(make_report_command());
   commands.push_back(make_history_command());
+  commands.push_back(make_replay_command());
   commands.push_back(make_run_command());
   commands.push_back(make_table_command());
   commands.push_back(make_why_command());

@@ -10,6 +10,7 @@ namespace {
 std::vector<std::unique_ptr<ExportMode>> all_modes() {
   std::vector<std::unique_ptr<ExportMode>> modes;
   modes.push_back(make_export_format());
+  modes.push_back(make_export_winner());
   return modes;
 }
 

@@ -27,5 +27,6 @@ class ExportMode {
 };
 
 std::unique_ptr<ExportMode> make_export_format();  // Results in the form of another tool.
+std::unique_ptr<ExportMode> make_export_winner();  // A winner's source, with a caller.
 
 }  // namespace assay::cli

@@ -7,20 +7,22 @@
 
 #include "assay/base/text.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_copies.h"
 #include "cli/progress.h"
 #include "cli/run_files.h"
 
 namespace assay::cli {
 namespace {
 
-// Hands everything on. Of each shape that is done it writes the log, and keeps what the run's end
-// is told by.
+// Hands everything on. It sets the users' files aside, writes the log of each shape that is done,
+// and keeps what the run's end is told by.
 class RunFiles : public sweep::Observer {
  public:
-  RunFiles(sweep::Observer& next, const std::filesystem::path& folder)
-      : next_(next), folder_(folder) {}
+  RunFiles(sweep::Observer& next, const std::filesystem::path& folder, const KernelCopies& kernels)
+      : next_(next), folder_(folder), kernels_(kernels) {}
 
   void on_begin(const Environment& environment, const std::vector<Problem>& problems) override {
+    status_ = kernels_.write(folder_);
     next_.on_begin(environment, problems);
   }
   void on_problem(size_t index, const Problem& problem,
@@ -51,6 +53,7 @@ class RunFiles : public sweep::Observer {
  private:
   sweep::Observer& next_;
   std::filesystem::path folder_;
+  const KernelCopies& kernels_;
   Status status_;
   BestOfProviders best_;
   bool any_launched_ = false;
@@ -68,13 +71,14 @@ Result<DeviceLock> hold_device(Context& context, sweep::Request& request) {
 Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, Keep keep) {
   FinishedRun run;
   sweep::Request request = asked;
+  ASSAY_TRY(const KernelCopies kernels, KernelCopies::read(request.kernels));
   std::optional<DeviceLock> lock;
   if (!request.device_held) {
     ASSAY_TRY(lock, hold_device(context, request));
   }
   {
     const auto progress = make_progress(context.console, request);
-    RunFiles observer(*progress, request.folder);
+    RunFiles observer(*progress, request.folder, kernels);
     auto record = sweep::run(request, observer);
     if (!record && record.error().code == ErrorCode::interrupted)
       return fail(ErrorCode::interrupted,

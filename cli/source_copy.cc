@@ -1,12 +1,18 @@
 #include "cli/source_copy.h"
 
+#include <algorithm>
+
+#include "assay/base/common_folder.h"
 #include "assay/base/file.h"
+#include "assay/base/hash.h"
 #include "assay/base/text.h"
 
 namespace assay::cli {
 namespace {
 
-constexpr size_t kMaxSourceBytes = 16 << 20;
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxSourceBytes = 64 << 20;  // A plug-in may be large.
 constexpr size_t kMaxFiles = 1000;
 
 // The names in #include "..." lines, those under a false #if as well.
@@ -27,40 +33,51 @@ std::vector<std::string> included(std::string_view text) {
 
 }  // namespace
 
-Result<SourceCopy> SourceCopy::read(const std::filesystem::path& file,
-                                    const std::vector<std::string>& sources) {
+Result<SourceCopy> SourceCopy::read(const fs::path& file, const std::vector<std::string>& sources) {
   SourceCopy copy;
-  copy.file_ = std::filesystem::absolute(file).lexically_normal();
+  copy.file_ = fs::absolute(file).lexically_normal();
   copy.root_ = copy.file_.parent_path();
-  std::vector<std::filesystem::path> open = {copy.file_};
+  std::map<fs::path, std::string> texts;
+  std::vector<fs::path> open = {copy.file_};
   open.insert(open.end(), sources.begin(), sources.end());
-  while (!open.empty() && copy.texts_.size() < kMaxFiles) {
-    const std::filesystem::path path = open.back().lexically_normal();
+  while (!open.empty() && texts.size() < kMaxFiles) {
+    const fs::path path = open.back().lexically_normal();
     open.pop_back();
-    const std::string name = path.lexically_relative(copy.root_).string();
-    if (name.empty() || name.starts_with("..") || copy.texts_.contains(name)) continue;
+    if (texts.contains(path)) continue;
     auto text = read_file(path.string(), kMaxSourceBytes);
     if (!text && path != copy.file_) continue;  // Found along -I, or not needed at all.
     if (!text) return fail(std::move(text).error());
-    for (const std::string& other : included(*text)) open.push_back(path.parent_path() / other);
-    copy.texts_.emplace(name, std::move(*text));
+    for (const std::string& other : included(*text))
+      if (!fs::path(other).is_absolute()) open.push_back(path.parent_path() / other);
+    copy.root_ = common_folder(copy.root_, path.parent_path());
+    texts.emplace(path, std::move(*text));
   }
+  for (auto& [path, text] : texts)
+    copy.texts_.emplace(path.lexically_relative(copy.root_).string(), std::move(text));
   return copy;
 }
 
-Result<std::filesystem::path> SourceCopy::write(const std::filesystem::path& folder) const {
+Result<fs::path> SourceCopy::write(const fs::path& folder) const {
   for (const auto& [name, text] : texts_) {
-    const std::filesystem::path path = folder / name;
+    const fs::path path = folder / name;
     ASSAY_TRY(make_directories(path.parent_path().string()));
     ASSAY_TRY(write_file_atomic(path.string(), text));
   }
-  return folder / file_.lexically_relative(root_);
+  return folder / file_name();
 }
 
-std::vector<std::filesystem::path> SourceCopy::files() const {
-  std::vector<std::filesystem::path> files;
+fs::path SourceCopy::file_name() const { return file_.lexically_relative(root_); }
+
+std::vector<fs::path> SourceCopy::files() const {
+  std::vector<fs::path> files;
   for (const auto& [name, text] : texts_) files.push_back(root_ / name);
   return files;
+}
+
+std::map<std::string, std::string> SourceCopy::sha256() const {
+  std::map<std::string, std::string> hashes;
+  for (const auto& [name, text] : texts_) hashes[name] = sha256_hex(text);
+  return hashes;
 }
 
 }  // namespace assay::cli

@@ -15,18 +15,21 @@ namespace assay::cli {
 class SourceCopy {
  public:
   // `file`: what the user named; `sources`: what it needs besides. Files that these include by
-  // #include "..." belong to it where they lie below the file's folder.
+  // #include "..." belong to it where they are found beside the file that does; headers along -I do
+  // not.
   static Result<SourceCopy> read(const std::filesystem::path& file,
                                  const std::vector<std::string>& sources);
 
   // Writes it below `folder`, as it lay; returns where the file itself is then.
   Result<std::filesystem::path> write(const std::filesystem::path& folder) const;
 
-  std::vector<std::filesystem::path> files() const;  // Absolute.
+  std::filesystem::path file_name() const;            // Of the file itself, below the folder.
+  std::vector<std::filesystem::path> files() const;   // Absolute.
+  std::map<std::string, std::string> sha256() const;  // By name below the folder.
   bool operator==(const SourceCopy&) const = default;
 
  private:
-  std::filesystem::path root_, file_;
+  std::filesystem::path root_, file_;         // root_: the folder that all of them lie below.
   std::map<std::string, std::string> texts_;  // By path below root_.
 };
 

@@ -4,7 +4,6 @@
 
 #include "assay/base/dynamic_library.h"
 #include "assay/input/manifest.h"
-#include "shim.h"
 
 namespace assay::cpp_source {
 namespace {
@@ -43,11 +42,13 @@ Result<Slot> slot_of_tunable(const Design& design, const std::string& name) {
   return fail(ErrorCode::internal, "'{}' has no value", name);
 }
 
-Result<Slot> slot_of(const CallBinding& call, const std::string& name) {
+}  // namespace
+
+Result<Slot> slot_of(const CallValues& call, const std::string& name) {
   using Kind = input::Argument::Kind;
   const auto argument = input::find_argument(call.entry, name);
   if (!argument) return fail(ErrorCode::internal, "'{}' means nothing", name);
-  const Problem& problem = call.binding.problem;
+  const Problem& problem = call.problem;
   const auto operands = problem.operands();
   const Operand* operand = problem.find_operand(argument->operand);
   const auto places = static_cast<int64_t>(operands.size());
@@ -69,14 +70,12 @@ Result<Slot> slot_of(const CallBinding& call, const std::string& name) {
     case Kind::workspace_bytes:
       return Slot{.integer = static_cast<int64_t>(call.workspace_bytes)};
     case Kind::threads:
-      return Slot{.integer = call.binding.threads};
+      return Slot{.integer = call.threads};
     case Kind::tunable:
       return slot_of_tunable(call.row.design, name);
   }
   return fail(ErrorCode::internal, "'{}' has no value", name);
 }
-
-}  // namespace
 
 Result<HostStep> bind_call(const CallBinding& call) {
   const std::string file = call.binding.artifact.file.string();
@@ -89,9 +88,11 @@ Result<HostStep> bind_call(const CallBinding& call) {
                 call.entry.name, library.error().message);
   Call* function = nullptr;
   ASSAY_TRY(library->load(call.symbol, function));
+  const CallValues values{call.entry, call.row, call.binding.problem, call.binding.threads,
+                          call.workspace_bytes};
   auto slots = std::make_shared<std::vector<Slot>>();
   for (const std::string& name : call.args) {
-    ASSAY_TRY(const Slot slot, slot_of(call, name));
+    ASSAY_TRY(const Slot slot, slot_of(values, name));
     slots->push_back(slot);
   }
   return HostStep{function, std::shared_ptr<const void>(slots, slots->data())};

@@ -115,8 +115,8 @@ class Compiler {
 
   std::vector<std::string> link_flags() const {
     std::vector<std::string> flags = {"-shared", "-fPIC"};
-    std::copy_if(build_.entry.flags.begin(), build_.entry.flags.end(), std::back_inserter(flags),
-                 [](const std::string& flag) { return !for_compiling_alone(flag); });
+    for (std::string& flag : flags_for_linking(build_.entry.flags))
+      flags.push_back(std::move(flag));
     return flags;
   }
 
@@ -191,6 +191,13 @@ std::vector<std::string> default_flags(const Target& target) {
       if (name == feature) flags.push_back(fmt::format("-m{}", name));
   }
   return flags;
+}
+
+std::vector<std::string> flags_for_linking(const std::vector<std::string>& flags) {
+  std::vector<std::string> taken;
+  std::copy_if(flags.begin(), flags.end(), std::back_inserter(taken),
+               [](const std::string& flag) { return !for_compiling_alone(flag); });
+  return taken;
 }
 
 Result<std::string> find_compiler(const std::string& cxx) {

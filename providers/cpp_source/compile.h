@@ -27,6 +27,10 @@ Result<Artifact> compile(const Build& build);
 // -std=c++20 -O3 and what the target has: -march=native where that is this machine.
 std::vector<std::string> default_flags(const Target& target);
 
+// Of a kernel's own flags those that linking takes too: not -ffast-math and its like, which add
+// start-up code that lets the whole process round subnormal numbers to zero.
+std::vector<std::string> flags_for_linking(const std::vector<std::string>& flags);
+
 // The program that `cxx` names, links resolved, found as the shell would in the system's folders.
 // not_found if there is none.
 Result<std::string> find_compiler(const std::string& cxx);

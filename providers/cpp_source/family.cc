@@ -7,6 +7,7 @@
 #include "assay/input/entry_rows.h"
 #include "call.h"
 #include "compile.h"
+#include "export.h"
 #include "shim.h"
 
 namespace assay::cpp_source {
@@ -25,11 +26,27 @@ std::string upper(std::string_view text) {
   return copy;
 }
 
-class SourceFamily final : public Family {
+class SourceFamily final : public Family, public Exportable {
  public:
   explicit SourceFamily(input::EntryRows rows) : rows_(std::move(rows)) {}
 
   std::string_view name() const override { return entry().name; }
+
+  Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
+                                  const ExportOptions& options) const override {
+    const MaskedProblem masked(problem, row.specialised_on());
+    ASSAY_TRY(KernelExport made,
+              export_source({.values = {.entry = entry(),
+                                        .row = row,
+                                        .problem = problem,
+                                        .threads = options.threads,
+                                        .workspace_bytes = rows_.workspace_bytes(
+                                            row.design, problem, options.threads)},
+                             .macros = macros(row, masked),
+                             .target = options.target}));
+    made.prepared_bytes = static_cast<int64_t>(rows_.prepare_bytes(row.design, problem));
+    return made;
+  }
 
  private:
   const KernelEntry& entry() const { return rows_.entry(); }

@@ -5,6 +5,7 @@
 
 #include "assay/op/gemm/gemm.h"
 #include "design.h"
+#include "export.h"
 
 namespace assay::native_cpu {
 namespace {
@@ -14,8 +15,7 @@ struct Bound {
   GemmCall call;
   Tiling tiling;
   KernelFunctions functions;
-  size_t a = 0, b = 0, c = 0, out = 0, workspace = 0, prepared = 0;  // Places in the step's data.
-  bool has_c = false;
+  Places places;  // In the step's data.
 };
 
 void* aligned_pointer(void* pointer) {
@@ -25,12 +25,13 @@ void* aligned_pointer(void* pointer) {
 int launch(const void* state, void* const* data) {
   const auto& bound = *static_cast<const Bound*>(state);
   GemmCall call = bound.call;
-  call.a = data[bound.a];
-  call.b = data[bound.b];
-  call.c = bound.has_c ? data[bound.c] : nullptr;
-  call.d = data[bound.out];
-  call.panels = data[bound.prepared];
-  return bound.functions.run(call, bound.tiling, aligned_pointer(data[bound.workspace]));
+  const Places& places = bound.places;
+  call.a = data[places.a];
+  call.b = data[places.b];
+  call.c = places.has_c ? data[places.c] : nullptr;
+  call.d = data[places.out];
+  call.panels = data[places.prepared];
+  return bound.functions.run(call, bound.tiling, aligned_pointer(data[places.workspace]));
 }
 
 Element element_of(DType dtype) {
@@ -90,12 +91,19 @@ constexpr int64_t kMostPartialResults = 1 << 21;  // 8 MiB of f32.
 // Packing b costs as much as eight rows of arithmetic or more, measured on Zen 4.
 constexpr int64_t kLeastRowsToPackFor = 8;
 
-class GemmFamily final : public Family {
+class GemmFamily final : public Family, public Exportable {
  public:
   explicit GemmFamily(Algorithm algorithm)
       : algorithm_(algorithm), name_(to_string(algorithm)), space_(design_groups(algorithm)) {}
 
   std::string_view name() const override { return name_; }
+
+  Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
+                                  const ExportOptions& options) const override {
+    ASSAY_TRY(const Bound bound, bind(row, problem, options.threads));
+    return export_source(bound.call, bound.tiling, bound.places,
+                         target_of(bound.tiling.isa, bound.tiling.in));
+  }
 
  private:
   Tiling tiling(const KernelMetadata& row, const GemmCall& call, int threads) const {
@@ -164,9 +172,9 @@ class GemmFamily final : public Family {
 
   Status do_prepare(const KernelMetadata& row, const Binding& binding,
                     Prepared& prepared) const override {
-    ASSAY_TRY(const Bound bound, bind(row, binding));
+    ASSAY_TRY(const Bound bound, bind(row, binding.problem, binding.threads));
     GemmCall call = bound.call;
-    call.b = binding.data[bound.b];
+    call.b = binding.data[bound.places.b];
     ASSAY_TRY(const std::span<std::byte> memory,
               prepared.allocate(static_cast<size_t>(bound.functions.prepared_bytes(call))));
     if (bound.functions.prepare(call, memory.data()) != 0)
@@ -181,32 +189,33 @@ class GemmFamily final : public Family {
 
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const override {
-    ASSAY_TRY(Bound bound, bind(row, binding));
+    ASSAY_TRY(Bound bound, bind(row, binding.problem, binding.threads));
     steps.push_back(HostStep{&launch, std::make_shared<const Bound>(bound)});
     return {};
   }
 
-  Result<Bound> bind(const KernelMetadata& row, const Binding& binding) const {
-    ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));
+  Result<Bound> bind(const KernelMetadata& row, const Problem& problem, int threads) const {
+    ASSAY_TRY(const gemm::View view, gemm::view(problem));
     Bound bound;
     bound.call = call_of(view);
-    bound.tiling = tiling(row, bound.call, binding.threads);
+    bound.tiling = tiling(row, bound.call, threads);
     bound.functions = find_kernel(bound.tiling);
     if (!bound.functions || !is_supported(bound.tiling.isa, bound.tiling.in))
       return fail(ErrorCode::unsupported, "this machine has no {}", to_string(bound.tiling.isa));
-    const auto operands = binding.problem.operands();
+    const auto operands = problem.operands();
+    Places& places = bound.places;
     for (size_t i = 0; i < operands.size(); ++i) {
       const std::string& role = operands[i].role;
-      if (role == "a") bound.a = i;
-      if (role == "b") bound.b = i;
-      if (role == "out") bound.out = i;
+      if (role == "a") places.a = i;
+      if (role == "b") places.b = i;
+      if (role == "out") places.out = i;
       if (role == "c") {
-        bound.c = i;
-        bound.has_c = true;
+        places.c = i;
+        places.has_c = true;
       }
     }
-    bound.workspace = operands.size();
-    bound.prepared = operands.size() + 1;
+    places.workspace = operands.size();
+    places.prepared = operands.size() + 1;
     return bound;
   }
 

@@ -1,4 +1,7 @@
+#include <type_traits>
+
 #include "assay/op/gemm/matrix.h"
+#include "export.h"
 #include "gemm.h"
 #include "matrices.h"
 
@@ -94,6 +97,11 @@ std::shared_ptr<const Family> make_family(const char* name, std::shared_ptr<cons
     ASSAY_TRY(auto call, make_call(api, binding));
     return HostStep{&launch<In, Out>, std::move(call)};
   };
+  if constexpr (std::is_same_v<In, float>)
+    routine.export_call = [api](const Problem& problem, const ExportOptions& options) {
+      return export_call(*api,
+                         {.routine = "sgemm", .problem = problem, .threads = options.threads});
+    };
   return make_library_family(name, api->facts(), {std::move(routine)});
 }
 

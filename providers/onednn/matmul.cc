@@ -2,6 +2,7 @@
 
 #include "assay/base/text.h"
 #include "assay/op/gemm/matrix.h"
+#include "export.h"
 #include "gemm.h"
 #include "matrices.h"
 
@@ -172,6 +173,15 @@ class Matmul {
     return {};
   }
 
+  Result<KernelExport> export_source(const Problem& problem, const ExportOptions& options) const {
+    api_->use_threads(options.threads);
+    ASSAY_TRY(const Setup setup, set_up(problem));
+    return export_call(*api_, {.routine = prepared_ ? "matmul_prepared" : "matmul",
+                               .problem = problem,
+                               .threads = options.threads,
+                               .prepared_bytes = prepared_ ? api_->bytes(setup.packed) : 0});
+  }
+
   Result<HostStep> bind(const Binding& binding) const {
     api_->use_threads(binding.threads);
     ASSAY_TRY(const Setup setup, set_up(binding.problem));
@@ -240,6 +250,9 @@ Routine routine_of(const std::shared_ptr<const Api>& api, bool prepared) {
   };
   routine.prepare = [matmul](const KernelMetadata&, const Binding& binding, Prepared& prepared_in) {
     return matmul->prepare(binding, prepared_in);
+  };
+  routine.export_call = [matmul](const Problem& problem, const ExportOptions& options) {
+    return matmul->export_source(problem, options);
   };
   routine.bind = [matmul](const KernelMetadata&, const Binding& binding) {
     return matmul->bind(binding);

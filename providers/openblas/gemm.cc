@@ -1,6 +1,7 @@
 #include "gemm.h"
 
 #include "assay/op/gemm/cblas.h"
+#include "export.h"
 
 namespace assay::openblas {
 namespace {
@@ -32,6 +33,10 @@ Routine gemm_routine(const std::shared_ptr<const Api>& api, const char* name, DT
                      cblas::GemmFunction<In, T>* function) {
   Routine routine = routine_of(name, in, out, check_gemm);
   routine.is_default = true;
+  routine.export_call = [api, called = std::string(name)](const Problem& problem,
+                                                          const ExportOptions& options) {
+    return export_call(*api, called, problem, options);
+  };
   routine.bind = [api, function](const KernelMetadata&,
                                  const Binding& binding) -> Result<HostStep> {
     ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "assay/op/gemm/cblas.h"
+#include "export.h"
 #include "gemm.h"
 
 namespace assay::openblas {
@@ -130,6 +131,10 @@ template <class T>
 Routine gemv_routine(const std::shared_ptr<const Api>& api, const char* name, DType dtype,
                      cblas::GemvFunction<T>* function) {
   Routine routine = routine_of(name, dtype, dtype, check_gemv);
+  routine.export_call = [api, called = std::string(name)](const Problem& problem,
+                                                          const ExportOptions& options) {
+    return export_call(*api, called, problem, options);
+  };
   routine.bind = [api, function](const KernelMetadata&, const Binding& binding) {
     return bind_gemv<T>(api, function, binding);
   };

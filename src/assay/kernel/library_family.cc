@@ -26,7 +26,7 @@ std::vector<DesignGroup> groups_of(const std::vector<Routine>& routines) {
   return groups;
 }
 
-class LibraryFamily final : public Family {
+class LibraryFamily final : public Family, public Exportable {
  public:
   LibraryFamily(std::string name, LibraryFacts library, std::vector<Routine> routines)
       : name_(std::move(name)),
@@ -35,6 +35,16 @@ class LibraryFamily final : public Family {
         space_(groups_of(routines_)) {}
 
   std::string_view name() const override { return name_; }
+
+  Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
+                                  const ExportOptions& options) const override {
+    const Routine* routine = find(row);
+    if (routine == nullptr || !routine->export_call)
+      return fail(ErrorCode::unsupported,
+                  "{} of {} is the library's own code, and its call is not written as source yet",
+                  row.name(), library_.name);
+    return routine->export_call(problem, options);
+  }
 
  private:
   const Routine* find(const KernelMetadata& row) const {

@@ -12,6 +12,7 @@
 
 #include "assay/base/dynamic_library.h"
 #include "assay/base/json.h"
+#include "assay/kernel/export.h"
 #include "assay/kernel/family.h"
 
 namespace assay {
@@ -58,6 +59,8 @@ struct Routine {
   std::function<size_t(const KernelMetadata&, const Problem&, int threads)> workspace_bytes;
   std::function<Status(const KernelMetadata&, const Binding&, Prepared&)> prepare;
   std::function<Result<HostStep>(const KernelMetadata&, const Binding&)> bind;
+  // The call as source; without it the routine is called in place and cannot leave.
+  std::function<Result<KernelExport>(const Problem&, const ExportOptions&)> export_call;
 };
 
 // What a family needs to know of the library itself.

@@ -11,6 +11,7 @@
 #include "assay/base/fd.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/input/manifest.h"
+#include "assay/kernel/export.h"
 #include "assay/kernel/metadata_table.h"
 #include "assay/measure/ceilings.h"
 #include "assay/sweep/confine.h"
@@ -33,16 +34,24 @@ class Worker {
 
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
-    static const std::map<std::string_view, Method> kMethods = {
-        {"init", &Worker::init},       {"discover", &Worker::discover},
-        {"compile", &Worker::compile}, {"bring", &Worker::bring_file},
-        {"conform", &Worker::conform}, {"load", &Worker::load},
-        {"prove", &Worker::prove},     {"rotate", &Worker::rotate},
-        {"open", &Worker::open},       {"round", &Worker::round},
-        {"collect", &Worker::collect}, {"close", &Worker::close},
-        {"unload", &Worker::unload},   {"timer", &Worker::timer},
-        {"intact", &Worker::intact},   {"ceilings", &Worker::ceilings},
-        {"count", &Worker::count}};
+    static const std::map<std::string_view, Method> kMethods = {{"init", &Worker::init},
+                                                                {"discover", &Worker::discover},
+                                                                {"compile", &Worker::compile},
+                                                                {"bring", &Worker::bring_file},
+                                                                {"export", &Worker::export_source},
+                                                                {"conform", &Worker::conform},
+                                                                {"load", &Worker::load},
+                                                                {"prove", &Worker::prove},
+                                                                {"rotate", &Worker::rotate},
+                                                                {"open", &Worker::open},
+                                                                {"round", &Worker::round},
+                                                                {"collect", &Worker::collect},
+                                                                {"close", &Worker::close},
+                                                                {"unload", &Worker::unload},
+                                                                {"timer", &Worker::timer},
+                                                                {"intact", &Worker::intact},
+                                                                {"ceilings", &Worker::ceilings},
+                                                                {"count", &Worker::count}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -266,6 +275,16 @@ class Worker {
     ASSAY_TRY(const Artifact artifact, kernel.compile(problem, device_->target(), context_));
     Answer answer;
     answer.json["artifact"] = artifact.to_json();
+    return answer;
+  }
+
+  Result<Answer> export_source(Message& message) {
+    ASSAY_TRY(const Problem problem, problem_from(message.json));
+    ASSAY_TRY(const Kernel kernel, kernel_from(message.json));
+    ASSAY_TRY(const KernelExport made,
+              export_kernel(kernel, problem, {.target = device_->target(), .threads = threads_}));
+    Answer answer;
+    answer.json["export"] = made.to_json();
     return answer;
   }
 

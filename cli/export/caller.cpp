@@ -1,0 +1,444 @@
+// Calls the exported kernel: is it right, and how long does it take? Needs nothing but a C++20
+// compiler and Linux. What the problem is stands in problem.h.
+//
+//   caller              checks, then times for two seconds
+//   caller --seconds 5  times for longer; 0 only checks
+//
+// Exit codes: 0 right, 1 wrong, 2 the kernel or the machine failed.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "problem.h"
+
+namespace {
+
+using problem::Matrix;
+using problem::Type;
+
+// --- Numbers ------------------------------------------------------------------------------------
+
+std::int64_t bytes_of(Type type) {
+  switch (type) {
+    case Type::f64: return 8;
+    case Type::f32: case Type::s32: return 4;
+    case Type::bf16: case Type::f16: return 2;
+    case Type::s8: return 1;
+  }
+  return 0;
+}
+
+double f16_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double size = exponent == 0    ? std::ldexp(fraction, -24)
+                      : exponent == 31 ? (fraction == 0 ? HUGE_VAL : std::nan(""))
+                                       : std::ldexp(fraction + 1024, exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+template <class T>
+T read_as(const void* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+long double get(const std::byte* at, Type type) {
+  switch (type) {
+    case Type::f64: return read_as<double>(at);
+    case Type::f32: return read_as<float>(at);
+    case Type::bf16: {
+      const std::uint32_t bits = std::uint32_t{read_as<std::uint16_t>(at)} << 16;
+      return read_as<float>(&bits);
+    }
+    case Type::f16: return f16_value(read_as<std::uint16_t>(at));
+    case Type::s8: return read_as<std::int8_t>(at);
+    case Type::s32: return read_as<std::int32_t>(at);
+  }
+  return 0;
+}
+
+// In [-1, 1), with as many bits as the type has; a multiple of 1/128 for the narrow types.
+void put_random(std::byte* at, Type type, std::uint64_t bits) {
+  const int whole = static_cast<int>(bits >> 56) - 128;
+  const float coarse = static_cast<float>(whole) / 128;
+  const auto put = [&](auto number) { std::memcpy(at, &number, sizeof(number)); };
+  switch (type) {
+    case Type::f64: return put(static_cast<double>(bits >> 11) * 0x1p-52 - 1);
+    case Type::f32: return put(static_cast<float>(bits >> 40) * 0x1p-23f - 1);
+    case Type::bf16: return put(static_cast<std::uint16_t>(read_as<std::uint32_t>(&coarse) >> 16));
+    case Type::f16: {
+      // Normal numbers of f16, or zero.
+      const auto f32 = read_as<std::uint32_t>(&coarse);
+      const std::uint32_t exponent = (f32 >> 23 & 255) - 112, sign = f32 >> 16 & 0x8000;
+      return put(static_cast<std::uint16_t>(
+          whole == 0 ? 0 : sign | exponent << 10 | (f32 >> 13 & 1023)));
+    }
+    case Type::s8: return put(static_cast<std::int8_t>(whole));
+    case Type::s32: return put(static_cast<std::int32_t>(whole));
+  }
+}
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {  // SplitMix64: Steele, Lea and Flood, OOPSLA 2014.
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// --- Memory -------------------------------------------------------------------------------------
+
+// Pages of its own, large ones where the system gives them.
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes) {
+    constexpr std::size_t kLarge = std::size_t{2} << 20;
+    bytes_ = (std::max<std::size_t>(bytes, 1) + 2 * kLarge - 1) / kLarge * kLarge;
+    start_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start_ == MAP_FAILED) {
+      std::fprintf(stderr, "caller: no %zu bytes of memory\n", bytes_);
+      std::exit(2);
+    }
+    madvise(start_, bytes_, MADV_HUGEPAGE);
+    const auto address = reinterpret_cast<std::uintptr_t>(start_);
+    data_ = reinterpret_cast<std::byte*>((address + kLarge - 1) / kLarge * kLarge);
+  }
+  ~Memory() { munmap(start_, bytes_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  void* start_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+// Cuts one piece of memory after the other, each a few pages further on, so that not all of them
+// start at the same place of a page.
+class Cutter {
+ public:
+  explicit Cutter(std::byte* start) : at_(start) {}
+  static std::size_t room(std::size_t bytes) { return (bytes + 4095) / 4096 * 4096 + 16 * 4096; }
+  std::byte* take(std::size_t bytes) {
+    std::byte* const piece = at_ + pages_.next() % 16 * 4096;
+    at_ += room(bytes);
+    return piece;
+  }
+
+ private:
+  std::byte* at_;
+  Random pages_{7};
+};
+
+void flush([[maybe_unused]] const std::byte* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__x86_64__)
+  for (std::size_t at = 0; at < bytes; at += 64) _mm_clflush(data + at);
+  _mm_mfence();
+#endif
+}
+
+double last_level_cache_bytes() {
+  for (const int name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+    if (const long bytes = sysconf(name); bytes > 0) return static_cast<double>(bytes);
+  return 0x1p25;
+}
+
+// --- The operand sets ---------------------------------------------------------------------------
+
+// Weights stay cold by rotation: sets of operands of three times the last cache. Where that would
+// take more sets than this, or more memory, each is flushed from the caches after its use.
+constexpr double kCacheMultiple = 3, kMostRotatedBytes = 0x1.8p28, kFlushedBytes = 0x1p27;
+constexpr int kLeastSets = 4, kMostSets = 64, kLeastFlushedSets = 16;
+constexpr std::size_t kOutputBytes = std::size_t{1} << 20;
+constexpr int kWorkspaces = 4;
+
+struct Plan {
+  int sets = kLeastSets;
+  bool flush = false;
+};
+
+Plan plan_of() {
+  Plan plan;
+  double cold = 0;
+  for (const Matrix* matrix : problem::kInputs)
+    if (matrix->cold) cold += static_cast<double>(matrix->bytes);
+  if (cold > 0) {
+    const double bytes = kCacheMultiple * last_level_cache_bytes(), wanted = bytes / cold;
+    plan.flush = wanted > kMostSets || (bytes > kMostRotatedBytes && wanted > kLeastSets);
+    plan.sets = plan.flush ? std::clamp(static_cast<int>(std::min(kFlushedBytes / cold, 1e6)),
+                                        kLeastFlushedSets, kMostSets)
+                           : std::max(kLeastSets, static_cast<int>(wanted) + 1);
+  }
+  plan.sets += plan.sets % 2;
+  return plan;
+}
+
+class Sets {
+ public:
+  explicit Sets(const Plan& plan)
+      : plan_(plan), outputs_(output_ring(plan.sets)), memory_(room()), cutter_(memory_.data()) {
+    Random random(static_cast<std::uint64_t>(
+        std::chrono::steady_clock::now().time_since_epoch().count()));
+    std::vector<void*> outputs, workspaces;
+    for (int i = 0; i < outputs_; ++i) outputs.push_back(cutter_.take(problem::kOut.bytes));
+    for (int i = 0; i < kWorkspaces; ++i)
+      workspaces.push_back(problem::kWorkspaceBytes > 0 ? cutter_.take(problem::kWorkspaceBytes)
+                                                        : nullptr);
+    for (int s = 0; s < plan.sets; ++s) {
+      problem::Buffers set;
+      for (std::size_t i = 0; i < std::size(problem::kInputs); ++i) {
+        const Matrix& matrix = *problem::kInputs[i];
+        std::byte* const data = cutter_.take(matrix.bytes);
+        if (s == 0)
+          fill(matrix, data, random);
+        else
+          std::memcpy(data, sets_.front().*matrix.member, matrix.bytes);
+        set.*matrix.member = data;
+      }
+      set.out = outputs[static_cast<std::size_t>(s % outputs_)];
+      set.workspace = workspaces[static_cast<std::size_t>(s % kWorkspaces)];
+      if (problem::kPreparedBytes > 0) set.prepared = cutter_.take(problem::kPreparedBytes);
+      sets_.push_back(set);
+    }
+  }
+
+  std::size_t size() const { return sets_.size(); }
+  int outputs() const { return outputs_; }
+  const problem::Buffers& operator[](std::size_t index) const { return sets_[index]; }
+
+  // Inputs that are not cold are as the producer left them: written just now.
+  void freshen(std::size_t s) const {
+    for (const Matrix* matrix : problem::kInputs)
+      if (!matrix->cold && s != 0)
+        std::memcpy(sets_[s].*matrix->member, sets_.front().*matrix->member, matrix->bytes);
+  }
+  void drop_from_caches(std::size_t s) const {
+    if (!plan_.flush) return;
+    for (const Matrix* matrix : problem::kInputs)
+      if (matrix->cold)
+        flush(static_cast<const std::byte*>(sets_[s].*matrix->member), matrix->bytes);
+    if (problem::kPreparedBytes > 0)
+      flush(static_cast<const std::byte*>(sets_[s].prepared), problem::kPreparedBytes);
+  }
+
+ private:
+  static int output_ring(int sets) {
+    int ring = static_cast<int>(std::clamp<std::size_t>(
+        kOutputBytes / std::max<std::size_t>(problem::kOut.bytes, 1), 2,
+        static_cast<std::size_t>(sets)));
+    while (sets % ring != 0) --ring;
+    return ring;
+  }
+  std::size_t room() const {
+    std::size_t set = Cutter::room(problem::kPreparedBytes);
+    for (const Matrix* matrix : problem::kInputs) set += Cutter::room(matrix->bytes);
+    return static_cast<std::size_t>(plan_.sets) * set +
+           static_cast<std::size_t>(outputs_) * Cutter::room(problem::kOut.bytes) +
+           kWorkspaces * Cutter::room(problem::kWorkspaceBytes);
+  }
+  static void fill(const Matrix& matrix, std::byte* data, Random& random) {
+    const auto step = static_cast<std::size_t>(bytes_of(matrix.type));
+    for (std::size_t at = 0; at + step <= matrix.bytes; at += step)
+      put_random(data + at, matrix.type, random.next());
+  }
+
+  Plan plan_;
+  int outputs_;
+  Memory memory_;
+  Cutter cutter_;
+  std::vector<problem::Buffers> sets_;
+};
+
+// --- Is it right? -------------------------------------------------------------------------------
+
+long double element(const Matrix& matrix, const void* data, std::int64_t batch, std::int64_t row,
+                    std::int64_t column) {
+  const std::int64_t at = batch * matrix.batch + row * matrix.row + column * matrix.column;
+  return get(static_cast<const std::byte*>(data) + at * bytes_of(matrix.type), matrix.type);
+}
+
+// Unit roundoffs.
+long double roundoff(Type type) {
+  switch (type) {
+    case Type::f64: return 0x1p-53L;
+    case Type::f32: return 0x1p-24L;
+    case Type::f16: return 0x1p-11L;
+    case Type::bf16: return 0x1p-8L;
+    default: return 0;
+  }
+}
+
+// A right kernel's distance from the exact result, whatever the order in which it sums (Higham,
+// Accuracy and Stability of Numerical Algorithms, 3.1): N u / (1 - N u) times the sum of absolute
+// values, with N roundings; then one rounding to the type of out. Integers are exact.
+long double allowed(long double exact, long double magnitude) {
+  if (problem::kOut.type == Type::s32) return 0.5L;
+  const auto roundings = static_cast<long double>(problem::kK + 5);
+  const long double u = roundoff(problem::kAccumulate);
+  const long double growth = roundings * u / (1 - std::min(roundings * u, 0.5L));
+  const long double sums = growth * magnitude + 0x1p-126L;
+  const long double out = problem::kOut.type == problem::kAccumulate ? 0 : roundoff(problem::kOut.type);
+  return sums + out * (std::abs(exact) + sums) + (problem::kOut.type == Type::f16 ? 0x1p-24L : 0);
+}
+
+// All elements, or as many at random places as two billion multiplications allow.
+int check(const problem::Buffers& set) {
+  const std::int64_t all = problem::kL * problem::kM * problem::kN;
+  const std::int64_t most = std::max<std::int64_t>(2'000'000'000 / std::max<std::int64_t>(problem::kK, 1), 1000);
+  const bool every = all <= most;
+  Random places(11);
+  long double largest = 0;
+  const std::int64_t count = every ? all : most;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t place =
+        every ? i : static_cast<std::int64_t>(places.next() % static_cast<std::uint64_t>(all));
+    const std::int64_t l = place / (problem::kM * problem::kN);
+    const std::int64_t m = place / problem::kN % problem::kM, n = place % problem::kN;
+    long double sum = 0, magnitude = 0;
+    for (std::int64_t k = 0; k < problem::kK; ++k) {
+      const long double product =
+          element(problem::kA, set.a, l, m, k) * element(problem::kB, set.b, l, k, n);
+      sum += product;
+      magnitude += std::abs(product);
+    }
+    sum *= problem::kAlpha;
+    magnitude *= std::abs(problem::kAlpha);
+    if (problem::kBeta != 0) {
+      const long double c = problem::kBeta * element(problem::kC, set.c, l, m, n);
+      sum += c;
+      magnitude += std::abs(c);
+    }
+    const long double got = element(problem::kOut, set.out, l, m, n);
+    const long double error = std::abs(got - sum) / allowed(sum, magnitude);
+    if (!(error <= 1)) {
+      std::printf("wrong: out[%lld,%lld,%lld] = %.9Lg, expected %.9Lg +- %.2Lg\n",
+                  static_cast<long long>(l), static_cast<long long>(m), static_cast<long long>(n),
+                  got, sum, allowed(sum, magnitude));
+      return 1;
+    }
+    largest = std::max(largest, error);
+  }
+  std::printf("right: %lld of %lld elements are within the error bound, the largest error is %.3Lf "
+              "of it\n",
+              static_cast<long long>(count), static_cast<long long>(all), largest);
+  return 0;
+}
+
+// --- How long does it take? ---------------------------------------------------------------------
+
+double now_ns() {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::steady_clock::now().time_since_epoch())
+                                 .count());
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+void run(const problem::Buffers& set) {
+  if (const int code = problem::launch(set); code != 0) {
+    std::fprintf(stderr, "caller: the kernel returned %d\n", code);
+    std::exit(2);
+  }
+}
+
+// Bursts of launches behind one another, each on the next set.
+void time_it(const Sets& sets, double seconds) {
+  const std::size_t most =
+      problem::kIsolated ? 1
+                         : std::min(sets.size() / 2, static_cast<std::size_t>(sets.outputs()));
+  double launch_ns = 0;
+  for (std::size_t s = 0; s < std::min<std::size_t>(sets.size(), 8); ++s) {
+    const double start = now_ns();
+    run(sets[s]);
+    launch_ns = now_ns() - start;
+  }
+  const double least_ns = problem::kThreads > 1 ? 1e6 : 30e3;
+  const auto burst = static_cast<std::size_t>(std::clamp(
+      std::ceil(least_ns / std::max(launch_ns, 1.0)), 1.0, static_cast<double>(most)));
+  std::vector<double> times;
+  std::size_t cursor = 0;
+  const double end = now_ns() + seconds * 1e9;
+  while (now_ns() < end || times.size() < 10) {
+    const auto at = [&](std::size_t i) {
+      return problem::kWarm ? 0 : (cursor + i) % sets.size();
+    };
+    for (std::size_t i = 0; i < burst; ++i) sets.freshen(at(i));
+    if (problem::kWarm) run(sets[0]);
+    const double start = now_ns();
+    for (std::size_t i = 0; i < burst; ++i) run(sets[at(i)]);
+    times.push_back((now_ns() - start) / static_cast<double>(burst));
+    for (std::size_t i = 0; i < burst; ++i) sets.drop_from_caches(at(i));
+    cursor += burst;
+  }
+  const double median = quantile(times, 0.5) * 1e-3;
+  std::printf("%.4g us a launch: median of %zu bursts of %zu, the middle half %.4g to %.4g us\n",
+              median, times.size(), burst, quantile(times, 0.25) * 1e-3,
+              quantile(times, 0.75) * 1e-3);
+  std::printf("%.4g us recorded: %.3f of it\n", problem::kRecordedUs,
+              median / problem::kRecordedUs);
+}
+
+// To the first cores that this process may use, as many as the kernel had.
+void pin() {
+  cpu_set_t mine, first;
+  CPU_ZERO(&first);
+  if (sched_getaffinity(0, sizeof(mine), &mine) != 0) return;
+  for (int core = 0, taken = 0; core < CPU_SETSIZE && taken < problem::kThreads; ++core) {
+    if (!CPU_ISSET(core, &mine)) continue;
+    CPU_SET(core, &first);
+    ++taken;
+  }
+  sched_setaffinity(0, sizeof(first), &first);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  double seconds = 2;
+  if (argc == 3 && std::string(argv[1]) == "--seconds") {
+    seconds = std::atof(argv[2]);
+  } else if (argc != 1) {
+    std::fprintf(stderr, "usage: caller [--seconds S]\n");
+    return 2;
+  }
+  pin();
+  std::printf("%s, %s\n", problem::kName, problem::kKernel);
+  const Sets sets(plan_of());
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (const int code = problem::prepare(sets[s]); code != 0) {
+      std::fprintf(stderr, "caller: preparing returned %d\n", code);
+      return 2;
+    }
+  }
+  std::memset(sets[0].out, 0xff, problem::kOut.bytes);
+  run(sets[0]);
+  if (const int code = check(sets[0]); code != 0) return code;
+  if (seconds > 0) time_it(sets, seconds);
+  return 0;
+}

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+#include "assay/report/words.h"
+#include "assay/sweep/export.h"
+#include "cli/exit_code.h"
+#include "cli/export_files.h"
+#include "cli/export_mode.h"
+#include "cli/race_text.h"
+#include "cli/replay_request.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where race and sweep leave their runs unless they are told otherwise.
+constexpr const char* kRunFolders[] = {"runs", "artifacts"};
+
+// Newest first.
+std::vector<fs::path> records_here() {
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  std::error_code error;
+  for (const char* parent : kRunFolders) {
+    for (const auto& folder : fs::directory_iterator(parent, error)) {
+      const fs::path path = folder.path() / "record.json";
+      const auto time = fs::last_write_time(path, error);
+      if (!error) found.emplace_back(time, path);
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+    return left.first != right.first ? left.first > right.first : left.second > right.second;
+  });
+  std::vector<fs::path> paths;
+  for (auto& [time, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+class ExportWinner : public ExportMode {
+ public:
+  const char* flag() const override { return "--winner"; }
+
+  void declare(CLI::App& app) override {
+    app.add_option("--winner", shape_,
+                   "The kernel that won on this shape: its source, a C header, a caller")
+        ->type_name("SHAPE");
+    app.add_option("--run", run_,
+                   "The folder of its run, or a record (default: the newest below runs and "
+                   "artifacts that has the shape)")
+        ->type_name("RUN|RECORD");
+    app.add_option("--output-dir", folder_, "Where the winner goes (default: export/<shape>)")
+        ->type_name("DIR");
+    declare_anew(app, options_, false);
+  }
+
+  bool asked() const override { return !shape_.empty(); }
+
+  Result<int> run(Context& context, const ExportRequest& request) override {
+    if (!request.output.empty())
+      return fail(ErrorCode::invalid_input,
+                  "--output is one file, and a winner is several: give --output-dir");
+    ASSAY_TRY(const RecordAt at, find_record(run_.empty() ? request.source : run_));
+    ASSAY_TRY(const auto chosen, choose_problems(at.record, {shape_}));
+    const ProblemRecord& recorded = *chosen.front();
+    const KernelOutcome* winner = recorded.winner();
+    if (winner == nullptr)
+      return fail(ErrorCode::missing, "{} has no winner in {}{}{}", recorded.name, at.path.string(),
+                  recorded.no_winner.empty() ? "" : ": ", sanitize(recorded.no_winner, 300));
+    const fs::path folder =
+        folder_.empty() ? fs::path("export") / recorded.name : fs::path(folder_);
+    ASSAY_TRY(check_folder(folder));
+    ASSAY_TRY(const sweep::Request asked, replay_request(context, at, recorded, options_));
+    const Problem& problem = asked.problems.front();
+    ASSAY_TRY(const KernelExport made, sweep::export_kernel(asked, problem, winner->id));
+    const WinnerFacts facts{at.record, recorded, *winner,
+                            recorded.conclusion()->median_us(winner->id), at.path.string()};
+    ASSAY_TRY(const auto files, export_files(problem, made, facts));
+    ASSAY_TRY(write(folder, files));
+    show(context.console, facts, made, folder, files);
+    return kDone;
+  }
+
+ private:
+  Result<RecordAt> find_record(const std::string& given) const {
+    if (!given.empty()) return read_honest_record(given);
+    for (const fs::path& path : records_here()) {
+      const auto record = load_record(path.string());
+      if (record && record->find(shape_) != nullptr) return read_honest_record(path.string());
+    }
+    return fail(ErrorCode::missing,
+                "no run below runs or artifacts has a shape '{}'; race or sweep it first, or name "
+                "a record with --run",
+                sanitize(shape_, 200));
+  }
+
+  // Nothing is overwritten.
+  static Status check_folder(const fs::path& folder) {
+    std::error_code error;
+    if (!fs::exists(folder, error) ||
+        (fs::is_directory(folder, error) && fs::is_empty(folder, error)))
+      return {};
+    return fail(ErrorCode::invalid_input,
+                "--output-dir: '{}' is there already; name another folder, or remove it",
+                sanitize(folder.string(), 300));
+  }
+
+  static Status write(const fs::path& folder, const std::vector<ExportFile>& files) {
+    for (const ExportFile& file : files) {
+      const fs::path name = fs::path(file.path).lexically_normal();
+      if (name.is_absolute() || name.empty() || *name.begin() == "..")
+        return fail(ErrorCode::internal, "an exported file would lie at '{}'",
+                    sanitize(file.path, 300));
+      ASSAY_TRY(make_directories((folder / name).parent_path().string()));
+      ASSAY_TRY(write_file_atomic((folder / name).string(), file.text));
+    }
+    return {};
+  }
+
+  static void show(Console& console, const WinnerFacts& facts, const KernelExport& made,
+                   const fs::path& folder, const std::vector<ExportFile>& files) {
+    std::vector<std::string> names;
+    for (const ExportFile& file : files) names.push_back(file.path);
+    const std::string build = fmt::format("make -C {} run", folder.string());
+    if (console.json()) {
+      console.result(dump_pretty({{"schema", "assay.export/1"},
+                                  {"problem", facts.problem.name},
+                                  {"winner", facts.kernel.label()},
+                                  {"id", facts.kernel.id},
+                                  {"recorded_us", facts.median_us},
+                                  {"record", facts.record},
+                                  {"what", made.what},
+                                  {"folder", folder.string()},
+                                  {"files", names},
+                                  {"build", build},
+                                  {"exit_code", kDone}}));
+      return;
+    }
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    console.result(
+        line_text({"winner", fmt::format("{}, {} us in {}", sanitize(facts.kernel.label(), 240),
+                                         report::microseconds(facts.median_us), facts.record)},
+                  style) +
+        line_text({"ships", made.what}, style) +
+        line_text({"wrote", fmt::format("{}: {}", folder.string(), join(names, ", "))}, style) +
+        line_text({"next", build}, style));
+  }
+
+  std::string shape_, run_, folder_;
+  RaceOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExportMode> make_export_winner() { return std::make_unique<ExportWinner>(); }
+
+}  // namespace assay::cli

@@ -1,0 +1,202 @@
+#include "cli/replay_request.h"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/compare/recompute.h"
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/op/operation.h"
+#include "cli/kernel_copies.h"
+#include "cli/user_files.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShownDifferences = 5;
+constexpr int kMinProcesses = 2, kMaxProcesses = 64;  // As --processes takes them.
+// What a user says anew; all else that a request can refuse is the record's.
+constexpr std::string_view kUsersFlags[] = {"--library", "--budget", "--timeout", "--memory-limit"};
+
+Error in_record(const fs::path& path, std::string_view what) {
+  return {ErrorCode::invalid_input, fmt::format("{}: {}", sanitize(path.string(), 300), what)};
+}
+
+// "provider == 'openblas' and name == 'sgemm' ..."
+Result<std::string> is_kernel(const ProblemRecord& problem, const std::string& id) {
+  const KernelOutcome* kernel = problem.find(id);
+  if (kernel == nullptr) return fail(ErrorCode::invalid_input, "{} names no kernel", problem.name);
+  const std::string family = family_of(*kernel);
+  for (const std::string& text : {kernel->provider, family, kernel->name})
+    if (text.find('\'') != std::string::npos)
+      return fail(ErrorCode::invalid_input, "{}: the name of {} holds a quote", problem.name,
+                  sanitize(kernel->label(), 200));
+  return fmt::format("(provider == '{}' and family == '{}' and name == '{}')", kernel->provider,
+                     family, kernel->name);
+}
+
+// As its operation makes it again from the record's fields; invalid_input where that is another
+// one than the record says.
+Result<Problem> problem_of(const ProblemRecord& recorded) {
+  ASSAY_TRY(const Operation* operation, find_operation(recorded.operation));
+  auto problem = operation->problem(recorded.problem);
+  if (!problem)
+    return fail(ErrorCode::invalid_input, "problem {}: {}", recorded.name, problem.error().message);
+  if (problem->key() != recorded.key)
+    return fail(ErrorCode::invalid_input,
+                "problem {}: its fields make '{}', and its key is '{}': one was edited",
+                recorded.name, sanitize(problem->key(), 300), sanitize(recorded.key, 300));
+  // A name need not say the sizes.
+  const Work work = operation->work(*problem);
+  if (recorded.flops > 0 && (work.flops != recorded.flops || work.bytes() != recorded.bytes))
+    return fail(ErrorCode::invalid_input,
+                "problem {}: its fields make {:.9g} FLOP and {:.9g} bytes, and the record says "
+                "{:.9g} and {:.9g}: one was edited",
+                recorded.name, work.flops, work.bytes(), recorded.flops, recorded.bytes);
+  return problem;
+}
+
+}  // namespace
+
+Result<RecordAt> read_honest_record(const std::string& path) {
+  RecordAt at;
+  std::error_code ignored;
+  at.path = fs::is_directory(path, ignored) ? fs::path(path) / "record.json" : fs::path(path);
+  at.folder = at.path.parent_path();
+  if (at.folder.empty()) at.folder = ".";
+  auto record = load_record(at.path.string());
+  if (!record && record.error().code == ErrorCode::not_found)
+    return fail(ErrorCode::missing, "{}", record.error().message);
+  if (!record) return fail(std::move(record).error());
+  at.record = std::move(*record);
+  const std::vector<Difference> differences = recompute(at.record);
+  if (!differences.empty()) {
+    std::string sentences = "its words do not follow from its samples: it was edited, or damaged";
+    for (size_t i = 0; i < differences.size() && i < kShownDifferences; ++i)
+      sentences += "\n  " + differences[i].sentence();
+    if (differences.size() > kShownDifferences)
+      sentences += fmt::format("\n  and {} more", differences.size() - kShownDifferences);
+    return fail(in_record(at.path, sentences));
+  }
+  return at;
+}
+
+Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& record,
+                                                          const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const ProblemRecord& problem : record.problems) known.push_back(problem.name);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return fail(ErrorCode::invalid_input, "the record has no problem '{}'{}; it has: {}",
+                  sanitize(name, 200), did_you_mean(name, known), join(known, ", "));
+  std::vector<const ProblemRecord*> chosen;
+  for (const ProblemRecord& problem : record.problems)
+    if (names.empty() || std::find(names.begin(), names.end(), problem.name) != names.end())
+      chosen.push_back(&problem);
+  return chosen;
+}
+
+void declare_anew(CLI::App& app, RaceOptions& options, bool raced) {
+  app.add_option("--library", options.pool.libraries,
+                 "The library that a provider loads: PROVIDER=PATH")
+      ->type_name("P=PATH")
+      ->allow_extra_args(false);
+  app.add_option("--cache-dir", options.pool.cache, "Where compiled kernels are kept")
+      ->type_name("DIR");
+  app.add_option("--cxx", options.pool.cxx, "C++ compiler for users' sources")
+      ->type_name("PROGRAM");
+  if (!raced) return;
+  app.add_option("--budget", options.budget,
+                 "Time to spend on timing each problem (default: as the record's run did)")
+      ->type_name("TIME");
+  app.add_option("--timeout", options.timeout,
+                 "A candidate that does not answer for so long has hung")
+      ->type_name("TIME")
+      ->capture_default_str();
+  app.add_option("--memory-limit", options.memory_limit,
+                 "Memory that a candidate may take (default: half of the machine's)")
+      ->type_name("SIZE");
+  app.add_flag("--no-wait", options.no_wait,
+               "End with code 5 where another command is measuring on this machine");
+  app.add_option("--lock-dir", options.lock_folder,
+                 "Where commands that measure lock each other out (default: /run/lock, else /tmp)")
+      ->type_name("DIR");
+}
+
+Result<sweep::Request> replay_request(const Context& context, const RecordAt& at,
+                                      const ProblemRecord& recorded, const RaceOptions& anew) {
+  const RunRecord& record = at.record;
+  const RunOptions& then = record.options;
+  auto problem = problem_of(recorded);
+  if (!problem) return fail(in_record(at.path, problem.error().message));
+  if (then.providers.empty())
+    return fail(in_record(at.path, "options.providers: no pool is named to race against"));
+  for (const std::string& provider : then.providers)
+    if (!is_provider(provider))
+      return fail(ErrorCode::missing,
+                  "{}: provider '{}' took part, and this assay has none of that name",
+                  sanitize(at.path.string(), 300), sanitize(provider, 80));
+  if (then.processes < kMinProcesses || then.processes > kMaxProcesses)
+    return fail(in_record(at.path, fmt::format("processes: {} is not {} to {}", then.processes,
+                                               kMinProcesses, kMaxProcesses)));
+  if (then.threads < 1) return fail(in_record(at.path, "threads: a run has at least one"));
+  if (const auto cores = static_cast<int>(cpu::read_topology().physical_cores.size());
+      then.threads > cores)
+    return fail(ErrorCode::missing,
+                "{}: its kernels had {} cores, and this process may use {}: threads are part of "
+                "the claim",
+                sanitize(at.path.string(), 300), then.threads, cores);
+  RaceOptions options = anew;
+  options.pool.providers = then.providers;
+  options.pool.filter = then.filter;
+  options.pool.threads = then.threads;
+  options.condition = recorded.condition.to_string();
+  options.preparation = recorded.race_class.preparation;
+  options.dependent_launch = recorded.race_class.dependent_launch;
+  options.margin = fmt::format("{:.17g}", then.margin);
+  options.processes = then.processes;
+  auto request = options.make_request(context, record.kind);
+  if (!request) {
+    const std::string& message = request.error().message;
+    const bool is_users = std::ranges::any_of(
+        kUsersFlags, [&](std::string_view flag) { return message.starts_with(flag); });
+    return fail(is_users ? request.error() : in_record(at.path, message));
+  }
+  if (options.budget.empty() && then.budget_seconds > 0)
+    request->budget_seconds = then.budget_seconds / static_cast<double>(record.problems.size());
+  request->suite = then.suite;
+  request->problems = {std::move(*problem)};
+  ASSAY_TRY(request->kernels, kept_kernels(at.folder));
+  const bool users = std::ranges::any_of(recorded.kernels, [](const KernelOutcome& kernel) {
+    return kernel.role == KernelRole::user;
+  });
+  if (users && request->kernels.empty())
+    return fail(ErrorCode::missing,
+                "{}: users' kernels took part, and their sources are not beside the record: keep "
+                "its sources folder there",
+                sanitize(at.path.string(), 300));
+  return request;
+}
+
+Status narrow_to_claim(sweep::Request& request, const ProblemRecord& problem) {
+  const PairVerdict& headline = *problem.headline();
+  ASSAY_TRY(std::string who, is_kernel(problem, headline.candidate));
+  const KernelOutcome* candidate = problem.find(headline.candidate);
+  if (candidate->role == KernelRole::stock) {
+    ASSAY_TRY(const std::string other, is_kernel(problem, headline.other));
+    who += " or " + other;
+  } else {
+    for (const auto& provider : built_in_providers())
+      if (provider->info().role == ProviderRole::stock)
+        who += fmt::format(" or provider == '{}'", provider->info().name);
+  }
+  request.filter = request.filter.empty() ? who : fmt::format("({}) and ({})", request.filter, who);
+  request.exhaustive = true;
+  return {};
+}
+
+}  // namespace assay::cli

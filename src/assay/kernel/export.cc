@@ -1,0 +1,78 @@
+#include "assay/kernel/export.h"
+
+#include <nlohmann/json.hpp>
+
+namespace assay {
+namespace {
+
+Result<std::vector<std::string>> texts(const JsonField& root, const char* key) {
+  ASSAY_TRY(const JsonField list, root.at(key));
+  ASSAY_TRY(const auto items, list.items());
+  std::vector<std::string> texts;
+  for (const JsonField& item : items) {
+    ASSAY_TRY(texts.emplace_back(), item.as_string());
+  }
+  return texts;
+}
+
+}  // namespace
+
+Json KernelExport::to_json() const {
+  Json list = Json::array();
+  for (const ExportFile& file : files) list.push_back({{"path", file.path}, {"text", file.text}});
+  return {{"code", code},
+          {"files", std::move(list)},
+          {"sources", sources},
+          {"compile_flags", compile_flags},
+          {"link_flags", link_flags},
+          {"workspace_bytes", workspace_bytes},
+          {"prepared_bytes", prepared_bytes},
+          {"what", what}};
+}
+
+Result<KernelExport> KernelExport::from_json(const Json& json) {
+  JsonDocument document;
+  document.root = json;
+  document.origin = "export";
+  const JsonField root(document);
+  ASSAY_TRY(root.expect_object());
+  KernelExport made;
+  ASSAY_TRY(const JsonField code, root.at("code"));
+  ASSAY_TRY(made.code, code.as_string());
+  ASSAY_TRY(const JsonField what, root.at("what"));
+  ASSAY_TRY(made.what, what.as_string());
+  ASSAY_TRY(const JsonField list, root.at("files"));
+  ASSAY_TRY(const auto files, list.items());
+  for (const JsonField& file : files) {
+    ASSAY_TRY(const JsonField path, file.at("path"));
+    ASSAY_TRY(const JsonField text, file.at("text"));
+    ExportFile& one = made.files.emplace_back();
+    ASSAY_TRY(one.path, path.as_string());
+    ASSAY_TRY(one.text, text.as_string());
+  }
+  ASSAY_TRY(made.sources, texts(root, "sources"));
+  ASSAY_TRY(made.compile_flags, texts(root, "compile_flags"));
+  ASSAY_TRY(made.link_flags, texts(root, "link_flags"));
+  ASSAY_TRY(const JsonField workspace, root.at("workspace_bytes"));
+  ASSAY_TRY(made.workspace_bytes, workspace.as_int64(0));
+  ASSAY_TRY(const JsonField prepared, root.at("prepared_bytes"));
+  ASSAY_TRY(made.prepared_bytes, prepared.as_int64(0));
+  return made;
+}
+
+Result<KernelExport> export_kernel(const Kernel& kernel, const Problem& problem,
+                                   const ExportOptions& options) {
+  const KernelMetadata& row = kernel.metadata();
+  const auto* family = dynamic_cast<const Exportable*>(&kernel.family());
+  if (family == nullptr)
+    return fail(ErrorCode::unsupported, "kernels of {}/{} cannot be exported as source",
+                row.provider(), row.family());
+  if (const Refusals refusals = kernel.supports(problem, options.target); !refusals.empty())
+    return fail(ErrorCode::unsupported, "{} cannot run {} here: {}", row.name(), problem.name(),
+                refusals.front().sentence);
+  ASSAY_TRY(KernelExport made, family->export_row(row, problem, options));
+  made.workspace_bytes = static_cast<int64_t>(kernel.workspace_bytes(problem, options.threads));
+  return made;
+}
+
+}  // namespace assay

@@ -1,0 +1,49 @@
+#include "assay/sweep/export.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/sweep/protocol.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr double kExportSeconds = 60;
+
+// Why a kernel that a record names is not among those that are offered here.
+Error why_missing(const Discovery& found, const Problem& problem) {
+  std::vector<std::string> why;
+  for (const auto& [provider, reason] : found.missing)
+    why.push_back(fmt::format("{}: {}", provider, reason));
+  for (const auto& [reason, refusal] : found.refusals)
+    why.push_back(fmt::format("{}: {}", to_string(reason), refusal.example));
+  return {ErrorCode::missing,
+          fmt::format("no provider offers this kernel for {} on this machine{}", problem.name(),
+                      why.empty() ? "" : "; " + sanitize(join(why, "; "), 600))};
+}
+
+}  // namespace
+
+Result<KernelExport> export_kernel(const Request& request, const Problem& problem,
+                                   const std::string& id) {
+  ASSAY_TRY(const Discovery found, discover(request, &problem, ""));
+  const auto row = std::ranges::find_if(
+      found.rows, [&](const DiscoveredRow& candidate) { return candidate.metadata.id() == id; });
+  if (row == found.rows.end()) return fail(why_missing(found, problem));
+  Crew crew(request);
+  ASSAY_TRY(Child * worker, crew.builder());
+  ASSAY_TRY(const Message answer, ask(*worker,
+                                      {{"do", "export"},
+                                       {"problem", problem.to_json()},
+                                       {"operation", problem.operation()},
+                                       {"row", row->metadata.to_json()}},
+                                      kExportSeconds, "exporting " + row->metadata.name()));
+  ASSAY_TRY(const Json* made, member(answer.json, "export"));
+  return KernelExport::from_json(*made);
+}
+
+}  // namespace assay::sweep
