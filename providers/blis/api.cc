@@ -88,7 +88,8 @@ Status Api::load_functions() {
 
 // The library's header sets the switch by inlined code, in a structure that differs between
 // versions. Its members pack_a, pack_b and l3_sup stand in a row, one byte each, since they exist;
-// where pack_b stands is seen by setting it through the exported function.
+// where pack_b stands is seen by setting it through the exported function. Without a structure, and
+// only then, 0.9 takes l3_sup for set, whatever the global one says.
 void Api::find_small_switch() {
   void (*set_pack_b)(bool) = nullptr;
   if (!library_->load("bli_pack_set_pack_b", set_pack_b) ||
@@ -106,7 +107,7 @@ void Api::find_small_switch() {
   // As a user may have it in BLIS_PACK_B.
   set_pack_b(changed.size() == 1 && before.bytes[changed[0]] == std::byte{1});
   if (changed.size() == 1 && changed[0] + 1 < with.bytes.size() &&
-      with.bytes[changed[0]] == std::byte{1} && with.bytes[changed[0] + 1] == std::byte{1})
+      with.bytes[changed[0]] == std::byte{1} && with.bytes[changed[0] + 1] <= std::byte{1})
     small_switch_ = changed[0] + 1;
 }
 
