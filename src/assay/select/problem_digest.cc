@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-
-#include "assay/base/hash.h"
+#include <xxhash.h>
 
 namespace assay {
 namespace {
@@ -63,9 +62,13 @@ void describe(const Problem& problem, Text& kind) {
   }
 }
 
+Digest digest_of_bytes(const void* bytes, size_t size, uint64_t seed) {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, seed);
+  return {hash.low64, hash.high64};
+}
+
 Digest measures_digest(uint64_t seed, std::span<const int64_t> measures) {
-  const auto bytes = std::as_bytes(measures);
-  return {fast_hash(bytes, seed), fast_hash(bytes, ~seed)};
+  return digest_of_bytes(measures.data(), measures.size_bytes(), seed);
 }
 
 }  // namespace
@@ -105,7 +108,7 @@ uint64_t alignments_of(const Problem& problem) {
   return packed;
 }
 
-uint64_t kind_digest(std::string_view kind) { return fast_hash(kind); }
+uint64_t kind_digest(std::string_view kind) { return XXH3_64bits(kind.data(), kind.size()); }
 
 Digest whole_digest(std::string_view kind, std::span<const int64_t> measures) {
   return measures_digest(kind_digest(kind), measures);
@@ -119,7 +122,7 @@ ProblemDigest digest_of(const Problem& problem) {
 }
 
 Digest signature_digest(std::string_view signature) {
-  return {fast_hash(signature), fast_hash(signature, ~uint64_t{0})};
+  return digest_of_bytes(signature.data(), signature.size(), 0);
 }
 
 }  // namespace assay

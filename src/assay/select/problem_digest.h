@@ -13,7 +13,7 @@
 
 namespace assay {
 
-using Digest = std::array<uint64_t, 2>;  // 128 bits of a fast hash: not against adversaries.
+using Digest = std::array<uint64_t, 2>;  // XXH3, 128 bits: not against adversaries.
 
 // What problems that differ in sizes, strides and alignments alone share: the operation, the names
 // of its dimensions, the operands with their types, access, lifetimes and major order (t where the

@@ -36,6 +36,7 @@ inline constexpr uint32_t kTableVersion = 1;
 // where all dimensions count alike, and 0.4 % where m counts twice or three times.
 inline constexpr float kWeight = 1, kWeightOfRows = 2;
 
+inline constexpr size_t kMostTableKernels = 1 << 16;
 inline constexpr size_t kMostTableBytes = size_t{1} << 30;
 
 // Where the table was made: shown, and held against where it is used.

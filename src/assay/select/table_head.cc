@@ -7,7 +7,6 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kMostKernels = 1 << 20;
 constexpr size_t kMostDimensions = 8;
 constexpr double kLeastWeight = 0.01, kMostWeight = 100;
 
@@ -69,7 +68,7 @@ Status read_origin(const JsonField& field, TableOrigin& origin) {
 
 Status read_blob(const JsonField& field, TableBlob& blob, std::optional<size_t>& place) {
   ASSAY_TRY(const JsonField number, field.at("place"));
-  ASSAY_TRY(const int64_t index, number.as_int64(0, kMostKernels));
+  ASSAY_TRY(const int64_t index, number.as_int64(0, kMostTableKernels));
   place = static_cast<size_t>(index);
   ASSAY_TRY(const JsonField name, field.at("file"));
   ASSAY_TRY(blob.file_name, name.as_string());
@@ -172,7 +171,7 @@ Result<TableHead> read_head(std::string_view text, std::string_view origin) {
   ASSAY_TRY(read_origin(from, head.contents.origin));
   ASSAY_TRY(const JsonField kernels, root.at("kernels"));
   ASSAY_TRY(const auto rows, kernels.items());
-  if (static_cast<int64_t>(rows.size()) > kMostKernels)
+  if (rows.size() > kMostTableKernels)
     return fail(kernels.error(ErrorCode::invalid_input, "are more than any table has"));
   for (const JsonField& row : rows) {
     auto& place = head.blob_of.emplace_back();

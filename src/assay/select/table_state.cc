@@ -44,6 +44,9 @@ bool may_stand_for(Json tuned, Json here) {
 Result<std::shared_ptr<const TableState>> TableState::make(TableContents contents,
                                                            const Catalog& catalog,
                                                            const TableOptions& options) {
+  if (contents.kernels.size() > kMostTableKernels)
+    return fail(ErrorCode::invalid_input, "a table of {} kernels: there can be {}",
+                contents.kernels.size(), kMostTableKernels);
   std::shared_ptr<TableState> state(new TableState());
   state->contents_ = std::move(contents);
   state->compile_ = options.compile;
@@ -170,11 +173,10 @@ void TableState::index_problems() {
       return kernels_[choice.kernel].kernel.has_value();
     });
     if (best == choices.end()) continue;  // As if it had not been tuned.
-    const LookUp::Answer answer{.alignments = problem.alignments,
-                                .tuned_us = best->median_us,
+    const LookUp::Answer answer{.tuned_us = static_cast<float>(best->median_us),
                                 .problem = p,
-                                .kernel = best->kernel,
-                                .rank = static_cast<uint32_t>(best - choices.begin())};
+                                .kernel = static_cast<uint16_t>(best->kernel),
+                                .rank = static_cast<uint16_t>(best - choices.begin())};
     by_signature_.add(problem.signature, answer);
     by_measures_.add(whole_digest(kind.text, problem.measures), answer);
     kinds_[problem.kind].problems.push_back(p);

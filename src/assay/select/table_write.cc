@@ -59,6 +59,9 @@ void write(Writer& out, const TableProblem& problem) {
 }  // namespace
 
 Result<std::string> table_bytes(const TableContents& contents) {
+  if (contents.kernels.size() > kMostTableKernels)
+    return fail(ErrorCode::invalid_input, "a table of {} kernels: there can be {}",
+                contents.kernels.size(), kMostTableKernels);
   Writer body;
   const std::string head = canonical(head_of(contents));
   body.number(uint64_t{head.size()});

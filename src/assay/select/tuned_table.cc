@@ -50,6 +50,10 @@ Choice exact_choice(const TableState& table, const LookUp::Answer& found) {
           .tuned_us = found.tuned_us};
 }
 
+bool is_aligned(const TableState& table, const ProblemDigest& digest, const LookUp::Answer& found) {
+  return aligned_as(digest.alignments, table.contents().problems[found.problem].alignments);
+}
+
 uint32_t kernel_of(const TableState& table, const Choice& choice) {
   return table.contents().problems[choice.problem].choices[choice.rank].kernel;
 }
@@ -71,7 +75,7 @@ void each_choice(const TableState& table, const Problem& problem,
   };
   const ProblemDigest digest = digest_of(problem);
   if (const LookUp::Answer* found = table.by_measures().find(digest.whole)) {
-    const bool aligned = aligned_as(digest.alignments, found->alignments);
+    const bool aligned = is_aligned(table, digest, *found);
     if (offer(found->problem, aligned ? ChoiceRule::exact : ChoiceRule::less_aligned, 0)) return;
   }
   const TableState::Kind* kind = table.find_kind(digest.kind);
@@ -172,12 +176,10 @@ const TableContents& TunedTable::contents() const { return state_->contents(); }
 
 Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) const {
   const TableState& table = *state_;
-  if (const auto* known = table.by_signature().find(signature_digest(problem.signature())))
-    return exact_choice(table, *known);
+  if (const auto known = find(signature_digest(problem.signature()))) return *known;
   const ProblemDigest digest = digest_of(problem);
   const LookUp::Answer* found = table.by_measures().find(digest.whole);
-  if (found != nullptr && aligned_as(digest.alignments, found->alignments))
-    return exact_choice(table, *found);
+  if (found != nullptr && is_aligned(table, digest, *found)) return exact_choice(table, *found);
   if (const TableState::Kind* kind = table.find_kind(digest.kind); kind != nullptr && !found) {
     // Nearly always the nearest one's winner can; then this is all, and nothing is allocated.
     const SizeIndex::Hit hit = kind->index.nearest(measures_of(problem).span());
@@ -201,6 +203,12 @@ Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) 
   if (chosen) return *chosen;
   if (reasons.empty()) return no_such_kind(table, problem);
   return nothing_fits(problem, reasons);
+}
+
+std::optional<Choice> TunedTable::find(const Digest& signature) const noexcept {
+  const LookUp::Answer* found = state_->by_signature().find(signature);
+  if (found == nullptr) return std::nullopt;
+  return exact_choice(*state_, *found);
 }
 
 Result<TunedPlan> TunedTable::plan(const gemm::Arguments& arguments, Device& device) const {
