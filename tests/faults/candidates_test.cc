@@ -54,7 +54,7 @@ TEST(CandidatesTest, EachIsRecordedAsWhatItIsAndTheOthersKeepTheirPlace) {
       {"exits", "crash", "exit code 0"},
       {"closes_channel", "crash", "exit code 0"},
       {"forks_and_crashes", "crash", "SIGSEGV"},
-      {"crashes_when_timed", "crash", "race (SIGSEGV)"},
+      {"crashes_when_timed", "crash", "(SIGSEGV)"},
       {"loops", "timeout", "verify"},
       {"stops_itself", "timeout", "verify"},
       {"leaks", "out_of_memory", "verify"},
