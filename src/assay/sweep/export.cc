@@ -35,7 +35,7 @@ Result<KernelExport> export_kernel(const Request& request, const Problem& proble
       found.rows, [&](const DiscoveredRow& candidate) { return candidate.metadata.id() == id; });
   if (row == found.rows.end()) return fail(why_missing(found, problem));
   Crew crew(request);
-  ASSAY_TRY(Child * worker, crew.builder());
+  ASSAY_TRY(Child * worker, crew.builder_of(row->metadata.provider(), row->metadata.family()));
   ASSAY_TRY(const Message answer, ask(*worker,
                                       {{"do", "export"},
                                        {"problem", problem.to_json()},
