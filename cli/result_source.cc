@@ -11,8 +11,11 @@ namespace fs = std::filesystem;
 
 std::vector<ProviderResults> results_of(const RunRecord& record, const std::string& path,
                                         const fs::path& folder) {
+  // By names alone: the folder may not be there yet.
   std::error_code failed;
-  const fs::path seen = fs::proximate(path, folder.empty() ? fs::path(".") : folder, failed);
+  const fs::path here = fs::current_path(failed);
+  const fs::path seen =
+      (here / path).lexically_normal().lexically_proximate((here / folder).lexically_normal());
   BestOfProviders best;
   for (const ProblemRecord& problem : record.problems)
     best.add(problem, failed ? path : seen.string());

@@ -72,8 +72,6 @@ Status Api::load_functions() {
   ASSAY_TRY(library_->load("bli_dgemm", f64.typed));
   ASSAY_TRY(library_->load("bli_sgemm_ex", f32.expert));
   ASSAY_TRY(library_->load("bli_dgemm_ex", f64.expert));
-  ASSAY_TRY(library_->load("bli_sgemv", f32.gemv));
-  ASSAY_TRY(library_->load("bli_dgemv", f64.gemv));
   if (number("bli_info_get_blas_int_type_size").value_or(0) == 32) {
     static_cast<void>(library_->load("cblas_sgemm", f32.cblas));
     static_cast<void>(library_->load("cblas_dgemm", f64.cblas));

@@ -2,8 +2,8 @@
 
 // BLIS as it is found at run time: its typed interface, which takes any strides, and the CBLAS that
 // most programs call. Facts of the ABI, stated because the library's header is not needed to build
-// or run: dim_t and inc_t are 64-bit integers (other builds are refused), trans_t and conj_t are
-// enumerations of which only the zero, "as it is", is used.
+// or run: dim_t and inc_t are 64-bit integers (other builds are refused), trans_t is an
+// enumeration of which only the zero, "as it is", is used.
 
 #include <array>
 #include <cstddef>
@@ -32,11 +32,6 @@ using ExpertFunction = void(int transpose_a, int transpose_b, int64_t m, int64_t
                             const T* alpha, const T* a, int64_t a_row, int64_t a_column, const T* b,
                             int64_t b_row, int64_t b_column, const T* beta, T* out, int64_t out_row,
                             int64_t out_column, const void* context, const void* runtime);
-template <class T>
-using GemvFunction = void(int transpose, int conjugate, int64_t rows, int64_t columns,
-                          const T* alpha, const T* matrix, int64_t row, int64_t column, const T* x,
-                          int64_t x_increment, const T* beta, T* y, int64_t y_increment);
-
 // What an expert's call says of how it is run (rntm_t); 88 bytes in 0.9.
 struct alignas(16) Runtime {
   std::array<std::byte, 1024> bytes{};
@@ -56,7 +51,6 @@ class Api {
   struct Functions {
     GemmFunction<T>* typed = nullptr;
     ExpertFunction<T>* expert = nullptr;
-    GemvFunction<T>* gemv = nullptr;
     gemm::cblas::GemmFunction<T, T>* cblas = nullptr;  // Null where its integers are not 32 bits.
   };
   Functions<float> f32;

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <dlfcn.h>
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -52,6 +53,11 @@ Problem with_strides(int64_t m, int64_t n, int64_t k, int64_t row, int64_t colum
 
 class Blis : public ::testing::Test {
  protected:
+  // The worst neighbour: an sgemm_ and a cblas_sgemm for everybody, before BLIS looks for its own.
+  static void SetUpTestSuite() {
+    static_cast<void>(::dlopen("libopenblas.so.0", RTLD_NOW | RTLD_GLOBAL));
+  }
+
   void SetUp() override {
     const Availability availability = provider_->availability({});
     if (!availability.available) GTEST_SKIP() << availability.reason;
@@ -111,11 +117,11 @@ TEST_F(Blis, CallersGetCblasAndOneRowHasWaysOfItsOwn) {
   EXPECT_THAT(names(problem_of({.m = 5, .n = 8, .k = 16})),
               ElementsAre("sgemm (default)", "sgemm_packed"));
   EXPECT_THAT(names(problem_of({.m = 4, .n = 8, .k = 16})),
-              ElementsAre("sgemm (default)", "sgemm_packed", "sgemv"));
+              ElementsAre("sgemm (default)", "sgemm_packed"));
   EXPECT_THAT(names(problem_of({.m = 1, .n = 8, .k = 16})),
-              ElementsAre("sgemm (default)", "sgemm_typed", "sgemm_packed", "sgemv"));
+              ElementsAre("sgemm (default)", "sgemm_typed", "sgemm_packed"));
   EXPECT_THAT(names(problem_of({.m = 8, .n = 1, .k = 16, .dtype = DType::f64})),
-              ElementsAre("dgemm (default)", "dgemm_typed", "dgemm_packed", "dgemv"));
+              ElementsAre("dgemm (default)", "dgemm_typed", "dgemm_packed"));
 }
 
 TEST_F(Blis, TakesStridesThatABlasCannotSay) {
@@ -146,15 +152,12 @@ TEST_F(Blis, TakesLeadingDimensionsBeyondCblas) {
               Contains("sgemm (default)"));
 }
 
-// Which library's code ran, though another with a cblas_sgemm and sgemm_ is mapped before it.
 TEST_F(Blis, ItsOwnCodeRuns) {
-  static_cast<void>(DynamicLibrary::open("libopenblas.so.0"));
   const std::string path = provider_->availability({}).path;
   const gemm::Shape row{.m = 1, .n = 1024, .k = 1024}, square{.m = 256, .n = 256, .k = 256};
   for (const auto& [shape, name] :
        {std::pair{square, "gemm/sgemm"}, std::pair{square, "gemm/sgemm_packed"},
-        std::pair{row, "gemm/sgemm"}, std::pair{row, "gemm/sgemm_typed"},
-        std::pair{row, "gemv/sgemv"}}) {
+        std::pair{row, "gemm/sgemm"}, std::pair{row, "gemm/sgemm_typed"}}) {
     const auto kernel = find_kernel(families(), problem_of(shape), name);
     ASSERT_TRUE(kernel) << kernel.error().message;
     auto bound = BoundKernel::make(*kernel, problem_of(shape));

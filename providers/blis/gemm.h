@@ -1,6 +1,6 @@
 #pragma once
 
-// The families `gemm` and `gemv`. In both, s and d stand for f32 and f64.
+// The family `gemm`, for f32 and f64.
 
 #include <memory>
 
@@ -14,9 +14,6 @@ namespace assay::blis {
 // sgemm_typed: bli_sgemm for one row of a or column of b, where CBLAS makes it a gemv.
 // sgemm_packed: the conventional algorithm also where BLIS has one for small problems.
 std::shared_ptr<const Family> make_gemm_family(std::shared_ptr<const Api> api);
-
-// sgemv: for a few rows of a or columns of b, one after another.
-std::shared_ptr<const Family> make_gemv_family(std::shared_ptr<const Api> api);
 
 // A routine of one type that takes alpha, beta and c; bind is for the caller to add.
 Routine routine_of(std::string name, DType dtype,

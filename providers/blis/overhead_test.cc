@@ -46,8 +46,7 @@ TEST(BlisOverhead, DISABLED_AgainstTheLibrarysOwnCalls) {
       ASSERT_TRUE(problem);
       const auto families = make_provider()->families({});
       ASSERT_TRUE(families);
-      for (const std::string name :
-           {"gemm/sgemm", "gemm/sgemm_typed", "gemm/sgemm_packed", "gemv/sgemv"}) {
+      for (const std::string name : {"gemm/sgemm", "gemm/sgemm_typed", "gemm/sgemm_packed"}) {
         const auto kernel = testing::find_kernel(*families, *problem, name);
         if (!kernel) continue;
         auto bound = testing::BoundKernel::make(*kernel, *problem);
@@ -63,13 +62,9 @@ TEST(BlisOverhead, DISABLED_AgainstTheLibrarysOwnCalls) {
           } else if (name == "gemm/sgemm_typed") {
             f32.typed(kAsItIs, kAsItIs, m, n, k, &one, a, k, 1, b, b_row, b_column, &zero, out, n,
                       1);
-          } else if (name == "gemm/sgemm_packed") {
+          } else {
             f32.expert(kAsItIs, kAsItIs, m, n, k, &one, a, k, 1, b, b_row, b_column, &zero, out, n,
                        1, nullptr, &*runtime);
-          } else {
-            for (int i = 0; i < m; ++i)
-              f32.gemv(kAsItIs, kAsItIs, n, k, &one, b, b_column, b_row, a + i * k, 1, &zero,
-                       out + i * n, 1);
           }
         };
         const auto result = testing::interleave(

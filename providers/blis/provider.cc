@@ -28,7 +28,7 @@ class BlisProvider final : public Provider {
   Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings& settings) const override {
     ASSAY_TRY(auto api, open(settings));
-    return std::vector{make_gemm_family(api), make_gemv_family(api)};
+    return std::vector{make_gemm_family(api)};
   }
 
   Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings) const {

@@ -276,9 +276,11 @@ Routine routine_of(const std::shared_ptr<const Api>& api, const char* name, Sour
                             rule_of(DType::f64, DType::f64, prepared)}};
   if (source != Source::in_place)
     routine.rules.push_back(rule_of(DType::bf16, DType::f32, prepared));
-  // Deep tiles stay in cache while rows of a pass; wide ones are read in the order of memory.
-  routine.axes = {
-      preset({"tile_n", "tile_k"}, {{int64_t{64}, int64_t{512}}, {int64_t{512}, int64_t{64}}})};
+  // Deep tiles stay in cache while rows of a pass; wide ones are read in the order of memory, which
+  // matters where b lies as it was given (README.md).
+  std::vector<std::vector<Value>> shapes = {{int64_t{64}, int64_t{512}}};
+  if (!prepared) shapes.push_back({int64_t{512}, int64_t{64}});
+  routine.axes = {preset({"tile_n", "tile_k"}, std::move(shapes))};
   routine.row_name = "{routine}_{tile_n}x{tile_k}";
   routine.check = [api, source](const KernelMetadata&, const Problem& problem, Refusals& refusals) {
     check(*api, source, problem, refusals);
