@@ -55,6 +55,16 @@ class PluginCommand : public Command {
     return !check.faults.empty() ? "failed" : check.looked_at == 0 ? "skipped" : "passed";
   }
 
+  // "16 kernels", "1 family".
+  static std::string counted(const sweep::ConformanceReport::Check& check) {
+    std::string unit = check.unit;
+    if (check.looked_at == 1 && unit.ends_with("ies"))
+      unit.replace(unit.size() - 3, 3, "y");
+    else if (check.looked_at == 1 && unit.ends_with('s'))
+      unit.pop_back();
+    return fmt::format("{} {}", report::thousands(check.looked_at), unit);
+  }
+
   Json json(const sweep::ConformanceReport& report, int code) const {
     Json checks = Json::array();
     for (const auto& check : report.checks)
@@ -78,10 +88,7 @@ class PluginCommand : public Command {
     std::string out;
     int failed = 0;
     for (const auto& check : report.checks) {
-      out += line_text(
-          {outcome(check),
-           fmt::format("{}   {} {}", check.what, report::thousands(check.looked_at), check.unit)},
-          style);
+      out += line_text({outcome(check), fmt::format("{}   {}", check.what, counted(check))}, style);
       failed += check.faults.empty() ? 0 : 1;
       for (const std::string& fault : check.faults) out += line_text({"", fault}, style);
     }
