@@ -14,7 +14,7 @@ help:
 	@echo 'make bench   measure the performance targets and print them against their bounds'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
-	@echo 'make bench-native   native_cpu against the best stock kernel, one thread and two'
+	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, and on two threads'
 	@echo 'make format  let clang-format 14 decide'
 	@echo 'make clean   remove build/'
 
@@ -69,7 +69,7 @@ bench-native:
 	@scripts/install-dependencies build bench
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench
-	$(release)/assay_bench --only native native_threads
+	$(release)/assay_bench --only native_table native_threads --output $(release)/assay_bench_native.json
 
 format:
 	@scripts/format

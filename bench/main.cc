@@ -35,7 +35,7 @@ struct Entry {
   Measurement measure;
   bool by_name_alone = false;  // Not where --only says nothing.
 };
-constexpr std::array<Entry, 13> kEntries = {{{"discovery", measure_discovery},
+constexpr std::array<Entry, 14> kEntries = {{{"discovery", measure_discovery},
                                              {"launch", measure_launch},
                                              {"orchestration", measure_orchestration},
                                              {"same", measure_same},
@@ -43,6 +43,7 @@ constexpr std::array<Entry, 13> kEntries = {{{"discovery", measure_discovery},
                                              {"sensitivity", measure_sensitivity},
                                              {"racing", measure_racing},
                                              {"native", measure_native},
+                                             {"native_table", measure_native_table, true},
                                              {"native_threads", measure_native_threads, true},
                                              {"table", measure_table},
                                              {"startup", measure_startup},

@@ -123,6 +123,16 @@ struct BlockedKernel {
         fetch.jump = (by_rows ? call.b_row : call.b_column) - fetch.run * kLine;
         unasked = fetch.run * lines;
       }
+      // Panels lie in the order in which single tiles read them: what follows this block is next,
+      // and each pass asks for its share of as much as this block holds.
+      int64_t unshared = 0;
+      if (Prepared && blocks.ahead && tiles == 1) {
+        const int64_t lines = (kStepElements + kLine - 1) / kLine;
+        fetch.per_step = (lines + passes.passes - 1) / passes.passes * kLine;
+        fetch.at = prepared + columns.begin / kWidth * panel_elements(call) +
+                   (k0 / Mode::kStep + steps) * kStepElements;
+        unshared = steps * lines * kLine;
+      }
       for (int64_t p = 0; p < passes.passes; ++p) {
         const int mr = passes.count(p);
         const PackedA* rows = a + k0 / Mode::kStep * passes.rows + passes.first(p) * steps;
@@ -131,9 +141,11 @@ struct BlockedKernel {
                                                (columns.begin / kWidth + t) * panel_elements(call) +
                                                k0 / Mode::kStep * kStepElements
                                          : packed_b + t * steps * kStepElements;
-          const auto& table = unasked > 0 ? kTiles<Mode, NG, Operands::packed_fetch>
-                                          : kTiles<Mode, NG, Operands::packed>;
+          const auto& table = unasked > 0    ? kTiles<Mode, NG, Operands::packed_fetch>
+                              : unshared > 0 ? kTiles<Mode, NG, Operands::packed_fetch_run>
+                                             : kTiles<Mode, NG, Operands::packed>;
           unasked -= steps;
+          unshared -= steps * fetch.per_step;
           table[static_cast<size_t>(mr - 1)](steps, rows, panel, kStepElements,
                                              sums + (t * passes.rows + passes.first(p)) * kWidth,
                                              k0 > 0, &fetch);

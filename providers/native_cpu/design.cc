@@ -100,9 +100,15 @@ std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
       return {tiles(algorithm, variant, {2, 3, 4}),
               blocks({{256, 384, 0}, {512, 96, 1}, {512, 192, 0}, {512, 192, 1}, {1024, 192, 1}}),
               axis("mc", {int64_t{512}})};
-    case Algorithm::panels:
+    case Algorithm::panels:  // Asking ahead is for blocks of one tile: nc tells them apart.
       return {tiles(algorithm, variant, {2, 3, 4}),
-              blocks({{0, 32, 0}, {0, 384, 0}, {256, 384, 0}, {512, 96, 0}, {1024, 96, 0}}),
+              blocks({{0, 32, 0},
+                      {0, 384, 0},
+                      {256, 384, 0},
+                      {512, 96, 0},
+                      {1024, 96, 0},
+                      {256, 1, 1},
+                      {1024, 1, 1}}),
               axis("mc", {int64_t{512}})};
   }
   return {};

@@ -30,7 +30,7 @@ constexpr int tile_columns() {
 template <class Source>
 struct Fetch {
   const Source* at = nullptr;
-  int64_t per_step = 0;  // rows_fetch_share: elements asked for in each step.
+  int64_t per_step = 0;  // rows_fetch_share, packed_fetch_run: elements asked for in each step.
   int64_t left = 0;      // packed_fetch asks for a line in each step: lines left of this run,
   int64_t run = 0;       // lines of a run,
   int64_t jump = 0;      // and elements from the end of a run to the start of the next.
@@ -42,6 +42,7 @@ enum class Operands : uint8_t {
   rows_fetch_all,    // or for as many as it reads.
   packed,            // b holds groups as Mode::store_packed wrote them.
   packed_fetch,
+  packed_fetch_run,  // Asks for per_step elements in each step, in one run.
 };
 
 // stride: elements of b from one row to the next (packed: from one step to the next).
@@ -56,7 +57,8 @@ template <class Mode, int NG, int MR, Operands Kind>
 void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::Source* b,
           int64_t stride, typename Mode::Sum* sums, bool accumulate,
           Fetch<typename Mode::Source>* fetch) {
-  constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch;
+  constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch ||
+                          Kind == Operands::packed_fetch_run;
   constexpr bool kFetches = Kind != Operands::rows && Kind != Operands::packed;
   constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
   constexpr int NV = NG * Mode::kGroup;
