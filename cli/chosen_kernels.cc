@@ -18,9 +18,12 @@ bool is_id_prefix(const std::string& word) {
 }
 
 bool names(const std::string& word, const std::vector<std::string>& families,
-           const KernelMetadata& metadata) {
+           const sweep::DiscoveredRow& row) {
+  const KernelMetadata& metadata = row.metadata;
+  // Of a library, a family may have the same name.
   if (!families.empty())
-    return std::find(families.begin(), families.end(), metadata.family()) != families.end();
+    return row.role == ProviderRole::user &&
+           std::find(families.begin(), families.end(), metadata.family()) != families.end();
   return word == metadata.name() || word == metadata.provider() + '/' + metadata.name() ||
          (is_id_prefix(word) && metadata.id().starts_with(word));
 }
@@ -61,7 +64,7 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
   std::vector<std::string> known;
   for (const sweep::DiscoveredRow& row : found.rows) {
     known.push_back(row.metadata.provider() + '/' + row.metadata.name());
-    if (names(word, families, row.metadata)) matches.push_back(&row.metadata);
+    if (names(word, families, row)) matches.push_back(&row.metadata);
   }
   if (matches.size() == 1) return *matches.front();
   if (matches.size() > 1) {
@@ -78,7 +81,7 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
   // It may exist and not be able to.
   ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
   for (const sweep::DiscoveredRow& row : all.rows) {
-    if (!names(word, families, row.metadata)) continue;
+    if (!names(word, families, row)) continue;
     return fail(ErrorCode::unsupported,
                 "{}/{} cannot take {}; `assay kernels --shape ... --filter \"name == '{}'\" "
                 "--why` says why",

@@ -21,7 +21,7 @@ std::string minute_of(const std::string& created) {
 
 std::string ratio_of(const store::ResultEntry& result) {
   if (result.low <= 0) return "-";
-  return fmt::format("{:.3f} [{:.3f} {:.3f}]", result.ratio, result.low, result.high);
+  return fmt::format("{:.2f} [{:.2f} {:.2f}]", result.ratio, result.low, result.high);
 }
 
 report::Cell verdict_of(const store::ResultEntry& result) {
@@ -31,8 +31,15 @@ report::Cell verdict_of(const store::ResultEntry& result) {
     return {ending, report::Tone::bad};
   }
   const auto word = stats::parse_word(result.word);
-  if (!word) return {result.winner ? "winner" : "-"};
-  return {safe(result.word) + (result.winner ? ", winner" : ""), report::tone_of(*word)};
+  const std::string mark = result.winner ? "*" : "";
+  return word ? report::Cell{safe(result.word) + mark, report::tone_of(*word)}
+              : report::Cell{"-" + mark};
+}
+
+bool is_of_one_shape(const std::vector<store::ResultEntry>& results) {
+  return std::ranges::all_of(results, [&](const store::ResultEntry& result) {
+    return result.problem == results.front().problem;
+  });
 }
 
 }  // namespace
@@ -62,24 +69,30 @@ std::string runs_text(const std::vector<store::RunEntry>& runs, const report::Te
 std::string history_text(const std::vector<store::ResultEntry>& results,
                          const report::TextStyle& style) {
   if (results.empty()) return "no result fits\n";
+  // One shape is said once, so that the kernels have room.
+  const bool one = is_of_one_shape(results);
   report::Table table;
-  table.columns = {{.title = "began (UTC)"},
-                   {.title = "shape", .shrinks_to = 12},
-                   {.title = "kernel", .shrinks_to = 12},
-                   {.title = "us", .align = report::Align::right},
-                   {.title = "vs best stock"},
-                   {.title = "verdict"},
-                   {.title = "run", .shrinks_to = 8}};
-  for (const store::ResultEntry& result : results)
-    table.rows.push_back({{{minute_of(result.created)},
-                           {safe(result.problem)},
-                           {safe(result.provider + "/" + result.kernel)},
-                           {report::microseconds(result.us)},
-                           {ratio_of(result)},
-                           verdict_of(result),
-                           {safe(result.run)}},
-                          {}});
-  return report::text_table(table, style) +
+  table.columns = {{.title = "began (UTC)"}};
+  if (!one) table.columns.push_back({.title = "shape", .shrinks_to = 12});
+  table.columns.insert(table.columns.end(), {{.title = "kernel", .shrinks_to = 12},
+                                             {.title = "us", .align = report::Align::right},
+                                             {.title = "vs best stock"},
+                                             {.title = "verdict"},
+                                             {.title = "run", .shrinks_to = 8}});
+  for (const store::ResultEntry& result : results) {
+    report::Table::Row row;
+    row.cells.push_back({minute_of(result.created)});
+    if (!one) row.cells.push_back({safe(result.problem)});
+    row.cells.push_back({safe(result.provider + "/" + result.kernel)});
+    row.cells.push_back({report::microseconds(result.us)});
+    row.cells.push_back({ratio_of(result)});
+    row.cells.push_back(verdict_of(result));
+    row.cells.push_back({safe(result.run)});
+    table.rows.push_back(std::move(row));
+  }
+  const bool won = std::ranges::any_of(results, &store::ResultEntry::winner);
+  return (one ? safe(results.front().problem) + "\n" : std::string()) +
+         report::text_table(table, style) + (won ? "* won its shape\n" : "") +
          "times of different runs are no comparison: machines and conditions change\n";
 }
 

@@ -74,7 +74,7 @@ std::string html_table(const Table& table) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const Cell cell = i < row.cells.size() ? row.cells[i] : Cell{};
       out += fmt::format("<td data-label=\"{}\"{}>{}</td>", html_text(table.columns[i].title),
-                         classes(table.columns[i].align, cell.tone), html_text(cell.text));
+                         classes(table.columns[i].align, cell.tone), html_breakable(cell.text));
     }
     out += "</tr>\n";
   }
@@ -92,7 +92,7 @@ std::string html_block(const Block& block) {
   if (!block.sentences.empty()) {
     out += "<ul>\n";
     for (const std::string& sentence : block.sentences)
-      out += fmt::format("<li>{}</li>\n", html_text(sentence));
+      out += fmt::format("<li>{}</li>\n", html_breakable(sentence));
     out += "</ul>\n";
   }
   if (!block.code.empty())
@@ -118,6 +118,27 @@ std::string markdown_block(const Block& block) {
 }  // namespace
 
 std::string html_text(std::string_view text) { return escape_html(sanitize(text, kLongestText)); }
+
+std::string html_breakable(std::string_view text) {
+  constexpr std::size_t kLongRun = 16;
+  std::string out;
+  std::size_t run = 0;  // Characters since the last place for a break.
+  const std::string escaped = html_text(text);
+  for (std::size_t i = 0; i < escaped.size(); ++i) {
+    const char c = escaped[i];
+    out += c;
+    // An entity counts as one character, and so do the bytes of one code point.
+    if (c == '&')
+      while (escaped[i] != ';') out += escaped[++i];
+    const auto next = i + 1 < escaped.size() ? static_cast<unsigned char>(escaped[i + 1]) : 0;
+    run = c == ' ' ? 0 : run + 1;
+    const bool within_character = (next & 0xC0) == 0x80;
+    if (next == 0 || within_character || (c != '/' && c != '_' && run < kLongRun)) continue;
+    out += "<wbr/>";
+    run = 0;
+  }
+  return out;
+}
 
 std::string_view css_class(Tone tone) {
   switch (tone) {

@@ -34,6 +34,10 @@ std::string html(std::span<const Section> sections);
 // direction of its neighbours. Also fit for a quoted attribute.
 std::string html_text(std::string_view text);
 
+// The same for a place where it may be broken into lines: after / and _, and within long runs of
+// other characters, where nothing shows and nothing is copied.
+std::string html_breakable(std::string_view text);
+
 // The class of a page's style sheet that shows a tone: "good", "bad", "caution", "dim"; empty for
 // plain.
 std::string_view css_class(Tone tone);

@@ -187,12 +187,14 @@ class Drawing {
     const double to = std::min(x.high(), top / slope.value);
     if (!(from < to)) return {};
     const Place start{at_x(from), at_y(from * slope.value)}, end{at_x(to), at_y(to * slope.value)};
-    const Place label{at_x(std::sqrt(from * to)), at_y(std::sqrt(from * to) * slope.value)};
+    // Beside its lower end, on the side where few kernels are.
+    const double near = from * std::pow(to / from, 0.1);
     return line("roof", start, end) +
            fmt::format(
-               "<text class=\"roof-name\" x=\"{:.2f}%\" y=\"{:.2f}%\" dx=\"-6\" dy=\"-6\" "
-               "text-anchor=\"end\">{} {}</text>\n",
-               label.x, label.y, html_text(slope.name), format_si(slope.value, "B/s"));
+               "<text class=\"roof-name\" x=\"{:.2f}%\" y=\"{:.2f}%\" dx=\"10\" dy=\"14\">{} "
+               "{}</text>\n",
+               at_x(near), at_y(near * slope.value), html_text(slope.name),
+               format_si(slope.value, "B/s"));
   }
 
   std::string flat_roof(const Roofs::Roof& flat) const {
@@ -251,7 +253,7 @@ std::string key(const std::vector<Point>& points) {
   for (const Point& point : points) {
     if (!point.winner || point.shape > kMostNumbers) continue;
     out += fmt::format("<li value=\"{}\">{}: {}, {}</li>\n", point.shape,
-                       html_text(point.problem->name), html_text(point.kernel->label()),
+                       html_breakable(point.problem->name), html_breakable(point.kernel->label()),
                        format_si(point.rate, "FLOP/s"));
   }
   if (out.empty() || points.size() > kMostNumbers * 2) return {};

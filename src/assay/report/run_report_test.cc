@@ -68,6 +68,14 @@ std::string malformed(std::string_view page) {
   return open.empty() ? std::string() : "<" + open.back() + "> is left open";
 }
 
+// Without the places where lines may break.
+std::string unbroken(std::string page) {
+  constexpr std::string_view kBreak = "<wbr/>";
+  for (std::size_t at; (at = page.find(kBreak)) != std::string::npos;)
+    page.erase(at, kBreak.size());
+  return page;
+}
+
 RunRecord whole_record() {
   RunRecord record = assay::testing::make_record();
   record.environment.ceilings.push_back({"flops_f32", 1.1e11, "flop/s", 1, "", ""});
@@ -84,8 +92,9 @@ RunRecord whole_record() {
 }
 
 TEST(RunReportTest, ThePageHoldsAllThatTheRecordSays) {
-  const std::string page = run_html(whole_record(), {"runs/0412/record.json"});
-  EXPECT_EQ(malformed(page), "");
+  const std::string written = run_html(whole_record(), {"runs/0412/record.json"});
+  EXPECT_EQ(malformed(written), "");
+  const std::string page = unbroken(written);
   for (const char* said :
        {"assay: sweep decode", "m1_qkv", "mine/skinny", "1.100", "faster", "would show",
         "crashed in verify (SIGSEGV)", "denormals_flushed", "steal time 3 %", "divisibility",
@@ -280,6 +289,16 @@ TEST(RunReportTest, EveryRecordThatReadsCanBeShown) {
             .empty());
   }
   EXPECT_GT(shown, 100) << "most mutations must leave a record";
+}
+
+TEST(DocumentTest, LinesBreakBetweenWordsOfANameAndWithinLongRuns) {
+  EXPECT_EQ(html_breakable("a_b/c d"), "a_<wbr/>b/<wbr/>c d");
+  EXPECT_EQ(html_breakable("0123456789abcdef0123"), "0123456789abcdef<wbr/>0123");
+  EXPECT_EQ(html_breakable("x_"), "x_");
+  EXPECT_EQ(html_breakable("<_&"), "&lt;_<wbr/>&amp;");
+  const std::string wide = "\u884c\u5217\u884c\u5217\u884c\u5217\u884c\u5217";
+  EXPECT_EQ(unbroken(html_breakable(wide)), wide);
+  EXPECT_EQ(html_breakable(wide).find("<wbr/>") % 3, 0u) << "never within a character";
 }
 
 TEST(DocumentTest, SlotsAreFilledOnce) {

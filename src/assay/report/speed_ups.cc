@@ -82,8 +82,8 @@ std::string row(const ProblemRecord& problem, const LogAxis& axis, double margin
   std::string out = fmt::format(
       "<div class=\"bars-row\">\n<div class=\"bars-name\">{}<span class=\"dim\">{} against "
       "{}</span></div>\n",
-      html_text(problem.name), html_text(problem.label(headline.candidate)),
-      html_text(problem.label(headline.other)));
+      html_breakable(problem.name), html_breakable(problem.label(headline.candidate)),
+      html_breakable(problem.label(headline.other)));
   out += fmt::format("<svg role=\"img\" aria-label=\"{}: {} {}\"><title>{} {}</title>{}</svg>\n",
                      html_text(problem.name), numbers, word, numbers, word,
                      drawing(verdict, axis, margin));

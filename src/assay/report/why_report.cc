@@ -30,8 +30,7 @@ std::string time_text(const Limits& kernel) {
 std::string share_text(const Limits& kernel, const std::string& name) {
   for (const CeilingShare& ceiling : kernel.ceilings)
     if (ceiling.ceiling == name)
-      return fmt::format("{} ({} of {})", percent(ceiling.share()),
-                         rate(ceiling.reached, ceiling.unit), rate(ceiling.value, ceiling.unit));
+      return fmt::format("{} ({})", percent(ceiling.share()), rate(ceiling.reached, ceiling.unit));
   return "-";
 }
 
@@ -68,18 +67,19 @@ Table table_of(std::span<const Limits> kernels) {
   };
   add("us a launch", time_text);
   add("threads", [](const Limits& kernel) { return fmt::format("{}", kernel.threads); });
-  std::set<std::string> ceilings, events;
+  // Both kernels were timed in one window, under the same ceilings.
+  std::map<std::string, CeilingShare> ceilings;
+  std::set<std::string> events;
   for (const Limits& kernel : kernels) {
-    for (const CeilingShare& ceiling : kernel.ceilings) ceilings.insert(ceiling.ceiling);
+    for (const CeilingShare& ceiling : kernel.ceilings) ceilings.emplace(ceiling.ceiling, ceiling);
     for (const auto& [event, count] : kernel.counts) events.insert(event);
-    for (const auto& [event, why] : kernel.unavailable) events.insert(event);
   }
-  // "read" after the arithmetic would be the wrong way round for most readers.
+  // Memory first, as a reader goes through it.
   for (const bool memory : {true, false})
-    for (const std::string& name : ceilings)
+    for (const auto& [name, ceiling] : ceilings)
       if ((name == "read") == memory)
-        add(memory ? "of read bandwidth" : "of " + safe(name),
-            [&](const Limits& kernel) { return share_text(kernel, name); });
+        add(fmt::format("of {}, {}", safe(name), rate(ceiling.value, ceiling.unit)),
+            [&, of = name](const Limits& kernel) { return share_text(kernel, of); });
   add("cycles per FMA", [](const Limits& kernel) { return number(kernel.cycles_per_fma); });
   add("FMAs per cycle", [](const Limits& kernel) { return number(kernel.fmas_per_cycle); });
   add("core clock, MHz", [](const Limits& kernel) { return number(kernel.clock_hz * 1e-6); });
