@@ -33,7 +33,7 @@ struct Weights {
 constexpr Weights kWeights[] = {{2048, 8192}, {8192, 2048}, {2048, 2048}};
 constexpr int64_t kRows[] = {1, 2, 4, 8, 16};
 
-// Of the table's problems with few rows: all of them, or as many as `make bench` has time for.
+// Of the table's problems: all of them, or as many as `make bench` has time for.
 enum class Share { whole, some };
 bool takes_part(Share share, int64_t m, Weights weights) {
   return share == Share::whole || (m != 2 && m != 8 && weights.k == 2048);
@@ -97,13 +97,13 @@ Result<Races> decode(const Context& context, Share share) {
   return plan;
 }
 
-Result<Races> prefill(const Context& context) {
+Result<Races> prefill(const Context& context, Share share) {
   Races plan;
   Group group{.name = "prefill", .least_mean = 0.97, .least = 0.9};
   for (const Form& form : kForms)
     for (const DType dtype : {DType::f32, DType::bf16})
       for (const int64_t m : {int64_t{128}, int64_t{512}})
-        if (!context.quick || (m == 128 && !form.constant))
+        if (context.quick ? m == 128 && !form.constant : share == Share::whole || m == 128)
           ASSAY_TRY(plan.add(group, fmt::format("{} {}", to_string(dtype), form.name), form, dtype,
                              m, {2048, 2048}));
   plan.groups.push_back(std::move(group));
@@ -226,7 +226,7 @@ Result<std::vector<Row>> race_all(const Context& context, const Schedule& schedu
 Result<std::vector<Row>> measure_share(const Context& context, Share share) {
   ASSAY_TRY(const Races few, decode(context, share));
   ASSAY_TRY(auto rows, race_all(context, {"native", 1, 1.0, kDecodeRows}, few));
-  ASSAY_TRY(const Races many, prefill(context));
+  ASSAY_TRY(const Races many, prefill(context, share));
   ASSAY_TRY(auto more, race_all(context, {"native_prefill", 1, 2.0, kPrefillRows}, many));
   rows.insert(rows.end(), std::make_move_iterator(more.begin()),
               std::make_move_iterator(more.end()));
