@@ -187,14 +187,7 @@ class Drawing {
     const double to = std::min(x.high(), top / slope.value);
     if (!(from < to)) return {};
     const Place start{at_x(from), at_y(from * slope.value)}, end{at_x(to), at_y(to * slope.value)};
-    // Beside its lower end, on the side where few kernels are.
-    const double near = from * std::pow(to / from, 0.1);
-    return line("roof", start, end) +
-           fmt::format(
-               "<text class=\"roof-name\" x=\"{:.2f}%\" y=\"{:.2f}%\" dx=\"10\" dy=\"14\">{} "
-               "{}</text>\n",
-               at_x(near), at_y(near * slope.value), html_text(slope.name),
-               format_si(slope.value, "B/s"));
+    return line("roof", start, end);
   }
 
   std::string flat_roof(const Roofs::Roof& flat) const {
@@ -229,7 +222,7 @@ class Drawing {
   std::pair<LogAxis, LogAxis> axes_;
 };
 
-std::string legend(const std::vector<Point>& points) {
+std::string legend(const std::vector<Point>& points, const Roofs& roofs) {
   std::string out = "<ul class=\"legend\">\n";
   for (const auto& [role, path] : kMarks) {
     const bool used = std::ranges::any_of(
@@ -244,7 +237,12 @@ std::string legend(const std::vector<Point>& points) {
         : role == KernelRole::user ? "best of yours"
                                    : "reference");
   }
-  return out + "<li>filled: the winner</li>\n</ul>\n";
+  out += "<li>filled: the winner</li>\n";
+  // Named here: beside their lines they would lie under the marks.
+  for (const Roofs::Roof& slope : roofs.slopes)
+    out += fmt::format("<li>slope: {} {}</li>\n", html_text(slope.name),
+                       format_si(slope.value, "B/s"));
+  return out + "</ul>\n";
 }
 
 // What the numbers in the drawing stand for.
@@ -281,7 +279,7 @@ std::string roofline(const RunRecord& record) {
       "aria-hidden=\"true\">{}</div>\n<div class=\"plot\">{}</div>\n<div class=\"ticks\" "
       "aria-hidden=\"true\">{}</div>\n<div class=\"x-name\">FLOP per byte</div>\n</div>\n",
       drawing.y_labels(), drawing.svg(), drawing.x_labels());
-  return out + legend(points) + key(points) + "</section>\n";
+  return out + legend(points, roofs) + key(points) + "</section>\n";
 }
 
 }  // namespace assay::report
