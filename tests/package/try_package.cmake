@@ -1,4 +1,4 @@
-# cmake -D SOURCE= -D BUILD= -D VERSION= -D WORK= -D GENERATOR= -D COMPILER= -D LAUNCHER= -D NM=
+# cmake -D SOURCE= -D BUILD= -D VERSION= -D WORK= -D GENERATOR= -D COMPILER= -D NM=
 #   -D READELF= -P try_package.cmake
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
@@ -23,7 +23,7 @@ expect("fresh" "no: machine and libraries are as they were")
 # A project that knows the package by its name alone.
 run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/consumer" -B "${WORK}/build"
   -D CMAKE_BUILD_TYPE=Release -D "CMAKE_CXX_COMPILER=${COMPILER}"
-  -D "CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -D "CMAKE_PREFIX_PATH=${prefix}"
+  -D "CMAKE_PREFIX_PATH=${prefix}"
   -D "WANTED_VERSION=${VERSION}" -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
 run("${CMAKE_COMMAND}" --build "${WORK}/build" --verbose)
 refuse("the link line" "(yaml|sqlite|zstd)[^ ]*\\.(a|so)")
