@@ -25,6 +25,7 @@ struct Context {
   std::map<std::string, ProviderSettings> provider_settings;  // From --config.
   std::vector<std::string> command_line;
   int cancel_fd = -1;  // Readable once the user asked to stop (Ctrl-C).
+  std::string device;  // UUID of the card that was chosen; empty: the CPU.
 };
 
 class Command {

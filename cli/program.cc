@@ -14,6 +14,8 @@
 #include "assay/kernel/provider.h"
 #include "assay/sweep/worker.h"
 #include "cli/arguments.h"
+#include "cli/choose_device.h"
+#include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/config.h"
 #include "cli/exit_code.h"
@@ -54,8 +56,9 @@ class Program {
     if (globals_.version) return help_or_version();
     ASSAY_TRY(apply_defaults(config, app_, sub));
     console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
-    ASSAY_TRY(check_device(globals_.device.empty() ? settings.device : globals_.device));
-    Context context{console_, settings, config.providers, words_, make_cancel_fd()};
+    ASSAY_TRY(const std::string device,
+              choose_device(globals_.device.empty() ? settings.device : globals_.device));
+    Context context{console_, settings, config.providers, words_, make_cancel_fd(), device};
     auto code = command->run(context);
     if (!code)
       code.error().message = config.with_origin(code.error().message, command->name(), words_);
@@ -128,15 +131,6 @@ class Program {
     std::string sentence = unknown_flag(words_, app_, sub);
     if (sentence.empty()) sentence = fmt::format("{}: {}", sub.get_name(), sanitize(error.what()));
     return fmt::format("{} (assay {} --help lists its flags)", sentence, sub.get_name());
-  }
-
-  static Status check_device(const std::string& device) {
-    if (device.empty() || device == "cpu") return {};
-    return fail(
-        ErrorCode::unsupported,
-        "--device {}: this version of assay races on CPUs only; leave the flag out, or give "
-        "--device cpu",
-        sanitize(device, 80));
   }
 
   Colour colour() const {

@@ -28,6 +28,24 @@ Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::st
   return {};
 }
 
+// Kernels for a card and for cores do not race each other. `named`: those that were asked for.
+Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named) {
+  const bool on_card = !request.device.empty();
+  for (const auto& provider : built_in_providers()) {
+    const ProviderInfo& info = provider->info();
+    // A user's file is refused where its rows are looked at, with its own sentence.
+    if (info.on_card == on_card || info.role == ProviderRole::reference ||
+        info.role == ProviderRole::user)
+      continue;
+    if (std::find(named.begin(), named.end(), info.name) != named.end())
+      return fail(ErrorCode::invalid_input, "--provider: {} has kernels for {}; {}", info.name,
+                  info.on_card ? "a card" : "the CPU",
+                  info.on_card ? "give --device gpu" : "leave --device out");
+    std::erase_if(request.providers, [&](const auto& asked) { return asked.name == info.name; });
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_provider(const std::string& name) {
@@ -110,6 +128,7 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
       return fail(ErrorCode::invalid_input, "--filter: {}", parsed.error().message);
   }
   request.filter = filter;
+  request.device = context.device;
   request.threads = threads;
   request.cache = cache.empty() ? context.settings.cache : std::filesystem::path(cache);
   request.command_line = context.command_line;
@@ -165,6 +184,7 @@ void RaceOptions::declare(CLI::App& app, bool lists) {
 Result<sweep::Request> RaceOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   ASSAY_TRY(sweep::Request request, pool.make_request(context, kind));
+  ASSAY_TRY(keep_those_of_the_device(request, pool.providers));
   ASSAY_TRY(request.condition, measure::parse_condition(condition));
   ASSAY_TRY(request.race_class.preparation, measure::parse_preparation(preparation));
   ASSAY_TRY(request.race_class.dependent_launch, measure::parse_dependent_launch(dependent_launch));

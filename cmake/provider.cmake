@@ -34,7 +34,8 @@ function(assay_provider)
 endfunction()
 
 # assay_provider_info(<out> <name>): writes providers/<name>/info.h and its source, from
-# provider.yaml: role, summary, licence, library (a soname pattern, may be absent) and packages.
+# provider.yaml: role, device (cpu where it is absent, or gpu), summary, licence, library (a soname
+# pattern, may be absent) and packages.
 # Also sets `library`.
 function(assay_provider_info out name)
   set(file "${CMAKE_CURRENT_SOURCE_DIR}/provider.yaml")
@@ -43,10 +44,16 @@ function(assay_provider_info out name)
     message(SEND_ERROR "${file}: missing; say role, licence, library and packages there")
     return()
   endif()
-  assay_read_flat_yaml("${file}" role summary licence library packages)
+  assay_read_flat_yaml("${file}" role device summary licence library packages)
   if(NOT role MATCHES "^(stock|ours|user|reference)$")
     message(SEND_ERROR "${file}: role: '${role}' is none of stock, ours, user, reference")
     return()
+  endif()
+  set(on_card false)
+  if(device STREQUAL "gpu")
+    set(on_card true)
+  elseif(NOT device MATCHES "^(cpu)?$")
+    message(SEND_ERROR "${file}: device: '${device}' is neither cpu nor gpu")
   endif()
   list(TRANSFORM packages REPLACE "(.+)" "\"\\1\"")
   list(JOIN packages ", " packages)

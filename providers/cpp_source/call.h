@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/input/argument_values.h"
 #include "assay/kernel/family.h"
 #include "assay/kernel/provider.h"
 #include "shim.h"
@@ -12,13 +13,7 @@
 namespace assay::cpp_source {
 
 // What the values of a call's arguments are made from.
-struct CallValues {
-  const KernelEntry& entry;
-  const KernelMetadata& row;
-  const Problem& problem;
-  int threads;
-  size_t workspace_bytes;  // For the argument of that name.
-};
+using CallValues = input::ArgumentSources;
 
 // The value of the argument `name`; which member of the slot counts, shim.h says.
 Result<Slot> slot_of(const CallValues& call, const std::string& name);

@@ -3,9 +3,11 @@
 // A device: something that kernels run on. cpu/ is the first; cuda/ adds cards without changing
 // this.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +35,23 @@ class Buffer {
   virtual size_t bytes() const = 0;
 };
 
+// One launch of device code. Nothing is copied that the call does not read.
+struct DeviceLaunch {
+  void* function = nullptr;  // As the device's loader gave it: CUfunction.
+  std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
+  uint32_t shared_bytes = 0;          // Dynamic shared memory of a block.
+  std::span<void* const> parameters;  // Where each parameter's value lies.
+  bool programmatic = false;  // May begin before what is ahead of it in the stream has ended.
+};
+
 // An order of launches. On a CPU a launch has ended when it returns.
 class Stream {
  public:
   virtual ~Stream() = default;
   virtual Status synchronize() = 0;
+  // Enqueues; faults that come later are synchronize()'s. ErrorCode::unsupported on a device that
+  // runs no device code.
+  virtual Status launch(const DeviceLaunch& launch) noexcept;
   virtual void* native() const = 0;  // CUstream on a card, null on a CPU.
 };
 

@@ -82,6 +82,11 @@ Status EntryReader::read_tunables() {
 Result<std::string> EntryReader::size_expression(const YamlField& field,
                                                  const std::string& besides) const {
   ASSAY_TRY(const Value value, field.as_value());
+  return size_expression(field, value, besides);
+}
+
+Result<std::string> EntryReader::size_expression(const YamlField& field, const Value& value,
+                                                 const std::string& besides) const {
   if (const auto* bytes = std::get_if<int64_t>(&value)) {
     if (*bytes < 0) return fail(field.error("is negative; write a number of bytes"));
     return fmt::format("{}", *bytes);
@@ -229,15 +234,38 @@ Status EntryReader::add_constraint(const YamlField& field, const std::string& te
 Status EntryReader::read_constraints() {
   ASSAY_TRY(const auto field, field_.find("constraints"));
   if (!field) return {};
-  std::vector<YamlField> items = {*field};
-  if (field->kind() == YamlField::Kind::list) {
-    ASSAY_TRY(items, field->items());
-  }
-  for (const YamlField& item : items) {
-    ASSAY_TRY(const std::string text, item.as_string());
-    ASSAY_TRY(add_constraint(item, text));
+  ASSAY_TRY(const auto items, expressions(*field));
+  for (const auto& [item, value] : items) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr) return fail(item.as_string().error());
+    ASSAY_TRY(add_constraint(item, *text));
   }
   return {};
+}
+
+// One expression, or a list of them. YAML cuts [ceil_div(n, 64), m] at every comma: what was inside
+// of parentheses is put together again.
+Result<std::vector<std::pair<YamlField, Value>>> EntryReader::expressions(
+    const YamlField& field) const {
+  std::vector<YamlField> items = {field};
+  if (field.kind() == YamlField::Kind::list) {
+    ASSAY_TRY(items, field.items());
+  }
+  std::vector<std::pair<YamlField, Value>> found;
+  int open = 0;  // Parentheses, at the end of the last one.
+  for (const YamlField& item : items) {
+    ASSAY_TRY(const Value value, item.as_value());
+    const auto* given = std::get_if<std::string>(&value);
+    const std::string text = given != nullptr ? *given : to_string(value);
+    auto* before = open > 0 ? std::get_if<std::string>(&found.back().second) : nullptr;
+    if (before != nullptr)
+      *before += ", " + text;
+    else
+      found.emplace_back(item, value);
+    for (const char c : text) open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    open = std::max(open, 0);
+  }
+  return found;
 }
 
 Status EntryReader::read_flags() {

@@ -25,11 +25,9 @@ bool launches_on_gpu(std::string_view provider) {
          provider == "tvm_ffi";
 }
 
-// Fields by which kernels for a GPU say how they are launched.
-const std::vector<std::string>& launch_fields() {
-  static const std::vector<std::string> fields = {
-      "launch", "grid", "block", "cluster", "shared_memory", "tensor_maps", "dependent_launch"};
-  return fields;
+// Device code that is brought as it is; the others bring their geometry with them.
+bool needs_launch(std::string_view provider) {
+  return provider == "cuda_source" || provider == "ptx";
 }
 
 }  // namespace
@@ -85,6 +83,7 @@ Result<std::vector<KernelEntry>> EntryReader::read() {
   ASSAY_TRY(read_multiples("divisibility"));
   ASSAY_TRY(read_multiples("alignment"));
   ASSAY_TRY(read_constraints());
+  if (needs_launch(provider_)) ASSAY_TRY(read_launch());
   ASSAY_TRY(read_flags());
   ASSAY_TRY(read_specialised_on());
   ASSAY_TRY(read_targets());
@@ -184,20 +183,11 @@ Status EntryReader::check_fields() {
   if (!context_.of_plugin)
     known.insert(known.end(), {"provider", "source", "entry", "flags", "specialised_on"});
   for (const KernelWords::Operand& operand : words_->operands) known.push_back(operand.role);
-  if (launches_on_gpu(effective)) {
-    known.insert(known.end(), launch_fields().begin(), launch_fields().end());
-  }
-  ASSAY_TRY(const auto members, field_.members());
-  for (const auto& [name, member] : members) {
-    const auto& launch = launch_fields();
-    if (std::find(launch.begin(), launch.end(), name) == launch.end()) continue;
-    return fail(member.error(
-        launches_on_gpu(effective)
-            ? fmt::format("not supported in this version for {}", effective)
-            : fmt::format("belongs to kernels for a GPU, not to {}; remove it",
-                          sanitize(effective, 60)),
-        launches_on_gpu(effective) ? ErrorCode::unsupported : ErrorCode::invalid_input));
-  }
+  if (needs_launch(effective)) known.push_back("launch");
+  ASSAY_TRY(const auto launch, field_.find("launch"));
+  if (launch && !launches_on_gpu(effective))
+    return fail(launch->error(fmt::format("belongs to kernels for a GPU, not to {}; remove it",
+                                          sanitize(effective, 60))));
   return field_.only(known);
 }
 

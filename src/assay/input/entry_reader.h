@@ -2,11 +2,12 @@
 
 // Reads one kernel's description, field by field, in the order of read(). Not for use outside this
 // folder. What it is: entry_reader.cc; what it asks of a problem: entry_rule.cc; how it is called
-// and built: entry_call.cc.
+// and built: entry_call.cc; how device code is launched: entry_launch.cc.
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "assay/base/result.h"
@@ -47,6 +48,11 @@ class EntryReader {
   Status read_prepare();
   Status read_args();
   Status read_constraints();
+  Status read_launch();
+  Result<std::vector<std::string>> extents(const YamlField& field) const;
+  Result<std::vector<std::pair<YamlField, Value>>> expressions(const YamlField& field) const;
+  Result<std::string> size_expression(const YamlField& field, const Value& value,
+                                      const std::string& besides) const;
   Status read_flags();
   Status read_specialised_on();
   Status add_constraint(const YamlField& field, const std::string& text);

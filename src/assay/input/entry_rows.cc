@@ -112,6 +112,7 @@ std::vector<DesignGroup> EntryRows::groups(const std::vector<DesignAxis>& beside
   group.traits.specialised_on = entry_.specialised_on;
   group.traits.deterministic = entry_.deterministic;
   group.traits.prepares = !entry_.prepare_entry.empty();
+  group.traits.dependent_launch = entry_.launch && entry_.launch->dependent;
   for (const KernelEntry::Tunable& tunable : entry_.tunables) {
     group.traits.name += fmt::format("_{0}{{{0}}}", tunable.name);
     group.axes.push_back(axis(tunable.name, tunable.values));
@@ -153,6 +154,10 @@ std::optional<Refusal> EntryRows::objection(const Design& design, const Problem&
 }
 
 void EntryRows::enumerate(const Query& query, const MetadataSink& sink) const {
+  const bool for_card = entry_.launch.has_value();
+  if (query.target() != nullptr && query.target()->arch.starts_with("sm_") != for_card)
+    return query.refuse(Reason::target, for_card ? "device code runs on a card: give --device gpu"
+                                                 : "host code runs on cores: leave --device out");
   if (query.problem() == nullptr) return space_.enumerate(query, sink);
   space_.enumerate(query, [&](const KernelMetadata& row) {
     if (const auto why = objection(row.design, *query.problem()))
@@ -160,6 +165,11 @@ void EntryRows::enumerate(const Query& query, const MetadataSink& sink) const {
     else
       sink(row);
   });
+}
+
+Result<int64_t> EntryRows::evaluate(const Expression& expression, const Design& design,
+                                    const Problem& problem) {
+  return expression.evaluate_int64(lookup(design, &problem, 0));
 }
 
 size_t EntryRows::workspace_bytes(const Design& design, const Problem& problem, int threads) const {

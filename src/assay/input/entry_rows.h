@@ -32,6 +32,10 @@ class EntryRows {
   // a problem; empty: nothing.
   std::optional<Refusal> objection(const Design& design, const Problem& problem) const;
 
+  // Of an expression over sizes and tunables.
+  static Result<int64_t> evaluate(const Expression& expression, const Design& design,
+                                  const Problem& problem);
+
   size_t workspace_bytes(const Design& design, const Problem& problem, int threads) const;
   size_t prepare_bytes(const Design& design, const Problem& problem) const;
 

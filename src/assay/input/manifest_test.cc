@@ -364,15 +364,42 @@ TEST_F(Manifest, WhatIsMissingIsNamed) {
               AllOf(StartsWith(":6: name: 'f' is given twice, first at "), HasSubstr("m.yaml:1;")));
 }
 
-TEST_F(Manifest, LaunchesOfTheGpuAreKnownAndNotSupportedYet) {
+TEST_F(Manifest, ConstraintsMayHoldCommasInParentheses) {
   const auto entries = parse_manifest(
+      entry_with("constraints: [\"m > 1\", min(n, k) % 8 == 0, max(m, min(n, k)) < 4096]"), path());
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->at(0).constraints.size(), 3u);
+  EXPECT_EQ(entries->at(0).constraints[1].first, "min(n, k) % 8 == 0");
+  EXPECT_EQ(entries->at(0).constraints[2].first, "max(m, min(n, k)) < 4096");
+}
+
+TEST_F(Manifest, DeviceCodeSaysHowItIsLaunched) {
+  const std::string head =
       "- {source: k.cu, entry: f, dtype: f16, layout: tn, args: [a, b, out, m, n, k],\n"
-      "   launch: {grid: m}}\n",
-      path());
-  ASSERT_FALSE(entries);
-  EXPECT_EQ(entries.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(entries.error().message,
-              HasSubstr("m.yaml:2:12: [0].launch: not supported in this version for cuda_source"));
+      "   tunables: {TILE: [32, 64]},\n";
+  const auto entries =
+      parse_manifest(head +
+                         "   launch: {grid: [ceil_div(n, TILE), m], block: 128, shared: TILE * 8,"
+                         " cluster: [2], dependent: true}}\n",
+                     path());
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_TRUE(entries->at(0).launch);
+  EXPECT_THAT(entries->at(0).launch->grid, ElementsAre("ceil_div(n, TILE)", "m"));
+  EXPECT_THAT(entries->at(0).launch->block, ElementsAre("128"));
+  EXPECT_THAT(entries->at(0).launch->cluster, ElementsAre("2"));
+  EXPECT_EQ(entries->at(0).launch->shared_text, "TILE * 8");
+  EXPECT_TRUE(entries->at(0).launch->dependent);
+
+  const auto wrong = [&](const std::string& rest) {
+    const auto read = parse_manifest(head + rest, path());
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_THAT(wrong("   name: g}\n"), HasSubstr("there is no field launch"));
+  EXPECT_THAT(wrong("   launch: {grid: m}}\n"), HasSubstr("has no field 'block'"));
+  EXPECT_THAT(wrong("   launch: {grid: q, block: 1}}\n"), HasSubstr("no size or tunable 'q'"));
+  EXPECT_THAT(wrong("   launch: {grid: [1, 1, 1, 1], block: 1}}\n"), HasSubstr("one to three"));
+  EXPECT_THAT(wrong("   launch: {grid: 1, block: 1, shred: 2}}\n"), HasSubstr("'shared'"));
+  EXPECT_THAT(wrong("   launch: {grid: -1, block: 1}}\n"), HasSubstr("negative"));
 }
 
 TEST_F(Manifest, TooManyCombinationsAreRefused) {

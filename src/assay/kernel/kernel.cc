@@ -176,7 +176,7 @@ Result<Plan> Kernel::plan(const PlanOptions& options) const {
   ASSAY_TRY(guarded(*this, "bind",
                     [&]() -> Status { return family_->do_bind(metadata_, binding, plan.steps_); }));
   const bool callable = std::all_of(plan.steps_.begin(), plan.steps_.end(), [](const Step& step) {
-    return std::get_if<HostStep>(&step)->function != nullptr;
+    return std::visit([](const auto& any) { return any.function != nullptr; }, step);
   });
   if (plan.steps_.empty() || !callable) {
     return fail(ErrorCode::failed, "family {} bound {} to no function", metadata_.family(),
@@ -190,6 +190,7 @@ Result<Plan> Kernel::plan(const PlanOptions& options) const {
   }
   plan.data_.push_back(binding.workspace);
   plan.data_.push_back(binding.prepared.data());
+  ASSAY_TRY(plan.fill_parameters());
   return plan;
 }
 

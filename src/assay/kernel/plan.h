@@ -3,9 +3,14 @@
 // A plan: a kernel bound to an artifact and arguments, ready to launch again and again with next to
 // no host cost. What runs is data (steps), so the harness decides stream and order.
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -23,8 +28,47 @@ struct HostStep {
   std::shared_ptr<const void> state;
 };
 
-// Part 3 adds device steps (function, grid, block, cluster, shared bytes, parameters).
-using Step = std::variant<HostStep>;
+// Host code of a library that enqueues on the stream it is given. Returns as a HostFunction does.
+using StreamFunction = int (*)(const void* state, void* const* data, void* native_stream);
+
+struct StreamStep {
+  StreamFunction function = nullptr;
+  std::shared_ptr<const void> state;
+};
+
+// A parameter of device code: a value, or one of the plan's pointers, or something made of one (a
+// tensor map), made again when the pointer changes.
+struct DeviceParameter {
+  static constexpr size_t kMostBytes = 128;
+  alignas(64) std::array<std::byte, kMostBytes> bytes{};  // What the launch reads.
+  int place = -1;                                         // Among the plan's data; -1: a value.
+  // Writes `bytes` for a pointer; null: the pointer itself. Returns 0, or the driver's code.
+  std::function<int(void* pointer, std::span<std::byte> bytes)> encode;
+
+  template <class T>
+  static DeviceParameter value(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMostBytes);
+    DeviceParameter parameter;
+    std::memcpy(parameter.bytes.data(), &value, sizeof value);
+    return parameter;
+  }
+  static DeviceParameter pointer(int place) {
+    DeviceParameter parameter;
+    parameter.place = place;
+    return parameter;
+  }
+};
+
+// Device code with its geometry: launching it runs no host code of the kernel's author.
+struct DeviceStep {
+  std::shared_ptr<const void> code;  // Keeps the function loaded.
+  void* function = nullptr;
+  std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
+  uint32_t shared_bytes = 0;
+  std::vector<DeviceParameter> parameters;
+};
+
+using Step = std::variant<HostStep, StreamStep, DeviceStep>;
 
 enum class Dependency : uint8_t { full, programmatic };
 
@@ -51,8 +95,11 @@ class Plan {
 
  private:
   friend class Kernel;
+  Status fill_parameters();  // From data_.
+
   std::vector<Step> steps_;
-  std::vector<void*> data_;  // Operands, workspace, prepared.
+  std::vector<std::vector<void*>> parameters_;  // Of each device step; empty for the others.
+  std::vector<void*> data_;                     // Operands, workspace, prepared.
   struct Promise {
     size_t alignment = 1;
     bool fixed = false;  // Was prepared: its address stays.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ProviderInfo {
   std::string summary;
   std::string licence;
   std::string library;                // Soname pattern sought at run time, may be empty.
+  bool on_card = false;               // Its kernels run on a card, not on this machine's cores.
   std::vector<std::string> packages;  // What to install on Debian or Ubuntu.
 };
 
@@ -61,6 +63,13 @@ struct KernelEntry {
   std::vector<std::string> specialised_on;
   std::string prepare_entry, prepare_bytes_text;
   std::vector<std::string> prepare_args;
+  // How device code is launched: expressions over sizes and tunables.
+  struct Launch {
+    std::vector<std::string> grid, block, cluster;  // One to three each; cluster may be empty.
+    std::string shared_text;                        // Dynamic shared memory, bytes; empty: none.
+    bool dependent = false;                         // Waits for what is ahead of it by itself.
+  };
+  std::optional<Launch> launch;
   bool deterministic = true;
 };
 

@@ -63,7 +63,9 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   // large.
   options.memory_limit_bytes = kind.confined ? request_.memory_limit_bytes : 0;
   options.cancel_fd = request_.cancel_fd;
-  options.guard = kind.confined ? ChildOptions::Guard::confining : ChildOptions::Guard::present;
+  // A driver of cards does not start in namespaces of its own.
+  options.guard = kind.confined && request_.device.empty() ? ChildOptions::Guard::confining
+                                                           : ChildOptions::Guard::present;
   // Confined workers may be another user, who must find it there.
   if (kind.confined) (void)make_directories(request_.cache.string());
   ASSAY_TRY(auto started, Child::start(options));
@@ -75,6 +77,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
         {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
   ASSAY_TRY(const Message ready, ask(*child,
                                      {{"do", "init"},
+                                      {"device", request_.device},
+                                      {"cuda_driver", request_.cuda_driver},
                                       {"threads", request_.threads},
                                       {"providers", providers},
                                       {"kernels", request_.kernels},

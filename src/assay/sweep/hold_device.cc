@@ -9,7 +9,8 @@ Result<DeviceLock> hold_device(const Request& request,
   DeviceLockOptions options = request.lock;
   options.cancel_fd = request.cancel_fd;
   if (options.fallback.empty()) options.fallback = request.cache;
-  return DeviceLock::hold("cpu", options, say);
+  return DeviceLock::hold(request.device.empty() ? std::string("cpu") : "gpu-" + request.device,
+                          options, say);
 }
 
 }  // namespace assay::sweep

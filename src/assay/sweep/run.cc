@@ -304,9 +304,13 @@ Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quar
   const auto [roof_seconds, roof_name] = roofline(record, station.problem, ceilings, cold);
   const Operand* first =
       station.problem.operands().empty() ? nullptr : &station.problem.operands().front();
-  const double floor_seconds = measure::physics_floor_seconds(
-      record.flops, record.bytes, first == nullptr ? DType::f32 : first->dtype,
-      station.crew.facts().threads);
+  // Known for cores; a card's datasheet is not.
+  const double floor_seconds =
+      station.request.device.empty()
+          ? measure::physics_floor_seconds(record.flops, record.bytes,
+                                           first == nullptr ? DType::f32 : first->dtype,
+                                           station.crew.facts().threads)
+          : 0;
   RaceResult race;
   for (int attempt = 1; attempt <= kMostRaces; ++attempt) {
     const auto alive = count_alive(field);

@@ -44,6 +44,8 @@ struct Request {
   std::string filter;
   measure::ConditionRequest condition;
   measure::RaceClass race_class;
+  std::string device;         // UUID of a card; empty: this machine's cores.
+  std::string cuda_driver;    // The driver's library; empty: the system's.
   int threads = 0;            // 0: physical cores less one, at least one.
   double margin = 0.01;       // Fraction.
   double budget_seconds = 0;  // Of timing; 0: kSecondsPerProblem for each problem.

@@ -10,10 +10,12 @@
 
 #include "assay/base/fd.h"
 #include "assay/device/cpu/cpu_device.h"
+#include "assay/device/cuda/cuda_device.h"
 #include "assay/input/manifest.h"
 #include "assay/kernel/export.h"
 #include "assay/kernel/metadata_table.h"
 #include "assay/measure/ceilings.h"
+#include "assay/sweep/card_problem.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
@@ -61,11 +63,7 @@ class Worker {
  private:
   Result<Answer> init(Message& message) {
     const Json& json = message.json;
-    cpu::Options options;
-    options.threads = static_cast<int>(number_or(json, "threads", 0));
-    options.pin = json.value("pin", true);
-    options.kept_share = number_or(json, "kept_share", 0);
-    ASSAY_TRY(device_, cpu::open(options));
+    ASSAY_TRY(open_device(json));
     threads_ = device_->threads();
     cache_ = std::make_unique<ArtifactCache>(json.value("cache", std::string()), Log{});
     context_.cache = cache_.get();
@@ -119,6 +117,29 @@ class Worker {
     ASSAY_TRY(const Confinement confinement, give_up_rights(json));
     answer.json["confinement"] = to_json(confinement);
     return answer;
+  }
+
+  // This machine's cores, or the card whose UUID was asked for.
+  Status open_device(const Json& json) {
+    const std::string uuid = json.value("device", std::string());
+    if (uuid.empty()) {
+      cpu::Options options;
+      options.threads = static_cast<int>(number_or(json, "threads", 0));
+      options.pin = json.value("pin", true);
+      options.kept_share = number_or(json, "kept_share", 0);
+      ASSAY_TRY(device_, cpu::open(options));
+      return {};
+    }
+    ASSAY_TRY(const auto driver, cuda::Driver::open(json.value("cuda_driver", std::string())));
+    ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
+    for (const cuda::Card& card : cards) {
+      if (card.uuid != uuid) continue;
+      ASSAY_TRY(auto opened, cuda::open(driver, card));
+      card_ = opened.get();
+      device_ = std::move(opened);
+      return {};
+    }
+    return fail(ErrorCode::machine, "card {} is no longer there", uuid);
   }
 
   // Last of all: what was read and loaded until here may have been this user's alone.
@@ -308,12 +329,17 @@ class Worker {
       }
     }
     const auto seed = static_cast<uint64_t>(number_or(message.json, "seed", 1));
-    ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), *device_, threads_,
-                                              std::move(instances), seed));
+    if (card_ != nullptr) {
+      ASSAY_TRY(problem_,
+                CardProblem::create(std::move(problem), *card_, std::move(instances), seed));
+    } else {
+      ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), *device_, threads_,
+                                                std::move(instances), seed));
+    }
     return Answer{};
   }
 
-  Result<WorkerProblem*> loaded() {
+  Result<ProblemRunner*> loaded() {
     if (!problem_) return fail(ErrorCode::internal, "no problem is loaded");
     return problem_.get();
   }
@@ -326,7 +352,7 @@ class Worker {
   }
 
   Result<Answer> prove(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const auto who, candidate(message.json));
     ASSAY_TRY(const Json* instances, member(message.json, "instances"));
     Answer answer;
@@ -349,7 +375,7 @@ class Worker {
   }
 
   Result<Answer> rotate(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const Json* json, member(message.json, "condition"));
     ASSAY_TRY(const auto condition, measure::condition_from_json(*json));
     ASSAY_TRY(problem->make_rotation(condition));
@@ -360,7 +386,7 @@ class Worker {
   }
 
   Result<Answer> open(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const auto who, candidate(message.json));
     ASSAY_TRY(const auto opened, problem->open(who.first, who.second));
     Answer answer;
@@ -372,7 +398,7 @@ class Worker {
   }
 
   Result<Answer> round(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const Json* bursts, member(message.json, "bursts"));
     ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
     Answer answer;
@@ -392,7 +418,7 @@ class Worker {
   }
 
   Result<Answer> count(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
     ASSAY_TRY(const int64_t launches, integer(message.json, "launches"));
     ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
@@ -409,7 +435,7 @@ class Worker {
   }
 
   Result<Answer> collect(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
     ASSAY_TRY(const int64_t choice, integer(message.json, "choice"));
     ASSAY_TRY(auto output,
@@ -423,7 +449,7 @@ class Worker {
   }
 
   Result<Answer> close(Message& message) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const Json* handles, member(message.json, "handles"));
     for (const Json& handle : *handles)
       if (handle.is_number_integer()) problem->close(handle.get<int>());
@@ -431,7 +457,7 @@ class Worker {
   }
 
   Result<Answer> intact(Message&) {
-    ASSAY_TRY(WorkerProblem * problem, loaded());
+    ASSAY_TRY(ProblemRunner * problem, loaded());
     Answer answer;
     answer.json["intact"] = problem->inputs_intact();
     answer.json["trespass"] = problem->find_trespass_beside_inputs();
@@ -466,7 +492,12 @@ class Worker {
   }
 
   Result<Answer> timer(Message&) {
-    const auto facts = measure::measure_timer();
+    measure::TimerFacts facts;
+    if (card_ != nullptr) {
+      ASSAY_TRY(facts, measure_card_timer(*card_));
+    } else {
+      facts = measure::measure_timer();
+    }
     Answer answer;
     answer.json = {{"tick_ns", facts.tick_ns},
                    {"read_ns", facts.read_ns},
@@ -478,6 +509,7 @@ class Worker {
     constexpr double kSeconds = 0.12;
     Answer answer;
     Json& list = answer.json["ceilings"] = Json::array();
+    if (card_ != nullptr) return answer;
     for (const Ceiling& ceiling :
          measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds))
       list.push_back({{"name", ceiling.name},
@@ -495,13 +527,14 @@ class Worker {
   std::string cache_path_;
   UniqueFd cache_folder_;  // Open where this process has become another user.
   std::unique_ptr<Device> device_;
+  cuda::CudaDevice* card_ = nullptr;  // The device, where it is a card.
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;
   int threads_ = 1;
   Catalog catalog_;
   std::vector<Guest> guests_;
   bool may_run_guests_ = false;  // Once this process has given up its rights.
-  std::unique_ptr<WorkerProblem> problem_;
+  std::unique_ptr<ProblemRunner> problem_;
 };
 
 }  // namespace

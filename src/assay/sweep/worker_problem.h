@@ -14,30 +14,13 @@
 #include "assay/kernel/kernel.h"
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
-#include "assay/measure/perf_counters.h"
 #include "assay/op/operation.h"
+#include "assay/sweep/problem_runner.h"
 #include "assay/verify/guard.h"
 
 namespace assay::sweep {
 
-// What one verified launch left, for the referee to judge.
-struct ProvenLaunch {
-  UniqueFd output;         // A memory file with the output operand's bytes.
-  UniqueFd second;         // Of the second launch, where it is not known to have the same bits.
-  double launch_ns = 0;    // Of one cold call; a rough figure for planning bursts.
-  bool repeatable = true;  // A second launch on new poison gave the same bits.
-  std::string trespass;    // Where it wrote outside; empty if nowhere.
-  bool inputs_changed = false;
-  bool float_control_changed = false;  // Restored since.
-};
-
-// A timed output that is still there.
-struct TimedOutput {
-  UniqueFd output;
-  uint64_t variation = 0;  // Seed of the activations that it was made from.
-};
-
-class WorkerProblem {
+class WorkerProblem final : public ProblemRunner {
  public:
   // instances[i][operand]: sealed bytes of each input, empty for outputs. Copied into private
   // pages.
@@ -45,54 +28,20 @@ class WorkerProblem {
       Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
       uint64_t seed);
 
-  // repeat: launches twice, on new poison, and compares bit for bit.
   Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
-                             bool repeat);
-
-  // Operand sets for timing, made of instance 0: enough of them that what the condition calls cold
-  // is three times the last-level cache, and never fewer than four, each placed at random, so that
-  // a process's mean is over many placements of buffers, workspaces and panels.
-  Status make_rotation(const measure::Condition& condition);
-  int sets() const { return static_cast<int>(sets_.size()); }
-  // Why cold operands may have been read from a cache nevertheless; empty where it was seen that
-  // they were not.
-  const std::string& cold_doubt() const { return cold_doubt_; }
-
-  struct Opened {
-    int handle = 0;
-    uint64_t workspace_bytes = 0, prepared_bytes = 0;
-    double prepare_seconds = 0;  // Of one operand set.
-  };
-  Result<Opened> open(const Kernel& kernel, const Artifact& artifact);
-  void close(int handle);
-
-  // Whether every thread but this one came to rest, given time that any honest pool is content
-  // with.
-  bool at_rest();
-
-  // One burst of `launches` of an open kernel, on the next sets.
-  Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed);
-
-  // What the processor counts in about `launches` launches of an open kernel, in bursts as they are
-  // timed. Counters are open only here.
-  struct Counted {
-    int launches = 0;
-    double clock_hz = 0;  // Of this thread's core, just before.
-    std::vector<measure::EventCount> events;
-  };
-  Result<Counted> count(int handle, int launches, uint64_t round_seed);
-
-  // One of the outputs of an open kernel's timed launches that no later one has overwritten: which
-  // of them is the caller's choice, any number.
-  Result<TimedOutput> timed_output(int handle, uint64_t choice);
-
-  // Whether the operand sets still hold what was put there. Reads all of them.
-  bool inputs_intact();
-
-  // What was written outside the buffers of an open kernel since the last call; empty if nothing.
-  std::string find_trespass(int handle);
-  // The same beside the operand sets, which all kernels share.
-  std::string find_trespass_beside_inputs();
+                             bool repeat) override;
+  Status make_rotation(const measure::Condition& condition) override;
+  int sets() const override { return static_cast<int>(sets_.size()); }
+  const std::string& cold_doubt() const override { return cold_doubt_; }
+  Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
+  void close(int handle) override;
+  bool at_rest() override;
+  Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
+  Result<Counted> count(int handle, int launches, uint64_t round_seed) override;
+  Result<TimedOutput> timed_output(int handle, uint64_t choice) override;
+  bool inputs_intact() override;
+  std::string find_trespass(int handle) override;
+  std::string find_trespass_beside_inputs() override;
 
  private:
   struct InputSet {
@@ -119,7 +68,7 @@ class WorkerProblem {
   uint64_t next_seed();
 
  public:
-  ~WorkerProblem();
+  ~WorkerProblem() override;
 
  private:
   Problem problem_;

@@ -1,0 +1,79 @@
+#pragma once
+
+// A problem as cuBLASLt sees it: column-major layouts of the transposed product, a descriptor, and
+// the algorithm. Owns what the library made.
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "api.h"
+#include "assay/kernel/refusals.h"
+#include "assay/op/gemm/gemm.h"
+
+namespace assay::cublaslt {
+
+inline constexpr size_t kWorkspaceBytes = size_t{32} << 20;
+
+// The attributes that make an algorithm, by the names of the design. Those that a version of the
+// library does not know are 0.
+struct AlgorithmField {
+  const char* name;
+  int attribute;
+  size_t bytes;
+};
+inline constexpr std::array<AlgorithmField, 9> kAlgorithmFields = {{
+    {"algo", abi::kAlgorithmId, 4},
+    {"tile", abi::kTile, 4},
+    {"stages", abi::kStages, 4},
+    {"split_k", abi::kSplitK, 4},
+    {"reduction", abi::kReduction, 4},
+    {"swizzle", abi::kSwizzle, 4},
+    {"custom", abi::kCustom, 4},
+    {"inner", abi::kInnerShape, 2},
+    {"cluster", abi::kClusterShape, 2},
+}};
+using AlgorithmValues = std::array<int64_t, kAlgorithmFields.size()>;
+
+struct Types {
+  int a = 0, b = 0, out = 0, compute = 0, scale = 0;
+};
+std::optional<Types> types_of(const gemm::View& view);
+
+// Everything that stands against the library taking this problem; empty: nothing.
+Refusals objections(const gemm::View& view);
+
+class Matmul {
+ public:
+  static Result<std::shared_ptr<Matmul>> create(std::shared_ptr<const Api> api,
+                                                const gemm::View& view);
+  ~Matmul();
+
+  // Up to `wanted`, best first by the library's own model. Empty where it knows none.
+  Result<std::vector<abi::HeuristicResult>> heuristic(int wanted) const;
+  AlgorithmValues values_of(const abi::Algorithm& algorithm) const;
+
+  // What enqueue() will run: the algorithm of these values, or the heuristic's first without them.
+  // ErrorCode::unsupported where the library refuses it for this problem.
+  Status choose(const std::optional<AlgorithmValues>& values);
+  size_t workspace_bytes() const { return workspace_bytes_; }
+
+  abi::Status enqueue(void* a, void* b, void* c, void* out, void* workspace, size_t bytes,
+                      void* stream) const;
+
+ private:
+  explicit Matmul(std::shared_ptr<const Api> api) : api_(std::move(api)) {}
+  Status describe();
+
+  std::shared_ptr<const Api> api_;
+  gemm::View view_{};
+  Types types_;
+  abi::Handle handle_ = nullptr;
+  abi::MatmulDesc desc_ = nullptr;
+  abi::Layout first_ = nullptr, second_ = nullptr, addend_ = nullptr, result_ = nullptr;
+  abi::Algorithm algorithm_{};
+  size_t workspace_bytes_ = 0;
+};
+
+}  // namespace assay::cublaslt

@@ -1,0 +1,163 @@
+#include "matmul.h"
+
+#include <set>
+
+#include "assay/base/text.h"
+#include "call.h"
+
+namespace assay::cublaslt {
+namespace {
+
+constexpr int kMostAlgorithms = 200;
+
+bool is_card(const Target* target) { return target != nullptr && target->arch.starts_with("sm_"); }
+
+std::shared_ptr<const KernelTraits> traits_of(bool is_default) {
+  ProblemRule rule;
+  const std::vector<DType> in = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8};
+  const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s32};
+  rule.operands = {{.role = "a", .dtypes = in},
+                   {.role = "b", .dtypes = in},
+                   {.role = "c", .dtypes = out},
+                   {.role = "out", .dtypes = out}};
+  rule.scalars = true;
+  KernelTraits traits;
+  traits.name = is_default ? "default"
+                           : "algo{algo}_t{tile}_s{stages}_k{split_k}_r{reduction}_w{swizzle}_c"
+                             "{custom}_i{inner}_x{cluster}";
+  traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
+  return std::make_shared<const KernelTraits>(std::move(traits));
+}
+
+struct Bound {
+  std::shared_ptr<const Api> api;
+  std::shared_ptr<Matmul> matmul;
+  int a = 0, b = 0, c = -1, out = 0;  // Places in the plan's data.
+  int workspace = 0;
+  size_t workspace_bytes = 0;
+
+  static int launch(const void* state, void* const* data, void* stream) {
+    const Bound& bound = *static_cast<const Bound*>(state);
+    return bound.matmul->enqueue(
+        data[bound.a], data[bound.b], bound.c < 0 ? nullptr : data[bound.c], data[bound.out],
+        bound.workspace_bytes > 0 ? data[bound.workspace] : nullptr, bound.workspace_bytes, stream);
+  }
+};
+
+class MatmulFamily final : public Family {
+ public:
+  explicit MatmulFamily(std::shared_ptr<const Api> api)
+      : api_(std::move(api)), default_(traits_of(true)), algorithm_(traits_of(false)) {}
+
+  std::string_view name() const override { return "matmul"; }
+
+ private:
+  // What there is depends on the problem: without one, only the default can be named.
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    if (query.target() != nullptr && !is_card(query.target())) {
+      query.refuse(Reason::target, "cuBLASLt runs on cards, and the target is none");
+      return;
+    }
+    if (!query.admits(*default_->rule, 1)) return;
+    if (query.problem() != nullptr) {
+      const auto view = gemm::view(*query.problem());
+      if (!view) return query.refuse(Reason::other, view.error().message);
+      if (const Refusals refusals = objections(*view); !refusals.empty())
+        return query.refuse(refusals.begin()->reason, refusals.begin()->sentence);
+    }
+    Design design;
+    design.set("default", true);
+    sink(KernelMetadata(default_, design));
+    if (query.problem() == nullptr) return;
+    if (const Status listed = list(query, sink); !listed)
+      query.refuse(Reason::other, listed.error().message);
+  }
+
+  Status list(const Query& query, const MetadataSink& sink) const {
+    ASSAY_TRY(const gemm::View view, gemm::view(*query.problem()));
+    ASSAY_TRY(const auto matmul, Matmul::create(api_, view));
+    ASSAY_TRY(const auto results, matmul->heuristic(kMostAlgorithms));
+    std::set<AlgorithmValues> seen;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const AlgorithmValues values = matmul->values_of(results[i].algorithm);
+      // The first is the default, which is there already.
+      if (!seen.insert(values).second || i == 0) continue;
+      Design design;
+      for (size_t f = 0; f < values.size(); ++f) design.set(kAlgorithmFields[f].name, values[f]);
+      sink(KernelMetadata(algorithm_, design));
+    }
+    return {};
+  }
+
+  static std::optional<AlgorithmValues> values_of(const KernelMetadata& row) {
+    if (row.design.truth("default", false)) return std::nullopt;
+    AlgorithmValues values{};
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = row.design.integer(kAlgorithmFields[i].name, 0);
+    return values;
+  }
+
+  Refusals do_supports(const KernelMetadata&, const Problem& problem,
+                       const Target& target) const override {
+    Refusals refusals;
+    if (!is_card(&target)) refusals.add(Reason::target, "cuBLASLt runs on cards");
+    const auto view = gemm::view(problem);
+    if (!view)
+      refusals.add(Reason::other, view.error().message);
+    else
+      for (const Refusal& refusal : objections(*view))
+        refusals.add(refusal.reason, refusal.sentence);
+    return refusals;
+  }
+
+  Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem&, const Target&,
+                              const CompileContext&) const override {
+    Json facts = {{"library", "cublaslt"},
+                  {"version", api_->version()},
+                  {"path", api_->path()},
+                  {"sha256", api_->sha256()}};
+    Json& algorithm = facts["algorithm"] = Json::object();
+    if (const auto values = values_of(row))
+      for (size_t i = 0; i < values->size(); ++i)
+        algorithm[kAlgorithmFields[i].name] = (*values)[i];
+    else
+      algorithm = "the heuristic's first";
+    return Artifact::without_bytes(std::move(facts));
+  }
+
+  size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int) const override {
+    return kWorkspaceBytes;
+  }
+
+  Status do_bind(const KernelMetadata& row, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));
+    auto bound = std::make_shared<Bound>();
+    bound->api = api_;
+    ASSAY_TRY(bound->matmul, Matmul::create(api_, view));
+    ASSAY_TRY(bound->matmul->choose(values_of(row)));
+    const auto operands = binding.problem.operands();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const int place = static_cast<int>(i);
+      if (operands[i].role == "a") bound->a = place;
+      if (operands[i].role == "b") bound->b = place;
+      if (operands[i].role == "c") bound->c = place;
+      if (operands[i].role == "out") bound->out = place;
+    }
+    bound->workspace = static_cast<int>(operands.size());
+    bound->workspace_bytes = bound->matmul->workspace_bytes();
+    steps.push_back(StreamStep{&Bound::launch, std::move(bound)});
+    return {};
+  }
+
+  std::shared_ptr<const Api> api_;
+  std::shared_ptr<const KernelTraits> default_, algorithm_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Family> make_matmul_family(std::shared_ptr<const Api> api) {
+  return std::make_shared<MatmulFamily>(std::move(api));
+}
+
+}  // namespace assay::cublaslt

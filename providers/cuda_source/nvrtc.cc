@@ -1,0 +1,126 @@
+#include "nvrtc.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/device/cuda/libraries.h"
+
+namespace assay::cuda_source {
+namespace {
+
+constexpr int kMostErrorLines = 15;
+
+std::string first_lines(std::string_view text) {
+  std::string lines;
+  int count = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    if (trim(line).empty()) continue;
+    if (++count > kMostErrorLines) return lines + "\n  ...";
+    lines += "\n  " + sanitize(line, 500);
+  }
+  return lines.empty() ? "\n  (it printed nothing)" : lines;
+}
+
+}  // namespace
+
+std::vector<std::string> Nvrtc::candidates(const ProviderSettings& settings) {
+  if (const auto given = settings.find("library"); given != settings.end()) return {given->second};
+  return cuda::library_candidates({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc");
+}
+
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(const ProviderSettings& settings) {
+  std::string reasons;
+  for (const std::string& path : candidates(settings)) {
+    auto library = DynamicLibrary::open(path, {.deep_bind = false});
+    Status loaded;
+    if (library) {
+      const std::shared_ptr<Nvrtc> nvrtc(new Nvrtc(std::move(*library)));
+      loaded = nvrtc->load();
+      if (loaded) return nvrtc;
+    } else {
+      loaded = fail(library.error());
+    }
+    reasons += (reasons.empty() ? "" : "; ") + loaded.error().message;
+  }
+  return fail(ErrorCode::unsupported,
+              "{}; install the CUDA toolkit, or nvidia-cuda-nvrtc from PyPI", reasons);
+}
+
+Status Nvrtc::load() {
+  ASSAY_TRY(library_.load("nvrtcVersion", call_.version));
+  ASSAY_TRY(library_.load("nvrtcGetErrorString", call_.error_string));
+  ASSAY_TRY(library_.load("nvrtcCreateProgram", call_.create));
+  ASSAY_TRY(library_.load("nvrtcDestroyProgram", call_.destroy));
+  ASSAY_TRY(library_.load("nvrtcCompileProgram", call_.compile));
+  ASSAY_TRY(library_.load("nvrtcGetProgramLogSize", call_.log_size));
+  ASSAY_TRY(library_.load("nvrtcGetProgramLog", call_.log));
+  ASSAY_TRY(library_.load("nvrtcGetCUBINSize", call_.cubin_size));
+  ASSAY_TRY(library_.load("nvrtcGetCUBIN", call_.cubin));
+  ASSAY_TRY(library_.load("nvrtcAddNameExpression", call_.add_name));
+  ASSAY_TRY(library_.load("nvrtcGetLoweredName", call_.lowered_name));
+  if (call_.version(&major_, &minor_) != 0)
+    return fail(ErrorCode::unsupported, "{} does not tell its version", path());
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(path()).parent_path();
+  std::error_code ignored;
+  for (const char* beside :
+       {"../include", "../../include", "../../../include", "../../cuda_runtime/include"}) {
+    const fs::path headers = (folder / beside).lexically_normal();
+    if (fs::exists(headers / "cuda_fp16.h", ignored)) include_folders_.push_back(headers.string());
+  }
+  return {};
+}
+
+std::string Nvrtc::version() const { return fmt::format("{}.{}", major_, minor_); }
+
+std::string Nvrtc::log_of(Program program) const {
+  size_t bytes = 0;
+  if (call_.log_size(program, &bytes) != 0 || bytes < 2) return {};
+  std::string log(bytes, '\0');
+  if (call_.log(program, log.data()) != 0) return {};
+  log.resize(bytes - 1);  // Ends in a NUL.
+  return log;
+}
+
+Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& name,
+                                const std::string& entry,
+                                const std::vector<std::string>& options) const {
+  Program program = nullptr;
+  const auto failed = [&](Code code, std::string_view doing) {
+    return fail(ErrorCode::build_failed, "NVRTC, {}: {}", doing, call_.error_string(code));
+  };
+  if (const Code code = call_.create(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr);
+      code != 0)
+    return failed(code, "reading the source");
+  const std::shared_ptr<void> owner(program, [this](void* made) {
+    auto* owned = static_cast<Program>(made);
+    (void)call_.destroy(&owned);
+  });
+  if (const Code code = call_.add_name(program, entry.c_str()); code != 0)
+    return failed(code, "naming the entry point");
+  std::vector<const char*> words;
+  for (const std::string& option : options) words.push_back(option.c_str());
+  const Code code = call_.compile(program, static_cast<int>(words.size()), words.data());
+  Compiled compiled;
+  compiled.log = log_of(program);
+  if (code != 0)
+    return fail(ErrorCode::build_failed, "{}:{}", call_.error_string(code),
+                first_lines(compiled.log));
+  const char* lowered = nullptr;
+  if (const Code found = call_.lowered_name(program, entry.c_str(), &lowered);
+      found != 0 || lowered == nullptr)
+    return fail(ErrorCode::build_failed, "{} defines no kernel '{}'", name, sanitize(entry, 80));
+  compiled.symbol = lowered;
+  size_t bytes = 0;
+  if (const Code sized = call_.cubin_size(program, &bytes); sized != 0 || bytes == 0)
+    return failed(sized, "asking for the cubin");
+  compiled.cubin.resize(bytes);
+  if (const Code taken = call_.cubin(program, reinterpret_cast<char*>(compiled.cubin.data()));
+      taken != 0)
+    return failed(taken, "taking the cubin");
+  return compiled;
+}
+
+}  // namespace assay::cuda_source

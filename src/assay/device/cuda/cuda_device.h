@@ -1,0 +1,117 @@
+#pragma once
+
+// A card under the Device interface, and what only a harness for cards needs: streams with gates,
+// events, graphs, modules, memory shared between processes. One process uses one card.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/device/cuda/driver.h"
+#include "assay/device/device.h"
+
+namespace assay::cuda {
+
+// A card as the driver lists it, without a context on it.
+struct Card {
+  int ordinal = 0;   // The driver's, after CUDA_VISIBLE_DEVICES.
+  std::string uuid;  // "GPU-6b6e4d3c-...": the same whatever is visible.
+  std::string name;
+  std::string pci_bus_id;
+  int major = 0, minor = 0;  // Compute capability.
+  size_t memory_bytes = 0;
+};
+Result<std::vector<Card>> list_cards(const Driver& driver);
+
+// "sm_90a" for 9.0: the newest architecture-specific features that the card has code for.
+Target target_of(const Card& card);
+
+// Code in a context. Stays loaded as long as the object lives.
+class Module {
+ public:
+  // image: a cubin, or PTX text ending in NUL. ErrorCode::unsupported where it is not for this
+  // card, with the driver's own log where it is PTX that does not assemble (build_failed).
+  static Result<std::shared_ptr<const Module>> load(std::shared_ptr<const Driver> driver,
+                                                    std::span<const std::byte> image);
+  ~Module();
+
+  struct Function {
+    abi::Function handle = nullptr;
+    int registers = 0, local_bytes = 0, static_shared_bytes = 0, most_threads = 0;
+    std::vector<size_t> parameter_bytes;  // As it was compiled.
+  };
+  // shared_bytes: dynamic shared memory that launches will ask for; big_clusters: of more than 8
+  // blocks. ErrorCode::not_found for a name that is not there, unsupported beyond what the card
+  // has.
+  Result<Function> function(const std::string& name, size_t shared_bytes, bool big_clusters) const;
+
+ private:
+  explicit Module(std::shared_ptr<const Driver> driver) : driver_(std::move(driver)) {}
+  std::shared_ptr<const Driver> driver_;
+  abi::Module module_ = nullptr;
+};
+
+// A point in a stream's time.
+class Event {
+ public:
+  static Result<Event> create(std::shared_ptr<const Driver> driver, bool timing = true);
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&&) = delete;
+  ~Event();
+
+  Status record(abi::Stream stream);
+  Status synchronize() const;
+  Result<bool> passed() const;
+  // Nanoseconds from `start` to this one; both must have passed. The driver's resolution is 32 ns
+  // (measured on an H200).
+  Result<double> ns_since(const Event& start) const;
+
+ private:
+  explicit Event(std::shared_ptr<const Driver> driver) : driver_(std::move(driver)) {}
+  std::shared_ptr<const Driver> driver_;
+  abi::Event event_ = nullptr;
+};
+
+// Holds a stream back until the host opens it, so that the host can never starve the launches
+// behind it. One word of mapped host memory.
+class Gate {
+ public:
+  static Result<Gate> create(std::shared_ptr<const Driver> driver);
+  Gate(Gate&& other) noexcept;
+  Gate& operator=(Gate&&) = delete;
+  ~Gate();
+
+  Status close(abi::Stream stream);  // What is enqueued after this waits.
+  void open();                       // Until the next close().
+
+ private:
+  explicit Gate(std::shared_ptr<const Driver> driver) : driver_(std::move(driver)) {}
+  std::shared_ptr<const Driver> driver_;
+  uint32_t* word_ = nullptr;
+  abi::Address address_ = 0;
+  uint32_t turn_ = 0;
+};
+
+class CudaDevice : public Device {
+ public:
+  virtual const std::shared_ptr<const Driver>& driver() const = 0;
+  virtual const Card& card() const = 0;
+  virtual int multiprocessors() const = 0;
+  virtual size_t most_shared_bytes() const = 0;
+
+  // Host memory in and out, synchronous. Addresses are device memory.
+  virtual Status copy_in(void* to, std::span<const std::byte> from) = 0;
+  virtual Status copy_out(std::span<std::byte> to, const void* from) = 0;
+};
+
+// Retains the card's primary context and makes it current in the calling thread: libraries that
+// use the runtime share it. The UUID is read back from the card that was set: another one than
+// was asked for is ErrorCode::internal.
+Result<std::unique_ptr<CudaDevice>> open(std::shared_ptr<const Driver> driver, const Card& card);
+
+}  // namespace assay::cuda

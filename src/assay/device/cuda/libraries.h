@@ -1,0 +1,18 @@
+#pragma once
+
+// Where NVIDIA's libraries lie on machines with a toolkit, with Python's packages alone, or with
+// the system's.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::cuda {
+
+// Files that may be tried in this order: the toolkit's folders, Python's packages (`package` is the
+// folder under nvidia/ of those before CUDA 13: cublas, cuda_nvrtc), and the plain names, which the
+// loader looks for. Those with a path exist.
+std::vector<std::string> library_candidates(const std::vector<std::string>& names,
+                                            std::string_view package);
+
+}  // namespace assay::cuda

@@ -1,0 +1,71 @@
+#include "assay/device/cuda/selection.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+
+namespace assay::cuda {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& letter : out)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return out;
+}
+
+std::string list_of(std::span<const Card> cards, std::string_view why_none) {
+  if (cards.empty())
+    return fmt::format("there is no card{}{}", why_none.empty() ? "" : ": ", why_none);
+  std::vector<std::string> lines;
+  for (const Card& card : cards) lines.push_back(card_line(card));
+  return "the cards are " + join(lines, "; ");
+}
+
+}  // namespace
+
+std::string card_line(const Card& card) {
+  return fmt::format("{}: {}, {}, {}", card.ordinal, card.name, card.uuid,
+                     format_bytes(static_cast<double>(card.memory_bytes)));
+}
+
+Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
+                          std::string_view why_none) {
+  constexpr size_t kLeastUuid = 4 + 8;  // "GPU-" and 8 digits.
+  const std::string text = lower(wanted);
+  const auto wrong = [&](std::string_view why) {
+    return fail(ErrorCode::invalid_input, "--device {}: {}; {}", sanitize(wanted, 100), why,
+                list_of(cards, why_none));
+  };
+  if (text.empty()) return wrong("is empty; give cpu, gpu, an index, a UUID or a name");
+  if (text == "cpu") return -1;
+  if (cards.empty()) return wrong("cannot be had");
+  if (text == "gpu") return 0;
+  int index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    for (size_t i = 0; i < cards.size(); ++i)
+      if (cards[i].ordinal == index) return static_cast<int>(i);
+    return wrong("there is no card of that index");
+  }
+  std::vector<int> found;
+  const bool by_uuid = text.starts_with("gpu-");
+  if (by_uuid && text.size() < kLeastUuid)
+    return wrong("is too short for a UUID's beginning; give at least 8 digits");
+  for (size_t i = 0; i < cards.size(); ++i) {
+    const bool matches = by_uuid ? lower(cards[i].uuid).starts_with(text)
+                                 : lower(cards[i].name).find(text) != std::string::npos;
+    if (matches) found.push_back(static_cast<int>(i));
+  }
+  if (found.empty()) return wrong("names no card");
+  if (found.size() > 1)
+    return wrong(fmt::format("names {} cards; give the index or the UUID of one", found.size()));
+  return found.front();
+}
+
+}  // namespace assay::cuda

@@ -1,0 +1,24 @@
+#pragma once
+
+// --device: which of the machine's devices a command runs on.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assay/base/result.h"
+#include "assay/device/cuda/cuda_device.h"
+
+namespace assay::cuda {
+
+// "cpu"; "gpu" (the first card); a card's index as the driver counts; a UUID or its beginning, of
+// at least 8 hexadecimal digits; a name or a part of it. Index -1 is the CPU.
+// ErrorCode::invalid_input, listing the cards there are: nothing matches, or several do by a name
+// or a UUID's beginning. `why_none`: what the driver said where there are no cards.
+Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
+                          std::string_view why_none);
+
+// "0: NVIDIA H200, GPU-6b6e4d3c-..., 139.8 GiB"
+std::string card_line(const Card& card);
+
+}  // namespace assay::cuda

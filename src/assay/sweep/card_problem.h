@@ -1,0 +1,107 @@
+#pragma once
+
+// One problem inside a worker that owns a card: the host's story (worker_problem.h) in device
+// memory, timed between events behind a gate.
+
+#include <memory>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/device/cuda/cuda_device.h"
+#include "assay/op/operation.h"
+#include "assay/sweep/problem_runner.h"
+
+namespace assay::sweep {
+
+// Several buffers of a card, a red zone before and after each.
+class CardArena {
+ public:
+  static constexpr size_t kZoneBytes = 4096;
+  static Result<CardArena> allocate(cuda::CudaDevice& device, std::span<const size_t> sizes,
+                                    uint64_t seed);
+
+  struct Piece {
+    void* data = nullptr;
+    size_t bytes = 0;
+  };
+  size_t count() const { return pieces_.size(); }
+  const Piece& at(size_t index) const { return pieces_[index]; }
+
+  // "12 bytes written outside WHAT"; empty if nothing was. Repairs what it reports.
+  Result<std::string> find_trespass(const std::function<std::string(size_t index)>& what);
+
+ private:
+  cuda::CudaDevice* device_ = nullptr;
+  std::unique_ptr<Buffer> memory_;
+  std::vector<Piece> pieces_;
+  uint64_t seed_ = 0;
+};
+
+class CardProblem final : public ProblemRunner {
+ public:
+  // As WorkerProblem::create.
+  static Result<std::unique_ptr<CardProblem>> create(Problem problem, cuda::CudaDevice& device,
+                                                     std::vector<std::vector<MappedFile>> instances,
+                                                     uint64_t seed);
+  ~CardProblem() override;
+
+  Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
+                             bool repeat) override;
+  Status make_rotation(const measure::Condition& condition) override;
+  int sets() const override { return static_cast<int>(sets_.size()); }
+  const std::string& cold_doubt() const override { return cold_doubt_; }
+  Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
+  void close(int handle) override;
+  bool at_rest() override { return true; }  // Device code runs when it is launched.
+  Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
+  Result<Counted> count(int, int, uint64_t) override {
+    return fail(ErrorCode::unsupported, "a card's counters are not read");
+  }
+  Result<TimedOutput> timed_output(int handle, uint64_t choice) override;
+  bool inputs_intact() override;
+  std::string find_trespass(int handle) override;
+  std::string find_trespass_beside_inputs() override;
+
+ private:
+  struct InputSet {
+    CardArena arena;
+    std::vector<size_t> index;     // By operand: buffer in the arena, or none for outputs.
+    std::vector<MappedFile> host;  // By operand: what is in it.
+  };
+  struct Set {
+    std::vector<void*> data;  // By operand; null for outputs.
+    uint64_t variation = 0;
+  };
+  struct OpenKernel;
+
+  CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device, uint64_t seed);
+  uint64_t next_seed();
+  Status fill(const CardArena::Piece& piece, uint64_t seed);
+  Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
+  Result<bool> holds(const void* data, std::span<const std::byte> expected);
+  Status vary(Set& set, uint64_t seed);
+
+  Problem problem_;
+  const Operation& operation_;
+  cuda::CudaDevice& device_;
+  uint64_t seed_;
+  uint64_t seeds_used_ = 0;
+  size_t output_ = 0;  // The operand that is written.
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<cuda::Gate> gate_;
+  std::unique_ptr<cuda::Event> start_, end_;
+  std::vector<InputSet> instances_;
+  measure::Condition condition_;
+  std::unique_ptr<CardArena> rotation_;
+  std::vector<Set> sets_;
+  std::vector<std::byte> varied_;  // Scratch.
+  size_t cursor_ = 0;
+  bool launched_ = false;
+  std::string cold_doubt_;
+  std::vector<std::unique_ptr<OpenKernel>> open_;
+};
+
+// The card's own clock: its step, and what an empty pair of events reads.
+Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device);
+
+}  // namespace assay::sweep

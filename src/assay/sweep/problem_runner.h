@@ -1,0 +1,92 @@
+#pragma once
+
+// One problem in a worker: its inputs, proving launches, operand sets for timing, bursts, and the
+// outputs that are left behind. The host's is worker_problem.h, a card's card_problem.h; the worker
+// knows this alone.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/base/result.h"
+#include "assay/kernel/kernel.h"
+#include "assay/measure/burst.h"
+#include "assay/measure/condition.h"
+#include "assay/measure/perf_counters.h"
+
+namespace assay::sweep {
+
+// What one verified launch left, for the referee to judge.
+struct ProvenLaunch {
+  UniqueFd output;         // A memory file with the output operand's bytes.
+  UniqueFd second;         // Of the second launch, where it is not known to have the same bits.
+  double launch_ns = 0;    // Of one cold call; a rough figure for planning bursts.
+  bool repeatable = true;  // A second launch on new poison gave the same bits.
+  std::string trespass;    // Where it wrote outside; empty if nowhere.
+  bool inputs_changed = false;
+  bool float_control_changed = false;  // Restored since.
+};
+
+// A timed output that is still there.
+struct TimedOutput {
+  UniqueFd output;
+  uint64_t variation = 0;  // Seed of the activations that it was made from.
+};
+
+class ProblemRunner {
+ public:
+  virtual ~ProblemRunner() = default;
+
+  // repeat: launches twice, on new poison, and compares bit for bit.
+  virtual Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact,
+                                     size_t instance, bool repeat) = 0;
+
+  // Operand sets for timing, made of instance 0: enough of them that what the condition calls cold
+  // is three times the last-level cache, and never fewer than four, each placed at random, so that
+  // a process's mean is over many placements of buffers, workspaces and panels.
+  virtual Status make_rotation(const measure::Condition& condition) = 0;
+  virtual int sets() const = 0;
+  // Why cold operands may have been read from a cache nevertheless; empty where it was seen that
+  // they were not.
+  virtual const std::string& cold_doubt() const = 0;
+
+  struct Opened {
+    int handle = 0;
+    uint64_t workspace_bytes = 0, prepared_bytes = 0;
+    double prepare_seconds = 0;  // Of one operand set.
+  };
+  virtual Result<Opened> open(const Kernel& kernel, const Artifact& artifact) = 0;
+  virtual void close(int handle) = 0;
+
+  // Whether nothing of ours runs that nobody asked for, given time that any honest pool is content
+  // with.
+  virtual bool at_rest() = 0;
+
+  // One burst of `launches` of an open kernel, on the next sets.
+  virtual Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) = 0;
+
+  // What the processor counts in about `launches` launches of an open kernel, in bursts as they are
+  // timed. Counters are open only here. ErrorCode::unsupported where there are none.
+  struct Counted {
+    int launches = 0;
+    double clock_hz = 0;  // Of this thread's core, just before.
+    std::vector<measure::EventCount> events;
+  };
+  virtual Result<Counted> count(int handle, int launches, uint64_t round_seed) = 0;
+
+  // One of the outputs of an open kernel's timed launches that no later one has overwritten: which
+  // of them is the caller's choice, any number.
+  virtual Result<TimedOutput> timed_output(int handle, uint64_t choice) = 0;
+
+  // Whether the operand sets still hold what was put there. Reads all of them.
+  virtual bool inputs_intact() = 0;
+
+  // What was written outside the buffers of an open kernel since the last call; empty if nothing.
+  virtual std::string find_trespass(int handle) = 0;
+  // The same beside the operand sets, which all kernels share.
+  virtual std::string find_trespass_beside_inputs() = 0;
+};
+
+}  // namespace assay::sweep

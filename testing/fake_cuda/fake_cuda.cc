@@ -1,0 +1,593 @@
+#include "testing/fake_cuda/fake_cuda.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "assay/device/cuda/abi.h"
+
+// Whoever links the library under test has these names too: they stay inside.
+namespace {
+
+namespace abi = assay::cuda::abi;
+using abi::Address;
+using abi::Result;
+
+using HostKernel = void (*)(const abi::LaunchConfig&, void** parameters);
+
+template <class T>
+T parameter(void** parameters, int index) {
+  T value;
+  std::memcpy(&value, parameters[index], sizeof value);
+  return value;
+}
+
+// fill_words(uint32_t* to, uint32_t value, uint64_t words)
+void fill_words(const abi::LaunchConfig&, void** parameters) {
+  auto* to = parameter<uint32_t*>(parameters, 0);
+  std::fill_n(to, parameter<uint64_t>(parameters, 2), parameter<uint32_t>(parameters, 1));
+}
+
+// add_words(const uint32_t* a, const uint32_t* b, uint32_t* out, uint64_t words)
+void add_words(const abi::LaunchConfig&, void** parameters) {
+  const auto* a = parameter<const uint32_t*>(parameters, 0);
+  const auto* b = parameter<const uint32_t*>(parameters, 1);
+  auto* out = parameter<uint32_t*>(parameters, 2);
+  for (uint64_t i = 0; i < parameter<uint64_t>(parameters, 3); ++i) out[i] = a[i] + b[i];
+}
+
+// write_geometry(uint32_t* out): grid, block, cluster, shared bytes, programmatic.
+void write_geometry(const abi::LaunchConfig& config, void** parameters) {
+  auto* out = parameter<uint32_t*>(parameters, 0);
+  const uint32_t plain[] = {config.grid_x,  config.grid_y,  config.grid_z,      config.block_x,
+                            config.block_y, config.block_z, config.shared_bytes};
+  out = std::copy(std::begin(plain), std::end(plain), out);
+  uint32_t cluster[3] = {1, 1, 1}, programmatic = 0;
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    const abi::LaunchAttribute& attribute = config.attributes[i];
+    if (attribute.id == abi::kAttributeClusterDimension) {
+      cluster[0] = attribute.value.cluster.x;
+      cluster[1] = attribute.value.cluster.y;
+      cluster[2] = attribute.value.cluster.z;
+    }
+    if (attribute.id == abi::kAttributeProgrammaticSerialization)
+      programmatic = static_cast<uint32_t>(attribute.value.programmatic_serialization_allowed);
+  }
+  out = std::copy(std::begin(cluster), std::end(cluster), out);
+  *out = programmatic;
+}
+
+const std::map<std::string, HostKernel>& kernels() {
+  static const std::map<std::string, HostKernel> all = {
+      {"fill_words", fill_words}, {"add_words", add_words}, {"write_geometry", write_geometry}};
+  return all;
+}
+
+struct FakeEvent {
+  bool recorded = false, passed = false;
+  uint64_t at_ns = 0;
+};
+
+struct FakeFunction {
+  std::string name;
+  HostKernel kernel = nullptr;
+  int dynamic_shared = 48 << 10;
+};
+
+struct FakeModule {
+  std::map<std::string, FakeFunction> functions;
+};
+
+// An operation returns whether it could be done: a closed gate cannot.
+struct FakeStream {
+  std::deque<std::function<bool()>> queue;
+};
+
+class Machine {
+ public:
+  static Machine& get() {
+    static Machine machine;
+    return machine;
+  }
+
+  std::recursive_mutex mutex;
+  int cards = 1;
+  uint64_t now_ns = 0;
+  std::map<std::string, uint64_t> calls, launch_ns;
+  struct Failure {
+    int code = 0;
+    uint64_t at_call = 0;
+  };
+  std::map<std::string, Failure> failures;
+  std::string hang;
+  Result dead = abi::kSuccess;  // A sticky error: every later call returns it.
+  std::map<Address, size_t> memory;
+  uint64_t allocated = 0;
+  static constexpr uint64_t kMemory = uint64_t{1} << 30;
+
+  // Before every entry point: what it returns instead, if it is to fail.
+  Result enter(const char* entry) {
+    const uint64_t call = ++calls[entry];
+    if (dead != abi::kSuccess) return dead;
+    const auto failure = failures.find(entry);
+    if (failure == failures.end() || failure->second.at_call != call) return abi::kSuccess;
+    const Result code = failure->second.code;
+    failures.erase(failure);
+    if (sticky(code)) dead = code;
+    return code;
+  }
+
+  static bool sticky(Result code) {
+    return code >= abi::kIllegalAddress && code <= abi::kLaunchFailed &&
+           code != abi::kLaunchOutOfResources;
+  }
+
+  void pump(FakeStream& stream) {
+    while (!stream.queue.empty() && stream.queue.front()()) stream.queue.pop_front();
+  }
+
+  bool holds(Address address, size_t bytes) const {
+    auto after = memory.upper_bound(address);
+    if (after == memory.begin()) return false;
+    --after;
+    return address + bytes <= after->first + after->second;
+  }
+
+ private:
+  Machine() {
+    const char* given = std::getenv("ASSAY_FAKE_CUDA");
+    std::istringstream words(given == nullptr ? "" : given);
+    for (std::string word; words >> word;) {
+      const auto value = word.substr(std::min(word.size(), word.find('=') + 1));
+      if (word.starts_with("cards=")) cards = std::atoi(value.c_str());
+      if (word.starts_with("hang=")) hang = value;
+      if (word.starts_with("fail=")) {
+        const size_t first = value.find(':'), second = value.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        failures[value.substr(0, first)] = {
+            std::atoi(value.substr(first + 1, second - first - 1).c_str()),
+            static_cast<uint64_t>(std::atoll(value.substr(second + 1).c_str()))};
+      }
+    }
+  }
+};
+
+FakeStream& stream_of(abi::Stream stream) {
+  static FakeStream null_stream;
+  return stream == nullptr ? null_stream : *reinterpret_cast<FakeStream*>(stream);
+}
+
+Result enqueue(abi::Stream stream, std::function<bool()> operation) {
+  FakeStream& queue = stream_of(stream);
+  queue.queue.push_back(std::move(operation));
+  Machine::get().pump(queue);
+  return Machine::get().dead;
+}
+
+// A launch that never ends holds its stream as a closed gate does.
+Result wait_for(abi::Stream stream) {
+  FakeStream& queue = stream_of(stream);
+  Machine& machine = Machine::get();
+  for (;;) {
+    {
+      const std::lock_guard lock(machine.mutex);
+      machine.pump(queue);
+      if (queue.queue.empty() || machine.dead != abi::kSuccess) return machine.dead;
+    }
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+void fake_cuda_fail(const char* entry_point, int code, int nth) {
+  Machine& machine = Machine::get();
+  const std::lock_guard lock(machine.mutex);
+  machine.failures[entry_point] = {code, machine.calls[entry_point] + static_cast<uint64_t>(nth)};
+}
+
+void fake_cuda_set_launch_ns(const char* function, uint64_t ns) {
+  Machine::get().launch_ns[function] = ns;
+}
+
+uint64_t fake_cuda_calls(const char* entry_point) { return Machine::get().calls[entry_point]; }
+
+uint64_t fake_cuda_allocated() { return Machine::get().allocated; }
+
+#define FAKE_ENTER(entry)                    \
+  Machine& machine = Machine::get();         \
+  const std::lock_guard lock(machine.mutex); \
+  if (const Result failed = machine.enter(entry); failed != abi::kSuccess) return failed
+
+extern "C" {
+
+Result cuInit(unsigned) {
+  FAKE_ENTER("cuInit");
+  return machine.cards == 0 ? abi::kNoDevice : abi::kSuccess;
+}
+Result cuDriverGetVersion(int* version) {
+  FAKE_ENTER("cuDriverGetVersion");
+  *version = 13000;
+  return abi::kSuccess;
+}
+Result cuDeviceGetCount(int* count) {
+  FAKE_ENTER("cuDeviceGetCount");
+  *count = machine.cards;
+  return abi::kSuccess;
+}
+Result cuDeviceGet(abi::Device* device, int ordinal) {
+  FAKE_ENTER("cuDeviceGet");
+  if (ordinal < 0 || ordinal >= machine.cards) return abi::kNoDevice + 1;
+  *device = ordinal;
+  return abi::kSuccess;
+}
+Result cuDeviceGetName(char* name, int length, abi::Device) {
+  FAKE_ENTER("cuDeviceGetName");
+  std::strncpy(name, "Fake H200", static_cast<size_t>(length));
+  return abi::kSuccess;
+}
+Result cuDeviceGetUuid_v2(abi::Uuid* uuid, abi::Device device) {
+  FAKE_ENTER("cuDeviceGetUuid_v2");
+  for (size_t i = 0; i < sizeof uuid->bytes; ++i)
+    uuid->bytes[i] = static_cast<unsigned char>(0xfa + 16 * device + static_cast<int>(i));
+  return abi::kSuccess;
+}
+Result cuDeviceGetAttribute(int* value, int attribute, abi::Device) {
+  FAKE_ENTER("cuDeviceGetAttribute");
+  static const std::map<int, int> values = {{abi::kClockRateKhz, 1'980'000},
+                                            {abi::kMultiprocessors, 132},
+                                            {abi::kMemoryClockRateKhz, 3'201'000},
+                                            {abi::kMemoryBusBits, 6144},
+                                            {abi::kL2CacheBytes, 1 << 20},
+                                            {abi::kCapabilityMajor, 9},
+                                            {abi::kCapabilityMinor, 0},
+                                            {abi::kSharedBytesPerMultiprocessor, 233'472},
+                                            {abi::kMostSharedBytesPerBlock, 232'448}};
+  const auto found = values.find(attribute);
+  if (found == values.end()) return abi::kInvalidValue;
+  *value = found->second;
+  return abi::kSuccess;
+}
+Result cuDeviceTotalMem_v2(size_t* bytes, abi::Device) {
+  FAKE_ENTER("cuDeviceTotalMem_v2");
+  *bytes = Machine::kMemory;
+  return abi::kSuccess;
+}
+Result cuDeviceGetPCIBusId(char* id, int length, abi::Device device) {
+  FAKE_ENTER("cuDeviceGetPCIBusId");
+  const std::string text = "0000:0" + std::to_string(device) + ":00.0";
+  std::strncpy(id, text.c_str(), static_cast<size_t>(length));
+  return abi::kSuccess;
+}
+Result cuDevicePrimaryCtxRetain(abi::Context* context, abi::Device) {
+  FAKE_ENTER("cuDevicePrimaryCtxRetain");
+  *context = reinterpret_cast<abi::Context>(&machine);
+  return abi::kSuccess;
+}
+Result cuDevicePrimaryCtxRelease_v2(abi::Device) {
+  FAKE_ENTER("cuDevicePrimaryCtxRelease_v2");
+  return abi::kSuccess;
+}
+Result cuCtxSetCurrent(abi::Context) {
+  FAKE_ENTER("cuCtxSetCurrent");
+  return abi::kSuccess;
+}
+Result cuCtxSynchronize() {
+  FAKE_ENTER("cuCtxSynchronize");
+  return abi::kSuccess;
+}
+Result cuCtxResetPersistingL2Cache() {
+  FAKE_ENTER("cuCtxResetPersistingL2Cache");
+  return abi::kSuccess;
+}
+Result cuMemGetInfo_v2(size_t* free, size_t* total) {
+  FAKE_ENTER("cuMemGetInfo_v2");
+  *total = Machine::kMemory;
+  *free = Machine::kMemory - machine.allocated;
+  return abi::kSuccess;
+}
+Result cuMemAlloc_v2(Address* address, size_t bytes) {
+  FAKE_ENTER("cuMemAlloc_v2");
+  if (bytes == 0) return abi::kInvalidValue;
+  if (bytes > Machine::kMemory - machine.allocated) return abi::kOutOfMemory;
+  void* memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+  if (memory == nullptr) return abi::kOutOfMemory;
+  *address = reinterpret_cast<Address>(memory);
+  machine.memory[*address] = bytes;
+  machine.allocated += bytes;
+  return abi::kSuccess;
+}
+Result cuMemFree_v2(Address address) {
+  FAKE_ENTER("cuMemFree_v2");
+  const auto found = machine.memory.find(address);
+  if (found == machine.memory.end()) return abi::kInvalidValue;
+  machine.allocated -= found->second;
+  machine.memory.erase(found);
+  std::free(reinterpret_cast<void*>(address));
+  return abi::kSuccess;
+}
+Result cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+  FAKE_ENTER("cuMemHostAlloc");
+  *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  return *memory == nullptr ? abi::kOutOfMemory : abi::kSuccess;
+}
+Result cuMemFreeHost(void* memory) {
+  FAKE_ENTER("cuMemFreeHost");
+  std::free(memory);
+  return abi::kSuccess;
+}
+Result cuMemHostGetDevicePointer_v2(Address* address, void* memory, unsigned) {
+  FAKE_ENTER("cuMemHostGetDevicePointer_v2");
+  *address = reinterpret_cast<Address>(memory);
+  return abi::kSuccess;
+}
+Result cuMemcpyHtoD_v2(Address to, const void* from, size_t bytes) {
+  FAKE_ENTER("cuMemcpyHtoD_v2");
+  if (!machine.holds(to, bytes)) return abi::kInvalidValue;
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return abi::kSuccess;
+}
+Result cuMemcpyDtoH_v2(void* to, Address from, size_t bytes) {
+  FAKE_ENTER("cuMemcpyDtoH_v2");
+  if (!machine.holds(from, bytes)) return abi::kInvalidValue;
+  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  return abi::kSuccess;
+}
+Result cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes, abi::Stream stream) {
+  FAKE_ENTER("cuMemcpyDtoDAsync_v2");
+  return enqueue(stream, [=] {
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+    return true;
+  });
+}
+Result cuMemsetD32Async(Address to, unsigned value, size_t words, abi::Stream stream) {
+  FAKE_ENTER("cuMemsetD32Async");
+  return enqueue(stream, [=] {
+    std::fill_n(reinterpret_cast<unsigned*>(to), words, value);
+    return true;
+  });
+}
+Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, abi::Stream stream) {
+  FAKE_ENTER("cuMemsetD8Async");
+  return enqueue(stream, [=] {
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+    return true;
+  });
+}
+Result cuIpcGetMemHandle(abi::IpcMemory*, Address) {
+  FAKE_ENTER("cuIpcGetMemHandle");
+  return 801;  // CUDA_ERROR_NOT_SUPPORTED: host memory of one process stays there.
+}
+Result cuIpcOpenMemHandle_v2(Address*, abi::IpcMemory, unsigned) {
+  FAKE_ENTER("cuIpcOpenMemHandle_v2");
+  return 801;
+}
+Result cuIpcCloseMemHandle(Address) {
+  FAKE_ENTER("cuIpcCloseMemHandle");
+  return 801;
+}
+Result cuStreamCreate(abi::Stream* stream, unsigned) {
+  FAKE_ENTER("cuStreamCreate");
+  *stream = reinterpret_cast<abi::Stream>(new FakeStream);
+  return abi::kSuccess;
+}
+Result cuStreamDestroy_v2(abi::Stream stream) {
+  FAKE_ENTER("cuStreamDestroy_v2");
+  delete reinterpret_cast<FakeStream*>(stream);
+  return abi::kSuccess;
+}
+Result cuStreamSynchronize(abi::Stream stream) {
+  { FAKE_ENTER("cuStreamSynchronize"); }
+  return wait_for(stream);
+}
+Result cuStreamQuery(abi::Stream stream) {
+  FAKE_ENTER("cuStreamQuery");
+  machine.pump(stream_of(stream));
+  return stream_of(stream).queue.empty() ? abi::kSuccess : abi::kNotReady;
+}
+Result cuStreamWaitValue32_v2(abi::Stream stream, Address address, unsigned value, unsigned) {
+  FAKE_ENTER("cuStreamWaitValue32_v2");
+  return enqueue(stream, [=] {
+    const auto* word = reinterpret_cast<const volatile uint32_t*>(address);
+    return static_cast<int32_t>(*word - value) >= 0;
+  });
+}
+Result cuStreamBeginCapture_v2(abi::Stream, int) {
+  FAKE_ENTER("cuStreamBeginCapture_v2");
+  return 801;
+}
+Result cuStreamEndCapture(abi::Stream, abi::Graph*) {
+  FAKE_ENTER("cuStreamEndCapture");
+  return 801;
+}
+Result cuGraphInstantiateWithFlags(abi::GraphExec*, abi::Graph, unsigned long long) {
+  FAKE_ENTER("cuGraphInstantiateWithFlags");
+  return 801;
+}
+Result cuGraphLaunch(abi::GraphExec, abi::Stream) {
+  FAKE_ENTER("cuGraphLaunch");
+  return 801;
+}
+Result cuGraphExecDestroy(abi::GraphExec) {
+  FAKE_ENTER("cuGraphExecDestroy");
+  return 801;
+}
+Result cuGraphDestroy(abi::Graph) {
+  FAKE_ENTER("cuGraphDestroy");
+  return 801;
+}
+Result cuEventCreate(abi::Event* event, unsigned) {
+  FAKE_ENTER("cuEventCreate");
+  *event = reinterpret_cast<abi::Event>(new FakeEvent);
+  return abi::kSuccess;
+}
+Result cuEventDestroy_v2(abi::Event event) {
+  FAKE_ENTER("cuEventDestroy_v2");
+  delete reinterpret_cast<FakeEvent*>(event);
+  return abi::kSuccess;
+}
+Result cuEventRecord(abi::Event event, abi::Stream stream) {
+  FAKE_ENTER("cuEventRecord");
+  auto* recorded = reinterpret_cast<FakeEvent*>(event);
+  recorded->recorded = true;
+  recorded->passed = false;
+  return enqueue(stream, [recorded, &machine] {
+    recorded->passed = true;
+    recorded->at_ns = machine.now_ns;
+    return true;
+  });
+}
+Result cuEventSynchronize(abi::Event event) {
+  FAKE_ENTER("cuEventSynchronize");
+  return reinterpret_cast<FakeEvent*>(event)->passed ? abi::kSuccess : abi::kNotReady;
+}
+Result cuEventQuery(abi::Event event) {
+  FAKE_ENTER("cuEventQuery");
+  const auto* asked = reinterpret_cast<FakeEvent*>(event);
+  return !asked->recorded || asked->passed ? abi::kSuccess : abi::kNotReady;
+}
+Result cuEventElapsedTime(float* milliseconds, abi::Event start, abi::Event end) {
+  FAKE_ENTER("cuEventElapsedTime");
+  const auto* from = reinterpret_cast<FakeEvent*>(start);
+  const auto* to = reinterpret_cast<FakeEvent*>(end);
+  if (!from->recorded || !to->recorded) return 400;  // CUDA_ERROR_INVALID_HANDLE.
+  if (!from->passed || !to->passed) return abi::kNotReady;
+  *milliseconds = static_cast<float>(static_cast<double>(to->at_ns - from->at_ns) * 1e-6);
+  return abi::kSuccess;
+}
+Result cuModuleLoadDataEx(abi::Module* module, const void* image, unsigned options, int* names,
+                          void** values) {
+  FAKE_ENTER("cuModuleLoadDataEx");
+  const auto say = [&](const char* text) {
+    size_t room = 0;
+    char* log = nullptr;
+    for (unsigned i = 0; i < options; ++i) {
+      if (names[i] == abi::kJitErrorLogBuffer) log = static_cast<char*>(values[i]);
+      if (names[i] == abi::kJitErrorLogBytes) room = reinterpret_cast<size_t>(values[i]);
+    }
+    if (log != nullptr && room > 0) {
+      std::strncpy(log, text, room - 1);
+      log[room - 1] = '\0';
+    }
+  };
+  if (std::memcmp(image,
+                  "\x7f"
+                  "ELF",
+                  4) == 0)
+    return abi::kNoBinaryForGpu;
+  std::istringstream words(std::string(static_cast<const char*>(image)));
+  std::string word;
+  words >> word;
+  if (word != "fake") {
+    say("ptxas: no fake code");
+    return abi::kInvalidPtx;
+  }
+  auto* loaded = new FakeModule;
+  while (words >> word)
+    if (const auto found = kernels().find(word); found != kernels().end())
+      loaded->functions[word] = {word, found->second};
+  *module = reinterpret_cast<abi::Module>(loaded);
+  return abi::kSuccess;
+}
+Result cuModuleUnload(abi::Module module) {
+  FAKE_ENTER("cuModuleUnload");
+  delete reinterpret_cast<FakeModule*>(module);
+  return abi::kSuccess;
+}
+Result cuModuleGetFunction(abi::Function* function, abi::Module module, const char* name) {
+  FAKE_ENTER("cuModuleGetFunction");
+  auto& functions = reinterpret_cast<FakeModule*>(module)->functions;
+  const auto found = functions.find(name);
+  if (found == functions.end()) return abi::kNotFound;
+  *function = reinterpret_cast<abi::Function>(&found->second);
+  return abi::kSuccess;
+}
+Result cuFuncGetAttribute(int* value, int attribute, abi::Function) {
+  FAKE_ENTER("cuFuncGetAttribute");
+  *value = attribute == abi::kRegisters ? 32 : attribute == abi::kMostThreadsPerBlock ? 1024 : 0;
+  return abi::kSuccess;
+}
+Result cuFuncGetParamInfo(abi::Function function, size_t index, size_t* offset, size_t* bytes) {
+  FAKE_ENTER("cuFuncGetParamInfo");
+  const std::string& name = reinterpret_cast<FakeFunction*>(function)->name;
+  const size_t count = name == "write_geometry" ? 1 : name == "add_words" ? 4 : 3;
+  if (index >= count) return abi::kInvalidValue;
+  *offset = 8 * index;
+  *bytes = name == "fill_words" && index == 1 ? 4 : 8;
+  return abi::kSuccess;
+}
+Result cuFuncSetAttribute(abi::Function function, int attribute, int value) {
+  FAKE_ENTER("cuFuncSetAttribute");
+  if (attribute == abi::kMostDynamicSharedBytes) {
+    if (value > 232'448) return abi::kInvalidValue;
+    reinterpret_cast<FakeFunction*>(function)->dynamic_shared = value;
+  }
+  return abi::kSuccess;
+}
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, abi::Function, int, size_t) {
+  FAKE_ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  *blocks = 2;
+  return abi::kSuccess;
+}
+Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function, void** parameters,
+                        void**) {
+  FAKE_ENTER("cuLaunchKernelEx");
+  const auto* asked = reinterpret_cast<FakeFunction*>(function);
+  const uint64_t threads = uint64_t{config->block_x} * config->block_y * config->block_z;
+  if (threads == 0 || threads > 1024 || config->grid_x == 0) return abi::kInvalidValue;
+  if (config->shared_bytes > static_cast<unsigned>(asked->dynamic_shared))
+    return abi::kInvalidValue;
+  const auto ns = machine.launch_ns.find(asked->name);
+  const uint64_t takes = ns == machine.launch_ns.end() ? 1000 : ns->second;
+  if (machine.hang == asked->name) return enqueue(config->stream, [] { return false; });
+  // Like a card, it reads the parameters now and the memory behind them later. No fake function has
+  // more than four parameters of eight bytes.
+  std::vector<uint64_t> values(4);
+  const int count = asked->name == "write_geometry" ? 1 : asked->name == "add_words" ? 4 : 3;
+  for (int i = 0; i < count; ++i) {
+    const bool word = asked->name == "fill_words" && i == 1;
+    std::memcpy(&values[static_cast<size_t>(i)], parameters[i], word ? 4 : 8);
+  }
+  std::vector<abi::LaunchAttribute> attributes(config->attributes,
+                                               config->attributes + config->attribute_count);
+  return enqueue(config->stream,
+                 [config = *config, attributes, values, asked, takes, &machine]() mutable {
+                   config.attributes = attributes.data();
+                   void* pointers[] = {&values[0], &values[1], &values[2], &values[3]};
+                   asked->kernel(config, pointers);
+                   machine.now_ns += takes;
+                   return true;
+                 });
+}
+Result cuTensorMapEncodeTiled(abi::TensorMap* map, int type, uint32_t rank, void* address,
+                              const uint64_t* sizes, const uint64_t*, const uint32_t* box,
+                              const uint32_t*, int, int, int, int) {
+  FAKE_ENTER("cuTensorMapEncodeTiled");
+  if (rank == 0 || rank > 5 || reinterpret_cast<uintptr_t>(address) % 16 != 0)
+    return abi::kInvalidValue;
+  for (uint32_t i = 0; i < rank; ++i)
+    if (sizes[i] == 0 || box[i] == 0 || box[i] > 256) return abi::kInvalidValue;
+  map->opaque[0] = reinterpret_cast<uint64_t>(address);
+  map->opaque[1] = static_cast<uint64_t>(type);
+  return abi::kSuccess;
+}
+Result cuGetErrorName(Result code, const char** name) {
+  *name = code == abi::kOutOfMemory      ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == abi::kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : code == abi::kNoDevice       ? "CUDA_ERROR_NO_DEVICE"
+                                         : nullptr;
+  return *name == nullptr ? abi::kInvalidValue : abi::kSuccess;
+}
+Result cuGetErrorString(Result code, const char** text) {
+  *text = code == abi::kOutOfMemory ? "out of memory" : nullptr;
+  return *text == nullptr ? abi::kInvalidValue : abi::kSuccess;
+}
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+// A CUDA driver that runs on the host: what tests of device/cuda and of whole commands load instead
+// of libcuda.so.1. Memory is the host's, launches call host functions by name, streams are queues
+// that wait at gates, and time is a clock of its own that only launches move.
+//
+// Device code is text: "fake" and the names of functions below, "fake fill_words add_words". A
+// function gets its parameters as cuLaunchKernelEx passes them.
+//
+// Programs find the control functions with dlsym; other processes are told through the environment:
+//   ASSAY_FAKE_CUDA="cards=2 fail=cuMemAlloc_v2:2:5 hang=fill_words"
+// cards: how many (1). fail=ENTRY:CODE:N: the Nth call of ENTRY in that process, and all after it
+// where CODE is sticky, return CODE. hang=FUNCTION: its launches never end.
+
+#include <cstdint>
+
+extern "C" {
+
+// The entry point's `nth` call from now on (1: the next) returns `code`.
+void fake_cuda_fail(const char* entry_point, int code, int nth);
+
+// What one launch of a function takes on the fake clock; 1000 ns unless it is set.
+void fake_cuda_set_launch_ns(const char* function, uint64_t ns);
+
+// Calls of an entry point so far.
+uint64_t fake_cuda_calls(const char* entry_point);
+
+// Bytes of device memory that are allocated now.
+uint64_t fake_cuda_allocated();
+}
