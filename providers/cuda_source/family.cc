@@ -112,8 +112,7 @@ class CudaFamily final : public Family {
   std::vector<std::string> options_for(const KernelMetadata& row, const MaskedProblem& problem,
                                        const Target& target, const Nvrtc& nvrtc) const {
     std::vector<std::string> options = {"-std=c++17", "-default-device", "-lineinfo",
-                                        "--gpu-architecture=" + target.arch,
-                                        "--ptxas-options=-v"};
+                                        "--gpu-architecture=" + target.arch, "--ptxas-options=-v"};
     for (const auto& [name, value] : row.design)
       if (!input::is_told(entry(), name))
         options.push_back(fmt::format("-D{}={}", name, macro_value(value)));
@@ -136,19 +135,16 @@ class CudaFamily final : public Family {
     ASSAY_TRY(const auto nvrtc, Nvrtc::open({}));
     ASSAY_TRY(const std::string source, read_file(entry().source.string(), kMostSourceBytes));
     const std::vector<std::string> options = options_for(row, problem, target, *nvrtc);
-    const Json key = {{"provider", "cuda_source"},
-                      {"source", sha256_hex(source)},
-                      {"entry", entry().entry},
-                      {"options", options},
-                      {"compiler", nvrtc->version()},
-                      {"library", sha256_of_file(nvrtc->path()).value_or("")},
-                      {"target", target.to_string()}};
+    const Json key = {
+        {"provider", "cuda_source"},    {"source", sha256_hex(source)},
+        {"entry", entry().entry},       {"options", options},
+        {"compiler", nvrtc->version()}, {"library", sha256_of_file(nvrtc->path()).value_or("")},
+        {"target", target.to_string()}};
     return context.cache->get_or_build(
         key, [&](const std::filesystem::path& folder) -> Result<ArtifactCache::Built> {
-          auto compiled = nvrtc->compile(source, entry().source.filename().string(),
-                                         entry().entry, options);
-          if (!compiled)
-            return fail(with_context(std::move(compiled).error(), entry().origin));
+          auto compiled =
+              nvrtc->compile(source, entry().source.filename().string(), entry().entry, options);
+          if (!compiled) return fail(with_context(std::move(compiled).error(), entry().origin));
           ASSAY_TRY(write_file_atomic(
               (folder / kCubin).string(),
               std::string_view(reinterpret_cast<const char*>(compiled->cubin.data()),
@@ -194,9 +190,8 @@ class CudaFamily final : public Family {
                   {entry(), row, binding.problem, binding.threads,
                    rows_.workspace_bytes(row.design, binding.problem, binding.threads)},
                   entry().args));
-    ASSAY_TRY(auto step,
-              device_code::bind(binding.device, std::as_bytes(std::span(cubin)),
-                                symbol->get<std::string>(), geometry, values));
+    ASSAY_TRY(auto step, device_code::bind(binding.device, std::as_bytes(std::span(cubin)),
+                                           symbol->get<std::string>(), geometry, values));
     steps.push_back(std::move(step));
     return {};
   }

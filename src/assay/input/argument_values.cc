@@ -69,9 +69,8 @@ Result<ArgumentValue> argument_value(const ArgumentSources& sources, const std::
     case Argument::Kind::size:
       return integer(name, sources.problem.dimension(argument->dimension));
     case Argument::Kind::stride:
-      return integer(name, operand == nullptr
-                               ? 0
-                               : stride(sources.entry, *operand, argument->dimension));
+      return integer(name,
+                     operand == nullptr ? 0 : stride(sources.entry, *operand, argument->dimension));
     case Argument::Kind::leading:
       return integer(name, operand == nullptr ? 0 : leading(*operand));
     case Argument::Kind::scalar:
