@@ -77,8 +77,8 @@ class Races(InAFolder):
         self.assertIsNone(race.verdict)
         self.assertIsNone(race.record)
         self.assertIn("k % 7", race.reason)
-        with self.assertRaisesRegex(assay.Unsupported, "gpu"):
-            assay.race("picky.cc", SHAPE, device="gpu")
+        with self.assertRaisesRegex(assay.InputError, "GPU-00000000-ffff"):
+            assay.race("picky.cc", SHAPE, device="GPU-00000000-ffff")
 
     def test_kernels_of_the_catalog_race_too(self):
         kernels = assay.get_kernels(SHAPE, providers="native_cpu")
