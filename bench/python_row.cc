@@ -44,20 +44,24 @@ Result<Json> run_script(const Context& context) {
 
 Result<std::vector<Row>> measure_python(const Context& context) {
   ASSAY_TRY(const Json found, run_script(context));
+  // A race takes seconds and differs from itself by tenths of one, so the row is where the program
+  // answers at once; whole races, whose result is larger, are held against the bound too.
   const Json& race = found["race"];
   const Json& refused = found["refused"];
-  const double overhead = race["overhead_ms"], high = race["high_ms"];
-  Row row{.target = "Python `race` overhead beyond the program's own",
-          .bound = "<= 100 ms",
-          .measured = fmt::format("{:.0f} ms [{:.0f}, {:.0f}]", overhead,
-                                  race["low_ms"].get<double>(), high),
-          .ok = overhead <= kMostMs};
-  row.notes.push_back(fmt::format(
-      "python: median of {} pairs of the same race in turn (the program alone: {:.0f} ms); where "
-      "the program refuses at once ({:.0f} ms), {:.1f} ms [{:.1f}, {:.1f}].",
-      race["pairs"].get<int>(), race["program_ms"].get<double>(),
-      refused["program_ms"].get<double>(), refused["overhead_ms"].get<double>(),
-      refused["low_ms"].get<double>(), refused["high_ms"].get<double>()));
+  const double at_once = refused["overhead_ms"], whole = race["overhead_ms"];
+  Row row{
+      .target = "Python `race` overhead beyond the program's own",
+      .bound = "<= 100 ms",
+      .measured = fmt::format("{:.1f} ms [{:.1f}, {:.1f}]", at_once,
+                              refused["low_ms"].get<double>(), refused["high_ms"].get<double>()),
+      .ok = at_once <= kMostMs && whole <= kMostMs};
+  row.notes.push_back(
+      fmt::format("python: median of {} pairs in turn of a race that is refused (the program "
+                  "alone: {:.0f} ms); "
+                  "of whole races ({:.0f} ms) {:.0f} ms [{:.0f}, {:.0f}].",
+                  race["pairs"].get<int>(), refused["program_ms"].get<double>(),
+                  race["program_ms"].get<double>(), whole, race["low_ms"].get<double>(),
+                  race["high_ms"].get<double>()));
   row.details = found;
   return std::vector<Row>{row};
 }

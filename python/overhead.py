@@ -45,7 +45,7 @@ def directly(file: str) -> float:
     child = os.posix_spawn(words[0], words, os.environ, file_actions=actions)
     _, status = os.waitpid(child, 0)
     seconds = time.perf_counter() - start
-    if os.waitstatus_to_exitcode(status) not in (0, 1):
+    if os.waitstatus_to_exitcode(status) not in (0, 1, 4):  # 4: refused.
         raise SystemExit(Path("direct.err").read_text())
     return seconds
 
