@@ -10,13 +10,16 @@
 namespace assay::bench {
 namespace {
 
+constexpr double kExhaustiveSeconds = 90;
+
 struct Outcome {
   const KernelOutcome* winner = nullptr;
-  int pool = 0;
+  int pool = 0, rounds = 0;  // Of the decisive confirmation, in each process.
 };
 
 Outcome outcome_of(const ProblemRecord& problem) {
-  Outcome outcome{problem.winner(), 0};
+  Outcome outcome{problem.winner()};
+  if (const Confirmation* decisive = problem.decisive()) outcome.rounds = decisive->rounds;
   for (const KernelOutcome& kernel : problem.kernels)
     if (is_timed(kernel.ending)) ++outcome.pool;
   return outcome;
@@ -34,9 +37,9 @@ Result<std::vector<Row>> measure_racing(const Context& context) {
     sweep::Request request = make_request(context, exhaustive ? "exhaustive" : "racing",
                                           {"native_cpu", "openblas", "onednn"});
     request.exhaustive = exhaustive;
-    // Exhaustive is not cut: otherwise it is no measure. Racing has what a sweep gives it.
-    request.budget_seconds =
-        (exhaustive ? 400 : sweep::kSecondsPerProblem) * static_cast<double>(shapes.size());
+    // Racing has what a sweep gives it, exhaustive what gives everyone as many rounds.
+    request.budget_seconds = (exhaustive ? kExhaustiveSeconds : sweep::kSecondsPerProblem) *
+                             static_cast<double>(shapes.size());
     ASSAY_TRY(request.problems, repeated(shapes, static_cast<int>(shapes.size())));
     ASSAY_TRY(records.emplace_back(), run(request));
   }
@@ -53,6 +56,11 @@ Result<std::vector<Row>> measure_racing(const Context& context) {
     if (mine.winner == nullptr || full.winner == nullptr)
       return fail(ErrorCode::failed, "{} has no winner", raced.name);
     smallest_pool = std::min({smallest_pool, mine.pool, full.pool});
+    if (full.rounds < mine.rounds) {
+      regret.ok = false;
+      regret.notes.push_back(fmt::format("racing {}: {} rounds of everyone, {} of the finalists.",
+                                         raced.name, full.rounds, mine.rounds));
+    }
     double low = 0, ratio = 1;
     if (mine.winner->id != full.winner->id) {
       sweep::Request request =

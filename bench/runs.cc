@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sched.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,16 +23,18 @@ class Progress : public sweep::Observer {
  public:
   explicit Progress(const sweep::Request& request) : request_(request), start_(monotonic_ns()) {}
   void on_problem_done(size_t index, const ProblemRecord&, bool) override {
-    std::fprintf(stderr, "\r  %-36s %4zu of %zu, %4.0f s ", request_.folder.filename().c_str(),
-                 index + 1, request_.problems.size(),
-                 static_cast<double>(monotonic_ns() - start_) * 1e-9);
-    if (index + 1 == request_.problems.size()) std::fputc('\n', stderr);
+    const bool last = index + 1 == request_.problems.size();
+    if (!last && !terminal_) return;
+    std::fprintf(stderr, "%s  %-36s %4zu of %zu, %4.0f s%s", terminal_ ? "\r" : "",
+                 request_.folder.filename().c_str(), index + 1, request_.problems.size(),
+                 static_cast<double>(monotonic_ns() - start_) * 1e-9, last ? "\n" : " ");
     std::fflush(stderr);
   }
 
  private:
   const sweep::Request& request_;
   int64_t start_;
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
 };
 
 double half_width_of(const stats::Verdict& verdict) {

@@ -10,11 +10,8 @@
 #include "assay/base/result.h"
 #include "assay/kernel/provider.h"
 #include "cli/console.h"
+#include "cli/flags.h"
 #include "cli/settings.h"
-
-namespace CLI {
-class App;
-}
 
 namespace assay::cli {
 
@@ -34,7 +31,7 @@ class Command {
   virtual const char* name() const = 0;
   virtual const char* summary() const = 0;
   virtual const char* example() const = 0;  // A command line that works.
-  virtual void declare(CLI::App& app) = 0;
+  virtual void declare(Flags& app) = 0;
   // The exit code, or an error whose code maps to one (exit_code.h).
   virtual Result<int> run(Context& context) = 0;
 };

@@ -5,16 +5,16 @@
 
 namespace assay::cli {
 
-void Globals::declare(CLI::App& app) {
+void Globals::declare(Flags& app) {
   app.add_flag("--json", json, "Machine output on stdout, nothing else there");
   app.add_flag("--quiet,-q", quiet, "No progress");
   app.add_flag("-v,--verbose", verbosity, "Say more");
   app.add_option("--color", colour, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("auto|always|never");
-  app.add_option("--device", device, "What to run on: cpu")->type_name("DEVICE");
+      .one_of({"auto", "always", "never"})
+      .type_name("auto|always|never");
+  app.add_option("--device", device, "What to run on: cpu").type_name("DEVICE");
   app.add_option("--config", config, "Defaults for flags, settings of providers (YAML)")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_flag("--version", version, "Print version and build");
 }
 
@@ -25,14 +25,16 @@ CommandLine::CommandLine()
           "assay")) {
   app_->require_subcommand(0, 1);
   app_->fallthrough();
-  globals_.declare(*app_);
+  Flags flags(*app_);
+  globals_.declare(flags);
   app_->footer(
       "assay COMMAND --help says more. Exit codes: 0 done, 1 refuted or no winner, 2 bad "
       "input,\n3 records missing or stale, 4 nothing could run, 5 the machine failed, 130 "
       "interrupted.");
   for (const auto& command : commands_) {
     CLI::App* sub = app_->add_subcommand(command->name(), command->summary());
-    command->declare(*sub);
+    Flags own(*sub);
+    command->declare(own);
     sub->footer(fmt::format(
         "Example: {}\nAlso: --json, --quiet, -v, --color, --device, --config (assay --help)",
         command->example()));

@@ -17,7 +17,7 @@ struct Globals {
   std::string colour = "auto", device, config;
   int verbosity = 0;
 
-  void declare(CLI::App& app);
+  void declare(Flags& app);
 };
 
 class CommandLine {

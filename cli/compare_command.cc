@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
@@ -30,37 +29,37 @@ class CompareCommand : public Command {
            "artifacts/decode/native_cpu_results.json";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("--baseline", baseline_,
                    fmt::format("Results to compare with (default: {}/{})", kDefaultFolder,
                                results_file_name("cutlass")))
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_option("--providers", providers_,
                    "Results of others: JSON, or a cutlass_profiler report (.csv)")
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_flag("--include-default-triton", triton_,
                  fmt::format("Also {} beside the baseline", results_file_name("triton")));
     app.add_option("--margin", margin_, "The difference that matters")
-        ->type_name("SHARE")
-        ->capture_default_str();
+        .type_name("SHARE")
+        .show_default();
     app.add_option("--require", require_,
                    "Claim: each of these beats the baseline everywhere by the margin")
-        ->type_name("PROVIDER");
+        .type_name("PROVIDER");
     app.add_flag("--proven", proven_, "Bare numbers hold no claim up");
     app.add_option("--expect-within", within_, "Claim: no further behind the baseline than this")
-        ->type_name("P=5%");
+        .type_name("P=5%");
     app.add_option("--against-previous", previous_,
                    "Claim: no regression against this comparison.json or results file")
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_flag("--require-current", current_, "Results of another machine or library are stale");
     app.add_option("--output", output_,
                    "Where to write (default: comparison.json beside the baseline)")
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_option("--recompute", records_,
                    "Make every word of these records again from its samples")
-        ->type_name("RECORD");
+        .type_name("RECORD");
     app.add_option("--suite", suite_, "Whose names the rows of a .csv get, by their sizes")
-        ->type_name("SUITE|FILE");
+        .type_name("SUITE|FILE");
   }
 
   Result<int> run(Context& context) override {

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
@@ -18,14 +17,14 @@ class CompletionCommand : public Command {
   }
   const char* example() const override { return "source <(assay completion bash)"; }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("shell", shell_, "Which shell")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-        ->type_name("bash|zsh|fish");
+        .required()
+        .one_of({"bash", "zsh", "fish"})
+        .type_name("bash|zsh|fish");
     app.add_option("--output", output_,
                    "Where the script goes (default: stdout); nothing is overwritten")
-        ->type_name("FILE");
+        .type_name("FILE");
   }
 
   Result<int> run(Context& context) override {

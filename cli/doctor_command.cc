@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -42,7 +41,7 @@ class DoctorCommand : public Command {
     return "What this machine has, what is missing, and what to install";
   }
   const char* example() const override { return "assay doctor --json"; }
-  void declare(CLI::App& app) override { pool_.declare(app, true); }
+  void declare(Flags& app) override { pool_.declare(app, true); }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "doctor"));

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
@@ -22,12 +21,12 @@ class ExportCommand : public Command {
     return "assay export artifacts/decode --format cutlass-csv --output decode.csv";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("source", request_.source,
                    "A run's folder or record, provider results, or a cutlass_profiler report")
-        ->type_name("RUN|FILE");
+        .type_name("RUN|FILE");
     app.add_option("--output", request_.output, "Where it goes; nothing is overwritten")
-        ->type_name("FILE");
+        .type_name("FILE");
     for (const auto& mode : modes_) mode->declare(app);
   }
 

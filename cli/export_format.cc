@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
@@ -18,13 +17,13 @@ class ExportFormat : public ExportMode {
  public:
   const char* flag() const override { return "--format"; }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("--format", format_,
                    "The best kernel of each provider on every shape, as a cutlass_profiler report "
                    "or as provider results (default output: stdout)")
-        ->check(CLI::IsMember({"cutlass-csv", "json"}))
-        ->type_name("cutlass-csv|json");
-    app.add_option("--provider", provider_, "Of this provider alone")->type_name("PROVIDER");
+        .one_of({"cutlass-csv", "json"})
+        .type_name("cutlass-csv|json");
+    app.add_option("--provider", provider_, "Of this provider alone").type_name("PROVIDER");
   }
 
   bool asked() const override { return !format_.empty(); }

@@ -21,7 +21,7 @@ class ExportMode {
  public:
   virtual ~ExportMode() = default;
   virtual const char* flag() const = 0;  // "--format": what asks for this mode.
-  virtual void declare(CLI::App& app) = 0;
+  virtual void declare(Flags& app) = 0;
   virtual bool asked() const = 0;
   virtual Result<int> run(Context& context, const ExportRequest& request) = 0;
 };

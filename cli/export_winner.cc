@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -46,16 +45,16 @@ class ExportWinner : public ExportMode {
  public:
   const char* flag() const override { return "--winner"; }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("--winner", shape_,
                    "The kernel that won on this shape: its source, a C header, a caller")
-        ->type_name("SHAPE");
+        .type_name("SHAPE");
     app.add_option("--run", run_,
                    "The folder of its run, or a record (default: the newest below runs and "
                    "artifacts that has the shape)")
-        ->type_name("RUN|RECORD");
+        .type_name("RUN|RECORD");
     app.add_option("--output-dir", folder_, "Where the winner goes (default: export/<shape>)")
-        ->type_name("DIR");
+        .type_name("DIR");
     declare_anew(app, options_, false);
   }
 

@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
@@ -40,18 +39,18 @@ class ImportCommand : public Command {
     return "assay import sweep.gemm.csv --suite transformer --output artifacts/cutlass.json";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("file", file_, "The report")->required()->type_name("FILE");
+  void declare(Flags& app) override {
+    app.add_option("file", file_, "The report").required().type_name("FILE");
     app.add_option("--provider", provider_,
                    "Whose rows, where the report has several providers' (default: its own name, "
                    "else cutlass)")
-        ->type_name("PROVIDER");
+        .type_name("PROVIDER");
     app.add_option("--output", output_,
                    "Where the results go (default: <provider>_results.json beside the report); "
                    "nothing is overwritten")
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_option("--suite", suite_, "Whose names the rows get, by their sizes")
-        ->type_name("SUITE|FILE");
+        .type_name("SUITE|FILE");
   }
 
   Result<int> run(Context& context) override {

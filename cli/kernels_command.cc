@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -28,16 +27,16 @@ class KernelsCommand : public Command {
     return "assay kernels --shape m=1,n=4096,k=4096,dtype=bf16 --why";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     problems_.declare(app);
     app.add_option("--target", target_,
                    "Compiled for this instead of this machine: x86_64+avx2+fma")
-        ->type_name("TARGET");
+        .type_name("TARGET");
     app.add_option(
            "--kernels", kernels_,
            "What these manifests or sources of your own became; with a shape, a provider or "
            "a filter, the rest of the pool too")
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
     pool_.declare(app, true);
   }
@@ -50,6 +49,8 @@ class KernelsCommand : public Command {
     if (!target_.empty()) {
       ASSAY_TRY(const Target parsed, Target::parse(target_));
       target = parsed.to_string();
+    } else if (pool_.providers.empty()) {
+      ASSAY_TRY(keep_those_of_the_device(request, {}));
     }
     Json list = Json::array(), entries = Json::array();
     std::string text;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
@@ -20,11 +19,11 @@ class ManCommand : public Command {
   const char* summary() const override { return "The manual page of a command, for man(1)"; }
   const char* example() const override { return "assay man race | man -l -"; }
 
-  void declare(CLI::App& app) override {
-    app.add_option("command", command_, "Whose page; none: the program's")->type_name("COMMAND");
+  void declare(Flags& app) override {
+    app.add_option("command", command_, "Whose page; none: the program's").type_name("COMMAND");
     app.add_option("--output-dir", folder_,
                    "Write every page into this folder; nothing is overwritten")
-        ->type_name("DIR");
+        .type_name("DIR");
   }
 
   Result<int> run(Context& context) override {

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -21,14 +20,14 @@ class PluginCommand : public Command {
   }
   const char* example() const override { return "assay plugin check my_kernels.so"; }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("action", action_, "check: load it in a worker, and run the conformance suite")
-        ->required()
-        ->check(CLI::IsMember({"check"}))
-        ->type_name("check");
+        .required()
+        .one_of({"check"})
+        .type_name("check");
     app.add_option("file", file_, "The plug-in: FILE.so or FILE.so::KERNEL")
-        ->required()
-        ->type_name("FILE");
+        .required()
+        .type_name("FILE");
     options_.declare_machine(app);
   }
 

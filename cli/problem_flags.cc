@@ -1,6 +1,5 @@
 #include "cli/problem_flags.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/input/model_config.h"
@@ -14,28 +13,28 @@ constexpr size_t kMostBatches = 1000;
 
 }  // namespace
 
-void ProblemFlags::declare_shape(CLI::App& app) {
+void ProblemFlags::declare_shape(Flags& app) {
   app.add_option("--shape", shapes,
                  "m=16,n=4096,k=4096,dtype=f32; ranges such as 'm=1:256:*2', alternatives by |; "
                  "repeat for more")
-      ->type_name("SHAPE")
-      ->allow_extra_args(false);
+      .type_name("SHAPE")
+      .several_words(false);
   app.add_option("--model", model,
                  "The GEMMs of a model, from its Hugging Face config.json; needs --batch")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_option("--batch", batches, "With --model: m of each pass, '1:256:*2' or 1,8,64")
-      ->type_name("SIZES");
+      .type_name("SIZES");
   app.add_option("--tp", tensor_parallel,
                  "With --model: devices that share it; the problems are one's (default: 1)")
-      ->check(CLI::Range(1, kMostDevices))
-      ->type_name("N");
+      .range(1, kMostDevices)
+      .type_name("N");
   app.add_option("--dtype", dtype, "With --model: instead of the type that the config names")
-      ->type_name("DTYPE");
+      .type_name("DTYPE");
 }
 
-void ProblemFlags::declare(CLI::App& app) {
-  app.add_option("--suite", suite, "An embedded suite or a YAML file")->type_name("SUITE|FILE");
-  app.add_option("--shapes", names, "Only these shapes of the suite")->type_name("NAME");
+void ProblemFlags::declare(Flags& app) {
+  app.add_option("--suite", suite, "An embedded suite or a YAML file").type_name("SUITE|FILE");
+  app.add_option("--shapes", names, "Only these shapes of the suite").type_name("NAME");
   declare_shape(app);
 }
 

@@ -9,10 +9,7 @@
 #include "assay/input/suite.h"
 #include "assay/record/profiler_csv.h"
 #include "assay/sweep/sweep.h"
-
-namespace CLI {
-class App;
-}
+#include "cli/flags.h"
 
 namespace assay::cli {
 
@@ -24,8 +21,8 @@ struct ProblemFlags {
   int tensor_parallel = 1;          // --tp N
   std::string batches, dtype;       // --batch 1:256:*2, --dtype bf16
 
-  void declare_shape(CLI::App& app);  // --shape and --model.
-  void declare(CLI::App& app);        // All of them.
+  void declare_shape(Flags& app);  // --shape and --model.
+  void declare(Flags& app);        // All of them.
   bool empty() const { return suite.empty() && names.empty() && shapes.empty() && model.empty(); }
   // The problems; `fallback` is the suite where none was named.
   Result<input::Suite> read(const std::string& fallback) const;

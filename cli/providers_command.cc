@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 
 #include "cli/exit_code.h"
 #include "cli/provider_list.h"
@@ -16,7 +15,7 @@ class ProvidersCommand : public Command {
   const char* example() const override {
     return "assay providers --library openblas=/opt/lib/libopenblas.so.0";
   }
-  void declare(CLI::App& app) override { pool_.declare(app, true); }
+  void declare(Flags& app) override { pool_.declare(app, true); }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "providers"));

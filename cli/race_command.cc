@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
@@ -28,17 +27,17 @@ class RaceCommand : public Command {
     return "assay race my_gemm.cc --shape m=16,n=4096,k=1024,dtype=f32,layout=tt";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("files", files_, "Your kernels: FILE or FILE::ENTRY")
-        ->required()
-        ->type_name("FILE");
+        .required()
+        .type_name("FILE");
     problems_.declare(app);
     app.add_option("--against", against_, "Another opponent: a provider, or a file with a kernel")
-        ->type_name("PROVIDER|FILE");
+        .type_name("PROVIDER|FILE");
     app.add_flag("--watch", watch_,
                  "Race again whenever a file is saved, against the version before");
     app.add_option("--output-dir", folder_, "Where the record goes (default: runs/<n>-<kernel>)")
-        ->type_name("DIR");
+        .type_name("DIR");
     options_.declare(app, false);
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/expression.h"
@@ -28,14 +27,15 @@ Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::st
   return {};
 }
 
-// Kernels for a card and for cores do not race each other. `named`: those that were asked for.
+}  // namespace
+
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named) {
   const bool on_card = !request.device.empty();
   for (const auto& provider : built_in_providers()) {
     const ProviderInfo& info = provider->info();
-    // A user's file is refused where its rows are looked at, with its own sentence.
+    // A user's file for the CPU is refused where its rows are looked at, with its own sentence.
     if (info.on_card == on_card || info.role == ProviderRole::reference ||
-        info.role == ProviderRole::user)
+        (info.role == ProviderRole::user && on_card))
       continue;
     if (std::find(named.begin(), named.end(), info.name) != named.end())
       return fail(ErrorCode::invalid_input, "--provider: {} has kernels for {}; {}", info.name,
@@ -45,8 +45,6 @@ Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::
   }
   return {};
 }
-
-}  // namespace
 
 bool is_provider(const std::string& name) {
   const auto built_in = built_in_providers();
@@ -79,36 +77,36 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
   return requests;
 }
 
-void PoolOptions::declare(CLI::App& app, bool lists) {
+void PoolOptions::declare(Flags& app, bool lists) {
   app.add_option("--provider", providers, "Providers to ask (default: all but reference)")
-      ->type_name("PROVIDER")
-      ->delimiter(',')
-      ->allow_extra_args(lists);
+      .type_name("PROVIDER")
+      .delimiter(',')
+      .several_words(lists);
   app.add_option("--library", libraries, "The library that a provider loads: PROVIDER=PATH")
-      ->type_name("P=PATH")
-      ->allow_extra_args(false);
+      .type_name("P=PATH")
+      .several_words(false);
   app.add_option("--plugin", plugins,
                  "A plug-in whose kernels take part: a file, or a name to look for along the path")
-      ->type_name("FILE|NAME")
-      ->allow_extra_args(false);
+      .type_name("FILE|NAME")
+      .several_words(false);
   app.add_option("--plugin-path", plugin_path,
                  "Folders with plug-ins (default: ASSAY_PLUGIN_PATH, separated by colons)")
-      ->type_name("DIR")
-      ->delimiter(':')
-      ->allow_extra_args(false);
+      .type_name("DIR")
+      .delimiter(':')
+      .several_words(false);
   app.add_option("--filter", filter,
                  "Only kernels for which this holds: \"tile_m == 256 and provider == 'openblas'\"")
-      ->type_name("EXPR");
+      .type_name("EXPR");
   declare_machine(app);
 }
 
-void PoolOptions::declare_machine(CLI::App& app) {
+void PoolOptions::declare_machine(Flags& app) {
   app.add_option("--threads", threads,
                  "Cores that kernels may use (default: physical cores less one)")
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
-  app.add_option("--cache-dir", cache, "Where compiled kernels are kept")->type_name("DIR");
-  app.add_option("--cxx", cxx, "C++ compiler for users' sources")->type_name("PROGRAM");
+      .range(1, 4096)
+      .type_name("N");
+  app.add_option("--cache-dir", cache, "Where compiled kernels are kept").type_name("DIR");
+  app.add_option("--cxx", cxx, "C++ compiler for users' sources").type_name("PROGRAM");
 }
 
 Result<sweep::Request> PoolOptions::make_request(const Context& context,
@@ -142,43 +140,43 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   return request;
 }
 
-void RaceOptions::declare(CLI::App& app, bool lists) {
+void RaceOptions::declare(Flags& app, bool lists) {
   pool.declare(app, lists);
   app.add_option("--condition", condition,
                  "cache=cold_weights|cold|warm,spacing=back_to_back|isolated,launch=plain")
-      ->type_name("COND");
+      .type_name("COND");
   app.add_option("--preparation", preparation, "May a kernel pack constant operands once?")
-      ->type_name("none|allowed")
-      ->capture_default_str();
+      .type_name("none|allowed")
+      .show_default();
   app.add_option("--dependent-launch", dependent_launch, "On a GPU: may launches overlap?")
-      ->type_name("forbidden|allowed")
-      ->capture_default_str();
+      .type_name("forbidden|allowed")
+      .show_default();
   app.add_option("--margin", margin, "The difference that matters")
-      ->type_name("SHARE")
-      ->capture_default_str();
+      .type_name("SHARE")
+      .show_default();
   app.add_option("--budget", budget,
                  fmt::format("Time to spend on timing (default: {} s a problem)",
                              sweep::kSecondsPerProblem))
-      ->type_name("TIME");
+      .type_name("TIME");
   app.add_option("--timeout", timeout, "A candidate that does not answer for so long has hung")
-      ->type_name("TIME")
-      ->capture_default_str();
+      .type_name("TIME")
+      .show_default();
   app.add_option("--memory-limit", memory_limit,
                  "Memory that a candidate may take (default: half of the machine's)")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   app.add_option("--processes", processes,
                  "Fresh processes of a confirmation; below 7 words are harder to earn")
-      ->check(CLI::Range(kMinProcesses, kMaxProcesses))
-      ->type_name("N")
-      ->capture_default_str();
+      .range(kMinProcesses, kMaxProcesses)
+      .type_name("N")
+      .show_default();
   app.add_option("--store", store,
                  "Keep the finished run there too: an SQLite file, made if absent (assay history)")
-      ->type_name("FILE");
+      .type_name("FILE");
   app.add_flag("--no-wait", no_wait,
                "End with code 5 where another command is measuring on this machine");
   app.add_option("--lock-dir", lock_folder,
                  "Where commands that measure lock each other out (default: /run/lock, else /tmp)")
-      ->type_name("DIR");
+      .type_name("DIR");
 }
 
 Result<sweep::Request> RaceOptions::make_request(const Context& context,

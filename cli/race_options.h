@@ -20,8 +20,8 @@ struct PoolOptions {
   int threads = 0;
 
   // `lists`: --provider takes several words; not where a command has words of its own.
-  void declare(CLI::App& app, bool lists);
-  void declare_machine(CLI::App& app);  // Of those, what says where kernels run.
+  void declare(Flags& app, bool lists);
+  void declare_machine(Flags& app);  // Of those, what says where kernels run.
   // Its kernels are the plug-ins.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };
@@ -35,7 +35,7 @@ struct RaceOptions {
   bool no_wait = false;
   std::string lock_folder, store;
 
-  void declare(CLI::App& app, bool lists);
+  void declare(Flags& app, bool lists);
   // Everything but problems, kernels and folder.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };
@@ -45,6 +45,11 @@ struct RaceOptions {
 Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& context,
                                                               const std::vector<std::string>& names,
                                                               const std::string& cxx);
+
+// Kernels for a card and for cores do not race each other: leaves the providers of the request's
+// device. Of `named`, those that were asked for, one of the other kind is an error. Not even
+// loaded, the others cost nothing (cuBLASLt alone takes 60 ms).
+Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named);
 
 bool is_provider(const std::string& name);
 

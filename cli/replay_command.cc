@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -39,16 +38,16 @@ class ReplayCommand : public Command {
   }
   const char* example() const override { return "assay replay runs/0001-my_gemm/record.json"; }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("record", path_, "A record.json of race or sweep, or the folder of its run")
-        ->required()
-        ->type_name("RECORD");
+        .required()
+        .type_name("RECORD");
     app.add_option("--problem", names_, "Only these problems of it")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
+        .type_name("NAME")
+        .several_words(false);
     app.add_flag("--proven", proven_, "A claim that stays unsure fails too (exit code 1)");
     app.add_option("--output-dir", folder_, "Where the fresh records go (default: runs/<n>-replay)")
-        ->type_name("DIR");
+        .type_name("DIR");
     declare_anew(app, options_, true);
   }
 

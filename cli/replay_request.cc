@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
@@ -100,31 +99,30 @@ Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& recor
   return chosen;
 }
 
-void declare_anew(CLI::App& app, RaceOptions& options, bool raced) {
+void declare_anew(Flags& app, RaceOptions& options, bool raced) {
   app.add_option("--library", options.pool.libraries,
                  "The library that a provider loads: PROVIDER=PATH")
-      ->type_name("P=PATH")
-      ->allow_extra_args(false);
+      .type_name("P=PATH")
+      .several_words(false);
   app.add_option("--cache-dir", options.pool.cache, "Where compiled kernels are kept")
-      ->type_name("DIR");
-  app.add_option("--cxx", options.pool.cxx, "C++ compiler for users' sources")
-      ->type_name("PROGRAM");
+      .type_name("DIR");
+  app.add_option("--cxx", options.pool.cxx, "C++ compiler for users' sources").type_name("PROGRAM");
   if (!raced) return;
   app.add_option("--budget", options.budget,
                  "Time to spend on timing each problem (default: as the record's run did)")
-      ->type_name("TIME");
+      .type_name("TIME");
   app.add_option("--timeout", options.timeout,
                  "A candidate that does not answer for so long has hung")
-      ->type_name("TIME")
-      ->capture_default_str();
+      .type_name("TIME")
+      .show_default();
   app.add_option("--memory-limit", options.memory_limit,
                  "Memory that a candidate may take (default: half of the machine's)")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   app.add_flag("--no-wait", options.no_wait,
                "End with code 5 where another command is measuring on this machine");
   app.add_option("--lock-dir", options.lock_folder,
                  "Where commands that measure lock each other out (default: /run/lock, else /tmp)")
-      ->type_name("DIR");
+      .type_name("DIR");
 }
 
 Result<sweep::Request> replay_request(const Context& context, const RecordAt& at,

@@ -30,7 +30,7 @@ Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& recor
 
 // The flags of what a user may say anew: libraries, compiler, cache; and, where it is raced,
 // limits and waiting.
-void declare_anew(CLI::App& app, RaceOptions& options, bool raced);
+void declare_anew(Flags& app, RaceOptions& options, bool raced);
 
 // One problem of the record, as it was asked for then; `anew` as declared above. Without a folder.
 // Errors: missing where a provider, a core or a source that it needs is not here; invalid_input

@@ -1,6 +1,5 @@
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -26,12 +25,12 @@ class ReportCommand : public Command {
     return "assay report artifacts/decode --format html --output decode.html";
   }
 
-  void declare(CLI::App& app) override {
-    app.add_option("run", run_, "Its folder, or its record.json")->required()->type_name("RUN");
+  void declare(Flags& app) override {
+    app.add_option("run", run_, "Its folder, or its record.json").required().type_name("RUN");
     app.add_option("--format", format_, "md, csv or html (default: as --output ends, else md)")
-        ->check(CLI::IsMember({"md", "csv", "html"}))
-        ->type_name("FORMAT");
-    app.add_option("--output", output_, "Where to write (default: stdout)")->type_name("FILE");
+        .one_of({"md", "csv", "html"})
+        .type_name("FORMAT");
+    app.add_option("--output", output_, "Where to write (default: stdout)").type_name("FILE");
   }
 
   Result<int> run(Context& context) override {

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -24,18 +23,18 @@ class RunCommand : public Command {
     return "assay run openblas/sgemm --shape m=64,n=1024,k=1024,dtype=f32";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("kernel", kernel_,
                    "Its name, PROVIDER/NAME, or the first digits of its id (assay kernels)")
-        ->required()
-        ->type_name("KERNEL");
+        .required()
+        .type_name("KERNEL");
     problems_.declare_shape(app);
     app.add_option("--kernels", files_, "Manifests or sources of your own, to find it in")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+        .type_name("FILE")
+        .several_words(false);
     app.add_option("--output-dir", folder_,
                    "Where the record goes (default: runs/<n>-run-<kernel>)")
-        ->type_name("DIR");
+        .type_name("DIR");
     options_.declare(app, false);
   }
 

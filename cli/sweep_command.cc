@@ -1,6 +1,5 @@
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -27,21 +26,21 @@ class SweepCommand : public Command {
     return "assay sweep --suite decode --provider openblas native_cpu";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     problems_.declare(app);
     app.add_option("--kernels", kernels_, "Manifests or sources of your own to race too")
-        ->type_name("FILE");
+        .type_name("FILE");
     app.add_option("--output-dir", folder_, "Where results go (default: artifacts/<suite>)")
-        ->type_name("DIR");
-    auto* resume =
+        .type_name("DIR");
+    const Flag resume =
         app.add_flag("--resume", resume_, "Go on with the run that is in the output folder");
-    app.add_flag("--fresh", fresh_, "Move a run in the output folder aside")->excludes(resume);
+    app.add_flag("--fresh", fresh_, "Move a run in the output folder aside").excludes(resume);
     app.add_flag("--exhaustive", exhaustive_, "Drop no kernel before the race's end");
     app.add_flag("--why", why_,
                  "Say why kernels were refused or fell, and why a verdict is unsure");
     app.add_option("--save-table", table_,
                    "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
-        ->type_name("FILE");
+        .type_name("FILE");
     options_.declare(app, true);
   }
 

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -21,14 +20,14 @@ class TableCommand : public Command {
   }
   const char* example() const override { return "assay table show decode.assay"; }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("action", action_, "show: its problems with the kernels chosen for them")
-        ->required()
-        ->check(CLI::IsMember({"show"}))
-        ->type_name("ACTION");
+        .required()
+        .one_of({"show"})
+        .type_name("ACTION");
     app.add_option("file", file_, "A table that `assay sweep --save-table` made")
-        ->required()
-        ->type_name("FILE");
+        .required()
+        .type_name("FILE");
     pool_.declare(app, false);
   }
 

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
@@ -14,7 +13,7 @@ class VersionCommand : public Command {
   const char* name() const override { return "version"; }
   const char* summary() const override { return "Which assay this is, and how it was built"; }
   const char* example() const override { return "assay version --json"; }
-  void declare(CLI::App&) override {}
+  void declare(Flags&) override {}
 
   Result<int> run(Context& context) override {
     if (!context.console.json()) {

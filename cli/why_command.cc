@@ -1,7 +1,6 @@
 #include <filesystem>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -58,19 +57,19 @@ class WhyCommand : public Command {
     return "assay why openblas/sgemm onednn/matmul --shape m=64,n=1024,k=1024,dtype=f32";
   }
 
-  void declare(CLI::App& app) override {
+  void declare(Flags& app) override {
     app.add_option("kernel", words_,
                    "One kernel or two: a name, PROVIDER/NAME, the first digits of an id, or a file")
-        ->required()
-        ->expected(1, 2)
-        ->type_name("KERNEL");
+        .required()
+        .expected(1, 2)
+        .type_name("KERNEL");
     problems_.declare_shape(app);
     app.add_option("--kernels", files_, "Manifests or sources of your own, to find them in")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+        .type_name("FILE")
+        .several_words(false);
     app.add_option("--output-dir", folder_,
                    "Where the record goes (default: runs/<n>-why-<kernel>)")
-        ->type_name("DIR");
+        .type_name("DIR");
     options_.declare(app, false);
   }
 

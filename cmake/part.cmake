@@ -72,7 +72,7 @@ function(assay_unit_tests name)
   target_link_libraries(${name} PRIVATE assay_testing assay_options assay_external
     GTest::gtest_main GTest::gmock)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    TEST_PREFIX "${name}." WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
+    TEST_PREFIX "${name}." NO_PRETTY_VALUES WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
     PROPERTIES TIMEOUT 300 LABELS unit
       # Two properties of one value each: gtest_discover_tests() loses all but a list's first.
       ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY}"

@@ -15,7 +15,8 @@ namespace assay::testing {
 namespace {
 
 constexpr int kWanted = 50;
-constexpr int kBetweenClocks = 100;  // A call of a microsecond must not drown in reads of the clock.
+constexpr int kBetweenClocks =
+    100;  // A call of a microsecond must not drown in reads of the clock.
 constexpr int kMicrosecondsApart = 1000;  // The kernel's tick may make it 4000.
 
 std::array<std::atomic<uintptr_t>, 4096> places;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "export.h"
+
 namespace assay::blis {
 namespace {
 
@@ -101,6 +103,15 @@ void add_routines(const std::shared_ptr<const Api>& api, const Api::Functions<T>
     ASSAY_TRY(auto call, make_typed<T>(api, functions, binding));
     return HostStep{&Typed<T>::launch, std::move(call)};
   };
+  const auto leave = [api, functions, name](bool through_cblas) {
+    return [api, functions, name, through_cblas](
+               const Problem& problem, const ExportOptions& options) -> Result<KernelExport> {
+      ASSAY_TRY(const gemm::View view, gemm::view(problem));
+      const bool cblas =
+          through_cblas && functions.cblas != nullptr && cblas::layout_of(view).has_value();
+      return export_call(*api, name, !cblas, problem, options);
+    };
+  };
 
   Routine standard = routine_of(name, dtype, check_gemm);
   standard.is_default = true;
@@ -114,10 +125,12 @@ void add_routines(const std::shared_ptr<const Api>& api, const Api::Functions<T>
                         api, binding.threads,
                         cblas::Gemm<T, T>(functions.cblas, binding.problem, view, *layout)})};
   };
+  standard.export_call = leave(true);
   routines.push_back(std::move(standard));
 
   Routine direct = routine_of(name + "_typed", dtype, check_typed);
   direct.bind = typed;
+  direct.export_call = leave(false);
   routines.push_back(std::move(direct));
 
   if (!api->can_always_pack()) return;

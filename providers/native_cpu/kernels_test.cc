@@ -10,9 +10,11 @@
 #include <sys/mman.h>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "assay/tensor/dtype.h"
+#include "design.h"
 #include "scalar.h"
 
 namespace assay::native_cpu {
@@ -247,7 +249,12 @@ INSTANTIATE_TEST_SUITE_P(All, EveryKernel,
                          testing::Combine(testing::ValuesIn(kIsas),
                                           testing::Values(Element::f32, Element::bf16, Element::f16,
                                                           Element::s8),
-                                          testing::ValuesIn(kAlgorithms)));
+                                          testing::ValuesIn(kAlgorithms)),
+                         [](const auto& one) {
+                           return fmt::format("{}_{}_{}", to_string(std::get<0>(one.param)),
+                                              to_string(dtype_of(std::get<1>(one.param))),
+                                              to_string(std::get<2>(one.param)));
+                         });
 
 // Calls function(tiling, functions) for every kernel that was built for inputs of that type and
 // runs here.

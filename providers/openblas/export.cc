@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/op/gemm/call_source.h"
 #include "assay/op/gemm/cblas.h"
 
 namespace assay::openblas {
@@ -15,53 +16,17 @@ struct Call {
   bool clears_output;  // Api::gemv_reads_output.
 };
 
-struct Types {
-  std::string_view in, out;
-};
-
-Types types_of(std::string_view routine) {
+gemm::SourceTypes types_of(std::string_view routine) {
   if (routine == "sbgemm") return {"std::uint16_t", "float"};
-  return routine.starts_with('d') ? Types{"double", "double"} : Types{"float", "float"};
+  return routine.starts_with('d') ? gemm::SourceTypes{"double", "double"}
+                                  : gemm::SourceTypes{"float", "float"};
 }
 
 namespace cblas = gemm::cblas;
 
-// Pointers of one batch, and out = c where there is one: BLAS adds to what is there.
-std::string batch_text(const Problem& problem, const gemm::View& view, const Types& types) {
-  const gemm::Places places = gemm::places_of(problem);
-  std::string text = fmt::format(
-      "  for (std::int64_t l = 0; l < {}; ++l) {{\n"
-      "    const auto* a = static_cast<const {}*>(data[{}]) + l * {};\n"
-      "    const auto* b = static_cast<const {}*>(data[{}]) + l * {};\n"
-      "    auto* out = static_cast<{}*>(data[{}]) + l * {};\n",
-      view.l, types.in, places.a, view.a_l, types.in, places.b, view.b_l, types.out, places.out,
-      view.out_l);
-  if (view.has_c)
-    text += fmt::format(
-        "    const auto* c = static_cast<const {}*>(data[{}]) + l * {};\n"
-        "    for (std::int64_t m = 0; m < {}; ++m)\n"
-        "      for (std::int64_t n = 0; n < {}; ++n) out[m * {} + n * {}] = c[m * {} + n * {}];\n",
-        types.out, places.c, view.c_l, view.m, view.n, view.out_m, view.out_n, view.c_m, view.c_n);
-  return text;
-}
-
-Result<std::string> gemm_text(const Call& call, const gemm::View& view, const Types& types) {
-  const auto layout = cblas::layout_of(view);
-  if (!layout) return fail(ErrorCode::internal, "strides that supports() refuses");
-  return fmt::format(
-      "extern \"C\" void cblas_{0}(int order, int transpose_a, int transpose_b, int m, int n, int "
-      "k,\n    {2} alpha, const {1}* a, int lda, const {1}* b, int ldb, {2} beta, {2}* out,\n"
-      "    int ldout);\n\nnamespace {{\n\nint run_kernel(void* const* data) {{\n{3}"
-      "    cblas_{0}({4}, {5}, {6}, {7}, {8}, {9}, {10:.17e}, a, {11}, b, {12}, {13:.17e}, out, "
-      "{14});\n  }}\n  return 0;\n}}\n\n}}  // namespace\n",
-      call.routine, types.in, types.out, batch_text(call.problem, view, types),
-      static_cast<int>(layout->order), static_cast<int>(layout->transpose_a),
-      static_cast<int>(layout->transpose_b), view.m, view.n, view.k, view.alpha, layout->lda,
-      layout->ldb, view.has_c ? view.beta : 0.0, layout->ldout);
-}
-
 // One row of a, or column of b, at a time.
-Result<std::string> gemv_text(const Call& call, const gemm::View& view, const Types& types) {
+Result<std::string> gemv_text(const Call& call, const gemm::SourceTypes& types) {
+  ASSAY_TRY(const gemm::View view, gemm::view(call.problem));
   const bool with_b = view.m <= view.n;
   const gemm::Matrix matrix = with_b ? matrix_b(view) : matrix_a(view);
   const bool by_rows = cblas::leading(matrix, true).has_value();
@@ -80,8 +45,8 @@ Result<std::string> gemv_text(const Call& call, const gemm::View& view, const Ty
       "      cblas_{0}({6}, {7}, {8}, {9}, {10:.17e}, {11}, {12}, {13} + v * {14}, {15}, "
       "{16:.17e}, "
       "y, {17});\n    }}\n  }}\n  return 0;\n}}\n\n}}  // namespace\n",
-      call.routine, types.out, batch_text(call.problem, view, types), with_b ? view.m : view.n,
-      with_b ? view.out_m : view.out_n, clear,
+      call.routine, types.out, gemm::batches_source(call.problem, view, types),
+      with_b ? view.m : view.n, with_b ? view.out_m : view.out_n, clear,
       static_cast<int>(by_rows ? cblas::Order::row_major : cblas::Order::column_major),
       static_cast<int>(with_b ? cblas::Transpose::yes : cblas::Transpose::no), matrix.rows,
       matrix.columns, view.alpha, with_b ? "b" : "a", cblas::leading(matrix, by_rows).value_or(0),
@@ -94,11 +59,11 @@ Result<std::string> gemv_text(const Call& call, const gemm::View& view, const Ty
 
 Result<KernelExport> export_call(const Api& api, const std::string& routine, const Problem& problem,
                                  const ExportOptions& options) {
-  ASSAY_TRY(const gemm::View view, gemm::view(problem));
   const Call call{routine, problem, api.gemv_reads_output};
-  const Types types = types_of(routine);
-  ASSAY_TRY(const std::string text, routine.ends_with("gemv") ? gemv_text(call, view, types)
-                                                              : gemm_text(call, view, types));
+  const gemm::SourceTypes types = types_of(routine);
+  ASSAY_TRY(const std::string text, routine.ends_with("gemv")
+                                        ? gemv_text(call, types)
+                                        : gemm::cblas_gemm_source(routine, problem, types));
   KernelExport made;
   made.code = fmt::format(
       "#include <cstdint>\n\nextern \"C\" void openblas_set_num_threads(int threads);\n\n"

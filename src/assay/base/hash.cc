@@ -98,4 +98,13 @@ std::uint64_t fast_hash(std::string_view text, std::uint64_t seed) {
   return fast_hash(bytes_of(text), seed);
 }
 
+FastDigest fast_digest(std::span<const std::byte> bytes, std::uint64_t seed) {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed);
+  return {hash.low64, hash.high64};
+}
+
+FastDigest fast_digest(std::string_view text, std::uint64_t seed) {
+  return fast_digest(bytes_of(text), seed);
+}
+
 }  // namespace assay

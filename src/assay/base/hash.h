@@ -14,6 +14,7 @@
 namespace assay {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
+using FastDigest = std::array<std::uint64_t, 2>;
 
 Sha256Digest sha256(std::span<const std::byte> bytes);
 std::string sha256_hex(std::span<const std::byte> bytes);  // 64 lower-case digits.
@@ -44,5 +45,9 @@ std::string to_hex(std::span<const std::uint8_t> bytes);
 // XXH3, 64 bits. Not against adversaries.
 std::uint64_t fast_hash(std::span<const std::byte> bytes, std::uint64_t seed = 0);
 std::uint64_t fast_hash(std::string_view text, std::uint64_t seed = 0);
+
+// XXH3, 128 bits: what look-ups take for identity where nobody attacks.
+FastDigest fast_digest(std::span<const std::byte> bytes, std::uint64_t seed = 0);
+FastDigest fast_digest(std::string_view text, std::uint64_t seed = 0);
 
 }  // namespace assay

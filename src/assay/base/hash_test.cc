@@ -45,6 +45,9 @@ TEST(FastHash, DependsOnBytesAndSeed) {
   EXPECT_NE(fast_hash("a"), fast_hash("b"));
   EXPECT_NE(fast_hash("a", 1), fast_hash("a", 2));
   EXPECT_EQ(fast_hash("a", 1), fast_hash("a", 1));
+  EXPECT_NE(fast_digest("a"), fast_digest("b"));
+  EXPECT_NE(fast_digest("a", 1), fast_digest("a", 2));
+  EXPECT_EQ(fast_digest("a", 1), fast_digest("a", 1));
 }
 
 }  // namespace

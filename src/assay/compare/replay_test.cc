@@ -29,35 +29,30 @@ struct WordCase {
   ReplayWord expected;
 };
 
-class ReplayWordTest : public ::testing::TestWithParam<WordCase> {};
-
-TEST_P(ReplayWordTest, IsWhatTheIntervalBearsOut) {
-  const auto [claimed, low, high, expected] = GetParam();
-  EXPECT_EQ(replay_word(claimed, kMargin, interval(low, high)), expected)
-      << stats::to_string(claimed) << " [" << low << ", " << high << "]";
+TEST(ReplayWordTest, IsWhatTheIntervalBearsOut) {
+  const WordCase cases[] = {WordCase{Word::faster, 1.02, 1.04, ReplayWord::held},
+                            WordCase{Word::faster, 1.002, 1.04, ReplayWord::unsure},
+                            WordCase{Word::faster, 1.002, 1.009, ReplayWord::refuted},
+                            WordCase{Word::slightly_faster, 1.002, 1.04, ReplayWord::held},
+                            WordCase{Word::slightly_faster, 1.05, 1.06, ReplayWord::held},
+                            WordCase{Word::slightly_faster, 0.999, 1.04, ReplayWord::unsure},
+                            WordCase{Word::slightly_faster, 0.98, 0.999, ReplayWord::refuted},
+                            WordCase{Word::same, 0.995, 1.005, ReplayWord::held},
+                            WordCase{Word::same, 1.001, 1.009, ReplayWord::held},
+                            WordCase{Word::same, 0.98, 1.005, ReplayWord::unsure},
+                            WordCase{Word::same, 1.02, 1.03, ReplayWord::refuted},
+                            WordCase{Word::same, 0.95, 0.98, ReplayWord::refuted},
+                            WordCase{Word::slightly_slower, 0.98, 0.999, ReplayWord::held},
+                            WordCase{Word::slightly_slower, 0.98, 1.001, ReplayWord::unsure},
+                            WordCase{Word::slightly_slower, 1.001, 1.01, ReplayWord::refuted},
+                            WordCase{Word::slower, 0.95, 0.98, ReplayWord::held},
+                            WordCase{Word::slower, 0.95, 0.995, ReplayWord::unsure},
+                            WordCase{Word::slower, 0.992, 0.999, ReplayWord::refuted},
+                            WordCase{Word::unsure, 1.5, 1.6, ReplayWord::unsure}};
+  for (const auto& [claimed, low, high, expected] : cases)
+    EXPECT_EQ(replay_word(claimed, kMargin, interval(low, high)), expected)
+        << stats::to_string(claimed) << " [" << low << ", " << high << "]";
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    AllWords, ReplayWordTest,
-    ::testing::Values(WordCase{Word::faster, 1.02, 1.04, ReplayWord::held},
-                      WordCase{Word::faster, 1.002, 1.04, ReplayWord::unsure},
-                      WordCase{Word::faster, 1.002, 1.009, ReplayWord::refuted},
-                      WordCase{Word::slightly_faster, 1.002, 1.04, ReplayWord::held},
-                      WordCase{Word::slightly_faster, 1.05, 1.06, ReplayWord::held},
-                      WordCase{Word::slightly_faster, 0.999, 1.04, ReplayWord::unsure},
-                      WordCase{Word::slightly_faster, 0.98, 0.999, ReplayWord::refuted},
-                      WordCase{Word::same, 0.995, 1.005, ReplayWord::held},
-                      WordCase{Word::same, 1.001, 1.009, ReplayWord::held},
-                      WordCase{Word::same, 0.98, 1.005, ReplayWord::unsure},
-                      WordCase{Word::same, 1.02, 1.03, ReplayWord::refuted},
-                      WordCase{Word::same, 0.95, 0.98, ReplayWord::refuted},
-                      WordCase{Word::slightly_slower, 0.98, 0.999, ReplayWord::held},
-                      WordCase{Word::slightly_slower, 0.98, 1.001, ReplayWord::unsure},
-                      WordCase{Word::slightly_slower, 1.001, 1.01, ReplayWord::refuted},
-                      WordCase{Word::slower, 0.95, 0.98, ReplayWord::held},
-                      WordCase{Word::slower, 0.95, 0.995, ReplayWord::unsure},
-                      WordCase{Word::slower, 0.992, 0.999, ReplayWord::refuted},
-                      WordCase{Word::unsure, 1.5, 1.6, ReplayWord::unsure}));
 
 TEST(ReplayWordTest, WithoutAnIntervalNothingIsShown) {
   EXPECT_EQ(replay_word(Word::faster, kMargin, stats::Verdict{}), ReplayWord::unsure);

@@ -65,7 +65,9 @@ Result<KernelExport> export_kernel(const Kernel& kernel, const Problem& problem,
   const KernelMetadata& row = kernel.metadata();
   const auto* family = dynamic_cast<const Exportable*>(&kernel.family());
   if (family == nullptr)
-    return fail(ErrorCode::unsupported, "kernels of {}/{} cannot be exported as source",
+    return fail(ErrorCode::unsupported,
+                "kernels of {}/{} cannot be exported as source; a tuned table ships them (sweep "
+                "--save-table, then TunedTable in the program)",
                 row.provider(), row.family());
   if (const Refusals refusals = kernel.supports(problem, options.target); !refusals.empty())
     return fail(ErrorCode::unsupported, "{} cannot run {} here: {}", row.name(), problem.name(),

@@ -41,7 +41,8 @@ class LibraryFamily final : public Family, public Exportable {
     const Routine* routine = find(row);
     if (routine == nullptr || !routine->export_call)
       return fail(ErrorCode::unsupported,
-                  "{} of {} is the library's own code, and its call is not written as source yet",
+                  "{} of {} is more than a call of the library that source could repeat; a tuned "
+                  "table ships it (sweep --save-table, then TunedTable in the program)",
                   row.name(), library_.name);
     return routine->export_call(problem, options);
   }

@@ -59,7 +59,7 @@ struct Routine {
   std::function<size_t(const KernelMetadata&, const Problem&, int threads)> workspace_bytes;
   std::function<Status(const KernelMetadata&, const Binding&, Prepared&)> prepare;
   std::function<Result<HostStep>(const KernelMetadata&, const Binding&)> bind;
-  // The call as source; without it the routine is called in place and cannot leave.
+  // The call as source; without it the routine leaves in a tuned table alone.
   std::function<Result<KernelExport>(const Problem&, const ExportOptions&)> export_call;
 };
 

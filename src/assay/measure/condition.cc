@@ -106,6 +106,11 @@ Condition condition_for(const Problem& problem, const ConditionRequest& request)
   return condition;
 }
 
+bool is_cold(const Operand& operand, const Condition& condition) {
+  return condition.cache == Cache::cold ||
+         (condition.cache == Cache::cold_weights && operand.lifetime == Lifetime::constant);
+}
+
 Json to_json(const Condition& condition) {
   return {{"cache", to_string(condition.cache)},
           {"spacing", to_string(condition.spacing)},

@@ -53,6 +53,9 @@ struct ConditionRequest {
 Result<ConditionRequest> parse_condition(std::string_view text);
 Condition condition_for(const Problem& problem, const ConditionRequest& request);
 
+// Whether launches must find that operand in no cache.
+bool is_cold(const Operand& operand, const Condition& condition);
+
 Json to_json(const Condition& condition);
 Json to_json(const RaceClass& race_class);
 Result<Condition> condition_from_json(const Json& json);

@@ -56,6 +56,7 @@ Problem Problem::from_parts(Parts parts) {
   Problem problem;
   problem.key_ = make_key(parts);
   problem.signature_ = make_signature(parts);
+  problem.digest_ = fast_digest(problem.signature_);
   problem.parts_ = std::make_shared<const Parts>(std::move(parts));
   return problem;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "assay/base/expression.h"
+#include "assay/base/hash.h"
 #include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/tensor/dtype.h"
@@ -76,6 +77,9 @@ class Problem {
   // Everything but name, role and weight: what caches and compilers see.
   const std::string& signature() const { return signature_; }
 
+  // Of signature(), made once: what a look-up costs next to nothing by.
+  const FastDigest& digest() const { return digest_; }
+
   // The fields by which the operation's problem(fields) makes this problem again, and "operation".
   Json to_json() const;
 
@@ -86,6 +90,7 @@ class Problem {
   std::shared_ptr<const Parts> parts_;  // Shared: problems are copied freely and never change.
   std::string key_;
   std::string signature_;
+  FastDigest digest_{};
 };
 
 }  // namespace assay

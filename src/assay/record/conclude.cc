@@ -54,7 +54,9 @@ class Judge {
   // A kernel against itself: every process says exactly 0.
   PairVerdict itself(const std::string& id) const {
     std::vector<stats::ProcessMean> means = pair_means(confirmation_.processes, id, id);
-    return {id, id, stats::judge(means, options_)};
+    stats::JudgeOptions exactly = options_;
+    exactly.systematic = 0;
+    return {id, id, stats::judge(means, exactly)};
   }
 
  private:
@@ -179,7 +181,8 @@ std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> 
 stats::JudgeOptions judge_options(const RunOptions& options) {
   return {.margin = options.margin,
           .confidence = options.confidence,
-          .min_processes = options.min_processes};
+          .min_processes = options.min_processes,
+          .systematic = options.systematic_error};
 }
 
 Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmation,

@@ -153,6 +153,7 @@ void describe(A& a, T& options) {
   a("processes", options.processes, kNotNegative);
   a("min_processes", options.min_processes, kNotNegative);
   a("placements", options.placements, kNotNegative);
+  a("systematic_error", options.systematic_error, kNotNegative);
   a("budget_seconds", options.budget_seconds, kNotNegative);
   a("exhaustive", options.exhaustive);
   a("threads", options.threads, kNotNegative);

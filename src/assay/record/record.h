@@ -50,8 +50,9 @@ struct RunOptions {
   int processes = 7;
   int min_processes = 6;
   int placements = 4;
-  double budget_seconds = 0;  // Of timing, for the whole run; 0: no limit.
-  bool exhaustive = false;    // No kernel was dropped before the last look.
+  double systematic_error = 0;  // As in stats::JudgeOptions.
+  double budget_seconds = 0;    // Of timing, for the whole run; 0: no limit.
+  bool exhaustive = false;      // No kernel was dropped before the last look.
   int threads = 0;
   std::string suite;        // Its name, or the file's; empty for --shape.
   std::string model;        // The config that the problems are made from; empty: none.

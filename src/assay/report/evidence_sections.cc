@@ -88,6 +88,10 @@ Block options(const RunRecord& record) {
   facts.add("confidence", percent(options.confidence));
   facts.add("fresh processes",
             fmt::format("{}, at least {} for a claim", options.processes, options.min_processes));
+  facts.add("systematic error",
+            options.systematic_error > 0
+                ? fmt::format("{:.2f} %, one standard deviation", 100 * options.systematic_error)
+                : "");
   facts.add("budget of timing",
             options.budget_seconds > 0 ? seconds_text(options.budget_seconds) : "");
   facts.add("dropping", options.exhaustive ? "none before the last look" : "");

@@ -6,7 +6,7 @@ namespace assay {
 
 LookUp::LookUp(size_t count) : mask_(std::bit_ceil(count + count / 2 + 2) - 1), slots_(mask_ + 1) {}
 
-void LookUp::add(const Digest& digest, const Answer& answer) {
+void LookUp::add(const FastDigest& digest, const Answer& answer) {
   size_t at = digest[0] & mask_;
   while (slots_[at].taken) at = (at + 1) & mask_;
   slots_[at] = {digest, answer, true};

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assay/select/problem_digest.h"
+#include "assay/base/hash.h"
 
 namespace assay {
 
@@ -20,10 +20,10 @@ class LookUp {
 
   LookUp() = default;
   explicit LookUp(size_t count);  // How many add() will bring, at most.
-  void add(const Digest& digest, const Answer& answer);
+  void add(const FastDigest& digest, const Answer& answer);
 
   // Null where there is none. Touches one place of memory, most of the time.
-  const Answer* find(const Digest& digest) const {
+  const Answer* find(const FastDigest& digest) const {
     if (slots_.empty()) return nullptr;
     for (size_t at = digest[0] & mask_;; at = (at + 1) & mask_) {
       const Slot& slot = slots_[at];
@@ -34,7 +34,7 @@ class LookUp {
 
  private:
   struct alignas(32) Slot {  // Two to a line of cache.
-    Digest digest{};
+    FastDigest digest{};
     Answer answer;
     bool taken = false;
   };

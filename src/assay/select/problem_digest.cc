@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <xxhash.h>
 
 namespace assay {
 namespace {
@@ -62,13 +61,8 @@ void describe(const Problem& problem, Text& kind) {
   }
 }
 
-Digest digest_of_bytes(const void* bytes, size_t size, uint64_t seed) {
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, seed);
-  return {hash.low64, hash.high64};
-}
-
-Digest measures_digest(uint64_t seed, std::span<const int64_t> measures) {
-  return digest_of_bytes(measures.data(), measures.size_bytes(), seed);
+FastDigest measures_digest(uint64_t seed, std::span<const int64_t> measures) {
+  return fast_digest(std::as_bytes(measures), seed);
 }
 
 }  // namespace
@@ -108,9 +102,9 @@ uint64_t alignments_of(const Problem& problem) {
   return packed;
 }
 
-uint64_t kind_digest(std::string_view kind) { return XXH3_64bits(kind.data(), kind.size()); }
+uint64_t kind_digest(std::string_view kind) { return fast_hash(kind); }
 
-Digest whole_digest(std::string_view kind, std::span<const int64_t> measures) {
+FastDigest whole_digest(std::string_view kind, std::span<const int64_t> measures) {
   return measures_digest(kind_digest(kind), measures);
 }
 
@@ -119,10 +113,6 @@ ProblemDigest digest_of(const Problem& problem) {
   describe(problem, kind);
   const uint64_t seed = kind_digest(kind.view());
   return {seed, measures_digest(seed, measures_of(problem).span()), alignments_of(problem)};
-}
-
-Digest signature_digest(std::string_view signature) {
-  return digest_of_bytes(signature.data(), signature.size(), 0);
 }
 
 }  // namespace assay

@@ -1,6 +1,7 @@
 #pragma once
 
-// By what a table looks problems up. Nothing here allocates but kind_of().
+// By what a table looks problems up that Problem::digest() does not find: two signatures may mean
+// the same data. Nothing here allocates but kind_of().
 
 #include <array>
 #include <cstddef>
@@ -9,11 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "assay/base/hash.h"
 #include "assay/op/problem.h"
 
 namespace assay {
-
-using Digest = std::array<uint64_t, 2>;  // XXH3, 128 bits: not against adversaries.
 
 // What problems that differ in sizes, strides and alignments alone share: the operation, the names
 // of its dimensions, the operands with their types, access, lifetimes and major order (t where the
@@ -43,8 +43,8 @@ inline bool aligned_as(uint64_t alignments, uint64_t as) {
 }
 
 struct ProblemDigest {
-  uint64_t kind = 0;  // Of kind_of().
-  Digest whole{};     // Of kind and measures.
+  uint64_t kind = 0;   // Of kind_of().
+  FastDigest whole{};  // Of kind and measures.
   uint64_t alignments = 0;
 
   bool operator==(const ProblemDigest&) const = default;
@@ -52,9 +52,6 @@ struct ProblemDigest {
 ProblemDigest digest_of(const Problem& problem);
 
 uint64_t kind_digest(std::string_view kind);
-Digest whole_digest(std::string_view kind, std::span<const int64_t> measures);
-// Of Problem::signature(), which says all of the above and is there already: the quickest way to
-// know a problem again. Two signatures may mean the same data; digest_of() sees that.
-Digest signature_digest(std::string_view signature);
+FastDigest whole_digest(std::string_view kind, std::span<const int64_t> measures);
 
 }  // namespace assay

@@ -11,7 +11,7 @@ bool TableContents::add(const Problem& problem, std::vector<TableChoice> choices
   TableProblem entry{.name = problem.name(),
                      .kind = static_cast<uint32_t>(kind - kinds.begin()),
                      .alignments = alignments_of(problem),
-                     .signature = signature_digest(problem.signature()),
+                     .signature = problem.digest(),
                      .measures = {},
                      .choices = std::move(choices)};
   const Measures measures = measures_of(problem);

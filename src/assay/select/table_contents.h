@@ -94,7 +94,7 @@ struct TableProblem {
   std::string name;
   uint32_t kind = 0;
   uint64_t alignments = 0;
-  Digest signature{};  // signature_digest() of how it was asked for.
+  FastDigest signature{};  // Problem::digest() of how it was asked for.
   std::vector<int64_t> measures;
   std::vector<TableChoice> choices;  // The winner first, then those that were nearly as good.
   bool operator==(const TableProblem&) const = default;

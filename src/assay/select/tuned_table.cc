@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "assay/base/text.h"
 #include "assay/select/table_state.h"
@@ -176,7 +177,8 @@ const TableContents& TunedTable::contents() const { return state_->contents(); }
 
 Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) const {
   const TableState& table = *state_;
-  if (const auto known = find(signature_digest(problem.signature()))) return *known;
+  if (const LookUp::Answer* known = table.by_signature().find(problem.digest()))
+    return exact_choice(table, *known);
   const ProblemDigest digest = digest_of(problem);
   const LookUp::Answer* found = table.by_measures().find(digest.whole);
   if (found != nullptr && is_aligned(table, digest, *found)) return exact_choice(table, *found);
@@ -203,12 +205,6 @@ Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) 
   if (chosen) return *chosen;
   if (reasons.empty()) return no_such_kind(table, problem);
   return nothing_fits(problem, reasons);
-}
-
-std::optional<Choice> TunedTable::find(const Digest& signature) const noexcept {
-  const LookUp::Answer* found = state_->by_signature().find(signature);
-  if (found == nullptr) return std::nullopt;
-  return exact_choice(*state_, *found);
 }
 
 Result<TunedPlan> TunedTable::plan(const gemm::Arguments& arguments, Device& device) const {

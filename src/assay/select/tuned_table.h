@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -110,10 +109,6 @@ class TunedTable {
   // kernel: that this device can still run it is asked by plan(). Errors: unsupported, with the
   // reasons, where no kernel of the table can take the problem.
   Result<Choice> choose(const Problem& problem, const Target& target) const;
-
-  // The same for a problem that was tuned, by signature_digest() of its signature(): for programs
-  // that ask about the same problems again and again, and keep that. None where it was not tuned.
-  std::optional<Choice> find(const Digest& signature) const noexcept;
 
   // The first choice that this device can run, compiled, prepared and bound. Kernels use the
   // device's threads.

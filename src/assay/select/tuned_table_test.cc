@@ -84,10 +84,6 @@ TEST_F(TunedTableTest, AProblemThatWasTunedGetsItsWinner) {
     EXPECT_EQ(choice->problem, static_cast<uint32_t>(m - 1));
     EXPECT_EQ(choice->tuned_us, static_cast<double>(m));
     EXPECT_EQ(choice->distance, 0);
-    const auto found = table.find(signature_digest(shape(m, 32, 32).signature()));
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->kernel, choice->kernel);
-    EXPECT_EQ(found->problem, choice->problem);
     EXPECT_EQ(name(choice), toys_.kernels[static_cast<size_t>(m % 3)].metadata().name());
   }
 }
@@ -100,7 +96,6 @@ TEST_F(TunedTableTest, NamesRolesAndWeightsDoNotMatterAndSizesDo) {
       gemm::Shape{.name = "x", .role = "decode", .m = 4, .n = 32, .k = 32, .weight = 3});
   EXPECT_EQ(table.choose(*other, device_->target())->rule, ChoiceRule::exact);
   EXPECT_EQ(table.choose(shape(5, 32, 32), device_->target())->rule, ChoiceRule::nearest);
-  EXPECT_FALSE(table.find(signature_digest(shape(5, 32, 32).signature())));
   // The same sizes, further apart in memory.
   const auto padded = gemm::problem(gemm::Shape{.m = 4, .n = 32, .k = 32, .lda = 48});
   const auto choice = table.choose(*padded, device_->target());

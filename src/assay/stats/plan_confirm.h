@@ -48,9 +48,11 @@ struct ConfirmRounds {
 };
 
 inline constexpr int kMinConfirmRounds = 10;
-inline constexpr int kMaxConfirmRounds = 400;
+// Bursts of one launch spread by 7 to 15 % on a shared machine (`make bench`, its A/A races): a
+// quarter of 1 % takes up to 2,000 of them.
+inline constexpr int kMaxConfirmRounds = 2000;
 
-// The fewest of 10 to 400 rounds that predict a within-process standard error of a quarter of the
+// The fewest of 10 to 2,000 rounds that predict a within-process standard error of a quarter of the
 // margin, rounded up to a multiple of the placements, then cut to the budget, but never below one
 // round per placement. `spread` is the standard deviation of one round's log ratio.
 ConfirmRounds predict_confirm_rounds(double spread, double margin,

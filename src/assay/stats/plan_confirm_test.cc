@@ -72,13 +72,13 @@ TEST(PlanConfirmTest, RoundsBringTheErrorToAQuarterOfTheMargin) {
   EXPECT_EQ(predict_confirm_rounds(0.02, 0.01, {.placements = 1}).rounds, 65);
 }
 
-TEST(PlanConfirmTest, RoundsStayWithinTenAndFourHundred) {
+TEST(PlanConfirmTest, RoundsStayWithinTenAndTwoThousand) {
   EXPECT_EQ(predict_confirm_rounds(0.0001, 0.01, {.placements = 1}).rounds, 10);
   EXPECT_EQ(predict_confirm_rounds(0.0001, 0.01).rounds, 12);
-  EXPECT_EQ(predict_confirm_rounds(0.5, 0.01).rounds, 400);
-  EXPECT_EQ(predict_confirm_rounds(0.5, 0.01, {.placements = 3}).rounds, 399);
-  EXPECT_EQ(predict_confirm_rounds(std::nan(""), 0.01).rounds, 400);
-  EXPECT_EQ(predict_confirm_rounds(0.01, 0).rounds, 400);
+  EXPECT_EQ(predict_confirm_rounds(0.5, 0.01).rounds, 2000);
+  EXPECT_EQ(predict_confirm_rounds(0.5, 0.01, {.placements = 3}).rounds, 1998);
+  EXPECT_EQ(predict_confirm_rounds(std::nan(""), 0.01).rounds, 2000);
+  EXPECT_EQ(predict_confirm_rounds(0.01, 0).rounds, 2000);
 }
 
 TEST(PlanConfirmTest, TheBudgetCutsToWholePlacements) {

@@ -53,8 +53,13 @@ std::string options_fault(const JudgeOptions& options) {
     return fmt::format("an interval needs at least 2 processes, {} asked for",
                        options.min_processes);
   }
+  if (!std::isfinite(options.systematic) || options.systematic < 0) {
+    return fmt::format("a systematic error cannot be {}", options.systematic);
+  }
   return {};
 }
+
+constexpr double kManyDegrees = 1e6;  // With as many Student's quantiles are the normal ones.
 
 }  // namespace
 
@@ -88,7 +93,7 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   verdict.reason = options_fault(options);
   if (!verdict.reason.empty()) return verdict;
 
-  const auto interval = student_interval(means, options.confidence, options.min_processes);
+  auto interval = student_interval(means, options.confidence, options.min_processes);
   if (!interval) {
     verdict.reason = fmt::format(
         "{} of {} processes gave a mean, {} are needed: a process gives none where under half of "
@@ -96,6 +101,11 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
         means.size(), processes.size(), options.min_processes);
     return verdict;
   }
+  const double shared =
+      options.systematic * student_quantile(0.5 + options.confidence / 2, kManyDegrees);
+  const double half_width = std::hypot(interval->high - interval->centre, shared);
+  interval->low = interval->centre - half_width;
+  interval->high = interval->centre + half_width;
   verdict.word = word_of(*interval, std::log1p(options.margin));
   verdict.low = std::exp(interval->low);
   verdict.high = std::exp(interval->high);
@@ -103,7 +113,7 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   const double degrees = interval->samples - 1;
   const double reach =
       student_quantile(0.5 + options.confidence / 2, degrees) + student_quantile(kPower, degrees);
-  verdict.smallest_detectable = std::expm1(reach * interval->standard_error);
+  verdict.smallest_detectable = std::expm1(std::hypot(reach * interval->standard_error, shared));
   if (verdict.word == Word::unsure) {
     verdict.reason = fmt::format(
         "the interval {:.4g} to {:.4g} holds 1 and reaches beyond the margin of {:.3g} %: the "

@@ -24,6 +24,10 @@ struct JudgeOptions {
   double margin = 0.01;  // The difference that matters, as a fraction: 0.01 is 1 %.
   double confidence = kConfidence;
   int min_processes = kMinProcesses;
+  // What all processes of one run may share, and their spread therefore cannot show: one standard
+  // deviation of a log ratio. On a CPU two mappings of one library differ by that
+  // (kCpuSystematicError in sweep.h).
+  double systematic = 0;
 };
 
 // All ratios are time of the other over time of the candidate: above 1 the candidate is faster.
@@ -47,11 +51,14 @@ struct Verdict {
   bool has_interval() const;
 };
 
-// With L = log(1 + margin) and the interval of the log ratios over the processes' means:
+// The interval is Student's over the processes' means, widened in quadrature by as many standard
+// deviations of what they share as the confidence asks of a normal error. With L = log(1 + margin)
+// and the interval of the log ratios:
 //   faster           the low end lies above L        slower           the high end lies below -L
 //   slightly faster  above 0, not beyond L           slightly slower  below 0, not beyond -L
 //   same             holds 0 and lies within -L..L   unsure           everything else
-// Options out of range (margin <= 0, confidence outside 0..1, under two processes) give `unsure`.
+// Options out of range (margin <= 0, confidence outside 0..1, under two processes, a systematic
+// error below 0) give `unsure`.
 Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& options = {});
 
 // From the strongest claim to the weakest: faster, slightly faster, same, unsure, slightly slower,

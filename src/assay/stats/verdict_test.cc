@@ -89,11 +89,22 @@ TEST(VerdictTest, OptionsOutOfRangeAreUnsure) {
   for (const JudgeOptions& options :
        {JudgeOptions{.margin = 0}, JudgeOptions{.margin = -0.1},
         JudgeOptions{.margin = std::nan("")}, JudgeOptions{.confidence = 1},
-        JudgeOptions{.confidence = std::nan("")}, JudgeOptions{.min_processes = 1}}) {
+        JudgeOptions{.confidence = std::nan("")}, JudgeOptions{.min_processes = 1},
+        JudgeOptions{.systematic = -0.001}, JudgeOptions{.systematic = std::nan("")}}) {
     const Verdict verdict = judge(processes, options);
     EXPECT_EQ(verdict.word, Word::unsure);
     EXPECT_NE(verdict.reason, "");
   }
+}
+
+TEST(VerdictTest, WhatAllProcessesShareWidensTheInterval) {
+  const auto processes = processes_with(0.012, 0.02);
+  const Verdict plain = judge(processes), wide = judge(processes, {.systematic = 0.002});
+  EXPECT_EQ(wide.word, Word::slightly_faster);
+  EXPECT_EQ(wide.ratio, plain.ratio);
+  const auto half = [](const Verdict& verdict) { return std::log(verdict.high / verdict.low) / 2; };
+  EXPECT_NEAR(half(wide), std::hypot(half(plain), 2.57583 * 0.002), 1e-6);
+  EXPECT_GT(wide.smallest_detectable, plain.smallest_detectable);
 }
 
 TEST(VerdictTest, MoreConfidenceNeverStrengthensAWord) {

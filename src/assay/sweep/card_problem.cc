@@ -8,6 +8,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/random.h"
+#include "assay/sweep/recent_launches.h"
 #include "assay/verify/guard.h"
 
 namespace assay::sweep {
@@ -17,16 +18,13 @@ constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr int kLeastSets = 4;
 constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; method.md, section 1.
 constexpr int kMostSets = 256;
-constexpr size_t kOutputs = 8;  // Launches go round them: any of the last ones may be looked at.
+// Each launch of a burst, and its lead-in, write an output of their own, as on the host
+// (worker_problem.cc). A burst has as many launches as fit here.
+constexpr size_t kOutputBytes = size_t{256} << 20;
+constexpr size_t kLeastOutputs = 2;
 constexpr size_t kWorkspaces = 4;
 // Varying an operand costs a copy from the host: above this, one set of a burst is varied.
 constexpr size_t kVariedEachLaunch = size_t{4} << 20;
-
-bool is_cold(const Operand& operand, const measure::Condition& condition) {
-  return condition.cache == measure::Cache::cold ||
-         (condition.cache == measure::Cache::cold_weights &&
-          operand.lifetime == Lifetime::constant);
-}
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
@@ -50,65 +48,13 @@ Result<UniqueFd> copy_out(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Result<CardArena> CardArena::allocate(cuda::CudaDevice& device, std::span<const size_t> sizes,
-                                      uint64_t seed) {
-  constexpr size_t kStep = 256;  // What a device allocation is aligned to.
-  CardArena arena;
-  arena.device_ = &device;
-  arena.seed_ = seed;
-  const CounterRandom random{seed, 11};
-  std::vector<size_t> starts;
-  size_t end = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    const size_t offset = random.below(i, 16) * kStep;
-    starts.push_back((end + 2 * kZoneBytes + kStep - 1) / kStep * kStep + offset);
-    end = starts.back() + sizes[i];
-  }
-  ASSAY_TRY(arena.memory_, device.allocate(end + kZoneBytes, {}));
-  auto* base = static_cast<std::byte*>(arena.memory_->data());
-  std::vector<std::byte> zone(kZoneBytes);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    arena.pieces_.push_back({base + starts[i], sizes[i]});
-    verify::poison(zone, seed + 2 * i);
-    ASSAY_TRY(device.copy_in(base + starts[i] - kZoneBytes, zone));
-    verify::poison(zone, seed + 2 * i + 1);
-    ASSAY_TRY(device.copy_in(base + starts[i] + sizes[i], zone));
-  }
-  return arena;
-}
-
-Result<std::string> CardArena::find_trespass(const std::function<std::string(size_t index)>& what) {
-  std::string found;
-  std::vector<std::byte> zone(kZoneBytes);
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    for (int side = 0; side < 2; ++side) {
-      auto* at = static_cast<std::byte*>(pieces_[i].data);
-      at = side == 0 ? at - kZoneBytes : at + pieces_[i].bytes;
-      const uint64_t seed = seed_ + 2 * i + static_cast<uint64_t>(side);
-      ASSAY_TRY(device_->copy_out(zone, at));
-      const size_t same = verify::still_poisoned(zone, seed);
-      if (same == kZoneBytes) continue;
-      if (found.empty())
-        found = fmt::format("about {} bytes written {} {}", kZoneBytes - same,
-                            side == 0 ? "before" : "behind", what(i));
-      verify::poison(zone, seed);
-      ASSAY_TRY(device_->copy_in(at, zone));
-    }
-  }
-  return found;
-}
-
 struct CardProblem::OpenKernel {
   Kernel kernel;
   std::unique_ptr<CardArena> buffers;  // Outputs, then workspaces.
   std::unique_ptr<CardPool> prepared;  // Outlives the plans that point into it.
   std::vector<Plan> plans;             // One per operand set.
-  struct Use {
-    size_t set;
-    uint64_t variation;
-  };
-  std::vector<Use> recent;  // The last launches, newest last.
-  size_t outputs = 2;
+  RecentLaunches recent;
+  size_t outputs = kLeastOutputs;  // Launches go round them.
 };
 
 CardProblem::CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device,
@@ -263,7 +209,7 @@ Status CardProblem::make_rotation(const measure::Condition& condition) {
   double cold_bytes = 0, set_bytes = 0;
   for (const Operand& operand : operands) {
     if (reads(operand)) set_bytes += static_cast<double>(operand.span_bytes);
-    if (is_cold(operand, condition)) cold_bytes += static_cast<double>(operand.span_bytes);
+    if (measure::is_cold(operand, condition)) cold_bytes += static_cast<double>(operand.span_bytes);
   }
   int count = kLeastSets;
   if (cold_bytes > 0) {
@@ -302,11 +248,12 @@ Status CardProblem::make_rotation(const measure::Condition& condition) {
 
 Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
-  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, 2});
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, kLeastOutputs});
   Opened facts;
   facts.workspace_bytes = kernel.workspace_bytes(problem_, 1);
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
-  size_t ring = std::min(kOutputs, sets_.size());
+  size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
+                           std::max(kLeastOutputs, sets_.size()));
   while (sets_.size() % ring != 0) --ring;
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
@@ -358,7 +305,8 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   if (condition_.spacing == measure::Spacing::isolated) launches = 1;
-  launches = std::clamp(launches, 1, static_cast<int>(sets_.size() / 2));
+  launches =
+      std::clamp(launches, 1, static_cast<int>(std::min(sets_.size() / 2, kernel.outputs - 1)));
   const size_t operand = operation_.varied_operand(problem_);
   const bool each =
       operand < problem_.operands().size() &&
@@ -371,10 +319,8 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
       ASSAY_TRY(vary(sets_[s],
                      CounterRandom{round_seed, cursor_}.bits(static_cast<uint64_t>(l + 1)) | 1));
     plans.push_back(&kernel.plans[s]);
-    kernel.recent.push_back({s, sets_[s].variation});
+    kernel.recent.add({s, sets_[s].variation});
   }
-  if (kernel.recent.size() > 4 * kMostSets)
-    kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
   cursor_ += static_cast<size_t>(launches) + 1;
   launched_ = true;
 
@@ -404,18 +350,10 @@ Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  std::vector<OpenKernel::Use> surviving;
-  std::vector<bool> taken(kernel.outputs, false);
-  for (auto use = kernel.recent.rbegin(); use != kernel.recent.rend(); ++use) {
-    const size_t buffer = use->set % kernel.outputs;
-    if (taken[buffer]) continue;
-    taken[buffer] = true;
-    surviving.push_back(*use);
-  }
-  const OpenKernel::Use use = surviving[choice % surviving.size()];
+  const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
-  timed.variation = use.variation;
-  ASSAY_TRY(const auto bytes, read(kernel.buffers->at(use.set % kernel.outputs)));
+  timed.variation = launch.variation;
+  ASSAY_TRY(const auto bytes, read(kernel.buffers->at(launch.set % kernel.outputs)));
   ASSAY_TRY(timed.output, copy_out(bytes));
   return timed;
 }
@@ -448,36 +386,6 @@ std::string CardProblem::find_trespass(int handle) {
         return std::string(index < kernel.outputs ? "the output" : "the workspace");
       })
       .value_or("the card could not be read");
-}
-
-Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device) {
-  constexpr int kPairs = 64;
-  ASSAY_TRY(const auto stream, device.make_stream());
-  const auto native = static_cast<cuda::abi::Stream>(stream->native());
-  ASSAY_TRY(auto gate, cuda::Gate::create(device.driver()));
-  std::vector<cuda::Event> events;
-  ASSAY_TRY(gate.close(native));
-  for (int i = 0; i < kPairs; ++i) {
-    ASSAY_TRY(auto event, cuda::Event::create(device.driver()));
-    events.push_back(std::move(event));
-    ASSAY_TRY(events.back().record(native));
-  }
-  gate.open();
-  ASSAY_TRY(stream->synchronize());
-  measure::TimerFacts facts;
-  facts.tick_ns = facts.empty_burst_ns = HUGE_VAL;
-  for (size_t i = 1; i < events.size(); ++i) {
-    ASSAY_TRY(const double ns, events[i].ns_since(events[i - 1]));
-    if (ns > 0) facts.empty_burst_ns = std::min(facts.empty_burst_ns, ns);
-    if (i < 2) continue;
-    ASSAY_TRY(const double longer, events[i].ns_since(events[i - 2]));
-    if (longer > ns) facts.tick_ns = std::min(facts.tick_ns, longer - ns);
-  }
-  if (!std::isfinite(facts.tick_ns)) facts.tick_ns = 32;
-  if (!std::isfinite(facts.empty_burst_ns)) facts.empty_burst_ns = 0;
-  // launches_per_burst() asks for a thousand readings: 50 us of a card's time.
-  facts.read_ns = 50;
-  return facts;
 }
 
 std::string CardProblem::find_trespass_beside_inputs() {

@@ -9,33 +9,10 @@
 #include "assay/base/fd.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/op/operation.h"
+#include "assay/sweep/card_arena.h"
 #include "assay/sweep/problem_runner.h"
 
 namespace assay::sweep {
-
-// Several buffers of a card, a red zone before and after each.
-class CardArena {
- public:
-  static constexpr size_t kZoneBytes = 4096;
-  static Result<CardArena> allocate(cuda::CudaDevice& device, std::span<const size_t> sizes,
-                                    uint64_t seed);
-
-  struct Piece {
-    void* data = nullptr;
-    size_t bytes = 0;
-  };
-  size_t count() const { return pieces_.size(); }
-  const Piece& at(size_t index) const { return pieces_[index]; }
-
-  // "12 bytes written outside WHAT"; empty if nothing was. Repairs what it reports.
-  Result<std::string> find_trespass(const std::function<std::string(size_t index)>& what);
-
- private:
-  cuda::CudaDevice* device_ = nullptr;
-  std::unique_ptr<Buffer> memory_;
-  std::vector<Piece> pieces_;
-  uint64_t seed_ = 0;
-};
 
 class CardProblem final : public ProblemRunner {
  public:
@@ -100,8 +77,5 @@ class CardProblem final : public ProblemRunner {
   std::string cold_doubt_;
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };
-
-// The card's own clock: its step, and what an empty pair of events reads.
-Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device);
 
 }  // namespace assay::sweep

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <random>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/hash.h"
 #include "assay/stats/plan_confirm.h"
 #include "assay/sweep/bursts.h"
 #include "assay/sweep/protocol.h"
@@ -107,7 +109,11 @@ Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceRe
     const auto worker = [&] { return station.crew.confirmer(static_cast<size_t>(p)); };
     ASSAY_TRY(bursts.open(instances, finalists, worker, static_cast<uint64_t>(p) + 11));
     ASSAY_TRY(Child * process, worker());
-    ASSAY_TRY(prove_again(station, field, *process, instances, finalists));
+    // In an order of its own: what libraries allocate at their first call lies where it happens to,
+    // and whoever is first should not be so in every process.
+    std::vector<size_t> order = finalists;
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(fast_hash(instances.commitment())));
+    ASSAY_TRY(prove_again(station, field, *process, instances, order));
     if (!process->alive()) {
       // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
       ASSAY_TRY(bursts.open(instances, finalists, worker, static_cast<uint64_t>(p) + 11));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The stations of one problem, in order. Each takes what the one before gave; run.cc reads like
-// this list.
+// The stations of one problem, in order. Each takes what the one before gave; run_problem.cc reads
+// like this list.
 
 #include <map>
 #include <string>

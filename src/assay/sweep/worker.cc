@@ -11,14 +11,14 @@
 #include "assay/base/fd.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/device/cuda/cuda_device.h"
-#include "assay/input/manifest.h"
 #include "assay/kernel/export.h"
-#include "assay/kernel/metadata_table.h"
 #include "assay/measure/ceilings.h"
 #include "assay/sweep/card_problem.h"
+#include "assay/sweep/card_timer.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
+#include "assay/sweep/worker_kernels.h"
 #include "assay/sweep/worker_problem.h"
 #include "assay/verify/conformance.h"
 
@@ -32,7 +32,7 @@ class Worker {
  public:
   Worker(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup,
          Surroundings place)
-      : providers_(providers), setup_(setup), place_(std::move(place)) {}
+      : setup_(setup), place_(std::move(place)), kernels_(providers) {}
 
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
@@ -70,42 +70,15 @@ class Worker {
     context_.cxx = json.value("cxx", std::string("c++"));
 
     Answer answer;
-    Json& described = answer.json["providers"] = Json::array();
-    const Json wanted = json.value("providers", Json::array());
-    for (const auto& provider : providers_) {
-      const ProviderInfo& info = provider->info();
-      for (const Json& want : wanted) {
-        if (want.value("name", std::string()) != info.name) continue;
-        ProviderSettings settings;
-        const Json given = want.value("settings", Json::object());
-        for (const auto& [key, value] : given.items())
-          if (value.is_string()) settings[key] = value.get<std::string>();
-        const Availability availability = provider->availability(settings);
-        const std::string as = want.value("as", std::string());
-        ASSAY_TRY(add(*provider, availability, settings, as));
-        described.push_back({{"name", as.empty() ? info.name : as},
-                             {"role", assay::to_string(info.role)},
-                             {"available", availability.available},
-                             {"reason", availability.reason},
-                             {"version", availability.version},
-                             {"path", availability.path},
-                             {"details", availability.details}});
-      }
-    }
-    if (setup_) setup_(catalog_);
+    ASSAY_TRY(answer.json["providers"],
+              kernels_.add_providers(json.value("providers", Json::array())));
+    kernels_.add(setup_);
     std::vector<std::string> files;
     for (const Json& kernel : json.value("kernels", Json::array())) {
       if (!kernel.is_string()) return fail(ErrorCode::internal, "kernels are texts");
       files.push_back(kernel.get<std::string>());
     }
-    ASSAY_TRY(const auto entries, input::read_kernel_files(files));
-    for (size_t i = 0; i < entries.size(); ++i)
-      for (const KernelEntry& entry : entries[i]) ASSAY_TRY(take(entry, i));
-    Json& waiting = answer.json["waiting"] = Json::array();
-    for (const Guest& guest : guests_)
-      waiting.push_back({{"file", guest.file},
-                         {"provider", guest.provider->info().name},
-                         {"family", guest.name}});
+    ASSAY_TRY(answer.json["waiting"], kernels_.add_files(files));
     answer.json["fingerprint"] = {{"kind", device_->fingerprint().kind},
                                   {"name", device_->fingerprint().name},
                                   {"id", device_->fingerprint().id},
@@ -149,7 +122,7 @@ class Worker {
     for (const char* key : {"cache", "folder"})
       if (std::string path = json.value(key, std::string()); !path.empty())
         harness.paths.push_back(std::move(path));
-    may_run_guests_ = json.value("confine", false);
+    if (json.value("confine", false)) kernels_.admit_guests();
     cache_path_ = json.value("cache", std::string());
     cache_folder_.reset(::open(cache_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const Confinement confinement =
@@ -167,127 +140,21 @@ class Worker {
     return artifact;
   }
 
-  // Under its own name, or as another: a copy of a library racing itself.
-  Status add(const Provider& provider, const Availability& availability,
-             const ProviderSettings& settings, const std::string& as) {
-    if (as.empty()) {
-      catalog_.add(provider, settings);  // A missing library is a refusal with its reason.
-      return {};
-    }
-    if (!availability.available) return {};
-    ASSAY_TRY(auto families, provider.families(settings));
-    for (auto& family : families) catalog_.add(as, provider.info().role, std::move(family));
-    return {};
-  }
-
-  // A user's file becomes a family of the provider that takes its extension; one whose code runs
-  // for that waits until this process has given up its rights.
-  Status take(const KernelEntry& entry, size_t file) {
-    const std::string extension = entry.source.extension().string();
-    const Provider* taker = nullptr;
-    for (const auto& provider : providers_) {
-      const auto extensions = provider->extensions();
-      const bool takes =
-          std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-      if (entry.provider.empty() ? takes : provider->info().name == entry.provider)
-        taker = provider.get();
-    }
-    if (taker == nullptr)
-      return fail(ErrorCode::invalid_input,
-                  "{}: no provider takes {}; name one with the field provider", entry.origin,
-                  entry.provider.empty() ? extension : entry.provider);
-    if (!taker->runs_code_to_bring()) return bring(*taker, entry);
-    Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};
-    guest.open_file.reset(::open(entry.source.c_str(), O_RDONLY | O_CLOEXEC));
-    guests_.push_back(std::move(guest));
-    return {};
-  }
-
-  Status bring(const Provider& provider, const KernelEntry& entry) {
-    ASSAY_TRY(auto family, provider.bring(entry));
-    catalog_.add(provider.info().name, provider.info().role, std::move(family));
-    return {};
-  }
-
-  // What a user brought that runs as soon as it is loaded.
-  struct Guest {
-    KernelEntry entry;
-    std::string name;  // Of the family.
-    const Provider* provider = nullptr;
-    size_t file = 0;     // Of the request's.
-    UniqueFd open_file;  // From before this process became another user.
-    bool here = false;
-  };
-
-  Status welcome(Guest& guest) {
-    if (guest.here) return {};
-    if (!may_run_guests_)
-      return fail(ErrorCode::internal, "{}: its code is not for a process with all its rights",
-                  guest.entry.origin);
-    KernelEntry entry = guest.entry;
-    if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
-      entry.source = fmt::format("/proc/self/fd/{}", guest.open_file.get());
-    if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
-      return fail(ErrorCode::invalid_input,
-                  "{}: cannot be read by the user that kernels run as; make it readable (chmod "
-                  "a+r)",
-                  entry.origin);
-    ASSAY_TRY(bring(*guest.provider, entry));
-    guest.here = true;
-    return {};
-  }
-
-  // Those of one file.
   Result<Answer> bring_file(Message& message) {
     ASSAY_TRY(const int64_t file, integer(message.json, "file"));
-    for (Guest& guest : guests_)
-      if (static_cast<int64_t>(guest.file) == file) ASSAY_TRY(welcome(guest));
+    ASSAY_TRY(kernels_.bring_file(file));
     return Answer{};
   }
 
   Result<Answer> discover(Message& message) {
-    KernelQuery query;
-    query.filter = message.json.value("filter", std::string());
-    for (const Json& provider : message.json.value("providers", Json::array()))
-      if (provider.is_string()) query.providers.push_back(provider.get<std::string>());
-    const std::string target = message.json.value("target", device_->target().to_string());
-    ASSAY_TRY(query.target, Target::parse(target));
-    Result<Found> found = Found{};
-    if (message.json.contains("problem")) {
-      ASSAY_TRY(const Problem problem, problem_from(message.json));
-      found = catalog_.get_kernels(problem, query);
-    } else {
-      if (!message.json.contains("target")) query.target.reset();
-      found = catalog_.get_kernels(query);
-    }
-    if (!found) return fail(std::move(found).error());
     Answer answer;
-    std::vector<KernelMetadata> rows;
-    rows.reserve(found->kernels.size());
-    for (const Kernel& kernel : found->kernels) rows.push_back(kernel.metadata());
-    Json& table = answer.json["kernels"] = table_json(rows);
-    for (Json& block : table)
-      block["role"] = assay::to_string(role_of(block["shared"]["provider"].get<std::string>(),
-                                               block["shared"]["family"].get<std::string>()));
-    answer.json["refusals"] = found->refusals.to_json();
-    Json& missing = answer.json["missing"] = Json::object();
-    for (const auto& [provider, reason] : catalog_.missing()) missing[provider] = reason;
+    ASSAY_TRY(answer.json, kernels_.discover(message.json, device_->target()));
     return answer;
-  }
-
-  ProviderRole role_of(std::string_view provider, std::string_view family) const {
-    for (const auto& entry : catalog_.entries())
-      if (entry.provider == provider && entry.family->name() == family) return entry.role;
-    return ProviderRole::user;
   }
 
   Result<Kernel> kernel_from(const Json& json) {
     ASSAY_TRY(const Json* row, member(json, "row"));
-    ASSAY_TRY(const KernelMetadata metadata, KernelMetadata::from_json(*row));
-    for (Guest& guest : guests_)
-      if (guest.name == metadata.family() && guest.provider->info().name == metadata.provider())
-        ASSAY_TRY(welcome(guest));
-    return catalog_.from_metadata(metadata);
+    return kernels_.find(*row);
   }
 
   Result<Answer> compile(Message& message) {
@@ -481,7 +348,7 @@ class Worker {
       ASSAY_TRY(problem, problem_from(message.json));
     }
     const verify::ConformanceResult result =
-        check->run({.catalog = catalog_, .device = *device_, .context = context_},
+        check->run({.catalog = kernels_.catalog(), .device = *device_, .context = context_},
                    problem ? &*problem : nullptr);
     Answer answer;
     answer.json = {{"faults", result.faults},
@@ -521,7 +388,6 @@ class Worker {
     return answer;
   }
 
-  const std::vector<std::unique_ptr<Provider>>& providers_;
   const CatalogSetup& setup_;
   Surroundings place_;
   std::string cache_path_;
@@ -531,9 +397,7 @@ class Worker {
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;
   int threads_ = 1;
-  Catalog catalog_;
-  std::vector<Guest> guests_;
-  bool may_run_guests_ = false;  // Once this process has given up its rights.
+  WorkerKernels kernels_;
   std::unique_ptr<ProblemRunner> problem_;
 };
 

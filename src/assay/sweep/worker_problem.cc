@@ -11,6 +11,8 @@
 #include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
 #include "assay/sweep/float_control.h"
+#include "assay/sweep/prepared_pool.h"
+#include "assay/sweep/recent_launches.h"
 
 namespace assay::sweep {
 namespace {
@@ -36,59 +38,7 @@ constexpr size_t kWarmSharers = 16;
 // OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
 constexpr int64_t kRestNs = kNsPerSecond;
 
-bool is_cold(const Operand& operand, const measure::Condition& condition) {
-  return condition.cache == measure::Cache::cold ||
-         (condition.cache == measure::Cache::cold_weights &&
-          operand.lifetime == Lifetime::constant);
-}
-
 bool reads(const Operand& operand) { return operand.access != Access::write; }
-
-// What an earlier kernel packed there may be right for this one too, which then need not pack: a
-// line of each KiB becomes NaN in every float type, and a wrong number in every integer type.
-void make_useless(std::span<std::byte> memory) {
-  constexpr size_t kLine = 64, kStep = 1024;
-  for (size_t at = 0; at < memory.size(); at += kStep)
-    std::memset(memory.data() + at, 0xff, std::min(kLine, memory.size() - at));
-}
-
-// Packed constants of one kernel: whole pages in large chunks, a few random pages apart, so that
-// panels of different sets do not all start at the same place of a huge page.
-class PreparedPool : public Prepared {
- public:
-  // `expected` calls of like size: their memory is taken in few large chunks.
-  PreparedPool(Device& device, uint64_t seed, size_t expected)
-      : device_(device), random_{seed, 7}, expected_(expected) {}
-
-  Result<std::span<std::byte>> allocate(size_t bytes) override {
-    const size_t pages = (bytes + 4095) / 4096 + random_.below(calls_++, 16);
-    const size_t wanted = pages * 4096;
-    if (chunks_.empty() || used_ + wanted > chunks_.back()->bytes()) {
-      BufferOptions options;
-      constexpr size_t kChunk = size_t{64} << 20;
-      const size_t all = (wanted + 16 * 4096) * std::max<size_t>(expected_, 1);
-      const size_t chunk_bytes = std::max(wanted, std::min(kChunk, all));
-      options.huge_pages = chunk_bytes >= size_t{1} << 20;
-      options.alignment = options.huge_pages ? size_t{2} << 20 : 4096;
-      ASSAY_TRY(auto chunk, device_.allocate(chunk_bytes, options));
-      chunks_.push_back(std::move(chunk));
-      used_ = 0;
-    }
-    auto* start = static_cast<std::byte*>(chunks_.back()->data()) + used_ +
-                  (wanted - (bytes + 4095) / 4096 * 4096);
-    used_ += wanted;
-    make_useless({start, bytes});
-    return std::span<std::byte>(start, bytes);
-  }
-
- private:
-  Device& device_;
-  CounterRandom random_;
-  uint64_t calls_ = 0;
-  size_t expected_;
-  std::vector<std::unique_ptr<Buffer>> chunks_;
-  size_t used_ = 0;
-};
 
 std::string describe(const verify::GuardedArena::Trespass& trespass, std::string_view what) {
   return fmt::format("{} bytes written outside {} (first at byte {} of it)", trespass.changed, what,
@@ -114,11 +64,7 @@ struct WorkerProblem::OpenKernel {
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
   std::vector<Plan> plans;                        // One per operand set.
   std::vector<Plan*> next;  // Scratch for a burst: no allocation while timing.
-  struct Use {
-    size_t set;
-    uint64_t variation;
-  };
-  std::vector<Use> recent;  // The last launches, newest last.
+  RecentLaunches recent;
   uint64_t workspace_bytes = 0;
   size_t outputs = kLeastOutputs;  // Launches go round them.
 };
@@ -239,7 +185,7 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
   const auto operands = problem_.operands();
   double cold_bytes = 0;
   for (const Operand& operand : operands)
-    if (is_cold(operand, condition)) cold_bytes += static_cast<double>(operand.span_bytes);
+    if (measure::is_cold(operand, condition)) cold_bytes += static_cast<double>(operand.span_bytes);
   const bool can_flush = measure::flush_from_caches({});
   int count = kLeastSets;
   if (cold_bytes > 0) {
@@ -299,7 +245,7 @@ std::string WorkerProblem::check_cold() {
     measure::Regions& set = regions.emplace_back();
     bytes = 0;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (sets_[s].data[i] == nullptr || !is_cold(operands[i], condition_)) continue;
+      if (sets_[s].data[i] == nullptr || !measure::is_cold(operands[i], condition_)) continue;
       set.push_back({static_cast<const std::byte*>(sets_[s].data[i]),
                      static_cast<size_t>(operands[i].span_bytes)});
       bytes += set.back().size();
@@ -414,15 +360,13 @@ Status WorkerProblem::line_up(OpenKernel& kernel, int launches, uint64_t round_s
     } else if (!warm || l == 0) {
       vary(s, seed);
     }
-    kernel.recent.push_back({s, sets_[s].variation});
+    kernel.recent.add({s, sets_[s].variation});
   }
   if (warm) {
     const size_t s = set_of(launches);
-    kernel.recent.push_back({s, sets_[s].variation});
+    kernel.recent.add({s, sets_[s].variation});
     ASSAY_TRY(kernel.plans[s].launch(*stream_));
   }
-  if (kernel.recent.size() > 4 * kMostSets)
-    kernel.recent.erase(kernel.recent.begin(), kernel.recent.end() - 2 * kMostSets);
   cursor_ += warm ? 1 : static_cast<size_t>(launches);
   launched_ = true;
   return {};
@@ -431,7 +375,7 @@ Status WorkerProblem::line_up(OpenKernel& kernel, int launches, uint64_t round_s
 void WorkerProblem::clean_up(OpenKernel& kernel) {
   if (!flush_) return;
   for (size_t l = 0; l < kernel.next.size(); ++l)
-    flush(kernel.recent[kernel.recent.size() - 1 - l].set, kernel.panels->sets);
+    flush(kernel.recent.back(l).set, kernel.panels->sets);
 }
 
 Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
@@ -468,7 +412,7 @@ Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, ui
 void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& panels) {
   const auto operands = problem_.operands();
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (is_cold(operands[i], condition_) && sets_[s].data[i] != nullptr)
+    if (measure::is_cold(operands[i], condition_) && sets_[s].data[i] != nullptr)
       measure::flush_from_caches({static_cast<const std::byte*>(sets_[s].data[i]),
                                   static_cast<size_t>(operands[i].span_bytes)});
   }
@@ -479,19 +423,10 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   ASSAY_TRY(OpenKernel * asked, kernel_at(handle));
   const OpenKernel& kernel = *asked;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  // Of each buffer the newest launch that wrote it: all others are overwritten.
-  std::vector<OpenKernel::Use> surviving;
-  std::vector<bool> taken(kernel.outputs, false);
-  for (auto use = kernel.recent.rbegin(); use != kernel.recent.rend(); ++use) {
-    const size_t buffer = use->set % kernel.outputs;
-    if (taken[buffer]) continue;
-    taken[buffer] = true;
-    surviving.push_back(*use);
-  }
-  const OpenKernel::Use use = surviving[choice % surviving.size()];
+  const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
-  timed.variation = use.variation;
-  ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(use.set % kernel.outputs)));
+  timed.variation = launch.variation;
+  ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(launch.set % kernel.outputs)));
   return timed;
 }
 

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "assay/base/result.h"
+#include "assay/device/cuda/cuda_device.h"
+#include "assay/measure/burst.h"
+
+namespace assay::sweep {
+
+// The card's own clock: its step, and what an empty pair of events reads.
+Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device);
+
+}  // namespace assay::sweep

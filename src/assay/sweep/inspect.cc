@@ -1,0 +1,46 @@
+#include <nlohmann/json.hpp>
+
+#include "assay/sweep/run_facts.h"
+#include "assay/sweep/stages.h"
+#include "assay/sweep/trust.h"
+
+namespace assay::sweep {
+
+Result<MachineReport> inspect(const Request& request, bool thorough) {
+  Crew crew(request);
+  ASSAY_TRY(crew.builder().map([](Child*) {}));
+  MachineReport report;
+  for (const Json& json : crew.facts().providers) {
+    ProviderReport provider;
+    provider.name = json.value("name", "");
+    for (const auto role :
+         {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
+      if (to_string(role) == json.value("role", "")) provider.role = role;
+    provider.availability = {json.value("available", false), json.value("reason", ""),
+                             json.value("version", ""), json.value("path", ""),
+                             json.value("details", Json::object())};
+    report.providers.push_back(std::move(provider));
+  }
+  report.environment = describe(request, crew);
+  report.target = crew.facts().target;
+  if (thorough) {
+    crew.on_confined([&](const Confinement& confinement) -> Status {
+      const Trust trust = trust_in(confinement);
+      report.trust = trust.grade;
+      report.trust_reason = trust.reason;
+      return {};
+    });
+    ASSAY_TRY(crew.runner().map([](Child*) {}));
+    Request at_once = request;
+    at_once.lock.wait = false;
+    const auto lock = hold_device(at_once, [](std::string_view) {});
+    if (lock) {
+      ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew));
+    } else {
+      report.not_measured = lock.error().message;
+    }
+  }
+  return report;
+}
+
+}  // namespace assay::sweep

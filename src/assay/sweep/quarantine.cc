@@ -1,0 +1,28 @@
+#include "assay/sweep/quarantine.h"
+
+#include <fmt/format.h>
+
+namespace assay::sweep {
+
+void Quarantine::add(const ProblemRecord& problem) {
+  for (const KernelOutcome& kernel : problem.kernels) {
+    const Ending& ending = kernel.ending;
+    if (std::holds_alternative<ending::Crash>(ending) ||
+        std::holds_alternative<ending::Timeout>(ending) ||
+        std::holds_alternative<ending::OutOfMemory>(ending) ||
+        std::holds_alternative<ending::DeviceLost>(ending))
+      why_.try_emplace(
+          {kernel.id, kernel.artifact_hash},
+          fmt::format("in quarantine: on {} it {}", problem.name, ending_sentence(ending)));
+  }
+}
+
+void Quarantine::keep_out(Field& field) const {
+  for (Candidate& candidate : field.candidates) {
+    const auto found = why_.find({candidate.outcome.id, candidate.outcome.artifact_hash});
+    if (found != why_.end() && candidate.alive())
+      candidate.outcome.ending = ending::NotReached{found->second};
+  }
+}
+
+}  // namespace assay::sweep

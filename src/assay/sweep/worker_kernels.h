@@ -1,0 +1,69 @@
+#pragma once
+
+// The kernels that a worker can be asked for: those of the providers, and what users brought.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/base/json.h"
+#include "assay/base/result.h"
+#include "assay/input/manifest.h"
+#include "assay/kernel/catalog.h"
+#include "assay/sweep/worker.h"
+
+namespace assay::sweep {
+
+class WorkerKernels {
+ public:
+  explicit WorkerKernels(const std::vector<std::unique_ptr<Provider>>& providers)
+      : providers_(providers) {}
+
+  // wanted: a list of {name, as, settings}. `as`: a copy under another name, which races against
+  // the first. Returns what each of them is on this machine.
+  Result<Json> add_providers(const Json& wanted);
+  void add(const CatalogSetup& setup);
+
+  // Every entry of a user's file becomes a family of the provider that takes its extension, or that
+  // it names. Where code runs for that, it waits until this process has given up its rights:
+  // returns a list of those, {file, provider, family}.
+  Result<Json> add_files(const std::vector<std::string>& files);
+  void admit_guests() { admits_guests_ = true; }
+  Status bring_file(int64_t file);  // Those of one file, by its place in the list.
+
+  // The kernels that a message asks for, with their roles, and what was refused or is missing.
+  // Without a problem: all there are.
+  Result<Json> discover(const Json& message, const Target& here);
+
+  // The one with this metadata.
+  Result<Kernel> find(const Json& row);
+
+  const Catalog& catalog() const { return catalog_; }
+
+ private:
+  // What a user brought that runs as soon as it is loaded.
+  struct Guest {
+    KernelEntry entry;
+    std::string name;  // Of the family.
+    const Provider* provider = nullptr;
+    size_t file = 0;     // Of the list.
+    UniqueFd open_file;  // From before this process became another user.
+    bool here = false;
+  };
+
+  Status add(const Provider& provider, const Availability& availability,
+             const ProviderSettings& settings, const std::string& as);
+  Status take(const KernelEntry& entry, size_t file);
+  Status bring(const Provider& provider, const KernelEntry& entry);
+  Status welcome(Guest& guest);
+  ProviderRole role_of(std::string_view provider, std::string_view family) const;
+
+  const std::vector<std::unique_ptr<Provider>>& providers_;
+  Catalog catalog_;
+  std::vector<Guest> guests_;
+  bool admits_guests_ = false;
+};
+
+}  // namespace assay::sweep
