@@ -22,10 +22,10 @@ Result<Row> measure_case(const Context& context, const Case& one) {
       fmt::format("provider == 'openblas' and name == 'sgemm' or slowdown == {:.2f}", one.slowdown);
   request.exhaustive = true;
   const std::vector<gemm::Shape> shapes = {{.m = 128, .n = 256, .k = 256},
-                                           {.m = 16, .n = 1024, .k = 1024},
-                                           {.m = 256, .n = 256, .k = 512},
-                                           {.m = 4, .n = 2048, .k = 1024},
-                                           {.m = 64, .n = 768, .k = 512}};
+                                           {.m = 16, .n = 512, .k = 512},
+                                           {.m = 192, .n = 256, .k = 320},
+                                           {.m = 4, .n = 1024, .k = 512},
+                                           {.m = 64, .n = 512, .k = 384}};
   ASSAY_TRY(request.problems, repeated(shapes, races));
   ASSAY_TRY(const RunRecord record, run(request));
   const std::vector<Pair> pairs = pairs_of(record, "slowed", "openblas");

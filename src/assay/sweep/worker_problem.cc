@@ -75,7 +75,9 @@ WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device
       operation_(operation),
       device_(device),
       threads_(threads),
-      seed_(seed) {
+      seed_(seed),
+      scatter_(
+          fast_hash(std::as_bytes(std::span(&seed, 1)), static_cast<uint64_t>(monotonic_ns()))) {
   for (size_t i = 0; i < problem_.operands().size(); ++i)
     if (problem_.operands()[i].access != Access::read) output_ = i;
 }

@@ -14,6 +14,7 @@
 #include "assay/kernel/kernel.h"
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
+#include "assay/measure/scatter.h"
 #include "assay/op/operation.h"
 #include "assay/sweep/problem_runner.h"
 #include "assay/verify/guard.h"
@@ -77,6 +78,7 @@ class WorkerProblem final : public ProblemRunner {
   int threads_;
   uint64_t seed_;
   uint64_t seeds_used_ = 0;
+  measure::Scatter scatter_;  // Before anything else is allocated.
   size_t output_ = 0;  // The operand that is written.
   std::unique_ptr<Stream> stream_;
   measure::SchedulerWatch watch_;
