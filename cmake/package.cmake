@@ -8,6 +8,14 @@ if(TARGET assay)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   COMPONENT runtime)
+# The notices of what is linked in, as the packages that it was built with have them.
+foreach(package IN ITEMS libcli11-dev libexpected-dev libfmt-dev libsqlite3-dev libssl-dev
+    libxsmm-dev libxxhash-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
+  if(EXISTS "/usr/share/doc/${package}/copyright")
+    install(FILES "/usr/share/doc/${package}/copyright"
+      DESTINATION "${CMAKE_INSTALL_DOCDIR}/third_party" RENAME "${package}" COMPONENT runtime)
+  endif()
+endforeach()
 # Manual pages and completions, where the build has made them (assay_documents).
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}"
   COMPONENT runtime OPTIONAL)

@@ -20,7 +20,7 @@ struct Burst {
 };
 
 struct BurstLimits {
-  double waited_share = 0.02;            // Of the burst's wall time; method.md, section 1.
+  double waited_share = 0.02;            // Of the burst's wall time; docs/method.md.
   int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The self-check of a cold condition (method.md, 1): are operands that were last used a turn ago
+// The self-check of a cold condition (docs/method.md): are operands that were last used a turn ago
 // really read from memory?
 
 #include <cstddef>

@@ -20,7 +20,7 @@ namespace assay {
 
 inline constexpr std::string_view kRecordSchema = "assay.record/1";
 
-// What was measured (method.md, 1). Kernels of different conditions are never compared.
+// What was measured (docs/method.md). Kernels of different conditions are never compared.
 struct Condition {
   std::string cache;    // cold_weights, cold, warm.
   std::string spacing;  // isolated, back_to_back, chain.
@@ -39,7 +39,7 @@ struct RaceClass {
   bool operator==(const RaceClass&) const = default;
 };
 
-// How far the timer could have been lied to (method.md, 3).
+// How far the timer could have been lied to (docs/method.md).
 enum class TrustGrade : std::uint8_t { device_code, confined_native, unconfined_native };
 std::string_view to_string(TrustGrade grade);
 Result<TrustGrade> parse_trust_grade(std::string_view text);

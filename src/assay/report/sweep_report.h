@@ -18,7 +18,7 @@ struct SweepReportOptions {
   bool why = false;               // Refusals by reason, failed kernels, why a verdict is unsure.
 };
 
-// The table of formats.md ("What a sweep shows") with its footnotes: ties, flips of sign, what the
+// The table that a sweep shows, with its footnotes: ties, flips of sign, what the
 // marks mean, the model's weighted time, counts.
 std::string sweep_text(const RunRecord& record, const SweepReportOptions& options = {});
 // One row per problem, numbers in full, units in the headers.

@@ -16,7 +16,7 @@ struct Interval {
 };
 
 // Under six processes the 99 % interval is wider than twice the spread of what it averages (1.65 at
-// six, 2.06 at five): method.md asks for six of the seven.
+// six, 2.06 at five): docs/method.md asks for six of the seven.
 inline constexpr int kMinProcesses = 6;
 inline constexpr double kConfidence = 0.99;
 

@@ -40,7 +40,7 @@ struct ProcessMean {
 struct PairedOptions {
   double trim_fraction = kTrimFraction;
   double min_clean_share =
-      0.5;  // Under this share of clean rounds there is no mean (method.md, 2).
+      0.5;  // Under this share of clean rounds there is no mean (docs/method.md).
 };
 
 // A round whose time is not a positive finite number counts as spoiled.

@@ -7,7 +7,8 @@ namespace assay::stats {
 namespace {
 
 // A within-process error of a quarter of the margin keeps the 99 % interval over seven processes
-// (1.4 times their spread) within about a third of the margin where processes agree: method.md, 2.
+// (1.4 times their spread) within about a third of the margin where processes agree:
+// docs/method.md.
 constexpr double kErrorShareOfMargin = 0.25;
 
 // How sure of its distance a kernel must be before it may be measured less precisely.

@@ -7,7 +7,7 @@
 namespace assay::stats {
 namespace {
 
-// The widest that a tie may be, in margins: method.md, section 2.
+// The widest that a tie may be, in margins: docs/method.md.
 constexpr double kTieMargins = 2;
 
 }  // namespace

@@ -282,7 +282,7 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
       return judge(instances, index, false);
     }
   }
-  if (!check.right)
+  if (!check.right && candidate.alive())
     candidate.outcome.ending =
         ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong};
   if (!candidate.alive()) handles_.erase(index);

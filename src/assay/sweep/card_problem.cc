@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr int kLeastSets = 4;
-constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; method.md, section 1.
+constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
 constexpr int kMostSets = 256;
 // Each launch of a burst, and its lead-in, write an output of their own, as on the host
 // (worker_problem.cc). A burst has as many launches as fit here.
@@ -158,8 +158,9 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, 1, &prepared}));
 
   ProvenLaunch proven;
+  proven.launches = repeat ? 2 : 1;
   std::vector<std::byte> first, second;
-  for (int launch = 0; launch < (repeat ? 2 : 1); ++launch) {
+  for (int launch = 0; launch < proven.launches; ++launch) {
     ASSAY_TRY(fill(buffers.at(0), next_seed()));
     ASSAY_TRY(fill(buffers.at(1), next_seed()));
     const auto stream = static_cast<cuda::abi::Stream>(stream_->native());

@@ -92,6 +92,7 @@ Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceRe
   budget.round_ns = race.round_ns;
   budget.budget_ns = budget_seconds * 1e9;
   budget.processes = station.request.processes;
+  budget.placements = 1;  // As add_round() says.
   const auto planned = stats::predict_confirm_rounds(race.spread, station.request.margin, budget);
   confirmation.rounds = planned.rounds;
   confirmation.wanted_rounds = planned.wanted;

@@ -20,8 +20,9 @@ namespace assay::sweep {
 
 // What one verified launch left, for the referee to judge.
 struct ProvenLaunch {
-  UniqueFd output;         // A memory file with the output operand's bytes.
-  UniqueFd second;         // Of the second launch, where it is not known to have the same bits.
+  UniqueFd output;  // A memory file with the output operand's bytes.
+  UniqueFd second;  // Of the second launch, where it is not known to have the same bits.
+  int launches = 1;
   double launch_ns = 0;    // Of one cold call; a rough figure for planning bursts.
   bool repeatable = true;  // A second launch on new poison gave the same bits.
   std::string trespass;    // Where it wrote outside; empty if nowhere.

@@ -39,6 +39,7 @@ struct LaunchFacts {
   double ns = 0;
   bool repeatable = true, inputs_changed = false, float_control_changed = false;
   std::string trespass;
+  int launches = 1;
   size_t outputs = 1;  // The first launch's, and the second's where it is not known to be the same.
 };
 
@@ -57,6 +58,9 @@ Result<LaunchFacts> read_launch(const Json& json) {
   ASSAY_TRY(const int64_t outputs, integer(json, "outputs"));
   if (outputs != 1 && outputs != 2) return fail(ErrorCode::internal, "{} outputs", outputs);
   facts.outputs = static_cast<size_t>(outputs);
+  ASSAY_TRY(const int64_t launched, integer(json, "launches"));
+  if (launched < outputs || launched > 2) return fail(ErrorCode::internal, "{} launches", launched);
+  facts.launches = static_cast<int>(launched);
   return facts;
 }
 
@@ -79,7 +83,7 @@ Result<std::vector<LaunchFacts>> read_launches(const Message& answer, size_t ins
 
 void add_launch(Candidate& candidate, const LaunchFacts& launch) {
   KernelOutcome& outcome = candidate.outcome;
-  outcome.proof->launches += 2;
+  outcome.proof->launches += launch.launches;
   if (launch.ns > 0)
     candidate.launch_ns =
         candidate.launch_ns > 0 ? std::min(candidate.launch_ns, launch.ns) : launch.ns;

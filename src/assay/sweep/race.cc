@@ -9,6 +9,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/stats/plan_confirm.h"
+#include "assay/stats/robust.h"
 #include "assay/sweep/bursts.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
@@ -19,13 +20,6 @@ namespace {
 constexpr double kLooksAtOutputs = 0.1;  // Of each kernel, after each round.
 constexpr int kLoneRounds =
     12;  // Of a kernel that has nobody to race: as many as the second look sees.
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // What a user has without choosing: the default of the first stock provider that has one here.
 std::string find_baseline(const Field& field) {
@@ -72,7 +66,10 @@ class Laps {
     clean_[entrant] += clean ? 1 : 0;
     if (clean) per_launch_[entrant].push_back(ns);
   }
-  double median_us(size_t entrant) const { return median(per_launch_[entrant]) * 1e-3; }
+  double median_us(size_t entrant) const {  // 0 without a clean burst.
+    const auto& times = per_launch_[entrant];
+    return times.empty() ? 0 : stats::median(times) * 1e-3;
+  }
   int rounds(size_t entrant) const { return rounds_[entrant]; }
   int clean(size_t entrant) const { return clean_[entrant]; }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// One shape through the house, one direction (api.md).
+// One shape through the house, one direction.
 
 #include <vector>
 

@@ -61,7 +61,6 @@ struct ConfirmResult {
   Confirmation confirmation;  // Without a conclusion.
   double timed_seconds = 0;
   std::string cold_doubt;  // As of a race; of the last process in doubt.
-  std::vector<Ceiling> ceilings;
 };
 Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceResult& race,
                               double budget_seconds);

@@ -72,9 +72,9 @@ struct Request {
 
 inline constexpr double kSecondsPerProblem = 5;
 
-// What the processes of one run share (stats::JudgeOptions), on a CPU: 60 idle A/A races of
-// `make bench` had means that spread by 0.29 %, where the spread of their processes explains 0.21.
-// The rest, 0.2 %, is where code and a library's own memory happened to lie.
+// What the processes of one run share (stats::JudgeOptions), on a CPU: the means of idle A/A races
+// of `make bench` spread by 0.23 % (29 of them), where the spread of their processes explains 0.18.
+// The rest, 0.14 %, is where code happened to lie, and what else the machine did in those seconds.
 inline constexpr double kCpuSystematicError = 0.0015;
 
 // How a kernel stands while the race runs.

@@ -229,6 +229,7 @@ class Worker {
       ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>(),
                                             index.get<size_t>() < kRepeated));
       launches.push_back({{"ns", proven.launch_ns},
+                          {"launches", proven.launches},
                           {"repeatable", proven.repeatable},
                           {"trespass", proven.trespass},
                           {"inputs_changed", proven.inputs_changed},

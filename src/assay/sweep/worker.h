@@ -10,7 +10,7 @@
 
 namespace assay::sweep {
 
-// Adds what a program brings in process (api.md): called in the worker before discovery.
+// Adds what a program brings in process: called in the worker before discovery.
 using CatalogSetup = std::function<void(Catalog&)>;
 
 // Serves the channel on descriptor 3 until the parent closes it. A program that races in-process

@@ -18,8 +18,8 @@ namespace assay::sweep {
 namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
-constexpr int kLeastSets = 4;         // Placements per process and problem; method.md, section 2.
-constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; method.md, section 1.
+constexpr int kLeastSets = 4;         // Placements per process and problem; docs/method.md.
+constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
 // More sets than this, or of more bytes, would fill the memory with copies of the operands and of
 // every layout that they are packed into: then each set is flushed from the caches after its use,
 // and a few of them do.
@@ -138,10 +138,11 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
             kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared}));
 
   ProvenLaunch proven;
+  proven.launches = repeat ? 2 : 1;
   std::vector<std::byte> first;
   const FloatControl control = FloatControl::read();
   bool known_same = false;
-  for (int launch = 0; launch < (repeat ? 2 : 1); ++launch) {
+  for (int launch = 0; launch < proven.launches; ++launch) {
     verify::poison(buffers.at(0), next_seed());
     verify::poison(buffers.at(1), next_seed());
     const int64_t start = monotonic_ns();

@@ -55,7 +55,7 @@ struct View {
 };
 Result<View> view(const Problem& problem);  // Refuses other operations.
 
-// "tt", "tnt" ... from strides: t where the last dimension is contiguous, else n (document 002).
+// "tt", "tnt" ... from strides: t where the last dimension is contiguous, else n.
 std::string layout_string(const Problem& problem, bool with_out);
 
 const Operation& operation();
