@@ -36,7 +36,7 @@ std::vector<int> choose_finalists(std::span<const RaceStanding> standings,
   int seats = further;
   for (const RaceStanding& standing : standings.subspan(1)) {
     if (seats <= 0) break;
-    if (standing.dropped_after != 0 || standing.behind) continue;
+    if (standing.dropped_after != 0 || standing.behind || standing.looks_behind) continue;
     add(standing.kernel);
     --seats;
   }

@@ -15,8 +15,8 @@ struct FinalistTraits {
   bool keep = false;  // Baseline, incumbent, the kernel a user asked about: confirmed in any case.
 };
 
-// The leader, at most `further` further survivors (protected kernels that are clearly behind take
-// no seat), the best two stock kernels (dropped ones too: a claim against stock needs them), and
+// The leader, at most `further` further survivors (those that are or look clearly behind take no
+// seat), the best two stock kernels (dropped ones too: a claim against stock needs them), and
 // every kernel to keep. `standings` as Race gives them, leader first; `traits` by kernel, those
 // missing are neither stock nor kept. Returns kernels, the leader first, none twice.
 inline constexpr int kFurtherSurvivors = 3;

@@ -33,6 +33,14 @@ TEST(PlanConfirmTest, LeaderThreeMoreTwoStockAndTheKept) {
   EXPECT_THAT(choose_finalists(standings, traits), ElementsAre(4, 0, 1, 2, 5, 6, 7, 8));
 }
 
+TEST(PlanConfirmTest, AKernelWhosePlaceIsUnknownTakesNoSeatWhereItLooksFarBehind) {
+  RaceStanding unknown = at(2, -0.7);
+  unknown.clean_rounds = 2;
+  unknown.looks_behind = true;
+  const std::vector<RaceStanding> standings = {at(0, 0), at(1, -0.05, 0, true), unknown};
+  EXPECT_THAT(choose_finalists(standings, {}), ElementsAre(0));
+}
+
 TEST(PlanConfirmTest, AStockLeaderIsOneOfTheTwoStock) {
   const std::vector<RaceStanding> standings = {at(0, 0), at(1, -0.1, 6), at(2, -0.2, 6)};
   const std::vector<FinalistTraits> traits(3, {.stock = true});

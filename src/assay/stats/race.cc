@@ -207,9 +207,9 @@ std::vector<RaceStanding> Race::against_leader() const {
     const double degrees = rounds - 1;
     standing.spread = std::sqrt((kPoolDegrees * pooled + degrees * own) / (kPoolDegrees + degrees));
     standing.standard_error = standing.spread / std::sqrt(rounds);
-    standing.behind =
-        enough(standing.clean_rounds, standing.rounds) &&
+    standing.looks_behind =
         -*standing.log_ratio > options_.z * std::hypot(standing.standard_error, options_.floor);
+    standing.behind = standing.looks_behind && enough(standing.clean_rounds, standing.rounds);
   }
   return all;
 }

@@ -44,9 +44,11 @@ struct RaceStanding {
   // Standard deviation of one round's log ratio, such that spread / sqrt(rounds) is the error of
   // their trimmed mean; drawn towards the pool's while rounds are few. 0 for the leader.
   double spread = 0;
-  int rounds = 0;         // That it took part in.
-  int clean_rounds = 0;   // Clean for it and the leader.
-  bool behind = false;    // Clearly behind the leader (protected kernels too).
+  int rounds = 0;        // That it took part in.
+  int clean_rounds = 0;  // Clean for it and the leader.
+  bool behind = false;   // Clearly behind the leader (protected kernels too).
+  // The same by rounds that are too few for the race to act on: no reason to drop, nor to confirm.
+  bool looks_behind = false;
   int dropped_after = 0;  // The look that dropped it, 0 while it is in the race.
 };
 

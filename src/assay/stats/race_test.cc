@@ -58,6 +58,22 @@ TEST(RaceTest, DropsTheClearlySlowAtALookAndKeepsTheNearOnes) {
   EXPECT_NEAR(*standings[3].log_ratio, -std::log(2), 0.01);
 }
 
+TEST(RaceTest, TooFewCleanRoundsAreNoReasonToDropAndNoneToHope) {
+  Race race(3, {});
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 3; ++round) {
+    auto bursts = round_at(std::vector<double>{1e5, 1.05e5, 2e5}, random);
+    bursts[2].clean = round < 2;
+    race.add_round(bursts);
+  }
+  race.end_by_budget();
+  const auto standings = race.standings();
+  ASSERT_EQ(standings[2].kernel, 2);
+  EXPECT_EQ(standings[2].clean_rounds, 2);
+  EXPECT_FALSE(standings[2].behind);
+  EXPECT_TRUE(standings[2].looks_behind);
+}
+
 TEST(RaceTest, ProtectedKernelsStayAndDoNotProlongIt) {
   std::mt19937_64 random(2);
   const std::vector<double> times = {3e5, 1e5, 2e5};

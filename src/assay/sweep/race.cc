@@ -262,10 +262,10 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   for (const int kernel : finalists)
     result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
   if (!result.finalists.empty()) result.leader = result.finalists.front();
+  if (best != standing_still.end())
+    result.candidate = field.candidates[runners[static_cast<size_t>(best->kernel)]].outcome.id;
   for (const int kernel : finalists) {
     const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
-    if (result.candidate.empty() && may_be_candidate(station.request, candidate))
-      result.candidate = candidate.outcome.id;
     result.round_ns += candidate.launch_ns * candidate.launches + bursts.overhead_ns();
   }
   if (result.candidate.empty()) result.candidate = result.leader;
