@@ -211,7 +211,7 @@ Result<std::vector<Row>> race_all(const Context& context, const Schedule& schedu
   request.problems = plan.problems;
   request.threads = schedule.threads;
   request.filter = filter(schedule.ours);
-  request.processes = 1;
+  request.processes = request.most_processes = 1;
   request.budget_seconds =
       schedule.seconds_per_problem * static_cast<double>(request.problems.size());
   ASSAY_TRY(const RunRecord record, run(request));

@@ -64,7 +64,7 @@ std::vector<std::string> pool() {
 
 sweep::Request make_sweep(const Context& context, const std::string& name, double seconds) {
   sweep::Request request = make_request(context, name, pool());
-  request.processes = kProcesses;
+  request.processes = request.most_processes = kProcesses;
   request.budget_seconds = seconds;
   return request;
 }

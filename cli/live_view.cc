@@ -72,7 +72,9 @@ class LiveView : public sweep::Observer {
   void on_problem(size_t index, const Problem& problem,
                   const measure::Condition& condition) override {
     const std::lock_guard lock(mutex_);
-    state_.done = index;
+    // Those before it are raced, and wait to be confirmed with it.
+    raced_ = std::max(raced_, index);
+    problems_in_hand_ = index + 1;
     within_ = 0;
     state_.shape = problem.name();
     state_.stage = "discover";
@@ -93,9 +95,9 @@ class LiveView : public sweep::Observer {
     state_.stage = stage;
     for (const Stage& one : kStages)
       if (one.name == stage) state_.stage = one.shown;
-    state_.doing = stage == "confirm" ? fmt::format("process {} of {}", done, total)
-                   : what.empty()     ? fmt::format("{} of {}", done, total)
-                                      : fmt::format("{} of {}: {}", done, total, what);
+    if (stage == "confirm") return confirm(done, total, what);
+    state_.doing = what.empty() ? fmt::format("{} of {}", done, total)
+                                : fmt::format("{} of {}: {}", done, total, what);
     if (total > 0)
       advance(share_of(stage, (static_cast<double>(done) - 1) / static_cast<double>(total)));
   }
@@ -123,13 +125,29 @@ class LiveView : public sweep::Observer {
         state_.last_fall = fmt::format("{}: {}", kernel.label(), ending_sentence(kernel.ending));
     }
     state_.done = index + 1;
+    raced_ = std::max(raced_, state_.done);
     within_ = 0;
+    confirmed_ = 0;
     if (from_journal) ++from_journal_;
   }
 
   void on_note(const std::string& sentence) override { console_.note(sentence); }
 
  private:
+  // All that are raced, in one process after the other.
+  void confirm(size_t visit, size_t visits, const std::string& shape) {
+    state_.doing = fmt::format("visit {} of {}", visit, visits);
+    if (state_.shape != shape) {
+      state_.shape = shape;
+      state_.standings.clear();  // Of the shape that was raced last.
+      state_.flops = state_.bytes = 0;
+    }
+    raced_ = std::max(raced_, std::min(problems_in_hand_, state_.problems));
+    within_ = 0;
+    const double part = (static_cast<double>(visit) - 1) / static_cast<double>(visits);
+    confirmed_ = std::max(confirmed_, part);
+  }
+
   // A second confirmation begins again; the bar does not go back.
   void advance(double share) { within_ = std::max(within_, share); }
 
@@ -146,8 +164,11 @@ class LiveView : public sweep::Observer {
 
   void update_clock() {
     const auto problems = static_cast<double>(std::max<size_t>(state_.problems, 1));
-    const double done =
-        static_cast<double>(state_.done) + (state_.done < state_.problems ? within_ : 0);
+    const double confirm_from = share_of("confirm", 0);
+    const auto waiting = static_cast<double>(raced_ - state_.done);
+    const double done = static_cast<double>(state_.done) +
+                        waiting * (confirm_from + (1 - confirm_from) * confirmed_) +
+                        (raced_ < state_.problems ? within_ : 0);
     state_.elapsed = static_cast<double>(monotonic_ns() - start_) * 1e-9;
     state_.progress = done / problems;
     const double worked = done - static_cast<double>(from_journal_);
@@ -165,7 +186,10 @@ class LiveView : public sweep::Observer {
   std::condition_variable wake_;
   bool ended_ = false;
   LiveState state_;
-  double within_ = 0;  // Of the current problem.
+  double within_ = 0;  // Of the problem that is being raced.
+  size_t raced_ = 0;   // Problems, confirmed ones included.
+  size_t problems_in_hand_ = 0;
+  double confirmed_ = 0;  // Of those that are raced and wait.
   size_t from_journal_ = 0;
   double load_read_ = -10;
   std::string governor_;

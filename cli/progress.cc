@@ -12,8 +12,16 @@ class PlainProgress : public sweep::Observer {
  public:
   PlainProgress(Console& console, size_t problems) : console_(console), problems_(problems) {}
 
+  void on_problem(size_t index, const Problem& problem, const measure::Condition&) override {
+    if (problems_ > 1)
+      console_.progress(
+          fmt::format("{:>4}/{}  {}", index + 1, problems_, sanitize(problem.name(), 200)));
+  }
+
   void on_stage(const std::string& stage, size_t done, size_t total,
                 const std::string& what) override {
+    if (stage == "confirm" && done == 1 && problems_ > 1)
+      console_.progress("           confirming");
     if (console_.verbosity() > 0)
       console_.progress(fmt::format("      {} {}/{} {}", stage, done, total, sanitize(what, 200)));
   }

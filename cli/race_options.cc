@@ -165,10 +165,10 @@ void RaceOptions::declare(Flags& app, bool lists) {
                  "Memory that a candidate may take (default: half of the machine's)")
       .type_name("SIZE");
   app.add_option("--processes", processes,
-                 "Fresh processes of a confirmation; below 7 words are harder to earn")
+                 "Fresh processes of a confirmation (default: 7 to 15, by the race); with fewer "
+                 "than 7 words are harder to earn")
       .range(kMinProcesses, kMaxProcesses)
-      .type_name("N")
-      .show_default();
+      .type_name("N");
   app.add_option("--store", store,
                  "Keep the finished run there too: an SQLite file, made if absent (assay history)")
       .type_name("FILE");
@@ -194,7 +194,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
   if (!memory_limit.empty()) {
     ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }
-  request.processes = processes;
+  if (processes > 0) request.processes = request.most_processes = processes;
   request.store = store;
   request.lock.wait = !no_wait;
   if (!lock_folder.empty()) request.lock.folder = lock_folder;

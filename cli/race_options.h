@@ -31,7 +31,7 @@ struct RaceOptions {
   PoolOptions pool;
   std::string condition, preparation = "allowed", dependent_launch = "forbidden";
   std::string margin = "1%", budget, timeout = "20s", memory_limit;
-  int processes = 7;
+  int processes = 0;  // 0: as many as the plan says.
   bool no_wait = false;
   std::string lock_folder, store;
 

@@ -156,7 +156,7 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   options.preparation = recorded.race_class.preparation;
   options.dependent_launch = recorded.race_class.dependent_launch;
   options.margin = fmt::format("{:.17g}", then.margin);
-  options.processes = then.processes;
+  if (then.most_processes <= then.processes) options.processes = then.processes;
   auto request = options.make_request(context, record.kind);
   if (!request) {
     const std::string& message = request.error().message;

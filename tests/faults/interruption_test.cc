@@ -61,9 +61,10 @@ void expect_complete(const AssayProgram& assay) {
     const std::string kind = line.value("line", std::string());
     if (kind == "kernel")
       ++finished[line.at("problem").get<std::string>() + " " + line.at("id").get<std::string>()];
+    if (kind == "raced") ++finished["race " + line.at("problem").get<std::string>()];
     if (kind == "problem") ++finished[line.at("record").at("name").get<std::string>()];
   }
-  EXPECT_EQ(finished.size(), 8u);  // Two problems of three kernels each.
+  EXPECT_EQ(finished.size(), 10u);  // Two problems of three kernels each, a race of each.
   for (const auto& [stage, times] : finished) EXPECT_EQ(times, 1) << stage;
 
   const auto record = load_record(assay.file("run/record.json"));
@@ -106,7 +107,7 @@ TEST(InterruptionTest, ATornLastLineIsCutOffAndSaid) {
   {
     Running running = assay.start(sweep());
     ASSERT_TRUE(testing::wait_until(
-        [&] { return testing::read_journal(assay.file("run")).count("problem") == 1; }));
+        [&] { return testing::read_journal(assay.file("run")).count("raced") == 2; }));
     running.signal(SIGKILL);
     running.wait();
   }

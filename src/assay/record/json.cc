@@ -151,6 +151,7 @@ void describe(A& a, T& options) {
   a("margin", options.margin, Range{1e-9, 10});
   a("confidence", options.confidence, kConfidence);
   a("processes", options.processes, kNotNegative);
+  a("most_processes", options.most_processes, kNotNegative);
   a("min_processes", options.min_processes, kNotNegative);
   a("placements", options.placements, kNotNegative);
   a("systematic_error", options.systematic_error, kNotNegative);
@@ -240,6 +241,7 @@ Json to_json(const Environment& environment) { return archive::write_any(environ
 Json to_json(const KernelOutcome& outcome) { return archive::write_any(outcome); }
 Json to_json(const ProcessSamples& samples) { return archive::write_any(samples); }
 Json to_json(const Confirmation& confirmation) { return archive::write_any(confirmation); }
+Json to_json(const RaceRecord& race) { return archive::write_any(race); }
 Json to_json(const ProblemRecord& problem) { return archive::write_any(problem); }
 Json to_json(const stats::Verdict& verdict) { return archive::write_any(verdict); }
 Json to_json(const ModelTime& time) { return archive::write_any(time); }
@@ -267,6 +269,7 @@ Result<Environment> read_environment(const JsonField& field) {
 Result<KernelOutcome> read_kernel_outcome(const JsonField& field) {
   return read_one<KernelOutcome>(field);
 }
+Result<RaceRecord> read_race_record(const JsonField& field) { return read_one<RaceRecord>(field); }
 Result<ProcessSamples> read_process_samples(const JsonField& field) {
   return read_one<ProcessSamples>(field);
 }

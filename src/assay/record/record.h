@@ -47,8 +47,9 @@ Result<TrustGrade> parse_trust_grade(std::string_view text);
 struct RunOptions {
   double margin = 0.01;  // Fraction.
   double confidence = 0.99;
-  int processes = 7;
-  int min_processes = 6;
+  int processes = 7;       // Of a confirmation, at least,
+  int most_processes = 0;  // and at most; 0: as many.
+  int min_processes = 6;   // That must give a mean.
   int placements = 4;
   double systematic_error = 0;  // As in stats::JudgeOptions.
   double budget_seconds = 0;    // Of timing, for the whole run; 0: no limit.
@@ -182,6 +183,7 @@ Json to_json(const Environment& environment);
 Json to_json(const KernelOutcome& outcome);
 Json to_json(const ProcessSamples& samples);
 Json to_json(const Confirmation& confirmation);
+Json to_json(const RaceRecord& race);
 Json to_json(const ProblemRecord& problem);
 Json to_json(const RunRecord& record);
 Json to_json(const stats::Verdict& verdict);
@@ -197,6 +199,7 @@ Json head_json(const ProblemRecord& problem);
 Result<RunRecord> read_record(const JsonDocument& document);
 Result<Environment> read_environment(const JsonField& field);
 Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
+Result<RaceRecord> read_race_record(const JsonField& field);
 Result<ProcessSamples> read_process_samples(const JsonField& field);
 Result<Confirmation> read_confirmation(const JsonField& field);
 Result<ProblemRecord> read_problem_record(const JsonField& field);

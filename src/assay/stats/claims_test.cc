@@ -25,6 +25,7 @@ struct World {
   double unnoticed = 0.03;   // Share that are delayed by up to 10 % and not noticed.
   Tails tails = Tails::normal;
   int rounds = 24;
+  int processes = 7;
 };
 
 class Simulation {
@@ -35,7 +36,7 @@ class Simulation {
     std::vector<ProcessMean> means;
     const double shared = world.shared > 0 ? world.shared * normal_(random_) : 0;
     std::vector<PairedRound> rounds(static_cast<std::size_t>(world.rounds));
-    for (int process = 0; process < 7; ++process) {
+    for (int process = 0; process < world.processes; ++process) {
       const double shift = world.difference + shared + world.process * noise(world.tails);
       double placement_effect[4];
       for (double& effect : placement_effect) effect = world.placement * normal_(random_);
@@ -136,15 +137,17 @@ TEST(ClaimsTest, OneProcessAloneWouldNotCover) {
   EXPECT_LT(covered, 400);
 }
 
-// Gives a world the rounds that its race would have planned.
+// Gives a world the processes and rounds that its race would have planned.
 World planned(World world, double margin) {
-  RaceStanding standing = {.kernel = 1, .log_ratio = 0, .rounds = 48};
+  RaceStanding standing = {.kernel = 1, .log_ratio = world.difference, .rounds = 48};
   standing.spread =
       1.1 * std::sqrt(2.0) * world.round;  // 1.1: what trimming costs on normal noise.
   standing.clean_rounds = static_cast<int>(48 * std::pow(1 - world.spoiled, 2));
-  const double spread =
-      confirm_spread(std::vector<RaceStanding>{standing}, std::vector<int>{1}, margin);
-  world.rounds = predict_confirm_rounds(spread, margin).rounds;
+  const std::vector<RaceStanding> standings = {{.kernel = 0, .log_ratio = 0}, standing};
+  const ConfirmPlan plan =
+      plan_confirmation(confirm_need(standings, std::vector<int>{0, 1}, margin), margin);
+  world.rounds = plan.rounds;
+  world.processes = plan.processes;
   return world;
 }
 

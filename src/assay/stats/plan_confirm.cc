@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "assay/stats/student.h"
 
 namespace assay::stats {
 namespace {
@@ -11,6 +14,15 @@ namespace {
 // docs/method.md.
 constexpr double kErrorShareOfMargin = 0.25;
 
+// What is to be resolved, over the half-width that resolves it with room to spare.
+constexpr double kResolutions = 3;
+
+// What is between processes whatever their rounds, as one standard deviation of a log ratio: 0.3 %
+// in idle A/A races of `make bench`, of what libraries place once.
+constexpr double kBetweenProcesses = 0.003;
+
+constexpr double kConfidence = 0.99;
+
 // How sure of its distance a kernel must be before it may be measured less precisely.
 constexpr double kDistanceErrors = 2;
 
@@ -19,7 +31,13 @@ FinalistTraits traits_of(std::span<const FinalistTraits> traits, int kernel) {
   return index < traits.size() ? traits[index] : FinalistTraits{};
 }
 
-int round_down(double count, int unit) { return static_cast<int>(std::floor(count / unit)) * unit; }
+// Of means over `processes`, relative to what is to be resolved.
+double relative_half_width(const ConfirmNeed& need, double margin, int processes, int rounds) {
+  const double between = kBetweenProcesses / need.resolution;
+  const double within = need.spread / std::log1p(margin) / std::sqrt(std::max(1, rounds));
+  return student_quantile((1 + kConfidence) / 2, processes - 1) * std::hypot(between, within) /
+         std::sqrt(processes);
+}
 
 }  // namespace
 
@@ -56,46 +74,60 @@ std::vector<int> choose_finalists(std::span<const RaceStanding> standings,
   return finalists;
 }
 
-double confirm_spread(std::span<const RaceStanding> standings, std::span<const int> finalists,
-                      double margin) {
+ConfirmNeed confirm_need(std::span<const RaceStanding> standings, std::span<const int> finalists,
+                         double margin) {
   const double log_margin = std::log1p(margin);
-  double largest = 0;
+  ConfirmNeed need{0, std::numeric_limits<double>::infinity()};
   for (const RaceStanding& standing : standings) {
     const bool final =
         std::find(finalists.begin(), finalists.end(), standing.kernel) != finalists.end();
     if (!final || !standing.log_ratio || standing.clean_rounds == 0) continue;
+    // The leader is at no distance from itself, and resolves nothing.
+    if (&standing == &standings.front()) continue;
     const double distance =
         std::abs(*standing.log_ratio) - kDistanceErrors * standing.standard_error - log_margin;
     const double needed = std::max(log_margin, distance);
     const double clean_share =
         std::min(1.0, static_cast<double>(standing.clean_rounds) / std::max(1, standing.rounds));
-    largest = std::max(largest, standing.spread / std::sqrt(clean_share) * log_margin / needed);
+    need.resolution = std::min(need.resolution, needed);
+    need.spread =
+        std::max(need.spread, standing.spread / std::sqrt(clean_share) * log_margin / needed);
   }
-  return largest;
+  return need;
 }
 
-ConfirmRounds predict_confirm_rounds(double spread, double margin, const ConfirmBudget& budget) {
-  const int unit = std::clamp(budget.placements, 1, kMaxConfirmRounds);
-  const double error = kErrorShareOfMargin * std::log1p(margin);
+ConfirmPlan plan_confirmation(const ConfirmNeed& need, double margin, const ConfirmBudget& budget) {
+  ConfirmPlan plan;
   // A spread or margin without meaning asks for the most: more rounds are never wrong.
-  const double root = spread / error;
+  const double root = need.spread / (kErrorShareOfMargin * std::log1p(margin));
   const double needed = std::isfinite(root) && root >= 0 ? root * root : kMaxConfirmRounds;
-  const double clamped = std::clamp<double>(needed, kMinConfirmRounds, kMaxConfirmRounds);
-  ConfirmRounds plan;
-  plan.wanted = std::min(round_down(kMaxConfirmRounds, unit),
-                         static_cast<int>(std::ceil(clamped / unit)) * unit);
-  plan.rounds = plan.wanted;
-  if (budget.budget_ns > 0 && budget.round_ns > 0) {
-    const double one_round = budget.round_ns * std::max(1, budget.processes);
-    const double affordable = std::min(budget.budget_ns / one_round, 1.0 * kMaxConfirmRounds);
-    if (affordable < plan.wanted) {
-      plan.over_budget = affordable < unit;
-      plan.rounds = std::max(unit, round_down(affordable, unit));
-      plan.cut = plan.rounds < plan.wanted;
-    }
+  plan.wanted =
+      static_cast<int>(std::ceil(std::clamp<double>(needed, kMinConfirmRounds, kMaxConfirmRounds)));
+  const int fewest = std::max(1, budget.fewest);
+  const bool limited = budget.budget_ns > 0 && budget.round_ns > 0;
+  const double whole = budget.budget_ns + fewest * budget.setup_ns;
+  const auto rounds_of = [&](int processes) {
+    if (!limited) return plan.wanted;
+    const double affordable = (whole / processes - budget.setup_ns) / budget.round_ns;
+    return static_cast<int>(std::clamp<double>(affordable, 0, plan.wanted));
+  };
+  const bool known = need.resolution > 0 && std::isfinite(need.resolution) &&
+                     std::isfinite(need.spread) && need.spread >= 0 && margin > 0;
+  plan.processes = fewest;
+  plan.rounds = std::max(1, rounds_of(fewest));
+  if (!known || fewest < 2) return plan;
+  double least = relative_half_width(need, margin, plan.processes, plan.rounds);
+  for (int processes = fewest + 1; processes <= budget.most && least > 1 / kResolutions;
+       ++processes) {
+    const int rounds = rounds_of(processes);
+    if (rounds < kMinConfirmRounds) break;
+    const double width = relative_half_width(need, margin, processes, rounds);
+    if (width >= least) continue;
+    least = width;
+    plan.processes = processes;
+    plan.rounds = rounds;
   }
-  const bool known = std::isfinite(spread) && spread >= 0;
-  plan.predicted_standard_error = known ? spread / std::sqrt(static_cast<double>(plan.rounds)) : 0;
+  plan.predicted_half_width = least * need.resolution;
   return plan;
 }
 

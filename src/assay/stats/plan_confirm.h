@@ -25,26 +25,32 @@ std::vector<int> choose_finalists(std::span<const RaceStanding> standings,
                                   std::span<const FinalistTraits> traits,
                                   int further = kFurtherSurvivors);
 
-// The spread that the confirming rounds have to beat: the largest of the finalists' spreads against
-// the leader, raised by the share of rounds that were spoiled. A kernel that is far behind counts
-// for less: its standard error may be a quarter of its distance from the margin where that is more
-// than the margin. 0 where no finalist but the leader has a spread.
-double confirm_spread(std::span<const RaceStanding> standings, std::span<const int> finalists,
-                      double margin);
+// What a confirmation has to resolve, as logs of ratios.
+struct ConfirmNeed {
+  // Of one round, which more rounds beat: the largest of the finalists' spreads against the leader,
+  // raised by the share of rounds that were spoiled. A kernel that is far behind counts for less:
+  // what it needs is a share of its distance from the margin where that is more than the margin. 0
+  // where no finalist but the leader has a spread.
+  double spread = 0;
+  // The least of those: the margin where some finalist is near, else the distance of the nearest
+  // from the margin; infinite where nobody is compared.
+  double resolution = 0;
+};
+ConfirmNeed confirm_need(std::span<const RaceStanding> standings, std::span<const int> finalists,
+                         double margin);
 
 struct ConfirmBudget {
   double round_ns = 0;   // What one round of all finalists takes, switching included; 0: unknown.
-  double budget_ns = 0;  // The problem's share for confirming, over all processes; 0: no limit.
-  int processes = 7;
-  int placements = 4;  // Rounds are dealt evenly over the placements of a process.
+  double setup_ns = 0;   // What one process takes before its first round and after its last.
+  double budget_ns = 0;  // For the rounds of the fewest processes; 0: no limit.
+  int fewest = 7, most = 15;  // Processes.
 };
 
-struct ConfirmRounds {
-  int rounds = 0;                       // Per process; a multiple of the placements.
-  int wanted = 0;                       // Before the budget cut it.
-  double predicted_standard_error = 0;  // Within one process, of a log ratio.
-  bool cut = false;                     // The budget allowed fewer rounds than wanted.
-  bool over_budget = false;             // Even one round per placement does not fit.
+struct ConfirmPlan {
+  int processes = 7;
+  int rounds = 0;                   // Of each process.
+  int wanted = 0;                   // Before the budget cut them.
+  double predicted_half_width = 0;  // Of the interval of a log ratio that is to be resolved.
 };
 
 inline constexpr int kMinConfirmRounds = 10;
@@ -52,10 +58,13 @@ inline constexpr int kMinConfirmRounds = 10;
 // quarter of 1 % takes up to 2,000 of them.
 inline constexpr int kMaxConfirmRounds = 2000;
 
-// The fewest of 10 to 2,000 rounds that predict a within-process standard error of a quarter of the
-// margin, rounded up to a multiple of the placements, then cut to the budget, but never below one
-// round per placement. `spread` is the standard deviation of one round's log ratio.
-ConfirmRounds predict_confirm_rounds(double spread, double margin,
-                                     const ConfirmBudget& budget = {});
+// How often, and how long each time. Rounds within a process: the fewest of 10 to 2,000 that
+// predict a standard error of a quarter of what is to be resolved, cut to the budget, never below
+// one. Processes: as few as predict an interval (99 %) of a third of what is to be resolved to
+// either side, and where the budget does not allow for that, as many as make it narrowest, their
+// rounds becoming fewer: what is between processes is not beaten by rounds. All together take no
+// longer than the fewest would with the whole budget.
+ConfirmPlan plan_confirmation(const ConfirmNeed& need, double margin,
+                              const ConfirmBudget& budget = {});
 
 }  // namespace assay::stats

@@ -1,6 +1,7 @@
 #include "assay/sweep/candidate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,15 @@ namespace assay::sweep {
 Json Candidate::artifact() const {
   if (!built) return nullptr;
   return Artifact{outcome.artifact_hash, artifact_file, outcome.artifact_facts.json()}.to_json();
+}
+
+void Candidate::take_over(KernelOutcome earlier, double earlier_launch_ns) {
+  // The same, but shared with others of its family.
+  earlier.metadata = outcome.metadata;
+  if (built) earlier.artifact_facts = outcome.artifact_facts;
+  launch_ns = earlier_launch_ns;
+  outcome = std::move(earlier);
+  proven = alive();
 }
 
 bool is_raced_about(const Request& request, const Candidate& candidate) {

@@ -24,6 +24,9 @@ struct Candidate {
   double launch_ns = 0;  // Rough, from the proof; then from the race.
   int launches = 1;      // Per burst.
 
+  // What an earlier process of the run found of it, as its journal has it.
+  void take_over(KernelOutcome earlier, double earlier_launch_ns);
+
   bool alive() const { return is_timed(outcome.ending); }
   // As workers take them. The artifact is null until it is built.
   Json row() const { return outcome.metadata.json(); }

@@ -1,42 +1,23 @@
+#include "assay/sweep/confirm.h"
+
 #include <algorithm>
 #include <random>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/clock.h"
 #include "assay/base/hash.h"
-#include "assay/stats/plan_confirm.h"
-#include "assay/sweep/bursts.h"
 #include "assay/sweep/protocol.h"
-#include "assay/sweep/stages.h"
 
 namespace assay::sweep {
 namespace {
 
-// At timed outputs of each kernel and process, beside that at the end.
-constexpr double kLooksAtOutputs = 4;
+// At timed outputs of each kernel, over all processes, beside that at the end of each.
+constexpr double kLooksAtOutputs = 28;
 
-// Each finalist is proven again in each process, on that process's own inputs.
-Status prove_again(const Station& station, Field& field, Child& worker, const Instances& instances,
-                   const std::vector<size_t>& finalists) {
-  for (const size_t index : finalists) {
-    Candidate& candidate = field.candidates[index];
-    if (!candidate.alive() || !worker.alive()) continue;
-    Json message = station.message("prove");
-    message["row"] = candidate.row();
-    message["artifact"] = candidate.artifact();
-    message["instances"] = Json::array({0u});
-    auto answer = worker.call(message, station.request.trial_timeout_seconds);
-    if (!answer) {
-      if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-      candidate.outcome.ending = ending_of(answer.error(), "verify");
-      continue;
-    }
-    if (!candidate.outcome.proof) candidate.outcome.proof.emplace().right = true;
-    ASSAY_TRY(judge_proof(candidate, instances, 1, *answer, worker));
-  }
-  return {};
-}
+// Of operands' placement; whatever seeds a race's or a count's.
+constexpr uint64_t kPlacementSeed = 11;
 
 ProcessSamples empty_samples(const Field& field, const std::vector<size_t>& finalists) {
   ProcessSamples samples;
@@ -72,77 +53,114 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
 
 }  // namespace
 
-Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceResult& race,
-                              double budget_seconds) {
-  ConfirmResult result;
-  Confirmation& confirmation = result.confirmation;
-  confirmation.finalists = race.finalists;
-  confirmation.leader = race.leader;
-  confirmation.candidate = race.candidate;
-  confirmation.baseline = race.baseline;
-  confirmation.incumbent = race.incumbent;
-
-  std::vector<size_t> finalists;
+Confirming::Confirming(const Station& station, Field& field, const RaceResult& race)
+    : station_(station), field_(field), need_{race.need, race.round_ns}, base_(station) {
+  plan_.processes = station.request.processes;
+  confirmation_.finalists = race.finalists;
+  confirmation_.leader = race.leader;
+  confirmation_.candidate = race.candidate;
+  confirmation_.baseline = race.baseline;
+  confirmation_.incumbent = race.incumbent;
   for (const std::string& id : race.finalists)
     for (size_t i = 0; i < field.candidates.size(); ++i)
-      if (field.candidates[i].outcome.id == id) finalists.push_back(i);
+      if (field.candidates[i].outcome.id == id) finalists_.push_back(i);
+}
 
-  // Fixed now, before the first confirming sample: no peeking, no extension.
-  stats::ConfirmBudget budget;
-  budget.round_ns = race.round_ns;
-  budget.budget_ns = budget_seconds * 1e9;
-  budget.processes = station.request.processes;
-  budget.placements = 1;  // As add_round() says.
-  const auto planned = stats::predict_confirm_rounds(race.spread, station.request.margin, budget);
-  confirmation.rounds = planned.rounds;
-  confirmation.wanted_rounds = planned.wanted;
+Status Confirming::begin() {
+  ASSAY_TRY(base_.commit());
+  ASSAY_TRY(base_.make(InputKind::uniform));
+  base_.close_copies();
+  return {};
+}
 
-  Instances base(station);
-  ASSAY_TRY(base.commit());
-  ASSAY_TRY(base.make(InputKind::uniform));
-  for (int p = 0; p < station.request.processes; ++p) {
-    station.observer.on_stage("confirm", static_cast<size_t>(p) + 1,
-                              static_cast<size_t>(station.request.processes), "");
-    Instances instances(station);
-    ASSAY_TRY(instances.commit());
-    ASSAY_TRY(instances.derive_from(base, 0));
-    Bursts bursts(station, field);
-    const auto worker = [&] { return station.crew.confirmer(static_cast<size_t>(p)); };
-    ASSAY_TRY(bursts.open(instances, finalists, worker, static_cast<uint64_t>(p) + 11));
-    ASSAY_TRY(Child * process, worker());
-    // In an order of its own: what libraries allocate at their first call lies where it happens to,
-    // and whoever is first should not be so in every process.
-    std::vector<size_t> order = finalists;
-    std::shuffle(order.begin(), order.end(), std::mt19937_64(fast_hash(instances.commitment())));
-    ASSAY_TRY(prove_again(station, field, *process, instances, order));
-    if (!process->alive()) {
-      // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
-      ASSAY_TRY(bursts.open(instances, finalists, worker, static_cast<uint64_t>(p) + 11));
+void Confirming::plan(double budget_seconds, double setup_ns) {
+  const Request& request = station_.request;
+  plan_ = stats::plan_confirmation(need_.precision, request.margin,
+                                   {.round_ns = need_.round_ns,
+                                    .setup_ns = setup_ns,
+                                    .budget_ns = budget_seconds * 1e9,
+                                    .fewest = request.processes,
+                                    .most = std::max(request.processes, request.most_processes)});
+  confirmation_.rounds = plan_.rounds;
+  confirmation_.wanted_rounds = plan_.wanted;
+}
+
+// Each finalist is proven again in each process, on that process's own inputs.
+Status Confirming::prove_again(Child& worker, const Instances& instances) {
+  // In an order of its own: what libraries allocate at their first call lies where it happens to,
+  // and whoever is first should not be so in every process.
+  std::vector<size_t> order = finalists_;
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(fast_hash(instances.commitment())));
+  for (const size_t index : order) {
+    Candidate& candidate = field_.candidates[index];
+    if (!candidate.alive() || !worker.alive()) continue;
+    Json message = station_.message("prove");
+    message["row"] = candidate.row();
+    message["artifact"] = candidate.artifact();
+    message["instances"] = Json::array({0u});
+    auto answer = worker.call(message, station_.request.trial_timeout_seconds);
+    if (!answer) {
+      if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+      candidate.outcome.ending = ending_of(answer.error(), "verify");
+      continue;
     }
-    ProcessSamples samples = empty_samples(field, finalists);
-    samples.seed_commitment = instances.commitment();
-    // One untimed round warms code, clocks and pools.
-    for (int round = -1; round < confirmation.rounds; ++round) {
-      std::vector<size_t> who;
-      for (const size_t index : finalists)
-        if (field.candidates[index].alive()) who.push_back(index);
-      if (who.empty()) break;
-      ASSAY_TRY(const auto sampled, bursts.round(who, "confirm"));
-      if (round >= 0) add_round(samples, finalists, sampled);
-      ASSAY_TRY(
-          bursts.judge_some(instances, who, std::min(1.0, kLooksAtOutputs / confirmation.rounds)));
-    }
-    for (const size_t index : finalists)
-      if (field.candidates[index].alive()) ASSAY_TRY(bursts.judge_timed_output(instances, index));
-    ASSAY_TRY(bursts.unload());
-    ASSAY_TRY(samples.seed, instances.reveal());
-    ASSAY_TRY(instances.drop());
-    result.timed_seconds += bursts.seconds();
-    if (!bursts.cold_doubt().empty()) result.cold_doubt = bursts.cold_doubt();
-    confirmation.processes.push_back(std::move(samples));
+    if (!candidate.outcome.proof) candidate.outcome.proof.emplace().right = true;
+    ASSAY_TRY(judge_proof(candidate, instances, 1, *answer, worker));
   }
-  ASSAY_TRY(base.drop());
-  return result;
+  return {};
+}
+
+Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
+                               ProcessSamples& samples) {
+  const double looks = std::min(1.0, kLooksAtOutputs / (plan_.processes * plan_.rounds));
+  // One untimed round warms code, clocks and pools.
+  for (int round = -1; round < plan_.rounds; ++round) {
+    std::vector<size_t> who;
+    for (const size_t index : finalists_)
+      if (field_.candidates[index].alive()) who.push_back(index);
+    if (who.empty()) break;
+    ASSAY_TRY(const auto sampled, bursts.round(who, "confirm"));
+    if (round >= 0) add_round(samples, finalists_, sampled);
+    ASSAY_TRY(bursts.judge_some(instances, who, looks));
+  }
+  for (const size_t index : finalists_)
+    if (field_.candidates[index].alive()) ASSAY_TRY(bursts.judge_timed_output(instances, index));
+  return {};
+}
+
+Status Confirming::visit(double budget_seconds) {
+  const int64_t start = monotonic_ns();
+  const bool first = visited() == 0;
+  const uint64_t seed = kPlacementSeed + static_cast<uint64_t>(visited());
+  Instances instances(station_);
+  ASSAY_TRY(instances.commit());
+  ASSAY_TRY(instances.derive_from(base_, 0));
+  Bursts bursts(station_, field_);
+  const auto worker = [&] { return station_.crew.confirmer(); };
+  ASSAY_TRY(bursts.open(instances, finalists_, worker, seed));
+  ASSAY_TRY(Child * process, worker());
+  ASSAY_TRY(prove_again(*process, instances));
+  if (!process->alive()) {
+    // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
+    ASSAY_TRY(bursts.open(instances, finalists_, worker, seed));
+  }
+  // Fixed now, before the first confirming sample: no peeking, no extension.
+  if (first) plan(budget_seconds, static_cast<double>(monotonic_ns() - start));
+  ProcessSamples samples = empty_samples(field_, finalists_);
+  samples.seed_commitment = instances.commitment();
+  ASSAY_TRY(make_rounds(bursts, instances, samples));
+  ASSAY_TRY(bursts.unload());
+  ASSAY_TRY(samples.seed, instances.reveal());
+  ASSAY_TRY(instances.drop());
+  timed_seconds_ += bursts.seconds();
+  if (!bursts.cold_doubt().empty()) cold_doubt_ = bursts.cold_doubt();
+  confirmation_.processes.push_back(std::move(samples));
+  return {};
+}
+
+Result<Confirmation> Confirming::end() {
+  ASSAY_TRY(base_.drop());
+  return std::move(confirmation_);
 }
 
 }  // namespace assay::sweep

@@ -16,8 +16,8 @@ namespace {
 // Of the machine's memory, what workers may keep between problems: the first touch of new pages
 // took a third of a sweep's time where a hypervisor hands them out.
 constexpr double kRunnersShare = 1.0 / 8;
-constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the runner prove.
-constexpr double kConfirmersShare = 1.0 / 4;  // Of all confirming processes together.
+constexpr double kProversShare = 1.0 / 64;  // Of each process that helps the runner prove.
+constexpr double kConfirmersShare = 1.0 / 4;
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
 // Thread pools must sleep between bursts, and use the cores they are given; between the launches of
@@ -112,16 +112,14 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   return child;
 }
 
-Result<Child*> Crew::confirmer(size_t index) {
-  if (confirmers_.size() <= index) confirmers_.resize(index + 1);
-  auto& confirmer = confirmers_[index];
-  if (!confirmer || !confirmer->alive()) {
-    ASSAY_TRY(confirmer, start_worker({.kept_share = kConfirmersShare / request_.processes}));
+Result<Child*> Crew::confirmer() {
+  if (!confirmer_ || !confirmer_->alive()) {
+    ASSAY_TRY(confirmer_, start_worker({.kept_share = kConfirmersShare}));
   }
-  return confirmer.get();
+  return confirmer_.get();
 }
 
-void Crew::dismiss_confirmers() { confirmers_.clear(); }
+void Crew::dismiss_confirmer() { confirmer_.reset(); }
 
 Result<Child*> Crew::builder() {
   if (!builder_ || !builder_->alive()) {
@@ -201,7 +199,7 @@ void Crew::dismiss() {
   runner_.reset();
   provers_.clear();
   referee_.reset();
-  confirmers_.clear();
+  confirmer_.reset();
 }
 
 }  // namespace assay::sweep

@@ -49,10 +49,10 @@ class Crew {
   // cores, since the runner is pinned to those that timing uses.
   Result<Child*> prover(size_t index);
 
-  // The index-th confirming process: fresh for a sweep, shared by its problems, asleep between
-  // turns.
-  Result<Child*> confirmer(size_t index);
-  void dismiss_confirmers();  // The next ones are new processes.
+  // The confirming process of now, which all problems of a run are visited in: fresh, until it is
+  // dismissed for the next one.
+  Result<Child*> confirmer();
+  void dismiss_confirmer();
 
   const WorkerFacts& facts() const {
     return facts_;
@@ -78,8 +78,8 @@ class Crew {
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
   // The guest loads what runs when it is loaded, and no other kernel runs there.
-  std::unique_ptr<Child> builder_, guest_, runner_, referee_;
-  std::vector<std::unique_ptr<Child>> provers_, confirmers_;
+  std::unique_ptr<Child> builder_, guest_, runner_, referee_, confirmer_;
+  std::vector<std::unique_ptr<Child>> provers_;
 };
 
 // For errors of our own processes, which no candidate can have caused.

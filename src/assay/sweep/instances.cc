@@ -65,6 +65,10 @@ Status Instances::derive_from(const Instances& base, size_t index) {
   return keep(std::move(made), base.made_[index].kind);
 }
 
+void Instances::close_copies() {
+  for (Made& made : made_) made.inputs.clear();
+}
+
 Status Instances::load_into(Child& worker, uint64_t seed) const {
   Json message = station_.message("load");
   message["instances"] = made_.size();

@@ -24,6 +24,9 @@ class Instances {
   // Another instance by permuting `base`'s, under this object's own seed.
   Status derive_from(const Instances& base, size_t index);
 
+  // Closes the copies for workers: what is left is there for derive_from().
+  void close_copies();
+
   Status load_into(Child& worker, uint64_t seed) const;
   Result<Check> check(size_t index, int output_fd, uint64_t variation) const;
   Result<std::string> reveal() const;  // Hex.

@@ -1,5 +1,6 @@
 #include "assay/sweep/journal.h"
 
+#include <limits>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -31,6 +32,9 @@ std::string kind_of(const Json& line) {
   return line.is_object() && kind != line.end() && kind->is_string() ? kind->get<std::string>()
                                                                      : std::string();
 }
+
+// Lines of kernels, which the line that counts them makes durable.
+bool belongs_to_next(std::string_view kind) { return kind == "outcome" || kind == "lap"; }
 
 std::string set_aside_name(const std::filesystem::path& folder) {
   for (int n = 1;; ++n) {
@@ -115,16 +119,20 @@ Status Journal::place(const Json& line, uint64_t at, int number, std::vector<uin
     Trust trust{grade.value_or(TrustGrade::unconfined_native), line.value("reason", std::string())};
     if (!earlier_trust_ || trust.grade > earlier_trust_->grade) earlier_trust_ = std::move(trust);
   }
-  if (kind == "problem") {
+  if (kind == "problem" || kind == "raced") {
+    const bool finished = kind == "problem";
     const auto kernels = static_cast<size_t>(line.value("kernels", uint64_t{0}));
-    if (!line.contains("record") || kernels > outcomes.size())
+    if (!line.contains(finished ? "record" : "result") || kernels > outcomes.size())
       return fail(ErrorCode::machine,
                   "{}:{}: the journal lacks kernels of a problem; start anew by --fresh",
                   file_.path(), number);
-    places_[line["record"].value("name", "")].finished =
-        kernels == 0 ? at : outcomes[outcomes.size() - kernels];
+    const uint64_t first = kernels == 0 ? at : outcomes[outcomes.size() - kernels];
+    if (finished)
+      places_[line["record"].value("name", "")].finished = first;
+    else
+      places_[line.value("problem", "")].raced = first;
   }
-  if (kind == "outcome")
+  if (belongs_to_next(kind))
     outcomes.push_back(at);
   else
     outcomes.clear();
@@ -146,7 +154,7 @@ Status Journal::read_earlier(const Json& header) {
     const auto parsed = line->whole
                             ? parse_json(line->text, fmt::format("{}:{}", file_.path(), number))
                             : fail(ErrorCode::invalid_input, "torn");
-    if (!parsed || (torn && kind_of(*parsed) == "outcome")) {
+    if (!parsed || (torn && belongs_to_next(kind_of(*parsed)))) {
       if (!torn) torn = Torn{line->at, number, parsed.error().message};
       continue;
     }
@@ -195,6 +203,19 @@ Status Journal::add_trust(const Trust& trust) {
   return add({{"line", "trust"}, {"grade", to_string(trust.grade)}, {"reason", trust.reason}});
 }
 
+Status Journal::add_race(const std::string& problem, const std::vector<Raced>& kernels,
+                         const Json& result) {
+  for (const Raced& kernel : kernels)
+    ASSAY_TRY(add({{"line", "lap"},
+                   {"problem", problem},
+                   {"launch_ns", kernel.launch_ns},
+                   {"launches", kernel.launches},
+                   {"outcome", to_json(kernel.outcome)}},
+                  AppendFile::Durable::with_next));
+  return add(
+      {{"line", "raced"}, {"problem", problem}, {"kernels", kernels.size()}, {"result", result}});
+}
+
 Status Journal::add_problem(const ProblemRecord& problem) {
   ASSAY_TRY(const uint64_t at, file_.size());
   for (const KernelOutcome& kernel : problem.kernels)
@@ -229,6 +250,32 @@ Result<ProblemRecord> Journal::problem(const std::string& name) const {
     ASSAY_TRY(kernels.emplace_back(), read_kernel_outcome(outcome));
   }
   return fail(ErrorCode::machine, "{}: it ends within {}", file_.path(), name);
+}
+
+Result<std::optional<Journal::Race>> Journal::race(const std::string& problem) const {
+  const auto found = places_.find(problem);
+  if (found == places_.end() || !found->second.raced) return std::optional<Race>();
+  ASSAY_TRY(auto reader, LineReader::open(file_.path(), *found->second.raced));
+  Race race;
+  for (;;) {
+    ASSAY_TRY(const auto line, reader.next());
+    if (!line) break;
+    ASSAY_TRY(auto document, parse_json_document(line->text, file_.path()));
+    const JsonField root(document);
+    if (root.find("result")) {
+      race.line = std::move(document);
+      return std::optional(std::move(race));
+    }
+    Raced& kernel = race.kernels.emplace_back();
+    ASSAY_TRY(const JsonField outcome, root.at("outcome"));
+    ASSAY_TRY(kernel.outcome, read_kernel_outcome(outcome));
+    ASSAY_TRY(const JsonField launch_ns, root.at("launch_ns"));
+    ASSAY_TRY(kernel.launch_ns, launch_ns.as_double(0));
+    ASSAY_TRY(const JsonField launches, root.at("launches"));
+    ASSAY_TRY(const int64_t count, launches.as_int64(1, std::numeric_limits<int>::max()));
+    kernel.launches = static_cast<int>(count);
+  }
+  return fail(ErrorCode::machine, "{}: it ends within the race of {}", file_.path(), problem);
 }
 
 Result<std::map<std::string, Journal::Proof>> Journal::proofs(const std::string& problem) const {

@@ -45,6 +45,16 @@ class Journal {
   };
   Status add_proof(const std::string& problem, const KernelOutcome& outcome, double launch_ns);
 
+  // A kernel as the race left it.
+  struct Raced {
+    KernelOutcome outcome;
+    double launch_ns = 0;
+    int launches = 1;  // Of a burst.
+  };
+  // A problem whose race is over, and `result` of it: durable as a whole, or not there.
+  Status add_race(const std::string& problem, const std::vector<Raced>& kernels,
+                  const Json& result);
+
   // Before candidates run so confined.
   Status add_trust(const Trust& trust);
   // The weakest of the run that is resumed; none if that ran no candidate.
@@ -58,6 +68,12 @@ class Journal {
   Result<ProblemRecord> problem(const std::string& name) const;
   // Of the run that is resumed, by the kernel's id.
   Result<std::map<std::string, Proof>> proofs(const std::string& problem) const;
+  // The last race of the run that is resumed, if one was over.
+  struct Race {
+    std::vector<Raced> kernels;
+    JsonDocument line;  // Its member `result` is what add_race() was given.
+  };
+  Result<std::optional<Race>> race(const std::string& problem) const;
 
   // What the user should know about the opening: "cut a torn last line", "nothing to resume".
   const std::vector<std::string>& notes() const { return notes_; }
@@ -68,7 +84,8 @@ class Journal {
   // Where in the file the lines of a problem begin.
   struct Places {
     std::vector<uint64_t> proofs;
-    std::optional<uint64_t> finished;  // The first of its kernels' lines; its own follows them.
+    // The first of its kernels' lines; its own follows them.
+    std::optional<uint64_t> raced, finished;
   };
 
   Journal(FileLock lock, AppendFile file) : lock_(std::move(lock)), file_(std::move(file)) {}

@@ -75,6 +75,42 @@ TEST_F(JournalTest, WhatWasAddedIsThereWhenItIsResumed) {
   EXPECT_FALSE(journal->began().empty());
 }
 
+TEST_F(JournalTest, TheLastRaceIsThereAsAWholeOrNotAtAll) {
+  const std::vector<Journal::Raced> kernels = {{record_.problems[0].kernels[0], 2500, 7},
+                                               {record_.problems[0].kernels[1], 1500, 9}};
+  {
+    auto journal = open(IfPresent::refuse);
+    ASSERT_TRUE(journal) << journal.error().message;
+    ASSERT_TRUE(journal->add_race("raced", {kernels[0]}, {{"leader", "earlier"}}));
+    ASSERT_TRUE(journal->add_race("raced", kernels, {{"leader", "later"}}));
+    ASSERT_TRUE(journal->add_proof("proven", record_.problems[0].kernels[1], 1));
+  }
+  const auto expect_race = [&](const std::string& note) {
+    auto journal = open(IfPresent::resume);
+    ASSERT_TRUE(journal) << journal.error().message;
+    EXPECT_EQ(journal->notes().size(), note.empty() ? 0u : 1u);
+    const auto race = journal->race("raced");
+    ASSERT_TRUE(race) << race.error().message;
+    ASSERT_TRUE(race->has_value());
+    ASSERT_EQ((*race)->kernels.size(), 2u);
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_TRUE((*race)->kernels[i].outcome == kernels[i].outcome);
+      EXPECT_EQ((*race)->kernels[i].launch_ns, kernels[i].launch_ns);
+      EXPECT_EQ((*race)->kernels[i].launches, kernels[i].launches);
+    }
+    EXPECT_EQ((*race)->line.root.at("result"), Json({{"leader", "later"}}));
+    const auto none = journal->race("proven");
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(none->has_value());
+    EXPECT_FALSE(journal->is_finished("raced"));
+  };
+  expect_race("");
+  // Killed in the middle of another one: its kernels without the line that counts them.
+  append(R"({"launch_ns":1,"launches":1,"line":"lap","outcome":{},"problem":"raced"})"
+         "\n{\"line\":\"la");
+  expect_race("cut off a torn last line");
+}
+
 TEST_F(JournalTest, WhatARunFinishedItselfCanBeReadBack) {
   auto journal = open(IfPresent::refuse);
   ASSERT_TRUE(journal);

@@ -4,17 +4,14 @@
 
 namespace assay::sweep {
 
-void Quarantine::add(const ProblemRecord& problem) {
-  for (const KernelOutcome& kernel : problem.kernels) {
-    const Ending& ending = kernel.ending;
-    if (std::holds_alternative<ending::Crash>(ending) ||
-        std::holds_alternative<ending::Timeout>(ending) ||
-        std::holds_alternative<ending::OutOfMemory>(ending) ||
-        std::holds_alternative<ending::DeviceLost>(ending))
-      why_.try_emplace(
-          {kernel.id, kernel.artifact_hash},
-          fmt::format("in quarantine: on {} it {}", problem.name, ending_sentence(ending)));
-  }
+void Quarantine::add(const std::string& problem, const KernelOutcome& kernel) {
+  const Ending& ending = kernel.ending;
+  if (std::holds_alternative<ending::Crash>(ending) ||
+      std::holds_alternative<ending::Timeout>(ending) ||
+      std::holds_alternative<ending::OutOfMemory>(ending) ||
+      std::holds_alternative<ending::DeviceLost>(ending))
+    why_.try_emplace({kernel.id, kernel.artifact_hash},
+                     fmt::format("in quarantine: on {} it {}", problem, ending_sentence(ending)));
 }
 
 void Quarantine::keep_out(Field& field) const {

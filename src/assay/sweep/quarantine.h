@@ -14,7 +14,7 @@ namespace assay::sweep {
 
 class Quarantine {
  public:
-  void add(const ProblemRecord& problem);
+  void add(const std::string& problem, const KernelOutcome& kernel);
   void keep_out(Field& field) const;
 
  private:

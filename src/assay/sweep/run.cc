@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "assay/record/conclude.h"
 #include "assay/store/store.h"
 #include "assay/sweep/confine.h"
+#include "assay/sweep/passes.h"
 #include "assay/sweep/quarantine.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/run_problem.h"
@@ -32,6 +34,117 @@ void count(Totals& totals, const ProblemRecord& record) {
   }
   for (const auto& [reason, refusal] : record.refusals) totals.refused += refusal.count;
 }
+
+// Problems that are prepared one after the other and confirmed side by side.
+class Batch {
+ public:
+  // From the problem `first` on; seconds_each: of timing.
+  Batch(const Request& request, Crew& crew, Journal& journal, Observer& observer, size_t first,
+        double seconds_each)
+      : request_(request),
+        crew_(crew),
+        journal_(journal),
+        observer_(observer),
+        first_(first),
+        end_(first),
+        seconds_each_(seconds_each) {}
+
+  Status prepare(Quarantine& quarantine) {
+    size_t open = 0;
+    for (double bytes = 0; end_ < request_.problems.size() && has_room(open, bytes); ++end_) {
+      const Problem& problem = request_.problems[end_];
+      const auto condition = measure::condition_for(problem, request_.condition);
+      observer_.on_problem(end_, problem, condition);
+      auto& run = runs_.emplace_back();
+      if (journal_.is_finished(problem.name())) continue;
+      run = std::make_unique<ProblemRun>(
+          Station{request_, crew_, journal_, observer_, problem, condition});
+      ASSAY_TRY(run->prepare(quarantine, seconds_each_ * kRaceShare));
+      // What brought a worker down here is not tried on the next one.
+      for (const Candidate& candidate : run->field().candidates)
+        quarantine.add(problem.name(), candidate.outcome);
+      ++open;
+      bytes += bytes_kept(problem);
+    }
+    return {};
+  }
+
+  Status confirm() {
+    // Of the machine as it is at this moment: what is timed next is held against them.
+    if (std::ranges::any_of(runs_, [](const auto& run) { return run && run->raced(); })) {
+      ASSAY_TRY(ceilings_, measure_ceilings(crew_));
+    }
+    std::vector<ProblemRun*> open;
+    double left = 0;
+    for (const auto& run : runs_) {
+      if (!run || run->next() == ProblemRun::Next::finish) continue;
+      open.push_back(run.get());
+      left += std::max(0.0, seconds_each_ - run->timed_seconds());
+    }
+    return confirm_in_passes(std::move(open), crew_, observer_, {seconds_each_ * kRaceShare, left});
+  }
+
+  Status finish(RunRecord& record, Quarantine& quarantine) {
+    if (!ceilings_.empty()) record.environment.ceilings = ceilings_;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      auto& run = runs_[i];
+      const bool from_journal = run == nullptr;
+      const std::string name = request_.problems[first_ + i].name();
+      if (run) {
+        record.totals.timed_seconds += run->timed_seconds();
+        spent_seconds_ += run->timed_seconds();
+      } else {
+        spent_seconds_ += seconds_each_;
+      }
+      ASSAY_TRY(ProblemRecord finished, run ? run->finish(ceilings_) : journal_.problem(name));
+      run.reset();
+      if (!from_journal) ASSAY_TRY(journal_.add_problem(finished));
+      observer_.on_problem_done(first_ + i, finished, from_journal);
+      count(record.totals, finished);
+      for (const Finding& finding : finished.findings)
+        record.findings.push_back({finding.code, fmt::format("{}: {}", name, finding.sentence)});
+      for (const KernelOutcome& kernel : finished.kernels) quarantine.add(name, kernel);
+      record.problems.push_back(headline_of(std::move(finished)));
+    }
+    return {};
+  }
+
+  size_t end() const { return end_; }
+  double spent_seconds() const { return spent_seconds_; }
+
+ private:
+  // Racing spends, confirming claims: most of the time is for that.
+  static constexpr double kRaceShare = 0.3;
+  // So many problems are seconds apart from one process to the next, and a resumed run has not lost
+  // more than their confirmations.
+  static constexpr size_t kMost = 16;
+  static constexpr double kMemoryShare = 1.0 / 8;
+
+  bool has_room(size_t open, double bytes) const {
+    if (open == 0) return true;
+    return request_.confirm && open < kMost &&
+           bytes < kMemoryShare * static_cast<double>(crew_.facts().memory_bytes);
+  }
+
+  // By the referee, between visits: operands as they are and widened, references likewise.
+  static double bytes_kept(const Problem& problem) {
+    constexpr double kCopies = 4;
+    double bytes = 0;
+    for (const Operand& operand : problem.operands())
+      bytes += kCopies * static_cast<double>(operand.span_bytes);
+    return bytes;
+  }
+
+  const Request& request_;
+  Crew& crew_;
+  Journal& journal_;
+  Observer& observer_;
+  size_t first_, end_;
+  double seconds_each_;
+  double spent_seconds_ = 0;
+  std::vector<Ceiling> ceilings_;
+  std::vector<std::unique_ptr<ProblemRun>> runs_;  // Null: the journal has it finished.
+};
 
 // A store that cannot take the run is told of before the hours, not after them.
 Status check_store(const Request& request) {
@@ -93,29 +206,15 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
 
   Quarantine quarantine;
   double budget_left = budget;
-  for (size_t i = 0; i < request.problems.size(); ++i) {
-    const Problem& problem = request.problems[i];
-    const Station station{request,  crew,    journal,
-                          observer, problem, measure::condition_for(problem, request.condition)};
-    observer.on_problem(i, problem, station.condition);
-    const double share = budget_left / static_cast<double>(request.problems.size() - i);
-    const bool was_finished = journal.is_finished(problem.name());
-    const double timed_before = record.totals.timed_seconds;
-    ASSAY_TRY(ProblemRecord finished, was_finished
-                                          ? journal.problem(problem.name())
-                                          : run_problem(station, quarantine, share, record.totals,
-                                                        record.environment.ceilings));
-    if (!was_finished) ASSAY_TRY(journal.add_problem(finished));
-    observer.on_problem_done(i, finished, was_finished);
-    count(record.totals, finished);
-    for (const Finding& finding : finished.findings)
-      record.findings.push_back(
-          {finding.code, fmt::format("{}: {}", problem.name(), finding.sentence)});
-    quarantine.add(finished);
-    record.problems.push_back(headline_of(std::move(finished)));
-    // What one problem did not need, the others may have.
-    const double used = was_finished ? share : record.totals.timed_seconds - timed_before;
-    budget_left = std::max(0.0, budget_left - std::min(share, used));
+  for (size_t next = 0; next < request.problems.size();) {
+    Batch batch(request, crew, journal, observer, next,
+                budget_left / static_cast<double>(request.problems.size() - next));
+    ASSAY_TRY(batch.prepare(quarantine));
+    ASSAY_TRY(batch.confirm());
+    ASSAY_TRY(batch.finish(record, quarantine));
+    // What these problems did not need, the others may have.
+    budget_left = std::max(0.0, budget_left - batch.spent_seconds());
+    next = batch.end();
   }
   record.model = model_times(record);
   record.trust = trust.weakest().grade;

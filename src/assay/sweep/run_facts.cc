@@ -63,6 +63,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   RunOptions options;
   options.margin = request.margin;
   options.processes = request.processes;
+  options.most_processes = std::max(request.processes, request.most_processes);
   options.min_processes = std::max(2, request.processes - 1);
   options.placements = 1;
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;

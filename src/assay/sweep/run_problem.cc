@@ -8,6 +8,7 @@
 #include "assay/measure/ceilings.h"
 #include "assay/op/operation.h"
 #include "assay/record/conclude.h"
+#include "assay/sweep/race_result.h"
 #include "assay/sweep/run_facts.h"
 
 namespace assay::sweep {
@@ -15,6 +16,7 @@ namespace {
 
 // Each further race is without a kernel that fell in the one before: few do so on one problem.
 constexpr int kMostRaces = 6;
+constexpr int kFurtherLeaders = 1;
 
 assay::Condition named(const measure::Condition& condition) {
   return {std::string(to_string(condition.cache)), std::string(to_string(condition.spacing)),
@@ -87,12 +89,7 @@ void take_over(Field& field, std::map<std::string, Journal::Proof> proofs) {
     Journal::Proof& proof = found->second;
     // What was built then must be what is built now, or it was another kernel.
     if (candidate.built && proof.outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
-    // The same, but shared with others of its family.
-    proof.outcome.metadata = candidate.outcome.metadata;
-    if (candidate.built) proof.outcome.artifact_facts = candidate.outcome.artifact_facts;
-    candidate.launch_ns = proof.launch_ns;
-    candidate.outcome = std::move(proof.outcome);
-    candidate.proven = candidate.alive();
+    candidate.take_over(std::move(proof.outcome), proof.launch_ns);
   }
 }
 
@@ -130,91 +127,124 @@ void fill_kernels(ProblemRecord& record, Field field) {
     record.refusals[std::string(to_string(reason))] = {refusals.count, refusals.example};
 }
 
-// A finalist shown to be faster than the leader leads one further confirmation with new seeds.
-Status confirm_leaders(const Station& station, Field& field, RaceResult& race,
-                       double budget_seconds, ProblemRecord& record, Totals& totals) {
-  const RunOptions options = options_of(station.request, station.crew, budget_seconds);
-  for (int attempt = 0; attempt < 2 && !race.finalists.empty(); ++attempt) {
-    ASSAY_TRY(ConfirmResult confirmed, confirm(station, field, race, budget_seconds * 0.7));
-    totals.timed_seconds += confirmed.timed_seconds;
-    if (!confirmed.cold_doubt.empty()) race.cold_doubt = confirmed.cold_doubt;
-    show_finalists(record, field, race);
-    confirmed.confirmation.conclusion = conclude(record, confirmed.confirmation, options);
-    record.confirmations.push_back(std::move(confirmed.confirmation));
-    const auto& ahead = record.confirmations.back().conclusion.ahead;
-    if (ahead.empty()) break;
-    station.crew.dismiss_confirmers();
-    race.leader = ahead.front();
-    std::erase(race.finalists, race.leader);
-    race.finalists.insert(race.finalists.begin(), race.leader);
+}  // namespace
+
+ProblemRun::ProblemRun(Station station) : station_(std::move(station)) {
+  record_ = begin_record(station_);
+}
+
+ProblemRun::~ProblemRun() = default;
+
+// The field as it was built and proven; what an earlier process of the run did is not repeated.
+Status ProblemRun::prove_field(const Quarantine& quarantine) {
+  ASSAY_TRY(field_, find_candidates(station_));
+  ASSAY_TRY(build(station_, field_));
+  quarantine.keep_out(field_);
+  ASSAY_TRY(auto proofs, station_.journal.proofs(station_.problem.name()));
+  sweep::take_over(field_, std::move(proofs));
+  return prove(station_, field_);
+}
+
+Status ProblemRun::prepare(const Quarantine& quarantine, double budget_seconds) {
+  ASSAY_TRY(prove_field(quarantine));
+  record_.no_winner = std::exchange(field_.unprovable, {});
+  if (record_.no_winner.empty()) record_.no_winner = why_no_race(station_.request, field_);
+  if (!record_.no_winner.empty()) return {};
+  raced_ = true;
+  ASSAY_TRY(auto earlier, take_over_race(station_.journal, station_.problem.name(), field_));
+  if (earlier) {
+    race_ = std::move(*earlier);
+    record_.race = race_.record;
+    alive_ = count_alive(field_);
+    next_ = race_.finalists.empty() ? Next::finish : Next::confirm;
+    return {};
   }
+  return race_field(budget_seconds);
+}
+
+// Known for cores; a card's datasheet is not.
+double ProblemRun::floor_seconds() const {
+  if (!station_.request.device.empty()) return 0;
+  const auto operands = station_.problem.operands();
+  return measure::physics_floor_seconds(record_.flops, record_.bytes,
+                                        operands.empty() ? DType::f32 : operands.front().dtype,
+                                        station_.crew.facts().threads);
+}
+
+Status ProblemRun::race_field(double budget_seconds) {
+  record_.confirmations.clear();
+  leaders_ = 0;
+  while (races_ < kMostRaces) {
+    ++races_;
+    const auto before = count_alive(field_);
+    ASSAY_TRY(race_, sweep::race(station_, field_, budget_seconds));
+    timed_seconds_ += race_.timed_seconds;
+    record_.race = race_.record;
+    refuse_impossible(field_, floor_seconds());
+    alive_ = count_alive(field_);
+    // One that fell may have led, and honest kernels have been dropped for it: once more without
+    // it.
+    if (alive_ == before) break;
+  }
+  const bool confirms = station_.request.confirm && !race_.finalists.empty();
+  next_ = confirms ? Next::confirm : Next::finish;
+  if (!confirms) return {};
+  return keep_race(station_.journal, station_.problem.name(), field_, race_);
+}
+
+Status ProblemRun::begin_confirmation() {
+  confirming_.emplace(station_, field_, race_);
+  return confirming_->begin();
+}
+
+Status ProblemRun::conclude_confirmation() {
+  ASSAY_TRY(Confirmation confirmation, confirming_->end());
+  timed_seconds_ += confirming_->timed_seconds();
+  if (!confirming_->cold_doubt().empty()) race_.cold_doubt = confirming_->cold_doubt();
+  confirming_.reset();
+  show_finalists(record_, field_, race_);
+  confirmation.conclusion =
+      conclude(record_, confirmation, options_of(station_.request, station_.crew, 0));
+  record_.confirmations.push_back(std::move(confirmation));
+  next_ = Next::finish;
+  if (count_alive(field_) != alive_ && races_ < kMostRaces) {
+    next_ = Next::race;
+    return {};
+  }
+  // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
+  const auto& ahead = record_.confirmations.back().conclusion.ahead;
+  if (ahead.empty() || ++leaders_ > kFurtherLeaders) return {};
+  race_.leader = ahead.front();
+  std::erase(race_.finalists, race_.leader);
+  race_.finalists.insert(race_.finalists.begin(), race_.leader);
+  next_ = Next::confirm;
   return {};
 }
 
-}  // namespace
-
-Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quarantine,
-                                  double budget_seconds, Totals& totals,
-                                  std::vector<Ceiling>& window) {
-  ProblemRecord record = begin_record(station);
-  ASSAY_TRY(Field field, find_candidates(station));
-  ASSAY_TRY(build(station, field));
-  quarantine.keep_out(field);
-  ASSAY_TRY(auto proofs, station.journal.proofs(station.problem.name()));
-  take_over(field, std::move(proofs));
-  ASSAY_TRY(prove(station, field));
-  std::string why = std::exchange(field.unprovable, {});
-  if (why.empty()) why = why_no_race(station.request, field);
-  if (!why.empty()) {
-    fill_kernels(record, std::move(field));
-    record.no_winner = std::move(why);
-    return record;
+Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings) {
+  if (!raced_) {
+    fill_kernels(record_, std::move(field_));
+    return std::move(record_);
   }
-  ASSAY_TRY(const auto ceilings, measure_ceilings(station.crew));
-  window = ceilings;
-  const bool cold = station.condition.cache != measure::Cache::warm;
-  const auto [roof_seconds, roof_name] = roofline(record, station.problem, ceilings, cold);
-  const Operand* first =
-      station.problem.operands().empty() ? nullptr : &station.problem.operands().front();
-  // Known for cores; a card's datasheet is not.
-  const double floor_seconds =
-      station.request.device.empty()
-          ? measure::physics_floor_seconds(record.flops, record.bytes,
-                                           first == nullptr ? DType::f32 : first->dtype,
-                                           station.crew.facts().threads)
-          : 0;
-  RaceResult race;
-  for (int attempt = 1; attempt <= kMostRaces; ++attempt) {
-    const auto alive = count_alive(field);
-    record.confirmations.clear();
-    ASSAY_TRY(race, sweep::race(station, field, budget_seconds * 0.3));
-    totals.timed_seconds += race.timed_seconds;
-    record.race = race.record;
-    refuse_impossible(field, floor_seconds);
-    if (station.request.confirm && (count_alive(field) == alive || attempt == kMostRaces))
-      ASSAY_TRY(confirm_leaders(station, field, race, budget_seconds, record, totals));
-    // One that fell may have led, and honest kernels have been dropped for it: once more without
-    // it.
-    if (count_alive(field) == alive) break;
-    station.crew.dismiss_confirmers();
+  if (station_.request.count_events) {
+    ASSAY_TRY(record_.counts, count_events(station_, field_, race_.finalists));
   }
-  if (station.request.count_events) {
-    ASSAY_TRY(record.counts, count_events(station, field, race.finalists));
-  }
-  if (!race.cold_doubt.empty()) record.findings.push_back({"cache_unproven", race.cold_doubt});
-  fill_kernels(record, std::move(field));
-  if (record.confirmations.empty() || record.decisive()->conclusion.winner.empty())
-    record.no_winner = race.finalists.empty()    ? "no kernel was proven right and timed"
-                       : station.request.confirm ? "no finalist survived its confirmation"
-                                                 : "";
-  if (const KernelOutcome* winner = record.winner()) {
-    const double us = record.decisive()->conclusion.median_us(winner->id);
+  if (!race_.cold_doubt.empty()) record_.findings.push_back({"cache_unproven", race_.cold_doubt});
+  fill_kernels(record_, std::move(field_));
+  if (record_.confirmations.empty() || record_.decisive()->conclusion.winner.empty())
+    record_.no_winner = race_.finalists.empty()    ? "no kernel was proven right and timed"
+                        : station_.request.confirm ? "no finalist survived its confirmation"
+                                                   : "";
+  if (const KernelOutcome* winner = record_.winner()) {
+    const bool cold = station_.condition.cache != measure::Cache::warm;
+    const auto [roof_seconds, roof_name] = roofline(record_, station_.problem, ceilings, cold);
+    const double us = record_.decisive()->conclusion.median_us(winner->id);
     if (us > 0 && roof_seconds > 0) {
-      record.ceiling_share = roof_seconds * 1e6 / us;
-      record.ceiling = roof_name;
+      record_.ceiling_share = roof_seconds * 1e6 / us;
+      record_.ceiling = roof_name;
     }
   }
-  return record;
+  return std::move(record_);
 }
 
 }  // namespace assay::sweep

@@ -1,19 +1,66 @@
 #pragma once
 
-// One shape through the house, one direction.
+// One shape through the house, one direction, in steps: a run prepares several, confirms them side
+// by side (passes.h), and finishes each.
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "assay/base/result.h"
 #include "assay/record/record.h"
+#include "assay/sweep/confirm.h"
 #include "assay/sweep/quarantine.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
 
-// window: the ceilings of the moment, which % of ceiling is of.
-Result<ProblemRecord> run_problem(const Station& station, const Quarantine& quarantine,
-                                  double budget_seconds, Totals& totals,
-                                  std::vector<Ceiling>& window);
+class ProblemRun {
+ public:
+  explicit ProblemRun(Station station);
+  ~ProblemRun();
+  ProblemRun(const ProblemRun&) = delete;
+  ProblemRun& operator=(const ProblemRun&) = delete;
+
+  // Up to a finished race, or to the reason why there is none. A race that the journal has is taken
+  // from there. budget_seconds: of timing, for one race.
+  Status prepare(const Quarantine& quarantine, double budget_seconds);
+
+  // What is to be done with it.
+  enum class Next : uint8_t {
+    confirm,  // begin_confirmation(), as many visits as it plans, conclude_confirmation().
+    race,     // race_field(): one that fell while it was confirmed may have led.
+    finish,
+  };
+  Next next() const { return next_; }
+
+  Status race_field(double budget_seconds);
+  Status begin_confirmation();
+  Confirming& confirming() { return *confirming_; }
+  Status conclude_confirmation();
+
+  // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of.
+  Result<ProblemRecord> finish(const std::vector<Ceiling>& ceilings);
+
+  const Problem& problem() const { return station_.problem; }
+  const Field& field() const { return field_; }
+  bool raced() const { return raced_; }
+  double timed_seconds() const { return timed_seconds_; }
+
+ private:
+  Status prove_field(const Quarantine& quarantine);
+  double floor_seconds() const;
+
+  Station station_;
+  ProblemRecord record_;
+  Field field_;
+  RaceResult race_;
+  std::optional<Confirming> confirming_;
+  Next next_ = Next::finish;
+  bool raced_ = false;
+  std::ptrdiff_t alive_ = 0;  // When the race was over.
+  int races_ = 0, leaders_ = 0;
+  double timed_seconds_ = 0;
+};
 
 }  // namespace assay::sweep

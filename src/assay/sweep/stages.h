@@ -9,6 +9,7 @@
 
 #include "assay/base/result.h"
 #include "assay/record/record.h"
+#include "assay/stats/plan_confirm.h"
 #include "assay/sweep/candidate.h"
 #include "assay/sweep/crew.h"
 #include "assay/sweep/journal.h"
@@ -48,7 +49,7 @@ struct RaceResult {
   RaceRecord record;
   std::vector<std::string> finalists;  // Ids; leader first.
   std::string leader, candidate, baseline, incumbent;
-  double spread = 0;         // Of one round's log ratio, which confirming has to beat.
+  stats::ConfirmNeed need;   // What confirming has to resolve.
   double round_ns = 0;       // One round of the finalists, switching included.
   double timed_seconds = 0;  // Of bursts and of what they need around them.
   std::string cold_doubt;    // Why operands may not have been cold, if there is doubt.
@@ -56,14 +57,8 @@ struct RaceResult {
 // It makes at least one round of all, and none that begins after its budget.
 Result<RaceResult> race(const Station& station, Field& field, double budget_seconds);
 
-// Fresh processes, fresh secret seeds, rounds fixed beforehand: the samples of a claim.
-struct ConfirmResult {
-  Confirmation confirmation;  // Without a conclusion.
-  double timed_seconds = 0;
-  std::string cold_doubt;  // As of a race; of the last process in doubt.
-};
-Result<ConfirmResult> confirm(const Station& station, Field& field, const RaceResult& race,
-                              double budget_seconds);
+// Then fresh processes, fresh secret seeds, rounds fixed beforehand: the samples of a claim
+// (confirm.h).
 
 // What the processor counts while the finalists run, after every claim was timed. Finalists that
 // are not in the answer did not survive being counted.

@@ -51,7 +51,8 @@ struct Request {
   double budget_seconds = 0;  // Of timing; 0: kSecondsPerProblem for each problem.
   bool exhaustive = false;    // No dropping: confirm every kernel that was proven.
   bool confirm = true;        // False for `run`: prove and time, no claim.
-  int processes = 7;          // Fresh processes of a confirmation.
+  int processes = 7;          // Fresh processes of a confirmation, at least,
+  int most_processes = 15;    // and at most: between them, the plan chooses.
   bool count_events = false;  // Afterwards, also what the processor counts while finalists run.
 
   std::filesystem::path folder;  // Journal, logs and record; made if absent.

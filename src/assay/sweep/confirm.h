@@ -1,0 +1,61 @@
+#pragma once
+
+// One confirmation of one problem, a fresh process at a time. A run visits each of its problems in
+// one process before it begins the next one (passes.h): what the machine does for seconds at a time
+// then meets some processes of a problem and not the others, and shows in their spread.
+
+#include <string>
+#include <vector>
+
+#include "assay/stats/plan_confirm.h"
+#include "assay/sweep/bursts.h"
+#include "assay/sweep/instances.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+
+class Confirming {
+ public:
+  // Leader, candidate and finalists are fixed here, before the first confirming sample.
+  // Station and field must outlive it.
+  Confirming(const Station& station, Field& field, const RaceResult& race);
+
+  // Makes the inputs that those of all processes derive from.
+  Status begin();
+
+  // The samples of one process: the crew's confirmer, which is to be one that has not seen this
+  // problem. The first visit plans, before its first round, how many processes and rounds there
+  // are: budget_seconds is of timing, for all processes, 0 without limit.
+  Status visit(double budget_seconds);
+  int visited() const { return static_cast<int>(confirmation_.processes.size()); }
+  int processes() const { return plan_.processes; }  // Planned; before the first visit, the fewest.
+  double planned_seconds() const { return plan_.processes * plan_.rounds * need_.round_ns * 1e-9; }
+
+  // Without a conclusion.
+  Result<Confirmation> end();
+  double timed_seconds() const { return timed_seconds_; }
+  // As of a race; of the last process in doubt.
+  const std::string& cold_doubt() const { return cold_doubt_; }
+
+ private:
+  // What the race says of the rounds to come.
+  struct Need {
+    stats::ConfirmNeed precision;
+    double round_ns = 0;
+  };
+  void plan(double budget_seconds, double setup_ns);
+  Status prove_again(Child& worker, const Instances& instances);
+  Status make_rounds(Bursts& bursts, const Instances& instances, ProcessSamples& samples);
+
+  const Station& station_;
+  Field& field_;
+  Need need_;
+  stats::ConfirmPlan plan_;
+  std::vector<size_t> finalists_;  // Indices into the field.
+  Instances base_;
+  Confirmation confirmation_;
+  double timed_seconds_ = 0;
+  std::string cold_doubt_;
+};
+
+}  // namespace assay::sweep
