@@ -29,15 +29,18 @@ int count_held(const std::vector<Pair>& repeats) {
 
 Result<std::vector<Row>> measure_coverage(const Context& context) {
   const std::vector<gemm::Shape> shapes = {{.m = 128, .n = 512, .k = 256},
-                                           {.m = 8, .n = 1024, .k = 1024}};
-  const int repeats = context.count(20, 2);  // Of each: 40 of two problems.
+                                           {.m = 8, .n = 1024, .k = 1024},
+                                           {.m = 192, .n = 256, .k = 320},
+                                           {.m = 16, .n = 512, .k = 768}};
+  const int repeats = context.count(10, 2);  // Of each: 40 of four problems.
   std::vector<std::vector<Pair>> found(shapes.size());
   for (int i = 0; i < repeats; ++i) {
     sweep::Request request =
         make_request(context, fmt::format("coverage_{:02}", i), {"openblas", "onednn"});
     request.filter = "name == 'sgemm' and provider == 'openblas' or name == 'matmul'";
     request.exhaustive = true;  // Neither is dropped, whatever the race sees.
-    // The machine's own moods last for seconds: processes must be apart to see more than one.
+    // The machine's own moods last for seconds: problems that are confirmed side by side have
+    // processes that are apart.
     request.budget_seconds = kSeconds * static_cast<double>(shapes.size());
     ASSAY_TRY(request.problems, repeated(shapes, static_cast<int>(shapes.size())));
     ASSAY_TRY(const RunRecord record, run(request));

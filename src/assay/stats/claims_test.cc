@@ -139,13 +139,12 @@ TEST(ClaimsTest, OneProcessAloneWouldNotCover) {
 
 // Gives a world the processes and rounds that its race would have planned.
 World planned(World world, double margin) {
-  RaceStanding standing = {.kernel = 1, .log_ratio = world.difference, .rounds = 48};
+  RaceStanding standing = {.kernel = 1, .log_ratio = 0, .rounds = 48};
   standing.spread =
       1.1 * std::sqrt(2.0) * world.round;  // 1.1: what trimming costs on normal noise.
   standing.clean_rounds = static_cast<int>(48 * std::pow(1 - world.spoiled, 2));
-  const std::vector<RaceStanding> standings = {{.kernel = 0, .log_ratio = 0}, standing};
-  const ConfirmPlan plan =
-      plan_confirmation(confirm_need(standings, std::vector<int>{0, 1}, margin), margin);
+  const ConfirmPlan plan = plan_confirmation(
+      confirm_spread(std::vector<RaceStanding>{standing}, std::vector<int>{1}), margin);
   world.rounds = plan.rounds;
   world.processes = plan.processes;
   return world;

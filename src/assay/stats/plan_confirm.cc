@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "assay/stats/student.h"
 
@@ -14,8 +13,8 @@ namespace {
 // docs/method.md.
 constexpr double kErrorShareOfMargin = 0.25;
 
-// What is to be resolved, over the half-width that resolves it with room to spare.
-constexpr double kResolutions = 3;
+// So wide, the interval of two equal kernels lies within the margin with room to spare.
+constexpr double kHalfWidthShareOfMargin = 1.0 / 3;
 
 // What is between processes whatever their rounds, as one standard deviation of a log ratio: 0.3 %
 // in idle A/A races of `make bench`, of what libraries place once.
@@ -23,19 +22,15 @@ constexpr double kBetweenProcesses = 0.003;
 
 constexpr double kConfidence = 0.99;
 
-// How sure of its distance a kernel must be before it may be measured less precisely.
-constexpr double kDistanceErrors = 2;
-
 FinalistTraits traits_of(std::span<const FinalistTraits> traits, int kernel) {
   const auto index = static_cast<std::size_t>(kernel);
   return index < traits.size() ? traits[index] : FinalistTraits{};
 }
 
-// Of means over `processes`, relative to what is to be resolved.
-double relative_half_width(const ConfirmNeed& need, double margin, int processes, int rounds) {
-  const double between = kBetweenProcesses / need.resolution;
-  const double within = need.spread / std::log1p(margin) / std::sqrt(std::max(1, rounds));
-  return student_quantile((1 + kConfidence) / 2, processes - 1) * std::hypot(between, within) /
+// Of means over `processes`.
+double half_width(double spread, int processes, int rounds) {
+  return student_quantile((1 + kConfidence) / 2, processes - 1) *
+         std::hypot(kBetweenProcesses, spread / std::sqrt(std::max(1, rounds))) /
          std::sqrt(processes);
 }
 
@@ -74,32 +69,23 @@ std::vector<int> choose_finalists(std::span<const RaceStanding> standings,
   return finalists;
 }
 
-ConfirmNeed confirm_need(std::span<const RaceStanding> standings, std::span<const int> finalists,
-                         double margin) {
-  const double log_margin = std::log1p(margin);
-  ConfirmNeed need{0, std::numeric_limits<double>::infinity()};
+double confirm_spread(std::span<const RaceStanding> standings, std::span<const int> finalists) {
+  double largest = 0;
   for (const RaceStanding& standing : standings) {
     const bool final =
         std::find(finalists.begin(), finalists.end(), standing.kernel) != finalists.end();
     if (!final || !standing.log_ratio || standing.clean_rounds == 0) continue;
-    // The leader is at no distance from itself, and resolves nothing.
-    if (&standing == &standings.front()) continue;
-    const double distance =
-        std::abs(*standing.log_ratio) - kDistanceErrors * standing.standard_error - log_margin;
-    const double needed = std::max(log_margin, distance);
     const double clean_share =
         std::min(1.0, static_cast<double>(standing.clean_rounds) / std::max(1, standing.rounds));
-    need.resolution = std::min(need.resolution, needed);
-    need.spread =
-        std::max(need.spread, standing.spread / std::sqrt(clean_share) * log_margin / needed);
+    largest = std::max(largest, standing.spread / std::sqrt(clean_share));
   }
-  return need;
+  return largest;
 }
 
-ConfirmPlan plan_confirmation(const ConfirmNeed& need, double margin, const ConfirmBudget& budget) {
+ConfirmPlan plan_confirmation(double spread, double margin, const ConfirmBudget& budget) {
   ConfirmPlan plan;
   // A spread or margin without meaning asks for the most: more rounds are never wrong.
-  const double root = need.spread / (kErrorShareOfMargin * std::log1p(margin));
+  const double root = spread / (kErrorShareOfMargin * std::log1p(margin));
   const double needed = std::isfinite(root) && root >= 0 ? root * root : kMaxConfirmRounds;
   plan.wanted =
       static_cast<int>(std::ceil(std::clamp<double>(needed, kMinConfirmRounds, kMaxConfirmRounds)));
@@ -111,23 +97,22 @@ ConfirmPlan plan_confirmation(const ConfirmNeed& need, double margin, const Conf
     const double affordable = (whole / processes - budget.setup_ns) / budget.round_ns;
     return static_cast<int>(std::clamp<double>(affordable, 0, plan.wanted));
   };
-  const bool known = need.resolution > 0 && std::isfinite(need.resolution) &&
-                     std::isfinite(need.spread) && need.spread >= 0 && margin > 0;
   plan.processes = fewest;
   plan.rounds = std::max(1, rounds_of(fewest));
+  const bool known = std::isfinite(spread) && spread > 0;
   if (!known || fewest < 2) return plan;
-  double least = relative_half_width(need, margin, plan.processes, plan.rounds);
-  for (int processes = fewest + 1; processes <= budget.most && least > 1 / kResolutions;
+  plan.predicted_half_width = half_width(spread, plan.processes, plan.rounds);
+  const double wanted = std::log1p(margin) * kHalfWidthShareOfMargin;
+  for (int processes = fewest + 1; processes <= budget.most && plan.predicted_half_width > wanted;
        ++processes) {
     const int rounds = rounds_of(processes);
     if (rounds < kMinConfirmRounds) break;
-    const double width = relative_half_width(need, margin, processes, rounds);
-    if (width >= least) continue;
-    least = width;
+    const double width = half_width(spread, processes, rounds);
+    if (width >= plan.predicted_half_width) continue;
+    plan.predicted_half_width = width;
     plan.processes = processes;
     plan.rounds = rounds;
   }
-  plan.predicted_half_width = least * need.resolution;
   return plan;
 }
 

@@ -25,19 +25,10 @@ std::vector<int> choose_finalists(std::span<const RaceStanding> standings,
                                   std::span<const FinalistTraits> traits,
                                   int further = kFurtherSurvivors);
 
-// What a confirmation has to resolve, as logs of ratios.
-struct ConfirmNeed {
-  // Of one round, which more rounds beat: the largest of the finalists' spreads against the leader,
-  // raised by the share of rounds that were spoiled. A kernel that is far behind counts for less:
-  // what it needs is a share of its distance from the margin where that is more than the margin. 0
-  // where no finalist but the leader has a spread.
-  double spread = 0;
-  // The least of those: the margin where some finalist is near, else the distance of the nearest
-  // from the margin; infinite where nobody is compared.
-  double resolution = 0;
-};
-ConfirmNeed confirm_need(std::span<const RaceStanding> standings, std::span<const int> finalists,
-                         double margin);
+// The spread of one round's log ratio that confirming has to beat: the largest of the finalists'
+// against the leader, raised by the share of rounds that were spoiled. 0 where no finalist but the
+// leader has one.
+double confirm_spread(std::span<const RaceStanding> standings, std::span<const int> finalists);
 
 struct ConfirmBudget {
   double round_ns = 0;   // What one round of all finalists takes, switching included; 0: unknown.
@@ -50,7 +41,7 @@ struct ConfirmPlan {
   int processes = 7;
   int rounds = 0;                   // Of each process.
   int wanted = 0;                   // Before the budget cut them.
-  double predicted_half_width = 0;  // Of the interval of a log ratio that is to be resolved.
+  double predicted_half_width = 0;  // Of the interval of a log ratio.
 };
 
 inline constexpr int kMinConfirmRounds = 10;
@@ -59,12 +50,13 @@ inline constexpr int kMinConfirmRounds = 10;
 inline constexpr int kMaxConfirmRounds = 2000;
 
 // How often, and how long each time. Rounds within a process: the fewest of 10 to 2,000 that
-// predict a standard error of a quarter of what is to be resolved, cut to the budget, never below
-// one. Processes: as few as predict an interval (99 %) of a third of what is to be resolved to
-// either side, and where the budget does not allow for that, as many as make it narrowest, their
-// rounds becoming fewer: what is between processes is not beaten by rounds. All together take no
-// longer than the fewest would with the whole budget.
-ConfirmPlan plan_confirmation(const ConfirmNeed& need, double margin,
-                              const ConfirmBudget& budget = {});
+// predict a standard error of a quarter of the margin, cut to the budget, never below one.
+// Processes: as few as predict an interval (99 %) of a third of the margin to either side, and
+// where the budget does not allow for that, as many as make it narrowest, their rounds becoming
+// fewer: what is between processes is not beaten by rounds. All together take no longer than the
+// fewest would with the whole budget. `spread` is the standard deviation of one round's log ratio.
+//
+// Pairs that are far apart get no fewer: their word would be the same, their ratio less sure.
+ConfirmPlan plan_confirmation(double spread, double margin, const ConfirmBudget& budget = {});
 
 }  // namespace assay::stats

@@ -53,65 +53,49 @@ TEST(PlanConfirmTest, KernelsWithoutTraitsAreNeitherStockNorKept) {
   EXPECT_THAT(choose_finalists({}, {}), ElementsAre());
 }
 
-TEST(PlanConfirmTest, SpreadIsThatOfTheNearKernels) {
-  RaceStanding noisy = at(1, -0.005);
+TEST(PlanConfirmTest, SpreadIsThatOfTheNoisiestFinalist) {
+  RaceStanding noisy = at(1, -0.6);
   noisy.spread = 0.02;
-  RaceStanding far = at(2, -0.6);
-  far.spread = 0.1;
-  RaceStanding out = at(3, -0.005);
+  RaceStanding out = at(2, -0.005);
   out.spread = 9;
-  const std::vector<RaceStanding> standings = {at(0, 0), noisy, far, out};
-  const ConfirmNeed need = confirm_need(standings, std::vector<int>{0, 1, 2}, 0.01);
-  EXPECT_NEAR(need.spread, 0.02, 1e-12);
-  EXPECT_NEAR(need.resolution, std::log1p(0.01), 1e-12);
+  const std::vector<RaceStanding> standings = {at(0, 0), noisy, out};
+  EXPECT_NEAR(confirm_spread(standings, std::vector<int>{0, 1}), 0.02, 1e-12);
 }
 
 TEST(PlanConfirmTest, SpoiledRoundsRaiseTheSpread) {
   RaceStanding half = at(1, 0);
   half.clean_rounds = 24;
-  EXPECT_NEAR(confirm_need(std::vector{at(0, 0), half}, std::vector<int>{0, 1}, 0.01).spread,
+  EXPECT_NEAR(confirm_spread(std::vector{at(0, 0), half}, std::vector<int>{0, 1}),
               std::sqrt(2.0) * 0.01, 1e-12);
 }
 
-TEST(PlanConfirmTest, WhoIsFarNeedsToBeKnownLessWell) {
-  // Of 0.11, twice the error of 0.001 and the margin are no distance to be sure of.
-  const ConfirmNeed need =
-      confirm_need(std::vector{at(0, 0), at(1, -0.11)}, std::vector<int>{0, 1}, 0.01);
-  EXPECT_NEAR(need.resolution, 0.11 - 0.002 - std::log1p(0.01), 1e-12);
-  EXPECT_NEAR(need.spread, 0.01 * std::log1p(0.01) / need.resolution, 1e-12);
-  EXPECT_EQ(plan_confirmation(need, 0.01).processes, 7);
-  EXPECT_EQ(plan_confirmation(need, 0.01).rounds, kMinConfirmRounds);
-}
-
-ConfirmNeed near(double spread) { return {spread, std::log1p(0.01)}; }
-
 TEST(PlanConfirmTest, RoundsBringTheErrorToAQuarterOfTheMargin) {
   // (4 * 0.02 / log 1.01)^2 = 64.6.
-  const ConfirmPlan plan = plan_confirmation(near(0.02), 0.01);
+  const ConfirmPlan plan = plan_confirmation(0.02, 0.01);
   EXPECT_EQ(plan.rounds, 65);
   EXPECT_EQ(plan.wanted, 65);
 }
 
 TEST(PlanConfirmTest, RoundsStayWithinTenAndTwoThousand) {
-  EXPECT_EQ(plan_confirmation(near(0.0001), 0.01).rounds, 10);
-  EXPECT_EQ(plan_confirmation(near(0.5), 0.01).rounds, 2000);
-  EXPECT_EQ(plan_confirmation(near(std::nan("")), 0.01).rounds, 2000);
-  EXPECT_EQ(plan_confirmation({0.01, 0.01}, 0).rounds, 2000);
+  EXPECT_EQ(plan_confirmation(0.0001, 0.01).rounds, 10);
+  EXPECT_EQ(plan_confirmation(0.5, 0.01).rounds, 2000);
+  EXPECT_EQ(plan_confirmation(std::nan(""), 0.01).rounds, 2000);
+  EXPECT_EQ(plan_confirmation(0.01, 0).rounds, 2000);
 }
 
 TEST(PlanConfirmTest, NearKernelsAreResolvedByMoreProcesses) {
-  const ConfirmPlan plan = plan_confirmation(near(0.02), 0.01);
+  const ConfirmPlan plan = plan_confirmation(0.02, 0.01);
   EXPECT_GT(plan.processes, 7);
   EXPECT_LE(plan.processes, 15);
   EXPECT_LE(plan.predicted_half_width, std::log1p(0.01) / 3);
-  EXPECT_EQ(plan_confirmation(near(0.02), 0.01, {.fewest = 3, .most = 3}).processes, 3);
+  EXPECT_EQ(plan_confirmation(0.02, 0.01, {.fewest = 3, .most = 3}).processes, 3);
 }
 
 TEST(PlanConfirmTest, MoreProcessesTakeNoLongerThanTheFewest) {
   for (const double setup_ns : {0.0, 1e6, 50e6, 500e6}) {
     for (const double spread : {0.005, 0.02, 0.1}) {
       const ConfirmBudget budget = {.round_ns = 1e6, .setup_ns = setup_ns, .budget_ns = 700e6};
-      const ConfirmPlan plan = plan_confirmation(near(spread), 0.01, budget);
+      const ConfirmPlan plan = plan_confirmation(spread, 0.01, budget);
       EXPECT_GE(plan.processes, 7);
       EXPECT_LE(plan.processes * (plan.rounds * 1e6 + setup_ns), 700e6 + 7 * setup_ns);
       // One that costs little beside its rounds is worth more than they are.
@@ -127,22 +111,25 @@ TEST(PlanConfirmTest, MoreProcessesTakeNoLongerThanTheFewest) {
 
 TEST(PlanConfirmTest, TheBudgetCutsRounds) {
   // 7 processes of 1 ms rounds in 217 ms: 31 rounds each, and no more processes than there are.
-  const ConfirmPlan plan = plan_confirmation(
-      near(0.02), 0.01, {.round_ns = 1e6, .budget_ns = 217e6, .fewest = 7, .most = 7});
+  const ConfirmPlan plan =
+      plan_confirmation(0.02, 0.01, {.round_ns = 1e6, .budget_ns = 217e6, .fewest = 7, .most = 7});
   EXPECT_EQ(plan.rounds, 31);
   EXPECT_EQ(plan.wanted, 65);
 }
 
 TEST(PlanConfirmTest, OneRoundIsTheLeast) {
   const ConfirmPlan plan =
-      plan_confirmation(near(0.02), 0.01, {.round_ns = 1e9, .setup_ns = 1e9, .budget_ns = 5e9});
+      plan_confirmation(0.02, 0.01, {.round_ns = 1e9, .setup_ns = 1e9, .budget_ns = 5e9});
   EXPECT_EQ(plan.rounds, 1);
   EXPECT_EQ(plan.processes, 7);
 }
 
-TEST(PlanConfirmTest, ALoneLeaderNeedsTheFewestProcesses) {
-  const ConfirmNeed need = confirm_need(std::vector{at(0, 0)}, std::vector<int>{0}, 0.01);
-  const ConfirmPlan plan = plan_confirmation(need, 0.01);
+TEST(PlanConfirmTest, ALoneLeaderNeedsTheFewest) {
+  const double spread = confirm_spread(
+      std::vector<RaceStanding>{{.kernel = 0, .log_ratio = 0, .rounds = 12, .clean_rounds = 12}},
+      std::vector<int>{0});
+  EXPECT_EQ(spread, 0);
+  const ConfirmPlan plan = plan_confirmation(spread, 0.01);
   EXPECT_EQ(plan.processes, 7);
   EXPECT_EQ(plan.rounds, kMinConfirmRounds);
 }

@@ -54,7 +54,11 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
 }  // namespace
 
 Confirming::Confirming(const Station& station, Field& field, const RaceResult& race)
-    : station_(station), field_(field), need_{race.need, race.round_ns}, base_(station) {
+    : station_(station),
+      field_(field),
+      spread_(race.spread),
+      round_ns_(race.round_ns),
+      base_(station) {
   plan_.processes = station.request.processes;
   confirmation_.finalists = race.finalists;
   confirmation_.leader = race.leader;
@@ -75,8 +79,8 @@ Status Confirming::begin() {
 
 void Confirming::plan(double budget_seconds, double setup_ns) {
   const Request& request = station_.request;
-  plan_ = stats::plan_confirmation(need_.precision, request.margin,
-                                   {.round_ns = need_.round_ns,
+  plan_ = stats::plan_confirmation(spread_, request.margin,
+                                   {.round_ns = round_ns_,
                                     .setup_ns = setup_ns,
                                     .budget_ns = budget_seconds * 1e9,
                                     .fewest = request.processes,

@@ -29,7 +29,7 @@ class Confirming {
   Status visit(double budget_seconds);
   int visited() const { return static_cast<int>(confirmation_.processes.size()); }
   int processes() const { return plan_.processes; }  // Planned; before the first visit, the fewest.
-  double planned_seconds() const { return plan_.processes * plan_.rounds * need_.round_ns * 1e-9; }
+  double planned_seconds() const { return plan_.processes * plan_.rounds * round_ns_ * 1e-9; }
 
   // Without a conclusion.
   Result<Confirmation> end();
@@ -38,18 +38,13 @@ class Confirming {
   const std::string& cold_doubt() const { return cold_doubt_; }
 
  private:
-  // What the race says of the rounds to come.
-  struct Need {
-    stats::ConfirmNeed precision;
-    double round_ns = 0;
-  };
   void plan(double budget_seconds, double setup_ns);
   Status prove_again(Child& worker, const Instances& instances);
   Status make_rounds(Bursts& bursts, const Instances& instances, ProcessSamples& samples);
 
   const Station& station_;
   Field& field_;
-  Need need_;
+  double spread_, round_ns_;  // Of the rounds to come, by the race.
   stats::ConfirmPlan plan_;
   std::vector<size_t> finalists_;  // Indices into the field.
   Instances base_;

@@ -269,7 +269,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     result.round_ns += candidate.launch_ns * candidate.launches + bursts.overhead_ns();
   }
   if (result.candidate.empty()) result.candidate = result.leader;
-  result.need = stats::confirm_need(standing_still, finalists, station.request.margin);
+  result.spread = stats::confirm_spread(standing_still, finalists);
   result.record.rounds = runners.size() == 1 ? laps.rounds(0) : racing.rounds();
   result.record.end = racing.ended() ? name_of(*racing.ended()) : "no kernel left";
   result.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;

@@ -1,7 +1,6 @@
 #include "assay/sweep/race_result.h"
 
-#include <cmath>
-#include <limits>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -14,8 +13,7 @@ Json to_json(const RaceResult& race) {
           {"leader", race.leader},
           {"candidate", race.candidate},
           {"baseline", race.baseline},
-          {"spread", race.need.spread},
-          {"resolution", std::isfinite(race.need.resolution) ? Json(race.need.resolution) : Json()},
+          {"spread", race.spread},
           {"round_ns", race.round_ns},
           {"timed_seconds", race.timed_seconds},
           {"cold_doubt", race.cold_doubt}};
@@ -45,10 +43,7 @@ Result<RaceResult> read_race_result(const JsonField& field) {
     ASSAY_TRY(into, number.as_double(0));
     return {};
   };
-  ASSAY_TRY(read_number("spread", race.need.spread));
-  ASSAY_TRY(const JsonField resolution, field.at("resolution"));
-  race.need.resolution = std::numeric_limits<double>::infinity();
-  if (!resolution.is_null()) ASSAY_TRY(read_number("resolution", race.need.resolution));
+  ASSAY_TRY(read_number("spread", race.spread));
   ASSAY_TRY(read_number("round_ns", race.round_ns));
   ASSAY_TRY(read_number("timed_seconds", race.timed_seconds));
   return race;

@@ -9,7 +9,6 @@
 
 #include "assay/base/result.h"
 #include "assay/record/record.h"
-#include "assay/stats/plan_confirm.h"
 #include "assay/sweep/candidate.h"
 #include "assay/sweep/crew.h"
 #include "assay/sweep/journal.h"
@@ -49,7 +48,7 @@ struct RaceResult {
   RaceRecord record;
   std::vector<std::string> finalists;  // Ids; leader first.
   std::string leader, candidate, baseline, incumbent;
-  stats::ConfirmNeed need;   // What confirming has to resolve.
+  double spread = 0;         // Of one round's log ratio, which confirming has to beat.
   double round_ns = 0;       // One round of the finalists, switching included.
   double timed_seconds = 0;  // Of bursts and of what they need around them.
   std::string cold_doubt;    // Why operands may not have been cold, if there is doubt.
