@@ -30,6 +30,7 @@ Json providers_json(const std::vector<sweep::ProviderReport>& providers) {
                     {"path", provider.availability.path},
                     {"details", provider.availability.details},
                     {"summary", info == nullptr ? "" : info->summary},
+                    {"rank", info == nullptr || info->rank == kNoRank ? Json() : Json(info->rank)},
                     {"licence", info == nullptr ? "" : info->licence},
                     {"packages", info == nullptr ? std::vector<std::string>() : info->packages}});
   }

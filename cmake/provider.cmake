@@ -34,8 +34,8 @@ function(assay_provider)
 endfunction()
 
 # assay_provider_info(<out> <name>): writes providers/<name>/info.h and its source, from
-# provider.yaml: role, device (cpu where it is absent, or gpu), summary, licence, library (a soname
-# pattern, may be absent) and packages.
+# provider.yaml: role, device (cpu where it is absent, or gpu), rank (of stock alone, may be absent),
+# summary, licence, library (a soname pattern, may be absent) and packages.
 # Also sets `library`.
 function(assay_provider_info out name)
   set(file "${CMAKE_CURRENT_SOURCE_DIR}/provider.yaml")
@@ -44,7 +44,7 @@ function(assay_provider_info out name)
     message(SEND_ERROR "${file}: missing; say role, licence, library and packages there")
     return()
   endif()
-  assay_read_flat_yaml("${file}" role device summary licence library packages)
+  assay_read_flat_yaml("${file}" role device rank summary licence library packages)
   if(NOT role MATCHES "^(stock|ours|user|reference)$")
     message(SEND_ERROR "${file}: role: '${role}' is none of stock, ours, user, reference")
     return()
@@ -55,6 +55,10 @@ function(assay_provider_info out name)
   elseif(NOT device MATCHES "^(cpu)?$")
     message(SEND_ERROR "${file}: device: '${device}' is neither cpu nor gpu")
   endif()
+  assay_check_rank("${file}" "${role}" ${on_card} "${rank}")
+  if(rank STREQUAL "")
+    set(rank kNoRank)
+  endif()
   list(TRANSFORM packages REPLACE "(.+)" "\"\\1\"")
   list(JOIN packages ", " packages)
   set(folder "${PROJECT_BINARY_DIR}/generated/providers/${name}")
@@ -63,6 +67,24 @@ function(assay_provider_info out name)
     @ONLY)
   set(${out} "${folder}/info.cc" PARENT_SCOPE)
   set(library "${library}" PARENT_SCOPE)
+endfunction()
+
+# A race's baseline is the default of the first stock provider by rank. Two of one rank would leave
+# that to the names of their folders.
+function(assay_check_rank file role on_card rank)
+  if(rank STREQUAL "")
+    return()
+  elseif(NOT rank MATCHES "^[1-9][0-9]?[0-9]?$")
+    message(SEND_ERROR "${file}: rank: '${rank}' is no whole number from 1 to 999")
+  elseif(NOT role STREQUAL "stock")
+    message(SEND_ERROR "${file}: rank: only a stock provider has one, and the role here is ${role}")
+  endif()
+  set(place "ASSAY_RANK_${on_card}_${rank}")
+  get_property(other GLOBAL PROPERTY "${place}")
+  if(other)
+    message(SEND_ERROR "${file}: rank: ${rank} is that of ${other}; take a number that is free")
+  endif()
+  set_property(GLOBAL PROPERTY "${place}" "${file}")
 endfunction()
 
 # assay_read_flat_yaml(<file> <key>...): sets each key to its value in a file of `key: text`,

@@ -78,8 +78,10 @@ class Matcher {
 
 }  // namespace
 
-void Catalog::add(std::string provider, ProviderRole role, std::shared_ptr<const Family> family) {
-  entries_.push_back({std::move(provider), role, std::move(family)});
+void Catalog::add(std::string provider, ProviderRole role, std::shared_ptr<const Family> family,
+                  int rank) {
+  const auto behind = std::ranges::upper_bound(entries_, rank, {}, &Entry::rank);
+  entries_.insert(behind, {std::move(provider), role, std::move(family), rank});
 }
 
 void Catalog::add(const Provider& provider, const ProviderSettings& settings) {
@@ -88,7 +90,8 @@ void Catalog::add(const Provider& provider, const ProviderSettings& settings) {
     missing_[provider.info().name] = families.error().message;
     return;
   }
-  for (auto& family : *families) add(provider.info().name, provider.info().role, std::move(family));
+  const ProviderInfo& info = provider.info();
+  for (auto& family : *families) add(info.name, info.role, std::move(family), info.rank);
 }
 
 Result<Found> Catalog::get_kernels(const KernelQuery& query) const {

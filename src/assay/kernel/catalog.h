@@ -26,9 +26,9 @@ struct KernelQuery {
   std::vector<std::string> providers;  // Empty: all. Unknown names are errors.
 };
 
-// In the order of the catalog's entries, and of each family's rows. Kernels that `where`, `filter`
-// or `providers` left out are counted under Reason::filter and Reason::provider; a provider whose
-// library is missing counts once under Reason::library_missing.
+// In the order of the catalog's entries (Catalog::add), and of each family's rows. Kernels that
+// `where`, `filter` or `providers` left out are counted under Reason::filter and Reason::provider;
+// a provider whose library is missing counts once under Reason::library_missing.
 struct Found {
   std::vector<Kernel> kernels;
   RefusalCounts refusals;
@@ -37,8 +37,11 @@ struct Found {
 class Catalog {
  public:
   // In process: one family under a provider's name (S2.2). Names a role for "ours" and "stock". Its
-  // rows carry that name, whatever the family wrote.
-  void add(std::string provider, ProviderRole role, std::shared_ptr<const Family> family);
+  // rows carry that name, whatever the family wrote. Entries stand by rank (ProviderInfo::rank),
+  // and in the order in which they came where it is the same: the first stock default of a problem
+  // is its baseline, whatever the folders are called.
+  void add(std::string provider, ProviderRole role, std::shared_ptr<const Family> family,
+           int rank = kNoRank);
 
   // All families of a provider; if its library is missing, that is remembered as a refusal.
   void add(const Provider& provider, const ProviderSettings& settings = {});
@@ -60,6 +63,7 @@ class Catalog {
     std::string provider;
     ProviderRole role;
     std::shared_ptr<const Family> family;
+    int rank;
   };
   const std::vector<Entry>& entries() const { return entries_; }
   const std::map<std::string, std::string>& missing() const {

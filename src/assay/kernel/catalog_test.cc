@@ -58,6 +58,41 @@ class MissingLibrary final : public Provider {
   ProviderInfo info_{.name = "vendor", .role = ProviderRole::stock};
 };
 
+// A library of one kernel.
+class Library final : public Provider {
+ public:
+  Library(std::string name, int rank) {
+    info_.name = std::move(name);
+    info_.role = ProviderRole::stock;
+    info_.rank = rank;
+  }
+  const ProviderInfo& info() const override { return info_; }
+
+ private:
+  Availability do_availability(const ProviderSettings&) const override { return {}; }
+  Result<std::vector<std::shared_ptr<const Family>>> do_families(
+      const ProviderSettings&) const override {
+    std::vector<DesignGroup> groups;
+    groups.push_back(
+        {.traits = {.name = "of_" + info_.name, .rule = testing::shared(testing::gemm_rule())}});
+    return std::vector<std::shared_ptr<const Family>>{
+        std::make_shared<ToyFamily>("gemm", std::move(groups))};
+  }
+  ProviderInfo info_;
+};
+
+// Whose default is a race's baseline must not depend on how folders are called.
+TEST(Catalog, StandsByRankAndThenAsItWasGiven) {
+  Catalog catalog;
+  catalog.add(Library("aardvark", kNoRank));
+  catalog.add(Library("badger", 20));
+  catalog.add(Library("cat", 10));
+  catalog.add(Library("dog", kNoRank));
+  catalog.add(Library("eel", 20));
+  EXPECT_THAT(names(*catalog.get_kernels()),
+              ElementsAre("of_cat", "of_badger", "of_eel", "of_aardvark", "of_dog"));
+}
+
 TEST(Catalog, GivesEverythingOrWhatCanRunAProblem) {
   const Catalog catalog = make_catalog();
   EXPECT_THAT(names(*catalog.get_kernels()),

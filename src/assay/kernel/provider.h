@@ -18,6 +18,9 @@ enum class ProviderRole : uint8_t { stock, ours, user, reference };
 std::string_view to_string(ProviderRole role);
 Result<ProviderRole> parse_provider_role(std::string_view text);
 
+// Where a provider that says no rank stands: behind all that say one.
+inline constexpr int kNoRank = 1000;
+
 // From provider.yaml, made C++ at build: what code cannot say.
 struct ProviderInfo {
   std::string name;
@@ -26,6 +29,7 @@ struct ProviderInfo {
   std::string licence;
   std::string library;                // Soname pattern sought at run time, may be empty.
   bool on_card = false;               // Its kernels run on a card, not on this machine's cores.
+  int rank = kNoRank;                 // Of a stock provider: whose default is a race's baseline.
   std::vector<std::string> packages;  // What to install on Debian or Ubuntu.
 };
 

@@ -60,7 +60,8 @@ Status WorkerKernels::add(const Provider& provider, const Availability& availabi
   }
   if (!availability.available) return {};
   ASSAY_TRY(auto families, provider.families(settings));
-  for (auto& family : families) catalog_.add(as, provider.info().role, std::move(family));
+  const ProviderInfo& info = provider.info();
+  for (auto& family : families) catalog_.add(as, info.role, std::move(family), info.rank);
   return {};
 }
 
