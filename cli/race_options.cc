@@ -133,10 +133,6 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.environment = context.settings.child_environment;
   request.cancel_fd = context.cancel_fd;
   request.lock.folder = context.settings.locks;
-  if (context.console.verbosity() > 0) {
-    Console& console = context.console;
-    request.log = Log([&console](Level, std::string_view text) { console.note(text); });
-  }
   return request;
 }
 

@@ -112,6 +112,9 @@ TEST(MachineTest, ADamagedCacheEntryIsBuiltAgain) {
   const Finished finished = assay.run(sweep("second", {candidate("good")}));
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_NE(read_file(libraries.front()).value_or(damaged), damaged);
+  // The user is told of it: a disk that loses bytes once does so again.
+  EXPECT_THAT(finished.err, HasSubstr("rebuilding the cached artifact in '"));
+  EXPECT_THAT(finished.err, HasSubstr("kernel.so does not have the hash in its manifest"));
   const auto before = load_record(assay.file("first/record.json"));
   const auto after = load_record(assay.file("second/record.json"));
   ASSERT_TRUE(before && after);

@@ -53,6 +53,7 @@ Status build(const Station& station, Field& field) {
       candidate.outcome.ending = ending_of(answer.error(), "build");
       continue;
     }
+    for (const std::string& note : notes_of(answer->json)) station.observer.on_note(note);
     ASSAY_TRY(const Json* artifact, member(answer->json, "artifact"));
     ASSAY_TRY(const Artifact built, Artifact::from_json(*artifact));
     candidate.built = true;

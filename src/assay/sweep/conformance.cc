@@ -79,6 +79,7 @@ class ConformanceStudy {
   }
 
   Status take(Check& check, const std::string& where, const Json& answer) {
+    for (const std::string& note : notes_of(answer)) observer_.on_note(note);
     ASSAY_TRY(const int64_t looked_at, integer(answer, "looked_at"));
     ASSAY_TRY(const Json* faults, member(answer, "faults"));
     ASSAY_TRY(const Json* ran, member(answer, "ran"));

@@ -2,7 +2,15 @@
 
 #include <cmath>
 
+#include "assay/base/text.h"
+
 namespace assay::sweep {
+namespace {
+
+constexpr size_t kMostNotes = 8;  // Of one answer.
+constexpr size_t kMostNoteBytes = 600;
+
+}  // namespace
 
 Result<const Json*> member(const Json& object, const char* key) {
   if (!object.is_object() || !object.contains(key))
@@ -29,6 +37,16 @@ double number_or(const Json& object, const char* key, double fallback) {
   if (!value || !(*value)->is_number()) return fallback;
   const double number = (*value)->get<double>();
   return std::isfinite(number) ? number : fallback;
+}
+
+std::vector<std::string> notes_of(const Json& answer) {
+  std::vector<std::string> notes;
+  const auto given = member(answer, "notes");
+  if (!given || !(*given)->is_array()) return notes;
+  for (const Json& note : **given)
+    if (note.is_string() && notes.size() < kMostNotes)
+      notes.push_back(sanitize(note.get<std::string>(), kMostNoteBytes));
+  return notes;
 }
 
 Result<Problem> problem_from(const Json& message) {

@@ -2,7 +2,8 @@
 
 // What parent, worker and referee say to one another: {"do": NAME, ...} and an answer, which is an
 // object with results or {"error": {"code", "message"}}, and repeats the request's "ticket".
-// Descriptors carry operands and outputs.
+// Descriptors carry operands and outputs. A worker's answer may have "notes", sentences for the
+// user.
 //
 // worker    init      device, providers, users' kernels            -> fingerprint, target,
 // providers, waiting (families whose code runs to be brought)
@@ -25,6 +26,9 @@
 //           fds derive    instance                                     -> likewise check instance,
 //           variation + fd                     -> Check reveal    seed index -> seed drop ->
 //           forgets all instances
+
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -75,6 +79,9 @@ Result<const Json*> member(const Json& object, const char* key);
 Result<int64_t> integer(const Json& object, const char* key);
 Result<std::string> text(const Json& object, const char* key);
 double number_or(const Json& object, const char* key, double fallback);
+
+// The notes of an answer, at most a few, made safe to show: a worker may run candidates.
+std::vector<std::string> notes_of(const Json& answer);
 
 Result<Problem> problem_from(const Json& message);  // Its field "problem".
 Json to_json(const Check& check);

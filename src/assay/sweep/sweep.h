@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "assay/base/log.h"
 #include "assay/base/result.h"
 #include "assay/device/device_lock.h"
 #include "assay/kernel/provider.h"
@@ -68,7 +67,6 @@ struct Request {
   int cancel_fd = -1;        // Readable: stop, journal complete, ErrorCode::interrupted.
   DeviceLockOptions lock;    // Its cancel_fd is the one above.
   bool device_held = false;  // The caller has the device's lock, by hold_device() below.
-  Log log;
 };
 
 inline constexpr double kSecondsPerProblem = 5;

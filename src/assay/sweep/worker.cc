@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,7 +58,10 @@ class Worker {
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
-    return (this->*method->second)(message);
+    auto answer = (this->*method->second)(message);
+    // What was said on the way to an error goes with the next answer.
+    if (answer && !notes_.empty()) answer->json["notes"] = std::exchange(notes_, {});
+    return answer;
   }
 
  private:
@@ -65,7 +69,9 @@ class Worker {
     const Json& json = message.json;
     ASSAY_TRY(open_device(json));
     threads_ = device_->threads();
-    cache_ = std::make_unique<ArtifactCache>(json.value("cache", std::string()), Log{});
+    cache_ = std::make_unique<ArtifactCache>(
+        json.value("cache", std::string()),
+        Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));
     context_.cache = cache_.get();
     context_.cxx = json.value("cxx", std::string("c++"));
 
@@ -395,6 +401,7 @@ class Worker {
   UniqueFd cache_folder_;  // Open where this process has become another user.
   std::unique_ptr<Device> device_;
   cuda::CudaDevice* card_ = nullptr;  // The device, where it is a card.
+  std::vector<std::string> notes_;    // For the user, with the next answer.
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;
   int threads_ = 1;
