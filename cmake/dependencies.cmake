@@ -21,16 +21,13 @@ assay_static_library(assay_yaml_cpp libyaml-cpp.a yaml-cpp/yaml.h)
 assay_static_library(assay_zstd libzstd.a zstd.h)
 assay_static_library(assay_xxhash libxxhash.a xxhash.h)
 
-foreach(header IN ITEMS tl/expected.hpp fmt/format.h spdlog/spdlog.h CLI/CLI.hpp
-    nlohmann/json.hpp)
+foreach(header IN ITEMS tl/expected.hpp fmt/format.h CLI/CLI.hpp nlohmann/json.hpp)
   string(MAKE_C_IDENTIFIER "ASSAY_HEADER_${header}" found)
   find_path(${found} NAMES ${header} REQUIRED)
   mark_as_advanced(${found})
 endforeach()
 
 add_library(assay_external INTERFACE)
-target_compile_definitions(assay_external INTERFACE
-  SPDLOG_HEADER_ONLY SPDLOG_FMT_EXTERNAL)
 # nlohmann's own assertions would abort a program that only links us.
 target_compile_options(assay_external INTERFACE "-DJSON_ASSERT(condition)=static_cast<void>(0)")
 target_link_libraries(assay_external INTERFACE assay_yaml_cpp assay_crypto assay_zstd assay_xxhash
