@@ -90,7 +90,7 @@ void place(Conclusion& out, const std::vector<const KernelOutcome*>& kernels,
   for (const KernelOutcome* kernel : kernels) {
     stats::TieCandidate candidate{.name = kernel->label(),
                                   .against_leader = std::nullopt,
-                                  .incumbent = kernel->id == confirmation.incumbent,
+                                  .incumbent = kernel->id == confirmation.baseline,
                                   .workspace_bytes = kernel->workspace_bytes};
     if (kernel->id != confirmation.leader) {
       out.against_leader.push_back(judge.pair(kernel->id, confirmation.leader));

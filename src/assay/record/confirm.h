@@ -79,8 +79,7 @@ struct Confirmation {
   // Whose verdict is the problem's: the user's kernel in a race, else the best kernel that is not
   // stock (kept among the finalists even if it was dropped), else the leader.
   std::string candidate;
-  std::string baseline;   // The provider's default.
-  std::string incumbent;  // The tuned table's kernel; at first the baseline.
+  std::string baseline;   // The default of the first stock provider by rank; ties go to it.
   int rounds = 0;         // Per process, as predicted.
   int wanted_rounds = 0;  // Before the budget cut it.
   std::vector<ProcessSamples> processes;

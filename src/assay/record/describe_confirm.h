@@ -177,7 +177,6 @@ void describe(A& a, T& confirmation) {
   a.required("leader", confirmation.leader);
   a.required("candidate", confirmation.candidate);
   a("baseline", confirmation.baseline);
-  a("incumbent", confirmation.incumbent);
   a("rounds", confirmation.rounds, archive::kNotNegative);
   a("wanted_rounds", confirmation.wanted_rounds, archive::kNotNegative);
   a.required("processes", confirmation.processes);

@@ -50,12 +50,6 @@ void describe(A& a, T& race) {
   a("end", race.end);
 }
 
-template <class A, Is<SignFlip> T>
-void describe(A& a, T& flip) {
-  a.required("spacing", flip.spacing);
-  a.required("ratio", flip.ratio, kNotNegative);
-}
-
 template <class A, Is<ProblemRecord> T>
 void describe(A& a, T& problem) {
   a.required("name", problem.name);
@@ -74,7 +68,6 @@ void describe(A& a, T& problem) {
   a("confirmations", problem.confirmations);
   a("ceiling_share", problem.ceiling_share, kNotNegative);
   a("ceiling", problem.ceiling);
-  a("flips", problem.flips);
   a("no_winner", problem.no_winner);
   a("findings", problem.findings);
   a("counts", problem.counts);
@@ -104,7 +97,6 @@ Status check_ids(const JsonField& field, const ProblemRecord& problem) {
     check(confirmation.leader, "leader");
     check(confirmation.candidate, "candidate");
     check(confirmation.baseline, "baseline");
-    check(confirmation.incumbent, "incumbent");
     for (const ProcessSamples& process : confirmation.processes) {
       for (const KernelSamples& kernel : process.kernels) check(kernel.id, "processes");
     }
@@ -211,7 +203,6 @@ void describe(A& a, T& record) {
   a.required("problems", record.problems);
   a("model", record.model);
   a("totals", record.totals);
-  a("interrupted", record.interrupted);
 }
 
 namespace {

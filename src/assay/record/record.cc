@@ -181,8 +181,7 @@ ProblemRecord headline_of(ProblemRecord problem) {
   std::set<std::string, std::less<>> named;
   for (Confirmation& confirmation : problem.confirmations) {
     named.insert(confirmation.finalists.begin(), confirmation.finalists.end());
-    named.insert({confirmation.leader, confirmation.candidate, confirmation.baseline,
-                  confirmation.incumbent});
+    named.insert({confirmation.leader, confirmation.candidate, confirmation.baseline});
     confirmation.processes.clear();
     confirmation.processes.shrink_to_fit();
   }

@@ -81,13 +81,6 @@ struct RaceRecord {
   bool operator==(const RaceRecord&) const = default;
 };
 
-// Another spacing under which the winner's headline changes sign: a footnote, not a verdict.
-struct SignFlip {
-  std::string spacing;
-  double ratio = 0;
-  bool operator==(const SignFlip&) const = default;
-};
-
 struct ProblemRecord {
   std::string name;
   std::string key;                // name + dtypes + layout + constant.
@@ -103,9 +96,8 @@ struct ProblemRecord {
   std::map<std::string, RefusalCountRecord> refusals;  // By reason code.
   std::optional<RaceRecord> race;
   std::vector<Confirmation> confirmations;  // The last one decides.
-  double ceiling_share = 0;                 // The winner's, 0 unknown.
-  std::string ceiling;                      // Of which ceiling: "read", "flops_f32".
-  std::vector<SignFlip> flips;
+  double ceiling_share = 0;                   // The winner's, 0 unknown.
+  std::string ceiling;                        // Of which ceiling: "read", "flops_f32".
   std::string no_winner;                      // Why there is none; empty where there is one.
   std::vector<Finding> findings;              // On all that was timed: "cache_unproven".
   std::map<std::string, EventCounts> counts;  // By kernel id, where events were asked for.
@@ -165,7 +157,6 @@ struct RunRecord {
   std::vector<ProblemRecord> problems;
   std::vector<ModelTime> model;  // As model_times() says; empty where no problem has a weight.
   Totals totals;
-  bool interrupted = false;  // Some problems were not reached.
 
   const ProblemRecord* find(std::string_view name) const;
 };

@@ -99,7 +99,6 @@ Block options(const RunRecord& record) {
   facts.add("providers", join(options.providers, ", "));
   facts.add("trust", fmt::format("{}{}{}", to_string(record.trust),
                                  record.trust_reason.empty() ? "" : ": ", record.trust_reason));
-  facts.add("interrupted", record.interrupted ? "yes: some shapes were not reached" : "");
   Block block;
   block.title = "How it was asked";
   block.table = facts.take();

@@ -167,9 +167,6 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
     lines.replace(at, word.size(), coloured(word, tone_of(verdict.word), style));
   }
   lines += labelled("", times(problem, *confirmation, headline), style);
-  for (const SignFlip& flip : problem.flips) {
-    lines += labelled("", fmt::format("flips: {:.2f} {}", flip.ratio, safe(flip.spacing)), style);
-  }
   return lines;
 }
 

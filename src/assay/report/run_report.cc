@@ -67,7 +67,6 @@ std::string tiles(const RunRecord& record) {
   if (totals.left_out > 0)
     out += tile(totals.left_out, "not compiled or not reached", Tone::caution);
   if (totals.refused > 0) out += tile(totals.refused, "refused", Tone::plain);
-  if (record.interrupted) out += tile(1, "interruption", Tone::caution);
   return out;
 }
 

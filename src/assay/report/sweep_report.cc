@@ -62,7 +62,6 @@ Cell verdict_cell(const ProblemRecord& problem) {
   const PairVerdict* headline = problem.headline();
   if (headline == nullptr) return {"-", Tone::plain};
   std::string marks;
-  if (!problem.flips.empty()) marks += '*';
   if (is_stock_headline(problem)) marks += '+';
   if (is_runner_up_headline(problem)) marks += '^';
   return {word_and_limit(headline->verdict, marks), tone_of(headline->verdict.word)};
@@ -117,18 +116,6 @@ Table sweep_table(const Problems& problems, bool grouped, int decimals) {
 
 namespace {
 
-std::string flip_text(const ProblemRecord& problem) {
-  std::string text;
-  for (const SignFlip& flip : problem.flips) {
-    text += fmt::format("{:.2f} {}, ", flip.ratio, safe(flip.spacing));
-  }
-  const PairVerdict* headline = problem.headline();
-  if (headline != nullptr) {
-    text += fmt::format("{:.2f} {}, ", headline->verdict.ratio, safe(problem.condition.spacing));
-  }
-  return text.substr(0, text.size() < 2 ? 0 : text.size() - 2);
-}
-
 std::string no_winner_text(const ProblemRecord& problem) {
   return problem.no_winner.empty() ? "no kernel was confirmed" : safe(problem.no_winner);
 }
@@ -156,16 +143,13 @@ std::optional<std::string> yours_text(const ProblemRecord& problem) {
 std::vector<std::string> footnotes(const Problems& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
   bool limits = false, stock = false, runner_up = false;
-  std::vector<std::string> ties, flips, unclear, none, yours;
+  std::vector<std::string> ties, unclear, none, yours;
   for (const ProblemRecord* problem : problems) {
     const PairVerdict* headline = problem->headline();
     limits = limits || (headline != nullptr &&
                         word_and_limit(headline->verdict).find('(') != std::string::npos);
     stock = stock || is_stock_headline(*problem);
     runner_up = runner_up || is_runner_up_headline(*problem);
-    if (!problem->flips.empty()) {
-      flips.push_back(fmt::format("* {} flips: {}", problem->name, flip_text(*problem)));
-    }
     if (problem->winner() == nullptr) {
       none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
       continue;
@@ -190,7 +174,7 @@ std::vector<std::string> footnotes(const Problems& problems) {
   if (limits) notes.push_back("(%): the smallest difference that this run could have shown");
   if (stock) notes.push_back("+ the best stock kernel against its provider's default");
   if (runner_up) notes.push_back("^ stock won: the verdict is of the best other kernel");
-  for (const auto* group : {&flips, &ties, &unclear, &yours, &none}) {
+  for (const auto* group : {&ties, &unclear, &yours, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());
   }
   return notes;
@@ -209,7 +193,6 @@ std::string counts_line(const RunRecord& record, std::size_t shown) {
   if (totals.refused > 0) text += fmt::format(", {} refused", thousands(totals.refused));
   text += fmt::format(", {} {}", seconds_text(totals.timed_seconds),
                       record.environment.device.kind == "gpu" ? "on card" : "timed");
-  if (record.interrupted) text += ", interrupted";
   return text;
 }
 

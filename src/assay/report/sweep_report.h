@@ -18,8 +18,8 @@ struct SweepReportOptions {
   bool why = false;               // Refusals by reason, failed kernels, why a verdict is unsure.
 };
 
-// The table that a sweep shows, with its footnotes: ties, flips of sign, what the
-// marks mean, the model's weighted time, counts.
+// The table that a sweep shows, with its footnotes: ties, what the marks mean,
+// the model's weighted time, counts.
 std::string sweep_text(const RunRecord& record, const SweepReportOptions& options = {});
 // One row per problem, numbers in full, units in the headers.
 std::string sweep_csv(const RunRecord& record);

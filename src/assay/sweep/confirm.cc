@@ -64,7 +64,6 @@ Confirming::Confirming(const Station& station, Field& field, const RaceResult& r
   confirmation_.leader = race.leader;
   confirmation_.candidate = race.candidate;
   confirmation_.baseline = race.baseline;
-  confirmation_.incumbent = race.incumbent;
   for (const std::string& id : race.finalists)
     for (size_t i = 0; i < field.candidates.size(); ++i)
       if (field.candidates[i].outcome.id == id) finalists_.push_back(i);

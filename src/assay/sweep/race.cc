@@ -100,7 +100,6 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
   RaceResult result;
   const int64_t start = monotonic_ns();
   result.baseline = find_baseline(field);
-  result.incumbent = result.baseline;
   std::vector<size_t> entrants;
   for (size_t i = 0; i < field.candidates.size(); ++i)
     if (field.candidates[i].alive() && field.candidates[i].proven) entrants.push_back(i);

@@ -37,7 +37,6 @@ Result<RaceResult> read_race_result(const JsonField& field) {
   ASSAY_TRY(read_text("candidate", race.candidate));
   ASSAY_TRY(read_text("baseline", race.baseline));
   ASSAY_TRY(read_text("cold_doubt", race.cold_doubt));
-  race.incumbent = race.baseline;
   const auto read_number = [&](const char* key, double& into) -> Status {
     ASSAY_TRY(const JsonField number, field.at(key));
     ASSAY_TRY(into, number.as_double(0));

@@ -47,7 +47,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
 struct RaceResult {
   RaceRecord record;
   std::vector<std::string> finalists;  // Ids; leader first.
-  std::string leader, candidate, baseline, incumbent;
+  std::string leader, candidate, baseline;
   double spread = 0;         // Of one round's log ratio, which confirming has to beat.
   double round_ns = 0;       // One round of the finalists, switching included.
   double timed_seconds = 0;  // Of bursts and of what they need around them.

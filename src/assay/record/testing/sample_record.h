@@ -102,8 +102,8 @@ inline ProcessSamples make_process(const std::vector<SampleKernel>& kernels, int
   return out;
 }
 
-// The first kernel is the leader, the first stock kernel the baseline and incumbent, the first that
-// is not stock the candidate.
+// The first kernel is the leader, the first stock kernel the baseline, the first that is not stock
+// the candidate.
 inline ProblemRecord make_problem(const std::string& name, const std::vector<SampleKernel>& kernels,
                                   const RunOptions& options = {}, const SampleNoise& noise = {}) {
   ProblemRecord problem;
@@ -134,7 +134,7 @@ inline ProblemRecord make_problem(const std::string& name, const std::vector<Sam
     const std::string id = id_of(kernel);
     confirmation.finalists.push_back(id);
     if (kernel.role == KernelRole::stock && confirmation.baseline.empty()) {
-      confirmation.baseline = confirmation.incumbent = id;
+      confirmation.baseline = id;
     }
     if (kernel.role != KernelRole::stock && confirmation.candidate.empty()) {
       confirmation.candidate = id;
