@@ -70,7 +70,7 @@ Result<input::Suite> ProblemFlags::read(const std::string& fallback) const {
         std::pair("--dtype", !dtype.empty())})
     if (given)
       return fail(ErrorCode::invalid_input, "{} is of a model: give --model config.json too", flag);
-  if (!shapes.empty()) return input::parse_shape_flags(shapes, "gemm");
+  if (!shapes.empty()) return input::parse_shape_flags(shapes);
   ASSAY_TRY(const input::Suite found, input::find_suite(suite.empty() ? fallback : suite));
   return input::select(found, names);
 }

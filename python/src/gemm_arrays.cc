@@ -94,7 +94,7 @@ Problem problem_of_arrays(const GemmArrays& arrays, const GemmScalars& scalars) 
 
 Problem problem_of_shape(const std::string& text) {
   const std::vector<std::string> flags = {text};
-  const input::Suite suite = take(input::parse_shape_flags(flags, "gemm"));
+  const input::Suite suite = take(input::parse_shape_flags(flags));
   if (suite.problems.size() != 1)
     raise(ErrorCode::invalid_input, "shape: {} problems; give one, without ranges and alternatives",
           suite.problems.size());

@@ -92,7 +92,7 @@ Result<std::vector<KernelEntry>> EntryReader::read() {
 }
 
 Status EntryReader::read_operation() {
-  rule_.operation = "gemm";
+  rule_.operation = kDefaultOperation;
   ASSAY_TRY(const auto field, field_.find("operation"));
   if (field) {
     ASSAY_TRY(rule_.operation, field->as_string());
@@ -101,11 +101,6 @@ Status EntryReader::read_operation() {
     }
   }
   words_ = find_words(rule_.operation);
-  if (words_ == nullptr) {
-    return fail((field ? *field : field_)
-                    .error("kernels of this operation cannot be described in a file yet",
-                           ErrorCode::unsupported));
-  }
   return {};
 }
 

@@ -1,22 +1,18 @@
 #include "assay/input/kernel_words.h"
 
 #include <algorithm>
+#include <map>
 
 namespace assay::input {
 namespace {
 
-const std::vector<KernelWords>& all_words() {
-  static const std::vector<KernelWords> words = {{
-      .operation = "gemm",
-      .operands =
-          {{.role = "a", .dimensions = {"l", "m", "k"}},
-           {.role = "b", .dimensions = {"l", "k", "n"}},
-           {.role = "out", .dimensions = {"l", "m", "n"}, .output = true},
-           {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"}},
-      .dimensions = {"m", "n", "k", "l"},
-      .batch = "l",
-      .scalars = {"alpha", "beta"},
-  }};
+const std::map<std::string_view, KernelWords>& all_words() {
+  static const std::map<std::string_view, KernelWords> words = [] {
+    std::map<std::string_view, KernelWords> made;
+    for (const Operation* operation : built_in_operations())
+      made.emplace(operation->name(), KernelWords{operation->words()});
+    return made;
+  }();
   return words;
 }
 
@@ -32,17 +28,8 @@ constexpr Other kOthers[] = {{"workspace", Argument::Kind::workspace},
 }  // namespace
 
 const KernelWords* find_words(std::string_view operation) {
-  for (const KernelWords& words : all_words()) {
-    if (words.operation == operation) return &words;
-  }
-  return nullptr;
-}
-
-const KernelWords::Operand* KernelWords::find_operand(std::string_view role) const {
-  for (const Operand& operand : operands) {
-    if (operand.role == role) return &operand;
-  }
-  return nullptr;
+  const auto found = all_words().find(operation);
+  return found == all_words().end() ? nullptr : &found->second;
 }
 
 std::optional<Argument> KernelWords::find(std::string_view name) const {

@@ -43,18 +43,12 @@ std::optional<JsonField> given(const JsonField& object, std::string_view key) {
   return found;
 }
 
-struct Gemm {
-  std::string name;
-  int64_t n = 0, k = 0;
-  int64_t calls = 1;
-};
-
 class ModelReader {
  public:
   ModelReader(const JsonField& config, const ModelOptions& options)
       : config_(config), options_(options) {}
 
-  Result<std::vector<Gemm>> read() {
+  Result<ModelSizes> read() const {
     ASSAY_TRY(check_supported());
     ASSAY_TRY(const int64_t hidden, size("hidden_size", kMaxSize));
     ASSAY_TRY(const int64_t heads, size("num_attention_heads", kMaxHeads));
@@ -78,15 +72,19 @@ class ModelReader {
       ASSAY_TRY(check_divides("num_key_value_heads", kv_heads));
     const int64_t own_kv_heads = std::max<int64_t>(1, kv_heads / ways);
     ASSAY_TRY(const bool gated, has_gate());
-    const int64_t own_intermediate = intermediate / ways;
-    return std::vector<Gemm>{
-        {"qkv", (heads / ways + 2 * own_kv_heads) * head_dim, hidden, layers},
-        {"o", hidden, heads / ways * head_dim, layers},
-        {gated ? "gate_up" : "up", (gated ? 2 : 1) * own_intermediate, hidden, layers},
-        {"down", hidden, own_intermediate, layers},
-        {"lm_head", vocabulary / ways, hidden, 1}};
+    ASSAY_TRY(const DType dtype, read_dtype());
+    return ModelSizes{.hidden = hidden,
+                      .heads = heads / ways,
+                      .kv_heads = own_kv_heads,
+                      .head_dim = head_dim,
+                      .intermediate = intermediate / ways,
+                      .gated = gated,
+                      .vocabulary = vocabulary / ways,
+                      .layers = layers,
+                      .dtype = dtype};
   }
 
+ private:
   Result<DType> read_dtype() const {
     if (options_.dtype) return *options_.dtype;
     for (const char* key : {"torch_dtype", "dtype"}) {
@@ -104,7 +102,6 @@ class ModelReader {
     return DType::f16;
   }
 
- private:
   Status check_supported() const {
     for (const auto& [name, why] : kUnsupported) {
       const auto field = given(config_, name);
@@ -180,26 +177,18 @@ Result<Suite> parse_model(std::string_view text, const std::filesystem::path& pa
   // Models of text and pictures keep the text's sizes apart.
   const auto nested = given(root, "text_config");
   const JsonField config = nested && !root.find("hidden_size") ? *nested : root;
-  ModelReader reader(config, options);
-  ASSAY_TRY(const std::vector<Gemm> gemms, reader.read());
-  ASSAY_TRY(const DType dtype, reader.read_dtype());
-  ASSAY_TRY(const Operation* operation, find_operation("gemm"));
+  ASSAY_TRY(const ModelSizes model, ModelReader(config, options).read());
   Suite suite{.name = model_name(path, options.tensor_parallel), .problems = {}, .origin = origin};
   for (const int64_t m : options.batches) {
-    for (const Gemm& gemm : gemms) {
-      auto problem =
-          operation->problem({{"name", fmt::format("{}_m{}_n{}_k{}", gemm.name, m, gemm.n, gemm.k)},
-                              {"role", gemm.name},
-                              {"m", m},
-                              {"n", gemm.n},
-                              {"k", gemm.k},
-                              {"dtype", std::string(to_string(dtype))},
-                              {"layout", "tn"},
-                              {"constant", {"b"}},
-                              {"weight", gemm.calls}});
-      if (!problem)
-        return fail(problem.error().code, "{}: {}: {}", origin, gemm.name, problem.error().message);
-      suite.problems.push_back(std::move(*problem));
+    for (const Operation* operation : built_in_operations()) {
+      for (const Json& fields : operation->problems_of_model(model, m)) {
+        auto problem = operation->problem(fields);
+        if (!problem)
+          return fail(problem.error().code, "{}: {}: {}", origin,
+                      fields.value("role", std::string(operation->name())),
+                      problem.error().message);
+        suite.problems.push_back(std::move(*problem));
+      }
     }
   }
   return suite;

@@ -106,11 +106,9 @@ TEST(Mutation, HeadComments) {
 
 TEST(Mutation, ShapeFlags) {
   Mutator mutator;
-  const Operation& operation = **find_operation("gemm");
   for (int i = 0; i < kMutants; ++i) {
-    const auto mutant = parse_shape_flag(
-        mutator.mutate("m=1:64:*4|3,n=64,k=128:256:+128,dtype=f32|bf16,constant=b|none"),
-        operation);
+    const auto mutant = parse_shape_flag(mutator.mutate(
+        "m=1:64:*4|3,n=64,k=128:256:+128,dtype=f32|bf16,constant=b|none,operation=gemm"));
     if (!mutant) expect_readable(mutant.error(), "--shape: column ");
   }
 }

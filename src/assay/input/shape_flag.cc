@@ -46,6 +46,30 @@ struct Piece {
   std::string shown() const { return "'" + sanitize(text, 40) + "'"; }
 };
 
+constexpr std::string_view kOperation = "operation";
+
+FieldRule operation_rule() {
+  FieldRule rule{};
+  rule.name = kOperation;
+  rule.kind = FieldRule::Kind::text;
+  rule.help = "what is computed";
+  return rule;
+}
+
+// The one that a pair names: its fields are what the other pairs are read by.
+Result<const Operation*> operation_of(const Piece& flag) {
+  for (const Piece& pair : flag.split(',')) {
+    const size_t equals = pair.text.find('=');
+    if (equals == std::string_view::npos || trim(pair.text.substr(0, equals)) != kOperation)
+      continue;
+    const Piece value = pair.part(equals + 1, pair.text.size()).trimmed();
+    const auto found = find_operation(value.text);
+    if (!found) return value.wrong(found.error().message);
+    return *found;
+  }
+  return find_operation(kDefaultOperation);
+}
+
 struct Field {
   const FieldRule* rule;
   Piece place;
@@ -257,11 +281,15 @@ Result<Problem> make_problem(const Operation& operation, Json values,
 
 }  // namespace
 
-Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Operation& operation) {
+Result<std::vector<Problem>> parse_shape_flag(std::string_view text) {
   const Piece flag{text, 1};
   if (text.size() > 100'000) return flag.wrong("more than 100,000 characters; use a suite file");
-  const std::vector<FieldRule> rules = shape_rules(operation);
-  ASSAY_TRY(const std::vector<Field> fields, read_fields(flag, rules));
+  ASSAY_TRY(const Operation* chosen, operation_of(flag));
+  const Operation& operation = *chosen;
+  std::vector<FieldRule> rules = shape_rules(operation);
+  rules.push_back(operation_rule());
+  ASSAY_TRY(std::vector<Field> fields, read_fields(flag, rules));
+  std::erase_if(fields, [](const Field& field) { return field.rule->name == kOperation; });
   int64_t count = 1;
   for (const Field& field : fields) {
     count *= std::ssize(field.values);  // Each factor and the product so far are at most 100,000.
@@ -291,7 +319,7 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Opera
       values["name"] = std::move(name);
     }
     if (!values.contains("constant") && find_rule(rules, "constant") != nullptr) {
-      values["constant"] = Json::array({"b"});
+      values["constant"] = operation.words().weights;
     }
     ASSAY_TRY(Problem problem, make_problem(operation, std::move(values), fields, rules, flag));
     problems.push_back(std::move(problem));
@@ -319,13 +347,11 @@ Result<std::vector<int64_t>> parse_size_list(std::string_view text, std::string_
   return sizes;
 }
 
-Result<Suite> parse_shape_flags(std::span<const std::string> flags,
-                                std::string_view operation_name) {
-  ASSAY_TRY(const Operation* operation, find_operation(operation_name));
+Result<Suite> parse_shape_flags(std::span<const std::string> flags) {
   Suite suite{.name = "command-line", .problems = {}, .origin = "--shape"};
   std::unordered_set<std::string> names;
   for (const std::string& flag : flags) {
-    ASSAY_TRY(std::vector<Problem> problems, parse_shape_flag(flag, *operation));
+    ASSAY_TRY(std::vector<Problem> problems, parse_shape_flag(flag));
     for (Problem& problem : problems) {
       if (!names.insert(problem.name()).second) {
         return fail(ErrorCode::invalid_input,

@@ -3,7 +3,8 @@
 // Problems from the command line: --shape m=64,n=4096,k=14336,dtype=bf16
 //
 //   shape   := pair ("," pair)*
-//   pair    := FIELD "=" values               any field of the operation, and name, role, weight
+//   pair    := FIELD "=" values               any field of the operation, and name, role, weight;
+//                                             operation=NAME for another than the default
 //   values  := item ("|" item)*               alternatives: the shape is taken once with each
 //   item    := TEXT | range                   ranges for integer fields alone
 //   range   := FIRST ":" LAST                 1:4      is 1 2 3 4
@@ -14,7 +15,8 @@
 // empty list. Several fields with alternatives give every combination, the last field varying
 // fastest. Shells read * and |: put such a shape in quotes.
 //
-// Defaults: layout tn, b constant (weights), float32 accumulation (the operation's own default).
+// Defaults: the operation's own (gemm: layout tn, float32 accumulation), and as constant operands
+// its weights (OperationWords; gemm: b).
 
 #include <span>
 #include <string>
@@ -31,13 +33,13 @@ inline constexpr int64_t kMaxShapeFlagProblems = 100'000;
 
 // Names are made from name (or role, or the operation), sizes and whatever else varies, and are
 // unique. Errors say the column within the flag.
-Result<std::vector<Problem>> parse_shape_flag(std::string_view text, const Operation& operation);
+Result<std::vector<Problem>> parse_shape_flag(std::string_view text);
 
 // Sizes alone, as the values of an integer field: "16", "1,8,64", "1:256:*2". Errors begin with
 // `flag`, and say the column.
 Result<std::vector<int64_t>> parse_size_list(std::string_view text, std::string_view flag);
 
-// All --shape flags of a command as one suite called "command-line". operation: "gemm" ...
-Result<Suite> parse_shape_flags(std::span<const std::string> flags, std::string_view operation);
+// All --shape flags of a command as one suite called "command-line".
+Result<Suite> parse_shape_flags(std::span<const std::string> flags);
 
 }  // namespace assay::input

@@ -13,10 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const Operation& gemm_operation() { return **find_operation("gemm"); }
-
 std::vector<Problem> parsed(std::string_view text) {
-  auto problems = parse_shape_flag(text, gemm_operation());
+  auto problems = parse_shape_flag(text);
   if (!problems) throw std::runtime_error(problems.error().message);
   return *problems;
 }
@@ -28,7 +26,7 @@ std::vector<int64_t> sizes(std::string_view text, std::string_view dimension) {
 }
 
 std::string error_of(std::string_view text) {
-  const auto problems = parse_shape_flag(text, gemm_operation());
+  const auto problems = parse_shape_flag(text);
   return problems ? "no error" : problems.error().message;
 }
 
@@ -43,6 +41,16 @@ TEST(ShapeFlag, OneShapeWithItsDefaults) {
   EXPECT_EQ(problem.find_operand("a")->lifetime, Lifetime::per_call);
   EXPECT_EQ(problem.layout().substr(0, 2), "tn");
   EXPECT_EQ(problem.attributes().find("accumulate")->second, Value(std::string("f32")));
+}
+
+TEST(ShapeFlag, AnOperationMayBeNamed) {
+  const auto named = parsed("m=1|2,operation=gemm,n=8,k=8");
+  const auto plain = parsed("m=1|2,n=8,k=8");
+  ASSERT_EQ(named.size(), 2u);
+  for (size_t i = 0; i < named.size(); ++i) EXPECT_EQ(named[i].to_json(), plain[i].to_json());
+  EXPECT_THAT(error_of("m=1,operation=gemn,n=8,k=8"),
+              AllOf(StartsWith("--shape: column 15: "), HasSubstr("there is no operation 'gemn'"),
+                    HasSubstr("did you mean 'gemm'?")));
 }
 
 TEST(ShapeFlag, ListsAndRanges) {
@@ -133,13 +141,12 @@ TEST(ShapeFlag, SizesAlone) {
 
 TEST(ShapeFlag, SeveralFlagsMakeOneSuite) {
   const std::vector<std::string> flags = {"m=1|2,n=8,k=8", "m=1,n=8,k=8,dtype=bf16"};
-  const auto suite = parse_shape_flags(flags, "gemm");
+  const auto suite = parse_shape_flags(flags);
   ASSERT_TRUE(suite) << suite.error().message;
   EXPECT_EQ(suite->problems.size(), 3u);
   const std::vector<std::string> same = {"m=1|2,n=8,k=8", "m=2,n=8,k=8"};
-  EXPECT_THAT(parse_shape_flags(same, "gemm").error().message,
+  EXPECT_THAT(parse_shape_flags(same).error().message,
               HasSubstr("gemm_m2_n8_k8 is asked for twice"));
-  EXPECT_FALSE(parse_shape_flags(same, "gemn"));
 }
 
 }  // namespace

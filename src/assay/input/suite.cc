@@ -148,7 +148,7 @@ Result<Suite> suite_from(const YamlField& file) {
     return fail(name.error(fmt::format(
         "'{}' cannot be a name; use letters, digits, '_', '.' and '-'", sanitize(suite.name, 60))));
   }
-  std::string operation_name = "gemm";
+  std::string operation_name(kDefaultOperation);
   ASSAY_TRY(const auto operation_field, file.find("operation"));
   if (operation_field) {
     ASSAY_TRY(operation_name, operation_field->as_string());

@@ -14,7 +14,9 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/op/model.h"
 #include "assay/op/problem.h"
+#include "assay/op/words.h"
 
 namespace assay {
 
@@ -93,6 +95,7 @@ class Operation {
   virtual ~Operation() = default;
   virtual std::string_view name() const = 0;
   virtual std::span<const FieldRule> fields() const = 0;
+  virtual const OperationWords& words() const = 0;
 
   // fields: JSON object by the rules above (defaults filled in here). The one way to a Problem.
   virtual Result<Problem> problem(const Json& fields) const = 0;
@@ -118,7 +121,14 @@ class Operation {
   // conformance (verify/conformance.h) asks kernels to do. A float64 reference of all takes
   // seconds.
   virtual Result<std::vector<Problem>> telling_problems() const = 0;
+
+  // The problems of this operation in one pass of m tokens through a model, as problem() takes
+  // them; their field weight is the number of calls. None where models have none.
+  virtual std::vector<Json> problems_of_model(const ModelSizes&, int64_t /*m*/) const { return {}; }
 };
+
+// What a shape, a suite or a kernel's description means that names no operation.
+inline constexpr std::string_view kDefaultOperation = "gemm";
 
 // Generated from the folders under op/, in the order of their names.
 std::span<const Operation* const> built_in_operations();

@@ -3,6 +3,7 @@
 #include "assay/base/json.h"
 #include "assay/op/gemm/description.h"
 #include "assay/op/gemm/instance.h"
+#include "assay/op/gemm/of_model.h"
 #include "assay/op/gemm/telling_problems.h"
 #include "assay/op/gemm/variation.h"
 #include "assay/op/gemm/work.h"
@@ -10,10 +11,26 @@
 namespace assay::gemm {
 namespace {
 
+const OperationWords& operation_words() {
+  static const OperationWords words = {
+      .operands =
+          {{.role = "a", .dimensions = {"l", "m", "k"}},
+           {.role = "b", .dimensions = {"l", "k", "n"}},
+           {.role = "out", .dimensions = {"l", "m", "n"}, .output = true},
+           {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"}},
+      .dimensions = {"m", "n", "k", "l"},
+      .batch = "l",
+      .scalars = {"alpha", "beta"},
+      .weights = {"b"},
+  };
+  return words;
+}
+
 class Gemm final : public Operation {
  public:
   std::string_view name() const override { return "gemm"; }
   std::span<const FieldRule> fields() const override { return field_rules(); }
+  const OperationWords& words() const override { return operation_words(); }
   Result<Problem> problem(const Json& fields) const override { return problem_from_json(fields); }
   Work work(const Problem& problem) const override { return work_of(problem); }
   std::vector<InputKind> useful_kinds(const Problem& problem) const override {
@@ -33,6 +50,9 @@ class Gemm final : public Operation {
   }
   Result<std::vector<Problem>> telling_problems() const override {
     return gemm::telling_problems();
+  }
+  std::vector<Json> problems_of_model(const ModelSizes& model, int64_t m) const override {
+    return gemm::problems_of_model(model, m);
   }
 };
 

@@ -366,6 +366,30 @@ TEST(GemmWorkTest, CountsProductsOnceAndBytesOnce) {
   EXPECT_EQ(full.bytes_read, 4 * 4 * (10 + 15 + 6));
 }
 
+TEST(OperationTest, WordsAreThoseOfItsProblems) {
+  for (const Operation* operation : built_in_operations()) {
+    const OperationWords& words = operation->words();
+    const auto problems = operation->telling_problems();
+    ASSERT_TRUE(problems) << problems.error().message;
+    for (const Problem& problem : *problems) {
+      for (const auto& [name, size] : problem.dimensions())
+        EXPECT_THAT(words.dimensions, ::testing::Contains(name));
+      for (const Operand& operand : problem.operands()) {
+        const OperationWords::Operand* word = words.find_operand(operand.role);
+        ASSERT_NE(word, nullptr) << operand.role;
+        EXPECT_EQ(word->output, operand.access != Access::read) << operand.role;
+        ASSERT_EQ(word->dimensions.size(), operand.sizes.size());
+        for (size_t i = 0; i < operand.sizes.size(); ++i)
+          EXPECT_EQ(problem.dimension(word->dimensions[i]), operand.sizes[i]) << operand.role;
+      }
+      for (const OperationWords::Operand& word : words.operands)
+        EXPECT_TRUE(word.optional || problem.find_operand(word.role) != nullptr) << word.role;
+    }
+    for (const std::string& weight : words.weights)
+      EXPECT_NE(words.find_operand(weight), nullptr) << weight;
+  }
+}
+
 TEST(OperationTest, GemmIsFoundByName) {
   const auto found = find_operation("gemm");
   ASSERT_TRUE(found);

@@ -1,0 +1,34 @@
+#pragma once
+
+// The names that users may use for what an operation hands to a kernel: in the files by which they
+// bring kernels, and in shapes.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+struct OperationWords {
+  struct Operand {
+    std::string role;
+    std::vector<std::string> dimensions;  // Outermost first; the last two have a layout letter.
+    bool optional = false;                // Not every problem has it.
+    bool output = false;
+    std::string layout_of;  // Takes the letter of this operand where it has none of its own.
+  };
+  std::vector<Operand> operands;  // In the order of layout letters, optional ones last.
+  std::vector<std::string> dimensions;
+  std::string batch;  // The dimension that a kernel need not support.
+  std::vector<std::string> scalars;
+  // Operands that are constant where a --shape does not say which are; its field is "constant".
+  std::vector<std::string> weights;
+
+  const Operand* find_operand(std::string_view role) const {
+    for (const Operand& operand : operands)
+      if (operand.role == role) return &operand;
+    return nullptr;
+  }
+};
+
+}  // namespace assay
