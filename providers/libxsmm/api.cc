@@ -33,8 +33,7 @@ Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
   }
   if (given != settings.end()) return fail(ErrorCode::unsupported, "{}", library.error().message);
   return fail(ErrorCode::unsupported,
-              "this assay was built without libxsmm 1.17, and {}; install libxsmm-dev and build it "
-              "again",
+              "this assay carries no libxsmm 1.17 (build it again where libxsmm-dev is), and {}",
               library.error().message);
 }
 
