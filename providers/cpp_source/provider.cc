@@ -1,4 +1,5 @@
 #include "assay/base/json.h"
+#include "assay/kernel/file_provider.h"
 #include "compile.h"
 #include "family.h"
 #include "providers/cpp_source/info.h"
@@ -6,38 +7,25 @@
 namespace assay::cpp_source {
 namespace {
 
-class CppSourceProvider final : public Provider {
- public:
-  const ProviderInfo& info() const override { return provider_info(); }
-  std::vector<std::string> extensions() const override { return {".cc", ".cpp", ".cxx"}; }
-
- private:
-  // settings["cxx"]: the compiler that will be used; c++ where nothing is said.
-  Availability do_availability(const ProviderSettings& settings) const override {
-    const auto given = settings.find("cxx");
-    const auto program = find_compiler(given == settings.end() ? "c++" : given->second);
-    Availability availability;
-    availability.available = program.has_value();
-    if (program)
-      availability.path = *program;
-    else
-      availability.reason = program.error().message;
-    return availability;
-  }
-
-  // It has kernels only once a user brings some.
-  Result<std::vector<std::shared_ptr<const Family>>> do_families(
-      const ProviderSettings&) const override {
-    return std::vector<std::shared_ptr<const Family>>();
-  }
-
-  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const override {
-    return make_family(entry);
-  }
-};
+// settings["cxx"]: the compiler that will be used; c++ where nothing is said.
+Availability availability(const ProviderSettings& settings) {
+  const auto given = settings.find("cxx");
+  const auto program = find_compiler(given == settings.end() ? "c++" : given->second);
+  Availability found;
+  found.available = program.has_value();
+  if (program)
+    found.path = *program;
+  else
+    found.reason = program.error().message;
+  return found;
+}
 
 }  // namespace
 
-std::unique_ptr<Provider> make_provider() { return std::make_unique<CppSourceProvider>(); }
+std::unique_ptr<Provider> make_provider() {
+  return make_file_provider(provider_info(), {.extensions = {".cc", ".cpp", ".cxx"},
+                                              .bring = &make_family,
+                                              .availability = &availability});
+}
 
 }  // namespace assay::cpp_source
