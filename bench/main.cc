@@ -20,6 +20,7 @@
 #include "assay/device/device_lock.h"
 #include "assay/measure/environment.h"
 #include "assay/report/table.h"
+#include "assay/sweep/referee.h"
 #include "assay/sweep/worker.h"
 #include "bench/orchestration.h"
 #include "bench/row.h"

@@ -12,6 +12,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
+#include "assay/sweep/referee.h"
 #include "assay/sweep/worker.h"
 #include "cli/arguments.h"
 #include "cli/choose_device.h"

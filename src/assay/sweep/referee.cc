@@ -1,3 +1,5 @@
+#include "assay/sweep/referee.h"
+
 #include <map>
 #include <unistd.h>
 
@@ -8,7 +10,6 @@
 #include "assay/base/random.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
-#include "assay/sweep/worker.h"
 
 namespace assay::sweep {
 namespace {

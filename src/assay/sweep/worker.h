@@ -1,7 +1,6 @@
 #pragma once
 
-// `assay worker`: owns one device and runs candidates. And `assay referee`: owns what decides. Both
-// are the program's own binary, executed again.
+// `assay worker`: owns one device and runs candidates. The program's own binary, executed again.
 
 #include <functional>
 
@@ -14,9 +13,8 @@ namespace assay::sweep {
 using CatalogSetup = std::function<void(Catalog&)>;
 
 // Serves the channel on descriptor 3 until the parent closes it. A program that races in-process
-// families calls this first in its main, when argv[1] is "worker" (or "referee").
+// families calls this first in its main, when argv[1] is "worker" (referee.h: or "referee").
 Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers,
                    const CatalogSetup& setup = {});
-Status referee_main();
 
 }  // namespace assay::sweep
