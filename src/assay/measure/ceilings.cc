@@ -203,6 +203,16 @@ std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes
   return ceilings;
 }
 
+std::vector<Ceiling> larger_of(std::vector<Ceiling> now, const std::vector<Ceiling>& kept) {
+  for (const Ceiling& before : kept) {
+    const auto same = std::ranges::find_if(now, [&](const Ceiling& ceiling) {
+      return ceiling.name == before.name && ceiling.threads == before.threads;
+    });
+    if (same != now.end() && before.value > same->value) *same = before;
+  }
+  return now;
+}
+
 double physics_floor_seconds(double flops, double bytes, DType dtype, int threads) {
   constexpr double kClockHz = 6.5e9;
   constexpr double kBytesPerCycle = 128;

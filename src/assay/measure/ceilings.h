@@ -1,7 +1,7 @@
 #pragma once
 
-// What this machine reaches now: the ceilings that "% of ceiling" is a share of, and from which the
-// physics floor is set. Measured in a worker, on the cores that kernels use, in the run's window.
+// What this machine reaches: the ceilings that "% of ceiling" is a share of. Measured in a worker,
+// on the cores that kernels use, in the run's window.
 
 #include <vector>
 
@@ -15,6 +15,11 @@ namespace assay::measure {
 // dot products in registers, 2 operations each). Each the best of five slices; about `seconds` in
 // all, on the calling thread and threads - 1 more.
 std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes, double seconds);
+
+// Of each ceiling the larger value, with the time at which it was measured: a machine that reached
+// it once in a run can do so, and a later measurement that is lower says that others were at work.
+// Those of `kept` that other threads reached are of other ceilings.
+std::vector<Ceiling> larger_of(std::vector<Ceiling> now, const std::vector<Ceiling>& kept);
 
 // No core does a launch in less: operations over the widest units of any x86-64 or arm64 core (two
 // of 512 bits; matrix units for 16-bit and 8-bit types) and bytes over two 64-byte loads a cycle,

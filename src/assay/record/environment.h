@@ -31,8 +31,8 @@ struct LibraryStamp {
   bool operator==(const LibraryStamp&) const = default;
 };
 
-// What the machine reached in the window of this run: "% of ceiling" is a share of these, so a
-// ceiling is never compared across runs.
+// What the machine reached in the window of this run, of its measurements the largest: "% of
+// ceiling" is a share of these, so a ceiling is never compared across runs.
 struct Ceiling {
   std::string name;  // "read", "copy", "flops_f32" ...
   double value = 0;

@@ -96,7 +96,10 @@ struct ProblemRecord {
   std::map<std::string, RefusalCountRecord> refusals;  // By reason code.
   std::optional<RaceRecord> race;
   std::vector<Confirmation> confirmations;  // The last one decides.
-  double ceiling_share = 0;                   // The winner's, 0 unknown.
+  // The winner's minimal traffic or arithmetic over its median time, as a share of the ceiling that
+  // is nearer; 0 unknown. It is no bound: above 1 where the machine gave more to the kernel than
+  // when the ceiling was measured, or where activations were still in a cache (cold_weights).
+  double ceiling_share = 0;
   std::string ceiling;                        // Of which ceiling: "read", "flops_f32".
   std::string no_winner;                      // Why there is none; empty where there is one.
   std::vector<Finding> findings;              // On all that was timed: "cache_unproven".

@@ -13,6 +13,7 @@
 namespace assay::report {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -50,6 +51,17 @@ trust unconfined_native: native code ran in the process that timed it
 3 shapes, 61 kernels proven, 1 wrong, 1,804 refused, 38 s timed   (--why)
 record runs/0412-decode/record.json     next: assay export --winner m1_qkv
 )");
+}
+
+TEST(SweepReportTest, MoreThanACeilingIsExplained) {
+  RunRecord record = decode_record();
+  record.problems[0].ceiling_share = 1.004;
+  EXPECT_THAT(sweep_text(record), Not(HasSubstr("above 100 %")));
+  record.problems[0].ceiling_share = 1.31;
+  EXPECT_THAT(
+      sweep_text(record),
+      AllOf(HasSubstr("131 % rd"),
+            HasSubstr("\nceiling above 100 %: the machine gave less when the ceiling was")));
 }
 
 TEST(SweepReportTest, LongNamesMoveToLinesOfTheirOwn) {

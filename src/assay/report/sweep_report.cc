@@ -142,7 +142,7 @@ std::optional<std::string> yours_text(const ProblemRecord& problem) {
 
 std::vector<std::string> footnotes(const Problems& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
-  bool limits = false, stock = false, runner_up = false;
+  bool limits = false, stock = false, runner_up = false, over = false;
   std::vector<std::string> ties, unclear, none, yours;
   for (const ProblemRecord* problem : problems) {
     const PairVerdict* headline = problem->headline();
@@ -150,6 +150,7 @@ std::vector<std::string> footnotes(const Problems& problems) {
                         word_and_limit(headline->verdict).find('(') != std::string::npos);
     stock = stock || is_stock_headline(*problem);
     runner_up = runner_up || is_runner_up_headline(*problem);
+    over = over || (problem->winner() != nullptr && shows_more_than_ceiling(*problem));
     if (problem->winner() == nullptr) {
       none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
       continue;
@@ -173,6 +174,11 @@ std::vector<std::string> footnotes(const Problems& problems) {
   }
   if (limits) notes.push_back("(%): the smallest difference that this run could have shown");
   if (stock) notes.push_back("+ the best stock kernel against its provider's default");
+  if (over)
+    notes.push_back(
+        "ceiling above 100 %: the machine gave less when the ceiling was measured, or operands "
+        "were "
+        "partly in a cache");
   if (runner_up) notes.push_back("^ stock won: the verdict is of the best other kernel");
   for (const auto* group : {&ties, &unclear, &yours, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());

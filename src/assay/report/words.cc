@@ -107,4 +107,8 @@ std::string ceiling_share(const ProblemRecord& problem) {
   return fmt::format("{:.0f} % {}", problem.ceiling_share * 100, short_name);
 }
 
+bool shows_more_than_ceiling(const ProblemRecord& problem) {
+  return std::round(problem.ceiling_share * 100) > 100;
+}
+
 }  // namespace assay::report

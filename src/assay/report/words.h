@@ -35,6 +35,7 @@ Tone tone_of(stats::Word word);
 // "faster than the best stock kernel", "same as ...", "unsure against ...".
 std::string against(stats::Word word, std::string_view other);
 
-std::string ceiling_share(const ProblemRecord& problem);  // "68 % rd"; "-" for none
+std::string ceiling_share(const ProblemRecord& problem);     // "68 % rd"; "-" for none
+bool shows_more_than_ceiling(const ProblemRecord& problem);  // "101 % rd"
 
 }  // namespace assay::report

@@ -69,10 +69,11 @@ class Batch {
     return {};
   }
 
-  Status confirm() {
-    // Of the machine as it is at this moment: what is timed next is held against them.
+  // kept: the ceilings of the batch before.
+  Status confirm(const std::vector<Ceiling>& kept) {
+    // What is timed next is held against them.
     if (std::ranges::any_of(runs_, [](const auto& run) { return run && run->raced(); })) {
-      ASSAY_TRY(ceilings_, measure_ceilings(crew_));
+      ASSAY_TRY(ceilings_, measure_ceilings(crew_, kept));
     }
     std::vector<ProblemRun*> open;
     double left = 0;
@@ -210,7 +211,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
     Batch batch(request, crew, journal, observer, next,
                 budget_left / static_cast<double>(request.problems.size() - next));
     ASSAY_TRY(batch.prepare(quarantine));
-    ASSAY_TRY(batch.confirm());
+    ASSAY_TRY(batch.confirm(record.environment.ceilings));
     ASSAY_TRY(batch.finish(record, quarantine));
     // What these problems did not need, the others may have.
     budget_left = std::max(0.0, budget_left - batch.spent_seconds());

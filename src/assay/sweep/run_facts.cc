@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/hash.h"
+#include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
 #include "assay/sweep/protocol.h"
@@ -79,7 +80,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   return options;
 }
 
-Result<std::vector<Ceiling>> measure_ceilings(Crew& crew) {
+Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceiling>& kept) {
   ASSAY_TRY(Child * worker, crew.builder());
   ASSAY_TRY(const Message answer,
             ask(*worker, {{"do", "ceilings"}}, 60, "measuring this machine's ceilings"));
@@ -89,7 +90,7 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew) {
     ceilings.push_back({json.value("name", ""), number_or(json, "value", 0), json.value("unit", ""),
                         static_cast<int>(number_or(json, "threads", 1)), json.value("from", ""),
                         json.value("until", "")});
-  return ceilings;
+  return measure::larger_of(std::move(ceilings), kept);
 }
 
 }  // namespace assay::sweep

@@ -20,7 +20,8 @@ Environment describe(const Request& request, const Crew& crew);
 
 RunOptions options_of(const Request& request, const Crew& crew, double budget);
 
-// Of the machine as it is at this moment.
-Result<std::vector<Ceiling>> measure_ceilings(Crew& crew);
+// Of the machine as it is at this moment, or as it was in the window of `kept` where it reached
+// more.
+Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceiling>& kept = {});
 
 }  // namespace assay::sweep
