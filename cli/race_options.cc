@@ -138,8 +138,10 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
 
 void RaceOptions::declare(Flags& app, bool lists) {
   pool.declare(app, lists);
-  app.add_option("--condition", condition,
-                 "cache=cold_weights|cold|warm,spacing=back_to_back|isolated,launch=plain")
+  app.add_option(
+         "--condition", condition,
+         "cache=cold_weights|cold|warm,spacing=back_to_back|isolated|chain,launch=plain|graph; "
+         "chain and graph on a card")
       .type_name("COND");
   app.add_option("--preparation", preparation, "May a kernel pack constant operands once?")
       .type_name("none|allowed")
@@ -179,7 +181,9 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   ASSAY_TRY(sweep::Request request, pool.make_request(context, kind));
   ASSAY_TRY(keep_those_of_the_device(request, pool.providers));
-  ASSAY_TRY(request.condition, measure::parse_condition(condition));
+  ASSAY_TRY(request.condition,
+            measure::parse_condition(
+                condition, request.device.empty() ? measure::Place::cpu : measure::Place::card));
   ASSAY_TRY(request.race_class.preparation, measure::parse_preparation(preparation));
   ASSAY_TRY(request.race_class.dependent_launch, measure::parse_dependent_launch(dependent_launch));
   ASSAY_TRY(request.margin, parse_fraction(margin, "--margin"));

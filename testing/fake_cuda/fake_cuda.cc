@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "assay/device/cuda/abi.h"
+#include "testing/fake_cuda/fake_kernels.h"
 
 // Whoever links the library under test has these names too: they stay inside.
 namespace {
@@ -21,56 +22,6 @@ namespace abi = assay::cuda::abi;
 using abi::Address;
 using abi::Result;
 
-using HostKernel = void (*)(const abi::LaunchConfig&, void** parameters);
-
-template <class T>
-T parameter(void** parameters, int index) {
-  T value;
-  std::memcpy(&value, parameters[index], sizeof value);
-  return value;
-}
-
-// fill_words(uint32_t* to, uint32_t value, uint64_t words)
-void fill_words(const abi::LaunchConfig&, void** parameters) {
-  auto* to = parameter<uint32_t*>(parameters, 0);
-  std::fill_n(to, parameter<uint64_t>(parameters, 2), parameter<uint32_t>(parameters, 1));
-}
-
-// add_words(const uint32_t* a, const uint32_t* b, uint32_t* out, uint64_t words)
-void add_words(const abi::LaunchConfig&, void** parameters) {
-  const auto* a = parameter<const uint32_t*>(parameters, 0);
-  const auto* b = parameter<const uint32_t*>(parameters, 1);
-  auto* out = parameter<uint32_t*>(parameters, 2);
-  for (uint64_t i = 0; i < parameter<uint64_t>(parameters, 3); ++i) out[i] = a[i] + b[i];
-}
-
-// write_geometry(uint32_t* out): grid, block, cluster, shared bytes, programmatic.
-void write_geometry(const abi::LaunchConfig& config, void** parameters) {
-  auto* out = parameter<uint32_t*>(parameters, 0);
-  const uint32_t plain[] = {config.grid_x,  config.grid_y,  config.grid_z,      config.block_x,
-                            config.block_y, config.block_z, config.shared_bytes};
-  out = std::copy(std::begin(plain), std::end(plain), out);
-  uint32_t cluster[3] = {1, 1, 1}, programmatic = 0;
-  for (unsigned i = 0; i < config.attribute_count; ++i) {
-    const abi::LaunchAttribute& attribute = config.attributes[i];
-    if (attribute.id == abi::kAttributeClusterDimension) {
-      cluster[0] = attribute.value.cluster.x;
-      cluster[1] = attribute.value.cluster.y;
-      cluster[2] = attribute.value.cluster.z;
-    }
-    if (attribute.id == abi::kAttributeProgrammaticSerialization)
-      programmatic = static_cast<uint32_t>(attribute.value.programmatic_serialization_allowed);
-  }
-  out = std::copy(std::begin(cluster), std::end(cluster), out);
-  *out = programmatic;
-}
-
-const std::map<std::string, HostKernel>& kernels() {
-  static const std::map<std::string, HostKernel> all = {
-      {"fill_words", fill_words}, {"add_words", add_words}, {"write_geometry", write_geometry}};
-  return all;
-}
-
 struct FakeEvent {
   bool recorded = false, passed = false;
   uint64_t at_ns = 0;
@@ -78,7 +29,7 @@ struct FakeEvent {
 
 struct FakeFunction {
   std::string name;
-  HostKernel kernel = nullptr;
+  const fake_cuda::HostKernel* kernel = nullptr;
   int dynamic_shared = 48 << 10;
 };
 
@@ -87,8 +38,20 @@ struct FakeModule {
 };
 
 // An operation returns whether it could be done: a closed gate cannot.
+struct Operation {
+  std::function<bool()> run;
+  bool is_launch = false;
+  bool overtakes = false;  // A launch that does not wait for the launch ahead of it.
+};
+
 struct FakeStream {
-  std::deque<std::function<bool()>> queue;
+  std::deque<Operation> queue;
+  bool captures = false;
+  std::vector<Operation> captured;
+};
+
+struct FakeGraph {
+  std::vector<Operation> operations;
 };
 
 class Machine {
@@ -131,7 +94,13 @@ class Machine {
   }
 
   void pump(FakeStream& stream) {
-    while (!stream.queue.empty() && stream.queue.front()()) stream.queue.pop_front();
+    while (!stream.queue.empty()) {
+      if (stream.queue.size() > 1 && stream.queue[1].overtakes && stream.queue[0].is_launch &&
+          !stream.queue[0].overtakes)
+        std::swap(stream.queue[0], stream.queue[1]);
+      if (!stream.queue.front().run()) return;
+      stream.queue.pop_front();
+    }
   }
 
   bool holds(Address address, size_t bytes) const {
@@ -165,11 +134,19 @@ FakeStream& stream_of(abi::Stream stream) {
   return stream == nullptr ? null_stream : *reinterpret_cast<FakeStream*>(stream);
 }
 
-Result enqueue(abi::Stream stream, std::function<bool()> operation) {
+Result enqueue(abi::Stream stream, Operation operation) {
   FakeStream& queue = stream_of(stream);
+  if (queue.captures) {
+    queue.captured.push_back(std::move(operation));
+    return abi::kSuccess;
+  }
   queue.queue.push_back(std::move(operation));
   Machine::get().pump(queue);
   return Machine::get().dead;
+}
+
+Result enqueue(abi::Stream stream, std::function<bool()> run) {
+  return enqueue(stream, Operation{std::move(run)});
 }
 
 // A launch that never ends holds its stream as a closed gate does.
@@ -400,29 +377,45 @@ Result cuStreamWaitValue32_v2(abi::Stream stream, Address address, unsigned valu
     return static_cast<int32_t>(*word - value) >= 0;
   });
 }
-Result cuStreamBeginCapture_v2(abi::Stream, int) {
+Result cuStreamBeginCapture_v2(abi::Stream stream, int) {
   FAKE_ENTER("cuStreamBeginCapture_v2");
-  return 801;
+  if (stream_of(stream).captures) return abi::kInvalidValue;
+  stream_of(stream).captures = true;
+  return abi::kSuccess;
 }
-Result cuStreamEndCapture(abi::Stream, abi::Graph*) {
+Result cuStreamEndCapture(abi::Stream stream, abi::Graph* graph) {
   FAKE_ENTER("cuStreamEndCapture");
-  return 801;
+  FakeStream& recorded = stream_of(stream);
+  if (!recorded.captures) return abi::kInvalidValue;
+  recorded.captures = false;
+  *graph = reinterpret_cast<abi::Graph>(new FakeGraph{std::move(recorded.captured)});
+  recorded.captured.clear();
+  return abi::kSuccess;
 }
-Result cuGraphInstantiateWithFlags(abi::GraphExec*, abi::Graph, unsigned long long) {
+Result cuGraphInstantiateWithFlags(abi::GraphExec* exec, abi::Graph graph, unsigned long long) {
   FAKE_ENTER("cuGraphInstantiateWithFlags");
-  return 801;
+  *exec = reinterpret_cast<abi::GraphExec>(new FakeGraph(*reinterpret_cast<FakeGraph*>(graph)));
+  return abi::kSuccess;
 }
-Result cuGraphLaunch(abi::GraphExec, abi::Stream) {
+Result cuGraphUpload(abi::GraphExec, abi::Stream) {
+  FAKE_ENTER("cuGraphUpload");
+  return abi::kSuccess;
+}
+Result cuGraphLaunch(abi::GraphExec exec, abi::Stream stream) {
   FAKE_ENTER("cuGraphLaunch");
-  return 801;
+  for (const Operation& operation : reinterpret_cast<FakeGraph*>(exec)->operations)
+    if (const Result code = enqueue(stream, operation); code != abi::kSuccess) return code;
+  return abi::kSuccess;
 }
-Result cuGraphExecDestroy(abi::GraphExec) {
+Result cuGraphExecDestroy(abi::GraphExec exec) {
   FAKE_ENTER("cuGraphExecDestroy");
-  return 801;
+  delete reinterpret_cast<FakeGraph*>(exec);
+  return abi::kSuccess;
 }
-Result cuGraphDestroy(abi::Graph) {
+Result cuGraphDestroy(abi::Graph graph) {
   FAKE_ENTER("cuGraphDestroy");
-  return 801;
+  delete reinterpret_cast<FakeGraph*>(graph);
+  return abi::kSuccess;
 }
 Result cuEventCreate(abi::Event* event, unsigned) {
   FAKE_ENTER("cuEventCreate");
@@ -486,14 +479,21 @@ Result cuModuleLoadDataEx(abi::Module* module, const void* image, unsigned optio
   std::istringstream words(std::string(static_cast<const char*>(image)));
   std::string word;
   words >> word;
-  if (word != "fake") {
+  const bool is_ptx = word == ".version";
+  if (word != "fake" && !is_ptx) {
     say("ptxas: no fake code");
     return abi::kInvalidPtx;
   }
   auto* loaded = new FakeModule;
-  while (words >> word)
-    if (const auto found = kernels().find(word); found != kernels().end())
-      loaded->functions[word] = {word, found->second};
+  for (bool named = !is_ptx; words >> word; named = !is_ptx || word == ".entry")
+    if (named)
+      if (const auto* kernel = fake_cuda::find_kernel(word.substr(0, word.find('('))))
+        loaded->functions[kernel->name] = {kernel->name, kernel};
+  if (is_ptx && loaded->functions.empty()) {
+    say("ptxas: no fake code");
+    delete loaded;
+    return abi::kInvalidPtx;
+  }
   *module = reinterpret_cast<abi::Module>(loaded);
   return abi::kSuccess;
 }
@@ -517,11 +517,10 @@ Result cuFuncGetAttribute(int* value, int attribute, abi::Function) {
 }
 Result cuFuncGetParamInfo(abi::Function function, size_t index, size_t* offset, size_t* bytes) {
   FAKE_ENTER("cuFuncGetParamInfo");
-  const std::string& name = reinterpret_cast<FakeFunction*>(function)->name;
-  const size_t count = name == "write_geometry" ? 1 : name == "add_words" ? 4 : 3;
-  if (index >= count) return abi::kInvalidValue;
+  const auto& parameters = reinterpret_cast<FakeFunction*>(function)->kernel->parameter_bytes;
+  if (index >= parameters.size()) return abi::kInvalidValue;
   *offset = 8 * index;
-  *bytes = name == "fill_words" && index == 1 ? 4 : 8;
+  *bytes = parameters[index];
   return abi::kSuccess;
 }
 Result cuFuncSetAttribute(abi::Function function, int attribute, int value) {
@@ -548,24 +547,27 @@ Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function,
   const auto ns = machine.launch_ns.find(asked->name);
   const uint64_t takes = ns == machine.launch_ns.end() ? 1000 : ns->second;
   if (machine.hang == asked->name) return enqueue(config->stream, [] { return false; });
-  // Like a card, it reads the parameters now and the memory behind them later. No fake function has
-  // more than four parameters of eight bytes.
-  std::vector<uint64_t> values(4);
-  const int count = asked->name == "write_geometry" ? 1 : asked->name == "add_words" ? 4 : 3;
-  for (int i = 0; i < count; ++i) {
-    const bool word = asked->name == "fill_words" && i == 1;
-    std::memcpy(&values[static_cast<size_t>(i)], parameters[i], word ? 4 : 8);
-  }
+  // Like a card, it reads the parameters now and the memory behind them later.
+  const auto& sizes = asked->kernel->parameter_bytes;
+  std::vector<uint64_t> values(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) std::memcpy(&values[i], parameters[i], sizes[i]);
   std::vector<abi::LaunchAttribute> attributes(config->attributes,
                                                config->attributes + config->attribute_count);
-  return enqueue(config->stream,
-                 [config = *config, attributes, values, asked, takes, &machine]() mutable {
-                   config.attributes = attributes.data();
-                   void* pointers[] = {&values[0], &values[1], &values[2], &values[3]};
-                   asked->kernel(config, pointers);
-                   machine.now_ns += takes;
-                   return true;
-                 });
+  const bool dependent = std::ranges::any_of(attributes, [](const auto& attribute) {
+    return attribute.id == abi::kAttributeProgrammaticSerialization &&
+           attribute.value.programmatic_serialization_allowed != 0;
+  });
+  Operation launch;
+  launch.run = [config = *config, attributes, values, asked, takes, &machine]() mutable {
+    config.attributes = attributes.data();
+    std::vector<void*> pointers;
+    for (uint64_t& value : values) pointers.push_back(&value);
+    machine.now_ns += takes + asked->kernel->run(config, pointers.data());
+    return true;
+  };
+  launch.is_launch = true;
+  launch.overtakes = dependent && asked->name.ends_with("_no_wait");
+  return enqueue(config->stream, std::move(launch));
 }
 Result cuTensorMapEncodeTiled(abi::TensorMap* map, int type, uint32_t rank, void* address,
                               const uint64_t* sizes, const uint64_t*, const uint32_t* box,

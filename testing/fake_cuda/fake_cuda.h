@@ -4,8 +4,12 @@
 // of libcuda.so.1. Memory is the host's, launches call host functions by name, streams are queues
 // that wait at gates, and time is a clock of its own that only launches move.
 //
-// Device code is text: "fake" and the names of functions below, "fake fill_words add_words". A
-// function gets its parameters as cuLaunchKernelEx passes them.
+// Device code is text: "fake" and the names of functions in fake_kernels.cc, "fake fill_words
+// add_words", or PTX whose entries have such names: what the PTX says is not read. A function gets
+// its parameters as cuLaunchKernelEx passes them.
+//
+// A function whose name ends in "_no_wait" does not wait for what is ahead of it: launched
+// dependently it runs before the launch ahead of it, if that has not run yet (behind a gate).
 //
 // Programs find the control functions with dlsym; other processes are told through the environment:
 //   ASSAY_FAKE_CUDA="cards=2 fail=cuMemAlloc_v2:2:5 hang=fill_words"

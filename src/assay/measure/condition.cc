@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
+#include "assay/op/operation.h"
 
 namespace assay::measure {
 namespace {
@@ -15,9 +16,10 @@ using Names = std::array<std::pair<Enum, std::string_view>, N>;
 
 constexpr Names<Cache, 3> kCaches{
     {{Cache::cold_weights, "cold_weights"}, {Cache::cold, "cold"}, {Cache::warm, "warm"}}};
-constexpr Names<Spacing, 2> kSpacings{
-    {{Spacing::isolated, "isolated"}, {Spacing::back_to_back, "back_to_back"}}};
-constexpr Names<Launch, 1> kLaunches{{{Launch::plain, "plain"}}};
+constexpr Names<Spacing, 3> kSpacings{{{Spacing::isolated, "isolated"},
+                                       {Spacing::back_to_back, "back_to_back"},
+                                       {Spacing::chain, "chain"}}};
+constexpr Names<Launch, 2> kLaunches{{{Launch::plain, "plain"}, {Launch::graph, "graph"}}};
 constexpr Names<Preparation, 2> kPreparations{
     {{Preparation::none, "none"}, {Preparation::allowed, "allowed"}}};
 constexpr Names<DependentLaunch, 2> kDependentLaunches{
@@ -58,8 +60,9 @@ Result<DependentLaunch> parse_dependent_launch(std::string_view text) {
   return value_of(kDependentLaunches, "dependent launch", text);
 }
 
-Result<ConditionRequest> parse_condition(std::string_view text) {
+Result<ConditionRequest> parse_condition(std::string_view text, Place place) {
   ConditionRequest request;
+  request.place = place;
   while (!text.empty()) {
     const auto comma = text.find(',');
     const auto part = text.substr(0, comma);
@@ -72,14 +75,14 @@ Result<ConditionRequest> parse_condition(std::string_view text) {
       ASSAY_TRY(request.values.cache, value_of(kCaches, "condition, cache", value));
       request.has_cache = true;
     } else if (key == "spacing" && !request.has_spacing) {
-      if (value == "chain")
+      if (value == "chain" && place == Place::cpu)
         return fail(ErrorCode::invalid_input,
                     "condition, spacing: chain needs a GPU: on a CPU launches do not overlap; use "
                     "back_to_back or isolated");
       ASSAY_TRY(request.values.spacing, value_of(kSpacings, "condition, spacing", value));
       request.has_spacing = true;
     } else if (key == "launch" && !request.has_launch) {
-      if (value == "graph")
+      if (value == "graph" && place == Place::cpu)
         return fail(ErrorCode::invalid_input, "condition, launch: graph needs a GPU; use plain");
       ASSAY_TRY(request.values.launch, value_of(kLaunches, "condition, launch", value));
       request.has_launch = true;
@@ -101,9 +104,26 @@ Condition condition_for(const Problem& problem, const ConditionRequest& request)
   // Without a constant operand there are no weights to be cold: the honest name is `cold`.
   if (condition.cache == Cache::cold_weights && !problem.has_constant())
     condition.cache = Cache::cold;
-  if (request.has_spacing) condition.spacing = request.values.spacing;
+  if (request.has_spacing)
+    condition.spacing = request.values.spacing;
+  else if (request.place == Place::card && can_chain(problem))
+    condition.spacing = Spacing::chain;
   if (request.has_launch) condition.launch = request.values.launch;
   return condition;
+}
+
+bool can_chain(const Problem& problem) {
+  const auto operation = find_operation(problem.operation());
+  return operation && (*operation)->varied_operand(problem) < problem.operands().size();
+}
+
+Status check_condition(const Problem& problem, const ConditionRequest& request) {
+  if (!request.has_spacing || request.values.spacing != Spacing::chain || can_chain(problem))
+    return {};
+  return fail(ErrorCode::invalid_input,
+              "condition, spacing: {} cannot be measured in a chain: all of its operands are "
+              "constant, so no kernel ahead of it writes one; use back_to_back or isolated",
+              problem.name());
 }
 
 bool is_cold(const Operand& operand, const Condition& condition) {

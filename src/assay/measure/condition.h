@@ -17,8 +17,14 @@ enum class Cache : uint8_t {
   cold,          // Every operand cold.
   warm,          // One set of operands, used over and over.
 };
-enum class Spacing : uint8_t { isolated, back_to_back };  // A card adds chain.
-enum class Launch : uint8_t { plain };                    // A card adds graph.
+// chain: behind a kernel that writes the activations and ahead of one that reads the output, as in
+// a model; what those two take by themselves is subtracted (docs/method.md). chain and graph: on
+// cards.
+enum class Spacing : uint8_t { isolated, back_to_back, chain };
+enum class Launch : uint8_t { plain, graph };
+
+// Where launches can overlap, and where they cannot.
+enum class Place : uint8_t { cpu, card };
 
 struct Condition {
   Cache cache = Cache::cold_weights;
@@ -45,13 +51,22 @@ Result<Preparation> parse_preparation(std::string_view text);
 Result<DependentLaunch> parse_dependent_launch(std::string_view text);
 
 // What a user asked for, e.g. "cache=cold,spacing=isolated": parts left out take the problem's own
-// default (cold_weights where an operand is constant, else cold; back_to_back; plain).
+// default (cold_weights where an operand is constant, else cold; back_to_back, on a card chain
+// where there is an operand that a producer can write; plain).
 struct ConditionRequest {
   bool has_cache = false, has_spacing = false, has_launch = false;
   Condition values;
+  Place place = Place::cpu;
 };
-Result<ConditionRequest> parse_condition(std::string_view text);
+// ErrorCode::invalid_input, saying what would be right; what only a card can do is refused
+// elsewhere.
+Result<ConditionRequest> parse_condition(std::string_view text, Place place = Place::cpu);
 Condition condition_for(const Problem& problem, const ConditionRequest& request);
+
+// Whether a chain can be made: some operand varies from launch to launch.
+bool can_chain(const Problem& problem);
+// invalid_input where that problem cannot be measured as asked.
+Status check_condition(const Problem& problem, const ConditionRequest& request);
 
 // Whether launches must find that operand in no cache.
 bool is_cold(const Operand& operand, const Condition& condition);

@@ -38,14 +38,31 @@ TEST(Condition, PartsLeftOutTakeTheDefault) {
   EXPECT_EQ(condition, (Condition{Cache::cold_weights, Spacing::isolated, Launch::plain}));
 }
 
+TEST(Condition, ACardChainsUnlessItIsToldOtherwiseOrCannot) {
+  const auto request = parse_condition("", Place::card);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(condition_for(problem({"b"}), *request).spacing, Spacing::chain);
+  EXPECT_EQ(condition_for(problem({"a", "b"}), *request).spacing, Spacing::back_to_back);
+  EXPECT_TRUE(check_condition(problem({"a", "b"}), *request));
+  const auto asked = parse_condition("spacing=chain,launch=graph", Place::card);
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_TRUE(check_condition(problem({"b"}), *asked));
+  const Status refused = check_condition(problem({"a", "b"}), *asked);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_input);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("constant"));
+  EXPECT_EQ(condition_for(problem({"b"}), {}).spacing, Spacing::back_to_back);
+}
+
 TEST(Condition, EveryConditionSurvivesJson) {
   for (const Cache cache : {Cache::cold_weights, Cache::cold, Cache::warm})
-    for (const Spacing spacing : {Spacing::isolated, Spacing::back_to_back}) {
-      const Condition condition{cache, spacing, Launch::plain};
-      const auto back = condition_from_json(to_json(condition));
-      ASSERT_TRUE(back);
-      EXPECT_EQ(*back, condition);
-    }
+    for (const Spacing spacing : {Spacing::isolated, Spacing::back_to_back, Spacing::chain})
+      for (const Launch launch : {Launch::plain, Launch::graph}) {
+        const Condition condition{cache, spacing, launch};
+        const auto back = condition_from_json(to_json(condition));
+        ASSERT_TRUE(back);
+        EXPECT_EQ(*back, condition);
+      }
 }
 
 TEST(Condition, WhatIsWrongIsNamedWithWhatWouldBeRight) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/base/hash.h"
+#include "assay/stats/chain.h"
 #include "assay/stats/robust.h"
 #include "assay/stats/tie.h"
 
@@ -130,12 +131,19 @@ std::optional<PairVerdict> headline(Conclusion& out,
   return std::nullopt;
 }
 
-// Of clean bursts, per launch.
+// Of clean bursts, per launch; in a chain less a bare link of that process.
 void add_times(const ProcessSamples& process, std::string_view id, std::vector<double>& times_us) {
   const KernelSamples* samples = process.find(id);
   if (samples == nullptr) return;
-  for (const stats::Burst& burst : bursts_of(*samples)) {
-    if (burst.clean && burst.ns > 0) times_us.push_back(burst.ns * 1e-3);
+  const std::vector<stats::Burst> bursts = bursts_of(*samples);
+  double link_ns = 0;
+  if (process.bare_links) {
+    const auto time = stats::chain_time(bursts, bursts_of(*process.bare_links));
+    if (!time) return;
+    link_ns = time->link;
+  }
+  for (const stats::Burst& burst : bursts) {
+    if (burst.clean && burst.ns > link_ns) times_us.push_back((burst.ns - link_ns) * 1e-3);
   }
 }
 
@@ -158,7 +166,9 @@ std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> proce
       continue;
     }
     const std::vector<stats::Burst> one = bursts_of(*first), two = bursts_of(*second);
-    means.push_back(stats::process_mean(stats::pair_rounds(one, two, process.placement)));
+    means.push_back(process.bare_links
+                        ? stats::chain_mean(one, two, bursts_of(*process.bare_links))
+                        : stats::process_mean(stats::pair_rounds(one, two, process.placement)));
   }
   return means;
 }

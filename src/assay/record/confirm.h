@@ -31,6 +31,8 @@ struct ProcessSamples {
   std::vector<int> placement;           // By round: 0 .. placements - 1.
   std::vector<std::vector<int>> order;  // By round: indices into `kernels` in the order they ran.
   std::vector<KernelSamples> kernels;
+  // In a chain: links without a kernel, in the same rounds (stats/chain.h). Its id is empty.
+  std::optional<KernelSamples> bare_links;
 
   std::size_t rounds() const { return placement.size(); }
   const KernelSamples* find(std::string_view id) const;
@@ -61,7 +63,9 @@ struct Conclusion {
   std::optional<PairVerdict> headline;
   struct Time {
     std::string id;
-    double median_us = 0;  // Per launch, over all clean bursts: never a ratio's base.
+    // Per launch, over all clean bursts, in a chain less what a bare link takes: never a ratio's
+    // base.
+    double median_us = 0;
     bool operator==(const Time&) const = default;
   };
   std::vector<Time> times;

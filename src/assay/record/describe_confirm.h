@@ -52,12 +52,21 @@ void describe(A& a, T& samples) {
   a.required("placement", samples.placement, archive::kNotNegative);
   a("order", samples.order, archive::kNotNegative);
   a.required("kernels", samples.kernels);
+  // Absent where there is none: what is written of other samples, and its hash, stay as they were.
+  if constexpr (std::is_const_v<T>) {
+    if (samples.bare_links) a("bare_links", samples.bare_links);
+  } else {
+    a("bare_links", samples.bare_links);
+  }
 }
 
 inline Status check_process(const JsonField& field, const ProcessSamples& samples) {
   const auto bad = [&](std::string sentence) {
     return fail(field.error(ErrorCode::invalid_input, sentence));
   };
+  if (samples.bare_links && samples.bare_links->burst_ns.size() != samples.rounds())
+    return bad(fmt::format("bare_links has {} bursts, placement has {} rounds",
+                           samples.bare_links->burst_ns.size(), samples.rounds()));
   std::set<std::string_view> ids;
   for (const KernelSamples& kernel : samples.kernels) {
     if (!ids.insert(kernel.id).second) {

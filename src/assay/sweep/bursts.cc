@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
+#include "assay/stats/robust.h"
+#include "assay/sweep/problem_runner.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -14,6 +16,7 @@ constexpr double kOpenSeconds = 120;
 // The worker's total may exceed the parent's bracket by the resolution of two clock readings alone:
 // both read CLOCK_MONOTONIC.
 constexpr double kBracketSlackNs = 1000;
+constexpr size_t kNowhere = static_cast<size_t>(-1);
 }  // namespace
 
 bool Bursts::is_open(size_t candidate) const { return handles_.count(candidate) != 0; }
@@ -24,6 +27,7 @@ Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, 
   source_ = std::move(source);
   seed_ = seed;
   rounds_ = 0;
+  bare_ns_.clear();
   handles_.clear();
   return load_and_open(candidates);
 }
@@ -31,7 +35,8 @@ Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, 
 Status Bursts::load() {
   ASSAY_TRY(worker_, source_());
   ASSAY_TRY(const Message timer,
-            ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
+            ask(*worker_, {{"do", "timer"}, {"condition", measure::to_json(station_.condition)}},
+                kOpenSeconds, "reading the clock"));
   timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
             number_or(timer.json, "empty_burst_ns", 60)};
   ASSAY_TRY(instances_->load_into(*worker_, seed_));
@@ -86,6 +91,12 @@ Status Bursts::open_one(size_t index) {
   return {};
 }
 
+double Bursts::launch_ns(const Sample& sample) const {
+  constexpr double kLeastShare = 0.01;  // A link that hides its kernel leaves nothing to compare.
+  const double link = static_cast<double>(sample.ns) / sample.launches;
+  return bare_ns_.empty() ? link : std::max(link - stats::median(bare_ns_), kLeastShare * link);
+}
+
 Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::string& stage) {
   std::vector<size_t> order;
   for (const size_t candidate : who)
@@ -108,6 +119,9 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
 // Adds the bursts of `order`, made in one call, or makes the round incomplete.
 Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage,
                            Round& round) {
+  // Bare links stand anywhere in the round.
+  const bool chained = station_.condition.spacing == measure::Spacing::chain;
+  const size_t bare_at = chained ? static_cast<size_t>(random_() % (order.size() + 1)) : kNowhere;
   Json bursts = Json::array();
   double expected_ns = 0;
   for (const size_t index : order) {
@@ -115,6 +129,9 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
     bursts.push_back({handles_.at(index), candidate.launches});
     expected_ns += candidate.launch_ns * candidate.launches;
   }
+  if (chained)
+    bursts.insert(bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
+                  Json({ProblemRunner::kBareLinks, std::max(1, sets_ / 2)}));
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();
@@ -143,8 +160,8 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
   }
   const auto samples = json.find("bursts");
   bool well_formed =
-      samples != json.end() && samples->is_array() && samples->size() == order.size();
-  for (size_t i = 0; well_formed && i < order.size(); ++i) {
+      samples != json.end() && samples->is_array() && samples->size() == bursts.size();
+  for (size_t i = 0; well_formed && i < bursts.size(); ++i) {
     const Json& sample = (*samples)[i];
     well_formed = sample.is_array() && sample.size() == 4 && sample[0].is_number_integer() &&
                   sample[3].is_number_integer() && sample[0].get<int64_t>() > 0 &&
@@ -156,10 +173,18 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
   }
   double total = 0;
   std::vector<Sample> taken;
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Json& sample = (*samples)[i];
-    taken.push_back({order[i], sample[0].get<int64_t>(), sample[1] == 1, sample[3].get<int>()});
-    total += static_cast<double>(taken.back().ns);
+  std::optional<Sample> bare;
+  for (size_t i = 0; i < bursts.size(); ++i) {
+    const Json& json_sample = (*samples)[i];
+    const Sample sample{kNowhere, json_sample[0].get<int64_t>(), json_sample[1] == 1,
+                        json_sample[3].get<int>()};
+    total += static_cast<double>(sample.ns);
+    if (i == bare_at) {
+      bare = sample;
+      continue;
+    }
+    taken.push_back(sample);
+    taken.back().candidate = order[i - (i > bare_at ? 1 : 0)];
   }
   timed_ns_ += total;
   bursts_ += static_cast<int>(order.size());
@@ -170,6 +195,8 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
     return recover(order,
                    ending::Violation{"clock", "its times exceed the time that passed outside"});
   }
+  if (bare && bare->clean) bare_ns_.push_back(static_cast<double>(bare->ns) / bare->launches);
+  if (bare) round.bare = bare;
   round.samples.insert(round.samples.end(), taken.begin(), taken.end());
   return {};
 }

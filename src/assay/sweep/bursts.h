@@ -34,12 +34,16 @@ class Bursts {
   };
   struct Round {
     std::vector<Sample> samples;  // In the order that they ran; incomplete if something died.
+    std::optional<Sample> bare;   // In a chain: links without a kernel.
     bool complete = false;
   };
   // One burst of each candidate still open among `who`, in random order. A death ends the candidate
   // that was running, reopens the rest in a new worker, and gives an incomplete round. Where it
   // cannot be told who that was, nobody ends, and from then on each burst is a call of its own.
   Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
+
+  // Of one launch; in a chain less what bare links took so far. Above 0.
+  double launch_ns(const Sample& sample) const;
 
   // What the processor counts in `launches` launches of an open candidate. Nothing where the worker
   // did not survive it, or said what no worker says: a count is no claim, and ends nobody.
@@ -88,6 +92,7 @@ class Bursts {
   bool ran_users_ = false;
   int rounds_ = 0;  // Since open().
   measure::TimerFacts timer_;
+  std::vector<double> bare_ns_;  // Of one link, clean ones.
   double timed_ns_ = 0, wall_ns_ = 0;
   int bursts_ = 0;
 };

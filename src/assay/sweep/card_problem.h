@@ -1,7 +1,7 @@
 #pragma once
 
 // One problem inside a worker that owns a card: the host's story (worker_problem.h) in device
-// memory, timed between events behind a gate.
+// memory, timed between events behind a gate. card_problem.cc proves, card_bursts.cc times.
 
 #include <memory>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/op/operation.h"
 #include "assay/sweep/card_arena.h"
+#include "assay/sweep/card_chain.h"
 #include "assay/sweep/problem_runner.h"
 
 namespace assay::sweep {
@@ -47,7 +48,12 @@ class CardProblem final : public ProblemRunner {
   };
   struct Set {
     std::vector<void*> data;  // By operand; null for outputs.
+    void* staged = nullptr;   // In a chain: what a producer copies to the varied operand.
     uint64_t variation = 0;
+  };
+  struct Rotation {
+    int places = 0;  // Of constant operands: sets share them in turn.
+    int sets = 0;    // A multiple of it.
   };
   struct OpenKernel;
 
@@ -57,6 +63,12 @@ class CardProblem final : public ProblemRunner {
   Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
   Result<bool> holds(const void* data, std::span<const std::byte> expected);
   Status vary(Set& set, uint64_t seed);
+  Status vary_some(const std::vector<size_t>& order, uint64_t round_seed);
+  Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
+                     double launch_ns);
+  Rotation plan_rotation();
+  Status enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output);
+  Status enqueue(size_t s, OpenKernel* kernel, bool first);
 
   Problem problem_;
   const Operation& operation_;
@@ -71,7 +83,10 @@ class CardProblem final : public ProblemRunner {
   measure::Condition condition_;
   std::unique_ptr<CardArena> rotation_;
   std::vector<Set> sets_;
-  std::vector<std::byte> varied_;  // Scratch.
+  size_t places_ = 0;
+  std::unique_ptr<CardChain> chain_;         // Once something is chained.
+  std::unique_ptr<CardArena> bare_outputs_;  // What bare links read.
+  std::vector<std::byte> varied_;            // Scratch.
   size_t cursor_ = 0;
   bool launched_ = false;
   std::string cold_doubt_;

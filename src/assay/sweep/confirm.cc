@@ -49,6 +49,11 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
     kernel.launches = sample.launches;
     order.push_back(static_cast<int>(at));
   }
+  if (samples.bare_links) {
+    samples.bare_links->burst_ns.push_back(round.bare ? round.bare->ns : 0);
+    samples.bare_links->clean.push_back(round.bare && round.bare->clean ? 1 : 0);
+    if (round.bare) samples.bare_links->launches = round.bare->launches;
+  }
 }
 
 }  // namespace
@@ -151,6 +156,7 @@ Status Confirming::visit(double budget_seconds) {
   if (first) plan(budget_seconds, static_cast<double>(monotonic_ns() - start));
   ProcessSamples samples = empty_samples(field_, finalists_);
   samples.seed_commitment = instances.commitment();
+  if (station_.condition.spacing == measure::Spacing::chain) samples.bare_links.emplace();
   ASSAY_TRY(make_rounds(bursts, instances, samples));
   ASSAY_TRY(bursts.unload());
   ASSAY_TRY(samples.seed, instances.reveal());

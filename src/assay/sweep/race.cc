@@ -134,7 +134,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     for (const auto& sample : round.samples) {
       const auto at =
           static_cast<size_t>(std::ranges::find(entrants, sample.candidate) - entrants.begin());
-      const double ns = static_cast<double>(sample.ns) / sample.launches;
+      const double ns = bursts.launch_ns(sample);
       if (!first[at].clean || ns < first[at].ns) first[at] = {ns, true};
     }
     if (round.complete && (attempt >= 1 || spent()))
@@ -201,7 +201,7 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
     for (const auto& sample : round.samples) {
       const auto at =
           static_cast<size_t>(std::ranges::find(runners, sample.candidate) - runners.begin());
-      const double ns = static_cast<double>(sample.ns) / sample.launches;
+      const double ns = bursts.launch_ns(sample);
       row[at] = {ns, sample.clean};
       laps.add(at, ns, sample.clean);
       spoiled |= !sample.clean;

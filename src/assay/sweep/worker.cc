@@ -365,10 +365,12 @@ class Worker {
     return answer;
   }
 
-  Result<Answer> timer(Message&) {
+  Result<Answer> timer(Message& message) {
     measure::TimerFacts facts;
     if (card_ != nullptr) {
-      ASSAY_TRY(facts, measure_card_timer(*card_));
+      ASSAY_TRY(const Json* json, member(message.json, "condition"));
+      ASSAY_TRY(const auto condition, measure::condition_from_json(*json));
+      ASSAY_TRY(facts, measure_card_timer(*card_, condition.spacing));
     } else {
       facts = measure::measure_timer();
     }

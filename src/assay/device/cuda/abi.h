@@ -155,6 +155,7 @@ struct IpcMemory {
   X(capture_end, "cuStreamEndCapture", (Stream stream, Graph* graph))                             \
   X(graph_instantiate, "cuGraphInstantiateWithFlags",                                             \
     (GraphExec* exec, Graph graph, unsigned long long flags))                                     \
+  X(graph_upload, "cuGraphUpload", (GraphExec exec, Stream stream))                               \
   X(graph_launch, "cuGraphLaunch", (GraphExec exec, Stream stream))                               \
   X(graph_exec_destroy, "cuGraphExecDestroy", (GraphExec exec))                                   \
   X(graph_destroy, "cuGraphDestroy", (Graph graph))                                               \

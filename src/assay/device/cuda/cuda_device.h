@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -95,6 +96,27 @@ class Gate {
   uint32_t* word_ = nullptr;
   abi::Address address_ = 0;
   uint32_t turn_ = 0;
+};
+
+// Launches that the driver got to know beforehand, and makes with one call.
+class Graph {
+ public:
+  // What `enqueue` puts into the stream is recorded and does not run. The stream must be idle. On
+  // return the graph lies on the card: launching it uploads nothing more, so it may be launched
+  // behind a closed gate.
+  static Result<Graph> capture(std::shared_ptr<const Driver> driver, Stream& stream,
+                               const std::function<Status()>& enqueue);
+  Graph(Graph&& other) noexcept;
+  Graph& operator=(Graph&&) = delete;
+  ~Graph();
+
+  Status launch(Stream& stream) const;
+
+ private:
+  explicit Graph(std::shared_ptr<const Driver> driver) : driver_(std::move(driver)) {}
+  std::shared_ptr<const Driver> driver_;
+  abi::Graph graph_ = nullptr;
+  abi::GraphExec exec_ = nullptr;
 };
 
 class CudaDevice : public Device {

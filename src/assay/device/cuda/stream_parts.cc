@@ -1,4 +1,4 @@
-// Events and gates: what a harness puts between launches.
+// Events, gates and graphs: what a harness puts between launches.
 #include <atomic>
 #include <utility>
 
@@ -73,5 +73,42 @@ Status Gate::close(abi::Stream stream) {
 }
 
 void Gate::open() { std::atomic_ref(*word_).store(turn_, std::memory_order_release); }
+
+Result<Graph> Graph::capture(std::shared_ptr<const Driver> driver, Stream& stream,
+                             const std::function<Status()>& enqueue) {
+  Graph graph(std::move(driver));
+  const Driver& known = *graph.driver_;
+  const abi::EntryPoints& call = known.call();
+  const auto native = static_cast<abi::Stream>(stream.native());
+  ASSAY_TRY(known.check(call.capture_begin(native, abi::kCaptureThreadLocal),
+                        "beginning to record launches"));
+  const Status enqueued = enqueue();
+  // A stream that still records takes nothing else, so this comes first.
+  const Status ended =
+      known.check(call.capture_end(native, &graph.graph_), "recording launches as a graph");
+  if (!enqueued) return fail(enqueued.error());
+  ASSAY_TRY(ended);
+  ASSAY_TRY(
+      known.check(call.graph_instantiate(&graph.exec_, graph.graph_, 0), "preparing a graph"));
+  ASSAY_TRY(known.check(call.graph_upload(graph.exec_, native), "loading a graph"));
+  ASSAY_TRY(stream.synchronize());
+  return graph;
+}
+
+Graph::Graph(Graph&& other) noexcept
+    : driver_(other.driver_),
+      graph_(std::exchange(other.graph_, nullptr)),
+      exec_(std::exchange(other.exec_, nullptr)) {}
+
+Graph::~Graph() {
+  if (exec_ != nullptr) (void)driver_->call().graph_exec_destroy(exec_);
+  if (graph_ != nullptr) (void)driver_->call().graph_destroy(graph_);
+}
+
+Status Graph::launch(Stream& stream) const {
+  return driver_->check(
+      driver_->call().graph_launch(exec_, static_cast<abi::Stream>(stream.native())),
+      "launching a graph");
+}
 
 }  // namespace assay::cuda

@@ -1,0 +1,321 @@
+// Operand sets on a card, and bursts through them.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/random.h"
+#include "assay/sweep/card_open_kernel.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr int kLeastSets = 4;
+constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
+constexpr int kMostSets = 256;
+// Constants repeat within these sets, each time beside activations of their own: a burst has half
+// of them for its launches.
+constexpr int kWantedSets = 64;
+constexpr double kSetsBytes = 1 << 30;  // Of what does not repeat.
+// Each launch of a burst, and its lead-in, write an output of their own, as on the host
+// (worker_problem.cc). A burst has as many launches as fit here.
+constexpr size_t kOutputBytes = size_t{256} << 20;
+constexpr size_t kLeastOutputs = 2;
+constexpr size_t kWorkspaces = 4;
+// Varying an operand costs a copy from the host: above this, one set of a burst is varied.
+constexpr size_t kVariedEachLaunch = size_t{4} << 20;
+
+bool reads(const Operand& operand) { return operand.access != Access::write; }
+
+bool is_constant(const Operand& operand) { return operand.lifetime == Lifetime::constant; }
+
+}  // namespace
+
+// How many operand sets there are, and in how many places constants lie.
+CardProblem::Rotation CardProblem::plan_rotation() {
+  const auto operands = problem_.operands();
+  double cold_bytes = 0, set_bytes = 0, own_bytes = 0;
+  for (const Operand& operand : operands) {
+    const auto bytes = static_cast<double>(operand.span_bytes);
+    if (reads(operand)) set_bytes += bytes;
+    if (measure::is_cold(operand, condition_)) cold_bytes += bytes;
+    // In a chain a producer reads what it writes from somewhere.
+    if (!is_constant(operand))
+      own_bytes += condition_.spacing == measure::Spacing::chain ? 2 * bytes : bytes;
+  }
+  int places = kLeastSets;
+  if (cold_bytes > 0) {
+    const double wanted =
+        kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
+    const double room = static_cast<double>(device_.memory_bytes()) / 4 / set_bytes;
+    places = std::max(places, static_cast<int>(std::min({wanted + 1, room, double{kMostSets}})));
+    if (places < wanted)
+      cold_doubt_ = fmt::format("{} sets of operands are less than three times the cache", places);
+  }
+  places += places % 2;
+  const double room = kSetsBytes / std::max(own_bytes, 1.0);
+  const int sets = static_cast<int>(std::min(room, double{kWantedSets}));
+  return {places, std::max(1, sets / places) * places};
+}
+
+Status CardProblem::make_rotation(const measure::Condition& condition) {
+  if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
+  condition_ = condition;
+  if (condition.cache == measure::Cache::warm)
+    return fail(ErrorCode::unsupported, "cache=warm is not measured on a card");
+  const auto operands = problem_.operands();
+  const bool chained = condition.spacing == measure::Spacing::chain;
+  const size_t produced = operation_.varied_operand(problem_);
+  if (chained && produced >= operands.size())
+    return fail(ErrorCode::unsupported, "no operand varies: there is nothing to chain by");
+  cold_doubt_.clear();
+  const Rotation rotation = plan_rotation();
+  InputSet& source = instances_.front();
+  std::vector<size_t> sizes;
+  const auto each_piece = [&](const auto& visit) {
+    for (int s = 0; s < rotation.sets; ++s)
+      for (size_t i = 0; i < operands.size(); ++i)
+        if (source.index[i] != kNone && (s < rotation.places || !is_constant(operands[i])))
+          visit(static_cast<size_t>(s), i);
+  };
+  each_piece([&](size_t, size_t i) { sizes.push_back(source.arena.at(source.index[i]).bytes); });
+  if (chained)
+    sizes.insert(sizes.end(), static_cast<size_t>(rotation.sets),
+                 source.arena.at(source.index[produced]).bytes);
+  ASSAY_TRY(auto arena, CardArena::allocate(device_, sizes, next_seed()));
+  rotation_ = std::make_unique<CardArena>(std::move(arena));
+  sets_.assign(static_cast<size_t>(rotation.sets), Set{});
+  places_ = static_cast<size_t>(rotation.places);
+  size_t at = 0;
+  for (Set& set : sets_) set.data.assign(operands.size(), nullptr);
+  each_piece([&](size_t s, size_t i) { sets_[s].data[i] = rotation_->at(at++).data; });
+  for (size_t s = places_; s < sets_.size(); ++s)
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (source.index[i] != kNone && is_constant(operands[i]))
+        sets_[s].data[i] = sets_[s % places_].data[i];
+  for (Set& set : sets_)
+    if (chained) set.staged = rotation_->at(at++).data;
+  Status copied;
+  each_piece([&](size_t s, size_t i) {
+    if (copied) copied = device_.copy_in(sets_[s].data[i], source.host[i].bytes());
+  });
+  ASSAY_TRY(copied);
+  for (Set& set : sets_)
+    if (set.staged != nullptr)
+      ASSAY_TRY(device_.copy_in(set.staged, source.host[produced].bytes()));
+  if (chained) {
+    if (!chain_) {
+      ASSAY_TRY(chain_, CardChain::create(device_));
+    }
+    const std::vector<size_t> outputs(kLeastOutputs,
+                                      static_cast<size_t>(operands[output_].span_bytes));
+    ASSAY_TRY(auto bare, CardArena::allocate(device_, outputs, next_seed()));
+    bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
+    // Loads the code: behind a closed gate that would wait for ever.
+    ASSAY_TRY(enqueue_link(0, nullptr, bare_outputs_->at(0)));
+    ASSAY_TRY(stream_->synchronize());
+  }
+  const auto& driver = *device_.driver();
+  return driver.check(driver.call().reset_persisting_l2(), "resetting persisting cache lines");
+}
+
+Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Artifact& artifact) {
+  if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, kLeastOutputs});
+  Opened facts;
+  facts.workspace_bytes = kernel.workspace_bytes(problem_, 1);
+  const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
+  size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
+                           std::max(kLeastOutputs, sets_.size()));
+  while (sets_.size() % ring != 0) --ring;
+  opened->outputs = ring;
+  std::vector<size_t> sizes(ring, output_bytes);
+  sizes.insert(sizes.end(), kWorkspaces, facts.workspace_bytes);
+  ASSAY_TRY(auto buffers, CardArena::allocate(device_, sizes, next_seed()));
+  opened->buffers = std::make_unique<CardArena>(std::move(buffers));
+  opened->prepared = std::make_unique<CardPool>(device_);
+  std::vector<std::span<std::byte>> packed;  // By place of the constants.
+  for (size_t s = 0; s < sets_.size(); ++s) {
+    Arguments arguments{problem_, sets_[s].data};
+    arguments.data[output_] = opened->buffers->at(s % ring).data;
+    const CardArena::Piece& workspace = opened->buffers->at(ring + s % kWorkspaces);
+    ASSAY_TRY(Plan plan, kernel.plan({arguments,
+                                      artifact,
+                                      device_,
+                                      {static_cast<std::byte*>(workspace.data), workspace.bytes},
+                                      1,
+                                      opened->prepared.get(),
+                                      s < places_ ? std::span<std::byte>() : packed[s % places_]}));
+    if (s < places_) {
+      packed.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
+      facts.prepared_bytes = plan.prepared_bytes();
+      facts.prepare_seconds = plan.prepare_seconds();
+    }
+    opened->plans.push_back(std::move(plan));
+  }
+  // The driver loads a kernel's code at its first launch, and waits for the card meanwhile: behind
+  // a closed gate that would be for ever.
+  ASSAY_TRY(opened->plans.front().launch(*stream_));
+  ASSAY_TRY(stream_->synchronize());
+  facts.handle = static_cast<int>(open_.size());
+  open_.push_back(std::move(opened));
+  return facts;
+}
+
+void CardProblem::close(int handle) {
+  if (handle >= 0 && static_cast<size_t>(handle) < open_.size())
+    open_[static_cast<size_t>(handle)].reset();
+}
+
+Status CardProblem::vary(Set& set, uint64_t seed) {
+  const size_t operand = operation_.varied_operand(problem_);
+  if (operand >= set.data.size()) return {};  // Everything is constant.
+  const auto pristine = instances_.front().host[operand].bytes();
+  varied_.resize(pristine.size());
+  operation_.vary(problem_, seed, pristine, varied_);
+  set.variation = seed;
+  return device_.copy_in(set.staged != nullptr ? set.staged : set.data[operand], varied_);
+}
+
+// A kernel between a producer and a consumer; without a kernel, those two.
+Status CardProblem::enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output) {
+  const size_t produced = operation_.varied_operand(problem_);
+  const bool dependent = kernel != nullptr && kernel->kernel.metadata().dependent_launch();
+  ASSAY_TRY(chain_->produce(*stream_, sets_[s].data[produced], sets_[s].staged,
+                            static_cast<size_t>(problem_.operands()[produced].span_bytes)));
+  if (kernel != nullptr)
+    ASSAY_TRY(
+        kernel->plans[s].launch(*stream_, dependent ? Dependency::programmatic : Dependency::full));
+  return chain_->consume(*stream_, output.data, output.bytes, dependent);
+}
+
+// The launch with operand set s. first: nothing of its kind is right ahead of it.
+Status CardProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
+  if (condition_.spacing == measure::Spacing::chain)
+    return enqueue_link(s, kernel,
+                        kernel == nullptr ? bare_outputs_->at(s % bare_outputs_->count())
+                                          : kernel->buffers->at(s % kernel->outputs));
+  const bool dependent = !first && kernel->kernel.metadata().dependent_launch();
+  return kernel->plans[s].launch(*stream_, dependent ? Dependency::programmatic : Dependency::full);
+}
+
+Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t round_seed) {
+  OpenKernel* kernel = nullptr;
+  const bool bare = handle == kBareLinks && condition_.spacing == measure::Spacing::chain;
+  if (!bare) {
+    if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+        !open_[static_cast<size_t>(handle)])
+      return fail(ErrorCode::internal, "no open kernel {}", handle);
+    kernel = open_[static_cast<size_t>(handle)].get();
+  }
+  if (condition_.spacing == measure::Spacing::isolated) launches = 1;
+  const size_t outputs = kernel == nullptr ? sets_.size() : kernel->outputs;
+  launches = std::clamp(launches, 1,
+                        std::max(1, static_cast<int>(std::min(sets_.size() / 2, outputs - 1))));
+  std::vector<size_t> order;  // The lead-in's set comes first; it is not timed.
+  for (int l = 0; l <= launches; ++l)
+    order.push_back((cursor_ + static_cast<size_t>(l)) % sets_.size());
+  if (kernel != nullptr) {
+    ASSAY_TRY(vary_some(order, round_seed));
+    for (const size_t s : order) kernel->recent.add({s, sets_[s].variation});
+    cursor_ += order.size();
+    launched_ = true;
+  }
+
+  const auto timed = [&]() -> Status {
+    for (size_t l = 1; l < order.size(); ++l) ASSAY_TRY(enqueue(order[l], kernel, l == 1));
+    return {};
+  };
+  std::optional<cuda::Graph> graph;
+  if (condition_.launch == measure::Launch::graph) {
+    ASSAY_TRY(auto captured, cuda::Graph::capture(device_.driver(), *stream_, timed));
+    graph.emplace(std::move(captured));
+  }
+  const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
+  const int64_t before = monotonic_ns();
+  ASSAY_TRY(gate_->close(stream));
+  Status status = enqueue(order.front(), kernel, true);
+  if (status) status = start_->record(stream);
+  if (status) status = graph ? graph->launch(*stream_) : timed();
+  if (status) status = end_->record(stream);
+  gate_->open();
+  const Status ended = stream_->synchronize();
+  if (!status) return fail(std::move(status).error());
+  if (!ended) return fail(ended.error());
+  ASSAY_TRY(const double ns, end_->ns_since(*start_));
+  measure::Burst burst;
+  burst.launches = launches;
+  burst.ns = static_cast<int64_t>(std::llround(ns));
+  // A card's own time cannot be longer than the host's around it.
+  burst.clean = burst.ns > 0 && burst.ns <= monotonic_ns() - before;
+  return burst;
+}
+
+// Activations that no launch has seen, of each set or, where that costs much, of the first timed.
+Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_seed) {
+  const size_t operand = operation_.varied_operand(problem_);
+  const bool each =
+      operand < problem_.operands().size() &&
+      static_cast<size_t>(problem_.operands()[operand].span_bytes) <= kVariedEachLaunch;
+  const CounterRandom random{round_seed, cursor_};
+  for (size_t l = 0; l < order.size(); ++l)
+    if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
+  return {};
+}
+
+Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+      !open_[static_cast<size_t>(handle)])
+    return fail(ErrorCode::internal, "no open kernel {}", handle);
+  const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
+  const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
+  TimedOutput timed;
+  timed.variation = launch.variation;
+  ASSAY_TRY(const auto bytes, read(kernel.buffers->at(launch.set % kernel.outputs)));
+  ASSAY_TRY(timed.output, create_sealed_memfd("assay-output", bytes));
+  return timed;
+}
+
+bool CardProblem::inputs_intact() {
+  const auto operands = problem_.operands();
+  const size_t varied = operation_.varied_operand(problem_);
+  for (size_t s = 0; s < sets_.size(); ++s) {
+    const Set& set = sets_[s];
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (set.data[i] == nullptr || (s >= places_ && is_constant(operands[i]))) continue;
+      std::span<const std::byte> expected = instances_.front().host[i].bytes();
+      if (i == varied) {
+        varied_.resize(expected.size());
+        operation_.vary(problem_, set.variation, expected, varied_);
+        expected = varied_;
+      }
+      if (!holds(set.data[i], expected).value_or(false)) return false;
+    }
+  }
+  return true;
+}
+
+std::string CardProblem::find_trespass(int handle) {
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+      !open_[static_cast<size_t>(handle)])
+    return {};
+  OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  return kernel.buffers
+      ->find_trespass([&](size_t index) {
+        return std::string(index < kernel.outputs ? "the output" : "the workspace");
+      })
+      .value_or("the card could not be read");
+}
+
+std::string CardProblem::find_trespass_beside_inputs() {
+  if (!rotation_ || !launched_) return {};
+  launched_ = false;
+  return rotation_->find_trespass([](size_t) { return std::string("an input"); })
+      .value_or("the card could not be read");
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,100 @@
+#include "testing/fake_cuda/fake_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fake_cuda {
+namespace {
+
+namespace abi = assay::cuda::abi;
+
+template <class T>
+T parameter(void** parameters, int index) {
+  T value;
+  std::memcpy(&value, parameters[index], sizeof value);
+  return value;
+}
+
+// fill_words(uint32_t* to, uint32_t value, uint64_t words)
+uint64_t fill_words(const abi::LaunchConfig&, void** parameters) {
+  auto* to = parameter<uint32_t*>(parameters, 0);
+  std::fill_n(to, parameter<uint64_t>(parameters, 2), parameter<uint32_t>(parameters, 1));
+  return 0;
+}
+
+// add_words(const uint32_t* a, const uint32_t* b, uint32_t* out, uint64_t words)
+uint64_t add_words(const abi::LaunchConfig&, void** parameters) {
+  const auto* a = parameter<const uint32_t*>(parameters, 0);
+  const auto* b = parameter<const uint32_t*>(parameters, 1);
+  auto* out = parameter<uint32_t*>(parameters, 2);
+  for (uint64_t i = 0; i < parameter<uint64_t>(parameters, 3); ++i) out[i] = a[i] + b[i];
+  return 0;
+}
+
+// write_geometry(uint32_t* out): grid, block, cluster, shared bytes, programmatic.
+uint64_t write_geometry(const abi::LaunchConfig& config, void** parameters) {
+  auto* out = parameter<uint32_t*>(parameters, 0);
+  const uint32_t plain[] = {config.grid_x,  config.grid_y,  config.grid_z,      config.block_x,
+                            config.block_y, config.block_z, config.shared_bytes};
+  out = std::copy(std::begin(plain), std::end(plain), out);
+  uint32_t cluster[3] = {1, 1, 1}, programmatic = 0;
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    const abi::LaunchAttribute& attribute = config.attributes[i];
+    if (attribute.id == abi::kAttributeClusterDimension) {
+      cluster[0] = attribute.value.cluster.x;
+      cluster[1] = attribute.value.cluster.y;
+      cluster[2] = attribute.value.cluster.z;
+    }
+    if (attribute.id == abi::kAttributeProgrammaticSerialization)
+      programmatic = static_cast<uint32_t>(attribute.value.programmatic_serialization_allowed);
+  }
+  out = std::copy(std::begin(cluster), std::end(cluster), out);
+  *out = programmatic;
+  return 0;
+}
+
+// gemm(const float* a, const float* b, float* out, int64_t m, int64_t n, int64_t k): "tn", dense.
+uint64_t gemm(const abi::LaunchConfig&, void** parameters) {
+  const auto* a = parameter<const float*>(parameters, 0);
+  const auto* b = parameter<const float*>(parameters, 1);
+  auto* out = parameter<float*>(parameters, 2);
+  const auto m = parameter<int64_t>(parameters, 3), n = parameter<int64_t>(parameters, 4),
+             k = parameter<int64_t>(parameters, 5);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += double{a[i * k + p]} * b[j * k + p];
+      out[i * n + j] = static_cast<float>(sum);
+    }
+  }
+  return 0;
+}
+
+// The parameters of sweep/card_chain.cc.
+uint64_t produce(const abi::LaunchConfig&, void** parameters) {
+  auto* to = parameter<std::byte*>(parameters, 0);
+  std::copy_n(parameter<const std::byte*>(parameters, 1), parameter<uint64_t>(parameters, 2), to);
+  return parameter<uint64_t>(parameters, 5);
+}
+
+uint64_t consume(const abi::LaunchConfig&, void** parameters) {
+  const auto* from = parameter<const unsigned char*>(parameters, 0);
+  auto* digest = parameter<uint32_t*>(parameters, 2);
+  for (uint64_t i = 0; i < parameter<uint64_t>(parameters, 1); ++i)
+    *digest ^= uint32_t{from[i]} << 8 * (i % 4);
+  return 0;
+}
+
+}  // namespace
+
+const HostKernel* find_kernel(const std::string& name) {
+  static const std::vector<HostKernel> all = {
+      {"fill_words", {8, 4, 8}, fill_words},      {"add_words", {8, 8, 8, 8}, add_words},
+      {"write_geometry", {8}, write_geometry},    {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
+      {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm}, {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
+      {"assay_consume", {8, 8, 8}, consume}};
+  const auto found = std::ranges::find(all, name, &HostKernel::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace fake_cuda

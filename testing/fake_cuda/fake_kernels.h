@@ -1,0 +1,24 @@
+#pragma once
+
+// The functions that the fake driver's device code may name.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/device/cuda/abi.h"
+
+namespace fake_cuda {
+
+struct HostKernel {
+  std::string name;
+  std::vector<size_t> parameter_bytes;
+  // Returns what it takes besides its set time, in ns of the fake clock.
+  uint64_t (*run)(const assay::cuda::abi::LaunchConfig&, void** parameters);
+};
+
+// Null where there is none of that name.
+const HostKernel* find_kernel(const std::string& name);
+
+}  // namespace fake_cuda
