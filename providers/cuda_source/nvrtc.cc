@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/device/cuda/libraries.h"
 
@@ -48,6 +49,16 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(const ProviderSettings& setting
               "{}; install the CUDA toolkit, or nvidia-cuda-nvrtc from PyPI", reasons);
 }
 
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::shared() {
+  static std::mutex mutex;
+  static std::shared_ptr<const Nvrtc> opened;
+  const std::lock_guard lock(mutex);
+  if (!opened) {
+    ASSAY_TRY(opened, open({}));
+  }
+  return opened;
+}
+
 Status Nvrtc::load() {
   ASSAY_TRY(library_.load("nvrtcVersion", call_.version));
   ASSAY_TRY(library_.load("nvrtcGetErrorString", call_.error_string));
@@ -74,6 +85,11 @@ Status Nvrtc::load() {
 }
 
 std::string Nvrtc::version() const { return fmt::format("{}.{}", major_, minor_); }
+
+const std::string& Nvrtc::sha256() const {
+  std::call_once(hash_once_, [this] { sha256_ = sha256_of_file(path()).value_or(""); });
+  return sha256_;
+}
 
 std::string Nvrtc::log_of(Program program) const {
   size_t bytes = 0;

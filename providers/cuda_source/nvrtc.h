@@ -4,6 +4,7 @@
 // Source: NVRTC documentation, https://docs.nvidia.com/cuda/nvrtc/
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,12 @@ class Nvrtc {
   // settings["library"] alone where it is given; else the toolkit, Python's packages, the system.
   static std::vector<std::string> candidates(const ProviderSettings& settings);
   static Result<std::shared_ptr<const Nvrtc>> open(const ProviderSettings& settings);
+  // open({}), once for this process: what compiling uses.
+  static Result<std::shared_ptr<const Nvrtc>> shared();
 
   const std::string& path() const { return library_.path(); }
-  std::string version() const;  // "13.0"
+  std::string version() const;        // "13.0"
+  const std::string& sha256() const;  // Of the file, read once.
   // Folders with the toolkit's headers beside the library, where there are some: cuda_fp16.h ...
   const std::vector<std::string>& include_folders() const { return include_folders_; }
 
@@ -59,6 +63,8 @@ class Nvrtc {
   Table call_;
   int major_ = 0, minor_ = 0;
   std::vector<std::string> include_folders_;
+  mutable std::once_flag hash_once_;
+  mutable std::string sha256_;
 };
 
 }  // namespace assay::cuda_source

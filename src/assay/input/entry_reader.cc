@@ -15,7 +15,7 @@ std::string provider_of_extension(const std::filesystem::path& source) {
   const std::string extension = source.extension().string();
   if (is_plugin(source)) return "plugin";
   if (extension == ".cu") return "cuda_source";
-  if (extension == ".ptx") return "ptx";
+  if (extension == ".ptx" || extension == ".cubin") return "ptx";
   if (extension == ".py") return "triton";
   return "cpp_source";
 }

@@ -66,7 +66,7 @@ Result<Module::Function> Module::function(const std::string& name, size_t shared
     return fail(std::move(error));
   };
   constexpr size_t kWithoutAsking = 48 << 10;
-  if (shared_bytes > kWithoutAsking)
+  if (shared_bytes + static_cast<size_t>(function.static_shared_bytes) > kWithoutAsking)
     ASSAY_TRY(set(abi::kMostDynamicSharedBytes,
                   static_cast<int>(std::min<size_t>(shared_bytes, 1 << 30)),
                   fmt::format("asking for {} bytes of dynamic shared memory", shared_bytes)));

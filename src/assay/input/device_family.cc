@@ -1,0 +1,131 @@
+#include "assay/input/device_family.h"
+
+#include "assay/base/file.h"
+#include "assay/input/argument_values.h"
+
+namespace assay::input {
+namespace {
+
+constexpr size_t kMostImageBytes = size_t{256} << 20;
+
+Result<std::vector<Expression>> parse(const KernelEntry& entry,
+                                      const std::vector<std::string>& texts) {
+  std::vector<Expression> expressions;
+  for (const std::string& text : texts) {
+    auto expression = Expression::parse(text);
+    if (!expression)
+      return fail(ErrorCode::invalid_input, "{}: launch: {}", entry.origin,
+                  expression.error().message);
+    expressions.push_back(std::move(*expression));
+  }
+  return expressions;
+}
+
+Result<uint32_t> extent(const Expression& expression, const KernelMetadata& row,
+                        const Problem& problem) {
+  ASSAY_TRY(const int64_t value, EntryRows::evaluate(expression, row.design, problem));
+  if (value < 0 || value > 0x7fffffff)
+    return fail(ErrorCode::failed, "launch: '{}' is {}", expression.text(), value);
+  return static_cast<uint32_t>(value);
+}
+
+}  // namespace
+
+Result<DeviceFamily::Description> DeviceFamily::describe(const KernelEntry& entry) {
+  if (!entry.launch)
+    return fail(ErrorCode::invalid_input, "{}: there is no field launch", entry.origin);
+  if (!entry.prepare_entry.empty())
+    return fail(ErrorCode::unsupported, "{}: prepare: device code does not pack weights yet",
+                entry.origin);
+  Launch launch;
+  ASSAY_TRY(launch.grid, parse(entry, entry.launch->grid));
+  ASSAY_TRY(launch.block, parse(entry, entry.launch->block));
+  ASSAY_TRY(launch.cluster, parse(entry, entry.launch->cluster));
+  if (!entry.launch->shared_text.empty()) {
+    ASSAY_TRY(auto shared, parse(entry, {entry.launch->shared_text}));
+    launch.shared = std::move(shared.front());
+  }
+  ASSAY_TRY(auto rows, EntryRows::create(entry));
+  return Description{std::move(rows), std::move(launch)};
+}
+
+void DeviceFamily::do_enumerate(const Query& query, const MetadataSink& sink) const {
+  description_.rows.enumerate(query, [&](const KernelMetadata& row) {
+    const std::string why =
+        query.problem() == nullptr ? "" : launch_objection(row, *query.problem());
+    if (why.empty())
+      sink(row);
+    else
+      query.refuse(Reason::constraint, why);
+  });
+}
+
+Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& problem,
+                                   const Target& target) const {
+  Refusals refusals;
+  if (!target.arch.starts_with("sm_"))
+    refusals.add(Reason::target, "device code runs on a card");
+  else if (const std::string why = code_objection(target); !why.empty())
+    refusals.add(Reason::target, why);
+  if (const auto why = description_.rows.objection(row.design, problem))
+    refusals.add(why->reason, why->sentence);
+  if (const std::string why = launch_objection(row, problem); !why.empty())
+    refusals.add(Reason::constraint, why);
+  return refusals;
+}
+
+std::string DeviceFamily::launch_objection(const KernelMetadata& row,
+                                           const Problem& problem) const {
+  const auto geometry = geometry_of(row, problem);
+  return geometry ? device_code::objection(*geometry) : geometry.error().message;
+}
+
+Result<device_code::Geometry> DeviceFamily::geometry_of(const KernelMetadata& row,
+                                                        const Problem& problem) const {
+  device_code::Geometry geometry;
+  const auto fill = [&](const std::vector<Expression>& from,
+                        std::array<uint32_t, 3>& to) -> Status {
+    for (size_t i = 0; i < from.size(); ++i) {
+      ASSAY_TRY(to[i], extent(from[i], row, problem));
+    }
+    return {};
+  };
+  const Launch& launch = description_.launch;
+  ASSAY_TRY(fill(launch.grid, geometry.grid));
+  ASSAY_TRY(fill(launch.block, geometry.block));
+  ASSAY_TRY(fill(launch.cluster, geometry.cluster));
+  if (launch.shared) {
+    ASSAY_TRY(geometry.shared_bytes, extent(*launch.shared, row, problem));
+  }
+  return geometry;
+}
+
+size_t DeviceFamily::do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
+                                        int threads) const {
+  return description_.rows.workspace_bytes(row.design, problem, threads);
+}
+
+Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
+                             std::vector<Step>& steps) const {
+  const Json& facts = binding.artifact.facts;
+  const auto symbol = facts.is_object() ? facts.find("symbol") : facts.end();
+  if (symbol == facts.end() || !symbol->is_string())
+    return fail(ErrorCode::failed, "the artifact names no function");
+  ASSAY_TRY(const std::string image, read_file(binding.artifact.file.string(), kMostImageBytes));
+  ASSAY_TRY(const device_code::Geometry geometry, geometry_of(row, binding.problem));
+  ASSAY_TRY(const auto values,
+            argument_values({entry(), row, binding.problem, binding.threads,
+                             do_workspace_bytes(row, binding.problem, binding.threads)},
+                            entry().args));
+  // A string ends in a NUL, which PTX has to.
+  const bool text = !image.starts_with(
+      "\x7f"
+      "ELF");
+  const std::span bytes(image.data(), image.size() + (text ? 1 : 0));
+  ASSAY_TRY(auto step, device_code::bind(binding.device, std::as_bytes(bytes),
+                                         symbol->get<std::string>(), geometry, values));
+  steps.push_back(std::move(step));
+  return {};
+}
+
+}  // namespace assay::input

@@ -1,0 +1,59 @@
+#pragma once
+
+// A described kernel of device code as a family: its rows, its launch geometry, how it is bound.
+// A provider adds where the code comes from. An artifact's file is an image that a driver loads (a
+// cubin, or PTX), and its fact "symbol" the function in it.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assay/input/entry_rows.h"
+#include "assay/kernel/device_code/bind.h"
+#include "assay/kernel/family.h"
+
+namespace assay::input {
+
+class DeviceFamily : public Family {
+ public:
+  // The expressions of an entry's `launch`.
+  struct Launch {
+    std::vector<Expression> grid, block, cluster;
+    std::optional<Expression> shared;
+  };
+  struct Description {
+    EntryRows rows;
+    Launch launch;
+  };
+  // Errors (invalid_input or unsupported, prefixed by entry.origin): no field launch, an expression
+  // that cannot be parsed, what device code cannot do.
+  static Result<Description> describe(const KernelEntry& entry);
+
+  explicit DeviceFamily(Description description) : description_(std::move(description)) {}
+
+  std::string_view name() const override { return entry().name; }
+
+ protected:
+  const KernelEntry& entry() const { return description_.rows.entry(); }
+
+ private:
+  // Why the code cannot run on a card of this architecture; empty where it can.
+  virtual std::string code_objection(const Target&) const { return {}; }
+
+  void do_enumerate(const Query& query, const MetadataSink& sink) const final;
+  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
+                       const Target& target) const final;
+  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
+                            int threads) const final;
+  Status do_bind(const KernelMetadata& row, const Binding& binding,
+                 std::vector<Step>& steps) const final;
+
+  std::string launch_objection(const KernelMetadata& row, const Problem& problem) const;
+  Result<device_code::Geometry> geometry_of(const KernelMetadata& row,
+                                            const Problem& problem) const;
+
+  Description description_;
+};
+
+}  // namespace assay::input
