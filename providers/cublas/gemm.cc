@@ -1,0 +1,112 @@
+#include "gemm.h"
+
+#include "call.h"
+
+namespace assay::cublas {
+namespace {
+
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // What the library recommends for Hopper.
+
+bool is_card(const Target& target) { return target.arch.starts_with("sm_"); }
+
+std::shared_ptr<const KernelTraits> traits() {
+  ProblemRule rule;
+  const std::vector<DType> in = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8};
+  const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s32};
+  rule.operands = {
+      {.role = "a", .dtypes = in}, {.role = "b", .dtypes = in}, {.role = "out", .dtypes = out}};
+  rule.scalars = true;
+  KernelTraits traits;
+  traits.name = "gemm_ex";
+  traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
+  return std::make_shared<const KernelTraits>(std::move(traits));
+}
+
+struct Bound {
+  Call call;
+  int a = 0, b = 0, out = 0, workspace = 0;  // Places in the plan's data.
+
+  static int launch(const void* state, void* const* data, void* stream) {
+    const Bound& bound = *static_cast<const Bound*>(state);
+    return bound.call.enqueue(data[bound.a], data[bound.b], data[bound.out], data[bound.workspace],
+                              kWorkspaceBytes, stream);
+  }
+};
+
+class GemmFamily final : public Family {
+ public:
+  explicit GemmFamily(std::shared_ptr<const Api> api) : api_(std::move(api)), traits_(traits()) {}
+
+  std::string_view name() const override { return "gemm"; }
+
+ private:
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    if (query.target() != nullptr && !is_card(*query.target())) {
+      query.refuse(Reason::target, "cuBLAS runs on cards, and the target is none");
+      return;
+    }
+    if (!query.admits(*traits_->rule, 1)) return;
+    if (query.problem() != nullptr) {
+      const auto view = gemm::view(*query.problem());
+      if (!view) return query.refuse(Reason::other, view.error().message);
+      if (const Refusals refusals = objections(*view); !refusals.empty())
+        return query.refuse(refusals.begin()->reason, refusals.begin()->sentence);
+    }
+    sink(KernelMetadata(traits_, {}));
+  }
+
+  Refusals do_supports(const KernelMetadata&, const Problem& problem,
+                       const Target& target) const override {
+    Refusals refusals;
+    const auto view = gemm::view(problem);
+    if (view)
+      refusals = objections(*view);
+    else
+      refusals.add(Reason::other, view.error().message);
+    if (!is_card(target)) refusals.add(Reason::target, "cuBLAS runs on cards");
+    return refusals;
+  }
+
+  Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
+                              const CompileContext&) const override {
+    return Artifact::without_bytes({{"library", "cublas"},
+                                    {"version", api_->version()},
+                                    {"path", api_->path()},
+                                    {"sha256", api_->sha256()},
+                                    {"algorithm", "the library's choice"}});
+  }
+
+  size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int) const override {
+    return kWorkspaceBytes;
+  }
+
+  Status do_bind(const KernelMetadata&, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));
+    if (const Refusals refusals = objections(view); !refusals.empty())
+      return fail(ErrorCode::unsupported, "{}", refusals.begin()->sentence);
+    ASSAY_TRY(const Handle handle, api_->handle());
+    auto bound = std::make_shared<Bound>(Bound{Call(api_, handle, view)});
+    const auto operands = binding.problem.operands();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const int place = static_cast<int>(i);
+      if (operands[i].role == "a") bound->a = place;
+      if (operands[i].role == "b") bound->b = place;
+      if (operands[i].role == "out") bound->out = place;
+    }
+    bound->workspace = static_cast<int>(operands.size());
+    steps.push_back(StreamStep{&Bound::launch, std::move(bound)});
+    return {};
+  }
+
+  std::shared_ptr<const Api> api_;
+  std::shared_ptr<const KernelTraits> traits_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Family> make_gemm_family(std::shared_ptr<const Api> api) {
+  return std::make_shared<GemmFamily>(std::move(api));
+}
+
+}  // namespace assay::cublas
