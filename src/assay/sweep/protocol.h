@@ -11,7 +11,9 @@
 //           here. A row of one that is not here yet brings it.
 //           conform   check, problem                                -> faults, looked_at, ran,
 //           refusals discover  problem, filter, providers                   -> rows (metadata,
-//           role), refusals compile   problem, row                                 -> artifact load
+//           role), refusals compile   problem, row                                 -> artifact
+//           prebuild  problem, rows                                -> seconds of each; cached
+//           load
 //           problem, instances + fds                     -> {} prove     row, artifact, instances
 //           -> per instance facts + fds rotate    condition                                    ->
 //           sets open      row, artifact                                -> handle, bytes round

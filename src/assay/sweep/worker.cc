@@ -1,14 +1,17 @@
 #include "assay/sweep/worker.h"
 
 #include <algorithm>
+#include <atomic>
 #include <fcntl.h>
 #include <map>
 #include <optional>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "assay/base/clock.h"
 #include "assay/base/fd.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/device/cuda/cuda_device.h"
@@ -37,24 +40,17 @@ class Worker {
 
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
-    static const std::map<std::string_view, Method> kMethods = {{"init", &Worker::init},
-                                                                {"discover", &Worker::discover},
-                                                                {"compile", &Worker::compile},
-                                                                {"bring", &Worker::bring_file},
-                                                                {"export", &Worker::export_source},
-                                                                {"conform", &Worker::conform},
-                                                                {"load", &Worker::load},
-                                                                {"prove", &Worker::prove},
-                                                                {"rotate", &Worker::rotate},
-                                                                {"open", &Worker::open},
-                                                                {"round", &Worker::round},
-                                                                {"collect", &Worker::collect},
-                                                                {"close", &Worker::close},
-                                                                {"unload", &Worker::unload},
-                                                                {"timer", &Worker::timer},
-                                                                {"intact", &Worker::intact},
-                                                                {"ceilings", &Worker::ceilings},
-                                                                {"count", &Worker::count}};
+    static const std::map<std::string_view, Method> kMethods = {
+        {"init", &Worker::init},        {"discover", &Worker::discover},
+        {"compile", &Worker::compile},  {"prebuild", &Worker::prebuild},
+        {"bring", &Worker::bring_file}, {"export", &Worker::export_source},
+        {"conform", &Worker::conform},  {"load", &Worker::load},
+        {"prove", &Worker::prove},      {"rotate", &Worker::rotate},
+        {"open", &Worker::open},        {"round", &Worker::round},
+        {"collect", &Worker::collect},  {"close", &Worker::close},
+        {"unload", &Worker::unload},    {"timer", &Worker::timer},
+        {"intact", &Worker::intact},    {"ceilings", &Worker::ceilings},
+        {"count", &Worker::count}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -169,6 +165,32 @@ class Worker {
     ASSAY_TRY(const Artifact artifact, kernel.compile(problem, device_->target(), context_));
     Answer answer;
     answer.json["artifact"] = artifact.to_json();
+    return answer;
+  }
+
+  // Into the cache, on all cores. Nothing is said of what fails: compile says it.
+  Result<Answer> prebuild(Message& message) {
+    ASSAY_TRY(const Problem problem, problem_from(message.json));
+    ASSAY_TRY(const Json* rows, member(message.json, "rows"));
+    std::vector<Result<Kernel>> kernels;
+    for (const Json& row : *rows) kernels.push_back(kernels_.find(row));
+    std::vector<double> seconds(kernels.size());
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+      for (size_t i; (i = next.fetch_add(1)) < kernels.size();) {
+        if (!kernels[i]) continue;
+        const int64_t start = monotonic_ns();
+        (void)kernels[i]->compile(problem, device_->target(), context_);
+        seconds[i] = static_cast<double>(monotonic_ns() - start) * 1e-9;
+      }
+    };
+    const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    std::vector<std::jthread> threads;
+    for (size_t i = 1; i < std::min(cores, kernels.size()); ++i) threads.emplace_back(work);
+    work();
+    threads.clear();
+    Answer answer;
+    answer.json["seconds"] = seconds;
     return answer;
   }
 
