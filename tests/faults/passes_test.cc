@@ -1,0 +1,48 @@
+// How a sweep's confirmations follow one another, by what its journal says.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "testing/assay_program.h"
+
+namespace assay {
+namespace {
+
+using testing::AssayProgram;
+
+TEST(PassesTest, EachProcessVisitsEveryProblemBeforeTheNextOne) {
+  constexpr size_t kProcesses = 4;
+  const AssayProgram assay;
+  const auto finished = assay.run(
+      {"sweep", "--shape", "m=4|8|12,n=16,k=9,dtype=f32,layout=tt", "--provider", "cpp_source",
+       "--kernels", AssayProgram::source("tests/faults/candidates/good.cc"),
+       AssayProgram::source("tests/faults/candidates/steady.cc"), "--threads", "1", "--budget",
+       "1s", "--processes", fmt::to_string(kProcesses), "--output-dir", "run"});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  // The referee commits to a seed for each process: whose turn it is.
+  std::vector<std::string> turns;
+  std::set<std::string> raced;
+  const auto journal = testing::read_journal(assay.file("run"));
+  for (const Json& line : journal.lines) {
+    const std::string kind = line.value("line", std::string());
+    if (kind == "raced") raced.insert(line.at("problem").get<std::string>());
+    if (kind == "problem") break;
+    if (kind == "commit" && raced.size() == 3)
+      turns.push_back(line.at("problem").get<std::string>());
+  }
+  ASSERT_EQ(raced.size(), 3u);
+  // First the inputs that all processes' derive from, then pass by pass.
+  ASSERT_GE(turns.size(), 3 * (kProcesses + 1));
+  for (size_t pass = 0; pass <= kProcesses; ++pass) {
+    const auto begin = turns.begin() + static_cast<std::ptrdiff_t>(3 * pass);
+    EXPECT_EQ(std::set<std::string>(begin, begin + 3).size(), 3u) << "in pass " << pass;
+  }
+}
+
+}  // namespace
+}  // namespace assay
