@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized bench bench-native bench-regret deb format clean
+.PHONY: help build sweep wheel test test-sanitized bench bench-native bench-regret bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -13,6 +13,7 @@ help:
 	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
+	@echo 'make bench-gpu PART=same   the same on a card: same, sensitivity or host'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, and on two threads'
 	@echo 'make format  let clang-format 14 decide'
@@ -58,6 +59,13 @@ bench-regret:
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay_bench
 	$(release)/assay_bench --only regret --output $(release)/assay_bench_regret.json
+
+# PART=same|sensitivity|host, on the card that ASSAY_DEVICE names; empty: all of them.
+bench-gpu:
+	@scripts/install-dependencies build bench
+	cmake --preset release -D ASSAY_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target assay_bench
+	$(release)/assay_bench --only $(addprefix gpu_,$(subst same,same_m1 same_m16 same_large,$(or $(PART),same sensitivity host))) --output $(release)/assay_bench_gpu.json
 
 deb:
 	@scripts/install-dependencies build

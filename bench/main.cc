@@ -36,7 +36,7 @@ struct Entry {
   Measurement measure;
   bool by_name_alone = false;  // Not where --only says nothing.
 };
-constexpr std::array<Entry, 14> kEntries = {{{"discovery", measure_discovery},
+constexpr std::array<Entry, 19> kEntries = {{{"discovery", measure_discovery},
                                              {"launch", measure_launch},
                                              {"orchestration", measure_orchestration},
                                              {"same", measure_same},
@@ -49,7 +49,12 @@ constexpr std::array<Entry, 14> kEntries = {{{"discovery", measure_discovery},
                                              {"table", measure_table},
                                              {"startup", measure_startup},
                                              {"python", measure_python},
-                                             {"regret", measure_regret, true}}};
+                                             {"regret", measure_regret, true},
+                                             {"gpu_same_m1", measure_gpu_same_m1, true},
+                                             {"gpu_same_m16", measure_gpu_same_m16, true},
+                                             {"gpu_same_large", measure_gpu_same_large, true},
+                                             {"gpu_sensitivity", measure_gpu_sensitivity, true},
+                                             {"gpu_host", measure_gpu_host, true}}};
 
 // A worker's catalog, with the in-process family that its environment names.
 int be_worker() {

@@ -47,6 +47,12 @@ Result<std::vector<Row>> measure_startup(const Context& context);
 Result<std::vector<Row>> measure_regret(const Context& context);
 Result<std::vector<Row>> measure_native_table(const Context& context);
 Result<std::vector<Row>> measure_native_threads(const Context& context);
+// On a card, `make bench-gpu`.
+Result<std::vector<Row>> measure_gpu_same_m1(const Context& context);
+Result<std::vector<Row>> measure_gpu_same_m16(const Context& context);
+Result<std::vector<Row>> measure_gpu_same_large(const Context& context);
+Result<std::vector<Row>> measure_gpu_sensitivity(const Context& context);
+Result<std::vector<Row>> measure_gpu_host(const Context& context);
 Result<std::vector<Row>> measure_python(const Context& context);
 
 }  // namespace assay::bench

@@ -85,14 +85,32 @@ uint64_t consume(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
+// assay_peak_*(uint32_t steps, uint64_t nowhere)
+uint64_t peak(const abi::LaunchConfig&, void** parameters) {
+  return uint64_t{100} * parameter<uint32_t>(parameters, 0);
+}
+
+// assay_read and assay_copy(to, from, bytes): two bytes a nanosecond.
+uint64_t move(const abi::LaunchConfig&, void** parameters) {
+  return parameter<uint64_t>(parameters, 2) / 2;
+}
+
 }  // namespace
 
 const HostKernel* find_kernel(const std::string& name) {
-  static const std::vector<HostKernel> all = {
-      {"fill_words", {8, 4, 8}, fill_words},      {"add_words", {8, 8, 8, 8}, add_words},
-      {"write_geometry", {8}, write_geometry},    {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
-      {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm}, {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
-      {"assay_consume", {8, 8, 8}, consume}};
+  static const std::vector<HostKernel> all = {{"fill_words", {8, 4, 8}, fill_words},
+                                              {"add_words", {8, 8, 8, 8}, add_words},
+                                              {"write_geometry", {8}, write_geometry},
+                                              {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
+                                              {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm},
+                                              {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
+                                              {"assay_consume", {8, 8, 8}, consume},
+                                              {"assay_read", {8, 8, 8}, move},
+                                              {"assay_copy", {8, 8, 8}, move},
+                                              {"assay_peak_f16", {4, 8}, peak},
+                                              {"assay_peak_bf16", {4, 8}, peak},
+                                              {"assay_peak_f32", {4, 8}, peak},
+                                              {"assay_peak_f64", {4, 8}, peak}};
   const auto found = std::ranges::find(all, name, &HostKernel::name);
   return found == all.end() ? nullptr : &*found;
 }

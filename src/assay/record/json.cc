@@ -4,6 +4,7 @@
 
 #include "assay/base/text.h"
 #include "assay/record/archive.h"
+#include "assay/record/describe_card_window.h"
 #include "assay/record/describe_confirm.h"
 #include "assay/record/describe_environment.h"
 #include "assay/record/describe_outcome.h"
@@ -71,6 +72,11 @@ void describe(A& a, T& problem) {
   a("no_winner", problem.no_winner);
   a("findings", problem.findings);
   a("counts", problem.counts);
+  if constexpr (std::is_const_v<T>) {
+    if (problem.card) a("card", problem.card);
+  } else {
+    a("card", problem.card);
+  }
 }
 
 namespace {
@@ -99,6 +105,10 @@ Status check_ids(const JsonField& field, const ProblemRecord& problem) {
     check(confirmation.baseline, "baseline");
     for (const ProcessSamples& process : confirmation.processes) {
       for (const KernelSamples& kernel : process.kernels) check(kernel.id, "processes");
+      // What is subtracted decides the words.
+      if (status && process.bare_links.has_value() != (problem.condition.spacing == "chain"))
+        status = fail(field.error(ErrorCode::invalid_input,
+                                  "processes: bare_links are there in a chain, and only there"));
     }
     const Conclusion& conclusion = confirmation.conclusion;
     check(conclusion.winner, "winner");
@@ -234,6 +244,7 @@ Json to_json(const ProcessSamples& samples) { return archive::write_any(samples)
 Json to_json(const Confirmation& confirmation) { return archive::write_any(confirmation); }
 Json to_json(const RaceRecord& race) { return archive::write_any(race); }
 Json to_json(const ProblemRecord& problem) { return archive::write_any(problem); }
+Json to_json(const CardWindow& window) { return archive::write_any(window); }
 Json to_json(const stats::Verdict& verdict) { return archive::write_any(verdict); }
 Json to_json(const ModelTime& time) { return archive::write_any(time); }
 Json to_json(const RunRecord& record) {
@@ -261,6 +272,7 @@ Result<KernelOutcome> read_kernel_outcome(const JsonField& field) {
   return read_one<KernelOutcome>(field);
 }
 Result<RaceRecord> read_race_record(const JsonField& field) { return read_one<RaceRecord>(field); }
+Result<CardWindow> read_card_window(const JsonField& field) { return read_one<CardWindow>(field); }
 Result<ProcessSamples> read_process_samples(const JsonField& field) {
   return read_one<ProcessSamples>(field);
 }

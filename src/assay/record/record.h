@@ -12,6 +12,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/record/card_window.h"
 #include "assay/record/confirm.h"
 #include "assay/record/environment.h"
 #include "assay/record/outcome.h"
@@ -104,6 +105,7 @@ struct ProblemRecord {
   std::string no_winner;                      // Why there is none; empty where there is one.
   std::vector<Finding> findings;              // On all that was timed: "cache_unproven".
   std::map<std::string, EventCounts> counts;  // By kernel id, where events were asked for.
+  std::optional<CardWindow> card;             // On a card: its state from the race to the end.
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {
@@ -174,6 +176,7 @@ ProblemRecord headline_of(ProblemRecord problem);
 std::vector<ModelTime> model_times(const RunRecord& record);
 
 Json to_json(const Environment& environment);
+Json to_json(const CardWindow& window);
 Json to_json(const KernelOutcome& outcome);
 Json to_json(const ProcessSamples& samples);
 Json to_json(const Confirmation& confirmation);
@@ -192,6 +195,7 @@ Json head_json(const ProblemRecord& problem);
 // what verdicts are made from must be there; the rest defaults.
 Result<RunRecord> read_record(const JsonDocument& document);
 Result<Environment> read_environment(const JsonField& field);
+Result<CardWindow> read_card_window(const JsonField& field);
 Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
 Result<RaceRecord> read_race_record(const JsonField& field);
 Result<ProcessSamples> read_process_samples(const JsonField& field);

@@ -34,8 +34,15 @@ bool is_constant(const Operand& operand) { return operand.lifetime == Lifetime::
 
 }  // namespace
 
-// How many operand sets there are, and in how many places constants lie.
+// Whether sets beyond the first `places_` have it where those have it.
+bool CardProblem::is_shared(const Operand& operand) const {
+  return is_constant(operand) || condition_.cache == measure::Cache::warm;
+}
+
+// How many operand sets there are, and in how many places shared operands lie.
 CardProblem::Rotation CardProblem::plan_rotation() {
+  // One set of operands, over and over, with outputs of their own.
+  if (condition_.cache == measure::Cache::warm) return {1, kWantedSets};
   const auto operands = problem_.operands();
   double cold_bytes = 0, set_bytes = 0, own_bytes = 0;
   for (const Operand& operand : operands) {
@@ -64,8 +71,6 @@ CardProblem::Rotation CardProblem::plan_rotation() {
 Status CardProblem::make_rotation(const measure::Condition& condition) {
   if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
   condition_ = condition;
-  if (condition.cache == measure::Cache::warm)
-    return fail(ErrorCode::unsupported, "cache=warm is not measured on a card");
   const auto operands = problem_.operands();
   const bool chained = condition.spacing == measure::Spacing::chain;
   const size_t produced = operation_.varied_operand(problem_);
@@ -78,13 +83,13 @@ Status CardProblem::make_rotation(const measure::Condition& condition) {
   const auto each_piece = [&](const auto& visit) {
     for (int s = 0; s < rotation.sets; ++s)
       for (size_t i = 0; i < operands.size(); ++i)
-        if (source.index[i] != kNone && (s < rotation.places || !is_constant(operands[i])))
+        if (source.index[i] != kNone && (s < rotation.places || !is_shared(operands[i])))
           visit(static_cast<size_t>(s), i);
   };
   each_piece([&](size_t, size_t i) { sizes.push_back(source.arena.at(source.index[i]).bytes); });
-  if (chained)
-    sizes.insert(sizes.end(), static_cast<size_t>(rotation.sets),
-                 source.arena.at(source.index[produced]).bytes);
+  const bool warm = condition.cache == measure::Cache::warm;
+  const size_t staged = !chained ? 0 : warm ? 1 : static_cast<size_t>(rotation.sets);
+  if (chained) sizes.insert(sizes.end(), staged, source.arena.at(source.index[produced]).bytes);
   ASSAY_TRY(auto arena, CardArena::allocate(device_, sizes, next_seed()));
   rotation_ = std::make_unique<CardArena>(std::move(arena));
   sets_.assign(static_cast<size_t>(rotation.sets), Set{});
@@ -94,18 +99,17 @@ Status CardProblem::make_rotation(const measure::Condition& condition) {
   each_piece([&](size_t s, size_t i) { sets_[s].data[i] = rotation_->at(at++).data; });
   for (size_t s = places_; s < sets_.size(); ++s)
     for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNone && is_constant(operands[i]))
+      if (source.index[i] != kNone && is_shared(operands[i]))
         sets_[s].data[i] = sets_[s % places_].data[i];
-  for (Set& set : sets_)
-    if (chained) set.staged = rotation_->at(at++).data;
+  for (size_t s = 0; chained && s < sets_.size(); ++s)
+    sets_[s].staged = s < staged ? rotation_->at(at++).data : sets_[0].staged;
   Status copied;
   each_piece([&](size_t s, size_t i) {
     if (copied) copied = device_.copy_in(sets_[s].data[i], source.host[i].bytes());
   });
   ASSAY_TRY(copied);
-  for (Set& set : sets_)
-    if (set.staged != nullptr)
-      ASSAY_TRY(device_.copy_in(set.staged, source.host[produced].bytes()));
+  for (size_t s = 0; s < staged; ++s)
+    ASSAY_TRY(device_.copy_in(sets_[s].staged, source.host[produced].bytes()));
   if (chained) {
     if (!chain_) {
       ASSAY_TRY(chain_, CardChain::create(device_));
@@ -177,6 +181,8 @@ Status CardProblem::vary(Set& set, uint64_t seed) {
   varied_.resize(pristine.size());
   operation_.vary(problem_, seed, pristine, varied_);
   set.variation = seed;
+  if (condition_.cache == measure::Cache::warm)
+    for (Set& sharer : sets_) sharer.variation = seed;
   return device_.copy_in(set.staged != nullptr ? set.staged : set.data[operand], varied_);
 }
 
@@ -261,6 +267,7 @@ Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_s
       operand < problem_.operands().size() &&
       static_cast<size_t>(problem_.operands()[operand].span_bytes) <= kVariedEachLaunch;
   const CounterRandom random{round_seed, cursor_};
+  if (condition_.cache == measure::Cache::warm) return vary(sets_.front(), random.bits(0) | 1);
   for (size_t l = 0; l < order.size(); ++l)
     if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
   return {};
@@ -286,7 +293,7 @@ bool CardProblem::inputs_intact() {
   for (size_t s = 0; s < sets_.size(); ++s) {
     const Set& set = sets_[s];
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (set.data[i] == nullptr || (s >= places_ && is_constant(operands[i]))) continue;
+      if (set.data[i] == nullptr || (s >= places_ && is_shared(operands[i]))) continue;
       std::span<const std::byte> expected = instances_.front().host[i].bytes();
       if (i == varied) {
         varied_.resize(expected.size());

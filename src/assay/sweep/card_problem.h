@@ -52,7 +52,7 @@ class CardProblem final : public ProblemRunner {
     uint64_t variation = 0;
   };
   struct Rotation {
-    int places = 0;  // Of constant operands: sets share them in turn.
+    int places = 0;  // Of shared operands: sets have them in turn.
     int sets = 0;    // A multiple of it.
   };
   struct OpenKernel;
@@ -66,6 +66,7 @@ class CardProblem final : public ProblemRunner {
   Status vary_some(const std::vector<size_t>& order, uint64_t round_seed);
   Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
                      double launch_ns);
+  bool is_shared(const Operand& operand) const;
   Rotation plan_rotation();
   Status enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output);
   Status enqueue(size_t s, OpenKernel* kernel, bool first);

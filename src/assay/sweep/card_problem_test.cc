@@ -199,6 +199,28 @@ TEST_F(CardProblemTest, BackToBackAndIsolatedHaveNothingBetween) {
     }
 }
 
+TEST_F(CardProblemTest, WarmIsOneSetOfOperandsOverAndOver) {
+  load({});
+  for (const auto spacing : {measure::Spacing::back_to_back, measure::Spacing::chain}) {
+    const uint64_t copies = calls_("cuMemcpyHtoD_v2");
+    ASSERT_TRUE(card_->make_rotation({measure::Cache::warm, spacing, measure::Launch::plain}));
+    EXPECT_LT(calls_("cuMemcpyHtoD_v2") - copies, 20u) << "two operands, and their red zones";
+    const auto opened = card_->open(kernel("gemm", false), {});
+    ASSERT_TRUE(opened) << opened.error().message;
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto burst = card_->burst(opened->handle, 8, 5);
+      ASSERT_TRUE(burst) << burst.error().message;
+      EXPECT_EQ(burst->launches, 8);
+      for (uint64_t choice = 0; choice < 9; ++choice) {
+        const auto output = card_->timed_output(opened->handle, choice);
+        ASSERT_TRUE(output);
+        EXPECT_TRUE(check(output->output, output->variation).right);
+      }
+      EXPECT_TRUE(card_->inputs_intact());
+    }
+  }
+}
+
 TEST_F(CardProblemTest, WhatIsAllConstantCannotBeChained) {
   load({"a", "b"});
   const auto refused = card_->make_rotation(condition(measure::Spacing::chain));

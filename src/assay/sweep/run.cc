@@ -82,7 +82,11 @@ class Batch {
       open.push_back(run.get());
       left += std::max(0.0, seconds_each_ - run->timed_seconds());
     }
-    return confirm_in_passes(std::move(open), crew_, observer_, {seconds_each_ * kRaceShare, left});
+    // Of a card: how it was while claims were made, or where none are, since the races.
+    if (!open.empty()) ASSAY_TRY(look_at_card());
+    ASSAY_TRY(confirm_in_passes(std::move(open), crew_, observer_,
+                                {seconds_each_ * kRaceShare, left}));
+    return look_at_card();
   }
 
   Status finish(RunRecord& record, Quarantine& quarantine) {
@@ -97,7 +101,7 @@ class Batch {
       } else {
         spent_seconds_ += seconds_each_;
       }
-      ASSAY_TRY(ProblemRecord finished, run ? run->finish(ceilings_) : journal_.problem(name));
+      ASSAY_TRY(ProblemRecord finished, run ? run->finish(ceilings_, card_) : journal_.problem(name));
       run.reset();
       if (!from_journal) ASSAY_TRY(journal_.add_problem(finished));
       observer_.on_problem_done(first_ + i, finished, from_journal);
@@ -127,6 +131,13 @@ class Batch {
            bytes < kMemoryShare * static_cast<double>(crew_.facts().memory_bytes);
   }
 
+  // What has been since it was last looked at.
+  Status look_at_card() {
+    if (request_.device.empty()) return {};
+    ASSAY_TRY(card_, take_card_window(crew_));
+    return {};
+  }
+
   // By the referee, between visits: operands as they are and widened, references likewise.
   static double bytes_kept(const Problem& problem) {
     constexpr double kCopies = 4;
@@ -144,6 +155,7 @@ class Batch {
   double seconds_each_;
   double spent_seconds_ = 0;
   std::vector<Ceiling> ceilings_;
+  std::optional<CardWindow> card_;
   std::vector<std::unique_ptr<ProblemRun>> runs_;  // Null: the journal has it finished.
 };
 

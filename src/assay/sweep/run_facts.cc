@@ -1,11 +1,15 @@
 #include "assay/sweep/run_facts.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "assay/base/hash.h"
+#include "assay/base/text.h"
+#include "assay/measure/card_floor.h"
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
@@ -48,6 +52,11 @@ Environment describe(const Request& request, const Crew& crew) {
   const Json& fingerprint = crew.facts().fingerprint;
   environment.device = {fingerprint.value("kind", ""), fingerprint.value("name", ""),
                         fingerprint.value("id", ""), fingerprint.value("details", Json::object())};
+  if (environment.device.kind == "gpu") {
+    const std::string package = environment.device.details.value("driver_package", "");
+    environment.driver = fmt::format("{}CUDA {}", package.empty() ? "" : package + ", ",
+                                     environment.device.details.value("driver", ""));
+  }
   environment.threads = crew.facts().threads;
   environment.compiler = request.cxx;
   for (const Json& provider : crew.facts().providers) {
@@ -91,6 +100,57 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceil
                         static_cast<int>(number_or(json, "threads", 1)), json.value("from", ""),
                         json.value("until", "")});
   return measure::larger_of(std::move(ceilings), kept);
+}
+
+Result<CardWindow> take_card_window(Crew& crew) {
+  ASSAY_TRY(Child * worker, crew.builder());
+  ASSAY_TRY(const Message answer,
+            ask(*worker, {{"do", "card"}}, 60, "asking how the card has been"));
+  ASSAY_TRY(const JsonDocument document, parse_json_document(answer.json.dump(), "the card"));
+  return read_card_window(JsonField(document));
+}
+
+std::vector<Finding> findings_of(const CardWindow& window) {
+  std::vector<Finding> findings;
+  if (window.samples == 0)
+    findings.push_back({"card_unwatched", fmt::format("nothing is known of the card's clocks and "
+                                                      "power meanwhile: {}",
+                                                      window.unwatched)});
+  for (const auto& [reason, share] : window.throttled)
+    findings.push_back({"throttled", fmt::format("the card was held back in {:.0f} % of the "
+                                                 "samples: {}",
+                                                 100 * share, reason)});
+  if (!window.strangers.empty()) {
+    std::vector<std::string> pids;
+    for (const CardStranger& stranger : window.strangers)
+      pids.push_back(fmt::to_string(stranger.pid));
+    findings.push_back({"card_shared", fmt::format("{} of somebody else used the card meanwhile: "
+                                                   "process {}",
+                                                   pids.size() == 1 ? "a process" : "processes",
+                                                   join(pids, ", "))});
+  }
+  return findings;
+}
+
+double floor_seconds(const Crew& crew, const Problem& problem, const measure::Condition& condition,
+                     double flops, double bytes) {
+  const auto operands = problem.operands();
+  const DType dtype = operands.empty() ? DType::f32 : operands.front().dtype;
+  const Json& details = crew.facts().fingerprint.value("details", Json::object());
+  if (crew.facts().fingerprint.value("kind", "") != "gpu")
+    return measure::physics_floor_seconds(flops, bytes, dtype, crew.facts().threads);
+  double cold_bytes = 0;
+  for (const Operand& operand : operands)
+    if (operand.access != Access::write && measure::is_cold(operand, condition))
+      cold_bytes += static_cast<double>(operand.span_bytes);
+  measure::CardLimits limits;
+  limits.capability = std::atof(details.value("compute_capability", "0").c_str());
+  limits.multiprocessors = number_or(details, "multiprocessors", 0);
+  limits.clock_hz = 1e3 * number_or(details, "clock_khz", 0);
+  limits.bytes_per_second = 2e3 * number_or(details, "memory_clock_khz", 0) *
+                            number_or(details, "memory_bus_bits", 0) / 8;
+  return measure::card_floor_seconds(flops, cold_bytes, dtype, limits,
+                                     condition.spacing == measure::Spacing::chain);
 }
 
 }  // namespace assay::sweep

@@ -21,7 +21,17 @@ Environment describe(const Request& request, const Crew& crew);
 RunOptions options_of(const Request& request, const Crew& crew, double budget);
 
 // Of the machine as it is at this moment, or as it was in the window of `kept` where it reached
-// more.
+// more; of a card, as it once was measured with this driver.
 Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceiling>& kept = {});
+
+// How the card was since the last call (or since the run's first process began), and what of that a
+// reader has to know.
+Result<CardWindow> take_card_window(Crew& crew);
+std::vector<Finding> findings_of(const CardWindow& window);
+
+// No launch takes less on the run's device, whatever the kernel: measure/ceilings.h for cores,
+// measure/card_floor.h for cards.
+double floor_seconds(const Crew& crew, const Problem& problem, const measure::Condition& condition,
+                     double flops, double bytes);
 
 }  // namespace assay::sweep

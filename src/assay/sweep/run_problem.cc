@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "assay/measure/ceilings.h"
 #include "assay/op/operation.h"
 #include "assay/record/conclude.h"
 #include "assay/sweep/race_result.h"
@@ -75,8 +74,8 @@ void refuse_impossible(Field& field, double floor_seconds) {
       continue;
     if (candidate.outcome.race->median_us * 1e-6 < floor_seconds)
       candidate.outcome.ending = ending::Violation{
-          "below_physics", fmt::format("{:.2f} us a launch, where any core needs at least {:.2f} "
-                                       "us to read the operands or do the arithmetic",
+          "below_physics", fmt::format("{:.2f} us a launch, where the device needs at least "
+                                       "{:.2f} us to read the operands or do the arithmetic",
                                        candidate.outcome.race->median_us, floor_seconds * 1e6)};
   }
 }
@@ -162,15 +161,6 @@ Status ProblemRun::prepare(const Quarantine& quarantine, double budget_seconds) 
   return race_field(budget_seconds);
 }
 
-// Known for cores; a card's datasheet is not.
-double ProblemRun::floor_seconds() const {
-  if (!station_.request.device.empty()) return 0;
-  const auto operands = station_.problem.operands();
-  return measure::physics_floor_seconds(record_.flops, record_.bytes,
-                                        operands.empty() ? DType::f32 : operands.front().dtype,
-                                        station_.crew.facts().threads);
-}
-
 Status ProblemRun::race_field(double budget_seconds) {
   record_.confirmations.clear();
   leaders_ = 0;
@@ -180,7 +170,8 @@ Status ProblemRun::race_field(double budget_seconds) {
     ASSAY_TRY(race_, sweep::race(station_, field_, budget_seconds));
     timed_seconds_ += race_.timed_seconds;
     record_.race = race_.record;
-    refuse_impossible(field_, floor_seconds());
+    refuse_impossible(field_, floor_seconds(station_.crew, station_.problem, station_.condition,
+                                            record_.flops, record_.bytes));
     alive_ = count_alive(field_);
     // One that fell may have led, and honest kernels have been dropped for it: once more without
     // it.
@@ -221,7 +212,8 @@ Status ProblemRun::conclude_confirmation() {
   return {};
 }
 
-Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings) {
+Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
+                                         const std::optional<CardWindow>& card) {
   if (!raced_) {
     fill_kernels(record_, std::move(field_));
     return std::move(record_);
@@ -229,6 +221,9 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings) {
   if (station_.request.count_events) {
     ASSAY_TRY(record_.counts, count_events(station_, field_, race_.finalists));
   }
+  record_.card = card;
+  if (card)
+    for (Finding& finding : findings_of(*card)) record_.findings.push_back(std::move(finding));
   if (!race_.cold_doubt.empty()) record_.findings.push_back({"cache_unproven", race_.cold_doubt});
   fill_kernels(record_, std::move(field_));
   if (record_.confirmations.empty() || record_.decisive()->conclusion.winner.empty())

@@ -39,8 +39,10 @@ class ProblemRun {
   Confirming& confirming() { return *confirming_; }
   Status conclude_confirmation();
 
-  // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of.
-  Result<ProblemRecord> finish(const std::vector<Ceiling>& ceilings);
+  // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of; `card`: how
+  // the card was meanwhile, where there is one.
+  Result<ProblemRecord> finish(const std::vector<Ceiling>& ceilings,
+                               const std::optional<CardWindow>& card);
 
   const Problem& problem() const { return station_.problem; }
   const Field& field() const { return field_; }
@@ -49,7 +51,6 @@ class ProblemRun {
 
  private:
   Status prove_field(const Quarantine& quarantine);
-  double floor_seconds() const;
 
   Station station_;
   ProblemRecord record_;

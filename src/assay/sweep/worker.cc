@@ -17,8 +17,11 @@
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/kernel/export.h"
 #include "assay/measure/ceilings.h"
+#include "assay/record/record.h"
+#include "assay/sweep/card_ceilings.h"
 #include "assay/sweep/card_problem.h"
 #include "assay/sweep/card_timer.h"
+#include "assay/sweep/card_watch.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
@@ -50,7 +53,7 @@ class Worker {
         {"collect", &Worker::collect},  {"close", &Worker::close},
         {"unload", &Worker::unload},    {"timer", &Worker::timer},
         {"intact", &Worker::intact},    {"ceilings", &Worker::ceilings},
-        {"count", &Worker::count}};
+        {"card", &Worker::card},        {"count", &Worker::count}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -85,6 +88,8 @@ class Worker {
                                   {"name", device_->fingerprint().name},
                                   {"id", device_->fingerprint().id},
                                   {"details", device_->fingerprint().details}};
+    if (card_ != nullptr && !json.value("confine", false))
+      watch_card(json, answer.json["fingerprint"]["details"]);
     answer.json["target"] = device_->target().to_string();
     answer.json["threads"] = threads_;
     answer.json["last_level_cache_bytes"] = device_->last_level_cache_bytes();
@@ -115,6 +120,17 @@ class Worker {
       return {};
     }
     return fail(ErrorCode::machine, "card {} is no longer there", uuid);
+  }
+
+  void watch_card(const Json& json, Json& details) {
+    const auto nvml = cuda::Nvml::open(json.value("nvml", std::string()));
+    if (!nvml) {
+      why_unwatched_ = nvml.error().message;
+      return;
+    }
+    details["driver_package"] = (*nvml)->driver_version();
+    watch_ = std::make_unique<CardWatch>(*nvml, card_->card().uuid,
+                                         static_cast<pid_t>(number_or(json, "parent", -1)));
   }
 
   // Last of all: what was read and loaded until here may have been this user's alone.
@@ -407,15 +423,29 @@ class Worker {
     constexpr double kSeconds = 0.12;
     Answer answer;
     Json& list = answer.json["ceilings"] = Json::array();
-    if (card_ != nullptr) return answer;
-    for (const Ceiling& ceiling :
-         measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds))
+    std::vector<Ceiling> ceilings;
+    if (card_ != nullptr) {
+      ASSAY_TRY(ceilings, card_ceilings(*card_, cache_path_));
+    } else {
+      ceilings = measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds);
+    }
+    for (const Ceiling& ceiling : ceilings)
       list.push_back({{"name", ceiling.name},
                       {"value", ceiling.value},
                       {"unit", ceiling.unit},
                       {"threads", ceiling.threads},
                       {"from", ceiling.from},
                       {"until", ceiling.until}});
+    return answer;
+  }
+
+  // How the card has been (record/card_window.h), in the process that launches no candidate.
+  Result<Answer> card(Message&) {
+    Answer answer;
+    if (watch_)
+      answer.json = assay::to_json(watch_->take());
+    else
+      answer.json["unwatched"] = why_unwatched_;
     return answer;
   }
 
@@ -426,6 +456,8 @@ class Worker {
   std::unique_ptr<Device> device_;
   cuda::CudaDevice* card_ = nullptr;  // The device, where it is a card.
   std::vector<std::string> notes_;    // For the user, with the next answer.
+  std::unique_ptr<CardWatch> watch_;  // Of the card, in a process that runs no candidates.
+  std::string why_unwatched_ = "nobody looked";
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;
   int threads_ = 1;

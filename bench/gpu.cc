@@ -1,0 +1,78 @@
+#include "bench/gpu.h"
+
+#include <cstdlib>
+
+#include "assay/base/file.h"
+#include "assay/device/cuda/selection.h"
+#include "bench/runs.h"
+
+namespace assay::bench {
+namespace {
+
+// A warp for each column, which takes at least BASE cycles, and goes on until it has run longer by
+// SLOW thousandths. All blocks of the bench's shapes are on the card together, so the launch is
+// longer by as much.
+constexpr const char* kSlowed = R"(// assay: {name: slowed, entry: slowed, dtype: f16, layout: tn,
+//         args: [a, b, out, n, k], tunables: {SLOW: [0, 10, 30], BASE: [0, 370000]},
+//         constraints: [m == 1, n % 8 == 0, k % 256 == 0], alignment: 16,
+//         launch: {grid: n // 8, block: 256}, targets: [sm_80, sm_90a]}
+#include <cuda_fp16.h>
+
+__global__ void __launch_bounds__(256) slowed(const __half* a, const __half* b, __half* out, int n,
+                                              int k) {
+  const long long start = clock64();
+  const int column = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+  float sum = 0;
+  for (int at = lane * 8; at < k; at += 256) {
+    const uint4 packed = *reinterpret_cast<const uint4*>(b + static_cast<size_t>(column) * k + at);
+    const uint4 row = *reinterpret_cast<const uint4*>(a + at);
+    const __half* weights = reinterpret_cast<const __half*>(&packed);
+    const __half* tokens = reinterpret_cast<const __half*>(&row);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum += __half2float(tokens[i]) * __half2float(weights[i]);
+  }
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+  if (lane == 0) out[column] = __float2half(sum);
+  while (clock64() - start < BASE) {
+  }
+  const long long took = clock64() - start;
+  while (clock64() - start < took + took * SLOW / 1000) {
+  }
+}
+)";
+
+}  // namespace
+
+Result<std::string> bench_card() {
+  const auto driver = cuda::Driver::open();
+  if (!driver) return fail(ErrorCode::missing, "{}", driver.error().message);
+  ASSAY_TRY(const auto cards, cuda::list_cards(**driver));
+  const char* wanted = std::getenv("ASSAY_DEVICE");
+  ASSAY_TRY(const int index, cuda::choose_device(wanted == nullptr ? "gpu" : wanted, cards, ""));
+  if (index < 0) return fail(ErrorCode::missing, "ASSAY_DEVICE names the CPU");
+  return cards[static_cast<size_t>(index)].uuid;
+}
+
+Result<sweep::Request> make_card_request(const Context& context, const std::string& name,
+                                         measure::Spacing spacing) {
+  sweep::Request request = make_request(context, name, {});
+  ASSAY_TRY(request.device, bench_card());
+  ASSAY_TRY(request.condition, measure::parse_condition("", measure::Place::card));
+  request.condition.has_spacing = true;
+  request.condition.values.spacing = spacing;
+  return request;
+}
+
+Result<std::string> slowed_source(const Context& context) {
+  const std::string path = (context.folder / "slowed.cu").string();
+  ASSAY_TRY(write_file_atomic(path, kSlowed));
+  return path;
+}
+
+gemm::Shape card_shape(int64_t m, int64_t n, int64_t k) {
+  gemm::Shape shape{.m = m, .n = n, .k = k, .dtype = DType::f16, .layout = "tn"};
+  shape.constant = {"b"};
+  return shape;
+}
+
+}  // namespace assay::bench

@@ -1,0 +1,29 @@
+#pragma once
+
+// What the rows measured on a card share.
+
+#include <string>
+#include <vector>
+
+#include "assay/measure/condition.h"
+#include "assay/op/gemm/gemm.h"
+#include "assay/sweep/sweep.h"
+#include "bench/row.h"
+
+namespace assay::bench {
+
+// UUID of the card that ASSAY_DEVICE names (default: the first). ErrorCode::missing without one.
+Result<std::string> bench_card();
+
+// As make_request, on that card.
+Result<sweep::Request> make_card_request(const Context& context, const std::string& name,
+                                         measure::Spacing spacing);
+
+// A kernel's launch that takes longer by a known share, as CUDA source with the tunable SLOW
+// (thousandths), written into the bench's folder.
+Result<std::string> slowed_source(const Context& context);
+
+// f16, weights [n, k] constant.
+gemm::Shape card_shape(int64_t m, int64_t n, int64_t k);
+
+}  // namespace assay::bench
