@@ -86,12 +86,11 @@ Block options(const RunRecord& record) {
             record.assay_version + (record.assay_build.empty() ? "" : ", ") + record.assay_build);
   facts.add("margin", margin_text(options.margin));
   facts.add("confidence", percent(options.confidence));
-  facts.add("fresh processes",
-            fmt::format("{}{}, at least {} for a claim", options.processes,
-                        options.most_processes > options.processes
-                            ? fmt::format(" to {}", options.most_processes)
-                            : "",
-                        options.min_processes));
+  facts.add("fresh processes", fmt::format("{}{}, at least {} for a claim", options.processes,
+                                           options.most_processes > options.processes
+                                               ? fmt::format(" to {}", options.most_processes)
+                                               : "",
+                                           options.min_processes));
   facts.add("systematic error",
             options.systematic_error > 0
                 ? fmt::format("{:.2f} %, one standard deviation", 100 * options.systematic_error)

@@ -7,7 +7,6 @@
 
 #include "assay/base/clock.h"
 #include "assay/stats/robust.h"
-#include "assay/sweep/problem_runner.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -131,7 +130,7 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
   }
   if (chained)
     bursts.insert(bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
-                  Json({ProblemRunner::kBareLinks, std::max(1, sets_ / 2)}));
+                  Json({kBareLinks, std::max(1, sets_ / 2)}));
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();

@@ -8,6 +8,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/random.h"
 #include "assay/sweep/card_open_kernel.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {

@@ -11,6 +11,7 @@
 #include "assay/kernel/device_code/bind.h"
 #include "assay/kernel/testing/toy_family.h"
 #include "assay/op/gemm/gemm.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -151,7 +152,7 @@ TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
     ASSERT_TRUE(burst) << burst.error().message;
     EXPECT_EQ(burst->launches, 8);
     EXPECT_NEAR(static_cast<double>(burst->ns), 8 * 15'000, 10);
-    const auto bare = card_->burst(ProblemRunner::kBareLinks, 16, 77);
+    const auto bare = card_->burst(kBareLinks, 16, 77);
     ASSERT_TRUE(bare) << bare.error().message;
     EXPECT_EQ(bare->launches, 16);
     EXPECT_NEAR(static_cast<double>(bare->ns), 16 * 5000, 10);
@@ -195,7 +196,7 @@ TEST_F(CardProblemTest, BackToBackAndIsolatedHaveNothingBetween) {
       const auto output = card_->timed_output(opened->handle, 3);
       ASSERT_TRUE(output);
       EXPECT_TRUE(check(output->output, output->variation).right);
-      EXPECT_FALSE(card_->burst(ProblemRunner::kBareLinks, 8, 5)) << "there are no links";
+      EXPECT_FALSE(card_->burst(kBareLinks, 8, 5)) << "there are no links";
     }
 }
 

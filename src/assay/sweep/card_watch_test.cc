@@ -3,16 +3,12 @@
 #include <filesystem>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "assay/base/dynamic_library.h"
-#include "assay/sweep/run_facts.h"
 
 namespace assay::sweep {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kUuid = "GPU-fafbfcfd-feff-0001-0203-040506070809";
 
@@ -43,7 +39,6 @@ TEST(CardWatch, TellsClocksPowerThrottlingAndStrangers) {
   EXPECT_GT(calm.joules, 0);
   EXPECT_FALSE(calm.celsius) << "it was not told";
   EXPECT_TRUE(calm.throttled.empty());
-  EXPECT_TRUE(findings_of(calm).empty());
 
   // Capped, in a slower clock; this process is known, the first of all is somebody else.
   set(1200, 699'000, 0x4);
@@ -57,18 +52,11 @@ TEST(CardWatch, TellsClocksPowerThrottlingAndStrangers) {
   EXPECT_GT(busy.throttled.at("power cap"), 0);
   ASSERT_EQ(busy.strangers.size(), 1u);
   EXPECT_EQ(busy.strangers[0].pid, 1);
-  const auto findings = findings_of(busy);
-  ASSERT_EQ(findings.size(), 2u);
-  EXPECT_EQ(findings[0].code, "throttled");
-  EXPECT_THAT(findings[0].sentence, HasSubstr("power cap"));
-  EXPECT_EQ(findings[1].code, "card_shared");
-  EXPECT_THAT(findings[1].sentence, HasSubstr("process 1"));
 
   CardWatch blind(*nvml, "GPU-00000000", ::getpid());
   const CardWindow nothing = blind.take();
   EXPECT_EQ(nothing.samples, 0);
-  ASSERT_EQ(findings_of(nothing).size(), 1u);
-  EXPECT_EQ(findings_of(nothing)[0].code, "card_unwatched");
+  EXPECT_NE(nothing.unwatched, "");
 }
 
 TEST(CardWatch, DescentIsFollowedThroughParents) {

@@ -65,9 +65,8 @@ class ProblemRunner {
   // with.
   virtual bool at_rest() = 0;
 
-  // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle kBareLinks
-  // is links without a kernel.
-  static constexpr int kBareLinks = -1;
+  // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
+  // kBareLinks (protocol.h) is links without a kernel.
   virtual Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) = 0;
 
   // What the processor counts in about `launches` launches of an open kernel, in bursts as they are

@@ -75,6 +75,9 @@ void serve(MessageChannel& channel, Handler&& handle) {
   }
 }
 
+// The handle of a round's burst of links without a kernel (docs/method.md: chain).
+inline constexpr int kBareLinks = -1;
+
 // Fields of messages from our own processes, which may have been tampered with: typed access that
 // never throws.
 Result<const Json*> member(const Json& object, const char* key);

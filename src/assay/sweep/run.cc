@@ -84,8 +84,8 @@ class Batch {
     }
     // Of a card: how it was while claims were made, or where none are, since the races.
     if (!open.empty()) ASSAY_TRY(look_at_card());
-    ASSAY_TRY(confirm_in_passes(std::move(open), crew_, observer_,
-                                {seconds_each_ * kRaceShare, left}));
+    ASSAY_TRY(
+        confirm_in_passes(std::move(open), crew_, observer_, {seconds_each_ * kRaceShare, left}));
     return look_at_card();
   }
 
@@ -101,7 +101,8 @@ class Batch {
       } else {
         spent_seconds_ += seconds_each_;
       }
-      ASSAY_TRY(ProblemRecord finished, run ? run->finish(ceilings_, card_) : journal_.problem(name));
+      ASSAY_TRY(ProblemRecord finished,
+                run ? run->finish(ceilings_, card_) : journal_.problem(name));
       run.reset();
       if (!from_journal) ASSAY_TRY(journal_.add_problem(finished));
       observer_.on_problem_done(first_ + i, finished, from_journal);
