@@ -18,7 +18,7 @@ struct Case {
 Result<Row> measure_case(const Context& context, const Case& one, const std::string& source) {
   ASSAY_TRY(auto request, make_card_request(context, fmt::format("gpu_slowed_{}", one.name),
                                             measure::Spacing::chain));
-  const int races = context.count(20, 2);
+  const int races = context.count(15, 2);
   request.kernels = {source};
   request.providers = {{"cuda_source", "", {}}};
   request.filter =
