@@ -6,6 +6,7 @@
 #include "assay/report/sweep_report.h"
 #include "assay/report/words.h"
 #include "cli/against.h"
+#include "cli/compile_only.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
@@ -38,6 +39,10 @@ class RaceCommand : public Command {
                  "Race again whenever a file is saved, against the version before");
     app.add_option("--output-dir", folder_, "Where the record goes (default: runs/<n>-<kernel>)")
         .type_name("DIR");
+    app.add_option(
+           "--target", target_,
+           "Only compile, for a card that need not be here: registers, spills, shared memory")
+        .type_name("TARGET");
     options_.declare(app, false);
   }
 
@@ -48,6 +53,7 @@ class RaceCommand : public Command {
           ErrorCode::invalid_input,
           "race: which problem? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
     ASSAY_TRY(problems_.fill(request, ""));
+    if (!target_.empty()) return compile_only(context, request, files_, target_);
     request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {
@@ -189,7 +195,7 @@ class RaceCommand : public Command {
 
   std::vector<std::string> files_;
   ProblemFlags problems_;
-  std::string folder_, against_;
+  std::string folder_, against_, target_;
   bool watch_ = false, opponent_is_file_ = false;
   RaceOptions options_;
 };

@@ -14,6 +14,8 @@ Result<Slot> slot_of(const CallValues& call, const std::string& name) {
   switch (value.kind) {
     case ArgumentValue::Kind::pointer:
       return Slot{.integer = value.place};
+    case ArgumentValue::Kind::tensor_map:
+      break;  // Refused where the entry was read.
     case ArgumentValue::Kind::integer:
       return Slot{.integer = value.integer};
     case ArgumentValue::Kind::real:

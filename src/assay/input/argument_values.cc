@@ -62,6 +62,10 @@ Result<ArgumentValue> argument_value(const ArgumentSources& sources, const std::
   switch (argument->kind) {
     case Argument::Kind::operand:
       return pointer(name, operand == nullptr ? -1 : static_cast<int>(operand - operands.data()));
+    case Argument::Kind::tensor_map:
+      return ArgumentValue{.name = name,
+                           .kind = Kind::tensor_map,
+                           .place = static_cast<int>(operand - operands.data())};
     case Argument::Kind::workspace:
       return pointer(name, places);
     case Argument::Kind::prepared:

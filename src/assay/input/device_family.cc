@@ -45,6 +45,9 @@ Result<DeviceFamily::Description> DeviceFamily::describe(const KernelEntry& entr
     ASSAY_TRY(auto shared, parse(entry, {entry.launch->shared_text}));
     launch.shared = std::move(shared.front());
   }
+  for (const KernelEntry::Launch::Map& map : entry.launch->maps) {
+    ASSAY_TRY(launch.boxes.emplace_back(), parse(entry, map.box));
+  }
   ASSAY_TRY(auto rows, EntryRows::create(entry));
   return Description{std::move(rows), std::move(launch)};
 }
@@ -77,7 +80,43 @@ Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& pro
 std::string DeviceFamily::launch_objection(const KernelMetadata& row,
                                            const Problem& problem) const {
   const auto geometry = geometry_of(row, problem);
-  return geometry ? device_code::objection(*geometry) : geometry.error().message;
+  if (!geometry) return geometry.error().message;
+  if (std::string why = device_code::objection(*geometry); !why.empty()) return why;
+  for (size_t i = 0; i < description_.launch.boxes.size(); ++i) {
+    const auto map = map_of(i, row, problem);
+    std::string why = map ? device_code::objection(*map) : map.error().message;
+    if (!why.empty()) return fmt::format("map_{}: {}", entry().launch->maps[i].role, why);
+  }
+  return {};
+}
+
+// The dimension whose elements lie side by side comes first, batches last where the box has them.
+Result<TensorMapShape> DeviceFamily::map_of(size_t index, const KernelMetadata& row,
+                                            const Problem& problem) const {
+  const KernelEntry::Launch::Map& map = entry().launch->maps[index];
+  const Operand* operand = problem.find_operand(map.role);
+  if (operand == nullptr || operand->sizes.size() != 3)
+    return fail(ErrorCode::failed, "the problem has no matrix {}", map.role);
+  TensorMapShape shape{.dtype = operand->dtype,
+                       .sizes = {},
+                       .step_bytes = {},
+                       .box = {},
+                       .swizzle = map.swizzle,
+                       .promotion = map.promotion};
+  const size_t inner = operand->strides[2] == 1 ? 2 : 1;
+  if (operand->strides[inner] != 1)
+    return fail(ErrorCode::failed, "neither rows nor columns lie side by side");
+  if (map.box.size() == 2 && operand->sizes[0] > 1)
+    return fail(ErrorCode::failed, "the box has no extent for {} batches", operand->sizes[0]);
+  const size_t order[] = {inner, 3 - inner, 0};
+  for (size_t i = 0; i < map.box.size(); ++i) {
+    const auto place = order[i];
+    shape.sizes.push_back(operand->sizes[place]);
+    if (i > 0) shape.step_bytes.push_back(operand->strides[place] * size_bytes(operand->dtype));
+    ASSAY_TRY(const uint32_t box, extent(description_.launch.boxes[index][i], row, problem));
+    shape.box.push_back(box);
+  }
+  return shape;
 }
 
 Result<device_code::Geometry> DeviceFamily::geometry_of(const KernelMetadata& row,
@@ -113,10 +152,20 @@ Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
     return fail(ErrorCode::failed, "the artifact names no function");
   ASSAY_TRY(const std::string image, read_file(binding.artifact.file.string(), kMostImageBytes));
   ASSAY_TRY(const device_code::Geometry geometry, geometry_of(row, binding.problem));
-  ASSAY_TRY(const auto values,
+  ASSAY_TRY(auto values,
             argument_values({entry(), row, binding.problem, binding.threads,
                              do_workspace_bytes(row, binding.problem, binding.threads)},
                             entry().args));
+  for (ArgumentValue& value : values) {
+    for (size_t i = 0;
+         value.kind == ArgumentValue::Kind::tensor_map && i < entry().launch->maps.size(); ++i) {
+      if (value.name != "map_" + entry().launch->maps[i].role) continue;
+      ASSAY_TRY(auto shape, map_of(i, row, binding.problem));
+      value.map = std::make_shared<const TensorMapShape>(std::move(shape));
+    }
+    if (value.kind == ArgumentValue::Kind::tensor_map && !value.map)
+      return fail(ErrorCode::internal, "{} is not described", value.name);
+  }
   // A string ends in a NUL, which PTX has to.
   const bool text = !image.starts_with(
       "\x7f"

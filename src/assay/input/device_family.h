@@ -21,6 +21,7 @@ class DeviceFamily : public Family {
   struct Launch {
     std::vector<Expression> grid, block, cluster;
     std::optional<Expression> shared;
+    std::vector<std::vector<Expression>> boxes;  // Of the entry's maps, in their order.
   };
   struct Description {
     EntryRows rows;
@@ -52,6 +53,8 @@ class DeviceFamily : public Family {
   std::string launch_objection(const KernelMetadata& row, const Problem& problem) const;
   Result<device_code::Geometry> geometry_of(const KernelMetadata& row,
                                             const Problem& problem) const;
+  Result<TensorMapShape> map_of(size_t index, const KernelMetadata& row,
+                                const Problem& problem) const;
 
   Description description_;
 };

@@ -204,7 +204,8 @@ Status EntryReader::read_args() {
     return fail(field.error("has 'workspace_bytes', but there is no field workspace"));
   }
   for (const KernelWords::Operand& operand : words_->operands) {
-    if (contains(entry_.args, operand.role)) continue;
+    if (contains(entry_.args, operand.role) || contains(entry_.args, "map_" + operand.role))
+      continue;
     if (operand.optional) {
       ASSAY_TRY(const auto given, field_.find(operand.role));
       if (given) {

@@ -1,4 +1,8 @@
 // launch: the geometry of device code, as expressions.
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
 #include "assay/input/entry_reader.h"
 
 namespace assay::input {
@@ -15,6 +19,57 @@ Result<std::vector<std::string>> EntryReader::extents(const YamlField& field) co
   return texts;
 }
 
+// maps: {b: {box: [64, 128], swizzle: 128}}: how the copy engine sees operands that args calls
+// map_b and the like.
+Status EntryReader::read_maps(const YamlField& launch, KernelEntry::Launch& into) const {
+  ASSAY_TRY(const auto maps, launch.find("maps"));
+  if (!maps) return {};
+  std::vector<std::string> roles;
+  for (const KernelWords::Operand& operand : words_->operands) roles.push_back(operand.role);
+  ASSAY_TRY(maps->only(roles));
+  ASSAY_TRY(const auto members, maps->members());
+  static const std::vector<std::string> kKnown = {"box", "swizzle", "promotion"};
+  const auto bytes = [](const YamlField& map, const char* name,
+                        std::initializer_list<int64_t> allowed) -> Result<int64_t> {
+    ASSAY_TRY(const auto field, map.find(name));
+    if (!field) return int64_t{0};
+    ASSAY_TRY(const int64_t value, field->as_int64(0, 256));
+    if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
+    return fail(field->error(fmt::format("{} is not a number of bytes that a card knows; write {}",
+                                         value, fmt::join(allowed, ", "))));
+  };
+  for (const auto& [role, map] : members) {
+    ASSAY_TRY(map.only(kKnown));
+    KernelEntry::Launch::Map read{.role = role};
+    ASSAY_TRY(const YamlField box, map.at("box"));
+    ASSAY_TRY(read.box, extents(box));
+    if (read.box.size() < 2)
+      return fail(box.error("is two or three extents, innermost first, for example [64, 128]"));
+    ASSAY_TRY(read.swizzle, bytes(map, "swizzle", {0, 32, 64, 128}));
+    ASSAY_TRY(read.promotion, bytes(map, "promotion", {0, 64, 128, 256}));
+    into.maps.push_back(std::move(read));
+  }
+  return {};
+}
+
+// Each map that args names is described, and each description used.
+Status EntryReader::check_maps(const KernelEntry::Launch& launch) const {
+  ASSAY_TRY(const YamlField args, field_.at("args"));
+  std::vector<std::string> described;
+  for (const auto& map : launch.maps) {
+    described.push_back("map_" + map.role);
+    if (!contains(entry_.args, described.back()))
+      return fail(
+          args.error(fmt::format("lacks '{}', which launch.maps describes", described.back())));
+  }
+  for (const std::string& name : entry_.args)
+    if (name.starts_with("map_") &&
+        find_argument(entry_, name)->kind == Argument::Kind::tensor_map &&
+        !contains(described, name))
+      return fail(args.error(fmt::format("has '{}', but launch.maps does not describe it", name)));
+  return {};
+}
+
 Status EntryReader::read_launch() {
   ASSAY_TRY(const auto found, field_.find("launch"));
   if (!found) {
@@ -22,8 +77,8 @@ Status EntryReader::read_launch() {
         field_.error("there is no field launch; device code says how it is launched, for example "
                      "launch: {grid: [ceil_div(n, 64), m], block: [128]}"));
   }
-  static const std::vector<std::string> kKnown = {"grid", "block", "cluster", "shared",
-                                                  "dependent"};
+  static const std::vector<std::string> kKnown = {"grid",   "block",     "cluster",
+                                                  "shared", "dependent", "maps"};
   ASSAY_TRY(found->only(kKnown));
   KernelEntry::Launch launch;
   ASSAY_TRY(const YamlField grid, found->at("grid"));
@@ -42,6 +97,8 @@ Status EntryReader::read_launch() {
   if (dependent) {
     ASSAY_TRY(launch.dependent, dependent->as_bool());
   }
+  ASSAY_TRY(read_maps(*found, launch));
+  ASSAY_TRY(check_maps(launch));
   entry_.launch = std::move(launch);
   return {};
 }

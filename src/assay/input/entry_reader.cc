@@ -83,7 +83,10 @@ Result<std::vector<KernelEntry>> EntryReader::read() {
   ASSAY_TRY(read_multiples("divisibility"));
   ASSAY_TRY(read_multiples("alignment"));
   ASSAY_TRY(read_constraints());
-  if (needs_launch(provider_)) ASSAY_TRY(read_launch());
+  if (needs_launch(provider_))
+    ASSAY_TRY(read_launch());
+  else
+    ASSAY_TRY(check_maps({}));
   ASSAY_TRY(read_flags());
   ASSAY_TRY(read_specialised_on());
   ASSAY_TRY(read_targets());

@@ -49,6 +49,8 @@ class EntryReader {
   Status read_args();
   Status read_constraints();
   Status read_launch();
+  Status read_maps(const YamlField& launch, KernelEntry::Launch& into) const;
+  Status check_maps(const KernelEntry::Launch& launch) const;
   Result<std::vector<std::string>> extents(const YamlField& field) const;
   Result<std::vector<std::pair<YamlField, Value>>> expressions(const YamlField& field) const;
   Result<std::string> size_expression(const YamlField& field, const Value& value,

@@ -45,6 +45,7 @@ std::optional<Argument> KernelWords::find(std::string_view name) const {
   }
   for (const Operand& operand : operands) {
     if (name == operand.role) return Argument{Kind::operand, operand.role, {}};
+    if (name == "map_" + operand.role) return Argument{Kind::tensor_map, operand.role, {}};
     if (name == "ld" + operand.role) return Argument{Kind::leading, operand.role, {}};
     for (const std::string& dimension : operand.dimensions) {
       if (name == operand.role + "_" + dimension) {

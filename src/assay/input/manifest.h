@@ -48,12 +48,13 @@ namespace assay::input {
 // the kinds that have them, in the operation's vocabulary.
 struct Argument {
   enum class Kind : uint8_t {
-    operand,    // Pointer: a, b, c, out.
-    size,       // int64_t: m, n, k, l.
-    stride,     // int64_t, elements: a_m, b_l, out_n ...
-    leading,    // int64_t, elements: lda, ldb, ldc, ldout: the larger of the two last strides.
-    scalar,     // double: alpha, beta.
-    workspace,  // Pointer.
+    operand,     // Pointer: a, b, c, out.
+    tensor_map,  // 128 bytes by value: map_a, map_b ...; device code alone.
+    size,        // int64_t: m, n, k, l.
+    stride,      // int64_t, elements: a_m, b_l, out_n ...
+    leading,     // int64_t, elements: lda, ldb, ldc, ldout: the larger of the two last strides.
+    scalar,      // double: alpha, beta.
+    workspace,   // Pointer.
     workspace_bytes,  // int64_t.
     prepared,         // Pointer to what prepare wrote.
     threads,          // int64_t: cores that the kernel may use.

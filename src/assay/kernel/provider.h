@@ -72,6 +72,13 @@ struct KernelEntry {
     std::vector<std::string> grid, block, cluster;  // One to three each; cluster may be empty.
     std::string shared_text;                        // Dynamic shared memory, bytes; empty: none.
     bool dependent = false;                         // Waits for what is ahead of it by itself.
+    // Tensor maps, passed as the argument map_ROLE. `box`: extents of one copy, innermost first.
+    struct Map {
+      std::string role;
+      std::vector<std::string> box;
+      int64_t swizzle = 0, promotion = 0;  // Bytes; 0: none.
+    };
+    std::vector<Map> maps;
   };
   std::optional<Launch> launch;
   bool deterministic = true;

@@ -1,7 +1,10 @@
 #include "assay/kernel/device_code/bind.h"
 
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -35,7 +38,53 @@ Modules& modules() {
   return all;
 }
 
-Result<DeviceParameter> passed(const ArgumentValue& parameter, size_t bytes) {
+// CUtensorMapDataType, or nothing.
+std::optional<int> map_type(DType dtype) {
+  switch (dtype) {
+    case DType::s8:
+      return 0;  // As unsigned bytes: nothing is computed.
+    case DType::s32:
+      return 3;
+    case DType::f16:
+      return 6;
+    case DType::f32:
+      return 7;
+    case DType::f64:
+      return 8;
+    case DType::bf16:
+      return 9;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Made again whenever the operand's address changes.
+DeviceParameter tensor_map(const ArgumentValue& parameter,
+                           std::shared_ptr<const cuda::Driver> driver) {
+  DeviceParameter made = DeviceParameter::pointer(parameter.place);
+  made.encode = [shape = parameter.map, driver = std::move(driver)](void* pointer,
+                                                                    std::span<std::byte> bytes) {
+    const std::vector<uint64_t> sizes(shape->sizes.begin(), shape->sizes.end());
+    const std::vector<uint64_t> steps(shape->step_bytes.begin(), shape->step_bytes.end());
+    const std::vector<uint32_t> box(shape->box.begin(), shape->box.end());
+    const std::vector<uint32_t> each(box.size(), 1);
+    // 32, 64, 128 bytes are 1, 2, 3; 64, 128, 256 likewise for promotion.
+    const auto code = [](int64_t size, int64_t first) {
+      return size == 0 ? 0 : std::bit_width(static_cast<uint64_t>(size / first));
+    };
+    cuda::abi::TensorMap map{};
+    const cuda::abi::Result result = driver->call().encode_tiled(
+        &map, map_type(shape->dtype).value_or(0), static_cast<uint32_t>(sizes.size()), pointer,
+        sizes.data(), steps.data(), box.data(), each.data(), 0, code(shape->swizzle, 32),
+        code(shape->promotion, 64), 0);
+    if (result == cuda::abi::kSuccess) std::memcpy(bytes.data(), &map, sizeof map);
+    return static_cast<int>(result);
+  };
+  return made;
+}
+
+Result<DeviceParameter> passed(const ArgumentValue& parameter, size_t bytes,
+                               const std::shared_ptr<const cuda::Driver>& driver) {
   const auto odd = [&](std::string_view what) {
     return fail(ErrorCode::failed, "the kernel takes {} bytes for {}, which is {}", bytes,
                 sanitize(parameter.name, 80), what);
@@ -57,6 +106,9 @@ Result<DeviceParameter> passed(const ArgumentValue& parameter, size_t bytes) {
       if (bytes == 8) return DeviceParameter::value(parameter.real);
       if (bytes == 4) return DeviceParameter::value(static_cast<float>(parameter.real));
       return odd("a float or a double");
+    case ArgumentValue::Kind::tensor_map:
+      if (bytes != sizeof(cuda::abi::TensorMap)) return odd("a tensor map of 128");
+      return tensor_map(parameter, driver);
   }
   return odd("nothing that we know");
 }
@@ -86,6 +138,29 @@ std::string objection(const Geometry& geometry) {
   return {};
 }
 
+std::string objection(const TensorMapShape& shape) {
+  constexpr int64_t kMostSize = int64_t{1} << 32, kMostStep = int64_t{1} << 40, kMostBox = 256;
+  if (!map_type(shape.dtype))
+    return fmt::format("no tensor map has elements of {}", to_string(shape.dtype));
+  for (size_t i = 0; i < shape.sizes.size(); ++i) {
+    if (shape.sizes[i] < 1 || shape.sizes[i] > kMostSize)
+      return fmt::format("a tensor map has no dimension of {}", shape.sizes[i]);
+    if (shape.box[i] < 1 || shape.box[i] > kMostBox)
+      return fmt::format("a tensor map's box has 1 to {} elements each way, not {}", kMostBox,
+                         shape.box[i]);
+  }
+  for (const int64_t step : shape.step_bytes)
+    if (step % 16 != 0 || step <= 0 || step >= kMostStep)
+      return fmt::format("a tensor map steps by multiples of 16 bytes, not by {}", step);
+  const int64_t inner = shape.box[0] * size_bytes(shape.dtype);
+  if (inner % 16 != 0)
+    return fmt::format("a tensor map's box is {} bytes wide, and takes multiples of 16", inner);
+  if (shape.swizzle != 0 && inner > shape.swizzle)
+    return fmt::format("a tensor map's box is {} bytes wide, and its swizzle {}", inner,
+                       shape.swizzle);
+  return {};
+}
+
 Result<DeviceStep> bind(Device& device, std::span<const std::byte> image, const std::string& symbol,
                         const Geometry& geometry, const std::vector<ArgumentValue>& parameters) {
   auto* card = dynamic_cast<cuda::CudaDevice*>(&device);
@@ -112,7 +187,8 @@ Result<DeviceStep> bind(Device& device, std::span<const std::byte> image, const 
   step.cluster = geometry.cluster;
   step.shared_bytes = geometry.shared_bytes;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    ASSAY_TRY(step.parameters.emplace_back(), passed(parameters[i], function.parameter_bytes[i]));
+    ASSAY_TRY(step.parameters.emplace_back(),
+              passed(parameters[i], function.parameter_bytes[i], card->driver()));
   }
   return step;
 }

@@ -22,8 +22,13 @@ struct Geometry {
 // know: 2^31-1 and 65535 blocks, 1024 threads, clusters of 16 that divide the grid.
 std::string objection(const Geometry& geometry);
 
+// Why a card's copy engine cannot see an operand so; empty where it can. Source: CUDA driver API,
+// cuTensorMapEncodeTiled.
+std::string objection(const TensorMapShape& shape);
+
 // The step of a function of `image` (a cubin, or PTX ending in NUL). Parameters are passed as wide
-// as the function was compiled to take them: 4 or 8 bytes of integers, float or double. Errors:
+// as the function was compiled to take them: 4 or 8 bytes of integers, float or double, 128
+// of a tensor map. Errors:
 // failed where args and the function disagree, or a size does not fit; the loader's.
 Result<DeviceStep> bind(Device& device, std::span<const std::byte> image, const std::string& symbol,
                         const Geometry& geometry, const std::vector<ArgumentValue>& parameters);

@@ -1,0 +1,127 @@
+#include "cli/compile_only.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/input/manifest.h"
+#include "assay/kernel/catalog.h"
+#include "cli/exit_code.h"
+
+namespace assay::cli {
+namespace {
+
+Result<Catalog> catalog_of(const std::vector<std::string>& files) {
+  static const auto providers = built_in_providers();
+  Catalog catalog;
+  ASSAY_TRY(const auto entries, input::read_kernel_files(files));
+  for (const auto& file : entries) {
+    for (const KernelEntry& entry : file) {
+      const std::string extension = entry.source.extension().string();
+      const Provider* taker = nullptr;
+      for (const auto& provider : providers) {
+        const auto takes = provider->extensions();
+        if (entry.provider.empty() ? std::find(takes.begin(), takes.end(), extension) != takes.end()
+                                   : provider->info().name == entry.provider)
+          taker = provider.get();
+      }
+      if (taker == nullptr || !taker->info().on_card || taker->runs_code_to_bring())
+        return fail(ErrorCode::invalid_input,
+                    "{}: --target compiles code for cards, and this is none; leave it out",
+                    entry.origin);
+      ASSAY_TRY(auto family, taker->bring(entry));
+      catalog.add(taker->info().name, taker->info().role, std::move(family));
+    }
+  }
+  return catalog;
+}
+
+std::vector<Result<Artifact>> compile(const std::vector<Kernel>& kernels, const Problem& problem,
+                                      const Target& target, const ArtifactCache& cache) {
+  std::vector<Result<Artifact>> artifacts(kernels.size(), Result<Artifact>(Artifact{}));
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < kernels.size();)
+      artifacts[i] = kernels[i].compile(problem, target, {.cache = &cache});
+  };
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < std::min(cores, kernels.size()); ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  return artifacts;
+}
+
+Json json_of(const Kernel& kernel, const Result<Artifact>& artifact) {
+  Json out = {{"kernel", kernel.metadata().name()}, {"id", kernel.metadata().id()}};
+  if (!artifact) {
+    out["error"] = artifact.error().message;
+    return out;
+  }
+  for (const char* fact :
+       {"registers", "spill_store_bytes", "spill_load_bytes", "static_shared_bytes"})
+    if (artifact->facts.contains(fact)) out[fact] = artifact->facts[fact];
+  return out;
+}
+
+std::string text_of(const Json& kernel) {
+  if (kernel.contains("error"))
+    return fmt::format("  {}: {}\n", kernel["kernel"].get<std::string>(),
+                       sanitize(kernel["error"].get<std::string>(), 8000, Newlines::keep));
+  std::string text = fmt::format("  {}", kernel["kernel"].get<std::string>());
+  if (!kernel.contains("registers")) return text + "  taken as it is\n";
+  const auto number = [&](const char* fact) { return kernel.value(fact, int64_t{0}); };
+  return text + fmt::format("  {} registers, {} bytes spilled, {} bytes of static shared memory\n",
+                            number("registers"),
+                            number("spill_store_bytes") + number("spill_load_bytes"),
+                            number("static_shared_bytes"));
+}
+
+}  // namespace
+
+Result<int> compile_only(Context& context, const sweep::Request& request,
+                         const std::vector<std::string>& files, const std::string& target_text) {
+  ASSAY_TRY(const Target target, Target::parse(target_text));
+  if (!target.arch.starts_with("sm_"))
+    return fail(ErrorCode::invalid_input,
+                "--target: '{}' is no card; write its architecture, for example sm_90a",
+                sanitize(target_text, 100));
+  ASSAY_TRY(const Catalog catalog, catalog_of(files));
+  const ArtifactCache cache(request.cache, Log{});
+  Json problems = Json::array();
+  std::string text;
+  size_t compiled = 0, failed = 0;
+  for (const Problem& problem : request.problems) {
+    KernelQuery query;
+    query.target = target;
+    ASSAY_TRY(const Found found, catalog.get_kernels(problem, query));
+    const auto artifacts = compile(found.kernels, problem, target, cache);
+    text += problem.name() + '\n';
+    Json kernels = Json::array();
+    for (size_t i = 0; i < artifacts.size(); ++i) {
+      ++(artifacts[i] ? compiled : failed);
+      kernels.push_back(json_of(found.kernels[i], artifacts[i]));
+      text += text_of(kernels.back());
+    }
+    for (const auto& [reason, count] : found.refusals)
+      text += fmt::format("  {} refused: {}\n", count.count, sanitize(count.example, 400));
+    problems.push_back({{"problem", problem.name()},
+                        {"kernels", std::move(kernels)},
+                        {"refusals", found.refusals.to_json()}});
+  }
+  text += fmt::format("{} compiled for {}{}; not raced: no device\n", compiled, target.to_string(),
+                      failed == 0 ? "" : fmt::format(", {} not", failed));
+  const int code = failed > 0 ? kRefuted : compiled > 0 ? kDone : kNothingRan;
+  context.console.result(context.console.json() ? dump_pretty({{"schema", "assay.compiled/1"},
+                                                               {"target", target.to_string()},
+                                                               {"problems", std::move(problems)},
+                                                               {"exit_code", code}})
+                                                : text);
+  return code;
+}
+
+}  // namespace assay::cli

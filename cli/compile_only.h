@@ -1,0 +1,20 @@
+#pragma once
+
+// race --target: what users' device code becomes for a card that is not here.
+
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/sweep/sweep.h"
+#include "cli/command.h"
+
+namespace assay::cli {
+
+// Compiles every kernel of the files that can take the request's problems, and shows registers,
+// spills and shared memory. Nothing runs. Ends with kRefuted where one does not compile, and with
+// kNothingRan where there is none. Errors: invalid_input for code that runs on cores.
+Result<int> compile_only(Context& context, const sweep::Request& request,
+                         const std::vector<std::string>& files, const std::string& target);
+
+}  // namespace assay::cli

@@ -1,0 +1,125 @@
+// What stands in a CUDA file, and what compiles without a card. The examples are the input.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "assay/base/file.h"
+#include "assay/input/manifest.h"
+#include "assay/kernel/catalog.h"
+#include "assay/op/gemm/gemm.h"
+#include "family.h"
+#include "nvrtc.h"
+
+namespace assay::cuda_source {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+const std::string kExamples = ASSAY_EXAMPLES;
+
+Result<std::vector<KernelEntry>> read(const std::string& file) {
+  ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}));
+  return std::move(entries.front());
+}
+
+// What a file has for a problem on a Hopper card.
+Found kernels_of(const std::string& file, const gemm::Shape& shape) {
+  Found found;
+  const auto problem = gemm::problem(shape);
+  const auto entries = read(file);
+  EXPECT_TRUE(problem) << problem.error().message;
+  EXPECT_TRUE(entries) << entries.error().message;
+  if (!problem || !entries) return found;
+  Catalog catalog;
+  for (const KernelEntry& entry : *entries) {
+    auto family = make_family(entry);
+    EXPECT_TRUE(family) << family.error().message;
+    if (family) catalog.add("cuda_source", ProviderRole::user, *family);
+  }
+  KernelQuery query;
+  query.target = *Target::parse("sm_90a");
+  auto asked = catalog.get_kernels(*problem, query);
+  EXPECT_TRUE(asked) << asked.error().message;
+  return asked ? std::move(*asked) : std::move(found);
+}
+
+std::string refusals_of(const Found& found) {
+  std::string text;
+  for (const auto& [reason, count] : found.refusals) text += count.example + "\n";
+  return text;
+}
+
+std::string message_of(std::string_view head) {
+  auto folder = TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");
+  EXPECT_TRUE(folder);
+  const std::string file = folder->file("k.cu");
+  std::ofstream(file) << "// assay: " << head << "\n__global__ void f() {}\n";
+  const auto entries = read(file);
+  return entries ? "" : entries.error().message;
+}
+
+TEST(CudaSource, TheExamplesHaveKernelsForWhatTheySay) {
+  const std::string skinny = kExamples + "/hopper_skinny/skinny.cu";
+  const auto decode = [](int64_t m, DType dtype) {
+    return gemm::Shape{.m = m, .n = 4096, .k = 4096, .dtype = dtype};
+  };
+  EXPECT_THAT(kernels_of(skinny, decode(8, DType::f16)).kernels, SizeIs(40));
+  EXPECT_THAT(kernels_of(skinny, decode(16, DType::bf16)).kernels, SizeIs(40));
+  EXPECT_THAT(kernels_of(skinny, decode(17, DType::f16)).kernels, SizeIs(0));
+  const gemm::Shape f64{.m = 33, .n = 17, .k = 5, .batch = 2, .dtype = DType::f64, .layout = "tnt"};
+  EXPECT_THAT(kernels_of(kExamples + "/byok/f64_gemm.cu", f64).kernels, SizeIs(2));
+}
+
+TEST(CudaSource, TensorMapsThatACardCannotMakeAreRefused) {
+  const std::string file = kExamples + "/hopper_gemm/gemm.cu";
+  EXPECT_THAT(kernels_of(file, {.m = 333, .n = 5000, .k = 4104, .dtype = DType::bf16}).kernels,
+              SizeIs(4));
+  const Found odd = kernels_of(file, {.m = 64, .n = 64, .k = 64, .dtype = DType::f16, .lda = 68});
+  EXPECT_THAT(odd.kernels, SizeIs(0));
+  EXPECT_THAT(refusals_of(odd),
+              HasSubstr("map_a: a tensor map steps by multiples of 16 bytes, not by 136"));
+}
+
+TEST(CudaSource, MapsAreSaidOnceAndRight) {
+  const auto with = [](std::string_view args, std::string_view maps) {
+    return message_of("{entry: f, dtype: f16, layout: tn, args: [" + std::string(args) +
+                      ", out, m, n, k], launch: {grid: 1, block: 32" + std::string(maps) + "}}");
+  };
+  EXPECT_EQ(with("map_a, b", ", maps: {a: {box: [64, 128], swizzle: 128, promotion: 256}}"), "");
+  EXPECT_THAT(with("map_a, b", ", maps: {a: {box: [64, 128], swizzle: 96}}"),
+              HasSubstr("96 is not a number of bytes that a card knows; write 0, 32, 64, 128"));
+  EXPECT_THAT(with("map_a, b", ", maps: {a: {box: 64}}"), HasSubstr("two or three extents"));
+  EXPECT_THAT(with("map_a, b", ", maps: {q: {box: [64, 128]}}"), HasSubstr("'q'"));
+  EXPECT_THAT(with("map_a, b", ""), HasSubstr("has 'map_a', but launch.maps does not"));
+  EXPECT_THAT(with("a, b", ", maps: {a: {box: [64, 128]}}"), HasSubstr("lacks 'map_a'"));
+}
+
+TEST(CudaSource, CompilesForACardThatIsNotThere) {
+  if (const auto nvrtc = Nvrtc::open({}); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  auto folder = TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");
+  ASSERT_TRUE(folder);
+  const ArtifactCache cache(folder->path(), Log{});
+  const gemm::Shape shapes[] = {{.m = 4, .n = 4096, .k = 4096, .dtype = DType::bf16},
+                                {.m = 64, .n = 64, .k = 64, .dtype = DType::f16},
+                                {.m = 8, .n = 8, .k = 8, .dtype = DType::f64}};
+  const char* files[] = {"hopper_skinny/skinny.cu", "hopper_gemm/gemm.cu", "byok/f64_gemm.cu"};
+  for (size_t i = 0; i < 3; ++i) {
+    SCOPED_TRACE(files[i]);
+    const auto problem = gemm::problem(shapes[i]);
+    const Found found = kernels_of(kExamples + "/" + files[i], shapes[i]);
+    ASSERT_FALSE(found.kernels.empty());
+    const auto artifact =
+        found.kernels.front().compile(*problem, *Target::parse("sm_90a"), {.cache = &cache});
+    ASSERT_TRUE(artifact) << artifact.error().message;
+    EXPECT_GT(artifact->facts.at("registers").get<int>(), 8);
+    EXPECT_EQ(artifact->facts.at("spill_store_bytes").get<int>(), 0);
+    EXPECT_EQ(read_file(artifact->file.string(), size_t{1} << 24).value_or("").substr(0, 4),
+              "\x7f"
+              "ELF");
+  }
+}
+
+}  // namespace
+}  // namespace assay::cuda_source
