@@ -76,9 +76,23 @@ TEST(CudaSource, TensorMapsThatACardCannotMakeAreRefused) {
   const std::string file = kExamples + "/hopper_gemm/gemm.cu";
   EXPECT_THAT(kernels_of(file, {.m = 333, .n = 5000, .k = 4104, .dtype = DType::bf16}).kernels,
               SizeIs(4));
-  const Found odd = kernels_of(file, {.m = 64, .n = 64, .k = 64, .dtype = DType::f16, .lda = 68});
-  EXPECT_THAT(odd.kernels, SizeIs(0));
-  EXPECT_THAT(refusals_of(odd),
+  const gemm::Shape odd{.m = 64, .n = 64, .k = 64, .dtype = DType::f16, .lda = 68};
+  EXPECT_THAT(kernels_of(file, odd).kernels, SizeIs(0));
+  // The example asks for aligned rows itself; who does not is refused for the map.
+  const auto refusals_with = [&](std::string_view map) {
+    auto folder =
+        TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");
+    EXPECT_TRUE(folder);
+    const std::string own = folder->file("k.cu");
+    std::ofstream(own)
+        << "// assay: {entry: f, dtype: f16, layout: tn, args: [map_a, b, out, m, n, "
+           "k], launch: {grid: 1, block: 32, maps: {a: "
+        << map << "}}}\n__global__ void f() {}\n";
+    const Found found = kernels_of(own, odd);
+    EXPECT_THAT(found.kernels, SizeIs(0));
+    return refusals_of(found);
+  };
+  EXPECT_THAT(refusals_with("{box: [64, 64], swizzle: 128}"),
               HasSubstr("map_a: a tensor map steps by multiples of 16 bytes, not by 136"));
 }
 
