@@ -1,12 +1,11 @@
 #include "cli/compile_only.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/parallel.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
@@ -43,16 +42,9 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files) {
 std::vector<Result<Artifact>> compile(const std::vector<Kernel>& kernels, const Problem& problem,
                                       const Target& target, const ArtifactCache& cache) {
   std::vector<Result<Artifact>> artifacts(kernels.size(), Result<Artifact>(Artifact{}));
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < kernels.size();)
-      artifacts[i] = kernels[i].compile(problem, target, {.cache = &cache});
-  };
-  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::jthread> threads;
-  for (size_t i = 1; i < std::min(cores, kernels.size()); ++i) threads.emplace_back(work);
-  work();
-  threads.clear();
+  for_each_parallel(kernels.size(), [&](size_t i) {
+    artifacts[i] = kernels[i].compile(problem, target, {.cache = &cache});
+  });
   return artifacts;
 }
 

@@ -163,7 +163,8 @@ void RaceOptions::declare(Flags& app, bool lists) {
                  "Memory that a candidate may take (default: half of the machine's)")
       .type_name("SIZE");
   app.add_option("--processes", processes,
-                 "Fresh processes of a confirmation (default: 7 to 15, by the race); with fewer "
+                 "Fresh processes of a confirmation (default: 7 to 15, by the race; on a card 7); "
+                 "with fewer "
                  "than 7 words are harder to earn")
       .range(kMinProcesses, kMaxProcesses)
       .type_name("N");

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -111,13 +113,23 @@ class Machine {
   }
 
  private:
+  // Workers get few variables: those find it in a file beside the library.
+  static std::string told() {
+    if (const char* given = std::getenv("ASSAY_FAKE_CUDA")) return given;
+    const char* folder = std::getenv("LD_LIBRARY_PATH");
+    std::ifstream file(folder == nullptr ? std::string() : std::string(folder) + "/fake_cuda.txt");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
   Machine() {
-    const char* given = std::getenv("ASSAY_FAKE_CUDA");
-    std::istringstream words(given == nullptr ? "" : given);
+    std::istringstream words(told());
     for (std::string word; words >> word;) {
       const auto value = word.substr(std::min(word.size(), word.find('=') + 1));
       if (word.starts_with("cards=")) cards = std::atoi(value.c_str());
       if (word.starts_with("hang=")) hang = value;
+      if (word.starts_with("ns="))
+        launch_ns[value.substr(0, value.find(':'))] =
+            static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));
       if (word.starts_with("fail=")) {
         const size_t first = value.find(':'), second = value.find(':', first + 1);
         if (second == std::string::npos) continue;
@@ -477,6 +489,7 @@ Result cuModuleLoadDataEx(abi::Module* module, const void* image, unsigned optio
                   4) == 0)
     return abi::kNoBinaryForGpu;
   std::istringstream words(std::string(static_cast<const char*>(image)));
+  for (std::string comment; words.peek() == '/';) std::getline(words, comment);
   std::string word;
   words >> word;
   const bool is_ptx = word == ".version";
@@ -562,7 +575,9 @@ Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function,
     config.attributes = attributes.data();
     std::vector<void*> pointers;
     for (uint64_t& value : values) pointers.push_back(&value);
-    machine.now_ns += takes + asked->kernel->run(config, pointers.data());
+    const uint64_t more = asked->kernel->run(config, pointers.data());
+    if (more == fake_cuda::kFault) machine.dead = abi::kIllegalAddress;
+    machine.now_ns += more == fake_cuda::kFault ? 0 : takes + more;
     return true;
   };
   launch.is_launch = true;

@@ -11,10 +11,15 @@
 // A function whose name ends in "_no_wait" does not wait for what is ahead of it: launched
 // dependently it runs before the launch ahead of it, if that has not run yet (behind a gate).
 //
-// Programs find the control functions with dlsym; other processes are told through the environment:
-//   ASSAY_FAKE_CUDA="cards=2 fail=cuMemAlloc_v2:2:5 hang=fill_words"
+// One whose name ends in "_faults" touches memory that it may not touch.
+//
+// Programs find the control functions with dlsym; other processes are told through the environment
+// (ASSAY_FAKE_CUDA) or, where they have that of workers, by the file fake_cuda.txt in the folder
+// that LD_LIBRARY_PATH names:
+//   cards=2 fail=cuMemAlloc_v2:2:5 hang=fill_words ns=gemm:400
 // cards: how many (1). fail=ENTRY:CODE:N: the Nth call of ENTRY in that process, and all after it
 // where CODE is sticky, return CODE. hang=FUNCTION: its launches never end.
+// ns=FUNCTION:N: as fake_cuda_set_launch_ns().
 
 #include <cstdint>
 

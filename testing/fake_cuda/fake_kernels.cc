@@ -70,6 +70,16 @@ uint64_t gemm(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
+// The last byte of b: a row that the kernel has read.
+uint64_t spoil(const abi::LaunchConfig& config, void** parameters) {
+  gemm(config, parameters);
+  const auto n = parameter<int64_t>(parameters, 4), k = parameter<int64_t>(parameters, 5);
+  parameter<unsigned char*>(parameters, 1)[n * k * sizeof(float) - 1] ^= 1;
+  return 0;
+}
+
+uint64_t fault(const abi::LaunchConfig&, void**) { return kFault; }
+
 // The parameters of sweep/card_chain.cc.
 uint64_t produce(const abi::LaunchConfig&, void** parameters) {
   auto* to = parameter<std::byte*>(parameters, 0);
@@ -82,6 +92,16 @@ uint64_t consume(const abi::LaunchConfig&, void** parameters) {
   auto* digest = parameter<uint32_t*>(parameters, 2);
   for (uint64_t i = 0; i < parameter<uint64_t>(parameters, 1); ++i)
     *digest ^= uint32_t{from[i]} << 8 * (i % 4);
+  return 0;
+}
+
+// The parameters of sweep/card_digest.cc; another sum.
+uint64_t digest(const abi::LaunchConfig&, void** parameters) {
+  const auto* from = parameter<const unsigned char*>(parameters, 0);
+  auto sum = parameter<uint64_t>(parameters, 2);
+  for (uint64_t i = 0; i < parameter<uint64_t>(parameters, 1); ++i)
+    sum = (sum ^ from[i]) * 0x100000001b3;
+  *parameter<uint64_t*>(parameters, 3) += sum;
   return 0;
 }
 
@@ -103,8 +123,11 @@ const HostKernel* find_kernel(const std::string& name) {
                                               {"write_geometry", {8}, write_geometry},
                                               {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
                                               {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm},
+                                              {"gemm_spoils_b", {8, 8, 8, 8, 8, 8}, spoil},
+                                              {"gemm_faults", {8, 8, 8, 8, 8, 8}, fault},
                                               {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
                                               {"assay_consume", {8, 8, 8}, consume},
+                                              {"assay_digest", {8, 8, 8, 8}, digest},
                                               {"assay_read", {8, 8, 8}, move},
                                               {"assay_copy", {8, 8, 8}, move},
                                               {"assay_peak_f16", {4, 8}, peak},

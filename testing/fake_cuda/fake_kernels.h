@@ -11,10 +11,13 @@
 
 namespace fake_cuda {
 
+// What a kernel returns that touched memory which is not its own.
+inline constexpr uint64_t kFault = ~uint64_t{0};
+
 struct HostKernel {
   std::string name;
   std::vector<size_t> parameter_bytes;
-  // Returns what it takes besides its set time, in ns of the fake clock.
+  // Returns what it takes besides its set time, in ns of the fake clock, or kFault.
   uint64_t (*run)(const assay::cuda::abi::LaunchConfig&, void** parameters);
 };
 

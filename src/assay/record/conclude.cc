@@ -188,6 +188,26 @@ std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> 
   return interval;
 }
 
+std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation) {
+  std::vector<LaunchBound> found;
+  for (const std::string& id : confirmation.finalists) {
+    std::vector<double> kernels, links;
+    size_t hidden = 0;
+    for (const ProcessSamples& process : confirmation.processes) {
+      const KernelSamples* samples = process.find(id);
+      if (samples == nullptr || !process.bare_links) continue;
+      const auto time = stats::chain_time(bursts_of(*samples), bursts_of(*process.bare_links));
+      if (!time) continue;
+      kernels.push_back(time->ns * 1e-3);
+      links.push_back(time->link * 1e-3);
+      hidden += time->is_launch_bound() ? 1 : 0;
+    }
+    if (2 * hidden > kernels.size())
+      found.push_back({id, stats::median(kernels), stats::median(links)});
+  }
+  return found;
+}
+
 stats::JudgeOptions judge_options(const RunOptions& options) {
   return {.margin = options.margin,
           .confidence = options.confidence,

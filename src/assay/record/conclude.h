@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,14 @@ std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> proce
 // is of its run alone: ratios come from pairs. None where too few processes have one.
 std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> processes,
                                                 std::string_view id, const RunOptions& options);
+
+// A finalist that hides in a chain: in most processes it adds less to a bare link than
+// stats/chain.h asks, and has no mean there.
+struct LaunchBound {
+  std::string id;
+  double kernel_us = 0, link_us = 0;  // Medians over the processes.
+};
+std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation);
 
 stats::JudgeOptions judge_options(const RunOptions& options);
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "assay/sweep/card_code.h"
+
 namespace assay::sweep {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr uint32_t kBlocksPerMultiprocessor = 8;  // Of 256 threads: all that fi
 constexpr uint32_t kHoldingBlocks = 16;
 
 // Assembled by the driver for the card at hand. {0}, {1}, {2}: the target, and on cards that have
-// them the two halves of dependent launch.
+// them the two halves of dependent launch; {3}: kThreadPlace.
 constexpr const char* kCode = R"(
 .version 7.8
 .target {0}
@@ -43,15 +45,7 @@ READ:
   ld.volatile.global.u32 %r0, [%d4];
   ld.param.u32 %r1, [mask];
   and.b32 %r0, %r0, %r1;
-  mov.u32 %r2, %ctaid.x;
-  mov.u32 %r3, %ntid.x;
-  mov.u32 %r4, %tid.x;
-  mov.u32 %r5, %nctaid.x;
-  mul.wide.u32 %d5, %r2, %r3;
-  cvt.u64.u32 %d6, %r4;
-  add.u64 %d5, %d5, %d6;
-  mul.wide.u32 %d7, %r3, %r5;
-  ld.param.u64 %d8, [to];
+{3}  ld.param.u64 %d8, [to];
   ld.param.u64 %d9, [from];
   ld.param.u64 %d10, [bytes];
   shr.u64 %d11, %d10, 4;
@@ -91,15 +85,7 @@ DONE:
   .reg .b32 %r<16>;
   .reg .b64 %d<20>;
   {2}
-  mov.u32 %r2, %ctaid.x;
-  mov.u32 %r3, %ntid.x;
-  mov.u32 %r4, %tid.x;
-  mov.u32 %r5, %nctaid.x;
-  mul.wide.u32 %d5, %r2, %r3;
-  cvt.u64.u32 %d6, %r4;
-  add.u64 %d5, %d5, %d6;
-  mul.wide.u32 %d7, %r3, %r5;
-  ld.param.u64 %d9, [from];
+{3}  ld.param.u64 %d9, [from];
   ld.param.u64 %d10, [bytes];
   shr.u64 %d11, %d10, 4;
   mov.u64 %d12, %d5;
@@ -150,7 +136,7 @@ std::string code_for(const cuda::Card& card) {
   const bool dependent = card.major >= 9;
   return fmt::format(fmt::runtime(kCode), dependent ? "sm_90" : "sm_70",
                      dependent ? "griddepcontrol.launch_dependents;" : "",
-                     dependent ? "griddepcontrol.wait;" : "");
+                     dependent ? "griddepcontrol.wait;" : "", kThreadPlace);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "assay/sweep/card_code.h"
+
 namespace assay::sweep {
 namespace {
 
@@ -191,15 +193,7 @@ std::string traffic_code(const cuda::Card& card) {
   .reg .pred %p<4>;
   .reg .b32 %r<{}>;
   .reg .b64 %d<16>;
-  mov.u32 %r2, %ctaid.x;
-  mov.u32 %r3, %ntid.x;
-  mov.u32 %r4, %tid.x;
-  mov.u32 %r5, %nctaid.x;
-  mul.wide.u32 %d5, %r2, %r3;
-  cvt.u64.u32 %d6, %r4;
-  add.u64 %d5, %d5, %d6;
-  mul.wide.u32 %d7, %r3, %r5;
-  ld.param.u64 %d8, [to];
+{}  ld.param.u64 %d8, [to];
   ld.param.u64 %d9, [from];
   ld.param.u64 %d10, [bytes];
   shr.u64 %d11, %d10, 4;
@@ -228,7 +222,7 @@ END:
   ret;
 }}
 )",
-                       name, 8 + 4 * kInFlight, kInFlight - 1, loads, uses, kInFlight,
+                       name, 8 + 4 * kInFlight, kThreadPlace, kInFlight - 1, loads, uses, kInFlight,
                        copies ? "  add.u64 %d13, %d8, %d12;\n"
                                 "  st.global.v4.u32 [%d13], {%r8, %r9, %r10, %r11};\n"
                               : "  xor.b32 %r0, %r0, %r8;\n  xor.b32 %r0, %r0, %r9;\n"

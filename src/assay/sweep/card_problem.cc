@@ -49,6 +49,7 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
   card->gate_ = std::make_unique<cuda::Gate>(std::move(gate));
   card->start_ = std::make_unique<cuda::Event>(std::move(start));
   card->end_ = std::make_unique<cuda::Event>(std::move(end));
+  ASSAY_TRY(card->digest_, CardDigest::create(device, card->next_seed()));
   const auto operands = card->problem_.operands();
   for (auto& instance : instances) {
     if (instance.size() != operands.size())
@@ -65,13 +66,26 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
       sizes.push_back(instance[i].size());
     }
     ASSAY_TRY(set.arena, CardArena::allocate(device, sizes, card->next_seed()));
+    set.digest.resize(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)
       if (set.index[i] != kNone)
         ASSAY_TRY(device.copy_in(set.arena.at(set.index[i]).data, instance[i].bytes()));
+    ASSAY_TRY(card->wait_for_copies());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (set.index[i] == kNone) continue;
+      const CardArena::Piece& piece = set.arena.at(set.index[i]);
+      ASSAY_TRY(set.digest[i], card->digest_->of(*card->stream_, piece.data, piece.bytes));
+    }
     set.host = std::move(instance);
     card->instances_.push_back(std::move(set));
   }
   return card;
+}
+
+// Copies from memory that the driver has to stage may still be on their way when they return.
+Status CardProblem::wait_for_copies() {
+  const auto& driver = *device_.driver();
+  return driver.check(driver.call().context_synchronize(), "waiting for copies to the card");
 }
 
 // One random word all over it: no value that a kernel would leave by chance.
@@ -203,9 +217,9 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   }
   for (size_t i = 0; i < operands.size() && !proven.inputs_changed; ++i) {
     if (inputs.index[i] == kNone) continue;
-    ASSAY_TRY(const bool same,
-              holds(inputs.arena.at(inputs.index[i]).data, inputs.host[i].bytes()));
-    proven.inputs_changed = !same;
+    const CardArena::Piece& piece = inputs.arena.at(inputs.index[i]);
+    ASSAY_TRY(const uint64_t digest, digest_->of(*stream_, piece.data, piece.bytes));
+    proven.inputs_changed = digest != inputs.digest[i];
   }
   ASSAY_TRY(proven.output, copy_out(first));
   if (repeat && !known_same) {

@@ -11,6 +11,7 @@
 #include "assay/op/operation.h"
 #include "assay/sweep/card_arena.h"
 #include "assay/sweep/card_chain.h"
+#include "assay/sweep/card_digest.h"
 #include "assay/sweep/problem_runner.h"
 
 namespace assay::sweep {
@@ -44,7 +45,8 @@ class CardProblem final : public ProblemRunner {
   struct InputSet {
     CardArena arena;
     std::vector<size_t> index;     // By operand: buffer in the arena, or none for outputs.
-    std::vector<MappedFile> host;  // By operand: what is in it.
+    std::vector<MappedFile> host;  // By operand: what is in it,
+    std::vector<uint64_t> digest;  // and its digest.
   };
   struct Set {
     std::vector<void*> data;  // By operand; null for outputs.
@@ -59,6 +61,7 @@ class CardProblem final : public ProblemRunner {
 
   CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device, uint64_t seed);
   uint64_t next_seed();
+  Status wait_for_copies();
   Status fill(const CardArena::Piece& piece, uint64_t seed);
   Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
   Result<bool> holds(const void* data, std::span<const std::byte> expected);
@@ -80,6 +83,7 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<cuda::Gate> gate_;
   std::unique_ptr<cuda::Event> start_, end_;
+  std::unique_ptr<CardDigest> digest_;
   std::vector<InputSet> instances_;
   measure::Condition condition_;
   std::unique_ptr<CardArena> rotation_;

@@ -130,13 +130,30 @@ TEST_F(CardProblemTest, AKernelThatDoesNotWaitForItsInputsIsWrong) {
   EXPECT_FALSE(cheat->inputs_changed) << "the inputs are whole again";
 }
 
+TEST_F(CardProblemTest, AKernelThatChangesAnInputIsSeenWhileItIsProvenAndWhileItIsTimed) {
+  load({"b"});
+  const auto proven = card_->prove(kernel("gemm_spoils_b", false), {}, 0, false);
+  ASSERT_TRUE(proven) << proven.error().message;
+  EXPECT_TRUE(check(proven->output).right);
+  EXPECT_TRUE(proven->inputs_changed);
+
+  load({"b"});
+  ASSERT_TRUE(card_->make_rotation(condition(measure::Spacing::back_to_back)));
+  EXPECT_TRUE(card_->inputs_intact());
+  const auto opened = card_->open(kernel("gemm_spoils_b", false), {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_TRUE(card_->burst(opened->handle, 1, 5));
+  EXPECT_FALSE(card_->inputs_intact());
+}
+
 TEST_F(CardProblemTest, WithoutConstantsEitherInputMayBeTheLateOne) {
   load({});
   const uint64_t before = calls_("cuLaunchKernelEx");
   const auto honest = card_->prove(kernel("gemm", true), {}, 0, false);
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_TRUE(check(honest->output).right);
-  EXPECT_EQ(calls_("cuLaunchKernelEx") - before, 1u + 2 * 3) << "two chains of three";
+  EXPECT_EQ(calls_("cuLaunchKernelEx") - before, 1u + 2 * 3 + 2)
+      << "two chains of three, and a look at each input";
 }
 
 TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {

@@ -161,7 +161,8 @@ Json to_json(const Confinement& confinement) {
           {"other_user", confinement.other_user},
           {"own_namespaces", confinement.own_namespaces},
           {"shared", confinement.shared},
-          {"gaps", confinement.gaps}};
+          {"gaps", confinement.gaps},
+          {"native_guests", confinement.native_guests}};
 }
 
 Confinement confinement_from_json(const Json& json) {
@@ -171,6 +172,7 @@ Confinement confinement_from_json(const Json& json) {
   confinement.other_user = json.value("other_user", false);
   confinement.own_namespaces = json.value("own_namespaces", false);
   confinement.shared = json.value("shared", std::string());
+  confinement.native_guests = json.value("native_guests", true);
   for (const Json& gap : json.value("gaps", Json::array()))
     if (gap.is_string()) confinement.gaps.push_back(gap.get<std::string>());
   return confinement;

@@ -24,6 +24,7 @@ struct Confinement {
   bool own_namespaces = false;    // Processes of its own, files read-only.
   std::string shared;             // Why it has none, or not all; empty where it has.
   std::vector<std::string> gaps;  // What does not hold, each as "it can ...".
+  bool native_guests = true;  // Code that users brought runs on the processor, not a card alone.
 
   bool holds() const { return wanted && gaps.empty(); }
 };

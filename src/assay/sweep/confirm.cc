@@ -88,7 +88,7 @@ void Confirming::plan(double budget_seconds, double setup_ns) {
                                     .setup_ns = setup_ns,
                                     .budget_ns = budget_seconds * 1e9,
                                     .fewest = request.processes,
-                                    .most = std::max(request.processes, request.most_processes)});
+                                    .most = most_processes(request)});
   confirmation_.rounds = plan_.rounds;
   confirmation_.wanted_rounds = plan_.wanted;
 }

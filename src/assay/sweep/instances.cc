@@ -1,5 +1,7 @@
 #include "assay/sweep/instances.h"
 
+#include <iterator>
+
 #include <nlohmann/json.hpp>
 
 #include "assay/sweep/protocol.h"
@@ -20,12 +22,20 @@ Status Instances::commit() {
   return station_.journal.add_commitment(station_.problem.name(), commitment_);
 }
 
-Status Instances::keep(Message answer, std::string kind) {
-  Made made;
-  ASSAY_TRY(made.id, integer(answer.json, "instance"));
-  made.kind = std::move(kind);
-  made.inputs = std::move(answer.fds);
-  made_.push_back(std::move(made));
+Status Instances::keep(Message answer, const std::vector<std::string>& kinds) {
+  ASSAY_TRY(const Json* ids, member(answer.json, "instances"));
+  if (!ids->is_array() || ids->size() != kinds.size() || answer.fds.size() % kinds.size() != 0)
+    return fail(ErrorCode::internal, "not every kind of input was made");
+  const size_t each = answer.fds.size() / kinds.size();
+  auto next = std::make_move_iterator(answer.fds.begin());
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    Made made;
+    made.id = (*ids)[i].is_number_integer() ? (*ids)[i].get<int64_t>() : -1;
+    made.kind = kinds[i];
+    made.inputs.assign(next, next + static_cast<ptrdiff_t>(each));
+    next += static_cast<ptrdiff_t>(each);
+    made_.push_back(std::move(made));
+  }
   return {};
 }
 
@@ -34,35 +44,30 @@ Status Instances::make_all_kinds() {
   ASSAY_TRY(const Message answer,
             ask(*referee, station_.message("kinds"), kLoadSeconds, "choosing inputs"));
   ASSAY_TRY(const Json* kinds, member(answer.json, "kinds"));
-  for (const Json& kind : *kinds) {
-    Json message = station_.message("instance");
-    message["kind"] = kind;
-    message["seed"] = seed_;
-    station_.observer.on_stage("reference", made_.size() + 1, kinds->size(),
-                               kind.get<std::string>());
-    ASSAY_TRY(Message made,
-              ask(*referee, message, kReferenceSeconds, "making inputs and their reference"));
-    ASSAY_TRY(keep(std::move(made), kind.get<std::string>()));
-  }
-  return {};
+  std::vector<std::string> names;
+  for (const Json& kind : *kinds) names.push_back(kind.get<std::string>());
+  station_.observer.on_stage("reference", 0, names.size(), "all of them at once");
+  return make(names);
 }
 
-Status Instances::make(InputKind kind) {
+Status Instances::make(const std::vector<std::string>& kinds) {
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  Json message = station_.message("instance");
-  message["kind"] = to_string(kind);
+  Json message = station_.message("instances");
+  message["kinds"] = kinds;
   message["seed"] = seed_;
   ASSAY_TRY(Message made,
             ask(*referee, message, kReferenceSeconds, "making inputs and their reference"));
-  return keep(std::move(made), std::string(to_string(kind)));
+  return keep(std::move(made), kinds);
 }
+
+Status Instances::make(InputKind kind) { return make({std::string(to_string(kind))}); }
 
 Status Instances::derive_from(const Instances& base, size_t index) {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   ASSAY_TRY(Message made,
             ask(*referee, {{"do", "derive"}, {"instance", base.made_[index].id}, {"seed", seed_}},
                 kReferenceSeconds, "deriving inputs"));
-  return keep(std::move(made), base.made_[index].kind);
+  return keep(std::move(made), {base.made_[index].kind});
 }
 
 void Instances::close_copies() {

@@ -42,7 +42,8 @@ class Instances {
     std::string kind;
     std::vector<UniqueFd> inputs;
   };
-  Status keep(Message answer, std::string kind);
+  Status make(const std::vector<std::string>& kinds);
+  Status keep(Message answer, const std::vector<std::string>& kinds);
 
   const Station& station_;
   int64_t seed_ = -1;

@@ -5,29 +5,34 @@
 // Descriptors carry operands and outputs. A worker's answer may have "notes", sentences for the
 // user.
 //
-// worker    init      device, providers, users' kernels            -> fingerprint, target,
-// providers, waiting (families whose code runs to be brought)
-//           bring     file (of the users' kernels)                  -> {}; its waiting families are
-//           here. A row of one that is not here yet brings it.
-//           conform   check, problem                                -> faults, looked_at, ran,
-//           refusals discover  problem, filter, providers                   -> rows (metadata,
-//           role), refusals compile   problem, row                                 -> artifact
-//           prebuild  problem, rows                                -> seconds of each; cached
-//           load
-//           problem, instances + fds                     -> {} prove     row, artifact, instances
-//           -> per instance facts + fds rotate    condition                                    ->
-//           sets open      row, artifact                                -> handle, bytes round
-//           bursts [[handle, launches]...], seed         -> bursts [[ns, clean, waited,
-//           launches]...] collect   handle, back                                 -> variation + fd
-//           count     handle, launches, seed                       -> launches, clock_hz, events
-//           intact                                               -> whether the operand sets are as
-//           they were close     handles                                      -> {} unload -> {}
-// referee   commit                                                 -> commitment of a new secret
-// seed
-//           instance  problem, kind, seed index                    -> instance, input operands +
-//           fds derive    instance                                     -> likewise check instance,
-//           variation + fd                     -> Check reveal    seed index -> seed drop ->
-//           forgets all instances
+// clang-format off
+// worker    init      device, providers, users' kernels  -> fingerprint, target, providers, waiting
+//                                                            (families whose code runs to be brought)
+//           bring     file (of the users' kernels)       -> {}; its waiting families are here. A row
+//                                                            of one that is not here yet brings it.
+//           conform   check, problem                     -> faults, looked_at, ran, refusals
+//           discover  problem, filter, providers         -> rows (metadata, role), refusals
+//           compile   problem, row                       -> artifact
+//           prebuild  problem, rows                      -> seconds of each; cached
+//           load      problem, instances + fds           -> {}
+//           prove     row, artifact, instances           -> per instance facts + fds
+//           rotate    condition                          -> sets
+//           open      row, artifact                      -> handle, bytes
+//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches]...]
+//                     seed
+//           collect   handle, back                       -> variation + fd
+//           count     handle, launches, seed             -> launches, clock_hz, events
+//           intact                                       -> whether the operand sets are as they were
+//           close     handles                            -> {}
+//           unload                                       -> {}
+// referee   commit                                       -> seed index, commitment of a secret seed
+//           kinds     problem                            -> those that say something about it
+//           instances problem, kinds, seed index         -> instances, input operands of all + fds
+//           derive    instance, seed index               -> likewise, of one
+//           check     instance, variation + fd           -> Check
+//           reveal    seed index                         -> seed
+//           drop      instance (or all)                  -> {}
+// clang-format on
 
 #include <string>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "assay/sweep/referee.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <unistd.h>
 
@@ -7,6 +9,7 @@
 
 #include "assay/base/fd.h"
 #include "assay/base/hash.h"
+#include "assay/base/parallel.h"
 #include "assay/base/random.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
@@ -16,11 +19,15 @@ namespace {
 
 constexpr int kChannelFd = 3;
 
-Result<InputKind> parse_kind(const Json& json) {
-  ASSAY_TRY(const std::string name, text(json, "kind"));
-  for (int i = 0; i <= static_cast<int>(InputKind::non_finite); ++i)
-    if (to_string(static_cast<InputKind>(i)) == name) return static_cast<InputKind>(i);
-  return fail(ErrorCode::internal, "no kind of input is called '{}'", name);
+Result<std::vector<InputKind>> parse_kinds(const Json& json) {
+  ASSAY_TRY(const Json* list, member(json, "kinds"));
+  std::vector<InputKind> kinds;
+  for (const Json& name : *list) {
+    const auto kind = name.is_string() ? find_input_kind(name.get<std::string>()) : std::nullopt;
+    if (!kind) return fail(ErrorCode::internal, "no kind of input is called {}", name.dump());
+    kinds.push_back(*kind);
+  }
+  return kinds;
 }
 
 // Owns what decides: the secret seeds, pristine inputs, references, comparison. It never maps
@@ -30,7 +37,7 @@ class Referee {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Referee::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"commit", &Referee::commit}, {"instance", &Referee::instance},
+        {"commit", &Referee::commit}, {"instances", &Referee::instances},
         {"derive", &Referee::derive}, {"check", &Referee::check},
         {"reveal", &Referee::reveal}, {"kinds", &Referee::kinds},
         {"drop", &Referee::drop}};
@@ -73,28 +80,47 @@ class Referee {
     return answer;
   }
 
-  Result<Answer> hand_out(std::unique_ptr<Instance> instance) {
-    Answer answer;
-    const auto operands = instance->problem().operands();
+  // An instance and the sealed copies of its inputs that a worker gets.
+  struct Made {
+    std::unique_ptr<Instance> instance;
+    std::vector<UniqueFd> copies;
+  };
+  static Result<Made> with_copies(Result<std::unique_ptr<Instance>> instance) {
+    if (!instance) return fail(std::move(instance).error());
+    Made made{std::move(*instance), {}};
+    const auto operands = made.instance->problem().operands();
     for (size_t i = 0; i < operands.size(); ++i) {
       if (operands[i].access == Access::write) continue;
-      ASSAY_TRY(auto copy, create_sealed_memfd("assay-input", instance->input(i)));
-      answer.fds.push_back(std::move(copy));
+      ASSAY_TRY(auto copy, create_sealed_memfd("assay-input", made.instance->input(i)));
+      made.copies.push_back(std::move(copy));
     }
-    answer.json["instance"] = next_;
-    instances_[next_++] = std::move(instance);
-    return answer;
+    return made;
   }
 
-  Result<Answer> instance(Message& message) {
+  void keep(Made made, Answer& answer) {
+    std::ranges::move(made.copies, std::back_inserter(answer.fds));
+    answer.json["instances"].push_back(next_);
+    instances_[next_++] = std::move(made.instance);
+  }
+
+  // Side by side: nothing is timed meanwhile.
+  Result<Answer> instances(Message& message) {
     ASSAY_TRY(const Problem problem, problem_from(message.json));
-    ASSAY_TRY(const InputKind kind, parse_kind(message.json));
+    ASSAY_TRY(const auto kinds, parse_kinds(message.json));
     ASSAY_TRY(const SecretSeed* seed, seed_of(message.json));
     ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
-    const auto derived =
-        seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kind)));
-    ASSAY_TRY(auto made, operation->make_instance(problem, kind, derived));
-    return hand_out(std::move(made));
+    std::vector<Result<Made>> made(kinds.size());
+    for_each_parallel(kinds.size(), [&](size_t i) {
+      const auto derived =
+          seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kinds[i])));
+      made[i] = with_copies(operation->make_instance(problem, kinds[i], derived));
+    });
+    Answer answer;
+    for (Result<Made>& each : made) {
+      if (!each) return fail(std::move(each).error());
+      keep(std::move(*each), answer);
+    }
+    return answer;
   }
 
   Result<const Instance*> find(const Json& json) {
@@ -107,8 +133,11 @@ class Referee {
   Result<Answer> derive(Message& message) {
     ASSAY_TRY(const Instance* base, find(message.json));
     ASSAY_TRY(const SecretSeed* seed, seed_of(message.json));
-    ASSAY_TRY(auto derived, base->derive(seed_from(*seed, base->problem().signature())));
-    return hand_out(std::move(derived));
+    auto derived = base->derive(seed_from(*seed, base->problem().signature()));
+    ASSAY_TRY(Made made, with_copies(std::move(derived)));
+    Answer answer;
+    keep(std::move(made), answer);
+    return answer;
   }
 
   Result<Answer> check(Message& message) {

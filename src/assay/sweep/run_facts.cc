@@ -69,11 +69,17 @@ Environment describe(const Request& request, const Crew& crew) {
   return environment;
 }
 
+int most_processes(const Request& request) {
+  constexpr int kMostOfCpu = 15;
+  const int wanted = request.device.empty() ? kMostOfCpu : request.processes;
+  return std::max(request.processes, request.most_processes > 0 ? request.most_processes : wanted);
+}
+
 RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   RunOptions options;
   options.margin = request.margin;
   options.processes = request.processes;
-  options.most_processes = std::max(request.processes, request.most_processes);
+  options.most_processes = most_processes(request);
   options.min_processes = std::max(2, request.processes - 1);
   options.placements = 1;
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;

@@ -117,6 +117,19 @@ void show_finalists(ProblemRecord& record, const Field& field, const RaceResult&
 }
 
 // The field's end.
+void add_launch_bound(Field& field, const LaunchBound& bound) {
+  for (Candidate& candidate : field.candidates) {
+    auto& findings = candidate.outcome.findings;
+    if (candidate.outcome.id != bound.id ||
+        std::ranges::find(findings, "launch_bound", &Finding::code) != findings.end())
+      continue;
+    findings.push_back(
+        {"launch_bound", fmt::format("adds {:.2g} us to a bare link of {:.2g} us: under half of it "
+                                     "is no time to compare by; try spacing=back_to_back",
+                                     std::max(bound.kernel_us, 0.0), bound.link_us)});
+  }
+}
+
 void fill_kernels(ProblemRecord& record, Field field) {
   record.kernels.clear();
   record.kernels.reserve(field.candidates.size());
@@ -196,6 +209,7 @@ Status ProblemRun::conclude_confirmation() {
   show_finalists(record_, field_, race_);
   confirmation.conclusion =
       conclude(record_, confirmation, options_of(station_.request, station_.crew, 0));
+  for (const LaunchBound& bound : find_launch_bound(confirmation)) add_launch_bound(field_, bound);
   record_.confirmations.push_back(std::move(confirmation));
   next_ = Next::finish;
   if (count_alive(field_) != alive_ && races_ < kMostRaces) {

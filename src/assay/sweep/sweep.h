@@ -51,7 +51,7 @@ struct Request {
   bool exhaustive = false;    // No dropping: confirm every kernel that was proven.
   bool confirm = true;        // False for `run`: prove and time, no claim.
   int processes = 7;          // Fresh processes of a confirmation, at least,
-  int most_processes = 15;    // and at most: between them, the plan chooses.
+  int most_processes = 0;     // and at most (0: as most_processes() says): the plan chooses.
   bool count_events = false;  // Afterwards, also what the processor counts while finalists run.
 
   std::filesystem::path folder;  // Journal, logs and record; made if absent.
@@ -75,6 +75,11 @@ inline constexpr double kSecondsPerProblem = 5;
 // of `make bench` spread by 0.23 % (29 of them), where the spread of their processes explains 0.18.
 // The rest, 0.14 %, is where code happened to lie, and what else the machine did in those seconds.
 inline constexpr double kCpuSystematicError = 0.0015;
+
+// Of a confirmation, at most. What is between processes of a CPU is not beaten by rounds: as many
+// as the time allows, up to 15. Those of a card differ by 0.1 to 0.3 % (docs/method.md), and each
+// takes half a second to begin: the fewest.
+int most_processes(const Request& request);
 
 // How a kernel stands while the race runs.
 struct Standing {

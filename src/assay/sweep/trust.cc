@@ -13,6 +13,10 @@ std::string in_brackets(const std::string& why) { return why.empty() ? "" : " ("
 }  // namespace
 
 Trust trust_in(const Confinement& confinement) {
+  if (!confinement.native_guests)
+    return {TrustGrade::device_code,
+            "what users brought runs on the card alone, between the card's own events; beside the "
+            "timer runs the host code of stock libraries"};
   const std::string shared = in_brackets(confinement.shared);
   if (!confinement.holds())
     return {TrustGrade::unconfined_native,

@@ -1,11 +1,9 @@
 #include "assay/sweep/worker.h"
 
 #include <algorithm>
-#include <atomic>
 #include <fcntl.h>
 #include <map>
 #include <optional>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -13,6 +11,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
+#include "assay/base/parallel.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/kernel/export.h"
@@ -143,8 +142,8 @@ class Worker {
     if (json.value("confine", false)) kernels_.admit_guests();
     cache_path_ = json.value("cache", std::string());
     cache_folder_.reset(::open(cache_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    const Confinement confinement =
-        confine(json.value("confine", false), place_, harness, cache_path_);
+    Confinement confinement = confine(json.value("confine", false), place_, harness, cache_path_);
+    confinement.native_guests = card_ == nullptr || kernels_.has_native_guests();
     if (!confinement.other_user) cache_folder_.reset();
     return confinement;
   }
@@ -191,20 +190,12 @@ class Worker {
     std::vector<Result<Kernel>> kernels;
     for (const Json& row : *rows) kernels.push_back(kernels_.find(row));
     std::vector<double> seconds(kernels.size());
-    std::atomic<size_t> next = 0;
-    const auto work = [&] {
-      for (size_t i; (i = next.fetch_add(1)) < kernels.size();) {
-        if (!kernels[i]) continue;
-        const int64_t start = monotonic_ns();
-        (void)kernels[i]->compile(problem, device_->target(), context_);
-        seconds[i] = static_cast<double>(monotonic_ns() - start) * 1e-9;
-      }
-    };
-    const size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    std::vector<std::jthread> threads;
-    for (size_t i = 1; i < std::min(cores, kernels.size()); ++i) threads.emplace_back(work);
-    work();
-    threads.clear();
+    for_each_parallel(kernels.size(), [&](size_t i) {
+      if (!kernels[i]) return;
+      const int64_t start = monotonic_ns();
+      (void)kernels[i]->compile(problem, device_->target(), context_);
+      seconds[i] = static_cast<double>(monotonic_ns() - start) * 1e-9;
+    });
     Answer answer;
     answer.json["seconds"] = seconds;
     return answer;

@@ -38,7 +38,9 @@ Result<Json> WorkerKernels::add_providers(const Json& wanted) {
 }
 
 void WorkerKernels::add(const CatalogSetup& setup) {
-  if (setup) setup(catalog_);
+  if (!setup) return;
+  setup(catalog_);
+  native_guests_ = true;
 }
 
 Result<Json> WorkerKernels::add_files(const std::vector<std::string>& files) {
@@ -79,6 +81,7 @@ Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
     return fail(ErrorCode::invalid_input,
                 "{}: no provider takes {}; name one with the field provider", entry.origin,
                 entry.provider.empty() ? extension : entry.provider);
+  native_guests_ = native_guests_ || !taker->info().on_card;
   if (!taker->runs_code_to_bring()) return bring(*taker, entry);
   Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};
   guest.open_file.reset(::open(entry.source.c_str(), O_RDONLY | O_CLOEXEC));

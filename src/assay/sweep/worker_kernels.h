@@ -41,6 +41,9 @@ class WorkerKernels {
   Result<Kernel> find(const Json& row);
 
   const Catalog& catalog() const { return catalog_; }
+  // Whether code that a user brought, or a program's own, runs on the processor: device code alone
+  // does not.
+  bool has_native_guests() const { return native_guests_; }
 
  private:
   // What a user brought that runs as soon as it is loaded.
@@ -64,6 +67,7 @@ class WorkerKernels {
   Catalog catalog_;
   std::vector<Guest> guests_;
   bool admits_guests_ = false;
+  bool native_guests_ = false;
 };
 
 }  // namespace assay::sweep

@@ -1,30 +1,40 @@
 #include "assay/op/gemm/mapping.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
+#include "assay/base/parallel.h"
 #include "assay/base/random.h"
 
 namespace assay::gemm {
 namespace {
+
+constexpr int64_t kPieceBytes = 1 << 18;  // Worth a thread.
 
 template <class Bits>
 void copy_permuted(const Matrix& from, const Matrix& to, const Axis& batches, const Axis& rows,
                    const Axis& columns) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(Bits));
   constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  for (int64_t l = 0; l < to.batches; ++l) {
-    for (int64_t i = 0; i < to.rows; ++i) {
-      const std::byte* source = from.at(batches.from[l], rows.from[i], 0);
-      std::byte* target = to.at(l, i, 0);
-      for (int64_t j = 0; j < to.columns; ++j) {
-        Bits value;
-        std::memcpy(&value, source + columns.from[j] * from.column_stride * kSize, sizeof(value));
-        if (rows.negative[i] != columns.negative[j]) value = static_cast<Bits>(value ^ kSign);
-        std::memcpy(target + j * to.column_stride * kSize, &value, sizeof(value));
-      }
+  const auto copy_row = [&](int64_t l, int64_t i) {
+    const std::byte* source = from.at(batches.from[l], rows.from[i], 0);
+    std::byte* target = to.at(l, i, 0);
+    for (int64_t j = 0; j < to.columns; ++j) {
+      Bits value;
+      std::memcpy(&value, source + columns.from[j] * from.column_stride * kSize, sizeof(value));
+      if (rows.negative[i] != columns.negative[j]) value = static_cast<Bits>(value ^ kSign);
+      std::memcpy(target + j * to.column_stride * kSize, &value, sizeof(value));
     }
-  }
+  };
+  const int64_t all = to.batches * to.rows;
+  const int64_t strip =
+      std::max<int64_t>(1, kPieceBytes / std::max<int64_t>(1, to.columns * kSize));
+  for_each_parallel(static_cast<size_t>((all + strip - 1) / strip), [&](size_t s) {
+    const int64_t first = static_cast<int64_t>(s) * strip;
+    for (int64_t row = first; row < std::min(all, first + strip); ++row)
+      copy_row(row / to.rows, row % to.rows);
+  });
 }
 
 }  // namespace

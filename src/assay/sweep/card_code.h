@@ -1,0 +1,23 @@
+#pragma once
+
+// What our own device code has in common. It is PTX, which the driver assembles for the card at
+// hand: no compiler is needed where it runs.
+
+#include <string_view>
+
+namespace assay::sweep {
+
+// A thread's place in the whole grid goes to %d5, the number of threads to %d7; %r2 to %r5 and %d6
+// are scratch, %r4 keeps its place in its block.
+inline constexpr std::string_view kThreadPlace = R"(
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mov.u32 %r5, %nctaid.x;
+  mul.wide.u32 %d5, %r2, %r3;
+  cvt.u64.u32 %d6, %r4;
+  add.u64 %d5, %d5, %d6;
+  mul.wide.u32 %d7, %r3, %r5;
+)";
+
+}  // namespace assay::sweep

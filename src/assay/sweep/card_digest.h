@@ -1,0 +1,33 @@
+#pragma once
+
+// Whether memory of a card still holds what it held, told without bringing it back to the host.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "assay/base/result.h"
+#include "assay/device/cuda/cuda_device.h"
+
+namespace assay::sweep {
+
+class CardDigest {
+ public:
+  // seed: what makes this digest another one than any other's.
+  static Result<std::unique_ptr<CardDigest>> create(cuda::CudaDevice& device, uint64_t seed);
+
+  // Of `bytes` at `data`, a multiple of 8, once all that is ahead of it in `stream` is done. Two
+  // contents that differ have the same digest once in 2^64 times.
+  Result<uint64_t> of(Stream& stream, const void* data, size_t bytes);
+
+ private:
+  CardDigest(cuda::CudaDevice& device, uint64_t seed) : device_(device), seed_(seed) {}
+
+  cuda::CudaDevice& device_;
+  uint64_t seed_;
+  std::shared_ptr<const cuda::Module> code_;
+  void* function_ = nullptr;
+  std::unique_ptr<Buffer> sum_;
+};
+
+}  // namespace assay::sweep

@@ -1,0 +1,126 @@
+// Commands on a card as users give them, where the card is testing/fake_cuda.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testing/assay_program.h"
+
+namespace assay {
+namespace {
+
+using testing::AssayProgram;
+using testing::Finished;
+using ::testing::HasSubstr;
+
+class CardTest : public ::testing::Test {
+ protected:
+  // Where the system would have its driver, and what the fake one is told.
+  void SetUp() override {
+    namespace fs = std::filesystem;
+    const fs::path folder = assay_.file("driver");
+    fs::create_directory(folder);
+    const auto tests = fs::read_symlink("/proc/self/exe").parent_path();
+    fs::create_symlink(tests / "libfake_cuda.so", folder / "libcuda.so.1");
+    for (const char* entry : {"gemm", "gemm_no_wait", "gemm_faults"}) {
+      write_file_atomic(
+          assay_.file(fmt::format("{}.ptx", entry)),
+          fmt::format("// assay: {{entry: {0}, dtype: f32, layout: tn, args: [a, b, out, m, "
+                      "n, k],\n//         launch: {{grid: [1], block: [32]}}}}\n"
+                      ".version 8.0\n.target sm_80\n.address_size 64\n"
+                      ".visible .entry {0}() {{ ret; }}\n",
+                      entry));
+    }
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    const Status written = write_file_atomic(assay_.file(name), text);
+    ASSERT_TRUE(written) << written.error().message;
+  }
+
+  Finished run(const std::string& driver, std::vector<std::string> words,
+               const std::string& device = "gpu") const {
+    // Launches of the chain's own kernels are short: the fake clock must not run ahead of the real
+    // one, which the parent looks at.
+    write("driver/fake_cuda.txt", "ns=assay_produce:20 ns=assay_consume:20 " + driver);
+    const std::vector<std::string> shape = {
+        "--device",  device, "--shape",      "m=3,n=5,k=7,dtype=f32,layout=tn",
+        "--budget",  "1s",   "--processes",  "3",
+        "--timeout", "5s",   "--output-dir", "run"};
+    words.insert(words.end(), shape.begin(), shape.end());
+    return assay_.run(std::move(words), {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  }
+
+  RunRecord record() const {
+    auto record = load_record(assay_.file("run/record.json"));
+    EXPECT_TRUE(record) << record.error().message;
+    return record ? *record : RunRecord{};
+  }
+
+  AssayProgram assay_;
+};
+
+TEST_F(CardTest, AKernelThatTakesHalfAsLongIsFasterAndTrustedAsDeviceCode) {
+  const Finished finished = run("ns=gemm:100 ns=gemm_no_wait:200",
+                                {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx")});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  // As 200 ns are to 100, whatever the links around them take.
+  EXPECT_THAT(finished.out, HasSubstr("faster than ptx/gemm_no_wait: 2.0"));
+  const RunRecord run = record();
+  EXPECT_EQ(run.trust, TrustGrade::device_code) << run.trust_reason;
+  ASSERT_EQ(run.problems.size(), 1u);
+  const ProblemRecord& problem = run.problems.front();
+  EXPECT_EQ(problem.condition.spacing, "chain");
+  ASSERT_NE(problem.decisive(), nullptr);
+  EXPECT_EQ(problem.decisive()->processes.size(), 3u);
+}
+
+TEST_F(CardTest, AKernelThatHidesInTheChainIsUnsureAndSaidToBe) {
+  const Finished finished = run("ns=gemm:10 ns=gemm_no_wait:200",
+                                {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx")});
+  EXPECT_THAT(finished.out, HasSubstr("unsure")) << finished.err;
+  const RunRecord run = record();
+  ASSERT_EQ(run.problems.size(), 1u);
+  const KernelOutcome* kernel = testing::find_kernel(run.problems.front(), "gemm");
+  ASSERT_NE(kernel, nullptr);
+  ASSERT_EQ(kernel->findings.size(), 1u);
+  EXPECT_EQ(kernel->findings.front().code, "launch_bound");
+}
+
+TEST_F(CardTest, AKernelThatFaultsOrHangsEndsAloneAndTheOtherIsConfirmed) {
+  for (const auto& [bad, driver] :
+       {std::pair{"gemm_faults", ""}, std::pair{"gemm_no_wait", "hang=gemm_no_wait"}}) {
+    const Finished finished = run(fmt::format("ns=gemm:100 {}", driver),
+                                  {"sweep", "--provider", "ptx", "--kernels", "gemm.ptx",
+                                   fmt::format("{}.ptx", bad), "--fresh"});
+    EXPECT_EQ(finished.code(), 0) << bad << finished.out << finished.err;
+    const RunRecord run = record();
+    ASSERT_EQ(run.problems.size(), 1u);
+    const KernelOutcome* good = testing::find_kernel(run.problems.front(), "gemm");
+    const KernelOutcome* other = testing::find_kernel(run.problems.front(), bad);
+    ASSERT_TRUE(good != nullptr && other != nullptr) << bad;
+    EXPECT_TRUE(is_timed(good->ending)) << bad;
+    EXPECT_FALSE(is_timed(other->ending)) << bad;
+    EXPECT_NE(run.problems.front().decisive(), nullptr) << bad;
+  }
+}
+
+TEST_F(CardTest, ACardThatIsFullSaysSo) {
+  const Finished finished = run("fail=cuMemAlloc_v2:2:1", {"race", "gemm.ptx"});
+  EXPECT_NE(finished.code(), 0);
+  EXPECT_THAT(finished.out + finished.err, HasSubstr("out of memory"));
+}
+
+TEST_F(CardTest, ACardThatIsNotThereIsNamedWithThoseThatAre) {
+  const Finished finished = run("cards=2", {"race", "gemm.ptx"}, "7");
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_THAT(finished.err, HasSubstr("0: "));
+  EXPECT_THAT(finished.err, HasSubstr("1: "));
+}
+
+}  // namespace
+}  // namespace assay
