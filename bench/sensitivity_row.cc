@@ -7,6 +7,8 @@
 namespace assay::bench {
 namespace {
 
+constexpr double kSeconds = 5;  // Of timing, for each race.
+
 struct Case {
   double slowdown, margin, wanted;
 };
@@ -21,6 +23,7 @@ Result<Row> measure_case(const Context& context, const Case& one) {
   request.filter =
       fmt::format("provider == 'openblas' and name == 'sgemm' or slowdown == {:.2f}", one.slowdown);
   request.exhaustive = true;
+  request.budget_seconds = kSeconds * races;
   const std::vector<gemm::Shape> shapes = {{.m = 128, .n = 256, .k = 256},
                                            {.m = 16, .n = 512, .k = 512},
                                            {.m = 192, .n = 256, .k = 320},

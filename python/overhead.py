@@ -28,7 +28,7 @@ extern "C" void gemm(const float* a, const float* b, float* out, int64_t m, int6
 }
 """
 SHAPE = "m=4,n=256,k=256,dtype=f32,layout=tt"
-FLAGS = {"threads": 1, "budget": 0.5, "processes": 2, "output_dir": "run", "lock_dir": "locks"}
+FLAGS = {"threads": 1, "budget": 0.05, "processes": 2, "output_dir": "run", "lock_dir": "locks"}
 
 
 def directly(file: str) -> float:

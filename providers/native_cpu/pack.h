@@ -58,14 +58,13 @@ void find_offsets(const GemmCall& call, int64_t batch, int64_t row0, int64_t row
   }
 }
 
-// One step of one group whose rows or columns are cut short by the edge of b, or lie along k.
+// One step of one group whose rows or columns are cut short by the edge of b.
 template <class Mode>
-void pack_edge(const typename Mode::Source* b, int64_t b_row, int64_t b_column, int64_t rows,
-               int64_t columns, typename Mode::Source* packed) {
+void pack_edge(const typename Mode::Source* b, int64_t b_row, int64_t rows, int64_t columns,
+               typename Mode::Source* packed) {
   alignas(64) typename Mode::Source whole[Mode::kStep * Mode::kColumns] = {};
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      whole[i * Mode::kColumns + j] = b[i * b_row + j * b_column];
+    for (int64_t j = 0; j < columns; ++j) whole[i * Mode::kColumns + j] = b[i * b_row + j];
   typename Mode::Operand operand[Mode::kGroup];
   Mode::load_rows(whole, Mode::kColumns, operand);
   Mode::store_packed(packed, operand);
@@ -118,6 +117,35 @@ void pack_along_k(const typename Mode::Source* b, int64_t b_column, int64_t kk, 
   }
 }
 
+// b lies in any other way: some steps of a group at a time, each column from end to end, since the
+// columns of one step may all fall into one set of a cache.
+template <class Mode, int NG>
+void pack_across(const typename Mode::Source* b, int64_t b_row, int64_t b_column, int64_t kk,
+                 int64_t columns, typename Mode::Source* packed) {
+  using Source = typename Mode::Source;
+  constexpr int64_t kStepElements = NG * Mode::kPackedGroup;
+  constexpr int64_t kSteps = 16, kRows = kSteps * Mode::kStep;
+  const int64_t steps = steps_of<Mode>(kk);
+  alignas(64) Source whole[kRows * Mode::kColumns];
+  for (int64_t g = 0; g < NG; ++g) {
+    const int64_t left = std::clamp<int64_t>(columns - g * Mode::kColumns, 0, Mode::kColumns);
+    for (int64_t first = 0; first < steps; first += kSteps) {
+      const int64_t rows = std::min<int64_t>(kRows, kk - first * Mode::kStep);
+      if (rows < kRows || left < Mode::kColumns)
+        for (Source& value : whole) value = Source{};
+      const Source* corner = b + first * Mode::kStep * b_row + g * Mode::kColumns * b_column;
+      for (int64_t j = 0; j < left; ++j)
+        for (int64_t i = 0; i < rows; ++i)
+          whole[i * Mode::kColumns + j] = corner[i * b_row + j * b_column];
+      for (int64_t s = 0; s < std::min(kSteps, steps - first); ++s) {
+        typename Mode::Operand operand[Mode::kGroup];
+        Mode::load_rows(whole + s * Mode::kStep * Mode::kColumns, Mode::kColumns, operand);
+        Mode::store_packed(packed + (first + s) * kStepElements + g * Mode::kPackedGroup, operand);
+      }
+    }
+  }
+}
+
 // A panel of NG groups: packed[step][group]. b points at its first element; kk rows of k,
 // columns <= NG * Mode::kColumns; what lies outside is zero.
 template <class Mode, int NG>
@@ -131,6 +159,10 @@ void pack_panel(const typename Mode::Source* b, int64_t b_row, int64_t b_column,
       return;
     }
   }
+  if (b_column != 1) {
+    pack_across<Mode, NG>(b, b_row, b_column, kk, columns, packed);
+    return;
+  }
   for (int64_t s = 0; s < steps; ++s) {
     const int64_t rows = std::min<int64_t>(Mode::kStep, kk - s * Mode::kStep);
     const typename Mode::Source* row = b + s * Mode::kStep * b_row;
@@ -138,12 +170,12 @@ void pack_panel(const typename Mode::Source* b, int64_t b_row, int64_t b_column,
       const int64_t column = g * Mode::kColumns;
       const int64_t left = std::clamp<int64_t>(columns - column, 0, Mode::kColumns);
       typename Mode::Source* out = packed + s * kStepElements + g * Mode::kPackedGroup;
-      if (b_column == 1 && left == Mode::kColumns && rows == Mode::kStep) {
+      if (left == Mode::kColumns && rows == Mode::kStep) {
         typename Mode::Operand operand[Mode::kGroup];
         Mode::load_rows(row + column, b_row, operand);
         Mode::store_packed(out, operand);
       } else {
-        pack_edge<Mode>(row + column * b_column, b_row, b_column, rows, left, out);
+        pack_edge<Mode>(row + column, b_row, rows, left, out);
       }
     }
   }

@@ -17,13 +17,15 @@ void make_useless(std::span<std::byte> memory) {
 }  // namespace
 
 Result<std::span<std::byte>> PreparedPool::allocate(size_t bytes) {
+  const size_t to_come = expected_ > calls_ ? expected_ - calls_ : 1;
   const size_t pages = (bytes + 4095) / 4096 + random_.below(calls_++, 16);
   const size_t wanted = pages * 4096;
   if (chunks_.empty() || used_ + wanted > chunks_.back()->bytes()) {
     BufferOptions options;
     constexpr size_t kChunk = size_t{64} << 20;
-    const size_t all = (wanted + 16 * 4096) * std::max<size_t>(expected_, 1);
-    const size_t chunk_bytes = std::max(wanted, std::min(kChunk, all));
+    // Whole panels and no more: a virtual machine pays dearly for each page that is new to it.
+    const size_t each = wanted + 16 * 4096;
+    const size_t chunk_bytes = each * std::clamp<size_t>(kChunk / each, 1, to_come);
     options.huge_pages = chunk_bytes >= size_t{1} << 20;
     options.alignment = options.huge_pages ? size_t{2} << 20 : 4096;
     ASSAY_TRY(auto chunk, device_.allocate(chunk_bytes, options));

@@ -69,7 +69,7 @@ struct Request {
   bool device_held = false;  // The caller has the device's lock, by hold_device() below.
 };
 
-inline constexpr double kSecondsPerProblem = 5;
+inline constexpr double kSecondsPerProblem = 4;
 
 // What the processes of one run share (stats::JudgeOptions), on a CPU: the means of idle A/A races
 // of `make bench` spread by 0.23 % (29 of them), where the spread of their processes explains 0.18.
