@@ -124,6 +124,16 @@ TEST(GemmInstanceTest, DerivedInstancesHaveOtherBytesAndTheSameVerdicts) {
   }
 }
 
+// Those are permuted in strips, side by side.
+TEST(GemmInstanceTest, DerivedInstancesOfMegabytesAreWhole) {
+  for (const char* layout : {"tt", "tn"}) {
+    const Problem problem = make({.m = 3, .n = 1400, .k = 300, .layout = layout});
+    const auto derived = *instance_of(problem, InputKind::uniform, 4)->derive(17);
+    const Check check = derived->check(run(*derived));
+    EXPECT_TRUE(check.right) << layout << ": " << text(check);
+  }
+}
+
 TEST(GemmInstanceTest, InputsAreDeterministicAndSeedsDiffer) {
   const Problem problem = make({.m = 9, .n = 11, .k = 13, .dtype = DType::f16});
   for (InputKind kind : operation().useful_kinds(problem)) {
