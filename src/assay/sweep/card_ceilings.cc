@@ -12,6 +12,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/version.h"
+#include "assay/sweep/card_code.h"
 #include "assay/sweep/card_peaks.h"
 
 namespace assay::sweep {
@@ -61,15 +62,9 @@ class Runs {
   std::unique_ptr<cuda::Event> start_, end_;
 };
 
-Result<std::shared_ptr<const cuda::Module>> load(cuda::CudaDevice& device,
-                                                 const std::string& code) {
-  return cuda::Module::load(device.driver(),
-                            std::as_bytes(std::span(code.c_str(), code.size() + 1)));
-}
-
 // Operations a second of a kernel that repeats one step.
 Result<double> rate(cuda::CudaDevice& device, Runs& runs, const Peak& peak) {
-  ASSAY_TRY(const auto code, load(device, peak.code));
+  ASSAY_TRY(const auto code, load_code(device, peak.code));
   ASSAY_TRY(const auto function, code->function(peak.entry, 0, false));
   uint32_t steps = kFirstSteps;
   uint64_t nowhere = 0;
@@ -106,7 +101,7 @@ Result<std::vector<Ceiling>> measure_card_ceilings(cuda::CudaDevice& device) {
                                                     0x3c5a, 2 * half / 4, nullptr),
                            "filling a buffer"));
     ASSAY_TRY(driver.check(driver.call().context_synchronize(), "filling a buffer"));
-    ASSAY_TRY(const auto code, load(device, traffic_code(device.card())));
+    ASSAY_TRY(const auto code, load_code(device, traffic_code(device.card())));
     ASSAY_TRY(const auto read, code->function("assay_read", 0, false));
     ASSAY_TRY(const auto copy, code->function("assay_copy", 0, false));
     void* to = data + half;

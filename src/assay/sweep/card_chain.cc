@@ -11,9 +11,7 @@
 namespace assay::sweep {
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr size_t kVectorBytes = 16;
-constexpr uint32_t kBlocksPerMultiprocessor = 8;  // Of 256 threads: all that fit.
 constexpr uint32_t kHoldingBlocks = 16;
 
 // Assembled by the driver for the card at hand. {0}, {1}, {2}: the target, and on cards that have
@@ -144,9 +142,7 @@ std::string code_for(const cuda::Card& card) {
 Result<std::unique_ptr<CardChain>> CardChain::create(cuda::CudaDevice& device) {
   std::unique_ptr<CardChain> chain(new CardChain(device));
   const std::string code = code_for(device.card());
-  ASSAY_TRY(
-      chain->code_,
-      cuda::Module::load(device.driver(), std::as_bytes(std::span(code.c_str(), code.size() + 1))));
+  ASSAY_TRY(chain->code_, load_code(device, code));
   ASSAY_TRY(const auto produce, chain->code_->function("assay_produce", 0, false));
   ASSAY_TRY(const auto consume, chain->code_->function("assay_consume", 0, false));
   chain->produce_ = produce.handle;
@@ -157,22 +153,15 @@ Result<std::unique_ptr<CardChain>> CardChain::create(cuda::CudaDevice& device) {
   return chain;
 }
 
-uint32_t CardChain::blocks_for(size_t bytes) const {
-  const size_t wanted = bytes / kVectorBytes / kThreads + 1;
-  const auto most =
-      kBlocksPerMultiprocessor * static_cast<size_t>(std::max(1, device_.multiprocessors()));
-  return static_cast<uint32_t>(std::min(wanted, most));
-}
-
 Status CardChain::produce(Stream& stream, void* to, const void* from, size_t bytes, Hold hold) {
   void* digest = digest_->data();
   uint64_t count = bytes;
   uint32_t mask = 0;
   const std::array<void*, 6> parameters = {&to, &from, &count, &digest, &mask, &hold.ns};
-  const uint32_t blocks = blocks_for(bytes);
+  const uint32_t blocks = blocks_for(device_, bytes / kVectorBytes);
   return stream.launch({.function = produce_,
                         .grid = {hold.ns > 0 ? std::min(blocks, kHoldingBlocks) : blocks, 1, 1},
-                        .block = {kThreads, 1, 1},
+                        .block = {kCodeThreads, 1, 1},
                         .parameters = parameters});
 }
 
@@ -181,8 +170,8 @@ Status CardChain::consume(Stream& stream, const void* output, size_t bytes, bool
   uint64_t count = bytes;
   const std::array<void*, 3> parameters = {&output, &count, &digest};
   return stream.launch({.function = consume_,
-                        .grid = {blocks_for(bytes), 1, 1},
-                        .block = {kThreads, 1, 1},
+                        .grid = {blocks_for(device_, bytes / kVectorBytes), 1, 1},
+                        .block = {kCodeThreads, 1, 1},
                         .parameters = parameters,
                         .programmatic = dependent && device_.card().major >= 9});
 }

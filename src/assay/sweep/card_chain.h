@@ -31,7 +31,6 @@ class CardChain {
 
  private:
   explicit CardChain(cuda::CudaDevice& device) : device_(device) {}
-  uint32_t blocks_for(size_t bytes) const;
 
   cuda::CudaDevice& device_;
   std::shared_ptr<const cuda::Module> code_;

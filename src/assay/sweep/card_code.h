@@ -3,7 +3,14 @@
 // What our own device code has in common. It is PTX, which the driver assembles for the card at
 // hand: no compiler is needed where it runs.
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
+
+#include "assay/base/result.h"
+#include "assay/device/cuda/cuda_device.h"
 
 namespace assay::sweep {
 
@@ -19,5 +26,16 @@ inline constexpr std::string_view kThreadPlace = R"(
   add.u64 %d5, %d5, %d6;
   mul.wide.u32 %d7, %r3, %r5;
 )";
+
+// Threads of a block.
+inline constexpr uint32_t kCodeThreads = 256;
+
+// Blocks for a loop over `items`, in which each thread goes on by the number of all threads: no
+// more than the card holds at once.
+uint32_t blocks_for(const cuda::CudaDevice& device, size_t items);
+
+// Assembles it. Errors are the driver's, with what its assembler said.
+Result<std::shared_ptr<const cuda::Module>> load_code(cuda::CudaDevice& device,
+                                                      const std::string& ptx);
 
 }  // namespace assay::sweep

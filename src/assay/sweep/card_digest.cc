@@ -11,9 +11,6 @@
 namespace assay::sweep {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kBlocksPerMultiprocessor = 8;
-
 // %d15, a word, together with its place %d12: through the finaliser of splitmix64 (Steele, Lea and
 // Flood, 2014), onto the sum in %d1.
 constexpr std::string_view kAddWord = R"(
@@ -84,9 +81,7 @@ Result<std::unique_ptr<CardDigest>> CardDigest::create(cuda::CudaDevice& device,
   std::unique_ptr<CardDigest> digest(new CardDigest(device, seed));
   const std::string code = fmt::format(
       fmt::runtime(kCode), device.card().major >= 9 ? "sm_90" : "sm_70", kThreadPlace, kAddWord);
-  ASSAY_TRY(
-      digest->code_,
-      cuda::Module::load(device.driver(), std::as_bytes(std::span(code.c_str(), code.size() + 1))));
+  ASSAY_TRY(digest->code_, load_code(device, code));
   ASSAY_TRY(const auto function, digest->code_->function("assay_digest", 0, false));
   digest->function_ = function.handle;
   ASSAY_TRY(digest->sum_, device.allocate(sizeof(uint64_t), {}));
@@ -102,12 +97,9 @@ Result<uint64_t> CardDigest::of(Stream& stream, const void* data, size_t bytes) 
                                static_cast<cuda::abi::Stream>(stream.native())),
       "clearing a sum"));
   const std::array<void*, 4> parameters = {&data, &count, &seed_, &sum};
-  const size_t wanted = bytes / sizeof(uint64_t) / kThreads + 1;
-  const auto most =
-      kBlocksPerMultiprocessor * static_cast<size_t>(std::max(1, device_.multiprocessors()));
   ASSAY_TRY(stream.launch({.function = function_,
-                           .grid = {static_cast<uint32_t>(std::min(wanted, most)), 1, 1},
-                           .block = {kThreads, 1, 1},
+                           .grid = {blocks_for(device_, bytes / sizeof(uint64_t)), 1, 1},
+                           .block = {kCodeThreads, 1, 1},
                            .parameters = parameters}));
   ASSAY_TRY(stream.synchronize());
   ASSAY_TRY(device_.copy_out(std::as_writable_bytes(std::span(&result, 1)), sum));
