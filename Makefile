@@ -13,7 +13,7 @@ help:
 	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
-	@echo 'make bench-gpu PART=same   the same on a card: same, sensitivity or host'
+	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, and on two threads'
 	@echo 'make format  let clang-format 14 decide'
@@ -60,12 +60,13 @@ bench-regret:
 	cmake --build --preset release -j $(JOBS) --target assay_bench
 	$(release)/assay_bench --only regret --output $(release)/assay_bench_regret.json
 
-# PART=same|sensitivity|host, on the card that ASSAY_DEVICE names; empty: all of them.
+# PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
+# same_m1, same_m1_chain, sensitivity, host ...; empty: all of them.
 bench-gpu:
 	@scripts/install-dependencies build bench
 	cmake --preset release -D ASSAY_BENCH=ON
-	cmake --build --preset release -j $(JOBS) --target assay_bench
-	$(release)/assay_bench --only $(addprefix gpu_,$(subst same,same_m1 same_m16 same_large,$(or $(PART),same sensitivity host))) --output $(release)/assay_bench_gpu.json
+	cmake --build --preset release -j $(JOBS) --target assay assay_bench
+	$(release)/assay_bench --only $(or $(addprefix gpu_,$(PART)),gpu) --output $(release)/assay_bench_gpu.json
 
 deb:
 	@scripts/install-dependencies build

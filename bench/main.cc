@@ -1,12 +1,10 @@
 // assay_bench: measures the performance targets, prints a table (target, bound, measured, ok), and
 // ends with 1 if a bound that is no stretch was missed, 2 if it was asked for what there is not.
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
+#include <set>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
@@ -31,30 +29,59 @@
 namespace assay::bench {
 namespace {
 
+// Parts whose names begin alike, gpu_same_m1_chain and gpu_same_m1_isolated, are also asked for by
+// what they share: gpu_same_m1, gpu_same, gpu.
 struct Entry {
   const char* name;
   Measurement measure;
   bool by_name_alone = false;  // Not where --only says nothing.
 };
-constexpr std::array<Entry, 19> kEntries = {{{"discovery", measure_discovery},
-                                             {"launch", measure_launch},
-                                             {"orchestration", measure_orchestration},
-                                             {"same", measure_same},
-                                             {"coverage", measure_coverage},
-                                             {"sensitivity", measure_sensitivity},
-                                             {"racing", measure_racing},
-                                             {"native", measure_native},
-                                             {"native_table", measure_native_table, true},
-                                             {"native_threads", measure_native_threads, true},
-                                             {"table", measure_table},
-                                             {"startup", measure_startup},
-                                             {"python", measure_python},
-                                             {"regret", measure_regret, true},
-                                             {"gpu_same_m1", measure_gpu_same_m1, true},
-                                             {"gpu_same_m16", measure_gpu_same_m16, true},
-                                             {"gpu_same_large", measure_gpu_same_large, true},
-                                             {"gpu_sensitivity", measure_gpu_sensitivity, true},
-                                             {"gpu_host", measure_gpu_host, true}}};
+constexpr Entry kEntries[] = {
+    {"discovery", measure_discovery},
+    {"launch", measure_launch},
+    {"orchestration", measure_orchestration},
+    {"same", measure_same},
+    {"coverage", measure_coverage},
+    {"sensitivity", measure_sensitivity},
+    {"racing", measure_racing},
+    {"native", measure_native},
+    {"native_table", measure_native_table, true},
+    {"native_threads", measure_native_threads, true},
+    {"table", measure_table},
+    {"startup", measure_startup},
+    {"python", measure_python},
+    {"regret", measure_regret, true},
+    {"gpu_same_m1_chain", measure_gpu_same_m1<measure::Spacing::chain>, true},
+    {"gpu_same_m1_back_to_back", measure_gpu_same_m1<measure::Spacing::back_to_back>, true},
+    {"gpu_same_m1_isolated", measure_gpu_same_m1<measure::Spacing::isolated>, true},
+    {"gpu_same_m16_chain", measure_gpu_same_m16<measure::Spacing::chain>, true},
+    {"gpu_same_m16_back_to_back", measure_gpu_same_m16<measure::Spacing::back_to_back>, true},
+    {"gpu_same_m16_isolated", measure_gpu_same_m16<measure::Spacing::isolated>, true},
+    {"gpu_same_large_chain", measure_gpu_same_large<measure::Spacing::chain>, true},
+    {"gpu_same_large_back_to_back", measure_gpu_same_large<measure::Spacing::back_to_back>, true},
+    {"gpu_same_large_isolated", measure_gpu_same_large<measure::Spacing::isolated>, true},
+    {"gpu_sensitivity_short", measure_gpu_sensitivity_short, true},
+    {"gpu_sensitivity_long", measure_gpu_sensitivity_long, true},
+    {"gpu_host", measure_gpu_host, true}};
+
+// Parts that a word of --only means: of that name, or else all whose names begin with it.
+std::vector<std::string> parts_of(const std::string& word) {
+  std::vector<std::string> parts;
+  for (const Entry& entry : kEntries)
+    if (entry.name == word) return {word};
+  for (const Entry& entry : kEntries)
+    if (std::string_view(entry.name).starts_with(word + '_')) parts.emplace_back(entry.name);
+  return parts;
+}
+
+// What --only says of a word that means no part; empty: it does.
+std::string check_part(const std::string& word) {
+  if (!parts_of(word).empty()) return {};
+  std::vector<std::string> names;
+  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
+  return fmt::format("there is no part '{}'{}; there are: {}", sanitize(word, 80),
+                     did_you_mean(word, names), join(names, ", "));
+}
 
 // A worker's catalog, with the in-process family that its environment names.
 int be_worker() {
@@ -92,18 +119,45 @@ Json to_json(const Row& row) {
           {"details", row.details}};
 }
 
+const char* word_of(const Row& row) {
+  return row.ok ? "ok" : row.stretch ? "not yet (stretch)" : "MISSED";
+}
+
 void print(const std::vector<Row>& rows) {
   report::Table table;
   table.columns = {{"target"}, {"bound"}, {"measured"}, {"ok"}};
   std::string notes;
   for (const Row& row : rows) {
-    const char* ok = row.ok ? "ok" : row.stretch ? "not yet (stretch)" : "MISSED";
-    table.rows.push_back({{{row.target}, {row.bound}, {row.measured}, {ok}}, ""});
+    table.rows.push_back({{{row.target}, {row.bound}, {row.measured}, {word_of(row)}}, ""});
     for (const std::string& note : row.notes) notes += note + '\n';
   }
   const report::TextStyle style{200, false};
   std::fputs((report::text_table(table, style) + '\n' + notes).c_str(), stdout);
   std::fflush(stdout);
+}
+
+// Its rows, shown as they are measured, and as JSON.
+std::vector<Row> measure(const Entry& entry, const Context& context, Json& written) {
+  const int64_t start = monotonic_ns();
+  auto measured = entry.measure(context);
+  if (!measured) {
+    Row row{.target = entry.name, .measured = "could not be measured"};
+    row.notes.push_back(
+        fmt::format("{}: {}", entry.name, sanitize(measured.error().message, 1000)));
+    measured = std::vector<Row>{std::move(row)};
+  }
+  const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  for (const Row& row : *measured) {
+    written.push_back(to_json(row));
+    written.back()["name"] = entry.name;
+    written.back()["seconds"] = seconds;
+    std::string text =
+        fmt::format("  {}: {}; {} ({})\n", row.target, row.measured, word_of(row), row.bound);
+    for (const std::string& note : row.notes) text += "    " + note + '\n';
+    std::fputs(text.c_str(), stderr);
+  }
+  std::fprintf(stderr, "  %.0f s\n", seconds);
+  return std::move(*measured);
 }
 
 // Beside the program, where builds leave what they make.
@@ -117,10 +171,11 @@ int bench(int argc, char** argv) {
   std::string output = beside_program("assay_bench.json").string();
   std::string folder = beside_program("bench_runs").string();
   Context context;
-  std::vector<std::string> names;
-  for (const Entry& entry : kEntries) names.emplace_back(entry.name);
   CLI::App app{"Measures assay's performance targets"};
-  app.add_option("--only", only, "Only these: " + join(names, ", "))->check(CLI::IsMember(names));
+  app.add_option("--only", only,
+                 "Only these parts, or all that begin so: gpu_same_m1_chain, gpu_same, gpu")
+      ->type_name("PART")
+      ->check(check_part);
   app.add_option("--output", output, "Results as JSON")->type_name("FILE")->capture_default_str();
   app.add_option("--folder", folder, "Where runs leave their records")->type_name("DIR");
   app.add_flag("--quick", context.quick, "A few of each: whether it works, not whether it is met");
@@ -154,37 +209,26 @@ int bench(int argc, char** argv) {
   std::fputs(machine.c_str(), stdout);
   std::fflush(stdout);
 
+  std::set<std::string> wanted;
+  for (const std::string& word : only)
+    for (std::string& part : parts_of(word)) wanted.insert(std::move(part));
+  const BuildInfo& build = build_info();
+  Json results = {{"schema", "assay.bench/1"},      {"created", utc_now_iso8601()},
+                  {"quick", context.quick},         {"machine", machine},
+                  {"version", build.version},       {"revision", build.revision},
+                  {"build_type", build.build_type}, {"rows", Json::array()}};
   std::vector<Row> rows;
-  Json written = Json::array();
   for (const Entry& entry : kEntries) {
-    const bool named = std::find(only.begin(), only.end(), entry.name) != only.end();
-    if (only.empty() ? entry.by_name_alone : !named) continue;
+    if (only.empty() ? entry.by_name_alone : !wanted.contains(entry.name)) continue;
     std::fprintf(stderr, "%s\n", entry.name);
-    const int64_t start = monotonic_ns();
-    auto measured = entry.measure(context);
-    if (!measured) {
-      Row row{.target = entry.name, .measured = "could not be measured"};
-      row.notes.push_back(
-          fmt::format("{}: {}", entry.name, sanitize(measured.error().message, 1000)));
-      measured = std::vector<Row>{std::move(row)};
-    }
-    for (Row& row : *measured) {
-      written.push_back(to_json(row));
-      written.back()["name"] = entry.name;
-      written.back()["seconds"] = static_cast<double>(monotonic_ns() - start) * 1e-9;
-      rows.push_back(std::move(row));
+    for (Row& row : measure(entry, context, results["rows"])) rows.push_back(std::move(row));
+    // At once: a bench that is cut short keeps what it has.
+    if (const Status saved = write_file_atomic(output, dump_pretty(results)); !saved) {
+      std::fprintf(stderr, "--output: %s\n", saved.error().message.c_str());
+      return 2;
     }
   }
   print(rows);
-  const BuildInfo& build = build_info();
-  const Json results = {{"schema", "assay.bench/1"},      {"created", utc_now_iso8601()},
-                        {"quick", context.quick},         {"machine", machine},
-                        {"version", build.version},       {"revision", build.revision},
-                        {"build_type", build.build_type}, {"rows", written}};
-  if (const Status saved = write_file_atomic(output, dump_pretty(results)); !saved) {
-    std::fprintf(stderr, "--output: %s\n", saved.error().message.c_str());
-    return 2;
-  }
   for (const Row& row : rows)
     if (!row.ok && !row.stretch) return 1;
   return 0;

@@ -8,6 +8,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/measure/condition.h"
 
 namespace assay::bench {
 
@@ -48,10 +49,14 @@ Result<std::vector<Row>> measure_regret(const Context& context);
 Result<std::vector<Row>> measure_native_table(const Context& context);
 Result<std::vector<Row>> measure_native_threads(const Context& context);
 // On a card, `make bench-gpu`.
+template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_m1(const Context& context);
+template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_m16(const Context& context);
+template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_large(const Context& context);
-Result<std::vector<Row>> measure_gpu_sensitivity(const Context& context);
+Result<std::vector<Row>> measure_gpu_sensitivity_short(const Context& context);
+Result<std::vector<Row>> measure_gpu_sensitivity_long(const Context& context);
 Result<std::vector<Row>> measure_gpu_host(const Context& context);
 Result<std::vector<Row>> measure_python(const Context& context);
 
