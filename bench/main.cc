@@ -21,6 +21,7 @@
 #include "assay/sweep/referee.h"
 #include "assay/sweep/worker.h"
 #include "bench/orchestration.h"
+#include "bench/roles.h"
 #include "bench/row.h"
 #include "bench/runs.h"
 #include "bench/slowed_family.h"
@@ -62,7 +63,14 @@ constexpr Entry kEntries[] = {
     {"gpu_same_large_isolated", measure_gpu_same_large<measure::Spacing::isolated>, true},
     {"gpu_sensitivity_short", measure_gpu_sensitivity_short, true},
     {"gpu_sensitivity_long", measure_gpu_sensitivity_long, true},
-    {"gpu_host", measure_gpu_host, true}};
+    {"gpu_cheat_qkv", measure_gpu_cheat_qkv, true},
+    {"gpu_cheat_o", measure_gpu_cheat_o, true},
+    {"gpu_cheat_up", measure_gpu_cheat_up, true},
+    {"gpu_cheat_down", measure_gpu_cheat_down, true},
+    {"gpu_host", measure_gpu_host, true},
+    {"gpu_race", measure_gpu_race, true},
+    {"gpu_start", measure_gpu_start, true},
+    {"gpu_compile", measure_gpu_compile, true}};
 
 // Parts that a word of --only means: of that name, or else all whose names begin with it.
 std::vector<std::string> parts_of(const std::string& word) {
@@ -182,6 +190,10 @@ int bench(int argc, char** argv) {
   app.add_option("--problems", context.problems, "Of the regret row: half tuned, half asked for")
       ->check(CLI::Range(4, 10'000))
       ->capture_default_str();
+  app.add_option("--seeds", context.seeds,
+                 "Of the gpu_cheat rows: fresh seeds for each shape, which share its 20 proofs")
+      ->check(CLI::Range(1, 20))
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -243,6 +255,9 @@ int main(int argc, char** argv) {
   if (role == "worker") return bench::be_worker();
   if (role == "referee") return sweep::referee_main() ? 0 : 1;
   if (role == "spin") return bench::spin();
+  if (role == "pinned" && argc > 2) return bench::pinned_main(argv + 2);
+  if (role == "first_launch" && argc == 5)
+    return bench::first_launch_main(argv[2], argv[3], argv[4]);
   if (role == "schedule" && argc == 5) return bench::schedule_main(argv[2], argv[3], argv[4]);
   return bench::bench(argc, argv);
 }

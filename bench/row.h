@@ -27,6 +27,7 @@ struct Context {
   std::filesystem::path folder;  // Copies of libraries, and the records of every run.
 
   int problems = 200;  // Of the regret row: half of them tuned, half asked for.
+  int seeds = 4;       // Of the gpu_cheat rows: inputs are made anew for each, on the host.
 
   int count(int full, int few) const { return quick ? few : full; }
 };
@@ -57,7 +58,14 @@ template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_large(const Context& context);
 Result<std::vector<Row>> measure_gpu_sensitivity_short(const Context& context);
 Result<std::vector<Row>> measure_gpu_sensitivity_long(const Context& context);
+Result<std::vector<Row>> measure_gpu_cheat_qkv(const Context& context);
+Result<std::vector<Row>> measure_gpu_cheat_o(const Context& context);
+Result<std::vector<Row>> measure_gpu_cheat_up(const Context& context);
+Result<std::vector<Row>> measure_gpu_cheat_down(const Context& context);
 Result<std::vector<Row>> measure_gpu_host(const Context& context);
+Result<std::vector<Row>> measure_gpu_race(const Context& context);
+Result<std::vector<Row>> measure_gpu_start(const Context& context);
+Result<std::vector<Row>> measure_gpu_compile(const Context& context);
 Result<std::vector<Row>> measure_python(const Context& context);
 
 }  // namespace assay::bench

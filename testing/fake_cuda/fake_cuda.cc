@@ -39,6 +39,31 @@ struct FakeModule {
   std::map<std::string, FakeFunction> functions;
 };
 
+template <class T>
+T field_at(const char* bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, bytes + offset, sizeof value);
+  return value;
+}
+
+// Of an ELF file as compilers write it: the functions that have code in it ("extern "C"" ones, so
+// that their sections are ".text." and the name) and that are known here. Nothing of 64 bits: none.
+std::map<std::string, FakeFunction> functions_of_cubin(const char* image) {
+  std::map<std::string, FakeFunction> functions;
+  if (image[4] != 2) return functions;
+  const char* sections = image + field_at<uint64_t>(image, 0x28);
+  const size_t bytes = field_at<uint16_t>(image, 0x3a), count = field_at<uint16_t>(image, 0x3c);
+  const char* strings = sections + bytes * field_at<uint16_t>(image, 0x3e);
+  const char* names = image + field_at<uint64_t>(strings, 0x18);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = names + field_at<uint32_t>(sections + i * bytes, 0);
+    if (!name.starts_with(".text.")) continue;
+    if (const auto* kernel = fake_cuda::find_kernel(name.substr(6)))
+      functions[kernel->name] = {kernel->name, kernel};
+  }
+  return functions;
+}
+
 // An operation returns whether it could be done: a closed gate cannot.
 struct Operation {
   std::function<bool()> run;
@@ -486,8 +511,12 @@ Result cuModuleLoadDataEx(abi::Module* module, const void* image, unsigned optio
   if (std::memcmp(image,
                   "\x7f"
                   "ELF",
-                  4) == 0)
-    return abi::kNoBinaryForGpu;
+                  4) == 0) {
+    auto functions = functions_of_cubin(static_cast<const char*>(image));
+    if (functions.empty()) return abi::kNoBinaryForGpu;
+    *module = reinterpret_cast<abi::Module>(new FakeModule{std::move(functions)});
+    return abi::kSuccess;
+  }
   std::istringstream words(std::string(static_cast<const char*>(image)));
   for (std::string comment; words.peek() == '/';) std::getline(words, comment);
   std::string word;

@@ -5,8 +5,8 @@
 // that wait at gates, and time is a clock of its own that only launches move.
 //
 // Device code is text: "fake" and the names of functions in fake_kernels.cc, "fake fill_words
-// add_words", or PTX whose entries have such names: what the PTX says is not read. A function gets
-// its parameters as cuLaunchKernelEx passes them.
+// add_words", or PTX or a cubin whose entries have such names: what they say is not read. A
+// function gets its parameters as cuLaunchKernelEx passes them.
 //
 // A function whose name ends in "_no_wait" does not wait for what is ahead of it: launched
 // dependently it runs before the launch ahead of it, if that has not run yet (behind a gate).

@@ -1,0 +1,68 @@
+#include "bench/gpu_sources.h"
+
+#include <span>
+
+#include <fmt/format.h>
+
+#include "assay/base/embedded.h"
+#include "assay/base/file.h"
+
+namespace assay::bench_files {
+std::span<const EmbeddedFile> embedded_files();
+}  // namespace assay::bench_files
+
+namespace assay::bench {
+namespace {
+
+constexpr const char* kCopies = R"(
+#include <cuda_fp16.h>
+
+// A warp for each column. Half an add a step, so that the header is compiled too.
+extern "C" __global__ void gemm(const float* a, const float* b, float* out, long long m,
+                                long long n, long long k) {
+  const long long column = blockIdx.x;
+  for (long long row = 0; row < m; ++row) {
+    float sum = 0;
+    for (long long at = threadIdx.x; at < k; at += 32) sum += a[row * k + at] * b[column * k + at];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+    const __half none = __hsub(__float2half(COPY), __float2half(COPY));
+    if (threadIdx.x == 0) out[row * n + column] = sum + __half2float(none);
+  }
+}
+)";
+
+}  // namespace
+
+Result<std::string> source_file(const Context& context, const std::string& name) {
+  for (const EmbeddedFile& file : bench_files::embedded_files()) {
+    if (file.name != name) continue;
+    const auto path = context.folder / std::filesystem::path(name).filename();
+    ASSAY_TRY(write_file_atomic(path.string(), file.content));
+    return path.string();
+  }
+  return fail(ErrorCode::internal, "{} is not embedded", name);
+}
+
+Result<std::string> copies_source(const Context& context, int copies) {
+  const std::string path = (context.folder / "copies.cu").string();
+  ASSAY_TRY(write_file_atomic(
+      path, fmt::format("// assay: {{name: copies, entry: gemm, dtype: f32, layout: tn,\n"
+                        "//         args: [a, b, out, m, n, k], tunables: {{COPY: [{}]}},\n"
+                        "//         launch: {{grid: n, block: 32}}, targets: [sm_80, sm_90a]}}\n{}",
+                        first_numbers(copies), kCopies)));
+  return path;
+}
+
+std::string first_numbers(int count) {
+  std::string text = "0";
+  for (int i = 1; i < count; ++i) text += fmt::format(", {}", i);
+  return text;
+}
+
+std::string assay_program() {
+  std::error_code ignored;
+  return (std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "assay")
+      .string();
+}
+
+}  // namespace assay::bench

@@ -1,0 +1,24 @@
+#pragma once
+
+// Kernels of the rows on a card, as the sources that users have.
+
+#include <string>
+
+#include "bench/row.h"
+
+namespace assay::bench {
+
+// A file of the checkout that this program holds, "examples/hopper_skinny/skinny.cu", written into
+// the bench's folder: it needs no checkout where it runs.
+Result<std::string> source_file(const Context& context, const std::string& name);
+
+// f32 GEMM as CUDA source with a tunable that changes nothing: as many kernels to compile.
+Result<std::string> copies_source(const Context& context, int copies);
+
+// "0, 1, 2": values of a tunable.
+std::string first_numbers(int count);
+
+// The program `assay`, which lies beside this one.
+std::string assay_program();
+
+}  // namespace assay::bench
