@@ -6,12 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "assay/base/clock.h"
-#include "assay/base/subprocess.h"
-#include "assay/base/text.h"
 #include "bench/gpu_sources.h"
 #include "bench/roles.h"
-#include "bench/runs.h"
 
 namespace assay::bench {
 namespace {
@@ -25,26 +21,13 @@ int allowed_cpus() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// Seconds of `assay race --target`, from its start to its end, into an empty cache.
+// Into an empty cache.
 Result<double> compile(const Context& context, const std::string& source, int kernels,
                        bool pinned) {
   const auto cache = context.folder / "compile_cache";
   std::error_code ignored;
   std::filesystem::remove_all(cache, ignored);
-  SubprocessOptions options;
-  if (pinned) options.argv = {"/proc/self/exe", "pinned"};
-  options.argv.insert(options.argv.end(),
-                      {assay_program(), "race", source, "--target", "sm_90a", "--shape",
-                       "m=1,n=64,k=64,dtype=f32", "--cache-dir", cache.string()});
-  options.env = child_environment();
-  const int64_t start = monotonic_ns();
-  ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = 400'000'000'000}));
-  const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-  if (!output.status.success() ||
-      output.out.find(fmt::format("{} compiled for", kernels)) == std::string::npos)
-    return fail(ErrorCode::failed, "assay race --target {}: {}", output.status.describe(),
-                sanitize(output.err.empty() ? output.out : output.err, 600));
-  return seconds;
+  return compile_copies(source, kernels, "sm_90a", cache, pinned ? Cores::first : Cores::all);
 }
 
 }  // namespace

@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/clock.h"
 #include "assay/base/embedded.h"
 #include "assay/base/file.h"
+#include "assay/base/subprocess.h"
+#include "assay/base/text.h"
+#include "bench/runs.h"
 
 namespace assay::bench_files {
 std::span<const EmbeddedFile> embedded_files();
@@ -51,6 +55,24 @@ Result<std::string> copies_source(const Context& context, int copies) {
                         "//         launch: {{grid: n, block: 32}}, targets: [sm_80, sm_90a]}}\n{}",
                         first_numbers(copies), kCopies)));
   return path;
+}
+
+Result<double> compile_copies(const std::string& source, int copies, const std::string& target,
+                              const std::filesystem::path& cache, Cores cores) {
+  SubprocessOptions options;
+  if (cores == Cores::first) options.argv = {"/proc/self/exe", "pinned"};
+  options.argv.insert(options.argv.end(), {assay_program(), "race", source, "--target", target,
+                                           "--shape", kCopiesShape, "--cache-dir", cache.string()});
+  options.env = child_environment();
+  const int64_t start = monotonic_ns();
+  ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = 400'000'000'000}));
+  const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+  if (!output.status.success() ||
+      output.out.find(fmt::format("{} compiled for", copies)) == std::string::npos)
+    return fail(ErrorCode::failed, "assay race --target {}: {}; {}", target,
+                output.status.describe(),
+                sanitize(output.err.empty() ? output.out : output.err, 600));
+  return seconds;
 }
 
 std::string first_numbers(int count) {

@@ -2,6 +2,8 @@
 
 // Kernels of the rows on a card, as the sources that users have.
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "bench/row.h"
@@ -14,6 +16,13 @@ Result<std::string> source_file(const Context& context, const std::string& name)
 
 // f32 GEMM as CUDA source with a tunable that changes nothing: as many kernels to compile.
 Result<std::string> copies_source(const Context& context, int copies);
+
+// Seconds of `assay race --target` of that source's kernels, into `cache`.
+enum class Cores : uint8_t { all, first };
+Result<double> compile_copies(const std::string& source, int copies, const std::string& target,
+                              const std::filesystem::path& cache, Cores cores);
+// The one problem that they are compiled for.
+inline constexpr const char* kCopiesShape = "m=1,n=64,k=64,dtype=f32";
 
 // "0, 1, 2": values of a tunable.
 std::string first_numbers(int count);
