@@ -3,12 +3,13 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized bench bench-native bench-regret bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-sanitized test-gpu bench bench-native bench-regret bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
 	@echo 'make test    install what is missing, build, run all tests'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
+	@echo 'make test-gpu   the tests that need a card'
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
 	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
@@ -47,6 +48,13 @@ test-sanitized:
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
+
+# On the card that ASSAY_DEVICE names, or the first one. Elsewhere each test says why it is skipped.
+test-gpu:
+	@scripts/install-dependencies build test
+	cmake --preset release -D BUILD_TESTING=ON
+	cmake --build --preset release -j $(JOBS) --target assay gpu_test
+	ctest --preset release -L gpu -V
 
 bench:
 	@scripts/install-dependencies build python bench

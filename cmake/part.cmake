@@ -45,13 +45,17 @@ function(assay_object_library name)
   set_target_properties(${target} PROPERTIES ASSAY_CLOSURE "${below}")
 endfunction()
 
-# assay_unit_tests(<name> [UNSANITIZED] SOURCES ... LINK <parts>): the GoogleTest executable <name>.
+# assay_unit_tests(<name> [UNSANITIZED] [LABEL <label>] SOURCES ... LINK <parts>): the GoogleTest
+# executable <name>, whose tests have the label, by default "unit".
 # UNSANITIZED: these tests cannot run under the sanitizers (ASan refuses RTLD_DEEPBIND, and turns
 # signals into reports), so builds with them leave the executable out, and all others have it.
 # Tests are listed when ctest runs and not while building, so that a sanitizer's start-up or a
 # test that cannot start never breaks a build.
 function(assay_unit_tests name)
-  cmake_parse_arguments(arg "UNSANITIZED" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "UNSANITIZED" "LABEL" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
   set(wanted ${ASSAY_UNIT_TESTS})
   if(arg_UNSANITIZED)
     set(wanted TRUE)
@@ -73,7 +77,7 @@ function(assay_unit_tests name)
     GTest::gtest_main GTest::gmock)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     TEST_PREFIX "${name}." NO_PRETTY_VALUES WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
-    PROPERTIES TIMEOUT 300 LABELS unit
+    PROPERTIES TIMEOUT 300 LABELS ${arg_LABEL}
       # Two properties of one value each: gtest_discover_tests() loses all but a list's first.
       ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY}"
       ENVIRONMENT_MODIFICATION "ASSAY_SOURCE_DIR=set:${PROJECT_SOURCE_DIR}")

@@ -27,6 +27,15 @@ std::string environment(const char* name) {
   return value;
 }
 
+// The program: ctest says where it is; without it, beside this test or one folder up.
+std::string program() {
+  if (std::getenv("ASSAY_BINARY") != nullptr) return environment("ASSAY_BINARY");
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& path : {folder / "assay", folder.parent_path() / "assay"})
+    if (fs::exists(path)) return path;
+  return environment("ASSAY_BINARY");
+}
+
 std::string content(const std::string& path) { return read_file(path).value_or(std::string()); }
 
 // Of a file under /proc, which has no size and may go while it is read.
@@ -137,7 +146,8 @@ bool Running::leaves_nothing() const {
 AssayProgram::AssayProgram() : folder_(TemporaryDirectory::create("/tmp", "assay-test-").value()) {}
 
 std::string AssayProgram::source(std::string_view path) {
-  return fmt::format("{}/{}", environment("ASSAY_SOURCE_DIR"), path);
+  const char* folder = std::getenv("ASSAY_SOURCE_DIR");
+  return fs::absolute(fs::path(folder == nullptr ? "." : folder) / path).string();
 }
 
 Running AssayProgram::start(std::vector<std::string> words,
@@ -147,7 +157,7 @@ Running AssayProgram::start(std::vector<std::string> words,
   // A session of its own; setsid executes in place, since the child leads no group.
   options.argv = {"setsid"};
   options.argv.insert(options.argv.end(), wrapper.begin(), wrapper.end());
-  options.argv.push_back(environment("ASSAY_BINARY"));
+  options.argv.push_back(program());
   options.argv.insert(options.argv.end(), words.begin(), words.end());
   options.new_process_group = false;
   options.working_directory = folder();

@@ -1,0 +1,113 @@
+// Commands on a real card as users give them. The card is the first one, or the one that
+// ASSAY_DEVICE names. Without ctest, ASSAY_BINARY names the program and ASSAY_SOURCE_DIR the
+// checkout; by default they are `assay` beside this test, or one folder up, and the current folder.
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/device/cuda/cuda_device.h"
+#include "testing/assay_program.h"
+
+namespace assay {
+namespace {
+
+using testing::AssayProgram;
+using testing::Finished;
+
+// Why nothing can be tested here; empty where there is a card.
+std::string why_no_card() {
+  const auto driver = cuda::Driver::open();
+  if (!driver) return driver.error().message;
+  const auto cards = cuda::list_cards(**driver);
+  if (!cards) return cards.error().message;
+  return cards->empty() ? "the driver lists no card" : "";
+}
+
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_card(); !why.empty()) GTEST_SKIP() << why;
+  }
+
+  Finished run(std::vector<std::string> words, const std::string& shape) const {
+    const char* device = std::getenv("ASSAY_DEVICE");
+    words.insert(words.end(), {"--device", device == nullptr ? "gpu" : device, "--shape",
+                               shape + ",dtype=f16", "--budget", "2s", "--output-dir", "run"});
+    std::vector<std::string> wrapper;
+    if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
+      wrapper = {"env", fmt::format("LD_LIBRARY_PATH={}", libraries)};
+    return assay_.run(std::move(words), std::move(wrapper));
+  }
+
+  // The only problem of the run.
+  ProblemRecord problem() const {
+    const auto record = load_record(assay_.file("run/record.json"));
+    EXPECT_TRUE(record) << record.error().message;
+    if (!record || record->problems.size() != 1) return {};
+    return record->problems.front();
+  }
+
+  AssayProgram assay_;
+};
+
+TEST_F(GpuTest, ARaceAgainstTheStockLibraryHasAVerdictThatItsSamplesGiveAgain) {
+  const Finished finished =
+      run({"race", AssayProgram::source("examples/hopper_skinny/skinny.cu") + "::registers",
+           "--against", "cublaslt"},
+          "m=1,n=4096,k=4096");
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  const auto record = load_record(assay_.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_EQ(record->trust, TrustGrade::device_code) << record->trust_reason;
+  ASSERT_EQ(record->problems.size(), 1u);
+  const ProblemRecord& raced = record->problems.front();
+  EXPECT_EQ(raced.condition.spacing, "chain");
+  ASSERT_NE(raced.decisive(), nullptr) << raced.no_winner;
+  EXPECT_EQ(raced.decisive()->processes.size(), 7u);
+  const Finished again = assay_.run({"compare", "--recompute", "run/record.json"});
+  EXPECT_EQ(again.code(), 0) << again.out << again.err;
+}
+
+TEST_F(GpuTest, AKernelThatLeavesOutTheWaitIsWrongInAChainAndItsTwinIsRight) {
+  for (const auto& [name, right] : {std::pair{"no_wait_WAIT0", false}, {"no_wait_WAIT1", true}}) {
+    const Finished finished =
+        run({"run", name, "--kernels", AssayProgram::source("tests/gpu/no_wait.cu"),
+             "--dependent-launch", "allowed", "--fresh"},
+            "m=4,n=4096,k=4096");
+    const ProblemRecord proven = problem();
+    const KernelOutcome* kernel = testing::find_kernel(proven, name);
+    ASSERT_NE(kernel, nullptr) << finished.out << finished.err;
+    ASSERT_TRUE(kernel->proof) << ending_name(kernel->ending);
+    EXPECT_EQ(kernel->proof->right, right) << name << ending_sentence(kernel->ending);
+    EXPECT_EQ(std::holds_alternative<ending::Mismatch>(kernel->ending), !right) << name;
+    EXPECT_EQ(is_timed(kernel->ending), right) << name << ending_sentence(kernel->ending);
+  }
+}
+
+TEST_F(GpuTest, EveryConditionIsTimedAndNamedInTheRecord) {
+  for (const auto& [asked, cache, spacing, launch] :
+       {std::tuple{"cache=warm", "warm", "chain", "plain"},
+        {"spacing=back_to_back", "cold_weights", "back_to_back", "plain"},
+        {"spacing=isolated", "cold_weights", "isolated", "plain"},
+        {"launch=graph", "cold_weights", "chain", "graph"}}) {
+    const Finished finished = run({"sweep", "--provider", "cublaslt", "--filter",
+                                   "name == 'default'", "--condition", asked, "--fresh"},
+                                  "m=16,n=4096,k=4096");
+    ASSERT_EQ(finished.code(), 0) << asked << finished.out << finished.err;
+    const ProblemRecord timed = problem();
+    EXPECT_EQ(timed.condition.cache, cache) << asked;
+    EXPECT_EQ(timed.condition.spacing, spacing) << asked;
+    EXPECT_EQ(timed.condition.launch, launch) << asked;
+    ASSERT_NE(timed.decisive(), nullptr) << asked << timed.no_winner;
+    ASSERT_FALSE(timed.decisive()->conclusion.times.empty()) << asked;
+    EXPECT_GT(timed.decisive()->conclusion.times.front().median_us, 0) << asked;
+  }
+}
+
+}  // namespace
+}  // namespace assay
