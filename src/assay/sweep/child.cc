@@ -12,6 +12,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
+#include "assay/base/turns.h"
 #include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
 
@@ -242,8 +243,10 @@ Child::Answered Child::wait_for_any(std::span<Child* const> posted) {
 void Child::wait_until_something_happens(std::span<Child* const> posted) {
   std::vector<pollfd> watched;
   int64_t first_deadline = monotonic_ns() + kPollMs * kNsPerMs;
+  bool others_run = true;
   for (Child* const child : posted) {
     if (!child->alive()) return;
+    others_run = others_run && child->options_.lets_others_run;
     for (const int fd :
          {child->channel_->fd(), child->process_->stdout_pipe().get(),
           child->process_->stderr_pipe().get(), child->options_.cancel_fd, child->end_fd()})
@@ -251,8 +254,14 @@ void Child::wait_until_something_happens(std::span<Child* const> posted) {
     first_deadline = std::min(first_deadline, child->pending_->deadline_ns);
   }
   const int64_t left_ms = (first_deadline - monotonic_ns()) / kNsPerMs;
-  ::poll(watched.data(), watched.size(),
-         static_cast<int>(std::clamp<int64_t>(left_ms, 0, kPollMs)));
+  const auto wait = [&] {
+    ::poll(watched.data(), watched.size(),
+           static_cast<int>(std::clamp<int64_t>(left_ms, 0, kPollMs)));
+  };
+  if (others_run)
+    let_others_run(wait);
+  else
+    wait();
 }
 
 std::optional<CallResult<Message>> Child::take_answer() {

@@ -23,6 +23,8 @@ struct ChildOptions {
   std::vector<std::string> environment;
   int64_t memory_limit_bytes = 0;  // Resident; 0: no limit.
   int cancel_fd = -1;              // Readable: calls end with ErrorCode::interrupted.
+  // One task alone talks to it, and others may run while it waits for answers (base/turns.h).
+  bool lets_others_run = false;
   // Who stands between us and it (guard.h). A guarded child's own children end with it.
   enum class Guard { none, present, confining } guard = Guard::none;
 };

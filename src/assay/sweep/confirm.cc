@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/sweep/protocol.h"
 
@@ -81,11 +80,23 @@ Status Confirming::begin() {
   return {};
 }
 
-void Confirming::plan(double budget_seconds, double setup_ns) {
+double Confirming::bytes() const {
+  // As operands are rotated (worker_problem.cc, card_problem.cc), and as often as they are packed.
+  constexpr double kSets = 4, kCaches = 3, kProcess = 0x1p29;
+  double operands = 0;
+  for (const Operand& operand : station_.problem.operands())
+    operands += static_cast<double>(operand.span_bytes);
+  const auto cache = static_cast<double>(station_.crew.facts().last_level_cache_bytes);
+  return kProcess +
+         (1 + static_cast<double>(finalists_.size())) * std::max(kSets * operands, kCaches * cache);
+}
+
+void Confirming::plan(double budget_seconds, double setup_seconds) {
+  planned_ = true;
   const Request& request = station_.request;
   plan_ = stats::plan_confirmation(spread_, request.margin,
                                    {.round_ns = round_ns_,
-                                    .setup_ns = setup_ns,
+                                    .setup_ns = setup_seconds * 1e9,
                                     .budget_ns = budget_seconds * 1e9,
                                     .fewest = request.processes,
                                     .most = most_processes(request)});
@@ -136,31 +147,32 @@ Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
   return {};
 }
 
-Status Confirming::visit(double budget_seconds) {
-  const int64_t start = monotonic_ns();
-  const bool first = visited() == 0;
-  const uint64_t seed = kPlacementSeed + static_cast<uint64_t>(visited());
-  Instances instances(station_);
-  ASSAY_TRY(instances.commit());
-  ASSAY_TRY(instances.derive_from(base_, 0));
-  Bursts bursts(station_, field_);
-  const auto worker = [&] { return station_.crew.confirmer(); };
-  ASSAY_TRY(bursts.open(instances, finalists_, worker, seed));
+Result<std::unique_ptr<Confirming::Visit>> Confirming::set_up(size_t confirmer) {
+  const uint64_t seed = kPlacementSeed + set_up_++;
+  auto visit = std::make_unique<Visit>(Visit{Instances(station_), Bursts(station_, field_)});
+  ASSAY_TRY(visit->instances.commit());
+  ASSAY_TRY(visit->instances.derive_from(base_, 0));
+  Crew& crew = station_.crew;
+  const auto worker = [&crew, confirmer] { return crew.confirmer(confirmer); };
+  ASSAY_TRY(visit->bursts.open(visit->instances, finalists_, worker, seed));
   ASSAY_TRY(Child * process, worker());
-  ASSAY_TRY(prove_again(*process, instances));
+  ASSAY_TRY(prove_again(*process, visit->instances));
   if (!process->alive()) {
     // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
-    ASSAY_TRY(bursts.open(instances, finalists_, worker, seed));
+    ASSAY_TRY(visit->bursts.open(visit->instances, finalists_, worker, seed));
   }
-  // Fixed now, before the first confirming sample: no peeking, no extension.
-  if (first) plan(budget_seconds, static_cast<double>(monotonic_ns() - start));
+  return visit;
+}
+
+Status Confirming::time(Visit& visit) {
+  Bursts& bursts = visit.bursts;
   ProcessSamples samples = empty_samples(field_, finalists_);
-  samples.seed_commitment = instances.commitment();
+  samples.seed_commitment = visit.instances.commitment();
   if (station_.condition.spacing == measure::Spacing::chain) samples.bare_links.emplace();
-  ASSAY_TRY(make_rounds(bursts, instances, samples));
+  ASSAY_TRY(make_rounds(bursts, visit.instances, samples));
   ASSAY_TRY(bursts.unload());
-  ASSAY_TRY(samples.seed, instances.reveal());
-  ASSAY_TRY(instances.drop());
+  ASSAY_TRY(samples.seed, visit.instances.reveal());
+  ASSAY_TRY(visit.instances.drop());
   timed_seconds_ += bursts.seconds();
   if (!bursts.cold_doubt().empty()) cold_doubt_ = bursts.cold_doubt();
   confirmation_.processes.push_back(std::move(samples));

@@ -4,6 +4,7 @@
 // one process before it begins the next one (passes.h): what the machine does for seconds at a time
 // then meets some processes of a problem and not the others, and shows in their spread.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,24 @@ class Confirming {
   // Makes the inputs that those of all processes derive from.
   Status begin();
 
-  // The samples of one process: the crew's confirmer, which is to be one that has not seen this
-  // problem. The first visit plans, before its first round, how many processes and rounds there
-  // are: budget_seconds is of timing, for all processes, 0 without limit.
-  Status visit(double budget_seconds);
+  // The samples of one process, in two steps: what is set up side by side (Crew::side_by_side) is
+  // then timed one after the other, with everything else at rest. `confirmer` is the crew's, one
+  // that has not seen this problem.
+  struct Visit {
+    Instances instances;
+    Bursts bursts;
+  };
+  Result<std::unique_ptr<Visit>> set_up(size_t confirmer);
+  // Between the first's set-up and its timing: how many processes and rounds there are.
+  // budget_seconds is of timing, for all processes, 0 without limit; setup_seconds is what one
+  // process takes beside it.
+  void plan(double budget_seconds, double setup_seconds);
+  Status time(Visit& visit);
+
   int visited() const { return static_cast<int>(confirmation_.processes.size()); }
-  int processes() const { return plan_.processes; }  // Planned; before the first visit, the fewest.
+  bool planned() const { return planned_; }
+  int processes() const { return plan_.processes; }  // Before the plan, the fewest.
+  double bytes() const;                              // Of the device's memory, in one process.
   double planned_seconds() const { return plan_.processes * plan_.rounds * round_ns_ * 1e-9; }
 
   // Without a conclusion.
@@ -38,7 +51,6 @@ class Confirming {
   const std::string& cold_doubt() const { return cold_doubt_; }
 
  private:
-  void plan(double budget_seconds, double setup_ns);
   Status prove_again(Child& worker, const Instances& instances);
   Status make_rounds(Bursts& bursts, const Instances& instances, ProcessSamples& samples);
 
@@ -46,6 +58,8 @@ class Confirming {
   Field& field_;
   double spread_, round_ns_;  // Of the rounds to come, by the race.
   stats::ConfirmPlan plan_;
+  bool planned_ = false;
+  uint64_t set_up_ = 0;            // Visits.
   std::vector<size_t> finalists_;  // Indices into the field.
   Instances base_;
   Confirmation confirmation_;

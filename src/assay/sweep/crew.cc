@@ -1,6 +1,7 @@
 #include "assay/sweep/crew.h"
 
 #include <algorithm>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -16,8 +17,8 @@ namespace {
 // Of the machine's memory, what workers may keep between problems: the first touch of new pages
 // took a third of a sweep's time where a hypervisor hands them out.
 constexpr double kRunnersShare = 1.0 / 8;
-constexpr double kProversShare = 1.0 / 64;  // Of each process that helps the runner prove.
-constexpr double kConfirmersShare = 1.0 / 4;
+constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the runner prove.
+constexpr double kConfirmersShare = 1.0 / 4;  // Of all together.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
 // Thread pools must sleep between bursts, and use the cores they are given; between the launches of
@@ -57,6 +58,7 @@ Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
 Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ChildOptions options;
   options.role = "worker";
+  options.lets_others_run = true;
   options.program = request_.program;
   options.environment = worker_environment(request_);
   // Of processes that run candidates: what measures ceilings fills three caches, and some are
@@ -112,14 +114,31 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   return child;
 }
 
-Result<Child*> Crew::confirmer() {
-  if (!confirmer_ || !confirmer_->alive()) {
-    ASSAY_TRY(confirmer_, start_worker({.kept_share = kConfirmersShare}));
+Result<Child*> Crew::confirmer(size_t index) {
+  if (confirmers_.size() <= index) confirmers_.resize(index + 1);
+  if (!confirmers_[index] || !confirmers_[index]->alive()) {
+    ASSAY_TRY(auto started, start_worker({.kept_share = kConfirmersShare /
+                                                        static_cast<double>(most_confirmers())}));
+    confirmers_[index] = std::move(started);
   }
-  return confirmer_.get();
+  return confirmers_[index].get();
 }
 
-void Crew::dismiss_confirmer() { confirmer_.reset(); }
+void Crew::dismiss_confirmers() { confirmers_.clear(); }
+
+size_t Crew::most_confirmers() const {
+  constexpr size_t kMost = 8;
+  const auto cores = request_.device.empty() ? static_cast<size_t>(std::max(1, facts_.threads))
+                                             : std::thread::hardware_concurrency() / 2;
+  return std::clamp<size_t>(cores, 1, kMost);
+}
+
+size_t Crew::confirmers_at_once(double bytes_each) const {
+  constexpr double kMemoryShare = 1.0 / 4;
+  const double room = static_cast<double>(facts_.memory_bytes) * kMemoryShare / bytes_each;
+  const size_t most = most_confirmers();
+  return room < 1 ? 1 : room < static_cast<double>(most) ? static_cast<size_t>(room) : most;
+}
 
 Result<Child*> Crew::builder() {
   if (!builder_ || !builder_->alive()) {
@@ -199,7 +218,7 @@ void Crew::dismiss() {
   runner_.reset();
   provers_.clear();
   referee_.reset();
-  confirmer_.reset();
+  confirmers_.clear();
 }
 
 }  // namespace assay::sweep

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "assay/base/json.h"
+#include "assay/base/turns.h"
 #include "assay/sweep/child.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/sweep.h"
@@ -49,10 +50,17 @@ class Crew {
   // cores, since the runner is pinned to those that timing uses.
   Result<Child*> prover(size_t index);
 
-  // The confirming process of now, which all problems of a run are visited in: fresh, until it is
-  // dismissed for the next one.
-  Result<Child*> confirmer();
-  void dismiss_confirmer();
+  // The index-th confirming process of now: fresh, until all are dismissed for the next ones.
+  Result<Child*> confirmer(size_t index);
+  void dismiss_confirmers();
+  // So many can be set up side by side: on as many cores as each is pinned to, or for a card on
+  // half of the machine's, where each needs bytes_each of the device's memory. At least 1.
+  size_t confirmers_at_once(double bytes_each) const;
+
+  // Tasks that talk to different workers (base/turns.h).
+  Status side_by_side(const std::vector<std::function<Status()>>& tasks) {
+    return turns_.run(tasks);
+  }
 
   const WorkerFacts& facts() const {
     return facts_;
@@ -72,14 +80,16 @@ class Crew {
     double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
+  size_t most_confirmers() const;
   Result<Child*> guest();
   Status bring(Child& worker, size_t file);
   const Request& request_;
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
   // The guest loads what runs when it is loaded, and no other kernel runs there.
-  std::unique_ptr<Child> builder_, guest_, runner_, referee_, confirmer_;
-  std::vector<std::unique_ptr<Child>> provers_;
+  Turns turns_;  // Outlives the processes that its tasks started.
+  std::unique_ptr<Child> builder_, guest_, runner_, referee_;
+  std::vector<std::unique_ptr<Child>> provers_, confirmers_;
 };
 
 // For errors of our own processes, which no candidate can have caused.

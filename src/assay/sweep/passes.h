@@ -1,8 +1,9 @@
 #pragma once
 
-// Confirms several problems side by side: in each fresh process every problem is visited once, and
-// only then the next process begins. The processes of one problem are as far apart in time as the
-// others take, so that what the machine does for seconds at a time shows in their spread.
+// Confirms several problems in passes: each problem is visited once, in a process that has not seen
+// it, and only then the next pass begins with fresh processes. The processes of one problem are as
+// far apart in time as the others take, so that what the machine does for seconds at a time shows
+// in their spread. Within a pass several visits are set up side by side, and timed one by one.
 
 #include <vector>
 

@@ -37,6 +37,7 @@ class ProblemRun {
   Status race_field(double budget_seconds);
   Status begin_confirmation();
   Confirming& confirming() { return *confirming_; }
+  const Confirming& confirming() const { return *confirming_; }
   Status conclude_confirmation();
 
   // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of; `card`: how
