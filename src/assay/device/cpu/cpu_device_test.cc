@@ -2,9 +2,11 @@
 
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <sched.h>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +81,58 @@ TEST(CpuDevice, KeepsPagesForBuffersOfAboutTheSameSizeUpToItsLimit) {
   const auto kept = cpu->allocate(kBytes, {}).value();
   EXPECT_EQ(*static_cast<const unsigned char*>(kept->data()), 2) << "the last one's bytes";
   EXPECT_LT(resident(), empty + 3 * kBytes);
+}
+
+TEST(CpuDevice, PutsKeptPagesTogetherAndCutsThem) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  for (const bool huge : {false, true}) {
+    const double share = 4.5 * kBytes / static_cast<double>(device()->memory_bytes());
+    const auto cpu = open({.threads = 1, .kept_share = share}).value();
+    const BufferOptions options{.huge_pages = huge};
+    {
+      const auto one = cpu->allocate(kBytes, options).value();
+      const auto other = cpu->allocate(kBytes, options).value();
+      std::memset(one->data(), 1, kBytes);
+      std::memset(other->data(), 1, kBytes);
+    }
+    const size_t full = resident();
+    const auto larger = cpu->allocate(kBytes + kBytes / 2, options).value();
+    const auto rest = cpu->allocate(kBytes / 2, options).value();
+    EXPECT_LT(resident(), full + kBytes / 2) << "new pages, huge " << huge;
+    size_t old = 0;
+    for (const auto& buffer : {std::ref(larger), std::ref(rest)})
+      for (size_t i = 0; i < buffer.get()->bytes(); ++i)
+        old += static_cast<unsigned char*>(buffer.get()->data())[i];
+    EXPECT_EQ(old, 2 * kBytes) << "every page is one of those that were given back, huge " << huge;
+  }
+}
+
+TEST(CpuDevice, NoTwoBuffersShareAPageWhateverWasKept) {
+  const double share = 0x1p25 / static_cast<double>(device()->memory_bytes());
+  const auto cpu = open({.threads = 1, .kept_share = share}).value();
+  std::mt19937 random(7);
+  struct Live {
+    std::unique_ptr<Buffer> buffer;
+    unsigned char mark;
+  };
+  std::vector<Live> live;
+  for (int step = 0; step < 300; ++step) {
+    if (live.size() > 6) {
+      const size_t which = random() % live.size();
+      const auto* const bytes = static_cast<const unsigned char*>(live[which].buffer->data());
+      for (size_t i = 0; i < live[which].buffer->bytes(); i += 512)
+        ASSERT_EQ(bytes[i], live[which].mark) << "in step " << step;
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+    const size_t bytes = size_t{1} << (8 + random() % 15);
+    BufferOptions options{.alignment = size_t{1} << (6 + random() % 17),
+                          .huge_pages = random() % 2 == 0};
+    auto buffer = cpu->allocate(bytes + random() % bytes, options).value();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % options.alignment, 0u);
+    const auto mark = static_cast<unsigned char>(step);
+    std::memset(buffer->data(), mark, buffer->bytes());
+    live.push_back({std::move(buffer), mark});
+  }
 }
 
 TEST(CpuDevice, WithoutALimitNothingIsKept) {

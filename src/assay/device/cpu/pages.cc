@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <sys/mman.h>
 
 #include "assay/base/fd.h"
@@ -12,15 +13,17 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
+// Ranges are neither cut into smaller ones than this, nor put together from such: a process has
+// 65,530 mappings at most.
+constexpr size_t kLeastPiece = kHugePage;
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
 class Pages final : public Buffer {
  public:
-  Pages(std::shared_ptr<KeptPages> kept, const KeptPages::Mapping& mapping, void* data,
-        size_t bytes)
-      : kept_(std::move(kept)), mapping_(mapping), data_(data), bytes_(bytes) {}
-  ~Pages() override { kept_->give(mapping_); }
+  Pages(std::shared_ptr<KeptPages> kept, const KeptPages::Range& range, void* data, size_t bytes)
+      : kept_(std::move(kept)), range_(range), data_(data), bytes_(bytes) {}
+  ~Pages() override { kept_->give(range_); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   void* data() const override { return data_; }
@@ -28,10 +31,26 @@ class Pages final : public Buffer {
 
  private:
   std::shared_ptr<KeptPages> kept_;
-  KeptPages::Mapping mapping_;
+  KeptPages::Range range_;
   void* data_;
   size_t bytes_;
 };
+
+// New pages, which have no memory yet.
+Result<KeptPages::Range> map_pages(size_t bytes, bool huge) {
+  const size_t slack = huge ? kHugePage - kPage : 0;
+  void* const mapped = ::mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return fail(ErrorCode::machine, "{}", errno_text(errno));
+  auto* const first = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<uintptr_t>(mapped);
+  const size_t before = huge ? round_up(address, kHugePage) - address : 0;
+  if (before > 0) ::munmap(first, before);
+  if (slack > before) ::munmap(first + before + bytes, slack - before);
+  // Refusal of huge pages (a kernel built without them) costs time, not correctness.
+  ::madvise(first + before, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  return KeptPages::Range{first + before, bytes, huge};
+}
 
 // Every page gets its memory now, so that no timed launch pays for it.
 Status prefault(std::byte* base, size_t bytes) {
@@ -52,30 +71,67 @@ Status prefault(std::byte* base, size_t bytes) {
 
 KeptPages::~KeptPages() { unmap_some(held_bytes_); }
 
-KeptPages::Mapping KeptPages::take(size_t bytes, bool huge) {
-  const std::lock_guard lock(mutex_);
-  // Buffers of like purpose differ by a few pages, at which random place they begin.
-  const auto found = held_.lower_bound({huge, bytes});
-  if (found == held_.end() || found->first.first != huge || found->first.second > bytes / 8 * 9) {
-    return {};
-  }
-  const Mapping mapping{found->second, found->first.second, huge};
-  held_.erase(found);
-  held_bytes_ -= mapping.bytes;
-  return mapping;
+void KeptPages::hold(const Range& range) {
+  held_.emplace(std::pair(range.huge, range.bytes), range.base);
+  held_bytes_ += range.bytes;
 }
 
-void KeptPages::give(const Mapping& mapping) {
+// A kept range of `bytes` or little more, cut from a larger one if need be; no base: there is none.
+KeptPages::Range KeptPages::take_one(size_t bytes, bool huge) {
+  const auto found = held_.lower_bound({huge, bytes});
+  if (found == held_.end() || found->first.first != huge) return {};
+  const size_t rest = found->first.second - bytes;
+  if (rest > bytes / 8 && rest < kLeastPiece) return {};
+  Range range{found->second, found->first.second, huge};
+  held_.erase(found);
+  held_bytes_ -= range.bytes;
+  if (rest >= kLeastPiece) {
+    range.bytes = bytes;
+    hold({range.base + bytes, rest, huge});
+  }
+  return range;
+}
+
+Result<KeptPages::Range> KeptPages::take(size_t bytes, bool huge) {
   const std::lock_guard lock(mutex_);
-  if (mapping.bytes > capacity_bytes_) {
-    ::munmap(mapping.base, mapping.bytes);
+  if (const Range kept = take_one(bytes, huge); kept.base != nullptr) return kept;
+  ASSAY_TRY(const Range range, map_pages(bytes, huge));
+  for (size_t filled = 0; bytes - filled >= kLeastPiece;) {
+    const size_t left = bytes - filled;
+    Range piece = take_one(left, huge);
+    if (piece.base == nullptr || piece.bytes > left) {
+      if (piece.base != nullptr) hold(piece);
+      const auto above = held_.upper_bound({huge, left});
+      if (above == held_.begin()) break;
+      const auto largest = std::prev(above);
+      if (largest->first.first != huge || largest->first.second < kLeastPiece) break;
+      piece = {largest->second, largest->first.second, huge};
+      held_.erase(largest);
+      held_bytes_ -= piece.bytes;
+    }
+    void* const there = range.base + filled;
+    if (::mremap(piece.base, piece.bytes, piece.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, there) !=
+        there) {
+      // Too many mappings, say. What was to be replaced may be gone: it is mapped anew.
+      hold(piece);
+      ::mmap(there, left, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+      break;
+    }
+    filled += piece.bytes;
+  }
+  return range;
+}
+
+void KeptPages::give(const Range& range) {
+  const std::lock_guard lock(mutex_);
+  if (range.bytes > capacity_bytes_) {
+    ::munmap(range.base, range.bytes);
     return;
   }
-  if (held_bytes_ + mapping.bytes > capacity_bytes_) {
-    unmap_some(held_bytes_ + mapping.bytes - capacity_bytes_);
-  }
-  held_.emplace(std::pair(mapping.huge, mapping.bytes), mapping.base);
-  held_bytes_ += mapping.bytes;
+  if (held_bytes_ + range.bytes > capacity_bytes_)
+    unmap_some(held_bytes_ + range.bytes - capacity_bytes_);
+  hold(range);
 }
 
 void KeptPages::unmap_some(size_t needed) {
@@ -93,24 +149,14 @@ Result<std::unique_ptr<Buffer>> take_pages(std::shared_ptr<KeptPages> kept, size
                                            const BufferOptions& options) {
   const bool huge = options.huge_pages && bytes >= kHugePage;
   // Huge pages are granted to aligned 2 MiB only.
-  const size_t alignment = std::max({options.alignment, kPage, huge ? kHugePage : kPage});
-  const size_t used =
-      round_up(std::max<size_t>(bytes + options.offset, 1), huge ? kHugePage : kPage);
-  KeptPages::Mapping mapping = kept->take(used + alignment - kPage, huge);
-  const bool fresh = mapping.base == nullptr;
-  if (fresh) {
-    mapping = {nullptr, used + alignment - kPage, huge};
-    mapping.base = ::mmap(nullptr, mapping.bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping.base == MAP_FAILED) return fail(ErrorCode::machine, "{}", errno_text(errno));
-  }
-  const auto address = reinterpret_cast<uintptr_t>(mapping.base);
-  std::byte* aligned =
-      static_cast<std::byte*>(mapping.base) + (round_up(address, alignment) - address);
-  auto buffer = std::make_unique<Pages>(kept, mapping, aligned + options.offset, bytes);
-  // Refusal of huge pages (a kernel built without them) costs time, not correctness.
-  if (fresh) ::madvise(aligned, used, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  // Kept pages may have been got with less alignment, and hold their memory elsewhere.
+  const size_t page = huge ? kHugePage : kPage;
+  const size_t used = round_up(std::max<size_t>(bytes + options.offset, 1), page);
+  const size_t slack = options.alignment > page ? options.alignment - page : 0;
+  ASSAY_TRY(const KeptPages::Range range, kept->take(round_up(used + slack, page), huge));
+  const auto address = reinterpret_cast<uintptr_t>(range.base);
+  std::byte* const aligned =
+      range.base + (round_up(address, std::max(options.alignment, page)) - address);
+  auto buffer = std::make_unique<Pages>(kept, range, aligned + options.offset, bytes);
   ASSAY_TRY(prefault(aligned, used));
   return buffer;
 }

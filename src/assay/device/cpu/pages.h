@@ -10,13 +10,13 @@
 
 namespace assay::cpu {
 
-// Mappings that buffers gave back, for later buffers of about that size. In a virtual machine the
-// first touch of a page costs more than all else that proving a kernel does with it (a third of the
-// time of a sweep's proofs, measured).
+// Pages that buffers gave back, for later buffers. In a virtual machine the first touch of a page
+// costs more than all else that proving a kernel does with it (a third of the time of a sweep's
+// proofs, measured).
 class KeptPages {
  public:
-  struct Mapping {
-    void* base = nullptr;
+  struct Range {
+    std::byte* base = nullptr;
     size_t bytes = 0;
     bool huge = false;
   };
@@ -26,18 +26,21 @@ class KeptPages {
   KeptPages(const KeptPages&) = delete;
   KeptPages& operator=(const KeptPages&) = delete;
 
-  // A mapping of `bytes` or an eighth more; a null base: there is none.
-  Mapping take(size_t bytes, bool huge);
+  // At least `bytes`, whole pages of their kind, which start at such a page: kept ones as far as
+  // there are, moved together where they lay apart, then new ones. Errors: machine.
+  Result<Range> take(size_t bytes, bool huge);
   // Unmaps what does not fit into the capacity, the smallest first.
-  void give(const Mapping& mapping);
+  void give(const Range& range);
 
  private:
+  Range take_one(size_t bytes, bool huge);
+  void hold(const Range& range);
   void unmap_some(size_t needed);
 
   std::mutex mutex_;
   size_t capacity_bytes_;
   size_t held_bytes_ = 0;
-  std::multimap<std::pair<bool, size_t>, void*> held_;  // By huge, bytes.
+  std::multimap<std::pair<bool, size_t>, std::byte*> held_;  // By huge, bytes.
 };
 
 // Memory of a buffer: private anonymous pages that have their memory already, from `kept` where it
