@@ -80,7 +80,7 @@ Status Bursts::open_one(size_t index) {
     return {};
   }
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
-  ran_users_ = ran_users_ || candidate.outcome.role == KernelRole::user;
+  tainted_ = tainted_ || station_.taints_process(candidate);
   handles_[index] = static_cast<int>(handle);
   candidate.outcome.workspace_bytes =
       static_cast<uint64_t>(number_or(answer->json, "workspace_bytes", 0));
@@ -380,7 +380,7 @@ Status Bursts::close(const std::vector<size_t>& who) {
 Status Bursts::unload() {
   handles_.clear();
   if (worker_ == nullptr || !worker_->alive()) return {};
-  if (ran_users_) {
+  if (tainted_) {
     // What users' code did to its process must not meet the next problem's kernels.
     worker_->dismiss("users' kernels ran there");
     return {};

@@ -89,7 +89,7 @@ class Bursts {
   std::string cold_doubt_;
   std::map<size_t, int> handles_;
   bool one_by_one_ = false;
-  bool ran_users_ = false;
+  bool tainted_ = false;  // The process, by a user's code.
   int rounds_ = 0;  // Since open().
   measure::TimerFacts timer_;
   std::vector<double> bare_ns_;  // Of one link, clean ones.

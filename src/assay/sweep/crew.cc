@@ -109,8 +109,12 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
                   request_.kernels.size());
     facts_.waiting.push_back({static_cast<size_t>(file), std::move(provider), std::move(family)});
   }
-  if (kind.confined && on_confined_)
-    ASSAY_TRY(on_confined_(confinement_from_json(ready.json.value("confinement", Json::object()))));
+  if (kind.confined) {
+    const auto confinement =
+        confinement_from_json(ready.json.value("confinement", Json::object()));
+    facts_.native_guests = confinement.native_guests;
+    if (on_confined_) ASSAY_TRY(on_confined_(confinement));
+  }
   return child;
 }
 

@@ -23,6 +23,7 @@ struct WorkerFacts {
   Json fingerprint, providers;
   std::string target;
   int threads = 1;
+  bool native_guests = true;  // As Confinement's, of those that run candidates.
   int64_t last_level_cache_bytes = 0, memory_bytes = 0;
   // What users brought that runs as soon as it is loaded: only confined processes load it.
   struct Waiting {

@@ -135,14 +135,23 @@ namespace {
 // Several workers prove the kernels of one problem side by side: nothing is timed yet.
 class ProofRun {
  public:
-  ProofRun(const Station& station, Field& field, const Instances& instances)
-      : station_(station), instances_(instances) {
-    for (size_t i = 0; i < instances.count(); ++i) indices_.push_back(i);
+  // `kinds` of inputs, which instances will hold by the time of run().
+  ProofRun(const Station& station, Field& field, const Instances& instances, size_t kinds)
+      : station_(station), instances_(instances), kinds_(kinds) {
     for (Candidate& candidate : field.candidates)
       if (candidate.alive() && !candidate.proven) waiting_.push_back(&candidate);
   }
 
+  // Of the workers, side by side.
+  std::vector<std::function<Status()>> starts() const {
+    std::vector<std::function<Status()>> tasks;
+    for (size_t i = 0; i < how_many(); ++i)
+      tasks.push_back([&crew = station_.crew, i] { return crew.prover(i).map([](Child*) {}); });
+    return tasks;
+  }
+
   Status run() {
+    for (size_t i = 0; i < instances_.count(); ++i) indices_.push_back(i);
     std::vector<Prover> provers(how_many());
     for (;;) {
       for (size_t i = 0; i < provers.size() && next_ < waiting_.size(); ++i)
@@ -167,11 +176,10 @@ class ProofRun {
     Child* worker = nullptr;
     bool loaded = false;
     Candidate* candidate = nullptr;  // Under proof there; null: idle.
-    std::string user_family;         // Whose code ran there, if a user's did.
+    std::string user_family;         // Whose code tainted the process, if one did.
   };
 
-  // Limits, filters and handlers that a user's code set up would meet the kernels after it: only
-  // more of its own family find them there.
+  // Only more of the same family find what a user's code left in its process.
   static void leave_to(const std::string& family, Prover& prover) {
     if (prover.user_family.empty() || prover.user_family == family) return;
     if (prover.worker->alive()) prover.worker->dismiss("a user's kernel ran there");
@@ -186,7 +194,7 @@ class ProofRun {
     double bytes = 1;
     for (const Operand& operand : station_.problem.operands())
       if (operand.access != Access::write) bytes += static_cast<double>(operand.span_bytes);
-    bytes *= static_cast<double>(instances_.count());
+    bytes *= static_cast<double>(kinds_);
     const auto room = static_cast<double>(station_.crew.facts().memory_bytes) / 4 / bytes;
     const size_t by_memory = room < kMost ? static_cast<size_t>(room) : kMost;
     return std::max<size_t>(1, std::min({kMost, std::thread::hardware_concurrency() / threads,
@@ -210,7 +218,7 @@ class ProofRun {
     Candidate& candidate = *waiting_[next_];
     leave_to(candidate.family, prover);
     ASSAY_TRY(load(index, prover));
-    if (candidate.outcome.role == KernelRole::user) prover.user_family = candidate.family;
+    if (station_.taints_process(candidate)) prover.user_family = candidate.family;
     ++next_;
     prover.candidate = &candidate;
     station_.observer.on_stage("prove", next_, waiting_.size(), candidate.outcome.label());
@@ -248,6 +256,7 @@ class ProofRun {
 
   const Station& station_;
   const Instances& instances_;
+  size_t kinds_;
   Json indices_ = Json::array();
   std::vector<Candidate*> waiting_;
   size_t next_ = 0;
@@ -290,11 +299,21 @@ Status prove(const Station& station, Field& field) {
     return leave_unproven(field, std::move(why));
   Instances instances(station);
   ASSAY_TRY(instances.commit());
-  if (Status made = instances.make_all_kinds(); !made) {
+  ASSAY_TRY(const Operation* operation, find_operation(station.problem.operation()));
+  ProofRun proofs(station, field, instances, operation->useful_kinds(station.problem).size());
+  // Workers begin while the referee makes inputs.
+  std::vector<std::function<Status()>> tasks = proofs.starts();
+  Status made;
+  tasks.push_back([&]() -> Status {
+    made = instances.make_all_kinds();
+    return {};
+  });
+  ASSAY_TRY(station.crew.side_by_side(tasks));
+  if (!made) {
     if (made.error().code == ErrorCode::interrupted) return made;
     return leave_unproven(field, std::move(made).error().message);
   }
-  ASSAY_TRY(ProofRun(station, field, instances).run());
+  ASSAY_TRY(proofs.run());
   return instances.drop();
 }
 

@@ -27,6 +27,11 @@ struct Station {
   const Problem& problem;
   measure::Condition condition;
   Json message(const char* what) const;  // {"do": what, "problem": ..., "operation": ...}
+  // Limits, filters and handlers that a user's native code set up would meet whatever runs after it
+  // in its process; code on a card cannot.
+  bool taints_process(const Candidate& candidate) const {
+    return candidate.outcome.role == KernelRole::user && crew.facts().native_guests;
+  }
 };
 
 // Who can do it; why the others cannot.
