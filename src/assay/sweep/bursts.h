@@ -90,7 +90,7 @@ class Bursts {
   std::map<size_t, int> handles_;
   bool one_by_one_ = false;
   bool tainted_ = false;  // The process, by a user's code.
-  int rounds_ = 0;  // Since open().
+  int rounds_ = 0;        // Since open().
   measure::TimerFacts timer_;
   std::vector<double> bare_ns_;  // Of one link, clean ones.
   double timed_ns_ = 0, wall_ns_ = 0;

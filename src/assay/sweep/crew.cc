@@ -110,8 +110,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
     facts_.waiting.push_back({static_cast<size_t>(file), std::move(provider), std::move(family)});
   }
   if (kind.confined) {
-    const auto confinement =
-        confinement_from_json(ready.json.value("confinement", Json::object()));
+    const auto confinement = confinement_from_json(ready.json.value("confinement", Json::object()));
     facts_.native_guests = confinement.native_guests;
     if (on_confined_) ASSAY_TRY(on_confined_(confinement));
   }
