@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "assay/base/parallel.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
@@ -39,13 +38,10 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files) {
   return catalog;
 }
 
-std::vector<Result<Artifact>> compile(const std::vector<Kernel>& kernels, const Problem& problem,
-                                      const Target& target, const ArtifactCache& cache) {
-  std::vector<Result<Artifact>> artifacts(kernels.size(), Result<Artifact>(Artifact{}));
-  for_each_parallel(kernels.size(), [&](size_t i) {
-    artifacts[i] = kernels[i].compile(problem, target, {.cache = &cache});
-  });
-  return artifacts;
+std::vector<Json> rows_of(const std::vector<Kernel>& kernels) {
+  std::vector<Json> rows;
+  for (const Kernel& kernel : kernels) rows.push_back(kernel.metadata().to_json());
+  return rows;
 }
 
 Json json_of(const Kernel& kernel, const Result<Artifact>& artifact) {
@@ -87,16 +83,27 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   Json problems = Json::array();
   std::string text;
   size_t compiled = 0, failed = 0;
+  std::vector<Found> all;
+  std::vector<sweep::Compilation> wanted;
+  KernelQuery query;
+  query.target = target;
   for (const Problem& problem : request.problems) {
-    KernelQuery query;
-    query.target = target;
-    ASSAY_TRY(const Found found, catalog.get_kernels(problem, query));
-    const auto artifacts = compile(found.kernels, problem, target, cache);
+    ASSAY_TRY(all.emplace_back(), catalog.get_kernels(problem, query));
+    wanted.push_back({&problem, rows_of(all.back().kernels)});
+  }
+  sweep::Request without_card = request;
+  without_card.device.clear();
+  without_card.kernels = files;
+  ASSAY_TRY(sweep::compile_ahead(without_card, target_text, wanted));
+  for (size_t p = 0; p < request.problems.size(); ++p) {
+    const Problem& problem = request.problems[p];
+    const Found& found = all[p];
     text += problem.name() + '\n';
     Json kernels = Json::array();
-    for (size_t i = 0; i < artifacts.size(); ++i) {
-      ++(artifacts[i] ? compiled : failed);
-      kernels.push_back(json_of(found.kernels[i], artifacts[i]));
+    for (const Kernel& kernel : found.kernels) {
+      const auto artifact = kernel.compile(problem, target, {.cache = &cache});
+      ++(artifact ? compiled : failed);
+      kernels.push_back(json_of(kernel, artifact));
       text += text_of(kernels.back());
     }
     for (const auto& [reason, count] : found.refusals)

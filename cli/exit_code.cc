@@ -15,6 +15,7 @@ int exit_code(ErrorCode code) {
       return kMissingRecords;
     case ErrorCode::failed:
     case ErrorCode::machine:
+    case ErrorCode::device_lost:
     case ErrorCode::busy:
     case ErrorCode::internal:
       return kMachineFailed;

@@ -14,7 +14,7 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
-#include "includes.h"
+#include "assay/input/source_files.h"
 #include "shim.h"
 
 namespace assay::cpp_source {
@@ -224,7 +224,8 @@ Result<Artifact> compile(const Build& build) {
   ASSAY_TRY(Json compiler_identity, identity(program));
   const Compiler compiler(build, std::move(program));
   ASSAY_TRY(const std::string shim, shim_text(build.entry));
-  ASSAY_TRY(const LocalFiles files, find_local_files(build.entry.source, build.entry.flags));
+  ASSAY_TRY(const input::LocalFiles files,
+            input::find_local_files(build.entry.source, build.entry.flags));
   Json key = {{"provider", "cpp_source"},
               {"files", files.sha256},
               {"shim", shim},

@@ -5,8 +5,8 @@
 #include "assay/base/common_folder.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/input/source_files.h"
 #include "compile.h"
-#include "includes.h"
 #include "shim.h"
 
 namespace assay::cpp_source {
@@ -93,7 +93,7 @@ std::string moved(const std::string& flag, const fs::path& root) {
 
 Result<KernelExport> export_source(const SourceExport& request) {
   const KernelEntry& entry = request.values.entry;
-  ASSAY_TRY(const LocalFiles found, find_local_files(entry.source, entry.flags));
+  ASSAY_TRY(const input::LocalFiles found, input::find_local_files(entry.source, entry.flags));
   fs::path root = entry.source.parent_path();
   for (const auto& [path, hash] : found.sha256)
     root = common_folder(root, fs::path(path).parent_path());

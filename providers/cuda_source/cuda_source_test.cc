@@ -110,6 +110,34 @@ TEST(CudaSource, MapsAreSaidOnceAndRight) {
   EXPECT_THAT(with("a, b", ", maps: {a: {box: [64, 128]}}"), HasSubstr("lacks 'map_a'"));
 }
 
+TEST(CudaSource, BuildsAgainWhenAHeaderChangesAndNotWhenTheFolderMoves) {
+  if (const auto nvrtc = Nvrtc::open({}); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  auto folder = TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");
+  ASSERT_TRUE(folder);
+  const std::filesystem::path root = folder->path();
+  const ArtifactCache cache(root / "cache", Log{});
+  const auto compiled = [&](const std::string& place, const char* value) -> std::string {
+    const auto at = root / place;
+    std::filesystem::create_directories(at);
+    std::ofstream(at / "value.h") << "#define VALUE " << value << '\n';
+    std::ofstream(at / "f.cu") << "// assay: {entry: f, dtype: f32, layout: tt, args: [a, b, out], "
+                                  "launch: {grid: 1, block: 32}}\n#include \"value.h\"\n"
+                                  "__global__ void f(const float*, const float*, float* out) "
+                                  "{ out[0] = VALUE; }\n";
+    const gemm::Shape shape{.m = 4, .n = 4, .k = 4, .layout = "tt"};
+    const Found found = kernels_of((at / "f.cu").string(), shape);
+    if (found.kernels.size() != 1) return "no kernel";
+    const auto artifact = found.kernels.front().compile(
+        *gemm::problem(shape), *Target::parse("sm_90a"), {.cache = &cache});
+    return artifact ? artifact->hash : artifact.error().message;
+  };
+  const std::string first = compiled("here", "2");
+  EXPECT_EQ(first.size(), 64u) << first;
+  EXPECT_EQ(compiled("here", "2"), first);
+  EXPECT_NE(compiled("here", "3"), first);
+  EXPECT_EQ(compiled("there", "2"), first);
+}
+
 TEST(CudaSource, CompilesForACardThatIsNotThere) {
   if (const auto nvrtc = Nvrtc::open({}); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   auto folder = TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");

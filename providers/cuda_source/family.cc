@@ -1,12 +1,14 @@
 #include "family.h"
 
 #include <filesystem>
+#include <random>
 #include <regex>
 
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
 #include "assay/input/device_family.h"
+#include "assay/input/source_files.h"
 #include "nvrtc.h"
 
 namespace assay::cuda_source {
@@ -33,8 +35,9 @@ class CudaFamily final : public input::DeviceFamily {
   using DeviceFamily::DeviceFamily;
 
  private:
+  // All but where headers lie: an archive of compiled code is of use elsewhere too.
   std::vector<std::string> options_for(const KernelMetadata& row, const MaskedProblem& problem,
-                                       const Target& target, const Nvrtc& nvrtc) const {
+                                       const Target& target) const {
     std::vector<std::string> options = {"-std=c++17", "-default-device", "-lineinfo",
                                         "--gpu-architecture=" + target.arch, "--ptxas-options=-v"};
     for (const auto& [name, value] : row.design)
@@ -45,10 +48,24 @@ class CudaFamily final : public input::DeviceFamily {
     for (const Operand& operand : problem.unmasked_types().operands())
       options.push_back(
           fmt::format("-DASSAY_{}_{}=1", upper(operand.role), upper(to_string(operand.dtype))));
-    for (const std::string& folder : nvrtc.include_folders()) options.push_back("-I" + folder);
-    options.push_back("-I" + entry().source.parent_path().string());
     options.insert(options.end(), entry().flags.begin(), entry().flags.end());
     return options;
+  }
+
+  // What the source brings along, by place from its folder, and the hash of each. The toolkit's own
+  // headers are not among them: the library's hash stands for those.
+  Result<Json> files_of(std::vector<std::string> options) const {
+    const std::filesystem::path folder = entry().source.parent_path();
+    options.push_back("-I" + folder.string());
+    ASSAY_TRY(const auto found, input::find_local_files(entry().source, options));
+    Json files = Json::object();
+    for (const auto& [path, hash] : found.sha256)
+      files[std::filesystem::path(path).lexically_relative(folder).string()] = hash;
+    // NVRTC has no preprocessor to ask: whatever that header holds, it is read anew by each
+    // process.
+    static const uint64_t process = std::random_device{}();
+    if (found.needs_preprocessor) files["an include named by a macro"] = process;
+    return files;
   }
 
   Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem& problem,
@@ -57,11 +74,14 @@ class CudaFamily final : public input::DeviceFamily {
       return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
     ASSAY_TRY(const auto nvrtc, Nvrtc::shared());
     ASSAY_TRY(const std::string source, read_file(entry().source.string(), kMostSourceBytes));
-    const std::vector<std::string> options = options_for(row, problem, target, *nvrtc);
-    const Json key = {{"provider", "cuda_source"},    {"source", sha256_hex(source)},
+    std::vector<std::string> options = options_for(row, problem, target);
+    ASSAY_TRY(const Json files, files_of(options));
+    const Json key = {{"provider", "cuda_source"},    {"files", files},
                       {"entry", entry().entry},       {"options", options},
                       {"compiler", nvrtc->version()}, {"library", nvrtc->sha256()},
                       {"target", target.to_string()}};
+    for (const std::string& folder : nvrtc->include_folders()) options.push_back("-I" + folder);
+    options.push_back("-I" + entry().source.parent_path().string());
     return context.cache->get_or_build(
         key, [&](const std::filesystem::path& folder) -> Result<ArtifactCache::Built> {
           auto compiled =

@@ -97,7 +97,8 @@ class Machine {
     uint64_t at_call = 0;
   };
   std::map<std::string, Failure> failures;
-  std::string hang;
+  std::string hang, losing;
+  std::ofstream loss;  // Opened before a worker gives up its rights; not empty: the card is lost.
   Result dead = abi::kSuccess;  // A sticky error: every later call returns it.
   std::map<Address, size_t> memory;
   uint64_t allocated = 0;
@@ -139,10 +140,13 @@ class Machine {
 
  private:
   // Workers get few variables: those find it in a file beside the library.
+  static std::string folder() {
+    const char* folder = std::getenv("LD_LIBRARY_PATH");
+    return folder == nullptr ? std::string() : folder;
+  }
   static std::string told() {
     if (const char* given = std::getenv("ASSAY_FAKE_CUDA")) return given;
-    const char* folder = std::getenv("LD_LIBRARY_PATH");
-    std::ifstream file(folder == nullptr ? std::string() : std::string(folder) + "/fake_cuda.txt");
+    std::ifstream file(folder() + "/fake_cuda.txt");
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
@@ -152,6 +156,7 @@ class Machine {
       const auto value = word.substr(std::min(word.size(), word.find('=') + 1));
       if (word.starts_with("cards=")) cards = std::atoi(value.c_str());
       if (word.starts_with("hang=")) hang = value;
+      if (word.starts_with("lost=")) losing = value;
       if (word.starts_with("ns="))
         launch_ns[value.substr(0, value.find(':'))] =
             static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));
@@ -163,6 +168,10 @@ class Machine {
             static_cast<uint64_t>(std::atoll(value.substr(second + 1).c_str()))};
       }
     }
+    if (losing.empty()) return;
+    const std::string mark = folder() + "/lost";
+    if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) cards = 0;
+    loss.open(mark, std::ios::app);
   }
 };
 
@@ -588,6 +597,10 @@ Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function,
     return abi::kInvalidValue;
   const auto ns = machine.launch_ns.find(asked->name);
   const uint64_t takes = ns == machine.launch_ns.end() ? 1000 : ns->second;
+  if (machine.losing == asked->name) {
+    machine.loss << "lost" << std::flush;
+    return machine.dead = abi::kNoDevice;
+  }
   if (machine.hang == asked->name) return enqueue(config->stream, [] { return false; });
   // Like a card, it reads the parameters now and the memory behind them later.
   const auto& sizes = asked->kernel->parameter_bytes;

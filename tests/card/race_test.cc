@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -92,11 +93,13 @@ TEST_F(CardTest, AKernelThatHidesInTheChainIsUnsureAndSaidToBe) {
 }
 
 TEST_F(CardTest, AKernelThatFaultsOrHangsEndsAloneAndTheOtherIsConfirmed) {
-  for (const auto& [bad, driver] :
-       {std::pair{"gemm_faults", ""}, std::pair{"gemm_no_wait", "hang=gemm_no_wait"}}) {
+  // The bad one comes first: the other is proven after it.
+  for (const auto& [bad, driver, ending] :
+       {std::tuple{"gemm_faults", "", "device_lost"},
+        std::tuple{"gemm_no_wait", "hang=gemm_no_wait", "timeout"}}) {
     const Finished finished = run(fmt::format("ns=gemm:100 {}", driver),
-                                  {"sweep", "--provider", "ptx", "--kernels", "gemm.ptx",
-                                   fmt::format("{}.ptx", bad), "--fresh"});
+                                  {"sweep", "--provider", "ptx", "--kernels",
+                                   fmt::format("{}.ptx", bad), "gemm.ptx", "--fresh"});
     EXPECT_EQ(finished.code(), 0) << bad << finished.out << finished.err;
     const RunRecord run = record();
     ASSERT_EQ(run.problems.size(), 1u);
@@ -104,8 +107,28 @@ TEST_F(CardTest, AKernelThatFaultsOrHangsEndsAloneAndTheOtherIsConfirmed) {
     const KernelOutcome* other = testing::find_kernel(run.problems.front(), bad);
     ASSERT_TRUE(good != nullptr && other != nullptr) << bad;
     EXPECT_TRUE(is_timed(good->ending)) << bad;
-    EXPECT_FALSE(is_timed(other->ending)) << bad;
+    EXPECT_EQ(ending_name(other->ending), ending) << bad;
     EXPECT_NE(run.problems.front().decisive(), nullptr) << bad;
+  }
+}
+
+TEST_F(CardTest, ARunThatLostItsCardGoesOnWithIt) {
+  const std::vector<std::string> words = {"sweep",     "--provider", "ptx",
+                                          "--kernels", "gemm.ptx",   "gemm_no_wait.ptx"};
+  const Finished lost = run("ns=gemm:100 lost=gemm_no_wait", words);
+  EXPECT_EQ(lost.code(), 5) << lost.out << lost.err;
+  EXPECT_THAT(lost.err, HasSubstr("NO_DEVICE"));
+  EXPECT_FALSE(std::filesystem::exists(assay_.file("run/record.json")));
+  // Back again, it is no fault of the kernel that ran when it was lost.
+  std::vector<std::string> again = words;
+  again.emplace_back("--resume");
+  const Finished finished = run("ns=gemm:100", again);
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  for (const char* name : {"gemm", "gemm_no_wait"}) {
+    const RunRecord run = record();
+    const KernelOutcome* kernel = testing::find_kernel(run.problems.front(), name);
+    ASSERT_NE(kernel, nullptr) << name;
+    EXPECT_TRUE(is_timed(kernel->ending)) << name << ending_sentence(kernel->ending);
   }
 }
 

@@ -83,7 +83,7 @@ TEST_F(GpuTest, AKernelThatLeavesOutTheWaitIsWrongInAChainAndItsTwinIsRight) {
   for (const auto& [name, right] : {std::pair{"no_wait_WAIT0", false}, {"no_wait_WAIT1", true}}) {
     const Finished finished =
         run({"run", name, "--kernels", AssayProgram::source("tests/gpu/no_wait.cu"),
-             "--dependent-launch", "allowed", "--fresh"},
+             "--dependent-launch", "allowed"},
             "m=4,n=4096,k=4096");
     const ProblemRecord proven = problem();
     const KernelOutcome* kernel = testing::find_kernel(proven, name);

@@ -20,6 +20,8 @@ std::string_view to_string(ErrorCode code) {
       return "failed";
     case ErrorCode::machine:
       return "machine";
+    case ErrorCode::device_lost:
+      return "device_lost";
     case ErrorCode::busy:
       return "busy";
     case ErrorCode::interrupted:

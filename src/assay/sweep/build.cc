@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
+#include "assay/sweep/compile_ahead.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
@@ -29,6 +29,7 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
   }
   const auto& error = std::get<Error>(failure);
   if (error.code == ErrorCode::build_failed) return ending::BuildFailure{error.message};
+  if (error.code == ErrorCode::device_lost) return ending::DeviceLost{error.message};
   if (error.code == ErrorCode::machine) return ending::OutOfMemory{stage, 0};
   if (error.code == ErrorCode::unsupported) return ending::Refusal{{{"other", error.message}}};
   return ending::Mismatch{"failed in " + stage + ": " + error.message};
@@ -36,29 +37,23 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
 
 namespace {
 
-// Code for a card is compiled inside of the worker, by all of its cores at once: into the cache,
-// where build() finds it. What fails, fails again there, and is said of its kernel.
+// Users' code for a card: into the cache, where build() finds it. What fails, fails again there,
+// and is said of its kernel.
 Status build_ahead(const Station& station, Field& field) {
   if (station.request.device.empty()) return {};
-  std::map<Child*, std::vector<Candidate*>> wanted;
+  std::vector<Candidate*> wanted;
+  std::vector<Json> kernels;
   for (Candidate& candidate : field.candidates) {
-    if (candidate.built || !candidate.alive()) continue;
-    ASSAY_TRY(Child * worker,
-              station.crew.builder_of(candidate.outcome.provider, candidate.family));
-    wanted[worker].push_back(&candidate);
+    if (candidate.built || !candidate.alive() || candidate.outcome.role != KernelRole::user)
+      continue;
+    wanted.push_back(&candidate);
+    kernels.push_back(candidate.row());
   }
-  for (const auto& [worker, candidates] : wanted) {
-    if (candidates.size() < 2) continue;
-    station.observer.on_stage("build", 0, field.candidates.size(), "all of them at once");
-    Json message = station.message("prebuild");
-    for (const Candidate* candidate : candidates) message["rows"].push_back(candidate->row());
-    const auto answer = worker->call(message, kBuildSeconds);
-    if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-    if (!answer) continue;
-    const Json seconds = answer->json.value("seconds", Json::array());
-    for (size_t i = 0; i < std::min(candidates.size(), seconds.size()); ++i)
-      if (seconds[i].is_number()) candidates[i]->outcome.build_seconds = seconds[i].get<double>();
-  }
+  if (wanted.empty()) return {};
+  station.observer.on_stage("build", 0, field.candidates.size(), "all of them at once");
+  ASSAY_TRY(const auto seconds,
+            compile_ahead(station.crew, station.problem, station.crew.facts().target, kernels));
+  for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->outcome.build_seconds = seconds[i];
   return {};
 }
 

@@ -124,7 +124,8 @@ Result<std::vector<Ceiling>> measure_card_ceilings(cuda::CudaDevice& device) {
     // What a card's driver does not assemble, the card has no ceiling of.
     if (const auto reached = rate(device, runs, peak))
       add(peak.name, *reached, "flop/s");
-    else if (reached.error().code == ErrorCode::machine)
+    else if (reached.error().code == ErrorCode::machine ||
+             reached.error().code == ErrorCode::device_lost)
       return fail(reached.error());
   }
   return ceilings;

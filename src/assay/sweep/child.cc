@@ -295,8 +295,13 @@ std::optional<CallResult<Message>> Child::look_for_answer() {
       if (answered == json.end() || !answered->is_number_unsigned() ||
           answered->get<uint64_t>() != pending_->ticket)
         return death(Death::Kind::broke_protocol, "an answer to nothing that was asked");
-      if (const auto error = json.find("error"); error != json.end())
-        return tl::unexpected<CallFailure>(told(*error));
+      if (const auto error = json.find("error"); error != json.end()) {
+        Error failure = told(*error);
+        // Nothing more can be done with the card in that process.
+        if (failure.code == ErrorCode::device_lost)
+          die(Death::Kind::crashed, timeout_seconds, failure.message);
+        return tl::unexpected<CallFailure>(std::move(failure));
+      }
       return std::move(*message);
     }
     if (message.error().code == ErrorCode::failed) return death(Death::Kind::crashed, "");

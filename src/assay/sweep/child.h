@@ -41,7 +41,8 @@ struct Death {
   std::string detail;        // For broke_protocol.
 };
 
-// A call's failure: the child answered with an error and lives on, or it died.
+// A call's failure: the child answered with an error and lives on (but for device_lost, after which
+// it ends), or it died.
 using CallFailure = std::variant<Error, Death>;
 template <class T>
 using CallResult = tl::expected<T, CallFailure>;

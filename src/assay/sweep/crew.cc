@@ -77,30 +77,38 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   for (const ProviderRequest& provider : request_.providers)
     providers.push_back(
         {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
-  ASSAY_TRY(const Message ready, ask(*child,
-                                     {{"do", "init"},
-                                      {"device", request_.device},
-                                      {"cuda_driver", request_.cuda_driver},
-                                      {"threads", request_.threads},
-                                      {"providers", providers},
-                                      {"kernels", request_.kernels},
-                                      {"cache", request_.cache.string()},
-                                      {"folder", request_.folder.string()},
-                                      {"parent", ::getpid()},
-                                      {"cxx", request_.cxx},
-                                      {"kept_share", kind.kept_share},
-                                      {"pin", kind.pinned},
-                                      {"confine", kind.confined}},
-                                     kStartSeconds, "starting a worker"));
-  facts_.fingerprint = ready.json.value("fingerprint", Json::object());
-  facts_.providers = ready.json.value("providers", Json::array());
-  ASSAY_TRY(facts_.target, text(ready.json, "target"));
-  facts_.threads = static_cast<int>(number_or(ready.json, "threads", 1));
+  auto ready = ask(*child,
+                   {{"do", "init"},
+                    {"device", kind.on_device ? request_.device : ""},
+                    {"cuda_driver", request_.cuda_driver},
+                    {"threads", request_.threads},
+                    {"providers", providers},
+                    {"kernels", request_.kernels},
+                    {"cache", request_.cache.string()},
+                    {"folder", request_.folder.string()},
+                    {"parent", ::getpid()},
+                    {"cxx", request_.cxx},
+                    {"kept_share", kind.kept_share},
+                    {"pin", kind.pinned},
+                    {"confine", kind.confined}},
+                   kStartSeconds, "starting a worker");
+  if (!ready) {
+    // It was there when the run began.
+    if (kind.on_device && !request_.device.empty() && !facts_.target.empty() &&
+        ready.error().code == ErrorCode::unsupported)
+      ready.error().code = ErrorCode::device_lost;
+    return fail(std::move(ready).error());
+  }
+  if (!kind.on_device) return child;
+  facts_.fingerprint = ready->json.value("fingerprint", Json::object());
+  facts_.providers = ready->json.value("providers", Json::array());
+  ASSAY_TRY(facts_.target, text(ready->json, "target"));
+  facts_.threads = static_cast<int>(number_or(ready->json, "threads", 1));
   facts_.last_level_cache_bytes =
-      static_cast<int64_t>(number_or(ready.json, "last_level_cache_bytes", 0));
-  facts_.memory_bytes = static_cast<int64_t>(number_or(ready.json, "memory_bytes", 0));
+      static_cast<int64_t>(number_or(ready->json, "last_level_cache_bytes", 0));
+  facts_.memory_bytes = static_cast<int64_t>(number_or(ready->json, "memory_bytes", 0));
   facts_.waiting.clear();
-  for (const Json& waits : ready.json.value("waiting", Json::array())) {
+  for (const Json& waits : ready->json.value("waiting", Json::array())) {
     ASSAY_TRY(const int64_t file, integer(waits, "file"));
     ASSAY_TRY(std::string provider, text(waits, "provider"));
     ASSAY_TRY(std::string family, text(waits, "family"));
@@ -110,21 +118,29 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
     facts_.waiting.push_back({static_cast<size_t>(file), std::move(provider), std::move(family)});
   }
   if (kind.confined) {
-    const auto confinement = confinement_from_json(ready.json.value("confinement", Json::object()));
+    const auto confinement =
+        confinement_from_json(ready->json.value("confinement", Json::object()));
     facts_.native_guests = confinement.native_guests;
     if (on_confined_) ASSAY_TRY(on_confined_(confinement));
   }
   return child;
 }
 
-Result<Child*> Crew::confirmer(size_t index) {
-  if (confirmers_.size() <= index) confirmers_.resize(index + 1);
-  if (!confirmers_[index] || !confirmers_[index]->alive()) {
-    ASSAY_TRY(auto started, start_worker({.kept_share = kConfirmersShare /
-                                                        static_cast<double>(most_confirmers())}));
-    confirmers_[index] = std::move(started);
+// The index-th of `workers`, which tasks side by side may ask for: others may come while one
+// starts.
+Result<Child*> Crew::worker_at(std::vector<std::unique_ptr<Child>>& workers, size_t index,
+                               const WorkerKind& kind) {
+  if (workers.size() <= index) workers.resize(index + 1);
+  if (!workers[index] || !workers[index]->alive()) {
+    ASSAY_TRY(auto started, start_worker(kind));
+    workers[index] = std::move(started);
   }
-  return confirmers_[index].get();
+  return workers[index].get();
+}
+
+Result<Child*> Crew::confirmer(size_t index) {
+  return worker_at(confirmers_, index,
+                   {.kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
 }
 
 void Crew::dismiss_confirmers() { confirmers_.clear(); }
@@ -185,6 +201,10 @@ Result<Child*> Crew::guest() {
   return guest_.get();
 }
 
+Result<std::unique_ptr<Child>> Crew::compiler() {
+  return start_worker({.confined = false, .pinned = false, .on_device = false});
+}
+
 Result<Child*> Crew::runner() {
   if (!runner_ || !runner_->alive()) {
     ASSAY_TRY(runner_, start_worker({.kept_share = kRunnersShare}));
@@ -194,12 +214,7 @@ Result<Child*> Crew::runner() {
 
 Result<Child*> Crew::prover(size_t index) {
   if (index == 0) return runner();
-  if (provers_.size() < index) provers_.resize(index);
-  auto& prover = provers_[index - 1];
-  if (!prover || !prover->alive()) {
-    ASSAY_TRY(prover, start_worker({.pinned = false, .kept_share = kProversShare}));
-  }
-  return prover.get();
+  return worker_at(provers_, index - 1, {.pinned = false, .kept_share = kProversShare});
 }
 
 Result<Child*> Crew::referee() {

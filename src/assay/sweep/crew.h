@@ -47,6 +47,9 @@ class Crew {
   // Who makes the artifact of a family's kernel, likewise.
   Result<Child*> builder_of(const std::string& provider, const std::string& family);
 
+  // Another one that compiles code for cards, and neither opens the card nor runs candidates.
+  Result<std::unique_ptr<Child>> compiler();
+
   // The index-th process that proves kernels; the first is the runner. The others wander between
   // cores, since the runner is pinned to those that timing uses.
   Result<Child*> prover(size_t index);
@@ -77,10 +80,12 @@ class Crew {
 
  private:
   struct WorkerKind {
-    bool confined = true, pinned = true;
+    bool confined = true, pinned = true, on_device = true;
     double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
+  Result<Child*> worker_at(std::vector<std::unique_ptr<Child>>& workers, size_t index,
+                           const WorkerKind& kind);
   size_t most_confirmers() const;
   Result<Child*> guest();
   Status bring(Child& worker, size_t file);

@@ -86,6 +86,8 @@ void take_over(Field& field, std::map<std::string, Journal::Proof> proofs) {
     const auto found = proofs.find(candidate.outcome.id);
     if (found == proofs.end()) continue;
     Journal::Proof& proof = found->second;
+    // Its own doing, or the card's.
+    if (std::holds_alternative<ending::DeviceLost>(proof.outcome.ending)) continue;
     // What was built then must be what is built now, or it was another kernel.
     if (candidate.built && proof.outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
     candidate.take_over(std::move(proof.outcome), proof.launch_ns);

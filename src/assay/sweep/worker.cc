@@ -11,7 +11,6 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
-#include "assay/base/parallel.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/kernel/export.h"
@@ -118,7 +117,7 @@ class Worker {
       device_ = std::move(opened);
       return {};
     }
-    return fail(ErrorCode::machine, "card {} is no longer there", uuid);
+    return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
   }
 
   void watch_card(const Json& json, Json& details) {
@@ -183,19 +182,23 @@ class Worker {
     return answer;
   }
 
-  // Into the cache, on all cores. Nothing is said of what fails: compile says it.
+  // Into the cache, one after the other, until the time is over. Nothing is said of what fails:
+  // compile says it.
   Result<Answer> prebuild(Message& message) {
     ASSAY_TRY(const Problem problem, problem_from(message.json));
     ASSAY_TRY(const Json* rows, member(message.json, "rows"));
-    std::vector<Result<Kernel>> kernels;
-    for (const Json& row : *rows) kernels.push_back(kernels_.find(row));
-    std::vector<double> seconds(kernels.size());
-    for_each_parallel(kernels.size(), [&](size_t i) {
-      if (!kernels[i]) return;
+    ASSAY_TRY(const std::string target_text, text(message.json, "target"));
+    ASSAY_TRY(const Target target, Target::parse(target_text));
+    const auto within_ns =
+        static_cast<int64_t>(number_or(message.json, "within_seconds", 0) * kNsPerSecond);
+    const int64_t begin = monotonic_ns();
+    std::vector<double> seconds;
+    for (const Json& row : *rows) {
       const int64_t start = monotonic_ns();
-      (void)kernels[i]->compile(problem, device_->target(), context_);
-      seconds[i] = static_cast<double>(monotonic_ns() - start) * 1e-9;
-    });
+      if (start - begin > within_ns) break;
+      if (const auto kernel = kernels_.find(row)) (void)kernel->compile(problem, target, context_);
+      seconds.push_back(static_cast<double>(monotonic_ns() - start) * 1e-9);
+    }
     Answer answer;
     answer.json["seconds"] = seconds;
     return answer;
@@ -311,6 +314,7 @@ class Worker {
         return fail(ErrorCode::internal, "a burst is a pair");
       auto sample =
           problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
+      if (!sample && sample.error().code == ErrorCode::device_lost) return fail(sample.error());
       if (!sample) {
         answer.json["failed"] = {{"handle", burst[0]}, {"message", sample.error().message}};
         return answer;

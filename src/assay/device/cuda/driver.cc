@@ -70,7 +70,8 @@ Status Driver::check(abi::Result code, std::string_view doing) const {
   if (call_.error_name == nullptr || call_.error_name(code, &name) != abi::kSuccess) name = nullptr;
   if (call_.error_text == nullptr || call_.error_text(code, &text) != abi::kSuccess) text = nullptr;
   ErrorCode kind = ErrorCode::failed;
-  if (code == abi::kOutOfMemory || is_sticky(code)) kind = ErrorCode::machine;
+  if (code == abi::kOutOfMemory) kind = ErrorCode::machine;
+  if (code == abi::kNoDevice || is_sticky(code)) kind = ErrorCode::device_lost;
   if (code == abi::kNoBinaryForGpu || code == abi::kInvalidPtx ||
       code == abi::kUnsupportedPtxVersion)
     kind = ErrorCode::unsupported;

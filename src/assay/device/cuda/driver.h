@@ -23,9 +23,9 @@ class Driver {
   // or cannot be initialised, and where it finds no card.
   static Result<std::shared_ptr<const Driver>> open(const std::string& path = {});
 
-  // Empty for kSuccess. ErrorCode::machine for lack of memory and for sticky errors, unsupported
-  // for code that is not for this card or driver, failed otherwise. `doing` is what was wanted:
-  // "allocating 16 MiB: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+  // Empty for kSuccess. ErrorCode::machine for lack of memory, device_lost for sticky errors,
+  // unsupported for code that is not for this card or driver, failed otherwise. `doing` is what was
+  // wanted: "allocating 16 MiB: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
   Status check(abi::Result code, std::string_view doing) const;
 
   const abi::EntryPoints& call() const { return call_; }

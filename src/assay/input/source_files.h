@@ -10,14 +10,14 @@
 
 #include "assay/base/result.h"
 
-namespace assay::cpp_source {
+namespace assay::input {
 
 struct LocalFiles {
   // The source and every file it includes that lies beside it or in a folder of the flags -I and
   // -iquote, by path, with the SHA-256 of its text. Headers of the system are not among them: the
   // compiler's version stands for those.
   std::map<std::string, std::string> sha256;
-  // An include named by a macro, which only a preprocessor can follow.
+  // There is an include named by a macro, which only a preprocessor can follow.
   bool needs_preprocessor = false;
 };
 
@@ -25,4 +25,4 @@ struct LocalFiles {
 Result<LocalFiles> find_local_files(const std::filesystem::path& source,
                                     const std::vector<std::string>& flags);
 
-}  // namespace assay::cpp_source
+}  // namespace assay::input

@@ -1,10 +1,10 @@
-#include "includes.h"
+#include "assay/input/source_files.h"
 
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
 
-namespace assay::cpp_source {
+namespace assay::input {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ Result<LocalFiles> find_local_files(const fs::path& source, const std::vector<st
   return found;
 }
 
-}  // namespace assay::cpp_source
+}  // namespace assay::input
