@@ -51,6 +51,7 @@ class Confirming {
   const std::string& cold_doubt() const { return cold_doubt_; }
 
  private:
+  void equalise_launches();
   Status prove_again(Child& worker, const Instances& instances);
   Status make_rounds(Bursts& bursts, const Instances& instances, ProcessSamples& samples);
 
