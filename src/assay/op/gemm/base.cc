@@ -86,9 +86,8 @@ std::vector<Block> choose_blocks(const Base& base, uint64_t seed, bool& full) {
 
 std::vector<double> row_norms(const Matrix& matrix) {
   std::vector<double> norms(static_cast<size_t>(matrix.batches * matrix.rows));
-  std::vector<double> tile(kTileElements);
-  for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
-    load_tile(matrix, batch, rows, columns, tile.data());
+  for_each_tile_parallel(matrix, [&](int64_t batch, Range rows, Range columns, double* tile) {
+    load_tile(matrix, batch, rows, columns, tile);
     for (int64_t i = 0; i < rows.count; ++i) {
       double sum = 0;
       for (int64_t j = 0; j < columns.count; ++j)

@@ -190,14 +190,13 @@ class Comparison {
       residues[j] = base_.residues[static_cast<size_t>(mapping_.n.from[j])];
     std::vector<ResidueSum> sums(static_cast<size_t>(v_.l * v_.m));
     std::vector<uint8_t> broken(sums.size());
-    std::vector<double> tile(kTileElements), c_tile(tile.size());
-    for_each_tile(out_, [&](int64_t l, Range rows, Range columns) {
-      load_tile(out_, l, rows, columns, tile.data());
-      if (v_.has_c) load_tile(c_, l, rows, columns, c_tile.data());
+    for_each_tile_parallel(out_, [&](int64_t l, Range rows, Range columns, double* tile) {
+      load_tile(out_, l, rows, columns, tile);
+      const std::vector<double> c_tile = addends(l, rows, columns);
       const auto ib = static_cast<double>(limits.ib);
       const double* column_factors = column_factors_.data() + l * v_.n + columns.first;
       for (int64_t i = 0; i < rows.count; ++i) {
-        double* line = tile.data() + i * columns.count;
+        double* line = tile + i * columns.count;
         const auto row = static_cast<size_t>(l * v_.m + rows[i]);
         const double row_factor = 1 / row_factors_[row];
         if (v_.has_c) {
@@ -272,13 +271,25 @@ class Comparison {
     }
   }
 
+  std::vector<double> addends(int64_t l, Range rows, Range columns) const {
+    std::vector<double> tile;
+    if (!v_.has_c) return tile;
+    tile.resize(static_cast<size_t>(rows.count * columns.count));
+    load_tile(c_, l, rows, columns, tile.data());
+    return tile;
+  }
+
   // No element can be larger than its row's and column's norms multiplied.
   void check_bounds() {
     const double slack = (1 + base_.budget.growth) * (1 + base_.budget.rounding) * (1 + 1e-9);
-    std::vector<double> tile(kTileElements), c_tile(tile.size());
-    for_each_tile(out_, [&](int64_t l, Range rows, Range columns) {
-      load_tile(out_, l, rows, columns, tile.data());
-      if (v_.has_c) load_tile(c_, l, rows, columns, c_tile.data());
+    struct Excess {
+      int64_t count = 0, l = 0, i = 0, j = 0;  // The first of them.
+      double got = 0, most = 0;
+    };
+    std::vector<Excess> excesses(static_cast<size_t>(v_.l * v_.m));  // By row.
+    for_each_tile_parallel(out_, [&](int64_t l, Range rows, Range columns, double* tile) {
+      load_tile(out_, l, rows, columns, tile);
+      const std::vector<double> c_tile = addends(l, rows, columns);
       const int64_t base_l = mapping_.l.from[l];
       std::vector<double> norms(static_cast<size_t>(columns.count));
       for (int64_t j = 0; j < columns.count; ++j) {
@@ -287,7 +298,7 @@ class Comparison {
                                         base_.column_norms[base_l * v_.n + column];
       }
       for (int64_t i = 0; i < rows.count; ++i) {
-        const double* line = tile.data() + i * columns.count;
+        const double* line = tile + i * columns.count;
         const double norm = slack * std::fabs(v_.alpha * row_factors_[l * v_.m + rows[i]]) *
                             base_.row_norms[base_l * v_.m + mapping_.m.from[rows[i]]];
         for (int64_t j = 0; j < columns.count; ++j) {
@@ -295,14 +306,18 @@ class Comparison {
                         base_.budget.min_normal;
           if (v_.has_c) most += slack * std::fabs(v_.beta * c_tile[i * columns.count + j]);
           if (std::fabs(line[j]) <= most || !std::isfinite(most)) continue;
-          if (++check_.wrong == 1) {
-            check_.first_wrong =
-                fmt::format("out[{},{},{}] = {}, but its inputs allow {} at most", l, rows[i],
-                            columns[j], value_text(line[j]), value_text(most));
-          }
+          Excess& excess = excesses[static_cast<size_t>(l * v_.m + rows[i])];
+          if (++excess.count == 1) excess = {1, l, rows[i], columns[j], line[j], most};
         }
       }
     });
+    for (const Excess& excess : excesses) {
+      if (excess.count > 0 && check_.wrong == 0)
+        check_.first_wrong =
+            fmt::format("out[{},{},{}] = {}, but its inputs allow {} at most", excess.l, excess.i,
+                        excess.j, value_text(excess.got), value_text(excess.most));
+      check_.wrong += excess.count;
+    }
   }
 
   const Base& base_;

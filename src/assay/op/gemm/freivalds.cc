@@ -41,14 +41,12 @@ std::vector<uint64_t> random_residues(int64_t count, uint64_t seed) {
 
 std::vector<uint64_t> times_residues(const Matrix& matrix, const std::vector<uint64_t>& residues,
                                      int64_t step) {
-  std::vector<double> tile(kTileElements);
   std::vector<ResidueSum> sums(static_cast<size_t>(matrix.batches * matrix.rows));
-  for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
-    load_tile(matrix, batch, rows, columns, tile.data());
+  for_each_tile_parallel(matrix, [&](int64_t batch, Range rows, Range columns, double* tile) {
+    load_tile(matrix, batch, rows, columns, tile);
     for (int64_t i = 0; i < rows.count; ++i)
       sums[static_cast<size_t>(batch * matrix.rows + rows[i])].add(
-          tile.data() + i * columns.count, residues.data() + batch * step + columns.first,
-          columns.count);
+          tile + i * columns.count, residues.data() + batch * step + columns.first, columns.count);
   });
   std::vector<uint64_t> result(sums.size());
   for (size_t i = 0; i < sums.size(); ++i) result[i] = sums[i].value();

@@ -85,22 +85,21 @@ class Generator {
   template <class Make>
   void fill(const Matrix& matrix, Stream stream, Make value) {
     const CounterRandom random{key_, stream};
-    std::vector<double> tile(kTileElements);
-    for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
+    for_each_tile_parallel(matrix, [&](int64_t batch, Range rows, Range columns, double* tile) {
       for (int64_t i = 0; i < rows.count; ++i) {
-        double* line = tile.data() + i * columns.count;
+        double* line = tile + i * columns.count;
         const int64_t first = (batch * matrix.rows + rows[i]) * matrix.columns + columns.first;
         random.fill_uniform(static_cast<uint64_t>(first),
                             std::span<double>(line, static_cast<size_t>(columns.count)));
         for (int64_t j = 0; j < columns.count; ++j) line[j] = value(line[j], rows[i], columns[j]);
       }
-      store_tile(matrix, batch, rows, columns, tile.data());
+      store_tile(matrix, batch, rows, columns, tile);
     });
   }
 
   void fill_constant(const Matrix& matrix, double constant) {
     const std::vector<double> tile(kTileElements, constant);
-    for_each_tile(matrix, [&](int64_t batch, Range rows, Range columns) {
+    for_each_tile_parallel(matrix, [&](int64_t batch, Range rows, Range columns, double*) {
       store_tile(matrix, batch, rows, columns, tile.data());
     });
   }
@@ -241,11 +240,10 @@ class Generator {
         store_tile(a_, l, rows, Range::all(view_.k), lines.data());
       }
     }
-    std::vector<double> tile(kTileElements);
-    for_each_tile(b_, [&](int64_t l, Range rows, Range columns) {
+    for_each_tile_parallel(b_, [&](int64_t l, Range rows, Range columns, double* tile) {
       for (int64_t i = 0; i < rows.count; ++i) {
         const int64_t p = rows[i], from = plan.source[static_cast<size_t>(p)];
-        double* out = tile.data() + i * columns.count;
+        double* out = tile + i * columns.count;
         random_b.fill_uniform(static_cast<uint64_t>((l * view_.k + from) * view_.n + columns.first),
                               std::span<double>(out, static_cast<size_t>(columns.count)));
         const int64_t most = plan.b[static_cast<size_t>(from)];
@@ -254,7 +252,7 @@ class Generator {
           out[j] = active ? (p == from ? 1 : -1) * value(out[j], most) : 0;
         }
       }
-      store_tile(b_, l, rows, columns, tile.data());
+      store_tile(b_, l, rows, columns, tile);
     });
     fill_c(1);
   }

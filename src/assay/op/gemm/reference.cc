@@ -5,12 +5,16 @@
 #include <cstring>
 #include <vector>
 
+#include "assay/base/parallel.h"
+
 namespace assay::gemm {
 namespace {
 
 constexpr int64_t kBlockK = 256;        // Panels of b: 256 x 16 doubles stay in the first cache.
 constexpr int64_t kBlockColumns = 512;  // Packed b: 1 MiB.
 constexpr int64_t kBlockRows = 96;      // A multiple of every kernel's row count.
+constexpr int64_t kGroupRows = 960;     // What one thread does with a packed b.
+constexpr double kAlone = 1 << 20;      // Elements of a and b that one thread does.
 constexpr int kMaxTile = 8 * 16;
 
 // tile[i][j] = sum over p of a[p][i] * b[p][j], in registers. Written in vectors of the compiler,
@@ -109,6 +113,39 @@ void add_product(const Kernel& kernel, int64_t depth, const std::vector<double>&
   }
 }
 
+struct Output {
+  double *product, *magnitude;  // magnitude may be null.
+  int64_t stride;
+};
+
+// A group of rows by a block of columns.
+void multiply_group(const Kernel& kernel, const Matrix& a, const Matrix& b, int64_t batch,
+                    Range rows, Range columns, const Output& out) {
+  for (double* each : {out.product, out.magnitude})
+    for (int64_t i = 0; each != nullptr && i < rows.count; ++i)
+      std::fill_n(each + i * out.stride, columns.count, 0.0);
+  std::vector<double> tile(static_cast<size_t>(kBlockK * std::max(kBlockColumns, kBlockRows)));
+  std::vector<double> packed_a, packed_b, absolute_a, absolute_b;
+  const bool want_magnitude = out.magnitude != nullptr;
+  for (int64_t p = 0; p < a.columns; p += kBlockK) {
+    const Range depth{nullptr, p, std::min(kBlockK, a.columns - p)};
+    load_tile(b, batch, depth, columns, tile.data());
+    pack(tile.data(), depth.count, columns.count, kernel.columns, false, packed_b, absolute_b,
+         want_magnitude);
+    for (int64_t i = 0; i < rows.count; i += kBlockRows) {
+      const Range strip = rows.part(i, std::min(kBlockRows, rows.count - i));
+      load_tile(a, batch, strip, depth, tile.data());
+      pack(tile.data(), depth.count, strip.count, kernel.rows, true, packed_a, absolute_a,
+           want_magnitude);
+      add_product(kernel, depth.count, packed_a, strip.count, packed_b, columns.count,
+                  out.product + i * out.stride, out.stride);
+      if (want_magnitude)
+        add_product(kernel, depth.count, absolute_a, strip.count, absolute_b, columns.count,
+                    out.magnitude + i * out.stride, out.stride);
+    }
+  }
+}
+
 }  // namespace
 
 bool has_vector_unit(VectorUnit unit) {
@@ -123,32 +160,22 @@ bool has_vector_unit(VectorUnit unit) {
 void multiply(const Matrix& a, const Matrix& b, int64_t batch, Range rows, Range columns,
               double* product, double* magnitude, VectorUnit unit) {
   const Kernel kernel = choose_kernel(unit);
-  const int64_t stride = columns.count;
-  std::fill(product, product + rows.count * stride, 0.0);
-  if (magnitude != nullptr) std::fill(magnitude, magnitude + rows.count * stride, 0.0);
-  std::vector<double> tile(static_cast<size_t>(kBlockK * std::max(kBlockColumns, kBlockRows)));
-  std::vector<double> packed_a, packed_b, absolute_a, absolute_b;
-  for (int64_t j = 0; j < columns.count; j += kBlockColumns) {
-    const Range block = columns.part(j, std::min(kBlockColumns, columns.count - j));
-    for (int64_t p = 0; p < a.columns; p += kBlockK) {
-      const Range depth{nullptr, p, std::min(kBlockK, a.columns - p)};
-      load_tile(b, batch, depth, block, tile.data());
-      pack(tile.data(), depth.count, block.count, kernel.columns, false, packed_b, absolute_b,
-           magnitude != nullptr);
-      for (int64_t i = 0; i < rows.count; i += kBlockRows) {
-        const Range strip = rows.part(i, std::min(kBlockRows, rows.count - i));
-        load_tile(a, batch, strip, depth, tile.data());
-        pack(tile.data(), depth.count, strip.count, kernel.rows, true, packed_a, absolute_a,
-             magnitude != nullptr);
-        const int64_t offset = i * stride + j;
-        add_product(kernel, depth.count, packed_a, strip.count, packed_b, block.count,
-                    product + offset, stride);
-        if (magnitude != nullptr) {
-          add_product(kernel, depth.count, absolute_a, strip.count, absolute_b, block.count,
-                      magnitude + offset, stride);
-        }
-      }
-    }
+  const int64_t across = (columns.count + kBlockColumns - 1) / kBlockColumns;
+  const int64_t down = (rows.count + kGroupRows - 1) / kGroupRows;
+  const auto work = [&](size_t index) {
+    const int64_t i = static_cast<int64_t>(index) / across * kGroupRows;
+    const int64_t j = static_cast<int64_t>(index) % across * kBlockColumns;
+    multiply_group(
+        kernel, a, b, batch, rows.part(i, std::min(kGroupRows, rows.count - i)),
+        columns.part(j, std::min(kBlockColumns, columns.count - j)),
+        {product + i * columns.count + j,
+         magnitude == nullptr ? nullptr : magnitude + i * columns.count + j, columns.count});
+  };
+  const auto groups = static_cast<size_t>(across * down);
+  if (static_cast<double>(a.columns) * static_cast<double>(rows.count + columns.count) > kAlone) {
+    for_each_parallel(groups, work);
+  } else {
+    for (size_t index = 0; index < groups; ++index) work(index);
   }
 }
 

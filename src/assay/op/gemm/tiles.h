@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "assay/base/parallel.h"
 #include "assay/op/gemm/matrix.h"
 
 namespace assay::gemm {
@@ -34,20 +35,49 @@ void load_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, d
 // The other way round, for runs of rows and columns; values are rounded to the matrix's type.
 void store_tile(const Matrix& matrix, int64_t batch, Range rows, Range columns, const double* tile);
 
-// Calls use(batch, rows, columns) for tiles that cover the matrix: long in the direction in which
-// elements lie together, and of at most kTileElements.
+// Tiles that cover a matrix: long in the direction in which elements lie together, and of at most
+// kTileElements. A strip is of tiles of the same rows.
 inline constexpr int64_t kTileElements = 16384;
+class Strips {
+ public:
+  explicit Strips(const Matrix& matrix)
+      : matrix_(matrix),
+        height_(matrix.row_stride < matrix.column_stride ? 512 : 32),
+        each_batch_((matrix.rows + height_ - 1) / height_) {}
+  size_t count() const { return static_cast<size_t>(matrix_.batches * each_batch_); }
+
+  // use(batch, rows, columns, tile), where tile has room for kTileElements.
+  template <class Use>
+  void for_each_tile(size_t strip, Use& use) const {
+    std::vector<double> tile(kTileElements);
+    const auto index = static_cast<int64_t>(strip);
+    const int64_t row = index % each_batch_ * height_, width = kTileElements / height_;
+    const Range rows{nullptr, row, std::min(height_, matrix_.rows - row)};
+    for (int64_t column = 0; column < matrix_.columns; column += width)
+      use(index / each_batch_, rows,
+          Range{nullptr, column, std::min(width, matrix_.columns - column)}, tile.data());
+  }
+
+ private:
+  const Matrix& matrix_;
+  int64_t height_, each_batch_;
+};
+
+// In order, on this thread.
 template <class Use>
 void for_each_tile(const Matrix& matrix, Use use) {
-  const bool by_columns = matrix.row_stride < matrix.column_stride;
-  const int64_t height = by_columns ? 512 : 32, width = kTileElements / height;
-  for (int64_t batch = 0; batch < matrix.batches; ++batch) {
-    for (int64_t row = 0; row < matrix.rows; row += height) {
-      const Range rows{nullptr, row, std::min(height, matrix.rows - row)};
-      for (int64_t column = 0; column < matrix.columns; column += width)
-        use(batch, rows, Range{nullptr, column, std::min(width, matrix.columns - column)});
-    }
-  }
+  const Strips strips(matrix);
+  for (size_t i = 0; i < strips.count(); ++i) strips.for_each_tile(i, use);
+}
+
+// Strips side by side, on all cores where there is enough to do: what `use` sums up, it sums by
+// rows. For the referee alone: nothing may run beside what is timed.
+template <class Use>
+void for_each_tile_parallel(const Matrix& matrix, Use use) {
+  constexpr int64_t kEnough = int64_t{1} << 20;  // Elements that outweigh the start of threads.
+  if (matrix.batches * matrix.rows * matrix.columns < kEnough) return for_each_tile(matrix, use);
+  const Strips strips(matrix);
+  for_each_parallel(strips.count(), [&](size_t i) { strips.for_each_tile(i, use); });
 }
 
 }  // namespace assay::gemm

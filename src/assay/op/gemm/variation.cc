@@ -114,13 +114,12 @@ void vary_operand(const Problem& problem, uint64_t seed, std::span<const std::by
         scale(matrix.dtype, matrix.at(l, i, 0), matrix.columns, factors[l * matrix.rows + i]);
     return;
   }
-  std::vector<double> tile(kTileElements);
-  for_each_tile(matrix, [&](int64_t l, Range rows, Range columns) {
-    load_tile(matrix, l, rows, columns, tile.data());
+  for_each_tile(matrix, [&](int64_t l, Range rows, Range columns, double* tile) {
+    load_tile(matrix, l, rows, columns, tile);
     for (int64_t i = 0; i < rows.count; ++i)
       for (int64_t j = 0; j < columns.count; ++j)
         tile[i * columns.count + j] *= factors[l * matrix.rows + rows[i]];
-    store_tile(matrix, l, rows, columns, tile.data());
+    store_tile(matrix, l, rows, columns, tile);
   });
 }
 
