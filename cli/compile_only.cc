@@ -1,13 +1,13 @@
 #include "cli/compile_only.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/forked.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
+#include "assay/kernel/taker.h"
 #include "cli/exit_code.h"
 
 namespace assay::cli {
@@ -19,14 +19,7 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files) {
   ASSAY_TRY(const auto entries, input::read_kernel_files(files));
   for (const auto& file : entries) {
     for (const KernelEntry& entry : file) {
-      const std::string extension = entry.source.extension().string();
-      const Provider* taker = nullptr;
-      for (const auto& provider : providers) {
-        const auto takes = provider->extensions();
-        if (entry.provider.empty() ? std::find(takes.begin(), takes.end(), extension) != takes.end()
-                                   : provider->info().name == entry.provider)
-          taker = provider.get();
-      }
+      const Provider* const taker = find_taker(providers, entry);
       if (taker == nullptr || !taker->info().on_card || taker->runs_code_to_bring())
         return fail(ErrorCode::invalid_input,
                     "{}: --target compiles code for cards, and this is none; leave it out",
@@ -36,12 +29,6 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files) {
     }
   }
   return catalog;
-}
-
-std::vector<Json> rows_of(const std::vector<Kernel>& kernels) {
-  std::vector<Json> rows;
-  for (const Kernel& kernel : kernels) rows.push_back(kernel.metadata().to_json());
-  return rows;
 }
 
 Json json_of(const Kernel& kernel, const Result<Artifact>& artifact) {
@@ -84,17 +71,20 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   std::string text;
   size_t compiled = 0, failed = 0;
   std::vector<Found> all;
-  std::vector<sweep::Compilation> wanted;
+  std::vector<std::pair<const Problem*, const Kernel*>> wanted;
   KernelQuery query;
   query.target = target;
   for (const Problem& problem : request.problems) {
     ASSAY_TRY(all.emplace_back(), catalog.get_kernels(problem, query));
-    wanted.push_back({&problem, rows_of(all.back().kernels)});
   }
-  sweep::Request without_card = request;
-  without_card.device.clear();
-  without_card.kernels = files;
-  ASSAY_TRY(sweep::compile_ahead(without_card, target_text, wanted));
+  for (size_t p = 0; p < all.size(); ++p)
+    for (const Kernel& kernel : all[p].kernels) wanted.emplace_back(&request.problems[p], &kernel);
+  // Side by side, into the cache: what fails, fails again below, where it is said.
+  for_each_forked(wanted.size(), [&](size_t i) {
+    const auto& [problem, kernel] = wanted[i];
+    (void)kernel->compile(*problem, target, {.cache = &cache});
+    return 0.0;
+  });
   for (size_t p = 0; p < request.problems.size(); ++p) {
     const Problem& problem = request.problems[p];
     const Found& found = all[p];

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
-#include "assay/sweep/compile_ahead.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
@@ -37,23 +36,27 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
 
 namespace {
 
-// Users' code for a card: into the cache, where build() finds it. What fails, fails again there,
-// and is said of its kernel.
+// Users' code for a card: all of it into the cache, where build() finds it. What fails, fails again
+// there, and is said of its kernel.
 Status build_ahead(const Station& station, Field& field) {
   if (station.request.device.empty()) return {};
   std::vector<Candidate*> wanted;
-  std::vector<Json> kernels;
+  Json message = station.message("prebuild");
   for (Candidate& candidate : field.candidates) {
     if (candidate.built || !candidate.alive() || candidate.outcome.role != KernelRole::user)
       continue;
     wanted.push_back(&candidate);
-    kernels.push_back(candidate.row());
+    message["rows"].push_back(candidate.row());
   }
-  if (wanted.empty()) return {};
+  if (wanted.size() < 2) return {};
   station.observer.on_stage("build", 0, field.candidates.size(), "all of them at once");
-  ASSAY_TRY(const auto seconds,
-            compile_ahead(station.crew, station.problem, station.crew.facts().target, kernels));
-  for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->outcome.build_seconds = seconds[i];
+  ASSAY_TRY(Child * builder, station.crew.builder());
+  const auto answer = builder->call(message, kBuildSeconds);
+  if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+  if (!answer) return {};  // Whoever brought the builder down meets its successor alone.
+  const Json seconds = answer->json.value("seconds", Json::array());
+  for (size_t i = 0; i < std::min(wanted.size(), seconds.size()); ++i)
+    if (seconds[i].is_number()) wanted[i]->outcome.build_seconds = seconds[i].get<double>();
   return {};
 }
 

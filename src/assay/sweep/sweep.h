@@ -90,7 +90,7 @@ struct Standing {
   int dropped_after = 0;  // Rounds; 0 while it runs.
 };
 
-// What a screen may show. Called from the thread that runs the sweep; must not throw.
+// What a screen may show. One call at a time, from any thread of the run; must not throw.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -162,15 +162,5 @@ struct MachineReport {
 };
 // thorough: starts a confined process too, and measures ceilings, while nobody else measures.
 Result<MachineReport> inspect(const Request& request, bool thorough);
-
-// Kernels of one problem, as KernelMetadata::to_json() has them.
-struct Compilation {
-  const Problem* problem = nullptr;
-  std::vector<Json> kernels;
-};
-// Compiles the request's kernels for a card into its cache, on all cores (compile_ahead.h); the
-// card need not be here. What fails is not said: it fails again where it is asked for.
-Status compile_ahead(const Request& request, const std::string& target,
-                     const std::vector<Compilation>& wanted);
 
 }  // namespace assay::sweep

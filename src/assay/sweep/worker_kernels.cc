@@ -1,6 +1,5 @@
 #include "assay/sweep/worker_kernels.h"
 
-#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/kernel/metadata_table.h"
+#include "assay/kernel/taker.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -68,19 +68,11 @@ Status WorkerKernels::add(const Provider& provider, const Availability& availabi
 }
 
 Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
-  const std::string extension = entry.source.extension().string();
-  const Provider* taker = nullptr;
-  for (const auto& provider : providers_) {
-    const auto extensions = provider->extensions();
-    const bool takes =
-        std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
-    if (entry.provider.empty() ? takes : provider->info().name == entry.provider)
-      taker = provider.get();
-  }
+  const Provider* const taker = find_taker(providers_, entry);
   if (taker == nullptr)
     return fail(ErrorCode::invalid_input,
                 "{}: no provider takes {}; name one with the field provider", entry.origin,
-                entry.provider.empty() ? extension : entry.provider);
+                entry.provider.empty() ? entry.source.extension().string() : entry.provider);
   native_guests_ = native_guests_ || !taker->info().on_card;
   if (!taker->runs_code_to_bring()) return bring(*taker, entry);
   Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};

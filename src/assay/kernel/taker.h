@@ -1,0 +1,16 @@
+#pragma once
+
+// Who takes a file that a user brings.
+
+#include <memory>
+#include <span>
+
+#include "assay/kernel/provider.h"
+
+namespace assay {
+
+// The one that the entry names, else the one whose files end as its source does; null: none.
+const Provider* find_taker(std::span<const std::unique_ptr<Provider>> providers,
+                           const KernelEntry& entry);
+
+}  // namespace assay
