@@ -152,6 +152,10 @@ void Child::stop() {
   (void)process_->terminate(0);
 }
 
+void Child::begin_to_end() {
+  if (guard_) guard_->close();
+}
+
 void Child::drain() {
   if (!process_) return;
   for (UniqueFd* pipe : {&process_->stdout_pipe(), &process_->stderr_pipe()}) {

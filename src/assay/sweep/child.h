@@ -69,6 +69,10 @@ class Child {
   struct Answered;
   static Answered wait_for_any(std::span<Child* const> posted);
 
+  // Its end begins, and whoever destroys it waits for less: of several at once, each of which takes
+  // its time to leave a card.
+  void begin_to_end();
+
   // It answered with what no process of ours answers, or must not be used again: it ends now.
   Death dismiss(std::string detail);
 

@@ -19,6 +19,7 @@ namespace {
 constexpr double kRunnersShare = 1.0 / 8;
 constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the runner prove.
 constexpr double kConfirmersShare = 1.0 / 4;  // Of all together.
+constexpr double kContextBytes = 0x1p29;      // Of a card, by a process that has done nothing yet.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
 // Thread pools must sleep between bursts, and use the cores they are given; between the launches of
@@ -79,7 +80,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
         {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
   auto ready = ask(*child,
                    {{"do", "init"},
-                    {"device", kind.on_device ? request_.device : ""},
+                    {"device", request_.device},
                     {"cuda_driver", request_.cuda_driver},
                     {"threads", request_.threads},
                     {"providers", providers},
@@ -94,12 +95,11 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
                    kStartSeconds, "starting a worker");
   if (!ready) {
     // It was there when the run began.
-    if (kind.on_device && !request_.device.empty() && !facts_.target.empty() &&
+    if (!request_.device.empty() && !facts_.target.empty() &&
         ready.error().code == ErrorCode::unsupported)
       ready.error().code = ErrorCode::device_lost;
     return fail(std::move(ready).error());
   }
-  if (!kind.on_device) return child;
   facts_.fingerprint = ready->json.value("fingerprint", Json::object());
   facts_.providers = ready->json.value("providers", Json::array());
   ASSAY_TRY(facts_.target, text(ready->json, "target"));
@@ -143,7 +143,21 @@ Result<Child*> Crew::confirmer(size_t index) {
                    {.kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
 }
 
-void Crew::dismiss_confirmers() { confirmers_.clear(); }
+std::vector<std::function<Status()>> Crew::confirmer_starts() {
+  std::vector<std::function<Status()>> tasks;
+  if (!request_.confirm || request_.device.empty()) return tasks;
+  const size_t wanted = std::min(confirmers_at_once(kContextBytes),
+                                 static_cast<size_t>(std::max(1, request_.processes)));
+  for (size_t i = 0; i < wanted; ++i)
+    tasks.push_back([this, i] { return confirmer(i).map([](Child*) {}); });
+  return tasks;
+}
+
+void Crew::dismiss_confirmers() {
+  for (const auto& confirmer : confirmers_)
+    if (confirmer) confirmer->begin_to_end();
+  confirmers_.clear();
+}
 
 size_t Crew::most_confirmers() const {
   constexpr size_t kMost = 8;
@@ -199,10 +213,6 @@ Result<Child*> Crew::guest() {
     ASSAY_TRY(guest_, start_worker({.pinned = false}));
   }
   return guest_.get();
-}
-
-Result<std::unique_ptr<Child>> Crew::compiler() {
-  return start_worker({.confined = false, .pinned = false, .on_device = false});
 }
 
 Result<Child*> Crew::runner() {

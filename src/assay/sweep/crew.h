@@ -47,12 +47,13 @@ class Crew {
   // Who makes the artifact of a family's kernel, likewise.
   Result<Child*> builder_of(const std::string& provider, const std::string& family);
 
-  // Another one that compiles code for cards, and neither opens the card nor runs candidates.
-  Result<std::unique_ptr<Child>> compiler();
-
   // The index-th process that proves kernels; the first is the runner. The others wander between
   // cores, since the runner is pinned to those that timing uses.
   Result<Child*> prover(size_t index);
+
+  // Confirming processes that can start while nothing is timed, each on its own: to run side by
+  // side. Those of a card, which take seconds to reach it; others start when they are asked for.
+  std::vector<std::function<Status()>> confirmer_starts();
 
   // The index-th confirming process of now: fresh, until all are dismissed for the next ones.
   Result<Child*> confirmer(size_t index);
@@ -80,7 +81,7 @@ class Crew {
 
  private:
   struct WorkerKind {
-    bool confined = true, pinned = true, on_device = true;
+    bool confined = true, pinned = true;
     double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);

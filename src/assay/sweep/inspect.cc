@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "assay/sweep/run_facts.h"
@@ -22,6 +24,7 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
     report.providers.push_back(std::move(provider));
   }
   report.environment = describe(request, crew);
+  report.environment.libraries = with_build_hashes(std::move(report.environment.libraries));
   report.target = crew.facts().target;
   if (thorough) {
     crew.on_confined([&](const Confinement& confinement) -> Status {

@@ -24,8 +24,6 @@ class Passes {
       ASSAY_TRY(problem->begin_confirmation());
       expected_ += problem->confirming().processes();
     }
-    // What ran in them before are no fresh processes.
-    crew_.dismiss_confirmers();
     for (std::vector<ProblemRun*> left = unfinished(); !left.empty(); left = unfinished()) {
       // Who comes first finds a process that has allocated nothing; not the same one each time.
       std::shuffle(left.begin(), left.end(), random_);

@@ -313,7 +313,10 @@ Status prove(const Station& station, Field& field) {
     if (made.error().code == ErrorCode::interrupted) return made;
     return leave_unproven(field, std::move(made).error().message);
   }
-  ASSAY_TRY(proofs.run());
+  // Confirming processes begin while kernels are proven: the last moment at which nothing is timed.
+  tasks = station.crew.confirmer_starts();
+  tasks.push_back([&] { return proofs.run(); });
+  ASSAY_TRY(station.crew.side_by_side(tasks));
   return instances.drop();
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <future>
 #include <memory>
 #include <utility>
 
@@ -214,6 +215,9 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   record.assay_version = build.version;
   record.assay_build = fmt::format("{}, {}, {}", build.revision, build.compiler, build.build_type);
   record.environment = describe(request, crew);
+  // A card's are of hundreds of megabytes, and nothing is timed on this machine's cores.
+  auto libraries = std::async(std::launch::async, with_build_hashes, record.environment.libraries);
+  if (request.device.empty()) record.environment.libraries = libraries.get();
   const double budget = request.budget_seconds > 0
                             ? request.budget_seconds
                             : kSecondsPerProblem * static_cast<double>(request.problems.size());
@@ -235,6 +239,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   record.model = model_times(record);
   record.trust = trust.weakest().grade;
   record.trust_reason = trust.weakest().reason;
+  if (libraries.valid()) record.environment.libraries = libraries.get();
   record.environment.load_after = measure::other_load();
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   const EachProblem whole_problems = [&](const auto& take) -> Status {

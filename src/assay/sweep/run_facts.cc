@@ -61,12 +61,16 @@ Environment describe(const Request& request, const Crew& crew) {
   environment.compiler = request.cxx;
   for (const Json& provider : crew.facts().providers) {
     if (!provider.value("available", false)) continue;
-    LibraryStamp stamp{provider.value("name", ""), provider.value("version", ""),
-                       provider.value("path", ""), ""};
-    if (!stamp.path.empty()) stamp.build_hash = sha256_of_file(stamp.path).value_or("");
-    environment.libraries.push_back(std::move(stamp));
+    environment.libraries.push_back({provider.value("name", ""), provider.value("version", ""),
+                                     provider.value("path", ""), ""});
   }
   return environment;
+}
+
+std::vector<LibraryStamp> with_build_hashes(std::vector<LibraryStamp> libraries) {
+  for (LibraryStamp& stamp : libraries)
+    if (!stamp.path.empty()) stamp.build_hash = sha256_of_file(stamp.path).value_or("");
+  return libraries;
 }
 
 int most_processes(const Request& request) {

@@ -16,7 +16,9 @@ namespace assay::sweep {
 // race chose to do.
 Json asked_for(const Request& request, const Crew& crew);
 
+// But for the hashes of its libraries, which with_build_hashes() adds: reading them takes a while.
 Environment describe(const Request& request, const Crew& crew);
+std::vector<LibraryStamp> with_build_hashes(std::vector<LibraryStamp> libraries);
 
 RunOptions options_of(const Request& request, const Crew& crew, double budget);
 
