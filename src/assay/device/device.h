@@ -71,6 +71,9 @@ class Device {
   virtual size_t memory_bytes() const = 0;
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
+  // The caller's own, as Stream::native() has it: launches come in its order, and it stays the
+  // caller's, who keeps it for as long. A CPU has none but null: ErrorCode::invalid_input.
+  virtual Result<std::unique_ptr<Stream>> wrap_stream(void* native) = 0;
 };
 
 }  // namespace assay

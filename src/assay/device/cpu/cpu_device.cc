@@ -44,6 +44,10 @@ class CpuDevice final : public Device {
   Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) override;
 
   Result<std::unique_ptr<Stream>> make_stream() override { return std::make_unique<CpuStream>(); }
+  Result<std::unique_ptr<Stream>> wrap_stream(void* native) override {
+    if (native == nullptr) return make_stream();
+    return fail(ErrorCode::invalid_input, "a CPU has no streams but its own: pass null");
+  }
 
  private:
   Topology topology_;

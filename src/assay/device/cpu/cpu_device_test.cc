@@ -170,6 +170,9 @@ TEST(CpuDevice, TellsWhatItIs) {
   ASSERT_TRUE(stream);
   EXPECT_TRUE((*stream)->synchronize());
   EXPECT_EQ((*stream)->native(), nullptr);
+  EXPECT_TRUE(cpu->wrap_stream(nullptr));
+  int other = 0;
+  EXPECT_EQ(cpu->wrap_stream(&other).error().code, ErrorCode::invalid_input);
 }
 
 TEST(CpuDevice, RefusesThreadsThatItDoesNotHave) {

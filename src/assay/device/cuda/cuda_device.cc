@@ -33,9 +33,12 @@ class CudaBuffer final : public Buffer {
 
 class CudaStream final : public Stream {
  public:
-  CudaStream(std::shared_ptr<const Driver> driver, abi::Stream stream)
-      : driver_(std::move(driver)), stream_(stream) {}
-  ~CudaStream() override { (void)driver_->call().stream_destroy(stream_); }
+  enum class Owner { this_object, caller };
+  CudaStream(std::shared_ptr<const Driver> driver, abi::Stream stream, Owner owner)
+      : driver_(std::move(driver)), stream_(stream), owner_(owner) {}
+  ~CudaStream() override {
+    if (owner_ == Owner::this_object) (void)driver_->call().stream_destroy(stream_);
+  }
 
   Status synchronize() override {
     return driver_->check(driver_->call().stream_synchronize(stream_), "waiting for a stream");
@@ -72,6 +75,7 @@ class CudaStream final : public Stream {
  private:
   std::shared_ptr<const Driver> driver_;
   abi::Stream stream_;
+  Owner owner_;
 };
 
 std::string uuid_text(const abi::Uuid& uuid) {
@@ -139,6 +143,10 @@ class OpenCard final : public CudaDevice {
   size_t memory_bytes() const override { return card_.memory_bytes; }
   Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) override;
   Result<std::unique_ptr<Stream>> make_stream() override;
+  Result<std::unique_ptr<Stream>> wrap_stream(void* native) override {
+    return std::make_unique<CudaStream>(driver_, static_cast<abi::Stream>(native),
+                                        CudaStream::Owner::caller);
+  }
 
   const std::shared_ptr<const Driver>& driver() const override { return driver_; }
   const Card& card() const override { return card_; }
@@ -216,7 +224,7 @@ Result<std::unique_ptr<Stream>> OpenCard::make_stream() {
   abi::Stream stream = nullptr;
   ASSAY_TRY(driver_->check(driver_->call().stream_create(&stream, abi::kStreamNonBlocking),
                            "making a stream"));
-  return std::make_unique<CudaStream>(driver_, stream);
+  return std::make_unique<CudaStream>(driver_, stream, CudaStream::Owner::this_object);
 }
 
 Status OpenCard::copy_in(void* to, std::span<const std::byte> from) {

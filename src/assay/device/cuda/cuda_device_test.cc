@@ -119,6 +119,39 @@ TEST_F(CudaDeviceTest, LaunchesWithItsParametersGeometryAndAttributes) {
   EXPECT_THAT(seen, ::testing::ElementsAre(2, 1, 1, 32, 1, 1, 0, 2, 1, 1, 1));
 }
 
+TEST_F(CudaDeviceTest, ACallersStreamTakesLaunchesInItsOrderAndStaysTheCallers) {
+  auto module = Module::load(driver_, bytes_of(std::string_view("fake fill_words\0", 16)));
+  ASSERT_TRUE(module) << module.error().message;
+  auto function = (*module)->function("fill_words", 0, false);
+  ASSERT_TRUE(function);
+  auto out = device_->allocate(4, {});
+  ASSERT_TRUE(out);
+  auto gate = Gate::create(driver_);
+  auto passed = Event::create(driver_);
+  ASSERT_TRUE(gate && passed);
+  void* address = (*out)->data();
+  uint32_t value = 7;
+  uint64_t words = 1;
+  void* const parameters[] = {&address, &value, &words};
+  {
+    auto wrapped = device_->wrap_stream(stream_->native());
+    ASSERT_TRUE(wrapped);
+    EXPECT_EQ((*wrapped)->native(), stream_->native());
+    ASSERT_TRUE(gate->close(native()));
+    DeviceLaunch launch;
+    launch.function = function->handle;
+    launch.parameters = parameters;
+    ASSERT_TRUE((*wrapped)->launch(launch));
+    ASSERT_TRUE(passed->record(native()));
+    EXPECT_FALSE(passed->passed().value()) << "it did not wait for what is ahead of it";
+    gate->open();
+  }
+  ASSERT_TRUE(stream_->synchronize()) << "it is not there any more";
+  uint32_t seen = 0;
+  ASSERT_TRUE(device_->copy_out(std::as_writable_bytes(std::span(&seen, 1)), address));
+  EXPECT_EQ(seen, 7u);
+}
+
 TEST_F(CudaDeviceTest, AGateHoldsLaunchesAndEventsMeasureThem) {
   auto module = Module::load(driver_, bytes_of(std::string_view("fake fill_words\0", 16)));
   ASSERT_TRUE(module) << module.error().message;
