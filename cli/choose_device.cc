@@ -1,6 +1,11 @@
 #include "cli/choose_device.h"
 
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
 #include "assay/device/cuda/selection.h"
+#include "assay/input/manifest.h"
+#include "assay/kernel/taker.h"
 
 namespace assay::cli {
 
@@ -15,6 +20,24 @@ Result<std::string> choose_device(const std::string& wanted) {
   }
   ASSAY_TRY(const int index, cuda::choose_device(wanted, cards, why_none));
   return index < 0 ? std::string() : cards[static_cast<size_t>(index)].uuid;
+}
+
+Result<std::string> device_for(const std::vector<std::string>& files) {
+  const auto entries = input::read_kernel_files(files);
+  if (!entries || entries->empty()) return std::string();
+  const auto providers = built_in_providers();
+  for (const auto& file : *entries) {
+    for (const KernelEntry& entry : file) {
+      const Provider* const taker = find_taker(providers, entry);
+      if (taker == nullptr || !taker->info().on_card) return std::string();
+    }
+  }
+  auto card = choose_device("gpu");
+  if (!card)
+    card.error().message = fmt::format(
+        "{} is code for a card: {}; with --target sm_90a it is compiled for one that is elsewhere",
+        sanitize(files.front(), 300), card.error().message);
+  return card;
 }
 
 }  // namespace assay::cli

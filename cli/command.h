@@ -21,8 +21,9 @@ struct Context {
   const Settings& settings;
   std::map<std::string, ProviderSettings> provider_settings;  // From --config.
   std::vector<std::string> command_line;
-  int cancel_fd = -1;  // Readable once the user asked to stop (Ctrl-C).
-  std::string device;  // UUID of the card that was chosen; empty: the CPU.
+  int cancel_fd = -1;         // Readable once the user asked to stop (Ctrl-C).
+  std::string device;         // UUID of the card that was chosen; empty: the CPU.
+  bool device_named = false;  // By --device or ASSAY_DEVICE; else it is the CPU.
 };
 
 class Command {

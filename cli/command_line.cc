@@ -12,7 +12,11 @@ void Globals::declare(Flags& app) {
   app.add_option("--color", colour, "auto, always or never")
       .one_of({"auto", "always", "never"})
       .type_name("auto|always|never");
-  app.add_option("--device", device, "What to run on: cpu").type_name("DEVICE");
+  app.add_option(
+         "--device", device,
+         "What to run on: cpu, gpu (the first card), a card's index, UUID or name (default: cpu; "
+         "of race the first card where its files are code for cards)")
+      .type_name("DEVICE");
   app.add_option("--config", config, "Defaults for flags, settings of providers (YAML)")
       .type_name("FILE");
   app.add_flag("--version", version, "Print version and build");

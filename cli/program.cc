@@ -57,9 +57,10 @@ class Program {
     if (globals_.version) return help_or_version();
     ASSAY_TRY(apply_defaults(config, app_, sub));
     console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
-    ASSAY_TRY(const std::string device,
-              choose_device(globals_.device.empty() ? settings.device : globals_.device));
-    Context context{console_, settings, config.providers, words_, make_cancel_fd(), device};
+    const std::string& named = globals_.device.empty() ? settings.device : globals_.device;
+    ASSAY_TRY(const std::string device, choose_device(named));
+    Context context{console_,         settings, config.providers, words_,
+                    make_cancel_fd(), device,   !named.empty()};
     auto code = command->run(context);
     if (!code)
       code.error().message = config.with_origin(code.error().message, command->name(), words_);

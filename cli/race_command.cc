@@ -6,6 +6,7 @@
 #include "assay/report/sweep_report.h"
 #include "assay/report/words.h"
 #include "cli/against.h"
+#include "cli/choose_device.h"
 #include "cli/compile_only.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
@@ -47,6 +48,9 @@ class RaceCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
+    if (!context.device_named && target_.empty()) {
+      ASSAY_TRY(context.device, device_for(files_));
+    }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "race"));
     if (problems_.empty())
       return fail(

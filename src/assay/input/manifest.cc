@@ -152,16 +152,21 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
     ASSAY_TRY(const YamlField note, parse_yaml(comment.yaml, path.string()));
     ASSAY_TRY(const YamlField kernel, note.at("assay"));
     if (!entry.empty() && found.comments.size() > 1) {
-      ASSAY_TRY(const YamlField named, kernel.at("entry"));
-      ASSAY_TRY(known.emplace_back(), named.as_string());
-      if (known.back() != entry) continue;
+      ASSAY_TRY(const YamlField function, kernel.at("entry"));
+      ASSAY_TRY(context.entry, function.as_string());
+      ASSAY_TRY(const auto name, kernel.find("name"));
+      known.push_back(context.entry);
+      if (name) {
+        ASSAY_TRY(known.back(), name->as_string());
+      }
+      if (known.back() != entry && context.entry != entry) continue;
     }
     ASSAY_TRY(std::vector<KernelEntry> read, read_entry(kernel, context));
     std::move(read.begin(), read.end(), std::back_inserter(entries));
   }
   if (entries.empty()) {
     return fail(ErrorCode::invalid_input,
-                "{}:{}: no comment describes the entry '{}'{}; they are {}", path.string(),
+                "{}:{}: no comment describes the kernel '{}'{}; there are {}", path.string(),
                 found.comments.front().line, sanitize(entry, 60), did_you_mean(entry, known),
                 join(known, ", "));
   }

@@ -121,11 +121,26 @@ TEST(HeadComment, OneEntryOfSeveralCanBeNamed) {
   ASSERT_EQ(g.size(), 1u);
   EXPECT_EQ(g[0].entry, "g");
   EXPECT_EQ(g[0].origin, "/x/my.cc:2");
-  EXPECT_THAT(head_error(two, "h"), AllOf(HasSubstr("describes the entry 'h'"), HasSubstr("f, g")));
+  EXPECT_THAT(head_error(two, "h"),
+              AllOf(HasSubstr("describes the kernel 'h'"), HasSubstr("f, g")));
   // One comment alone serves whichever function is named.
   EXPECT_EQ(from_head(kHead, "other")[0].entry, "other");
   EXPECT_THAT(head_error(kHead, "not a name"), HasSubstr("cannot be a function's name"));
   EXPECT_THAT(head_error(std::string(kHead) + std::string(kHead)), HasSubstr("is given twice"));
+}
+
+TEST(HeadComment, KernelsOfOneEntryAreNamedByTheirNames) {
+  const std::string three =
+      "// assay: {name: slow, entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k]}\n"
+      "// assay: {name: fast, entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k]}\n"
+      "// assay: {entry: g, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}\n";
+  const auto fast = from_head(three, "fast");
+  ASSERT_EQ(fast.size(), 1u);
+  EXPECT_EQ(fast[0].name, "fast");
+  EXPECT_EQ(fast[0].entry, "f");
+  EXPECT_EQ(from_head(three, "f").size(), 2u);
+  EXPECT_EQ(from_head(three, "g").size(), 1u);
+  EXPECT_THAT(head_error(three, "fats"), AllOf(HasSubstr("'fast'?"), HasSubstr("slow, fast, g")));
 }
 
 class Manifest : public ::testing::Test {
