@@ -157,6 +157,7 @@ class Machine {
       if (word.starts_with("cards=")) cards = std::atoi(value.c_str());
       if (word.starts_with("hang=")) hang = value;
       if (word.starts_with("lost=")) losing = value;
+      if (word == "caches=all") fake_cuda::caches_keep_everything = true;
       if (word.starts_with("ns="))
         launch_ns[value.substr(0, value.find(':'))] =
             static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));

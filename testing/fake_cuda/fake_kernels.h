@@ -21,6 +21,9 @@ struct HostKernel {
   uint64_t (*run)(const assay::cuda::abi::LaunchConfig&, void** parameters);
 };
 
+// Reads never go to memory, however much else was read.
+extern bool caches_keep_everything;
+
 // Null where there is none of that name.
 const HostKernel* find_kernel(const std::string& name);
 

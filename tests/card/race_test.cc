@@ -48,11 +48,13 @@ class CardTest : public ::testing::Test {
     // Launches of the chain's own kernels are short: the fake clock must not run ahead of the real
     // one, which the parent looks at.
     write("driver/fake_cuda.txt", "ns=assay_produce:20 ns=assay_consume:20 " + driver);
-    const std::vector<std::string> shape = {
-        "--device",  device, "--shape",      "m=3,n=5,k=7,dtype=f32,layout=tn",
-        "--budget",  "1s",   "--processes",  "3",
-        "--timeout", "5s",   "--output-dir", "run"};
+    const std::vector<std::string> shape = {"--shape",      "m=3,n=5,k=7,dtype=f32,layout=tn",
+                                            "--budget",     "1s",
+                                            "--processes",  "3",
+                                            "--timeout",    "5s",
+                                            "--output-dir", "run"};
     words.insert(words.end(), shape.begin(), shape.end());
+    if (!device.empty()) words.insert(words.end(), {"--device", device});
     return assay_.run(std::move(words), {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
   }
 
@@ -78,6 +80,38 @@ TEST_F(CardTest, AKernelThatTakesHalfAsLongIsFasterAndTrustedAsDeviceCode) {
   EXPECT_EQ(problem.condition.spacing, "chain");
   ASSERT_NE(problem.decisive(), nullptr);
   EXPECT_EQ(problem.decisive()->processes.size(), 3u);
+  // What a burst costs once is shared alike, however long a launch is.
+  for (const ProcessSamples& process : problem.decisive()->processes)
+    for (const KernelSamples& kernel : process.kernels)
+      EXPECT_EQ(kernel.launches, process.kernels.front().launches);
+}
+
+// A problem of more than a few lines of memory.
+TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
+  for (const bool kept : {false, true}) {
+    SCOPED_TRACE(kept);
+    std::filesystem::remove_all(assay_.file("run"));
+    const Finished finished = run(kept ? "caches=all" : "",
+                                  {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx"),
+                                   "--shape", "m=2,n=64,k=64,dtype=f32,layout=tn"});
+    ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+    const RunRecord run = record();
+    ASSERT_FALSE(run.problems.empty());
+    const auto& findings = run.problems.front().findings;
+    const auto found = std::ranges::find(findings, "cache_unproven", &Finding::code);
+    EXPECT_EQ(found != findings.end(), kept);
+    if (found != findings.end())
+      EXPECT_THAT(found->sentence, HasSubstr("took 38400 ns cold and 38400 ns warm"));
+  }
+}
+
+TEST_F(CardTest, CodeForACardNeedsNoDeviceNamed) {
+  const Finished on_card = run("ns=gemm:100 ns=gemm_no_wait:200",
+                               {"race", "gemm.ptx", "gemm_no_wait.ptx", "--against", "ptx"}, "");
+  ASSERT_EQ(on_card.code(), 0) << on_card.out << on_card.err;
+  EXPECT_EQ(record().environment.device.name, "Fake H200");
+  const Finished on_cpu = run("", {"race", "gemm.ptx"}, "cpu");
+  EXPECT_NE(on_cpu.code(), 0) << "it was asked for the CPU";
 }
 
 TEST_F(CardTest, AKernelThatHidesInTheChainIsUnsureAndSaidToBe) {

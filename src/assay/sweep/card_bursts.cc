@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/random.h"
+#include "assay/measure/cold_probe.h"
 #include "assay/sweep/card_open_kernel.h"
+#include "assay/sweep/card_probe.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -41,7 +44,7 @@ bool CardProblem::is_shared(const Operand& operand) const {
 }
 
 // How many operand sets there are, and in how many places shared operands lie.
-CardProblem::Rotation CardProblem::plan_rotation() {
+CardProblem::Rotation CardProblem::plan_rotation() const {
   // One set of operands, over and over, with outputs of their own.
   if (condition_.cache == measure::Cache::warm) return {1, kWantedSets};
   const auto operands = problem_.operands();
@@ -60,8 +63,6 @@ CardProblem::Rotation CardProblem::plan_rotation() {
         kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
     const double room = static_cast<double>(device_.memory_bytes()) / 4 / set_bytes;
     places = std::max(places, static_cast<int>(std::min({wanted + 1, room, double{kMostSets}})));
-    if (places < wanted)
-      cold_doubt_ = fmt::format("{} sets of operands are less than three times the cache", places);
   }
   places += places % 2;
   const double room = kSetsBytes / std::max(own_bytes, 1.0);
@@ -72,72 +73,118 @@ CardProblem::Rotation CardProblem::plan_rotation() {
 Status CardProblem::make_rotation(const measure::Condition& condition) {
   if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
   condition_ = condition;
-  const auto operands = problem_.operands();
   const bool chained = condition.spacing == measure::Spacing::chain;
-  const size_t produced = operation_.varied_operand(problem_);
-  if (chained && produced >= operands.size())
+  if (chained && operation_.varied_operand(problem_) >= problem_.operands().size())
     return fail(ErrorCode::unsupported, "no operand varies: there is nothing to chain by");
-  cold_doubt_.clear();
-  const Rotation rotation = plan_rotation();
-  InputSet& source = instances_.front();
+  ASSAY_TRY(lay_out_sets(plan_rotation()));
+  ASSAY_TRY(fill_sets());
+  ASSAY_TRY(cold_doubt_, probe_cold());
+  if (chained) ASSAY_TRY(begin_chain());
+  const auto& driver = *device_.driver();
+  return driver.check(driver.call().reset_persisting_l2(), "resetting persisting cache lines");
+}
+
+// Where each operand of each set lies, and in a chain what its producer reads.
+Status CardProblem::lay_out_sets(const Rotation& rotation) {
+  const auto operands = problem_.operands();
+  const InputSet& source = instances_.front();
+  const auto count = static_cast<size_t>(rotation.sets);
+  places_ = static_cast<size_t>(rotation.places);
+  sets_.assign(count, Set{});
   std::vector<size_t> sizes;
-  const auto each_piece = [&](const auto& visit) {
-    for (int s = 0; s < rotation.sets; ++s)
-      for (size_t i = 0; i < operands.size(); ++i)
-        if (source.index[i] != kNone && (s < rotation.places || !is_shared(operands[i])))
-          visit(static_cast<size_t>(s), i);
+  std::vector<void**> owners;  // Of the pieces, by size.
+  const auto want = [&](void*& owner, size_t operand) {
+    sizes.push_back(source.host[operand].size());
+    owners.push_back(&owner);
   };
-  each_piece([&](size_t, size_t i) { sizes.push_back(source.arena.at(source.index[i]).bytes); });
-  const bool warm = condition.cache == measure::Cache::warm;
-  const size_t staged = !chained ? 0 : warm ? 1 : static_cast<size_t>(rotation.sets);
-  if (chained) sizes.insert(sizes.end(), staged, source.arena.at(source.index[produced]).bytes);
+  for (size_t s = 0; s < count; ++s) {
+    sets_[s].data.assign(operands.size(), nullptr);
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (source.index[i] != kNone && (s < places_ || !is_shared(operands[i])))
+        want(sets_[s].data[i], i);
+  }
+  if (condition_.spacing == measure::Spacing::chain) {
+    const bool warm = condition_.cache == measure::Cache::warm;
+    for (size_t s = 0; s < (warm ? 1 : count); ++s)
+      want(sets_[s].staged, operation_.varied_operand(problem_));
+  }
   ASSAY_TRY(auto arena, CardArena::allocate(device_, sizes, next_seed()));
   rotation_ = std::make_unique<CardArena>(std::move(arena));
-  sets_.assign(static_cast<size_t>(rotation.sets), Set{});
-  places_ = static_cast<size_t>(rotation.places);
-  size_t at = 0;
-  for (Set& set : sets_) set.data.assign(operands.size(), nullptr);
-  each_piece([&](size_t s, size_t i) { sets_[s].data[i] = rotation_->at(at++).data; });
-  for (size_t s = places_; s < sets_.size(); ++s)
+  for (size_t piece = 0; piece < owners.size(); ++piece) *owners[piece] = rotation_->at(piece).data;
+  for (size_t s = 0; s < count; ++s) {
+    Set& set = sets_[s];
     for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNone && is_shared(operands[i]))
-        sets_[s].data[i] = sets_[s % places_].data[i];
-  for (size_t s = 0; chained && s < sets_.size(); ++s)
-    sets_[s].staged = s < staged ? rotation_->at(at++).data : sets_[0].staged;
-  // The first set comes from the host, the others from it.
+      if (source.index[i] != kNone && set.data[i] == nullptr)
+        set.data[i] = sets_[s % places_].data[i];
+    if (set.staged == nullptr) set.staged = sets_.front().staged;
+  }
+  return {};
+}
+
+// The first set comes from the host, the others from it.
+Status CardProblem::fill_sets() {
+  const InputSet& source = instances_.front();
+  const std::vector<void*>& first = sets_.front().data;
+  for (size_t i = 0; i < first.size(); ++i)
+    if (first[i] != nullptr) ASSAY_TRY(device_.copy_in(first[i], source.host[i].bytes()));
+  ASSAY_TRY(wait_for_copies());
+  std::set<void*> filled(first.begin(), first.end());
+  filled.insert(nullptr);
   const auto& driver = *device_.driver();
   const auto copy_first = [&](void* to, size_t i) -> Status {
-    return driver.check(
-        driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(to),
-                                 reinterpret_cast<cuda::abi::Address>(sets_[0].data[i]),
-                                 source.host[i].size(),
-                                 static_cast<cuda::abi::Stream>(stream_->native())),
-        "placing operands");
+    if (!filled.insert(to).second) return {};
+    return driver.check(driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(to),
+                                                 reinterpret_cast<cuda::abi::Address>(first[i]),
+                                                 source.host[i].size(),
+                                                 static_cast<cuda::abi::Stream>(stream_->native())),
+                        "placing operands");
   };
-  Status copied;
-  each_piece([&](size_t s, size_t i) {
-    if (copied && s == 0) copied = device_.copy_in(sets_[s].data[i], source.host[i].bytes());
-  });
-  if (copied) copied = wait_for_copies();
-  each_piece([&](size_t s, size_t i) {
-    if (copied && s > 0) copied = copy_first(sets_[s].data[i], i);
-  });
-  ASSAY_TRY(copied);
-  for (size_t s = 0; s < staged; ++s) ASSAY_TRY(copy_first(sets_[s].staged, produced));
-  ASSAY_TRY(stream_->synchronize());
-  if (chained) {
-    if (!chain_) {
-      ASSAY_TRY(chain_, CardChain::create(device_));
-    }
-    const std::vector<size_t> outputs(kLeastOutputs,
-                                      static_cast<size_t>(operands[output_].span_bytes));
-    ASSAY_TRY(auto bare, CardArena::allocate(device_, outputs, next_seed()));
-    bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
-    // Loads the code: behind a closed gate that would wait for ever.
-    ASSAY_TRY(enqueue_link(0, nullptr, bare_outputs_->at(0)));
-    ASSAY_TRY(stream_->synchronize());
+  for (const Set& set : sets_) {
+    for (size_t i = 0; i < set.data.size(); ++i) ASSAY_TRY(copy_first(set.data[i], i));
+    ASSAY_TRY(copy_first(set.staged, operation_.varied_operand(problem_)));
   }
-  return driver.check(driver.call().reset_persisting_l2(), "resetting persisting cache lines");
+  return stream_->synchronize();
+}
+
+// Why the first set's operands may not come from memory after all other sets were read.
+Result<std::string> CardProblem::probe_cold() {
+  const auto operands = problem_.operands();
+  std::vector<size_t> cold;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (reads(operands[i]) && measure::is_cold(operands[i], condition_)) cold.push_back(i);
+  if (cold.empty()) return std::string();
+  ASSAY_TRY(const auto probe, CardProbe::create(device_));
+  for (size_t s = 0; s < places_; ++s)
+    for (const size_t i : cold)
+      ASSAY_TRY(digest_->of(*stream_, sets_[s].data[i], instances_.front().host[i].size())
+                    .map([](uint64_t) {}));
+  measure::ColdProbe seen;
+  size_t bytes = 0;
+  for (const size_t i : cold) {
+    const void* const data = sets_.front().data[i];
+    const size_t size = instances_.front().host[i].size();
+    ASSAY_TRY(probe->find_pages(*stream_, data, size));
+    ASSAY_TRY(const auto first, probe->read(*stream_, data, size));
+    ASSAY_TRY(const auto second, probe->read(*stream_, data, size));
+    ASSAY_TRY(const auto third, probe->read(*stream_, data, size));
+    seen.cold_ns += first.ns;
+    seen.warm_ns += std::min(second.ns, third.ns);
+    bytes += first.lines * CardProbe::kLineBytes;
+  }
+  return bytes == 0 ? std::string() : measure::doubt_of_cold(seen, bytes, 0);
+}
+
+Status CardProblem::begin_chain() {
+  if (!chain_) {
+    ASSAY_TRY(chain_, CardChain::create(device_));
+  }
+  const std::vector<size_t> outputs(kLeastOutputs,
+                                    static_cast<size_t>(problem_.operands()[output_].span_bytes));
+  ASSAY_TRY(auto bare, CardArena::allocate(device_, outputs, next_seed()));
+  bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
+  // Loads the code: behind a closed gate that would wait for ever.
+  ASSAY_TRY(enqueue_link(0, nullptr, bare_outputs_->at(0)));
+  return stream_->synchronize();
 }
 
 Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Artifact& artifact) {

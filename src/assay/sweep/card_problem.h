@@ -70,7 +70,11 @@ class CardProblem final : public ProblemRunner {
   Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
                      double launch_ns);
   bool is_shared(const Operand& operand) const;
-  Rotation plan_rotation();
+  Rotation plan_rotation() const;
+  Status lay_out_sets(const Rotation& rotation);
+  Status fill_sets();
+  Result<std::string> probe_cold();
+  Status begin_chain();
   Status enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output);
   Status enqueue(size_t s, OpenKernel* kernel, bool first);
 

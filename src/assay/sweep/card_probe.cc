@@ -1,0 +1,91 @@
+#include "assay/sweep/card_probe.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "assay/sweep/card_code.h"
+
+namespace assay::sweep {
+namespace {
+
+// One thread. The next address depends on what was read: the mask is 0, which the assembler cannot
+// know. Loads are cached in L2 alone. {0}: the target.
+constexpr const char* kCode = R"(
+.version 7.8
+.target {0}
+.address_size 64
+
+.visible .entry assay_probe(.param .u64 from, .param .u64 lines, .param .u64 stride,
+                            .param .u32 mask, .param .u64 ns)
+{{
+  .reg .pred %p<1>;
+  .reg .b32 %r<2>;
+  .reg .b64 %d<9>;
+  ld.param.u64 %d0, [from];
+  ld.param.u64 %d1, [lines];
+  ld.param.u64 %d2, [stride];
+  ld.param.u32 %r0, [mask];
+  ld.param.u64 %d3, [ns];
+  mov.u64 %d4, %globaltimer;
+NEXT:
+  ld.global.cg.u32 %r1, [%d0];
+  and.b32 %r1, %r1, %r0;
+  cvt.u64.u32 %d5, %r1;
+  add.u64 %d0, %d0, %d2;
+  add.u64 %d0, %d0, %d5;
+  sub.u64 %d1, %d1, 1;
+  setp.ne.u64 %p0, %d1, 0;
+  @%p0 bra NEXT;
+  mov.u64 %d6, %globaltimer;
+  sub.u64 %d7, %d6, %d4;
+  add.u64 %d8, %d7, %d5;
+  st.global.u64 [%d3], %d8;
+  ret;
+}}
+)";
+
+}  // namespace
+
+Result<std::unique_ptr<CardProbe>> CardProbe::create(cuda::CudaDevice& device) {
+  std::unique_ptr<CardProbe> probe(new CardProbe(device));
+  const std::string code =
+      fmt::format(fmt::runtime(kCode), device.card().major >= 9 ? "sm_90" : "sm_70");
+  ASSAY_TRY(probe->code_, load_code(device, code));
+  ASSAY_TRY(const auto function, probe->code_->function("assay_probe", 0, false));
+  probe->function_ = function.handle;
+  ASSAY_TRY(probe->ns_, device.allocate(sizeof(uint64_t), {}));
+  return probe;
+}
+
+Result<double> CardProbe::walk(Stream& stream, const std::byte* from, size_t lines, size_t stride) {
+  uint64_t count = lines, step = stride, ns = 0;
+  uint32_t mask = 0;
+  void* to = ns_->data();
+  const std::array<void*, 5> parameters = {&from, &count, &step, &mask, &to};
+  ASSAY_TRY(stream.launch({.function = function_, .parameters = parameters}));
+  ASSAY_TRY(stream.synchronize());
+  ASSAY_TRY(device_.copy_out(std::as_writable_bytes(std::span(&ns, 1)), to));
+  return static_cast<double>(ns);
+}
+
+Result<CardProbe::Reading> CardProbe::read(Stream& stream, const void* data, size_t bytes) {
+  Reading reading{0, std::min(kLines, bytes / kLineBytes)};
+  if (reading.lines == 0) return reading;
+  const size_t stride = bytes / reading.lines / kLineBytes * kLineBytes;
+  ASSAY_TRY(reading.ns, walk(stream, static_cast<const std::byte*>(data), reading.lines, stride));
+  return reading;
+}
+
+// A page is of 2 MiB. What is read of it lies between lines of read().
+Status CardProbe::find_pages(Stream& stream, const void* data, size_t bytes) {
+  constexpr size_t kPage = size_t{2} << 20, kBeside = 2 * kLineBytes;
+  if (bytes < kLines * kBeside) return {};
+  return walk(stream, static_cast<const std::byte*>(data) + kLineBytes,
+              (bytes - kBeside) / kPage + 1, kPage)
+      .map([](double) {});
+}
+
+}  // namespace assay::sweep

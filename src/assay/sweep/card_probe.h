@@ -1,0 +1,39 @@
+#pragma once
+
+// The self-check of a cold condition on a card (docs/method.md): how long a thread waits for lines
+// of memory, each read after the one before has come.
+
+#include <cstddef>
+#include <memory>
+
+#include "assay/base/result.h"
+#include "assay/device/cuda/cuda_device.h"
+
+namespace assay::sweep {
+
+class CardProbe {
+ public:
+  static Result<std::unique_ptr<CardProbe>> create(cuda::CudaDevice& device);
+
+  // Of lines spread evenly over device memory, at most kLines of them.
+  static constexpr size_t kLines = 256, kLineBytes = 128;
+  struct Reading {
+    double ns = 0;  // Of all of them, one after the other.
+    size_t lines = 0;
+  };
+  Result<Reading> read(Stream& stream, const void* data, size_t bytes);
+
+  // The card knows where its pages are, and has read no line that read() reads.
+  Status find_pages(Stream& stream, const void* data, size_t bytes);
+
+ private:
+  explicit CardProbe(cuda::CudaDevice& device) : device_(device) {}
+  Result<double> walk(Stream& stream, const std::byte* from, size_t lines, size_t stride);
+
+  cuda::CudaDevice& device_;
+  std::shared_ptr<const cuda::Module> code_;
+  void* function_ = nullptr;
+  std::unique_ptr<Buffer> ns_;
+};
+
+}  // namespace assay::sweep
