@@ -55,6 +55,7 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
       {"34_hidden_packing", "timed"},
       {"18_harness_memory", AnyOf("timed", "mismatch")},
       {"19_harness_files", AnyOf("timed", "mismatch")},
+      {"46_factor_replay", "timed"},
   };
 
   const AssayProgram assay;

@@ -105,10 +105,10 @@ class Operation {
   // Which input kinds say something about this problem's dtypes.
   virtual std::vector<InputKind> useful_kinds(const Problem& problem) const = 0;
 
-  // Fresh activations for each timed burst, cheaply: writes to `destination` the bytes of the
-  // operand `varied_operand` as `pristine` holds them, changed so that the effect on the output is
-  // known exactly (gemm: each row of a times a random +-2^e, so that row of out scales alike). seed
-  // 0 copies. Runs in the worker, so it sees no reference. Deterministic in (problem, seed).
+  // Fresh activations for each timed burst, cheaply: writes to `destination` the bytes of operand
+  // `varied_operand` of `uniform` inputs as `pristine` holds them, changed so that no product kept
+  // from earlier helps to find this one (gemm: lines along k turned round, signs mixed). seed 0
+  // copies. Runs in the worker, so it sees no reference. Deterministic in (problem, seed).
   virtual size_t varied_operand(const Problem& problem) const = 0;
   virtual void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
                     std::span<std::byte> destination) const = 0;

@@ -105,8 +105,8 @@ Result<std::shared_ptr<const Base>> make_base(const Problem& problem, InputKind 
                                               uint64_t seed) try {
   ASSAY_TRY(const View sizes, view(problem));
   ASSAY_TRY(Inputs inputs, make_inputs(problem, sizes, kind, seed));
-  auto base = std::make_shared<Base>(
-      Base{problem, sizes, kind, std::move(inputs), budget_of(sizes), false, {}, {}, {}, {}, {}});
+  auto base = std::make_shared<Base>(Base{
+      problem, sizes, kind, seed, std::move(inputs), budget_of(sizes), false, {}, {}, {}, {}, {}});
   const Matrix a = with_data(matrix_a(sizes), base->inputs.a);
   const Matrix b = with_data(matrix_b(sizes), base->inputs.b);
   const uint64_t check_seed = seed_from(fmt::format("check {} {}", problem.signature(), seed));

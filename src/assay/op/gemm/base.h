@@ -25,6 +25,7 @@ struct Base {
   Problem problem;
   View view;
   InputKind kind;
+  uint64_t seed;  // Of a referee: secret.
   Inputs inputs;
   Budget budget;
   bool full = false;  // The blocks are all of out.

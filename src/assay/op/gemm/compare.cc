@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "assay/op/gemm/freivalds.h"
+#include "assay/op/gemm/judge.h"
 #include "assay/op/gemm/reference.h"
-#include "assay/op/gemm/variation.h"
 
 namespace assay::gemm {
 namespace {
@@ -14,24 +14,22 @@ namespace {
 constexpr int64_t kRowsAtOnce = 32;
 constexpr size_t kMaxExplainedRows = 4;  // Rows that fail Freivalds and are then referenced.
 
-std::string value_text(double value) {
-  return std::isnan(value) ? "nan" : fmt::format("{:.9g}", value);
-}
-
 class Comparison {
  public:
   Comparison(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
-             std::span<const std::byte> output, uint64_t variation)
-      : base_(base), v_(base.view), mapping_(mapping) {
+             std::span<const std::byte> output)
+      : base_(base),
+        v_(base.view),
+        mapping_(mapping),
+        judge_{base, base.inputs.exact},
+        check_(judge_.check) {
     out_ = with_data(matrix_out(v_), output);
     c_ = with_data(matrix_c(v_), c);
-    const size_t varied = varied_operand_of(base.problem);
-    row_factors_ = factors(mapping.m, v_.m, varied == 0 ? variation : 0);
-    column_factors_ = factors(mapping.n, v_.n, varied == 1 ? variation : 0);
+    row_factors_ = factors(mapping.m, v_.m);
+    column_factors_ = factors(mapping.n, v_.n);
     to_row_ = mapping.m.inverse();
     to_column_ = mapping.n.inverse();
     to_batch_ = mapping.l.inverse();
-    check_.elements = v_.l * v_.m * v_.n;
   }
 
   Check run() {
@@ -40,19 +38,14 @@ class Comparison {
       check_exact();
     else if (!base_.full)
       check_bounds();
-    check_.mean_error =
-        check_.compared > 0 ? sum_of_errors_ / static_cast<double>(check_.compared) : 0;
-    check_.right = check_.wrong == 0;
-    if (!check_.right) check_.max_error = std::max(check_.max_error, 2.0);
-    check_.method = method();
-    return std::move(check_);
+    return judge_.conclude(v_.l * v_.m * v_.n, method());
   }
 
  private:
-  std::vector<double> factors(const Axis& axis, int64_t size, uint64_t variation) const {
-    std::vector<double> result = variation_factors(v_, size, variation);
+  std::vector<double> factors(const Axis& axis, int64_t size) const {
+    std::vector<double> result(static_cast<size_t>(v_.l * size), 1.0);
     for (size_t i = 0; i < result.size(); ++i)
-      if (axis.negative[i % static_cast<size_t>(size)]) result[i] = -result[i];
+      if (axis.negative[i % static_cast<size_t>(size)]) result[i] = -1;
     return result;
   }
 
@@ -76,36 +69,8 @@ class Comparison {
   // One element of out at the kernel's own indices.
   void judge(int64_t l, int64_t i, int64_t j, double got, double product, double magnitude) {
     const double factor = row_factors_[l * v_.m + i] * column_factors_[l * v_.n + j];
-    double expected = v_.alpha * (factor * product);
-    double size = std::fabs(v_.alpha * factor) * magnitude;
-    if (v_.has_c) {
-      const double term = v_.beta * load_as_double(c_.dtype, c_.at(l, i, j));
-      expected += term;
-      size += std::fabs(term);
-    }
-    ++check_.compared;
-    const double budget = base_.inputs.exact ? base_.inputs.limits.quantum / 2
-                                             : allowed(base_.budget, expected, size);
-    if (std::isnan(expected) || std::isinf(expected)) {
-      const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
-      if (!same) wrong(l, i, j, got, expected, 0);
-      return;
-    }
-    const double error = std::fabs(got - expected);
-    const bool right = base_.inputs.exact ? got == expected : error <= budget;
-    if (!right) wrong(l, i, j, got, expected, base_.inputs.exact ? 0 : budget);
-    double ratio = error / budget;
-    if (!(ratio <= std::numeric_limits<double>::max())) ratio = std::numeric_limits<double>::max();
-    check_.max_error = std::max(check_.max_error, ratio);
-    sum_of_errors_ = std::min(sum_of_errors_ + ratio, std::numeric_limits<double>::max());
-    if (!base_.inputs.exact) check_.smallest_visible = std::max(check_.smallest_visible, budget);
-  }
-
-  void wrong(int64_t l, int64_t i, int64_t j, double got, double expected, double budget) {
-    if (++check_.wrong > 1) return;
-    check_.first_wrong = fmt::format("out[{},{},{}] = {}, expected {}", l, i, j, value_text(got),
-                                     value_text(expected));
-    if (budget > 0) check_.first_wrong += fmt::format(" +- {:.3g}", budget);
+    const double addend = v_.has_c ? load_as_double(c_.dtype, c_.at(l, i, j)) : 0;
+    judge_.element({l, i, j}, got, factor * product, magnitude, addend);
   }
 
   // A row of a block, quickly where nothing is wrong: got, exact and magnitude in out's order.
@@ -179,7 +144,7 @@ class Comparison {
     check_.compared += static_cast<int64_t>(width);
     check_.max_error = std::max(check_.max_error, largest);
     check_.smallest_visible = std::max(check_.smallest_visible, visible);
-    sum_of_errors_ += sum;
+    judge_.sum_of_errors += sum;
   }
 
   // The whole of out against Freivalds: integers, and row sums as expected.
@@ -265,9 +230,8 @@ class Comparison {
         judge(l, rows[y], j, got[y * width + column], product[y * width + from], 0);
       }
       if (check_.wrong > before) continue;
-      ++check_.wrong;  // Cannot happen while both are right; said rather than hidden.
-      if (check_.first_wrong.empty())
-        check_.first_wrong = fmt::format("row out[{},{}] fails Freivalds' check", l, rows[y]);
+      // Cannot happen while both are right; said rather than hidden.
+      judge_.wrong(fmt::format("row out[{},{}] fails Freivalds' check", l, rows[y]));
     }
   }
 
@@ -314,8 +278,8 @@ class Comparison {
     for (const Excess& excess : excesses) {
       if (excess.count > 0 && check_.wrong == 0)
         check_.first_wrong =
-            fmt::format("out[{},{},{}] = {}, but its inputs allow {} at most", excess.l, excess.i,
-                        excess.j, value_text(excess.got), value_text(excess.most));
+            fmt::format("out[{},{},{}] = {:.9g}, but its inputs allow {:.9g} at most", excess.l,
+                        excess.i, excess.j, excess.got, excess.most);
       check_.wrong += excess.count;
     }
   }
@@ -324,18 +288,18 @@ class Comparison {
   const View& v_;
   const Mapping& mapping_;
   Matrix out_, c_;
-  std::vector<double> row_factors_, column_factors_;  // Signs and variation, by own indices.
+  std::vector<double> row_factors_, column_factors_;  // Signs, by own indices.
   std::vector<int64_t> to_row_, to_column_, to_batch_;
-  Check check_;
-  double sum_of_errors_ = 0;
+  Judge judge_;
+  Check& check_;
   size_t explained_ = 0;
 };
 
 }  // namespace
 
 Check compare(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
-              std::span<const std::byte> output, uint64_t variation) {
-  return Comparison(base, mapping, c, output, variation).run();
+              std::span<const std::byte> output) {
+  return Comparison(base, mapping, c, output).run();
 }
 
 }  // namespace assay::gemm

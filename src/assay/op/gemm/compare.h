@@ -10,8 +10,9 @@
 
 namespace assay::gemm {
 
-// c: the instance's own bytes, empty where there is none. variation: see variation.h.
+// c: the instance's own bytes, empty where there is none. Inputs as they were made, not varied
+// (varied_check.h).
 Check compare(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
-              std::span<const std::byte> output, uint64_t variation);
+              std::span<const std::byte> output);
 
 }  // namespace assay::gemm

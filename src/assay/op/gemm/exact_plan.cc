@@ -114,10 +114,8 @@ Result<ExactLimits> exact_limits(const View& view) {
     const int64_t weight = std::max<int64_t>(1, std::abs(limits.ib));
     limits.c = std::min<int64_t>(15, std::min(sum, output) / 4 / weight);
     if (limits.c < 1) return refuse("beta", view.beta);
-    // Varied rows are up to 8 times as large while c is not: all of it must fit out's digits.
-    const int64_t room = info(view.out).floating ? 8 : 1;
-    sum = (sum - limits.c * weight) / room;
-    output = (output - limits.c * weight) / room;
+    sum -= limits.c * weight;
+    output -= limits.c * weight;
   }
   limits.sum = sum / factor;
   limits.output = std::min(limits.sum, output / factor);

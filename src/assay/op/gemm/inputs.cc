@@ -54,8 +54,8 @@ class Generator {
     integer_ = !info(view.out).floating;
     edge_in_b_ = varied_operand_of(problem) != 1;
     const double most = std::min(info(view.out).max_finite, info(view.accumulate).max_finite);
-    // A quarter for c and for rounding up; an eighth for varied rows (variation.h).
-    limit_ = integer_ ? most * 0.75 : most / 4 / 8;
+    // A quarter for c and for rounding up.
+    limit_ = integer_ ? most * 0.75 : most / 4;
     factor_ = std::max(1.0, std::fabs(view.alpha));
   }
 

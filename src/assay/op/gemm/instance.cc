@@ -1,8 +1,11 @@
 #include "assay/op/gemm/instance.h"
 
+#include <mutex>
 #include <new>
 
 #include "assay/op/gemm/compare.h"
+#include "assay/op/gemm/variation.h"
+#include "assay/op/gemm/varied_check.h"
 
 namespace assay::gemm {
 namespace {
@@ -44,7 +47,12 @@ class GemmInstance final : public Instance {
       check.first_wrong = fmt::format("out has {} bytes instead of {}", output.size(), needed);
       return check;
     }
-    return compare(*base_, mapping_, derived_ ? c_ : base_->inputs.c, output, variation);
+    if (variation == 0 || varied_operand_of(base_->problem) > 1)
+      return compare(*base_, mapping_, derived_ ? c_ : base_->inputs.c, output);
+    const VariedInputs own = {derived_ ? a_ : base_->inputs.a, derived_ ? b_ : base_->inputs.b,
+                              derived_ ? c_ : base_->inputs.c};
+    std::call_once(projection_once_, [&] { projection_ = make_projection(*base_, own); });
+    return check_varied(*base_, projection_, own, output, variation);
   }
 
   Result<std::unique_ptr<Instance>> derive(uint64_t seed) const override try {
@@ -60,6 +68,8 @@ class GemmInstance final : public Instance {
   Mapping mapping_;
   bool derived_ = false;
   std::vector<std::byte> a_, b_, c_;
+  mutable std::once_flag projection_once_;
+  mutable Projection projection_;
 };
 
 }  // namespace

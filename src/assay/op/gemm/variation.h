@@ -1,15 +1,16 @@
 #pragma once
 
-// Fresh activations for timed launches, with a known effect: Operation::vary of gemm. Each row of a
-// is multiplied by a sign and a power of two 1, 2, 4 or 8, so that row of a x b is multiplied
-// alike, exactly: inputs leave room for it, see inputs.h. Where a is constant and b is not, each
-// column of b; where both are, nothing varies. Integers change sign only, and -128, which has no
-// negative, never stands in the operand that varies. Not for use outside op/gemm.
+// Fresh activations for timed launches: Operation::vary of gemm. Each line of a along k is turned
+// round by some number of elements, and the signs of its elements by those of elsewhere in it:
+// new numbers of the same kind, whose product nobody has worked out before. (A factor for each
+// row, which was here first, a kernel can find and apply to a product that it has kept.) Where a is
+// constant and b is not, b; where both are, nothing varies. -128, which has no negative, never
+// stands in the operand that varies. For inputs of the kind `uniform`: others would become what
+// their names do not say. Not for use outside op/gemm.
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "assay/op/gemm/tiles.h"
 
@@ -18,9 +19,7 @@ namespace assay::gemm {
 // 0 for a, 1 for b, the number of operands for none.
 size_t varied_operand_of(const Problem& problem);
 
-// Factors of rows of a (columns of b): batch * count + index. seed 0: all 1.
-std::vector<double> variation_factors(const View& view, int64_t count, uint64_t seed);
-
+// seed 0 copies. k^3 variations: those of a tiny k come again.
 void vary_operand(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
                   std::span<std::byte> destination);
 

@@ -1,0 +1,32 @@
+#pragma once
+
+// Elements of an output against what is expected of them, and what they add up to. Not for use
+// outside op/gemm.
+
+#include <cstdint>
+#include <string>
+
+#include "assay/op/gemm/base.h"
+
+namespace assay::gemm {
+
+struct Judge {
+  // Where an element stands in the kernel's own out.
+  struct Place {
+    int64_t batch = 0, row = 0, column = 0;
+  };
+  // product: of a and b for this element, magnitude that of their absolute values (not looked at
+  // where things are exact); addend: of c, 0 where there is none.
+  void element(const Place& place, double got, double product, double magnitude, double addend);
+  // Something that is no single element is wrong.
+  void wrong(const std::string& sentence);
+
+  Check conclude(int64_t elements, std::string method);
+
+  const Base& base;
+  bool exact;  // What is expected is so, to the bit.
+  Check check = {};
+  double sum_of_errors = 0;  // In budgets, of check.compared elements.
+};
+
+}  // namespace assay::gemm
