@@ -164,12 +164,10 @@ Result<std::string> CardProblem::probe_cold() {
     const void* const data = sets_.front().data[i];
     const size_t size = instances_.front().host[i].size();
     ASSAY_TRY(probe->find_pages(*stream_, data, size));
-    ASSAY_TRY(const auto first, probe->read(*stream_, data, size));
-    ASSAY_TRY(const auto second, probe->read(*stream_, data, size));
-    ASSAY_TRY(const auto third, probe->read(*stream_, data, size));
-    seen.cold_ns += first.ns;
-    seen.warm_ns += std::min(second.ns, third.ns);
-    bytes += first.lines * CardProbe::kLineBytes;
+    ASSAY_TRY(const auto reading, probe->read(*stream_, data, size));
+    seen.cold_ns += reading.probe.cold_ns;
+    seen.warm_ns += reading.probe.warm_ns;
+    bytes += reading.lines * CardProbe::kLineBytes;
   }
   return bytes == 0 ? std::string() : measure::doubt_of_cold(seen, bytes, 0);
 }

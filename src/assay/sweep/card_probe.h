@@ -8,6 +8,7 @@
 
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
+#include "assay/measure/cold_probe.h"
 
 namespace assay::sweep {
 
@@ -18,7 +19,7 @@ class CardProbe {
   // Of lines spread evenly over device memory, at most kLines of them.
   static constexpr size_t kLines = 256, kLineBytes = 128;
   struct Reading {
-    double ns = 0;  // Of all of them, one after the other.
+    measure::ColdProbe probe;  // Of all lines, one after the other, and then again.
     size_t lines = 0;
   };
   Result<Reading> read(Stream& stream, const void* data, size_t bytes);
@@ -28,7 +29,8 @@ class CardProbe {
 
  private:
   explicit CardProbe(cuda::CudaDevice& device) : device_(device) {}
-  Result<double> walk(Stream& stream, const std::byte* from, size_t lines, size_t stride);
+  Result<measure::ColdProbe> walk(Stream& stream, const std::byte* from, size_t lines,
+                                  size_t stride);
 
   cuda::CudaDevice& device_;
   std::shared_ptr<const cuda::Module> code_;

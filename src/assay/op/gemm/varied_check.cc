@@ -13,8 +13,8 @@
 namespace assay::gemm {
 namespace {
 
-constexpr double kProducts = 0x1p22;  // Of the block that is compared: some milliseconds.
-constexpr int64_t kMostRows = 64, kLeastColumns = 4;
+// Of the block that is compared: about a millisecond, most of which is reading columns of b.
+constexpr int64_t kColumnElements = 1 << 18, kMostRows = 16, kLeastColumns = 4;
 
 // With b varied, everything transposed: rows of `left` are what varied in both.
 struct Sides {
@@ -70,10 +70,8 @@ class VariedCheck {
   void check_block() {
     const int64_t batch = static_cast<int64_t>(random_.below(0, static_cast<uint64_t>(v_.l)));
     const auto rows = choose(sides_.out.rows, kMostRows, random_.bits(1));
-    const double each = static_cast<double>(rows.size()) * static_cast<double>(v_.k);
-    const auto affordable = static_cast<int64_t>(std::min(kProducts / each, 1e9));
-    const auto columns =
-        choose(sides_.out.columns, std::max(kLeastColumns, affordable), random_.bits(2));
+    const auto columns = choose(sides_.out.columns, std::max(kLeastColumns, kColumnElements / v_.k),
+                                random_.bits(2));
     std::vector<double> product(rows.size() * columns.size()), magnitude(product.size());
     multiply(sides_.left, sides_.right, batch, Range::of(rows), Range::of(columns), product.data(),
              magnitude.data());
