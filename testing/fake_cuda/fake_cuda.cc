@@ -6,7 +6,6 @@
 #include <deque>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -16,6 +15,7 @@
 
 #include "assay/device/cuda/abi.h"
 #include "testing/fake_cuda/fake_kernels.h"
+#include "testing/fake_cuda/orders.h"
 
 // Whoever links the library under test has these names too: they stay inside.
 namespace {
@@ -91,12 +91,8 @@ class Machine {
   std::recursive_mutex mutex;
   int cards = 1;
   uint64_t now_ns = 0;
-  std::map<std::string, uint64_t> calls, launch_ns;
-  struct Failure {
-    int code = 0;
-    uint64_t at_call = 0;
-  };
-  std::map<std::string, Failure> failures;
+  fake::Calls calls;
+  std::map<std::string, uint64_t> launch_ns;
   std::string hang, losing;
   std::ofstream loss;  // Opened before a worker gives up its rights; not empty: the card is lost.
   Result dead = abi::kSuccess;  // A sticky error: every later call returns it.
@@ -106,12 +102,8 @@ class Machine {
 
   // Before every entry point: what it returns instead, if it is to fail.
   Result enter(const char* entry) {
-    const uint64_t call = ++calls[entry];
+    const Result code = calls.enter(entry);
     if (dead != abi::kSuccess) return dead;
-    const auto failure = failures.find(entry);
-    if (failure == failures.end() || failure->second.at_call != call) return abi::kSuccess;
-    const Result code = failure->second.code;
-    failures.erase(failure);
     if (sticky(code)) dead = code;
     return code;
   }
@@ -139,21 +131,9 @@ class Machine {
   }
 
  private:
-  // Workers get few variables: those find it in a file beside the library.
-  static std::string folder() {
-    const char* folder = std::getenv("LD_LIBRARY_PATH");
-    return folder == nullptr ? std::string() : folder;
-  }
-  static std::string told() {
-    if (const char* given = std::getenv("ASSAY_FAKE_CUDA")) return given;
-    std::ifstream file(folder() + "/fake_cuda.txt");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
   Machine() {
-    std::istringstream words(told());
-    for (std::string word; words >> word;) {
-      const auto value = word.substr(std::min(word.size(), word.find('=') + 1));
+    for (const std::string& word : fake::orders("ASSAY_FAKE_CUDA", "fake_cuda.txt")) {
+      const std::string value = fake::value_of(word);
       if (word.starts_with("cards=")) cards = std::atoi(value.c_str());
       if (word.starts_with("hang=")) hang = value;
       if (word.starts_with("lost=")) losing = value;
@@ -161,16 +141,10 @@ class Machine {
       if (word.starts_with("ns="))
         launch_ns[value.substr(0, value.find(':'))] =
             static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));
-      if (word.starts_with("fail=")) {
-        const size_t first = value.find(':'), second = value.find(':', first + 1);
-        if (second == std::string::npos) continue;
-        failures[value.substr(0, first)] = {
-            std::atoi(value.substr(first + 1, second - first - 1).c_str()),
-            static_cast<uint64_t>(std::atoll(value.substr(second + 1).c_str()))};
-      }
+      if (word.starts_with("fail=")) calls.fail(value);
     }
     if (losing.empty()) return;
-    const std::string mark = folder() + "/lost";
+    const std::string mark = fake::order_folder() + "/lost";
     if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) cards = 0;
     loss.open(mark, std::ios::app);
   }
@@ -196,6 +170,28 @@ Result enqueue(abi::Stream stream, std::function<bool()> run) {
   return enqueue(stream, Operation{std::move(run)});
 }
 
+// `run` returns what it takes besides the time that is set for the function, or fake_cuda::kFault.
+Result launch(Machine& machine, abi::Stream stream, const std::string& function,
+              std::function<uint64_t()> run, bool overtakes) {
+  const auto ns = machine.launch_ns.find(function);
+  const uint64_t takes = ns == machine.launch_ns.end() ? 1000 : ns->second;
+  if (machine.losing == function) {
+    machine.loss << "lost" << std::flush;
+    return machine.dead = abi::kNoDevice;
+  }
+  if (machine.hang == function) return enqueue(stream, [] { return false; });
+  Operation operation;
+  operation.run = [run = std::move(run), takes, &machine] {
+    const uint64_t more = run();
+    if (more == fake_cuda::kFault) machine.dead = abi::kIllegalAddress;
+    machine.now_ns += more == fake_cuda::kFault ? 0 : takes + more;
+    return true;
+  };
+  operation.is_launch = true;
+  operation.overtakes = overtakes;
+  return enqueue(stream, std::move(operation));
+}
+
 // A launch that never ends holds its stream as a closed gate does.
 Result wait_for(abi::Stream stream) {
   FakeStream& queue = stream_of(stream);
@@ -215,14 +211,16 @@ Result wait_for(abi::Stream stream) {
 void fake_cuda_fail(const char* entry_point, int code, int nth) {
   Machine& machine = Machine::get();
   const std::lock_guard lock(machine.mutex);
-  machine.failures[entry_point] = {code, machine.calls[entry_point] + static_cast<uint64_t>(nth)};
+  machine.calls.fail(entry_point, code, static_cast<uint64_t>(nth));
 }
 
 void fake_cuda_set_launch_ns(const char* function, uint64_t ns) {
   Machine::get().launch_ns[function] = ns;
 }
 
-uint64_t fake_cuda_calls(const char* entry_point) { return Machine::get().calls[entry_point]; }
+uint64_t fake_cuda_calls(const char* entry_point) {
+  return Machine::get().calls.count(entry_point);
+}
 
 uint64_t fake_cuda_allocated() { return Machine::get().allocated; }
 
@@ -230,6 +228,13 @@ uint64_t fake_cuda_allocated() { return Machine::get().allocated; }
   Machine& machine = Machine::get();         \
   const std::lock_guard lock(machine.mutex); \
   if (const Result failed = machine.enter(entry); failed != abi::kSuccess) return failed
+
+int fake_cuda_launch(void* stream, const char* function, const std::function<void()>& run) {
+  FAKE_ENTER("fake_cuda_launch");
+  return launch(
+      machine, static_cast<abi::Stream>(stream), function, [run]() -> uint64_t { return run(), 0; },
+      false);
+}
 
 extern "C" {
 
@@ -596,13 +601,6 @@ Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function,
   if (threads == 0 || threads > 1024 || config->grid_x == 0) return abi::kInvalidValue;
   if (config->shared_bytes > static_cast<unsigned>(asked->dynamic_shared))
     return abi::kInvalidValue;
-  const auto ns = machine.launch_ns.find(asked->name);
-  const uint64_t takes = ns == machine.launch_ns.end() ? 1000 : ns->second;
-  if (machine.losing == asked->name) {
-    machine.loss << "lost" << std::flush;
-    return machine.dead = abi::kNoDevice;
-  }
-  if (machine.hang == asked->name) return enqueue(config->stream, [] { return false; });
   // Like a card, it reads the parameters now and the memory behind them later.
   const auto& sizes = asked->kernel->parameter_bytes;
   std::vector<uint64_t> values(sizes.size());
@@ -613,19 +611,14 @@ Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function,
     return attribute.id == abi::kAttributeProgrammaticSerialization &&
            attribute.value.programmatic_serialization_allowed != 0;
   });
-  Operation launch;
-  launch.run = [config = *config, attributes, values, asked, takes, &machine]() mutable {
+  const auto run = [config = *config, attributes, values, asked]() mutable {
     config.attributes = attributes.data();
     std::vector<void*> pointers;
     for (uint64_t& value : values) pointers.push_back(&value);
-    const uint64_t more = asked->kernel->run(config, pointers.data());
-    if (more == fake_cuda::kFault) machine.dead = abi::kIllegalAddress;
-    machine.now_ns += more == fake_cuda::kFault ? 0 : takes + more;
-    return true;
+    return asked->kernel->run(config, pointers.data());
   };
-  launch.is_launch = true;
-  launch.overtakes = dependent && asked->name.ends_with("_no_wait");
-  return enqueue(config->stream, std::move(launch));
+  return launch(machine, config->stream, asked->name, run,
+                dependent && asked->name.ends_with("_no_wait"));
 }
 Result cuTensorMapEncodeTiled(abi::TensorMap* map, int type, uint32_t rank, void* address,
                               const uint64_t* sizes, const uint64_t*, const uint32_t* box,

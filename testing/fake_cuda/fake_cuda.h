@@ -24,6 +24,7 @@
 // caches=all: they keep all that was ever read.
 
 #include <cstdint>
+#include <functional>
 
 extern "C" {
 
@@ -38,4 +39,9 @@ uint64_t fake_cuda_calls(const char* entry_point);
 
 // Bytes of device memory that are allocated now.
 uint64_t fake_cuda_allocated();
+
+// What a library that was given a stream launches there: `run`, when its turn comes and each time
+// that it comes in a graph. `function` is its name for all that can be set of a launch. Returns the
+// driver's code.
+int fake_cuda_launch(void* stream, const char* function, const std::function<void()>& run);
 }
