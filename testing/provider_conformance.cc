@@ -11,6 +11,9 @@
 namespace assay::testing {
 
 void ProviderConformance::SetUp() {
+  auto device = GetParam().open_device ? GetParam().open_device() : cpu::open({.threads = 1});
+  ASSERT_TRUE(device) << device.error().message;
+  device_ = std::move(*device);
   provider_ = GetParam().make();
   ASSERT_NE(provider_, nullptr);
   const Availability availability = provider_->availability(GetParam().settings);
@@ -45,17 +48,18 @@ TEST_P(AssayProviderConformance, SaysWhoItIs) {
 }
 
 // What `checks` takes of conformance.h, on every problem; the families that computed something.
-std::set<std::string> conform(const Catalog& catalog, size_t rows_per_problem,
+std::set<std::string> conform(const Catalog& catalog, Device& device,
+                              const ConformanceSubject& asked,
                               const std::function<bool(const verify::ConformanceCheck&)>& checks) {
   std::set<std::string> ran, families;
   auto folder = TemporaryDirectory::create("/tmp", "assay-conformance-");
-  auto device = cpu::open({.threads = 1});
   const auto problems = verify::conformance_problems();
-  EXPECT_TRUE(folder && device && problems);
-  if (!folder || !device || !problems) return families;
+  EXPECT_TRUE(folder && problems);
+  if (!folder || !problems) return families;
   const ArtifactCache cache(folder->path(), Log{});
   const CompileContext context{.cache = &cache};
-  const verify::ConformanceSubject subject{catalog, **device, context, rows_per_problem};
+  const verify::ConformanceSubject subject{catalog, device, context, asked.rows_per_problem,
+                                           asked.rows_by_problem};
   for (const verify::ConformanceCheck& check : verify::conformance_checks()) {
     if (!checks(check)) continue;
     for (const Problem& problem : *problems) {
@@ -85,13 +89,12 @@ Catalog catalog_of(const Provider& provider,
 }
 
 TEST_P(AssayProviderConformance, ListsAndRefusesAsAnyProviderMust) {
-  conform(catalog_of(*provider_, families_), GetParam().rows_per_problem,
+  conform(catalog_of(*provider_, families_), *device_, GetParam(),
           [](const auto& check) { return !launches(check); });
 }
 
 TEST_P(AssayProviderConformance, ComputesWhatItSupports) {
-  const auto ran =
-      conform(catalog_of(*provider_, families_), GetParam().rows_per_problem, launches);
+  const auto ran = conform(catalog_of(*provider_, families_), *device_, GetParam(), launches);
   // A family that no problem of the list reaches was not tested at all.
   for (const auto& family : families_)
     EXPECT_TRUE(ran.contains(std::string(family->name()))) << family->name() << " never ran";

@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assay/device/device.h"
 #include "assay/kernel/provider.h"
 
 namespace assay::testing {
@@ -28,6 +29,9 @@ struct ConformanceSubject {
   // Most rows run on one problem and thread count; evenly spread over those that support it. 0:
   // all.
   size_t rows_per_problem = 0;
+  bool rows_by_problem = false;  // As of verify::ConformanceSubject.
+  // What the kernels run on; one core of this machine where it is null.
+  std::function<Result<std::unique_ptr<Device>>()> open_device;
   std::string name = "provider";  // Filled in by the macro.
 };
 
@@ -37,6 +41,7 @@ class ProviderConformance : public ::testing::TestWithParam<ConformanceSubject> 
  protected:
   void SetUp() override;
 
+  std::unique_ptr<Device> device_;
   std::unique_ptr<Provider> provider_;
   std::vector<std::shared_ptr<const Family>> families_;
 };

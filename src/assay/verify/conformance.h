@@ -20,10 +20,12 @@ namespace assay::verify {
 // Whose kernels, and on what.
 struct ConformanceSubject {
   const Catalog& catalog;
-  Device& device;
+  Device& device;  // Its memory is the host's.
   const CompileContext& context;
   // Most rows run on one problem, evenly spread over those that support it. 0: all.
   size_t rows_per_problem = 0;
+  // A library tells of some rows only once it is asked about a problem.
+  bool rows_by_problem = false;
 };
 
 struct ConformanceResult {

@@ -13,8 +13,10 @@ constexpr size_t kZone = 256;              // Bytes around a buffer that nobody 
 constexpr auto kFiller = std::byte{0xff};  // NaN in every floating type.
 constexpr uint64_t kSeed = 7;
 
+}  // namespace
+
 // A buffer between two zones, at the promised alignment. (GuardedArena aligns all to 64 bytes.)
-class Guarded {
+class ConformanceRun::Guarded {
  public:
   Guarded(size_t bytes, size_t alignment) : bytes_(bytes) {
     const size_t before = (std::max(kZone, alignment) + alignment - 1) / alignment * alignment;
@@ -35,8 +37,6 @@ class Guarded {
   std::vector<std::byte> memory_;
   size_t bytes_ = 0, begin_ = 0;
 };
-
-}  // namespace
 
 // Operands of an instance in memory of their own, as a worker has them.
 class ConformanceRun::Operands {
@@ -98,18 +98,19 @@ Result<ConformanceRun> ConformanceRun::create(const Problem& problem, Device& de
 Status ConformanceRun::compute(const Kernel& kernel, const CompileContext& context, int threads,
                                int64_t& launches) const {
   ASSAY_TRY(const Artifact artifact, kernel.compile(problem_, device_->target(), context));
+  // A workspace holds garbage when a kernel first sees it, and later what it left there.
+  Guarded workspace(kernel.workspace_bytes(problem_, threads), 64);
   for (const auto& instance : instances_) {
-    const Status done = compute(kernel, artifact, *instance, threads, launches);
+    const Status done = compute(kernel, artifact, *instance, threads, workspace, launches);
     if (!done) return fail(with_context(done.error(), to_string(instance->kind())));
   }
   return {};
 }
 
 Status ConformanceRun::compute(const Kernel& kernel, const Artifact& artifact,
-                               const Instance& instance, int threads, int64_t& launches) const {
+                               const Instance& instance, int threads, Guarded& workspace,
+                               int64_t& launches) const {
   ASSAY_TRY(const auto stream, device_->make_stream());
-  // A workspace holds garbage when a kernel first sees it.
-  Guarded workspace(kernel.workspace_bytes(problem_, threads), 64);
   Operands operands(problem_, instance);
   ASSAY_TRY(Plan plan, kernel.plan({.arguments = operands.arguments(),
                                     .artifact = artifact,
@@ -123,6 +124,7 @@ Status ConformanceRun::compute(const Kernel& kernel, const Artifact& artifact,
   // Twice, from a dirty output: a plan is launched again and again.
   for (int launch = 0; launch < 2; ++launch) {
     ASSAY_TRY(plan.launch(*stream));
+    ASSAY_TRY(stream->synchronize());
     ++launches;
     if (const Status right = operands.check(instance); !right)
       return fail(with_context(right.error(), fmt::format("launch {}", launch + 1)));
@@ -144,6 +146,7 @@ Status ConformanceRun::move(Plan& plan, Stream& stream, Operands& from,
   ASSAY_TRY(plan.rebind(to.arguments().data));
   from.spoil();
   ASSAY_TRY(plan.launch(stream));
+  ASSAY_TRY(stream.synchronize());
   return to.check(instance);
 }
 

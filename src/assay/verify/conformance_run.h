@@ -23,10 +23,11 @@ class ConformanceRun {
                  int64_t& launches) const;
 
  private:
+  class Guarded;
   class Operands;
   ConformanceRun(const Problem& problem, Device& device) : problem_(problem), device_(&device) {}
   Status compute(const Kernel& kernel, const Artifact& artifact, const Instance& instance,
-                 int threads, int64_t& launches) const;
+                 int threads, Guarded& workspace, int64_t& launches) const;
   Status move(Plan& plan, Stream& stream, Operands& from, const Instance& instance) const;
 
   Problem problem_;
