@@ -1,11 +1,16 @@
 #include "gemm.h"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "call.h"
 
 namespace assay::cublas {
 namespace {
 
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // What the library recommends for Hopper.
+// The library wants 256, and a plan promises 64. Source: cuBLAS documentation, cublasSetWorkspace.
+constexpr size_t kWorkspaceAlignment = 256, kPlanAlignment = 64;
 
 bool is_card(const Target& target) { return target.arch.starts_with("sm_"); }
 
@@ -28,7 +33,10 @@ struct Bound {
 
   static int launch(const void* state, void* const* data, void* stream) {
     const Bound& bound = *static_cast<const Bound*>(state);
-    return bound.call.enqueue(data[bound.a], data[bound.b], data[bound.out], data[bound.workspace],
+    auto* workspace = static_cast<std::byte*>(data[bound.workspace]);
+    const auto beyond = reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment;
+    if (beyond != 0) workspace += kWorkspaceAlignment - beyond;
+    return bound.call.enqueue(data[bound.a], data[bound.b], data[bound.out], workspace,
                               kWorkspaceBytes, stream);
   }
 };
@@ -77,7 +85,7 @@ class GemmFamily final : public Family {
   }
 
   size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int) const override {
-    return kWorkspaceBytes;
+    return kWorkspaceBytes + kWorkspaceAlignment - kPlanAlignment;
   }
 
   Status do_bind(const KernelMetadata&, const Binding& binding,
