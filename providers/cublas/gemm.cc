@@ -60,7 +60,9 @@ class GemmFamily final : public Family {
       if (const Refusals refusals = objections(*view); !refusals.empty())
         return query.refuse(refusals.begin()->reason, refusals.begin()->sentence);
     }
-    sink(KernelMetadata(traits_, {}));
+    Design design;
+    design.set("default", true);
+    sink(KernelMetadata(traits_, design));
   }
 
   Refusals do_supports(const KernelMetadata&, const Problem& problem,
