@@ -88,7 +88,7 @@ Refusals objections(const gemm::View& view) {
   lines("a", view.m, view.k, view.a_m, view.a_k);
   lines("b", view.k, view.n, view.b_k, view.b_n);
   const auto out = lines_of(view.m, view.n, view.out_m, view.out_n);
-  if (!out || (out->transposed && view.m > 1 && view.n > 1))
+  if (!out || out->transposed)
     refusals.add(Reason::layout, "out is row-major in every call that is made here");
   if (view.has_c && (view.c_m != view.out_m || view.c_n != view.out_n || view.c_l != view.out_l))
     refusals.add(Reason::stride, "c has to lie as out does");
