@@ -191,8 +191,7 @@ Status Matmul::choose(const std::optional<AlgorithmValues>& values) {
   const abi::EntryPoints& call = api_->call();
   if (!values) {
     ASSAY_TRY(const auto results, heuristic(1));
-    if (results.empty())
-      return fail(ErrorCode::unsupported, "cuBLASLt's heuristic has no algorithm for this problem");
+    if (results.empty()) return fail(ErrorCode::unsupported, "{}", kNoAlgorithm);
     algorithm_ = results.front().algorithm;
     workspace_bytes_ = results.front().workspace_bytes;
     return {};

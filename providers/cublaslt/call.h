@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "api.h"
@@ -15,6 +16,8 @@
 namespace assay::cublaslt {
 
 inline constexpr size_t kWorkspaceBytes = size_t{32} << 20;
+inline constexpr std::string_view kNoAlgorithm =
+    "cuBLASLt's heuristic has no algorithm for this problem";
 
 // The attributes that make an algorithm, by the names of the design. Those that a version of the
 // library does not know are 0.

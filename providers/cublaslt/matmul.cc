@@ -65,18 +65,24 @@ class MatmulFamily final : public Family {
       if (const Refusals refusals = objections(*view); !refusals.empty())
         return query.refuse(refusals.begin()->reason, refusals.begin()->sentence);
     }
-    Design design;
-    design.set("default", true);
-    sink(KernelMetadata(default_, design));
-    if (query.problem() == nullptr) return;
+    if (query.problem() == nullptr) return sink(default_row());
     if (const Status listed = list(query, sink); !listed)
       query.refuse(Reason::other, listed.error().message);
   }
 
+  KernelMetadata default_row() const {
+    Design design;
+    design.set("default", true);
+    return KernelMetadata(default_, design);
+  }
+
+  // Nothing where the heuristic has no answer: then there is no default either.
   Status list(const Query& query, const MetadataSink& sink) const {
     ASSAY_TRY(const gemm::View view, gemm::view(*query.problem()));
     ASSAY_TRY(const auto matmul, Matmul::create(api_, view));
     ASSAY_TRY(const auto results, matmul->heuristic(kMostAlgorithms));
+    if (results.empty()) return fail(ErrorCode::unsupported, "{}", kNoAlgorithm);
+    sink(default_row());
     std::set<AlgorithmValues> seen;
     for (size_t i = 0; i < results.size(); ++i) {
       const AlgorithmValues values = matmul->values_of(results[i].algorithm);
