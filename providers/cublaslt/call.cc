@@ -9,6 +9,8 @@
 namespace assay::cublaslt {
 namespace {
 
+constexpr int64_t kMostAlignment = 256;  // What the heuristic takes for granted if it is not told.
+
 std::optional<int> data_type(DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -99,10 +101,18 @@ Refusals objections(const gemm::View& view) {
 }
 
 Result<std::shared_ptr<Matmul>> Matmul::create(std::shared_ptr<const Api> api,
-                                               const gemm::View& view) {
+                                               const Problem& problem) {
   std::shared_ptr<Matmul> matmul(new Matmul(std::move(api)));
-  matmul->view_ = view;
-  const auto types = types_of(view);
+  ASSAY_TRY(matmul->view_, gemm::view(problem));
+  const auto promised = [&](const char* role) {
+    const Operand* operand = problem.find_operand(role);
+    return operand == nullptr ? kMostAlignment : std::min(operand->alignment, kMostAlignment);
+  };
+  const int64_t addend = promised(matmul->view_.has_c ? "c" : "out");
+  int i = 0;
+  for (const int64_t alignment : {promised("b"), promised("a"), addend, promised("out")})
+    matmul->alignments_[i++] = static_cast<uint32_t>(alignment);
+  const auto types = types_of(matmul->view_);
   if (!types) return fail(ErrorCode::unsupported, "types that cuBLASLt does not multiply");
   matmul->types_ = *types;
   ASSAY_TRY(matmul->handle_, matmul->api_->handle());
@@ -162,6 +172,10 @@ Result<std::vector<abi::HeuristicResult>> Matmul::heuristic(int wanted) const {
   ASSAY_TRY(api_->check(call.preference_set(preference, abi::kMostWorkspace, &kWorkspaceBytes,
                                             sizeof kWorkspaceBytes),
                         "asking the heuristic"));
+  for (int i = 0; i < 4; ++i)
+    ASSAY_TRY(api_->check(call.preference_set(preference, abi::kAlignmentA + i, &alignments_[i],
+                                              sizeof alignments_[i]),
+                          "asking the heuristic"));
   std::vector<abi::HeuristicResult> results(static_cast<size_t>(wanted));
   int found = 0;
   const abi::Status status = call.heuristic(handle_, desc_, first_, second_, addend_, result_,

@@ -50,7 +50,7 @@ Refusals objections(const gemm::View& view);
 class Matmul {
  public:
   static Result<std::shared_ptr<Matmul>> create(std::shared_ptr<const Api> api,
-                                                const gemm::View& view);
+                                                const Problem& problem);
   ~Matmul();
 
   // Up to `wanted`, best first by the library's own model. Empty where it knows none.
@@ -72,6 +72,7 @@ class Matmul {
   std::shared_ptr<const Api> api_;
   gemm::View view_{};
   Types types_;
+  std::array<uint32_t, 4> alignments_{};  // Of A, B, C and D as the library sees them, bytes.
   abi::Handle handle_ = nullptr;
   abi::MatmulDesc desc_ = nullptr;
   abi::Layout first_ = nullptr, second_ = nullptr, addend_ = nullptr, result_ = nullptr;

@@ -78,8 +78,7 @@ class MatmulFamily final : public Family {
 
   // Nothing where the heuristic has no answer: then there is no default either.
   Status list(const Query& query, const MetadataSink& sink) const {
-    ASSAY_TRY(const gemm::View view, gemm::view(*query.problem()));
-    ASSAY_TRY(const auto matmul, Matmul::create(api_, view));
+    ASSAY_TRY(const auto matmul, Matmul::create(api_, *query.problem()));
     ASSAY_TRY(const auto results, matmul->heuristic(kMostAlgorithms));
     if (results.empty()) return fail(ErrorCode::unsupported, "{}", kNoAlgorithm);
     sink(default_row());
@@ -137,10 +136,9 @@ class MatmulFamily final : public Family {
 
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const override {
-    ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));
     auto bound = std::make_shared<Bound>();
     bound->api = api_;
-    ASSAY_TRY(bound->matmul, Matmul::create(api_, view));
+    ASSAY_TRY(bound->matmul, Matmul::create(api_, binding.problem));
     ASSAY_TRY(bound->matmul->choose(values_of(row)));
     const auto operands = binding.problem.operands();
     for (size_t i = 0; i < operands.size(); ++i) {
