@@ -7,17 +7,23 @@
 namespace assay::testing {
 
 Result<BoundKernel> BoundKernel::make(const Kernel& kernel, const Problem& problem, int threads,
-                                      const CompileContext& context) {
+                                      const CompileContext& context,
+                                      std::unique_ptr<Device> device) {
   BoundKernel bound;
-  ASSAY_TRY(bound.device_, cpu::open({.threads = 1}));
+  bound.device_ = std::move(device);
+  if (!bound.device_) {
+    ASSAY_TRY(bound.device_, cpu::open({.threads = 1}));
+  }
   ASSAY_TRY(bound.stream_, bound.device_->make_stream());
   ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
   ASSAY_TRY(bound.instance_, operation->make_instance(problem, InputKind::uniform, 3));
   Arguments arguments{problem, {}};
   const auto operands = problem.operands();
   for (size_t i = 0; i < operands.size(); ++i) {
+    BufferOptions options;
+    if (operands[i].alignment < 64) options.offset = static_cast<size_t>(operands[i].alignment);
     ASSAY_TRY(auto buffer,
-              bound.device_->allocate(static_cast<size_t>(operands[i].span_bytes), {}));
+              bound.device_->allocate(static_cast<size_t>(operands[i].span_bytes), options));
     if (operands[i].access == Access::write)
       bound.output_ = i;
     else

@@ -14,13 +14,18 @@ namespace assay::testing {
 
 class BoundKernel {
  public:
-  // Uniform inputs. Errors are the kernel's own.
+  // Uniform inputs, at addresses that are aligned as the problem promises and no more. Errors are
+  // the kernel's own. device: one core where it is null, else one whose memory is the host's.
   static Result<BoundKernel> make(const Kernel& kernel, const Problem& problem, int threads = 1,
-                                  const CompileContext& context = {});
+                                  const CompileContext& context = {},
+                                  std::unique_ptr<Device> device = nullptr);
 
   Status launch() { return plan_.launch(*stream_); }
+  Status wait() { return stream_->synchronize(); }
   Check check() const;
   Plan& plan() { return plan_; }
+  Stream& stream() { return *stream_; }
+  Device& device() { return *device_; }
   const Artifact& artifact() const { return artifact_; }
   // Where operand i of the problem lies.
   void* data(size_t operand) const { return buffers_[operand]->data(); }
