@@ -135,6 +135,15 @@ const KernelOutcome* fallen(const ProblemRecord& problem) {
   return found;
 }
 
+std::string why_no_stock(const ProblemRecord& problem) {
+  const bool any = std::ranges::any_of(problem.kernels, [](const KernelOutcome& kernel) {
+    return kernel.role == KernelRole::stock;
+  });
+  const auto missing = problem.refusals.find("library_missing");
+  if (any || missing == problem.refusals.end()) return "no stock kernel was confirmed beside it";
+  return "no stock kernel took part: " + safe(missing->second.example);
+}
+
 std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) {
   if (const KernelOutcome* kernel = fallen(problem)) {
     return labelled("verdict", fmt::format("none: yours {}", ending_sentence(kernel->ending)),
@@ -143,9 +152,8 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
   const Confirmation* confirmation = problem.decisive();
   if (confirmation == nullptr || !confirmation->conclusion.headline) {
     const std::string why = !problem.no_winner.empty() ? safe(problem.no_winner)
-                            : confirmation == nullptr
-                                ? std::string("nothing was confirmed")
-                                : std::string("no stock kernel was confirmed beside it");
+                            : confirmation == nullptr  ? std::string("nothing was confirmed")
+                                                       : why_no_stock(problem);
     return labelled("verdict", "none: " + why, style);
   }
   const PairVerdict& headline = *confirmation->conclusion.headline;
