@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/base/version.h"
@@ -187,8 +188,8 @@ class Loader {
     std::erase_if(loaded_.kernels,
                   [&](const LoadedKernel& kernel) { return kernel.name != entry_.entry; });
     if (!loaded_.kernels.empty()) return {};
-    return wrong("there is no kernel '{}'{}; there are {}", sanitize(entry_.entry, 60),
-                 did_you_mean(entry_.entry, names), join(names, ", "));
+    return wrong("there is no kernel '{}'{}", sanitize(entry_.entry, 60),
+                 did_you_mean(entry_.entry, names, "there are " + join(names, ", ")));
   }
 
   const KernelEntry& entry_;

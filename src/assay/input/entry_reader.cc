@@ -195,8 +195,9 @@ Status EntryReader::read_name() {
   if (!name) return {};
   ASSAY_TRY(entry_.name, name->as_string());
   if (matches_name_rule(entry_.name)) return {};
-  return fail(name->error(fmt::format(
-      "'{}' cannot be a name; use letters, digits, '_', '.' and '-'", sanitize(entry_.name, 60))));
+  return fail(name->error(
+      fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-', at most 200",
+                  sanitize(entry_.name, 60))));
 }
 
 Status EntryReader::read_names() {

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
@@ -45,7 +46,7 @@ Error no_comment(const std::filesystem::path& path, std::string_view text, int l
                   "example\n  {} {}{}",
                   path.string(), python ? "#" : "//", example,
                   python ? ""
-                         : "\nfor extern \"C\" void my_gemm(const float* a, const float* b, "
+                         : "\n  for extern \"C\" void my_gemm(const float* a, const float* b, "
                            "float* out, int64_t m, int64_t n, int64_t k)")};
 }
 
@@ -71,7 +72,11 @@ struct FileAndEntry {
 // What is known of a plug-in without looking into it.
 Result<KernelEntry> plugin_entry(const FileAndEntry& wanted) {
   std::error_code failed;
-  if (!std::filesystem::is_regular_file(wanted.file, failed))
+  const auto status = std::filesystem::status(wanted.file, failed);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return fail(ErrorCode::invalid_input, "'{}' is no regular file; a plug-in is one",
+                sanitize(wanted.file.string(), 300));
+  if (!std::filesystem::is_regular_file(status))
     return fail(ErrorCode::not_found, "there is no file '{}'", sanitize(wanted.file.string(), 300));
   KernelEntry entry;
   entry.name = plugin_name(wanted.file);
@@ -165,10 +170,9 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
     std::move(read.begin(), read.end(), std::back_inserter(entries));
   }
   if (entries.empty()) {
-    return fail(ErrorCode::invalid_input,
-                "{}:{}: no comment describes the kernel '{}'{}; there are {}", path.string(),
-                found.comments.front().line, sanitize(entry, 60), did_you_mean(entry, known),
-                join(known, ", "));
+    return fail(ErrorCode::invalid_input, "{}:{}: no comment describes the kernel '{}'{}",
+                path.string(), found.comments.front().line, sanitize(entry, 60),
+                did_you_mean(entry, known, "there are " + join(known, ", ")));
   }
   ASSAY_TRY(unique_names(entries));
   return entries;
@@ -199,9 +203,9 @@ Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
       chosen.push_back(std::move(entry));
   }
   if (chosen.empty()) {
-    return fail(ErrorCode::invalid_input, "{}: there is no kernel '{}'{}; there are {}",
-                wanted.file.string(), sanitize(wanted.entry, 60), did_you_mean(wanted.entry, known),
-                join(known, ", "));
+    return fail(ErrorCode::invalid_input, "{}: there is no kernel '{}'{}", wanted.file.string(),
+                sanitize(wanted.entry, 60),
+                did_you_mean(wanted.entry, known, "there are " + join(known, ", ")));
   }
   return chosen;
 }

@@ -50,7 +50,7 @@ std::optional<std::string> text_problem(const FieldRule& rule, std::string_view 
     if (const auto dtype = parse_dtype(text); !dtype) return dtype.error().message;
   }
   if (rule.name == "name" && !matches_name_rule(text)) {
-    return fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-'",
+    return fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-', at most 200",
                        sanitize(text, 60));
   }
   if (text.size() > 200) return "more than 200 characters; shorten it";

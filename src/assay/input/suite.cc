@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "assay/base/choices.h"
 #include "assay/base/embedded.h"
 #include "assay/base/text.h"
 #include "assay/input/shape_fields.h"
@@ -145,8 +146,9 @@ Result<Suite> suite_from(const YamlField& file) {
   ASSAY_TRY(const YamlField name, file.at("suite"));
   ASSAY_TRY(suite.name, name.as_string());
   if (!matches_name_rule(suite.name)) {
-    return fail(name.error(fmt::format(
-        "'{}' cannot be a name; use letters, digits, '_', '.' and '-'", sanitize(suite.name, 60))));
+    return fail(name.error(
+        fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-', at most 200",
+                    sanitize(suite.name, 60))));
   }
   std::string operation_name(kDefaultOperation);
   ASSAY_TRY(const auto operation_field, file.find("operation"));
@@ -220,8 +222,9 @@ Result<Suite> find_suite(std::string_view name_or_file) {
   if (like_a_file || std::filesystem::is_regular_file(name_or_file, ignored)) {
     return read_suite(name_or_file);
   }
-  return fail(ErrorCode::not_found, "'{}' is neither a suite nor a file{}; suites are {}",
-              sanitize(name_or_file, 60), did_you_mean(name_or_file, names), join(names, ", "));
+  return fail(ErrorCode::not_found, "'{}' is neither a suite nor a file{}",
+              sanitize(name_or_file, 60),
+              did_you_mean(name_or_file, names, "suites are " + join(names, ", ")));
 }
 
 Result<Suite> select(const Suite& suite, std::span<const std::string> names) {
@@ -233,9 +236,13 @@ Result<Suite> select(const Suite& suite, std::span<const std::string> names) {
     constexpr size_t kShown = 12;
     const std::vector<std::string> first(known.begin(),
                                          known.begin() + std::min(kShown, known.size()));
-    return fail(ErrorCode::invalid_input, "--shapes: suite {} has no shape '{}'{}; it has {}{}",
-                suite.name, sanitize(name, 60), did_you_mean(name, known), join(first, ", "),
-                known.size() > kShown ? fmt::format(" and {} more", known.size() - kShown) : "");
+    return fail(
+        ErrorCode::invalid_input, "--shapes: suite {} has no shape '{}'{}", suite.name,
+        sanitize(name, 60),
+        did_you_mean(
+            name, known,
+            "it has " + join(first, ", ") +
+                (known.size() > kShown ? fmt::format(" and {} more", known.size() - kShown) : "")));
   }
   Suite chosen{.name = suite.name, .problems = {}, .origin = suite.origin};
   for (const Problem& problem : suite.problems) {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/kernel/filter.h"
 #include "assay/kernel/metadata_identity.h"
@@ -110,8 +111,8 @@ Status Catalog::check_providers(const std::vector<std::string>& names) const {
   known.erase(std::unique(known.begin(), known.end()), known.end());
   for (const std::string& name : names) {
     if (std::binary_search(known.begin(), known.end(), name)) continue;
-    return fail(ErrorCode::not_found, "unknown provider '{}'{}; there are: {}", sanitize(name, 60),
-                did_you_mean(name, known), join(known, ", "));
+    return fail(ErrorCode::not_found, "unknown provider '{}'{}", sanitize(name, 60),
+                did_you_mean(name, known, "there are: " + join(known, ", ")));
   }
   return {};
 }
@@ -200,9 +201,9 @@ Status Catalog::check_filter(Filter& filter) const {
   if (unknown.empty()) return filter.conclude();
   if (filter.seen().empty()) return {};  // There are no kernels, so nothing is known of names.
   const std::vector<std::string> known(filter.seen().begin(), filter.seen().end());
-  return fail(ErrorCode::invalid_input, "filter: no kernel has an attribute '{}'{}; known are {}",
-              sanitize(unknown.front(), 60), did_you_mean(unknown.front(), known),
-              join(known, ", "));
+  return fail(ErrorCode::invalid_input, "filter: no kernel has an attribute '{}'{}",
+              sanitize(unknown.front(), 60),
+              did_you_mean(unknown.front(), known, "known are " + join(known, ", ")));
 }
 
 Result<Kernel> Catalog::find(std::string_view id, const Problem* problem) const {

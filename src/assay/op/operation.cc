@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -53,8 +54,8 @@ Result<const Operation*> find_operation(std::string_view name) {
     if (operation->name() == name) return operation;
     known.emplace_back(operation->name());
   }
-  return fail(ErrorCode::not_found, "there is no operation '{}'{}; known: {}", sanitize(name, 60),
-              did_you_mean(name, known), join(known, ", "));
+  return fail(ErrorCode::not_found, "there is no operation '{}'{}", sanitize(name, 60),
+              did_you_mean(name, known, "known: " + join(known, ", ")));
 }
 
 }  // namespace assay

@@ -132,9 +132,10 @@ Status check_ids(const JsonField& field, const ProblemRecord& problem) {
 
 Status check_problem(const JsonField& field, const ProblemRecord& problem) {
   if (!matches_name_rule(problem.name)) {
-    return fail(field.error(ErrorCode::invalid_input,
-                            fmt::format("name '{}' is not made of A-Z a-z 0-9 _ . - alone",
-                                        sanitize(problem.name, 80))));
+    return fail(field.error(
+        ErrorCode::invalid_input,
+        fmt::format("name '{}' is not made of A-Z a-z 0-9 _ . - alone, at most 200 of them",
+                    sanitize(problem.name, 80))));
   }
   return check_ids(field, problem);
 }

@@ -31,7 +31,7 @@ Result<std::string> problem_name(const JsonField& field) {
   ASSAY_TRY(std::string name, field.as_string());
   if (matches_name_rule(name)) return name;
   return fail(wrong(field, fmt::format("'{}' is no problem's name; names are made of A-Z a-z 0-9 "
-                                       "_ . - alone",
+                                       "_ . - alone, at most 200 of them",
                                        sanitize(name, 80))));
 }
 

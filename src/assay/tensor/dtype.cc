@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -222,8 +223,8 @@ Result<DType> parse_dtype(std::string_view name) {
     if (row.supported) supported.emplace_back(row.name);
   }
   for (const Alias& row : kAliases) known.emplace_back(row.alias);
-  return fail(ErrorCode::invalid_input, "'{}' is no element type{}; there are {}",
-              sanitize(name, 60), did_you_mean(name, known), join(supported, ", "));
+  return fail(ErrorCode::invalid_input, "'{}' is no element type{}", sanitize(name, 60),
+              did_you_mean(name, known, "there are " + join(supported, ", ")));
 }
 
 double epsilon(DType dtype) {
