@@ -209,7 +209,10 @@ class Comparer {
       evidence.why_not = "its record is not there";
       return evidence;
     }
-    if (!record) return fail(record.error());
+    if (!record)
+      return fail(with_context(record.error(),
+                               fmt::format("{}:{}: {}: its record '{}'", file.path, result.line,
+                                           result.name, sanitize(result.record, 200))));
     evidence.record = *record;
     evidence.problem = problem_of(*evidence.record, result);
     if (evidence.problem == nullptr) {
