@@ -1,6 +1,7 @@
 #include "assay/record/csv.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "assay/base/text.h"
 
@@ -103,10 +104,32 @@ class CsvReader {
   std::vector<CsvRow> rows_;
 };
 
+// Guarded or not.
+bool may_be_formula(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of('\''), text.size()));
+  return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
+}
+
+bool is_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 }  // namespace
 
 Result<std::vector<CsvRow>> read_csv(std::string_view text, std::string_view origin) {
   return CsvReader(text, origin).read();
+}
+
+std::string csv_text(std::string_view text) {
+  std::string safe = sanitize(text);
+  return may_be_formula(safe) && !is_number(safe) ? "'" + safe : safe;
+}
+
+std::string_view without_csv_guard(std::string_view text) {
+  const bool guarded = text.starts_with('\'') && may_be_formula(text.substr(1));
+  return guarded ? text.substr(1) : text;
 }
 
 std::string csv_cell(std::string_view text) {

@@ -27,4 +27,10 @@ Result<std::vector<CsvRow>> read_csv(std::string_view text, std::string_view ori
 // The cell as it stands in a file: in quotes where it needs them.
 std::string csv_cell(std::string_view text);
 
+// Untrusted text for a cell: safe on a terminal, and no formula to a spreadsheet, which a quote in
+// front prevents. A number is as it was.
+std::string csv_text(std::string_view text);
+// Without that quote: what csv_text() was given, but for characters that it had to escape.
+std::string_view without_csv_guard(std::string_view text);
+
 }  // namespace assay

@@ -195,7 +195,8 @@ class RowReader {
     std::string word = text(line, column);
     if (word.empty() || matches_name_rule(word)) return word;
     return cell(line, *column, title)
-        .wrong(fmt::format("{}; names are made of A-Z a-z 0-9 _ . - alone", what));
+        .wrong(fmt::format("{}; names are made of A-Z a-z 0-9 _ . - alone, at most 200 of them",
+                           what));
   }
   Result<std::optional<double>> number(const CsvRow& line, std::optional<std::size_t> column,
                                        std::string_view name) const {
@@ -256,7 +257,11 @@ double ProfilerRow::work() const {
 }
 
 Result<ProfilerReport> read_profiler_csv(std::string_view text, std::string_view origin) {
-  ASSAY_TRY(const std::vector<CsvRow> lines, read_csv(text, origin));
+  ASSAY_TRY(std::vector<CsvRow> lines, read_csv(text, origin));
+  // As we write them, in front of what a spreadsheet would take for a formula.
+  for (CsvRow& line : lines)
+    for (CsvCell& cell : line)
+      if (cell.text.starts_with('\'')) cell.text = std::string(without_csv_guard(cell.text));
   if (lines.empty()) {
     return fail(ErrorCode::invalid_input,
                 "{}:1:1: is empty; a cutlass_profiler report starts with a header", origin);

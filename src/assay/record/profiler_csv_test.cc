@@ -209,6 +209,26 @@ TEST(ProfilerCsvTest, AReportSurvivesTheWayThroughJson) {
   EXPECT_EQ(first, second);
 }
 
+TEST(ProfilerCsvTest, NamesAreNoFormulasAndNoEscapesAndComeBack) {
+  ProviderResults results = testing::results_of(testing::make_record(), "openblas", "record.json");
+  results.results.resize(1);
+  for (const std::string kernel : {"=cmd|' /C calc'!A0", "@sum(1)", "+1+2", "'=1", "-1e3"}) {
+    results.results[0].kernel = kernel;
+    const auto csv = profiler_csv(std::vector{results});
+    ASSERT_TRUE(csv.has_value()) << csv.error().message;
+    for (const char* start : {",=", ",@", ",+", ",\"=", ",\"@", ",\"+"})
+      EXPECT_EQ(csv->find(start), std::string::npos) << *csv;
+    EXPECT_EQ(from_csv(*csv).results[0].kernel, kernel);
+  }
+  results.results[0].kernel = "a\x1b[31m\u202eb";
+  results.results[0].metadata[std::string(kProfilerCells)] = {{"=tag", "x"}, {"beta", "-1"}};
+  const auto csv = profiler_csv(std::vector{results});
+  ASSERT_TRUE(csv.has_value()) << csv.error().message;
+  EXPECT_THAT(*csv, HasSubstr("a\\x1b[31m\\u{202e}b"));
+  EXPECT_THAT(*csv, HasSubstr(",'=tag,"));
+  EXPECT_THAT(*csv, HasSubstr(",-1,"));
+}
+
 TEST(ProfilerCsvTest, ResultsOfARunBecomeAReportAndComeBack) {
   const ProviderResults results =
       testing::results_of(testing::make_record(), "openblas", "record.json");

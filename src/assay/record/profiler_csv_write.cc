@@ -195,7 +195,7 @@ Result<std::string> profiler_csv(std::span<const ProviderResults> results) {
   columns.insert(columns.end(), std::begin(kColumns), std::end(kColumns));
   std::string text;
   const auto add = [&](std::size_t index, const std::string& cell) {
-    text += (index == 0 ? "" : ",") + csv_cell(cell);
+    text += (index == 0 ? "" : ",") + csv_cell(csv_text(cell));
   };
   for (std::size_t i = 0; i < columns.size(); ++i) add(i, columns[i]);
   text += '\n';

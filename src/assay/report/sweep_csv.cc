@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/csv.h"
 #include "assay/report/sweep_report.h"
 
 namespace assay::report {

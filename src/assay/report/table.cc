@@ -113,12 +113,6 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string csv_text(std::string_view text) {
-  constexpr std::string_view kFormula = "=+-@";
-  const std::string safe = sanitize(text);
-  return !safe.empty() && kFormula.find(safe.front()) != std::string_view::npos ? "'" + safe : safe;
-}
-
 int natural_width(const Table& table) { return total(natural_widths(table), indent_of(table)); }
 
 std::string text_table(const Table& table, const TextStyle& style) {

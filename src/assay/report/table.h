@@ -57,7 +57,4 @@ std::string markdown_text(std::string_view text);
 // RFC 4180, with a header.
 std::string csv_table(const Table& table);
 
-// Untrusted text for a cell of a .csv: safe on a terminal, and no formula to a spreadsheet.
-std::string csv_text(std::string_view text);
-
 }  // namespace assay::report
