@@ -36,6 +36,12 @@ std::string kind_of(const Json& line) {
 // Lines of kernels, which the line that counts them makes durable.
 bool belongs_to_next(std::string_view kind) { return kind == "outcome" || kind == "lap"; }
 
+// Not "." or "..", and not the root.
+bool can_be_renamed(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  return !name.empty() && name != "." && name != "..";
+}
+
 std::string set_aside_name(const std::filesystem::path& folder) {
   for (int n = 1;; ++n) {
     std::filesystem::path aside = folder;
@@ -55,6 +61,11 @@ Status Journal::check(const std::filesystem::path& folder, IfPresent if_present)
     return fail(ErrorCode::invalid_input,
                 "{}: a run is here already; go on with it by --resume, or move it aside by --fresh",
                 path.string());
+  if (if_present == IfPresent::fresh && !can_be_renamed(folder))
+    return fail(ErrorCode::invalid_input,
+                "--fresh: the folder '{}' has no name by which it could be moved aside; call it "
+                "by its name, or take another one",
+                folder.string());
   return FileLock::try_lock((folder / kLock).string()).map([](const FileLock&) {});
 }
 
@@ -146,6 +157,7 @@ Status Journal::read_earlier(const Json& header) {
     uint64_t at;
     int number;
     std::string why;
+    int lines = 0;  // Whole ones that are no JSON.
   };
   std::optional<Torn> torn;
   for (int number = 1;; ++number) {
@@ -156,14 +168,18 @@ Status Journal::read_earlier(const Json& header) {
                             : fail(ErrorCode::invalid_input, "torn");
     if (!parsed || (torn && belongs_to_next(kind_of(*parsed)))) {
       if (!torn) torn = Torn{line->at, number, parsed.error().message};
-      continue;
+      if (!parsed && line->whole) ++torn->lines;
+      if (torn->lines < 2) continue;
     }
     // A crash tears what was not yet durable, which is the end: one line, or the lines of the
-    // kernels of a problem whose own is still to come.
+    // kernels of a problem whose own is still to come. More than that is no crash, and what is
+    // behind it may be finished problems: nothing is cut.
     if (torn)
       return fail(ErrorCode::machine,
-                  "{}:{}: the journal is damaged before its end ({}); start anew by --fresh",
-                  file_.path(), torn->number, torn->why);
+                  "{0}:{1}: the journal is damaged before its end ({2}); it was left as it is: "
+                  "`head -n {3} {0}` is what came before, --fresh moves the run aside and starts "
+                  "anew",
+                  file_.path(), torn->number, torn->why, torn->number - 1);
     // JSON, but not of the kind that we write.
     try {
       ASSAY_TRY(number == 1 ? check_header(*parsed, header)

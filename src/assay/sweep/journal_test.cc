@@ -236,6 +236,36 @@ TEST_F(JournalTest, DamageBeforeTheEndIsRefusedAndKept) {
   EXPECT_EQ(content(), before);
 }
 
+// As a disk leaves it, or somebody: what is there may be hours of finished problems.
+TEST_F(JournalTest, ManyDamagedLinesAreNoTornLineAndAreKept) {
+  write_run();
+  const std::string whole = content();
+  for (const char byte : {'\0', '\x9c'}) {
+    std::string damaged = whole;
+    int line = 1;
+    for (size_t at = 0; at < damaged.size(); at = damaged.find('\n', at) + 1, ++line)
+      if (line >= 3) damaged[at] = byte;
+    std::ofstream(file_, std::ios::binary) << damaged;
+    const auto journal = open(IfPresent::resume);
+    ASSERT_FALSE(journal);
+    EXPECT_THAT(journal.error().message, HasSubstr(":3: the journal is damaged"));
+    EXPECT_THAT(journal.error().message, HasSubstr("head -n 2"));
+    EXPECT_THAT(journal.error().message, HasSubstr("--fresh"));
+    EXPECT_EQ(content(), damaged);
+  }
+}
+
+TEST_F(JournalTest, AFolderWithoutANameIsNotMovedAside) {
+  write_run();
+  const auto back = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  const auto journal = Journal::open(".", {{"suite", "a"}}, IfPresent::fresh);
+  std::filesystem::current_path(back);
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().code, ErrorCode::invalid_input);
+  EXPECT_THAT(journal.error().message, HasSubstr("has no name by which it could be moved aside"));
+}
+
 TEST_F(JournalTest, AnotherRequestIsRefusedWithWhatDiffers) {
   write_run();
   const auto journal = open(IfPresent::resume, {{"suite", "b"}});
