@@ -1,6 +1,9 @@
 #include "cli/run_files.h"
 
+#include <algorithm>
+
 #include "assay/base/file.h"
+#include "assay/base/text.h"
 
 namespace assay::cli {
 
@@ -18,6 +21,29 @@ Result<std::vector<std::string>> write_results(const std::vector<ProviderResults
     ASSAY_TRY(write_provider_results(paths.back(), one));
   }
   return paths;
+}
+
+std::filesystem::path plain_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path plain = folder.lexically_normal();
+  return plain.has_filename() || !plain.has_relative_path() ? plain : plain.parent_path();
+}
+
+Status check_run_folder(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (fs::exists(folder / "journal.jsonl", failed)) return {};
+  std::vector<std::string> found;
+  for (const char* name : {"record.json", "logs", "sources/manifest.json"})
+    if (fs::exists(fs::symlink_status(folder / name, failed))) found.emplace_back(name);
+  for (const auto& file : fs::directory_iterator(folder, failed))
+    if (const std::string name = file.path().filename().string(); name.ends_with("_results.json"))
+      found.push_back(name);
+  if (found.empty()) return {};
+  std::sort(found.begin(), found.end());
+  return fail(ErrorCode::invalid_input,
+              "--output-dir: {} is in '{}' already, without the journal of a run that could be "
+              "resumed or moved aside; name another folder, or move it away",
+              sanitize(found.front(), 200), sanitize(folder.string(), 300));
 }
 
 Status write_problem_log(const ProblemRecord& problem, const std::filesystem::path& folder) {

@@ -20,6 +20,13 @@ std::string results_file_name(const std::string& provider);
 Result<std::vector<std::string>> write_results(const std::vector<ProviderResults>& results,
                                                const std::filesystem::path& folder);
 
+// The same folder without what a path may have behind its name: "d/" and "d/." are "d".
+std::filesystem::path plain_folder(const std::filesystem::path& folder);
+
+// invalid_input where the folder holds what a run would write over, and no journal of a run, which
+// --resume and --fresh would be about.
+Status check_run_folder(const std::filesystem::path& folder);
+
 // logs/<shape>.log in the folder.
 Status write_problem_log(const ProblemRecord& problem, const std::filesystem::path& folder);
 

@@ -6,6 +6,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/select/table_contents.h"
 #include "assay/sweep/tabulate.h"
 
 namespace assay::cli {
@@ -19,6 +20,12 @@ Status check_table_path(const std::string& path) {
   if (!std::filesystem::is_directory(absolute.parent_path(), failed))
     return fail(ErrorCode::invalid_input, "--save-table: there is no folder '{}'",
                 sanitize(absolute.parent_path().string(), 300));
+  // An earlier table is replaced; nothing else is.
+  if (std::filesystem::exists(std::filesystem::symlink_status(absolute, failed)) &&
+      !is_table_file(path))
+    return fail(ErrorCode::invalid_input,
+                "--save-table: '{}' is there already and is no tuned table; name another file",
+                sanitize(path, 300));
   return {};
 }
 
@@ -32,6 +39,8 @@ Result<SavedTable> save_table(const sweep::Request& request, const FinishedRun& 
   saved.kernels = table.contents.kernels.size();
   if (saved.problems == 0) return saved;
   ASSAY_TRY(const std::string bytes, table_bytes(table.contents));
+  // Minutes or hours have passed.
+  ASSAY_TRY(check_table_path(path));
   ASSAY_TRY(write_file_atomic(path, bytes));
   saved.path = path;
   saved.bytes = bytes.size();

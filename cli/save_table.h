@@ -16,7 +16,8 @@ struct SavedTable {
   std::vector<std::string> left_out;
 };
 
-// A table's path that cannot be written is known before a run that takes minutes.
+// A table's path that cannot be written, or holds what is no table, is known before a run that
+// takes minutes.
 Status check_table_path(const std::string& path);
 
 // Reads the run's record whole, makes the table and writes it. A run without a winner leaves none:

@@ -71,6 +71,8 @@ Result<DeviceLock> hold_device(Context& context, sweep::Request& request) {
 Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, Keep keep) {
   FinishedRun run;
   sweep::Request request = asked;
+  request.folder = plain_folder(request.folder);
+  ASSAY_TRY(check_run_folder(request.folder));
   ASSAY_TRY(const KernelCopies kernels, KernelCopies::read(request.kernels));
   std::optional<DeviceLock> lock;
   if (!request.device_held) {

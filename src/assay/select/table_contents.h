@@ -120,5 +120,8 @@ Status write_table(const std::string& path, const TableContents& contents);
 // file) and begin with `origin`, the file's name.
 Result<TableContents> parse_table(std::string_view bytes, std::string_view origin);
 Result<TableContents> read_table_file(const std::string& path);
+// Whether a regular file (or a link to one) begins as a table does, of whatever version. Nothing
+// more of it is read.
+bool is_table_file(const std::string& path);
 
 }  // namespace assay

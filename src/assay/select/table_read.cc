@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "assay/base/file.h"
@@ -191,6 +193,15 @@ Result<TableContents> parse_table(std::string_view bytes, std::string_view origi
   ASSAY_TRY(read_problems(in, head.contents));
   ASSAY_TRY(read_blobs(in, head));
   return std::move(head.contents);
+}
+
+bool is_table_file(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;
+  std::string start(kTableMagic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), static_cast<std::streamsize>(start.size())) &&
+         start == kTableMagic;
 }
 
 Result<TableContents> read_table_file(const std::string& path) {
