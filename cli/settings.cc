@@ -8,31 +8,16 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "cli/dot_env.h"
 
 namespace assay::cli {
 namespace {
 
-// NAME=value lines; # starts a comment; quotes around a value are taken off.
 Result<std::map<std::string, std::string>> read_dot_env() {
-  std::map<std::string, std::string> values;
   std::error_code error;
-  if (!std::filesystem::is_regular_file(".env", error)) return values;
+  if (!std::filesystem::is_regular_file(".env", error)) return std::map<std::string, std::string>();
   ASSAY_TRY(const std::string text, read_file(".env", 1 << 20));
-  int line = 0;
-  for (const auto& raw : split(text, '\n')) {
-    ++line;
-    const std::string entry(trim(raw));
-    if (entry.empty() || entry[0] == '#') continue;
-    const auto equals = entry.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(ErrorCode::invalid_input, ".env:{}: expected NAME=value", line);
-    std::string value(trim(std::string_view(entry).substr(equals + 1)));
-    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
-        value.back() == value.front())
-      value = value.substr(1, value.size() - 2);
-    values[std::string(trim(std::string_view(entry).substr(0, equals)))] = value;
-  }
-  return values;
+  return parse_dot_env(text);
 }
 
 }  // namespace

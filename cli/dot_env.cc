@@ -1,0 +1,76 @@
+#include "cli/dot_env.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "assay/base/text.h"
+#include "cli/settings.h"
+
+namespace assay::cli {
+namespace {
+
+// Ours, the names that from_environment() reads and the families that they are of. All else in a
+// .env is other programs' business.
+bool is_ours(std::string_view name) {
+  return name.starts_with("ASSAY_") || name.starts_with("CUTLASS_") ||
+         std::ranges::any_of(environment_variables(),
+                             [&](const auto& variable) { return variable.name == name; });
+}
+
+std::string_view name_at_start(std::string_view entry) {
+  const auto is_letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  const auto end = std::find_if_not(entry.begin(), entry.end(), is_letter);
+  return entry.substr(0, static_cast<std::size_t>(end - entry.begin()));
+}
+
+// Without its quotes, behind which only a comment may stand; none where they are not closed.
+std::optional<std::string_view> value_of(std::string_view text) {
+  if (text.empty() || (text.front() != '"' && text.front() != '\'')) return text;
+  const auto end = text.find(text.front(), 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = trim(text.substr(end + 1));
+  if (!rest.empty() && rest.front() != '#') return std::nullopt;
+  return text.substr(1, end - 1);
+}
+
+// Where a value of others that begins on line `at` ends: one in quotes may take several lines. A
+// quote that is never closed is no such value.
+std::size_t last_line_of(const std::vector<std::string_view>& lines, std::size_t at,
+                         std::string_view value) {
+  if (value.empty() || (value.front() != '"' && value.front() != '\'') ||
+      value.find(value.front(), 1) != std::string_view::npos)
+    return at;
+  for (std::size_t i = at + 1; i < lines.size(); ++i)
+    if (lines[i].find(value.front()) != std::string_view::npos) return i;
+  return at;
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> parse_dot_env(std::string_view text) {
+  std::map<std::string, std::string> values;
+  const std::vector<std::string_view> lines = split(text, '\n');
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string_view entry = trim(lines[i]);
+    if (entry.starts_with("export ")) entry = trim(entry.substr(7));
+    const std::string_view name = name_at_start(entry);
+    const std::string_view rest = trim(entry.substr(name.size()));
+    const bool assigns = rest.starts_with('=');
+    const std::string_view given = assigns ? trim(rest.substr(1)) : std::string_view();
+    if (!is_ours(name)) {
+      i = last_line_of(lines, i, given);
+      continue;
+    }
+    const auto value = value_of(given);
+    if (!assigns || !value)
+      return fail(ErrorCode::invalid_input, ".env:{}: {}: expected {}=value{}", i + 1, name, name,
+                  value ? "" : ", and a quote that is opened to be closed");
+    values[std::string(name)] = *value;
+  }
+  return values;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,45 @@
+#include "cli/dot_env.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+std::map<std::string, std::string> parsed(const std::string& text) {
+  const auto values = parse_dot_env(text);
+  EXPECT_TRUE(values.has_value()) << values.error().message;
+  return values ? *values : std::map<std::string, std::string>();
+}
+
+TEST(DotEnvTest, ValuesOfOursWithAndWithoutQuotes) {
+  EXPECT_THAT(parsed("ASSAY_DEVICE=cpu\nexport ASSAY_CACHE_DIR = \"/a b\" # ours\nCXX='clang++'"),
+              ElementsAre(Pair("ASSAY_CACHE_DIR", "/a b"), Pair("ASSAY_DEVICE", "cpu"),
+                          Pair("CXX", "clang++")));
+}
+
+TEST(DotEnvTest, LinesOfOthersAreTheirBusiness) {
+  EXPECT_THAT(parsed("export FOO\n: ${BAR}\n=\nsource x.sh\n[section]\n"), IsEmpty());
+  EXPECT_THAT(parsed("KEY=\"-----BEGIN\nASSAY_DEVICE=inside\nEND\"\nASSAY_DEVICE=gpu\n"),
+              ElementsAre(Pair("ASSAY_DEVICE", "gpu")));
+  // Never closed: it is no value of many lines.
+  EXPECT_THAT(parsed("NAME='tis\nASSAY_DEVICE=gpu\n"), ElementsAre(Pair("ASSAY_DEVICE", "gpu")));
+}
+
+TEST(DotEnvTest, ALineOfOursThatCannotBeReadIsNamed) {
+  const auto error = [](const std::string& text) {
+    const auto values = parse_dot_env(text);
+    return values ? std::string() : values.error().message;
+  };
+  EXPECT_THAT(error("X\nASSAY_DEVICE gpu\n"), HasSubstr(".env:2: ASSAY_DEVICE: expected"));
+  EXPECT_THAT(error("export ASSAY_DEVICE"), HasSubstr(".env:1: ASSAY_DEVICE: expected"));
+  EXPECT_THAT(error("\n\nCUTLASS_DIR=\"/x\n"), HasSubstr(".env:3: CUTLASS_DIR: expected"));
+}
+
+}  // namespace
+}  // namespace assay::cli
