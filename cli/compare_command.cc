@@ -106,7 +106,8 @@ class CompareCommand : public Command {
 
   // An earlier comparison is replaced; nothing else is.
   static Status check_output(const std::string& path) {
-    if (!std::filesystem::exists(path)) return {};
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) return {};
     const auto text = read_file(path);
     if (text && text->find(kComparisonSchema) != std::string::npos) return {};
     return fail(ErrorCode::invalid_input,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
+#include "assay/base/text.h"
 #include "cli/command_line.h"
 #include "cli/completion.h"
 #include "cli/exit_code.h"
@@ -42,7 +43,7 @@ class CompletionCommand : public Command {
     }
     context.console.result(context.console.json() ? dump_pretty(said)
                            : output_.empty()      ? script
-                                                  : fmt::format("wrote {}\n", output_));
+                                             : fmt::format("wrote {}\n", sanitize(output_, 1000)));
     return kDone;
   }
 

@@ -9,11 +9,25 @@
 #include <fmt/format.h>
 
 #include "assay/base/fd.h"
+#include "assay/base/text.h"
 
 namespace assay::cli {
 namespace {
 
 constexpr int kDefaultWidth = 80, kDefaultHeight = 24;
+
+// What names and files of users bring along does nothing to a terminal. Lines that a sentence goes
+// on with are ours if they are indented; any other would be taken for a message of its own.
+std::string harmless(std::string_view text) {
+  const std::string safe = sanitize(text, text.size() * 8 + 16, Newlines::keep);
+  std::string out;
+  for (std::size_t i = 0; i < safe.size(); ++i)
+    if (safe[i] != '\n' || std::string_view(safe).substr(i + 1).starts_with("  "))
+      out += safe[i];
+    else if (i + 1 < safe.size())
+      out += "\\n";
+  return out;
+}
 
 void put(int fd, std::string_view text) { static_cast<void>(write_all(fd, text)); }
 
@@ -46,6 +60,7 @@ void Console::configure(bool json, bool quiet, Colour colour, int verbosity) {
   live_ = ::isatty(STDERR_FILENO) == 1 && !dumb && !quiet;
 }
 
+bool Console::terminal_out() const { return ::isatty(STDOUT_FILENO) == 1; }
 int Console::width_out() const { return width_of(STDOUT_FILENO); }
 int Console::width_error() const { return width_of(STDERR_FILENO); }
 
@@ -67,14 +82,14 @@ void Console::note(std::string_view line) {
   if (quiet_) return;
   const std::lock_guard lock(mutex_);
   clear_block();
-  put(STDERR_FILENO, fmt::format("{}\n", line));
+  put(STDERR_FILENO, fmt::format("{}\n", harmless(line)));
 }
 
 void Console::error(std::string_view sentence) {
   const std::lock_guard lock(mutex_);
   clear_block();
   put(STDERR_FILENO, fmt::format("{}assay:{} {}\n", colour_error_ ? "\033[31m" : "",
-                                 colour_error_ ? "\033[0m" : "", sentence));
+                                 colour_error_ ? "\033[0m" : "", harmless(sentence)));
 }
 
 void Console::redraw(std::string_view block) {

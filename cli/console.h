@@ -20,6 +20,7 @@ class Console {
   int verbosity() const { return verbosity_; }
   bool colour_out() const { return colour_out_; }
   bool colour_error() const { return colour_error_; }
+  bool terminal_out() const;           // stdout is a terminal: what is wider than it may be cut.
   bool live() const { return live_; }  // stderr is a terminal that a view may redraw.
 
   // Columns of stdout and of stderr, 80 where there is no terminal; rows of stderr, 24 likewise.
@@ -31,6 +32,8 @@ class Console {
   void result(std::string_view text);  // stdout. A reader that went away is not an error.
   // Why stdout did not take a result; empty where it did.
   const std::string& lost_result() const { return lost_result_; }
+  // The other three make harmless what a terminal would act upon; a line of a sentence after its
+  // first begins with two spaces.
   void progress(std::string_view line);   // stderr, unless quiet.
   void note(std::string_view line);       // stderr, unless quiet.
   void error(std::string_view sentence);  // stderr: "assay: ...".

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/record/profiler_csv.h"
 #include "cli/exit_code.h"
@@ -68,8 +69,8 @@ class ExportFormat : public ExportMode {
                                           {"failed", failed}}));
       return kDone;
     }
-    std::string said = fmt::format("wrote {}: {} result{} of {}\n", request.output, count,
-                                   count == 1 ? "" : "s", names(list));
+    std::string said = fmt::format("wrote {}: {} result{} of {}\n", sanitize(request.output, 1000),
+                                   count, count == 1 ? "" : "s", names(list));
     if (csv && failed > 0)
       said += fmt::format("{} without a result {} no row\n", failed, failed == 1 ? "has" : "have");
     context.console.result(said);
@@ -89,9 +90,9 @@ class ExportFormat : public ExportMode {
     for (const ProviderResults& one : list) known.push_back(one.provider);
     std::erase_if(list, [&](const ProviderResults& one) { return one.provider != provider_; });
     if (!list.empty()) return {};
-    return fail(ErrorCode::invalid_input, "--provider: {} has no results of '{}'{}; it has {}",
-                sanitize(source, 300), sanitize(provider_, 80), did_you_mean(provider_, known),
-                join(known, ", "));
+    return fail(ErrorCode::invalid_input, "--provider: {} has no results of '{}'{}",
+                sanitize(source, 300), sanitize(provider_, 80),
+                did_you_mean(provider_, known, "it has " + join(known, ", ")));
   }
 
   std::string format_, provider_;

@@ -60,9 +60,10 @@ class ImportCommand : public Command {
                   "compare` and `assay export` read them",
                   sanitize(file_, 300));
     if (!provider_.empty() && !matches_name_rule(provider_))
-      return fail(ErrorCode::invalid_input,
-                  "--provider: '{}' cannot be a name; use letters, digits, '_', '.' and '-'",
-                  sanitize(provider_, 80));
+      return fail(
+          ErrorCode::invalid_input,
+          "--provider: '{}' cannot be a name; use letters, digits, '_', '.' and '-', at most 200",
+          sanitize(provider_, 80));
     ASSAY_TRY(const auto names, named_sizes(suite_));
     ASSAY_TRY(const std::string text, read_file(file_));
     ASSAY_TRY(const ProfilerReport report, read_profiler_csv(text, file_));
@@ -88,10 +89,11 @@ class ImportCommand : public Command {
     std::vector<std::string> counts;
     for (const auto& [word, count] : rows)
       counts.push_back(fmt::format("{} {}", report::thousands(count), word));
-    std::string said = fmt::format(
-        "wrote {}: {} problem{} of {}, from {} row{}{}\n", output, results.results.size(),
-        results.results.size() == 1 ? "" : "s", results.provider, report.rows.size(),
-        report.rows.size() == 1 ? "" : "s", counts.empty() ? "" : ": " + join(counts, ", "));
+    std::string said =
+        fmt::format("wrote {}: {} problem{} of {}, from {} row{}{}\n", sanitize(output, 1000),
+                    results.results.size(), results.results.size() == 1 ? "" : "s",
+                    results.provider, report.rows.size(), report.rows.size() == 1 ? "" : "s",
+                    counts.empty() ? "" : ": " + join(counts, ", "));
     if (!results.failed.empty())
       said += fmt::format("without a usable row: {}\n", join(results.failed, ", "));
     context.console.result(said);

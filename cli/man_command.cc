@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "cli/command_line.h"
@@ -38,8 +39,8 @@ class ManCommand : public Command {
       if (found == program.commands.end()) {
         std::vector<std::string> known;
         for (const CommandEntry& command : program.commands) known.push_back(command.name);
-        return fail(ErrorCode::invalid_input, "there is no command '{}'{}; there are: {}",
-                    sanitize(command_, 80), did_you_mean(command_, known), join(known, ", "));
+        return fail(ErrorCode::invalid_input, "there is no command '{}'{}", sanitize(command_, 80),
+                    did_you_mean(command_, known, "there are: " + join(known, ", ")));
       }
       page = command_page(program, *found);
     }
@@ -63,7 +64,8 @@ class ManCommand : public Command {
     for (const CommandEntry& command : program.commands)
       ASSAY_TRY(write(program.name + '-' + command.name, command_page(program, command)));
     console.result(console.json() ? dump_pretty({{"schema", "assay.man/1"}, {"files", files}})
-                                  : fmt::format("wrote {} pages to {}\n", files.size(), folder_));
+                                  : fmt::format("wrote {} pages to {}\n", files.size(),
+                                                sanitize(folder_, 1000)));
     return kDone;
   }
 

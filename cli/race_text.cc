@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kLabel = 10;
 constexpr size_t kEvidenceLines = 20;
+constexpr size_t kLineBytes = 16384;
 
 std::string quoted_lines(std::string_view text) {
   std::string out;
@@ -26,7 +27,8 @@ std::string quoted_lines(std::string_view text) {
 }  // namespace
 
 std::string line_text(const RaceLine& line, const report::TextStyle& style) {
-  return report::wrap(report::pad(line.label, kLabel - 1) + ' ' + line.text, style.width, kLabel);
+  return report::wrap(report::pad(line.label, kLabel - 1) + ' ' + sanitize(line.text, kLineBytes),
+                      style.width, kLabel);
 }
 
 std::string refused_text(const std::map<std::string, std::vector<std::string>>& refused,

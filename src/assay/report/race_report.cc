@@ -193,7 +193,8 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
                     options.style);
   }
   if (!options.record_path.empty()) {
-    out += labelled("record", options.record_path + "   (anyone can `assay replay` it)",
+    out += labelled("record",
+                    sanitize(options.record_path, 1000) + "   (anyone can `assay replay` it)",
                     options.style);
   }
   return out;

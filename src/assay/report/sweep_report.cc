@@ -238,9 +238,9 @@ std::vector<std::string> why_lines(const ProblemRecord& problem) {
 
 std::string record_line(const SweepReportOptions& options) {
   if (options.record_path.empty()) return {};
-  std::string text = "record " + options.record_path;
+  std::string text = "record " + sanitize(options.record_path, 1000);
   if (options.next.empty()) return text + '\n';
-  const std::string next = "next: " + options.next;
+  const std::string next = "next: " + sanitize(options.next, 1000);
   const std::string together = text + "     " + next;
   return (display_width(together) <= options.style.width ? together : text + '\n' + next) + '\n';
 }
