@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -151,8 +152,25 @@ class HistoryCommand : public Command {
     ASSAY_TRY(const auto results, store.history(query));
     if (console.json()) return show_json(console, "results", results);
     console.result(history_text(results, style(console)));
+    if (results.empty()) ASSAY_TRY(note_near_kernel(console, store));
     note_limit(console, results.size());
     return kDone;
+  }
+
+  // A kernel that the store has and that may be meant.
+  Status note_near_kernel(Console& console, store::Store& store) const {
+    if (query_.kernel.empty()) return {};
+    ASSAY_TRY(const auto all, store.history({}));
+    std::set<std::string> names;
+    for (const store::ResultEntry& result : all) {
+      names.insert(result.kernel);
+      names.insert(result.provider + "/" + result.kernel);
+    }
+    if (names.contains(query_.kernel)) return {};
+    const std::vector<std::string> known(names.begin(), names.end());
+    console.note(fmt::format("the store has no kernel '{}'{}", sanitize(query_.kernel, 200),
+                             did_you_mean(query_.kernel, known)));
+    return {};
   }
 
   template <class Entries>

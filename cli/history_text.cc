@@ -49,7 +49,7 @@ std::string runs_text(const std::vector<store::RunEntry>& runs, const report::Te
   report::Table table;
   table.columns = {{.title = "began (UTC)"},
                    {.title = "kind"},
-                   {.title = "run", .shrinks_to = 16},
+                   {.title = "run"},  // Never cut: --get takes it whole.
                    {.title = "suite", .shrinks_to = 8},
                    {.title = "shapes", .align = report::Align::right},
                    {.title = "kernels", .align = report::Align::right},
@@ -78,7 +78,7 @@ std::string history_text(const std::vector<store::ResultEntry>& results,
                                              {.title = "us", .align = report::Align::right},
                                              {.title = "vs best stock"},
                                              {.title = "verdict"},
-                                             {.title = "run", .shrinks_to = 8}});
+                                             {.title = "run"}});
   for (const store::ResultEntry& result : results) {
     report::Table::Row row;
     row.cells.push_back({minute_of(result.created)});

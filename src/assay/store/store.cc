@@ -1,6 +1,7 @@
 #include "assay/store/store.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -18,7 +19,16 @@ bool is_time(std::string_view text) {
     const bool digit = text[i] >= '0' && text[i] <= '9';
     if (kShape[i] == '0' ? !digit : text[i] != kShape[i]) return false;
   }
-  return true;
+  const auto number = [&](std::size_t at, std::size_t digits) {
+    int value = 0;
+    for (const char c : text.substr(at, digits)) value = 10 * value + (c - '0');
+    return value;
+  };
+  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+  return day.ok() &&
+         (text.size() == 10 || (number(11, 2) < 24 && number(14, 2) < 60 && number(17, 2) < 60));
 }
 
 Status check(const Query& query) {

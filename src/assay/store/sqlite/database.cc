@@ -68,8 +68,9 @@ std::int64_t Statement::integer() { return sqlite3_column_int64(statement_.get()
 
 double Statement::real() { return sqlite3_column_double(statement_.get(), read_++); }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool create,
-                                                 int patience_ms) {
+namespace {
+
+Status check_place(const std::string& path, bool create) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   // SQLite would wait for ever on a FIFO, and make a file of what is none.
@@ -78,10 +79,60 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool c
   if (!create && !std::filesystem::exists(status))
     return fail(ErrorCode::missing, "there is no store '{}'; a run with --store makes it",
                 sanitize(path, 300));
+  return {};
+}
+
+// A path as SQLite's URIs have it.
+std::string uri_of(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path)
+    if (c == '%' || c == '?' || c == '#')
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    else
+      uri += c;
+  return uri + "?immutable=1";
+}
+
+bool holds_bytes(const std::string& path) {
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(path, failed);
+  return !failed && bytes > 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool create,
+                                                 int patience_ms) {
+  ASSAY_TRY(check_place(path, create));
+  return open_with(path, path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0),
+                   patience_ms);
+}
+
+Result<std::unique_ptr<Database>> Database::open_to_read(const std::string& path, int patience_ms) {
+  ASSAY_TRY(check_place(path, false));
+  if (!holds_bytes(path))
+    return fail(ErrorCode::invalid_input,
+                "'{}' is empty, no store of assay; a run with --store makes one of it",
+                sanitize(path, 300));
+  // SQLite reads beside a writer by a file that it makes beside the store, and takes away again if
+  // it may write. It falls back to reading alone by itself.
+  ASSAY_TRY(auto database, open_with(path, path, SQLITE_OPEN_READWRITE, patience_ms));
+  ASSAY_TRY(database->execute("PRAGMA query_only = ON"));
+  const auto read = database->integer("SELECT count(*) FROM sqlite_master");
+  const auto code = sqlite3_errcode(database->handle_) & 0xff;
+  const bool cannot_make = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+  // Where that file cannot be made nobody here can write the store either, and if no writer left
+  // anything in its log, the store alone is all of it.
+  if (read || !cannot_make || holds_bytes(path + "-wal")) return database;
+  return open_with(path, uri_of(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, patience_ms);
+}
+
+Result<std::unique_ptr<Database>> Database::open_with(const std::string& path,
+                                                      const std::string& place, int flags,
+                                                      int patience_ms) {
   sqlite3* handle = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0) |
-                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(place.c_str(), &handle,
+                                   flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   std::unique_ptr<Database> database(new Database(path, handle, patience_ms));
   if (code != SQLITE_OK) return fail(database->error(code));
   sqlite3_busy_timeout(handle, patience_ms);
@@ -114,7 +165,11 @@ Error Database::error(int code) const {
   const std::string place = sanitize(path_, 300);
   const std::string said =
       sanitize(handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_));
-  switch (code & 0xff) {
+  // Tables and columns are ours to name: what a store of our version lacks, it has lost.
+  const bool lost =
+      (code & 0xff) == SQLITE_ERROR &&
+      (said.starts_with("no such ") || said.find(" has no column named ") != std::string::npos);
+  switch (lost ? SQLITE_CORRUPT : code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::busy,
@@ -132,6 +187,8 @@ Error Database::error(int code) const {
                       "`sqlite3 FILE .recover` may save what it holds",
                       place, said)};
     case SQLITE_CANTOPEN:
+      return {ErrorCode::invalid_input,
+              fmt::format("the store '{}' cannot be opened: {}", place, said)};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:

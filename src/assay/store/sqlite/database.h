@@ -56,6 +56,10 @@ class Database {
   // create: a file that is not there is made; else it is ErrorCode::missing.
   static Result<std::unique_ptr<Database>> open(const std::string& path, bool create,
                                                 int patience_ms = kPatienceMs);
+  // What is there is read and not changed, on a file system that takes no writing as well. A file
+  // that is not there is ErrorCode::missing, one that is empty invalid_input.
+  static Result<std::unique_ptr<Database>> open_to_read(const std::string& path,
+                                                        int patience_ms = kPatienceMs);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -70,6 +74,10 @@ class Database {
   int patience_ms() const { return patience_ms_; }
 
  private:
+  static Result<std::unique_ptr<Database>> open_with(const std::string& path,
+                                                     const std::string& place, int flags,
+                                                     int patience_ms);
+
   Database(std::string path, sqlite3* handle, int patience_ms)
       : path_(std::move(path)), handle_(handle), patience_ms_(patience_ms) {}
 

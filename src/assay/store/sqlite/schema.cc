@@ -87,6 +87,16 @@ Status use_write_ahead_log(Database& database) {
 
 int newest_schema() { return static_cast<int>(kSteps.size()); }
 
+Status check_schema(Database& database) {
+  ASSAY_TRY(check_owner(database));
+  ASSAY_TRY(const std::int64_t version, database.integer("PRAGMA user_version"));
+  if (version > 0) return {};
+  return fail(ErrorCode::invalid_input,
+              "'{}' is a database without tables, no store of assay; a run with --store makes one "
+              "of it",
+              sanitize(database.path(), 300));
+}
+
 Status prepare_schema(Database& database) {
   ASSAY_TRY(check_owner(database));
   ASSAY_TRY(use_write_ahead_log(database));

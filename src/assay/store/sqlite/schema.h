@@ -17,4 +17,8 @@ int newest_schema();
 // them. Refused, with the file left as it is: files of other programs, versions of the future.
 Status prepare_schema(Database& database);
 
+// The same refusals, for a file that is read: nothing is brought anywhere. Every version that was
+// released can be read as it is.
+Status check_schema(Database& database);
+
 }  // namespace assay::store::sqlite

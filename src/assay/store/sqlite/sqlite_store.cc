@@ -203,8 +203,9 @@ class SqliteBackend : public Backend {
   std::string_view name() const override { return "sqlite"; }
   bool takes_paths() const override { return true; }
   Result<std::unique_ptr<Store>> open(const std::string& place, Access access) const override {
-    ASSAY_TRY(auto database, Database::open(place, access == Access::write));
-    ASSAY_TRY(prepare_schema(*database));
+    const bool reads = access == Access::read;
+    ASSAY_TRY(auto database, reads ? Database::open_to_read(place) : Database::open(place, true));
+    ASSAY_TRY(reads ? check_schema(*database) : prepare_schema(*database));
     return std::unique_ptr<Store>(std::make_unique<SqliteStore>(std::move(database)));
   }
 };

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -123,6 +124,48 @@ TEST_F(SqliteStoreTest, AnOlderStoreIsBroughtForwardAndLosesNothing) {
   EXPECT_EQ((*database)->integer("PRAGMA user_version"), newest_schema());
   EXPECT_EQ((*database)->integer("SELECT count(*) FROM sqlite_master WHERE name = 'results_key'"),
             1);
+}
+
+TEST_F(SqliteStoreTest, ReadingMakesNoStoreOfWhatIsNone) {
+  for (const bool empty : {true, false}) {
+    ASSERT_TRUE(write_file_atomic(path_, "").has_value());
+    // A database, with nothing in it.
+    if (!empty) execute("VACUUM");
+    const std::string before = bytes();
+    const auto store = open_store(path_, Access::read);
+    ASSERT_FALSE(store.has_value());
+    EXPECT_EQ(store.error().code, ErrorCode::invalid_input);
+    EXPECT_THAT(store.error().message, HasSubstr("no store of assay"));
+    EXPECT_EQ(bytes(), before);
+  }
+}
+
+TEST_F(SqliteStoreTest, ReadingAnOlderStoreLeavesItAsItIs) {
+  put_one();
+  execute("DROP INDEX results_key; PRAGMA user_version = 1");
+  const std::string before = bytes();
+  {
+    const auto store = open_store(path_, Access::read);
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    EXPECT_EQ((*store)->runs()->size(), 1u);
+  }
+  EXPECT_EQ(bytes(), before);
+  for (const char* left : {"-wal", "-shm"})
+    EXPECT_FALSE(std::filesystem::exists(path_ + left)) << left;
+}
+
+TEST_F(SqliteStoreTest, AStoreThatLostATableOrAColumnIsDamaged) {
+  for (const char* loss : {"DROP TABLE results", "ALTER TABLE runs DROP COLUMN suite"}) {
+    put_one();
+    execute(loss);
+    const auto store = open_store(path_, Access::read);
+    ASSERT_TRUE(store.has_value()) << store.error().message;
+    const auto results = (*store)->history({.suite = "decode"});
+    ASSERT_FALSE(results.has_value());
+    EXPECT_EQ(results.error().code, ErrorCode::invalid_input);
+    EXPECT_THAT(results.error().message, HasSubstr("is damaged (no such "));
+    std::filesystem::remove(path_);
+  }
 }
 
 TEST_F(SqliteStoreTest, WhoWaitsTooLongForAnotherIsTold) {
