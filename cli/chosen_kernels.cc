@@ -1,9 +1,11 @@
 #include "cli/chosen_kernels.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "cli/exit_code.h"
 
@@ -93,8 +95,14 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
                 "--filter \"family == '{}'\" --why` says why",
                 sanitize(word, 200), kernels_text(members.size()), problem.name(),
                 sanitize(family_part(word), 200));
-  return fail(ErrorCode::not_found, "no kernel is called '{}'{}; `assay kernels` lists them",
-              sanitize(word, 200), did_you_mean(word, known));
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(word.substr(0, word.find("::")), ignored))
+    return fail(ErrorCode::not_found,
+                "no kernel is called '{0}', which is a file: `assay race {0}` races what is in it, "
+                "and --kernels {0} lets its kernels be named",
+                sanitize(word, 200));
+  return fail(ErrorCode::not_found, "no kernel is called '{}'{}", sanitize(word, 200),
+              did_you_mean(word, known, "`assay kernels` lists them"));
 }
 
 void narrow(sweep::Request& request, std::span<const KernelMetadata> kernels) {

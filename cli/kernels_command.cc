@@ -16,6 +16,7 @@ namespace assay::cli {
 namespace {
 
 constexpr size_t kShownId = 12;  // Enough to find a kernel again by `assay run`.
+constexpr int kNoWidth = 1 << 20;
 
 class KernelsCommand : public Command {
  public:
@@ -113,12 +114,14 @@ class KernelsCommand : public Command {
         fmt::format("{}{} kernel{}, {} refused\n", problem == nullptr ? "" : problem->name() + ": ",
                     report::thousands(static_cast<std::int64_t>(found.rows.size())),
                     found.rows.size() == 1 ? "" : "s", report::thousands(found.refusals.total()));
-    if (!found.rows.empty()) text += report::text_table(kernel_table(found), style);
+    // Who reads a pipe or a file has room for whole lines.
+    const report::TextStyle table{console.terminal_out() ? style.width : kNoWidth, style.colour};
+    if (!found.rows.empty()) text += report::text_table(kernel_table(found), table);
     for (const auto& [provider, reason] : found.missing)
       text += report::wrap(fmt::format("{} is missing: {}", provider, sanitize(reason, 400)),
                            style.width, 2);
     if (why_ && !found.refusals.empty())
-      text += '\n' + report::text_table(refusal_table(found), style);
+      text += '\n' + report::text_table(refusal_table(found), table);
     return text + '\n';
   }
 
@@ -152,7 +155,7 @@ class KernelsCommand : public Command {
     for (const auto& [reason, refusal] : found.refusals)
       table.rows.push_back({{{std::string(to_string(reason))},
                              {report::thousands(refusal.count)},
-                             {sanitize(refusal.example, 240)}},
+                             {sanitize(refusal.example, 2000)}},
                             {}});
     return table;
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 
@@ -41,6 +42,9 @@ Result<std::string> find_plugin(const std::string& file_or_name,
                 "--plugin: '{}' is no shared object by its name; other kernels come by --kernels",
                 sanitize(name, 200));
   }
+  std::error_code failed;
+  if (fs::exists(name, failed))
+    return fail(ErrorCode::invalid_input, "--plugin: '{}' is no regular file", sanitize(name, 200));
   if (name.find('/') != std::string::npos)
     return fail(ErrorCode::invalid_input, "--plugin: there is no file '{}'", sanitize(name, 200));
   for (const std::string& folder : folders)
@@ -53,9 +57,10 @@ Result<std::string> find_plugin(const std::string& file_or_name,
                 "ASSAY_PLUGIN_PATH name some",
                 sanitize(name, 200));
   const std::vector<std::string> known = plugins_in(folders);
-  return fail(ErrorCode::invalid_input, "--plugin: there is no '{}' in {}{}; there are: {}",
-              sanitize(name, 200), join(std::vector(folders.begin(), folders.end()), ", "),
-              did_you_mean(name, known), known.empty() ? "none" : join(known, ", "));
+  return fail(
+      ErrorCode::invalid_input, "--plugin: there is no '{}' in {}{}", sanitize(name, 200),
+      join(std::vector(folders.begin(), folders.end()), ", "),
+      did_you_mean(name, known, "there are: " + (known.empty() ? "none" : join(known, ", "))));
 }
 
 }  // namespace assay::cli

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <sys/signalfd.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
@@ -31,6 +34,17 @@ int make_cancel_fd() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+// Paths of users, and the folders that runs are put in, begin there.
+Status check_working_folder() {
+  std::error_code failed;
+  static_cast<void>(std::filesystem::current_path(failed));
+  if (!failed) return {};
+  return fail(ErrorCode::invalid_input,
+              "the folder that this command runs in cannot be told ({}): it may be deleted; change "
+              "to one that is there",
+              failed.message());
 }
 
 int finish(const Status& status) { return status ? kDone : exit_code(status.error().code); }
@@ -58,6 +72,7 @@ class Program {
     ASSAY_TRY(apply_defaults(config, app_, sub));
     console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
     const std::string& named = globals_.device.empty() ? settings.device : globals_.device;
+    ASSAY_TRY(check_working_folder());
     ASSAY_TRY(const std::string device, choose_device(named));
     Context context{console_,         settings, config.providers, words_,
                     make_cancel_fd(), device,   !named.empty()};
@@ -93,8 +108,8 @@ class Program {
       if (word == command->name()) return command.get();
       names.emplace_back(command->name());
     }
-    return fail(ErrorCode::invalid_input, "there is no command '{}'{}; there are: {}",
-                sanitize(word, 80), did_you_mean(word, names), join(names, ", "));
+    return fail(ErrorCode::invalid_input, "there is no command '{}'{}", sanitize(word, 80),
+                did_you_mean(word, names, "there are: " + join(names, ", ")));
   }
 
   Result<int> help_or_version() {

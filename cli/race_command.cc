@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/report/model_lines.h"
@@ -48,6 +49,14 @@ class RaceCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
+    for (const std::string& file : files_) {
+      std::error_code ignored;
+      if (!is_provider(file) || std::filesystem::exists(file, ignored)) continue;
+      return fail(ErrorCode::invalid_input,
+                  "race: '{}' is a provider, and there is no file of that name; several providers "
+                  "are given as --provider openblas,{}",
+                  file, file == "openblas" ? "native_cpu" : file);
+    }
     if (!context.device_named && target_.empty()) {
       ASSAY_TRY(context.device, device_for(files_));
     }
@@ -86,9 +95,9 @@ class RaceCommand : public Command {
       if (!std::filesystem::exists(file, ignored)) {
         std::vector<std::string> known;
         for (const auto& provider : built_in_providers()) known.push_back(provider->info().name);
-        return fail(ErrorCode::invalid_input,
-                    "--against: '{}' is neither a file nor a provider{}; providers are: {}",
-                    sanitize(against_, 200), did_you_mean(against_, known), join(known, ", "));
+        return fail(ErrorCode::invalid_input, "--against: '{}' is neither a file nor a provider{}",
+                    sanitize(against_, 200),
+                    did_you_mean(against_, known, "providers are: " + join(known, ", ")));
       }
       request.kernels.push_back(against_);
       return {};

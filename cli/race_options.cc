@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/expression.h"
 #include "assay/base/text.h"
 #include "cli/plugin_path.h"
@@ -60,9 +61,8 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
   for (const auto& provider : built_in) known.push_back(provider->info().name);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return fail(ErrorCode::invalid_input,
-                  "--provider: there is no provider '{}'{}; there are: {}", sanitize(name, 80),
-                  did_you_mean(name, known), join(known, ", "));
+      return fail(ErrorCode::invalid_input, "--provider: there is no provider '{}'{}",
+                  sanitize(name, 80), did_you_mean(name, known, "there are: " + join(known, ", ")));
   std::vector<sweep::ProviderRequest> requests;
   for (const auto& provider : built_in) {
     const ProviderInfo& info = provider->info();

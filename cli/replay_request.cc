@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/compare/recompute.h"
 #include "assay/device/cpu/cpu_device.h"
@@ -90,8 +91,8 @@ Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& recor
   for (const ProblemRecord& problem : record.problems) known.push_back(problem.name);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return fail(ErrorCode::invalid_input, "the record has no problem '{}'{}; it has: {}",
-                  sanitize(name, 200), did_you_mean(name, known), join(known, ", "));
+      return fail(ErrorCode::invalid_input, "the record has no problem '{}'{}", sanitize(name, 200),
+                  did_you_mean(name, known, "it has: " + join(known, ", ")));
   std::vector<const ProblemRecord*> chosen;
   for (const ProblemRecord& problem : record.problems)
     if (names.empty() || std::find(names.begin(), names.end(), problem.name) != names.end())

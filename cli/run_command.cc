@@ -48,8 +48,9 @@ class RunCommand : public Command {
     ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
     request.confirm = false;
     request.folder = folder_;
-    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
+    // A name that is none needs no machine to itself.
     ASSAY_TRY(const KernelMetadata metadata, find_kernel(request, kernel_));
+    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     narrow(request, {&metadata, 1});
     if (folder_.empty()) request.folder = next_run_folder("run-" + folder_part(metadata));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));

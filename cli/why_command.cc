@@ -97,7 +97,6 @@ class WhyCommand : public Command {
     request.exhaustive = true;
     request.count_events = true;
     request.folder = folder_;
-    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     std::vector<KernelMetadata> chosen;
     for (size_t i = 0; i < words_.size(); ++i) {
       ASSAY_TRY(KernelMetadata kernel, find_kernel(request, words_[i], families[i]));
@@ -106,6 +105,7 @@ class WhyCommand : public Command {
     if (chosen.size() == 2 && chosen[0].id() == chosen[1].id())
       return fail(ErrorCode::invalid_input, "'{}' and '{}' are the same kernel",
                   sanitize(words_[0], 200), sanitize(words_[1], 200));
+    ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     narrow(request, chosen);
     if (folder_.empty()) request.folder = next_run_folder("why-" + folder_part(chosen.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
