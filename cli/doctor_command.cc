@@ -115,7 +115,7 @@ class DoctorCommand : public Command {
     for (const MachineCheck& check : checks)
       out += report::wrap(
           fmt::format("{} {} {}{}", report::pad(check.what, 13), check.fine ? "ok  " : "BAD ",
-                      check.found, check.remedy.empty() ? "" : ": " + check.remedy),
+                      sanitize(check.found, 1000), check.remedy.empty() ? "" : ": " + check.remedy),
           style.width, 19);
     return out;
   }

@@ -48,12 +48,13 @@ Result<SavedTable> save_table(const sweep::Request& request, const FinishedRun& 
 }
 
 std::string saved_table_text(const SavedTable& saved) {
-  std::string text = saved.path.empty()
-                         ? std::string("table none: no shape has a winner that could stand in it\n")
-                         : fmt::format("table {}: {} shape{}, {} kernel{}, {}\n", saved.path,
-                                       saved.problems, saved.problems == 1 ? "" : "s",
-                                       saved.kernels, saved.kernels == 1 ? "" : "s",
-                                       format_bytes(static_cast<double>(saved.bytes)));
+  std::string text =
+      saved.path.empty()
+          ? std::string("table none: no shape has a winner that could stand in it\n")
+          : fmt::format("table {}: {} shape{}, {} kernel{}, {}\n", sanitize(saved.path, 1000),
+                        saved.problems, saved.problems == 1 ? "" : "s", saved.kernels,
+                        saved.kernels == 1 ? "" : "s",
+                        format_bytes(static_cast<double>(saved.bytes)));
   for (const std::string& sentence : saved.left_out)
     text += fmt::format("  not in it: {}\n", sanitize(sentence, 400));
   return text;
