@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/problem_row.h"
 #include "assay/report/words.h"
 
 namespace assay::cli {
@@ -38,15 +39,14 @@ class PlainProgress : public sweep::Observer {
 
  private:
   static std::string ending(const ProblemRecord& record) {
-    const KernelOutcome* winner = record.winner();
-    if (winner == nullptr)
+    const ProblemRow row = row_of(record);
+    if (row.winner == nullptr)
       return record.no_winner.empty() ? "timed" : "no winner: " + sanitize(record.no_winner, 200);
-    const Conclusion& conclusion = record.decisive()->conclusion;
-    std::string text = fmt::format("{} {} us", sanitize(winner->label(), 200),
-                                   report::microseconds(conclusion.median_us(winner->id)));
-    if (conclusion.headline)
-      text += fmt::format("  {} {}", report::ratio_interval(conclusion.headline->verdict, 2),
-                          stats::to_string(conclusion.headline->verdict.word));
+    std::string text =
+        fmt::format("{} {} us", sanitize(row.winner->label(), 200), report::microseconds(row.us));
+    if (row.verdict != nullptr)
+      text += fmt::format("  {} {}{}", report::ratio_interval(row.verdict->verdict, 2),
+                          stats::to_string(row.verdict->verdict.word), row.marks());
     return text;
   }
 

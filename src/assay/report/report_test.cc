@@ -36,14 +36,17 @@ int widest_line(const std::string& text) {
 
 TEST(SweepReportTest, TheTableInEightyColumns) {
   EXPECT_EQ(sweep_text(decode_record(), with_path()),
-            R"(shape     winner               us  ceiling  vs best stock      err  verdict
-m1_qkv    mine/skinny        9.09  68 % rd  1.10 [1.10 1.10]  0.31  faster
-m4_up     tie of 2: openb..  10.0  68 % rd  1.00 [1.00 1.00]  0.31  same (0.1 %)
-m64_down  openblas/gemm      10.0  68 % rd  0.95 [0.95 0.95]  0.31  slower^
+            R"(shape     winner              us  ceiling  vs best stock      err  verdict
+m1_qkv    mine/skinny       9.09  68 % rd  1.10 [1.10 1.10]  0.31  faster
+m4_up     tie of 2: open..  10.0  68 % rd  1.00 [1.00 1.00]  0.31  same~ (0.1 %)
+m64_down  openblas/gemm     10.0  68 % rd  0.95 [0.95 0.95]  0.31  slower^
 
 err: largest error as a share of the budget
 (%): the smallest difference that this run could have shown
-^ stock won: the verdict is of the best other kernel
+~ m4_up: ratio and verdict are of mine/skinny 10.0 us, which tied with the
+  winner, against openblas/gemm
+^ m64_down: ratio and verdict are of mine/skinny 10.5 us, which did not win,
+  against openblas/gemm
 tie m4_up: openblas/gemm 10.0 us, mine/skinny 10.0 us
 condition cold_weights, back_to_back, plain; preparation allowed, dependent
   launch forbidden; margin 1 %
@@ -137,6 +140,31 @@ TEST(SweepReportTest, StockAgainstItsDefaultIsMarked) {
   EXPECT_THAT(text, HasSubstr("+ the best stock kernel against its provider's default"));
 }
 
+// A row never sets one kernel's name and time beside the ratio of another in silence.
+TEST(SweepReportTest, AVerdictOfAnotherKernelThanTheWinnerIsMarkedAndNamed) {
+  ProblemRecord problem =
+      assay::testing::make_problem("m16", {{"mine", "first", KernelRole::ours, 9},
+                                           {"mine", "second", KernelRole::ours, 8},
+                                           {"openblas", "gemm", KernelRole::stock, 10}});
+  Confirmation& confirmation = problem.confirmations[0];
+  confirmation.leader = "id-mine-second";
+  confirmation.conclusion = conclude(problem, confirmation, {});
+  const RunRecord record = assay::testing::make_record({problem});
+  const std::string text = sweep_text(record);
+  EXPECT_THAT(text, HasSubstr("mine/second  8.01  68 % rd  1.11 [1.11 1.11]  0.31  faster^"));
+  EXPECT_THAT(text,
+              HasSubstr("\n^ m16: ratio and verdict are of mine/first 9.00 us, which did not"));
+  EXPECT_THAT(sweep_csv(record), HasSubstr(",mine/second,behind,mine/first,9.0"));
+}
+
+TEST(SweepReportTest, AnUnsureRowSaysWhy) {
+  RunRecord record = decode_record();
+  Confirmation& confirmation = record.problems[0].confirmations[0];
+  confirmation.processes.resize(3);
+  confirmation.conclusion = conclude(record.problems[0], confirmation, record.options);
+  EXPECT_THAT(sweep_text(record), HasSubstr("\nunsure m1_qkv: "));
+}
+
 TEST(SweepReportTest, WeightsGiveTheModelsTime) {
   RunRecord record = decode_record();
   EXPECT_THAT(sweep_text(record), Not(HasSubstr("model:")));
@@ -195,7 +223,7 @@ TEST(SweepReportTest, UntrustedTextCannotSteerTheTerminal) {
 TEST(SweepReportTest, Csv) {
   const std::string csv = sweep_csv(decode_record());
   EXPECT_THAT(csv, HasSubstr("m1_qkv,\"m1_qkv f32,f32,f32 tn b\",decode,1,"));
-  EXPECT_THAT(csv, HasSubstr(",openblas/gemm mine/skinny,mine/skinny,openblas/gemm,same,"));
+  EXPECT_THAT(csv, HasSubstr(",openblas/gemm mine/skinny,tied,mine/skinny,9.9977"));
   const std::vector<std::string_view> lines = split(csv, '\n');
   ASSERT_EQ(lines.size(), 5u);
 }

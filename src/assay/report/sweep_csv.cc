@@ -8,6 +8,7 @@
 
 #include "assay/base/text.h"
 #include "assay/record/csv.h"
+#include "assay/record/problem_row.h"
 #include "assay/report/sweep_report.h"
 
 namespace assay::report {
@@ -30,7 +31,9 @@ std::string sweep_csv(const RunRecord& record) {
                             "ceiling_share",
                             "max_error",
                             "tied",
+                            "verdict_of",
                             "candidate",
+                            "candidate_us",
                             "other",
                             "verdict",
                             "ratio",
@@ -46,9 +49,9 @@ std::string sweep_csv(const RunRecord& record) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
   };
   for (const ProblemRecord& problem : record.problems) {
-    const KernelOutcome* winner = problem.winner();
-    const PairVerdict* headline = problem.headline();
-    const double us = winner == nullptr ? 0 : problem.conclusion()->median_us(winner->id);
+    const ProblemRow row = row_of(problem);
+    const KernelOutcome* winner = row.winner;
+    const double us = row.us;
     std::vector<std::string> cells = {problem.name,
                                       problem.key,
                                       problem.role,
@@ -70,14 +73,16 @@ std::string sweep_csv(const RunRecord& record) {
       for (const std::string& id : conclusion->tied) tied.push_back(problem.label(id));
     }
     cells.push_back(join(tied, " "));
-    if (headline == nullptr) {
-      cells.insert(cells.end(), 7, "");
+    if (row.verdict == nullptr) {
+      cells.insert(cells.end(), 9, "");
     } else {
-      const stats::Verdict& verdict = headline->verdict;
-      cells.insert(cells.end(), {problem.label(headline->candidate), problem.label(headline->other),
-                                 std::string(stats::to_string(verdict.word)), number(verdict.ratio),
-                                 number(verdict.low), number(verdict.high),
-                                 number(verdict.smallest_detectable)});
+      const stats::Verdict& verdict = row.verdict->verdict;
+      cells.insert(cells.end(),
+                   {std::string(to_string(row.of)), problem.label(row.verdict->candidate),
+                    row.verdict_us > 0 ? number(row.verdict_us) : std::string(),
+                    problem.label(row.verdict->other), std::string(stats::to_string(verdict.word)),
+                    number(verdict.ratio), number(verdict.low), number(verdict.high),
+                    number(verdict.smallest_detectable)});
     }
     const Confirmation* confirmation = problem.decisive();
     const std::string baseline = confirmation == nullptr ? "" : confirmation->baseline;
@@ -86,9 +91,9 @@ std::string sweep_csv(const RunRecord& record) {
     cells.push_back(baseline.empty() ? "" : problem.label(baseline));
     cells.push_back(baseline_us > 0 ? number(baseline_us) : "");
     cells.push_back(problem.no_winner);
-    Table::Row row;
-    for (const std::string& cell : cells) row.cells.push_back({csv_text(cell)});
-    table.rows.push_back(std::move(row));
+    Table::Row line;
+    for (const std::string& cell : cells) line.cells.push_back({csv_text(cell)});
+    table.rows.push_back(std::move(line));
   }
   return csv_table(table);
 }

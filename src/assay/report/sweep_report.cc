@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/problem_row.h"
 #include "assay/report/model_lines.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
@@ -29,42 +30,16 @@ std::string winner_text(const ProblemRecord& problem) {
 
 namespace {
 
-double winner_us(const ProblemRecord& problem) {
-  const KernelOutcome* winner = problem.winner();
-  return winner == nullptr ? 0 : problem.conclusion()->median_us(winner->id);
-}
-
 std::string error_text(const ProblemRecord& problem) {
   const KernelOutcome* winner = problem.winner();
   return winner == nullptr || !winner->proof ? std::string("-")
                                              : fmt::format("{:.2f}", winner->proof->max_error);
 }
 
-// The headline speaks of stock against the default, because nothing but stock was confirmed.
-bool is_stock_headline(const ProblemRecord& problem) {
-  const PairVerdict* headline = problem.headline();
-  const KernelOutcome* candidate =
-      headline == nullptr ? nullptr : problem.find(headline->candidate);
-  return candidate != nullptr && candidate->role == KernelRole::stock;
-}
-
-// The headline speaks of the best kernel that is not stock, because a stock kernel won.
-bool is_runner_up_headline(const ProblemRecord& problem) {
-  const PairVerdict* headline = problem.headline();
-  const KernelOutcome* winner = problem.winner();
-  if (headline == nullptr || winner == nullptr || winner->role != KernelRole::stock) return false;
-  const std::vector<std::string>& tied = problem.conclusion()->tied;
-  return headline->candidate != winner->id && !is_stock_headline(problem) &&
-         std::find(tied.begin(), tied.end(), headline->candidate) == tied.end();
-}
-
-Cell verdict_cell(const ProblemRecord& problem) {
-  const PairVerdict* headline = problem.headline();
-  if (headline == nullptr) return {"-", Tone::plain};
-  std::string marks;
-  if (is_stock_headline(problem)) marks += '+';
-  if (is_runner_up_headline(problem)) marks += '^';
-  return {word_and_limit(headline->verdict, marks), tone_of(headline->verdict.word)};
+Cell verdict_cell(const ProblemRow& row) {
+  if (row.verdict == nullptr) return {"-", Tone::plain};
+  const stats::Verdict& verdict = row.verdict->verdict;
+  return {word_and_limit(verdict, row.marks()), tone_of(verdict.word)};
 }
 
 bool is_shown(const ProblemRecord& problem, const std::vector<std::string>& only) {
@@ -102,13 +77,14 @@ Table sweep_table(const Problems& problems, bool grouped, int decimals) {
     } else {
       row.cells.push_back({problem->name});
     }
-    const PairVerdict* headline = problem->headline();
+    const ProblemRow says = row_of(*problem);
     row.cells.push_back({winner_text(*problem)});
-    row.cells.push_back({microseconds(winner_us(*problem))});
+    row.cells.push_back({microseconds(says.us)});
     row.cells.push_back({problem->winner() == nullptr ? "-" : ceiling_share(*problem)});
-    row.cells.push_back({headline == nullptr ? "-" : ratio_interval(headline->verdict, decimals)});
+    row.cells.push_back(
+        {says.verdict == nullptr ? "-" : ratio_interval(says.verdict->verdict, decimals)});
     row.cells.push_back({error_text(*problem)});
-    row.cells.push_back(verdict_cell(*problem));
+    row.cells.push_back(verdict_cell(says));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -138,18 +114,33 @@ std::optional<std::string> yours_text(const ProblemRecord& problem) {
                      ratio_interval(best->verdict, 2), safe(problem.label(best->other)));
 }
 
+// Whose the ratio and the verdict of a row are, where they are not the winner's.
+std::string other_text(const ProblemRecord& problem, const ProblemRow& row) {
+  const PairVerdict& pair = *row.verdict;
+  return fmt::format("{} {}: ratio and verdict are of {} {} us, {}, against {}", row.marks(),
+                     problem.name, safe(problem.label(pair.candidate)),
+                     microseconds(row.verdict_us),
+                     row.of == VerdictOf::tied ? "which tied with the winner" : "which did not win",
+                     safe(problem.label(pair.other)));
+}
+
 }  // namespace
 
 std::vector<std::string> footnotes(const Problems& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
-  bool limits = false, stock = false, runner_up = false, over = false;
-  std::vector<std::string> ties, unclear, none, yours;
+  bool limits = false, stock = false, over = false;
+  std::vector<std::string> others, unsure, ties, unclear, none, yours;
   for (const ProblemRecord* problem : problems) {
-    const PairVerdict* headline = problem->headline();
-    limits = limits || (headline != nullptr &&
-                        word_and_limit(headline->verdict).find('(') != std::string::npos);
-    stock = stock || is_stock_headline(*problem);
-    runner_up = runner_up || is_runner_up_headline(*problem);
+    const ProblemRow row = row_of(*problem);
+    if (row.verdict != nullptr) {
+      const stats::Verdict& verdict = row.verdict->verdict;
+      limits = limits || word_and_limit(verdict).find('(') != std::string::npos;
+      stock = stock || row.is_stock;
+      if (row.of != VerdictOf::winner) others.push_back(other_text(*problem, row));
+      if (!verdict.reason.empty())
+        unsure.push_back(fmt::format("{} {}: {}", stats::to_string(verdict.word), problem->name,
+                                     safe(verdict.reason)));
+    }
     over = over || (problem->winner() != nullptr && shows_more_than_ceiling(*problem));
     if (problem->winner() == nullptr) {
       none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
@@ -179,8 +170,7 @@ std::vector<std::string> footnotes(const Problems& problems) {
         "ceiling above 100 %: the machine gave less when the ceiling was measured, or operands "
         "were "
         "partly in a cache");
-  if (runner_up) notes.push_back("^ stock won: the verdict is of the best other kernel");
-  for (const auto* group : {&ties, &unclear, &yours, &none}) {
+  for (const auto* group : {&others, &unsure, &ties, &unclear, &yours, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());
   }
   return notes;
@@ -215,10 +205,6 @@ namespace {
 
 std::vector<std::string> why_lines(const ProblemRecord& problem) {
   std::vector<std::string> lines;
-  const PairVerdict* headline = problem.headline();
-  if (headline != nullptr && !headline->verdict.reason.empty()) {
-    lines.push_back(fmt::format("{}: {}", problem.name, safe(headline->verdict.reason)));
-  }
   for (const auto& [reason, refusal] : refusals_of(problem)) {
     lines.push_back(fmt::format("{}: refused {}: {} ({})", problem.name, thousands(refusal.count),
                                 safe(reason), safe(refusal.example)));

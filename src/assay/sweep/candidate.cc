@@ -29,4 +29,10 @@ bool is_raced_about(const Request& request, const Candidate& candidate) {
          std::ranges::find(request.about, candidate.family) != request.about.end();
 }
 
+bool may_be_candidate(const Request& request, const Candidate& candidate) {
+  if (request.kind != "race" || request.kernels.empty())
+    return candidate.outcome.role != KernelRole::stock;
+  return is_raced_about(request, candidate);
+}
+
 }  // namespace assay::sweep

@@ -43,4 +43,8 @@ struct Field {
 // Whether a race is about this kernel: one of the user's, of the families asked about if any were.
 bool is_raced_about(const Request& request, const Candidate& candidate);
 
+// Whether the problem's verdict may be of this kernel: a sweep asks whether anything beats stock, a
+// race whether the user's kernel does.
+bool may_be_candidate(const Request& request, const Candidate& candidate);
+
 }  // namespace assay::sweep

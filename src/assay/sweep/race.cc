@@ -50,13 +50,6 @@ std::vector<size_t> asked_about(const Station& station, const Field& field,
   return asked;
 }
 
-// A sweep asks whether anything beats stock, a race whether the user's kernel does.
-bool may_be_candidate(const Request& request, const Candidate& candidate) {
-  if (request.kind != "race" || request.kernels.empty())
-    return candidate.outcome.role != KernelRole::stock;
-  return is_raced_about(request, candidate);
-}
-
 // The lap times of one race, by entrant.
 class Laps {
  public:

@@ -59,6 +59,13 @@ Status keep_race(Journal& journal, const std::string& problem, const Field& fiel
   return journal.add_race(problem, kernels, to_json(race));
 }
 
+void put_in_front(RaceResult& race, const std::string& id, bool may_be_candidate) {
+  std::erase(race.finalists, id);
+  race.finalists.insert(race.finalists.begin(), id);
+  race.leader = id;
+  if (may_be_candidate) race.candidate = id;
+}
+
 Result<std::optional<RaceResult>> take_over_race(const Journal& journal, const std::string& problem,
                                                  Field& field) {
   ASSAY_TRY(auto kept, journal.race(problem));

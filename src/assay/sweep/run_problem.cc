@@ -221,9 +221,11 @@ Status ProblemRun::conclude_confirmation() {
   // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
   const auto& ahead = record_.confirmations.back().conclusion.ahead;
   if (ahead.empty() || ++leaders_ > kFurtherLeaders) return {};
-  race_.leader = ahead.front();
-  std::erase(race_.finalists, race_.leader);
-  race_.finalists.insert(race_.finalists.begin(), race_.leader);
+  const auto leads = std::ranges::find_if(field_.candidates, [&](const Candidate& candidate) {
+    return candidate.outcome.id == ahead.front();
+  });
+  put_in_front(race_, ahead.front(),
+               leads != field_.candidates.end() && may_be_candidate(station_.request, *leads));
   next_ = Next::confirm;
   return {};
 }
