@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
 
 namespace assay {
@@ -17,17 +18,9 @@ constexpr double kAtCeiling = 0.75, kFarFromCeiling = 0.4;
 
 std::string per_cent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-// The kernel's own type where the machine has a ceiling for it, else that of f32.
-const Ceiling* arithmetic_ceiling(const RunRecord& record, const ProblemRecord& problem) {
-  std::string dtype;
-  if (const auto a = problem.problem.find("a"); a != problem.problem.end() && a->is_string())
-    dtype = a->get<std::string>();
-  const Ceiling* fallback = nullptr;
-  for (const Ceiling& ceiling : record.environment.ceilings) {
-    if (ceiling.name == "flops_" + dtype) return &ceiling;
-    if (ceiling.name == "flops_f32") fallback = &ceiling;
-  }
-  return fallback;
+std::string input_type(const ProblemRecord& problem) {
+  const auto a = problem.problem.find("a");
+  return a != problem.problem.end() && a->is_string() ? a->get<std::string>() : std::string();
 }
 
 void add_ceilings(Limits& limits, const RunRecord& record, const ProblemRecord& problem) {
@@ -38,7 +31,8 @@ void add_ceilings(Limits& limits, const RunRecord& record, const ProblemRecord& 
   };
   for (const Ceiling& ceiling : record.environment.ceilings)
     if (ceiling.name == "read") add(ceiling, problem.bytes);
-  if (const Ceiling* ceiling = arithmetic_ceiling(record, problem)) add(*ceiling, problem.flops);
+  if (const Ceiling* ceiling = arithmetic_ceiling(record.environment.ceilings, input_type(problem)))
+    add(*ceiling, problem.flops);
   std::stable_sort(limits.ceilings.begin(), limits.ceilings.end(),
                    [](const auto& one, const auto& other) { return one.share() > other.share(); });
 }

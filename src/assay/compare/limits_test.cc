@@ -49,6 +49,15 @@ TEST(LimitsTest, TheNearestCeilingIsNamedWithWhatItMeans) {
   EXPECT_THAT(limits_of(record_of(1e11, 4e12)).because[0], HasSubstr("faster than memory"));
 }
 
+TEST(LimitsTest, NarrowInputsHaveTheHigherOfTwoCeilings) {
+  RunRecord record = record_of(3e11, 1e12);
+  record.problems[0].problem["a"] = "bf16";
+  record.environment.ceilings.push_back({"flops_bf16", 5e11, "flop/s", 1, "", ""});
+  EXPECT_EQ(limits_of(record).ceilings[1].ceiling, "flops_f32");
+  record.environment.ceilings.back().value = 2e12;
+  EXPECT_EQ(limits_of(record).ceilings[1].ceiling, "flops_bf16");
+}
+
 TEST(LimitsTest, WithoutCeilingsItSaysSo) {
   RunRecord record = record_of(1, 1);
   record.environment.ceilings.clear();

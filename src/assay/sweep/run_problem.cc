@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/op/operation.h"
+#include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
 #include "assay/sweep/race_result.h"
 #include "assay/sweep/run_facts.h"
@@ -48,22 +49,17 @@ double ceiling_of(const std::vector<Ceiling>& ceilings, std::string_view name) {
   return 0;
 }
 
-std::string flops_ceiling(const Problem& problem) {
-  const Operand* a = problem.find_operand("a");
-  return a == nullptr ? std::string() : fmt::format("flops_{}", to_string(a->dtype));
-}
-
 // Seconds that the machine's ceilings allow at best, and which of them is the nearer.
 std::pair<double, std::string> roofline(const ProblemRecord& record, const Problem& problem,
                                         const std::vector<Ceiling>& ceilings, bool cold) {
   const double read = ceiling_of(ceilings, "read");
-  std::string name = flops_ceiling(problem);
-  double peak = ceiling_of(ceilings, name);
-  if (peak <= 0) peak = ceiling_of(ceilings, name = "flops_f32");
+  const Operand* a = problem.find_operand("a");
+  const Ceiling* peak =
+      arithmetic_ceiling(ceilings, a == nullptr ? std::string_view() : to_string(a->dtype));
   const double by_bytes = cold && read > 0 ? record.bytes / read : 0;
-  const double by_flops = peak > 0 ? record.flops / peak : 0;
+  const double by_flops = peak != nullptr ? record.flops / peak->value : 0;
   return by_bytes >= by_flops ? std::pair(by_bytes, std::string("read"))
-                              : std::pair(by_flops, name);
+                              : std::pair(by_flops, peak->name);
 }
 
 // A time below what physics allows is a violation, not a win.

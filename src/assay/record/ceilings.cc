@@ -1,0 +1,24 @@
+#include "assay/record/ceilings.h"
+
+#include <algorithm>
+#include <string>
+
+namespace assay {
+namespace {
+
+const Ceiling* named(std::span<const Ceiling> ceilings, const std::string& name) {
+  const auto found = std::ranges::find(ceilings, name, &Ceiling::name);
+  return found == ceilings.end() || !(found->value > 0) ? nullptr : &*found;
+}
+
+}  // namespace
+
+const Ceiling* arithmetic_ceiling(std::span<const Ceiling> ceilings, std::string_view dtype) {
+  const Ceiling* own = named(ceilings, "flops_" + std::string(dtype));
+  const Ceiling* widened = named(ceilings, "flops_f32");
+  if (own == nullptr || widened == nullptr) return own == nullptr ? widened : own;
+  const bool widens = dtype == "f16" || dtype == "bf16";
+  return widens && widened->value > own->value ? widened : own;
+}
+
+}  // namespace assay
