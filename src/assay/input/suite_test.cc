@@ -194,6 +194,14 @@ TEST(Suite, EveryFieldOfAShapeIsChecked) {
   }
 }
 
+TEST(Suite, ATypeThatCannotHoldTheSumsIsAMistakeOfTheFile) {
+  const auto suite =
+      parse_suite(with_shape("name: x, m: 4, n: 4, k: 4, dtype: f32, accumulate: s8"), "s.yaml");
+  ASSERT_FALSE(suite);
+  EXPECT_EQ(suite.error().code, ErrorCode::invalid_input);
+  EXPECT_THAT(suite.error().message, HasSubstr("accumulate: s8 does not hold every value of an"));
+}
+
 TEST(Suite, TypesKnownByNameOnlyAreUnsupported) {
   const auto suite = parse_suite(with_shape("name: x, m: 4, n: 4, k: 4, dtype: u8"), "s.yaml");
   ASSERT_FALSE(suite);

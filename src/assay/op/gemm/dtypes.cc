@@ -48,7 +48,7 @@ Status check_dtypes(DType a, DType b, DType out, DType accumulate) {
   }
   if (!info(a).floating) {
     if (accumulate != DType::s32) {
-      return fail(ErrorCode::unsupported, "accumulate: {} cannot hold sums of s8 products: use s32",
+      return fail(ErrorCode::invalid_input, "accumulate: {} cannot hold sums of s8 products: use s32",
                   to_string(accumulate));
     }
     if (out != DType::s32) {
@@ -64,7 +64,7 @@ Status check_dtypes(DType a, DType b, DType out, DType accumulate) {
   }
   for (DType input : {a, b}) {
     if (info(accumulate).floating && holds(accumulate, input)) continue;
-    return fail(ErrorCode::unsupported,
+    return fail(ErrorCode::invalid_input,
                 "accumulate: {} does not hold every value of an {} input: use {}",
                 to_string(accumulate), to_string(input), to_string(default_accumulate(a, b)));
   }
