@@ -58,6 +58,13 @@ std::string evidence_text(const ProblemRecord& problem, const report::TextStyle&
   return out;
 }
 
+std::string warning_text(const Environment& environment, const report::TextStyle& style) {
+  std::string out;
+  for (const std::string& warning : environment.warnings)
+    out += line_text({"warning", sanitize(warning, 400)}, style);
+  return out;
+}
+
 bool all_stood(const RunRecord& record, const std::vector<UserFile>& mine) {
   for (const ProblemRecord& problem : record.problems) {
     if (problem.winner() == nullptr) return false;

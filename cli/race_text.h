@@ -24,6 +24,9 @@ std::string refused_text(const std::map<std::string, std::vector<std::string>>& 
 // The compiler's lines, and the last words of what crashed, of the user's kernels.
 std::string evidence_text(const ProblemRecord& problem, const report::TextStyle& style);
 
+// What about this machine made the times less certain, as a sweep says it: load, steal time.
+std::string warning_text(const Environment& environment, const report::TextStyle& style);
+
 std::string line_text(const RaceLine& line, const report::TextStyle& style);
 
 // No kernel of these files may have fallen, and each problem needs a winner.

@@ -72,6 +72,7 @@ class RunCommand : public Command {
       for (const KernelOutcome& kernel : problem.kernels) out += text(problem, kernel, style);
       out += evidence_text(problem, style);
     }
+    out += warning_text(run.record.environment, style);
     return out + line_text({"record", run.files.record + "   (one kernel alone: no claim)"}, style);
   }
 
@@ -102,12 +103,13 @@ class RunCommand : public Command {
       return out + line_text({"ending", ending_sentence(kernel.ending)}, style);
     if (kernel.race && kernel.race->median_us > 0) {
       const double us = kernel.race->median_us;
-      out += line_text({"timed", fmt::format("{} us median of {} rounds ({} clean)   {}   {}",
-                                             report::microseconds(us), kernel.race->rounds,
-                                             kernel.race->clean_rounds,
-                                             format_si(problem.flops / us * 1e6, "FLOP/s"),
-                                             format_si(problem.bytes / us * 1e6, "B/s"))},
-                       style);
+      out += line_text(
+          {"timed",
+           fmt::format("{} us median of {} round{} ({} clean)   {}   {}", report::microseconds(us),
+                       kernel.race->rounds, kernel.race->rounds == 1 ? "" : "s",
+                       kernel.race->clean_rounds, format_si(problem.flops / us * 1e6, "FLOP/s"),
+                       format_si(problem.bytes / us * 1e6, "B/s"))},
+          style);
     }
     for (const Finding& finding : kernel.findings)
       out += line_text({"finding", fmt::format("{}: {}", sanitize(finding.code, 80),

@@ -173,7 +173,9 @@ class WhyCommand : public Command {
                           {"kernels", std::move(kernels)},
                           {"verdict", judged ? to_json(*judged) : Json(nullptr)}});
     }
+    text += warning_text(run.record.environment, style);
     console.result(console.json() ? dump_pretty({{"schema", "assay.why/1"},
+                                                 {"warnings", run.record.environment.warnings},
                                                  {"record", run.files.record},
                                                  {"problems", std::move(problems)},
                                                  {"exit_code", code}})

@@ -101,7 +101,8 @@ std::string racing(const ProblemRecord& problem, const TextStyle& style) {
   if (yours) texts.emplace_back("yours");
   std::string text = texts.empty() ? "nobody" : join(texts, ", ");
   if (!problem.race) return text;
-  const std::string rounds = fmt::format("{} rounds", problem.race->rounds);
+  const std::string rounds =
+      fmt::format("{} round{}", problem.race->rounds, problem.race->rounds == 1 ? "" : "s");
   const int room = std::min(style.width, 80) - kLabelWidth - display_width(rounds);
   return display_width(text) + 2 <= room ? pad(text, room) + rounds : text + ", " + rounds;
 }
@@ -122,6 +123,25 @@ std::string times(const ProblemRecord& problem, const Confirmation& confirmation
   add(confirmation.baseline, "default ");
   add(confirmation.conclusion.winner, "winner ");
   return join(texts, ", ");
+}
+
+// A time is no claim, and the verdict is against the stock kernel over which least was shown: that
+// need not be the one whose median is the smallest.
+std::string faster_stock(const ProblemRecord& problem, const Conclusion& conclusion,
+                         const PairVerdict& headline) {
+  const KernelOutcome* fastest = nullptr;
+  double least = conclusion.median_us(headline.other);
+  for (const PairVerdict& pair : conclusion.against_stock) {
+    const double us = conclusion.median_us(pair.other);
+    if (us <= 0 || us >= least) continue;
+    least = us;
+    fastest = problem.find(pair.other);
+  }
+  if (fastest == nullptr) return {};
+  return fmt::format(
+      "{} has the smaller median, {} us: the verdict is against the stock kernel where the least "
+      "is certain, {}",
+      safe(fastest->label()), microseconds(least), safe(problem.label(headline.other)));
 }
 
 // A user's kernel that never came to be timed has its ending for a verdict.
@@ -175,6 +195,8 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
     lines.replace(at, word.size(), coloured(word, tone_of(verdict.word), style));
   }
   lines += labelled("", times(problem, *confirmation, headline), style);
+  const std::string faster = faster_stock(problem, confirmation->conclusion, headline);
+  if (!faster.empty()) lines += labelled("", faster, style);
   return lines;
 }
 
@@ -192,6 +214,8 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
     out += labelled("finding", fmt::format("{}: {}", safe(finding.code), safe(finding.sentence)),
                     options.style);
   }
+  for (const std::string& warning : record.environment.warnings)
+    out += labelled("warning", safe(warning), options.style);
   if (!options.record_path.empty()) {
     out += labelled("record",
                     sanitize(options.record_path, 1000) + "   (anyone can `assay replay` it)",

@@ -253,6 +253,22 @@ TEST(RaceReportTest, TheDefaultIsNamedWhereItIsNotTheBestStock) {
   EXPECT_THAT(text, HasSubstr("yours 15.0 us, openblas/gemm 16.9 us, default onednn/matmul 17.4"));
 }
 
+TEST(RaceReportTest, ADefaultThatIsFasterThanTheBestStockIsExplained) {
+  RunRecord record = race_record(15);
+  Confirmation& confirmation = record.problems[0].confirmations[0];
+  EXPECT_THAT(race_text(record), Not(HasSubstr("has the smaller median")));
+  for (Conclusion::Time& time : confirmation.conclusion.times)
+    if (time.id == "id-onednn-matmul") time.median_us = 16.2;
+  const std::string text = race_text(record);
+  EXPECT_THAT(text, HasSubstr("onednn/matmul has the smaller median, 16.2 us: the verdict is"));
+}
+
+TEST(RaceReportTest, WhatMadeTheMachineUncertainIsSaid) {
+  RunRecord record = race_record(15);
+  record.environment.warnings = {"1.9 other processes wanted to run"};
+  EXPECT_THAT(race_text(record), HasSubstr("\nwarning   1.9 other processes wanted to run\n"));
+}
+
 TEST(RaceReportTest, SameSaysWhatWouldHaveShown) {
   EXPECT_THAT(race_text(race_record(16.9)), HasSubstr("same as the best stock kernel: 1.000 x ["));
   EXPECT_THAT(race_text(race_record(16.9)), HasSubstr("up would have"));
