@@ -48,8 +48,8 @@ Status check_dtypes(DType a, DType b, DType out, DType accumulate) {
   }
   if (!info(a).floating) {
     if (accumulate != DType::s32) {
-      return fail(ErrorCode::invalid_input, "accumulate: {} cannot hold sums of s8 products: use s32",
-                  to_string(accumulate));
+      return fail(ErrorCode::invalid_input,
+                  "accumulate: {} cannot hold sums of s8 products: use s32", to_string(accumulate));
     }
     if (out != DType::s32) {
       return fail(ErrorCode::unsupported, "out: {}: the product of s8 operands is returned in s32",
