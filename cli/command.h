@@ -32,6 +32,8 @@ class Command {
   virtual const char* name() const = 0;
   virtual const char* summary() const = 0;
   virtual const char* example() const = 0;  // A command line that works.
+  // What the summary leaves out, for the manual: sentences; may be empty.
+  virtual const char* description() const { return ""; }
   virtual void declare(Flags& app) = 0;
   // The exit code, or an error whose code maps to one (exit_code.h).
   virtual Result<int> run(Context& context) = 0;

@@ -92,7 +92,9 @@ CommandEntry describe(const CommandLine& line) {
   CommandEntry program = describe(line.app(), "", Kinds(line));
   for (const auto& command : line.commands()) {
     const auto entry = std::ranges::find(program.commands, command->name(), &CommandEntry::name);
-    if (entry != program.commands.end()) entry->example = command->example();
+    if (entry == program.commands.end()) continue;
+    entry->example = command->example();
+    entry->description = command->description();
   }
   return program;
 }

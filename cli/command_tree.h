@@ -30,10 +30,11 @@ struct FlagEntry {
 };
 
 struct CommandEntry {
-  std::string path;     // "assay race".
-  std::string name;     // "race".
-  std::string summary;  // One line.
-  std::string example;  // May be empty.
+  std::string path;         // "assay race".
+  std::string name;         // "race".
+  std::string summary;      // One line.
+  std::string description;  // Sentences; may be empty.
+  std::string example;      // May be empty.
   std::vector<FlagEntry> flags, arguments;
   std::vector<CommandEntry> commands;
 };

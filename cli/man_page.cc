@@ -161,7 +161,9 @@ std::string command_page(const CommandEntry& program, const CommandEntry& comman
   std::string out = title(program, command);
   out += ".SH SYNOPSIS\n";
   add_synopsis(command, out);
-  out += fmt::format(".SH DESCRIPTION\n{}.\n", roff(command.summary));
+  // NAME has the summary already.
+  if (!command.description.empty())
+    out += fmt::format(".SH DESCRIPTION\n{}\n", roff(command.description));
   add_command(command, out);
   std::vector<std::string> globals;
   for (const FlagEntry& flag : program.flags)

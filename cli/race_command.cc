@@ -30,6 +30,14 @@ class RaceCommand : public Command {
     return "assay race my_gemm.cc --shape m=16,n=4096,k=1024,dtype=f32,layout=tt";
   }
 
+  const char* description() const override {
+    return "Each file is compiled, or loaded, and proven right on every kind of input before it is "
+           "timed. It then runs against every stock kernel that takes the shape; the verdict is "
+           "the one over which least was shown, with the interval of the ratio over fresh "
+           "processes. A file that cannot take a shape is refused with its reason, and the code "
+           "is then 1 even where others raced.";
+  }
+
   void declare(Flags& app) override {
     app.add_option("files", files_, "Your kernels: FILE or FILE::ENTRY")
         .required()

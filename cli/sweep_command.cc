@@ -26,6 +26,14 @@ class SweepCommand : public Command {
     return "assay sweep --suite decode --provider openblas native_cpu";
   }
 
+  const char* description() const override {
+    return "For each shape, kernels are found, compiled, proven right, raced until few are left, "
+           "and "
+           "those are confirmed in fresh processes. The table shows the winners, each against the "
+           "best stock kernel; the output folder holds the record, a journal by which --resume "
+           "goes on, a log for each shape, and the results of each provider.";
+  }
+
   void declare(Flags& app) override {
     problems_.declare(app);
     app.add_option("--kernels", kernels_, "Manifests or sources of your own to race too")
