@@ -168,7 +168,7 @@ TEST_F(Plugins, ACrashInALaunchIsAnEnding) {
   const std::string plugin = build("hostile.c", {"CASE_CRASHES_WHEN_LAUNCHED"});
   const Finished ran = run_kernel(plugin, "kernel", "out");
   EXPECT_EQ(ran.code(), 1) << ran.out << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("crashed in verify (SIGSEGV)"));
+  EXPECT_THAT(ran.out, HasSubstr("crashed while it was proven (SIGSEGV)"));
 }
 
 TEST_F(Plugins, KernelsShowsWhatOneBecame) {

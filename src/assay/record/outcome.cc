@@ -38,6 +38,7 @@ std::string signal_name(int signal) {
 }
 
 std::string in_stage(std::string_view stage) {
+  if (stage == "verify") return " while it was proven";
   return stage.empty() ? std::string() : fmt::format(" in {}", sanitize(stage, 40));
 }
 

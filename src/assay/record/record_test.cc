@@ -80,7 +80,8 @@ TEST(RecordTest, EveryEndingSurvives) {
     EXPECT_EQ(read->problems[0].kernels[i].ending, endings[i]) << ending_name(endings[i]);
     EXPECT_NE(ending_sentence(endings[i]), "");
   }
-  EXPECT_EQ(ending_sentence(ending::Crash{11, 0, "verify", ""}), "crashed in verify (SIGSEGV)");
+  EXPECT_EQ(ending_sentence(ending::Crash{11, 0, "verify", ""}),
+            "crashed while it was proven (SIGSEGV)");
   EXPECT_EQ(ending_sentence(ending::Crash{0, 3, "", ""}), "crashed (exit code 3)");
 }
 

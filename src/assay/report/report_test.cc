@@ -199,7 +199,7 @@ TEST(SweepReportTest, WhyShowsRefusalsFailuresAndFindings) {
   options.why = true;
   const std::string text = sweep_text(record, options);
   EXPECT_THAT(text, HasSubstr("m1_qkv: refused 3: divisibility (k=100 is not a multiple of 8)"));
-  EXPECT_THAT(text, HasSubstr("m1_qkv: mine/skinny.w16: crashed in verify (SIGSEGV)"));
+  EXPECT_THAT(text, HasSubstr("m1_qkv: mine/skinny.w16: crashed while it was proven (SIGSEGV)"));
   EXPECT_THAT(text, HasSubstr("denormals_flushed"));
 }
 
@@ -294,7 +294,7 @@ TEST(RaceReportTest, AKernelThatFellHasItsEndingForAVerdict) {
   yours.ending = ending::BuildFailure{"my.cc:3: expected ';'"};
   EXPECT_THAT(race_text(record), HasSubstr("none: yours did not compile: my.cc:3"));
   yours.ending = ending::Timeout{"verify", 2};
-  EXPECT_THAT(race_text(record), HasSubstr("none: yours ran past 2.00 s in verify"));
+  EXPECT_THAT(race_text(record), HasSubstr("none: yours ran past 2.00 s while it was proven"));
 }
 
 Comparison sample_comparison() {
