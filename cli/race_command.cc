@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "assay/base/choices.h"
 #include "assay/base/file.h"
@@ -133,14 +136,13 @@ class RaceCommand : public Command {
     request.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     // Refusals first: nothing is timed for a kernel that cannot take the problem.
-    sweep::Request mine = request;
-    mine.kernels = files_;
-    ASSAY_TRY(const auto refused, find_refused(mine));
-    std::erase_if(request.problems,
-                  [&](const Problem& problem) { return refused.contains(problem.name()); });
+    ASSAY_TRY(const auto refused, find_refused_files(request, files_));
+    std::erase_if(request.problems, [&](const Problem& problem) {
+      return is_refused_by_all(refused, problem.name());
+    });
     const Console& console = context.console;
     const report::TextStyle style{console.width_out(), console.colour_out()};
-    const std::string refusal_lines = refused_text(refused, stem_of(files_.front()), style);
+    const std::string refusal_lines = refused_text(refused, style);
     if (request.problems.empty()) {
       context.console.result(context.console.json()
                                  ? dump_pretty(json(nullptr, refused, files, opponent, kNothingRan))
@@ -149,7 +151,11 @@ class RaceCommand : public Command {
     }
     if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
-    const int code = refused.empty() && all_stood(run.record, files) ? kDone : kRefuted;
+    const bool any_refused = std::ranges::any_of(
+        refused, [](const FileRefusals& file) { return !file.problems.empty(); });
+    const int code = all_refused(run.record, files)                 ? kNothingRan
+                     : !any_refused && all_stood(run.record, files) ? kDone
+                                                                    : kRefuted;
     if (context.console.json()) {
       context.console.result(dump_pretty(json(&run, refused, files, opponent, code)));
       return code;
@@ -194,7 +200,19 @@ class RaceCommand : public Command {
     return RaceLine{"against", text};
   }
 
-  Json json(const FinishedRun* run, const std::map<std::string, std::vector<std::string>>& refused,
+  // By problem; of several files, each sentence begins with its file.
+  static Json refused_json(const std::vector<FileRefusals>& files) {
+    Json out = Json::object();
+    for (const FileRefusals& file : files)
+      for (const auto& [problem, sentences] : file.problems) {
+        Json& list = out.emplace(problem, Json::array()).first.value();
+        for (const std::string& sentence : sentences)
+          list.push_back(files.size() == 1 ? sentence : file.file + ": " + sentence);
+      }
+    return out;
+  }
+
+  Json json(const FinishedRun* run, const std::vector<FileRefusals>& refused,
             const std::vector<UserFile>& files, const std::optional<UserFile>& opponent,
             int code) const {
     Json out = run != nullptr ? summary_json(run->record, run->files, code)
@@ -202,7 +220,7 @@ class RaceCommand : public Command {
                                      {"kind", "race"},
                                      {"problems", Json::array()},
                                      {"exit_code", code}};
-    out["refused"] = refused;
+    out["refused"] = refused_json(refused);
     out["against"] = Json::array();
     if (run == nullptr) return out;
     for (const ProblemRecord& problem : run->record.problems)

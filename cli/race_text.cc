@@ -1,6 +1,7 @@
 #include "cli/race_text.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,17 +32,25 @@ std::string line_text(const RaceLine& line, const report::TextStyle& style) {
                       style.width, kLabel);
 }
 
-std::string refused_text(const std::map<std::string, std::vector<std::string>>& refused,
-                         const std::string& kernel, const report::TextStyle& style) {
+std::string refused_text(const std::vector<FileRefusals>& files, const report::TextStyle& style) {
+  std::set<std::string> problems;
+  for (const FileRefusals& file : files)
+    for (const auto& [problem, sentences] : file.problems) problems.insert(problem);
   std::string out;
-  for (const auto& [problem, sentences] : refused) {
+  for (const std::string& problem : problems) {
     out += sanitize(problem, 200) + '\n';
-    out +=
-        line_text({"verdict", fmt::format("none: {} was refused: {}", sanitize(kernel, 200),
-                                          sentences.empty()
-                                              ? "its constraints leave none of its tunables' values"
-                                              : join(sentences, "; "))},
-                  style);
+    const bool all = is_refused_by_all(files, problem);
+    for (const FileRefusals& file : files) {
+      const auto found = file.problems.find(problem);
+      if (found == file.problems.end()) continue;
+      const std::string why = found->second.empty()
+                                  ? "its constraints leave none of its tunables' values"
+                                  : join(found->second, "; ");
+      const std::string name = sanitize(file.file, 200);
+      out += line_text(all ? RaceLine{"verdict", fmt::format("none: {} was refused: {}", name, why)}
+                           : RaceLine{"refused", fmt::format("{} takes no part: {}", name, why)},
+                       style);
+    }
   }
   return out;
 }
@@ -77,6 +86,19 @@ bool all_stood(const RunRecord& record, const std::vector<UserFile>& mine) {
     }
   }
   return true;
+}
+
+bool all_refused(const RunRecord& record, const std::vector<UserFile>& mine) {
+  bool some = false;
+  for (const ProblemRecord& problem : record.problems) {
+    for (const KernelOutcome& kernel : problem.kernels) {
+      if (std::ranges::none_of(mine, [&](const UserFile& file) { return is_of(kernel, file); }))
+        continue;
+      if (!std::holds_alternative<ending::Refusal>(kernel.ending)) return false;
+      some = true;
+    }
+  }
+  return some;
 }
 
 }  // namespace assay::cli

@@ -17,9 +17,9 @@ struct RaceLine {
   std::string text;
 };
 
-// "verdict   none: my_gemm was refused: layout: ..." for each problem.
-std::string refused_text(const std::map<std::string, std::vector<std::string>>& refused,
-                         const std::string& kernel, const report::TextStyle& style);
+// "verdict   none: my_gemm was refused: layout: ..." for each problem; "refused   a.cc takes no
+// part: layout: ..." where another of the files could.
+std::string refused_text(const std::vector<FileRefusals>& files, const report::TextStyle& style);
 
 // The compiler's lines, and the last words of what crashed, of the user's kernels.
 std::string evidence_text(const ProblemRecord& problem, const report::TextStyle& style);
@@ -31,5 +31,8 @@ std::string line_text(const RaceLine& line, const report::TextStyle& style);
 
 // No kernel of these files may have fallen, and each problem needs a winner.
 bool all_stood(const RunRecord& record, const std::vector<UserFile>& mine);
+
+// Whether no kernel of these files was as much as compiled, on any problem: no compiler, say.
+bool all_refused(const RunRecord& record, const std::vector<UserFile>& mine);
 
 }  // namespace assay::cli

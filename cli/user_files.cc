@@ -65,4 +65,22 @@ Result<std::map<std::string, std::vector<std::string>>> find_refused(
   return refused;
 }
 
+Result<std::vector<FileRefusals>> find_refused_files(const sweep::Request& request,
+                                                     const std::vector<std::string>& files) {
+  std::vector<FileRefusals> all;
+  for (const std::string& file : files) {
+    sweep::Request alone = request;
+    alone.kernels = {file};
+    FileRefusals& refusals = all.emplace_back();
+    refusals.file = files.size() == 1 ? stem_of(file) : file;
+    ASSAY_TRY(refusals.problems, find_refused(alone));
+  }
+  return all;
+}
+
+bool is_refused_by_all(const std::vector<FileRefusals>& files, const std::string& problem) {
+  return std::ranges::all_of(
+      files, [&](const FileRefusals& file) { return file.problems.contains(problem); });
+}
+
 }  // namespace assay::cli

@@ -33,4 +33,15 @@ std::string stem_of(const std::string& file_and_entry);
 // can take are not in it. Asks a worker.
 Result<std::map<std::string, std::vector<std::string>>> find_refused(const sweep::Request& request);
 
+// The problems that none of a file's kernels can take.
+struct FileRefusals {
+  std::string file;  // As given, or its stem where it is the only one.
+  std::map<std::string, std::vector<std::string>> problems;  // As of find_refused().
+};
+// Of each of `files`, alone.
+Result<std::vector<FileRefusals>> find_refused_files(const sweep::Request& request,
+                                                     const std::vector<std::string>& files);
+// Whether no file has a kernel for it.
+bool is_refused_by_all(const std::vector<FileRefusals>& files, const std::string& problem);
+
 }  // namespace assay::cli

@@ -88,12 +88,12 @@ class Watch {
     context_.console.result(
         fmt::format("{}  {}\n", time_of_day(), sanitize(file_.filename().string(), 200)));
     sweep::Request mine = request;
-    mine.kernels = {file_and_entry_};
     mine.filter = request_.filter;
-    ASSAY_TRY(const auto refused, find_refused(mine));
-    std::erase_if(request.problems,
-                  [&](const Problem& problem) { return refused.contains(problem.name()); });
-    std::string text = refused_text(refused, stem_of(file_and_entry_), style);
+    ASSAY_TRY(const auto refused, find_refused_files(mine, {file_and_entry_}));
+    std::erase_if(request.problems, [&](const Problem& problem) {
+      return is_refused_by_all(refused, problem.name());
+    });
+    std::string text = refused_text(refused, style);
     if (!request.problems.empty()) {
       ASSAY_TRY(const FinishedRun run, run_request(context_, request, Keep::everything));
       text = report::race_text(run.record, {.style = style, .record_path = {}}) + text;

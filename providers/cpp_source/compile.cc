@@ -146,6 +146,7 @@ class Compiler {
   }
 
   const std::string& program() const { return program_; }
+  const std::string& origin() const { return build_.entry.origin; }
 
  private:
   const Build& build_;
@@ -166,6 +167,10 @@ Result<ArtifactCache::Built> build_in(const fs::path& folder, const Compiler& co
   link.insert(link.begin(), {std::string(kObjectFile), "-o", std::string(kLibraryFile)});
   ASSAY_TRY(compiler.run(link, folder.string()));
   std::error_code ignored;
+  if (!fs::is_regular_file(folder / kLibraryFile, ignored))
+    return fail(ErrorCode::build_failed,
+                "{}: the compiler {} ended well and left no shared object; is it a C++ compiler?",
+                compiler.origin(), compiler.program());
   fs::remove(folder / kObjectFile, ignored);
   ASSAY_TRY(const std::string version, compiler.run({"--version"}, ""));
   return ArtifactCache::Built{

@@ -126,7 +126,12 @@ class Run:
         self.problems: List[ProblemResult] = [
             _problem(problem, against) for problem in summary.get("problems", ())
         ]
-        for name, sentences in (summary.get("refused") or {}).items():
+        # By shape, of each file that cannot take it; others of the files may have raced on it.
+        self.refused: Dict[str, List[str]] = dict(summary.get("refused") or {})
+        raced = {problem.name for problem in self.problems}
+        for name, sentences in self.refused.items():
+            if name in raced:
+                continue
             self.problems.append(
                 ProblemResult(name, None, None, None, (), "refused: " + "; ".join(sentences), {})
             )

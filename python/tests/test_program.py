@@ -71,6 +71,14 @@ class Races(InAFolder):
         self.assertEqual(race.exit_code, 1)
         self.assertIn("mismatch", race.reason)
 
+    def test_of_several_files_the_refused_one_is_said_and_the_rest_race(self):
+        Path("picky.cc").write_text(GOOD.replace("layout: tt,", "layout: tt, divisibility: {k: 7},"))
+        race = assay.race(["good.cc", "picky.cc"], SHAPE, provider=stock(), budget=2, threads=1)
+        self.assertIn(race.word, WORDS)
+        self.assertEqual(race.exit_code, 1)
+        (sentences,) = race.refused.values()
+        self.assertRegex(sentences[0], "^picky.cc: .*k % 7")
+
     def test_a_refused_kernel_says_why(self):
         Path("picky.cc").write_text(GOOD.replace("layout: tt,", "layout: tt, divisibility: {k: 7},"))
         race = assay.race("picky.cc", SHAPE, provider=stock())
