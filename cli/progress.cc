@@ -4,10 +4,28 @@
 
 #include "assay/base/text.h"
 #include "assay/record/problem_row.h"
+#include "assay/report/width.h"
 #include "assay/report/words.h"
 
 namespace assay::cli {
 namespace {
+
+// Side by side where there is room, each whole.
+std::vector<std::string> within_eighty(const std::vector<std::string>& parts) {
+  constexpr int kWidth = 80;
+  const std::string indent(11, ' ');
+  std::vector<std::string> lines;
+  for (const std::string& part : parts) {
+    const bool fits =
+        !lines.empty() &&
+        report::display_width(lines.back()) + 2 + report::display_width(part) <= kWidth;
+    if (fits)
+      lines.back() += "  " + part;
+    else
+      lines.push_back(lines.empty() ? part : indent + part);
+  }
+  return lines;
+}
 
 class PlainProgress : public sweep::Observer {
  public:
@@ -29,25 +47,27 @@ class PlainProgress : public sweep::Observer {
 
   void on_problem_done(size_t index, const ProblemRecord& record, bool from_journal) override {
     if (problems_ == 1 && console_.verbosity() == 0) return;  // The result says it all.
-    console_.progress(fmt::format("{:>4}/{}  {}  {}{}", index + 1, problems_,
-                                  sanitize(record.name, 200), ending(record),
-                                  from_journal ? "  (from the journal)" : ""));
+    std::vector<std::string> parts = ending(record);
+    parts.insert(parts.begin(),
+                 fmt::format("{:>4}/{}  {}", index + 1, problems_, sanitize(record.name, 200)));
+    if (from_journal) parts.emplace_back("(from the journal)");
+    for (const std::string& line : within_eighty(parts)) console_.progress(line);
     if (console_.verbosity() > 0) show_kernels(record);
   }
 
   void on_note(const std::string& sentence) override { console_.note(sentence); }
 
  private:
-  static std::string ending(const ProblemRecord& record) {
+  static std::vector<std::string> ending(const ProblemRecord& record) {
     const ProblemRow row = row_of(record);
     if (row.winner == nullptr)
-      return record.no_winner.empty() ? "timed" : "no winner: " + sanitize(record.no_winner, 200);
-    std::string text =
-        fmt::format("{} {} us", sanitize(row.winner->label(), 200), report::microseconds(row.us));
+      return {record.no_winner.empty() ? "timed" : "no winner: " + sanitize(record.no_winner, 200)};
+    std::vector<std::string> parts = {
+        fmt::format("{} {} us", sanitize(row.winner->label(), 200), report::microseconds(row.us))};
     if (row.verdict != nullptr)
-      text += fmt::format("  {} {}{}", report::ratio_interval(row.verdict->verdict, 2),
-                          stats::to_string(row.verdict->verdict.word), row.marks());
-    return text;
+      parts.push_back(fmt::format("{} {}{}", report::ratio_interval(row.verdict->verdict, 2),
+                                  stats::to_string(row.verdict->verdict.word), row.marks()));
+    return parts;
   }
 
   void show_kernels(const ProblemRecord& record) {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/record/problem_row.h"
+
 namespace assay::cli {
 namespace {
 
@@ -64,7 +66,10 @@ Json problem_json(const ProblemRecord& problem) {
     const Conclusion& conclusion = confirmation->conclusion;
     json["tied"] = labels_of(problem, conclusion.tied);
     json["unclear"] = labels_of(problem, conclusion.unclear);
-    if (conclusion.headline) json["headline"] = pair_json(problem, *conclusion.headline);
+    if (conclusion.headline) {
+      json["headline"] = pair_json(problem, *conclusion.headline);
+      json["headline"]["of"] = to_string(row_of(problem).of);
+    }
     for (const PairVerdict& pair : conclusion.against_leader)
       json["against_leader"].push_back(pair_json(problem, pair));
   }

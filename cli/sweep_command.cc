@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/report/sweep_report.h"
 #include "cli/exit_code.h"
@@ -91,9 +92,10 @@ class SweepCommand : public Command {
     if (code == kNothingRan) return "assay providers";
     if (code != kDone) return {};
     const auto& results = run.files.results;
-    return results.size() < 2 ? std::string()
-                              : fmt::format("assay compare --baseline {} --providers {}",
-                                            results.back(), results.front());
+    if (results.size() < 2) return {};
+    const std::vector<std::string> others(results.begin(), results.end() - 1);
+    return fmt::format("assay compare --baseline {} --providers {}", results.back(),
+                       join(others, " "));
   }
 
   void show(Console& console, const FinishedRun& run, const std::optional<SavedTable>& saved,
