@@ -142,11 +142,12 @@ std::optional<Refusal> EntryRows::objection(const Design& design, const Problem&
   }
   for (const Operand& operand : problem.operands())
     if (auto why = unspoken_gap(entry_, operand)) return why;
-  for (const auto* amount_of : {&workspace_, &prepare_bytes_}) {
+  for (const auto& [field, amount_of] :
+       {std::pair("workspace", &workspace_), std::pair("prepare.bytes", &prepare_bytes_)}) {
     if (!*amount_of) continue;
     const auto amount = (*amount_of)->evaluate_int64(values);
     if (amount && *amount >= 0) continue;
-    return Refusal{Reason::workspace, fmt::format("'{}' bytes: {}", (*amount_of)->text(),
+    return Refusal{Reason::workspace, fmt::format("{}: '{}' bytes: {}", field, (*amount_of)->text(),
                                                   amount ? fmt::format("{} is negative", *amount)
                                                          : amount.error().message)};
   }
