@@ -50,7 +50,7 @@ class GemmFamily final : public Family {
  private:
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
     if (query.target() != nullptr && !is_card(*query.target())) {
-      query.refuse(Reason::target, "cuBLAS runs on cards, and the target is none");
+      query.refuse(Reason::target, "cuBLAS runs on cards, and this is asked for a processor");
       return;
     }
     if (!query.admits(*traits_->rule, 1)) return;

@@ -55,7 +55,7 @@ class MatmulFamily final : public Family {
   // What there is depends on the problem: without one, only the default can be named.
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
     if (query.target() != nullptr && !is_card(query.target())) {
-      query.refuse(Reason::target, "cuBLASLt runs on cards, and the target is none");
+      query.refuse(Reason::target, "cuBLASLt runs on cards, and this is asked for a processor");
       return;
     }
     if (!query.admits(*default_->rule, 1)) return;

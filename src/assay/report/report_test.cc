@@ -170,7 +170,7 @@ TEST(SweepReportTest, WeightsGiveTheModelsTime) {
   EXPECT_THAT(sweep_text(record), Not(HasSubstr("model:")));
   record.problems[0].weight = 32;
   EXPECT_THAT(sweep_text(record),
-              HasSubstr("model: decode, m 4: default 340 us, best stock 340, best 311"));
+              HasSubstr("model: decode, m 4: default 340 us, best stock 340 us, best 311 us"));
 }
 
 TEST(SweepReportTest, EachBatchOfAModelHasItsTime) {
