@@ -91,7 +91,9 @@ class PluginCommand : public Command {
       failed += check.faults.empty() ? 0 : 1;
       for (const std::string& fault : check.faults) out += line_text({"", fault}, style);
     }
-    const std::string run = fmt::format("{} of {} kernels were run", report.ran, report.kernels);
+    const std::string run =
+        fmt::format("{} of {} kernel{} {} run", report.ran, report.kernels,
+                    report.kernels == 1 ? "" : "s", report.kernels == 1 ? "was" : "were");
     return out +
            line_text({"verdict", failed == 0 ? fmt::format("conforms; {}", run)
                                              : fmt::format("does not conform: {} of {} checks "

@@ -120,7 +120,7 @@ TEST_F(Plugins, TheHandbooksOwnConforms) {
   ASSERT_TRUE(built) << built.error().message;
   const Finished checked = program_.run({"plugin", "check", "mine.so"});
   EXPECT_EQ(checked.code(), 0) << checked.out << checked.err;
-  EXPECT_THAT(checked.out, HasSubstr("verdict   conforms; 1 of 1 kernels were run"));
+  EXPECT_THAT(checked.out, HasSubstr("verdict   conforms; 1 of 1 kernel was run"));
 }
 
 TEST_F(Plugins, ItsKernelsRunAsAnyOthers) {
