@@ -43,9 +43,11 @@ set(config_folder "${CMAKE_INSTALL_LIBDIR}/cmake/assay")
 get_property(ASSAY_MORE_LIBRARIES GLOBAL PROPERTY ASSAY_STATIC_LIBRARIES)
 set(ASSAY_DISPATCH_LIBRARIES libcrypto.a libxxhash.a)
 list(REMOVE_ITEM ASSAY_MORE_LIBRARIES ${ASSAY_DISPATCH_LIBRARIES})
+# What headers of ours ask of whoever includes them; how the library itself is compiled is not theirs.
 get_target_property(ASSAY_DEFINITIONS assay_external INTERFACE_COMPILE_DEFINITIONS)
-list(FILTER ASSAY_DEFINITIONS EXCLUDE REGEX "^SPDLOG")
-get_target_property(ASSAY_COMPILE_OPTIONS assay_external INTERFACE_COMPILE_OPTIONS)
+if(NOT ASSAY_DEFINITIONS)
+  set(ASSAY_DEFINITIONS "")
+endif()
 configure_package_config_file(cmake/assay-config.cmake.in
   "${PROJECT_BINARY_DIR}/package/assay-config.cmake" INSTALL_DESTINATION "${config_folder}"
   PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)

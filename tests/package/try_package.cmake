@@ -25,6 +25,8 @@ run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/consumer" -B "${WORK}/bui
   -D CMAKE_BUILD_TYPE=Release -D "CMAKE_CXX_COMPILER=${COMPILER}"
   -D "CMAKE_PREFIX_PATH=${prefix}"
   -D "WANTED_VERSION=${VERSION}" -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
+file(READ "${WORK}/build/compile_commands.json" output)
+refuse("the consumer's flags" "-NOTFOUND|JSON_ASSERT")
 run("${CMAKE_COMMAND}" --build "${WORK}/build" --verbose)
 refuse("the link line" "(yaml|sqlite|zstd)[^ ]*\\.(a|so)")
 refuse("the link line" "-l(yaml-cpp|sqlite3|zstd)")
