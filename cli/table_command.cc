@@ -1,3 +1,5 @@
+#include <map>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -87,8 +89,35 @@ class TableCommand : public Command {
             {"condition", origin.condition},
             {"class", origin.race_class},
             {"stale", stale},
+            {"needs", needs_of(table)},
             {"kernels", std::move(kernels)},
             {"problems", std::move(problems)}};
+  }
+
+  // Of a plug-in, or of a source file: a catalog has their kernels only where it was given the
+  // file.
+  static std::string need_of(const TableKernel& kernel) {
+    const std::string family = sanitize(kernel.metadata.family(), 80);
+    if (kernel.metadata.provider() != "plugin")
+      return kernel.blob ? fmt::format("the source of '{}', or its manifest", family)
+                         : std::string();
+    const auto hash = kernel.artifact_facts.find("sha256");
+    if (hash == kernel.artifact_facts.end() || !hash->is_string())
+      return fmt::format("the plug-in '{}'", family);
+    return fmt::format("the plug-in '{}' of SHA-256 {}", family,
+                       sanitize(hash->get<std::string>(), 64));
+  }
+
+  static std::vector<std::string> needs_of(const TableContents& table) {
+    std::map<std::string, std::vector<std::string>> kernels;  // By what they need.
+    for (const TableKernel& kernel : table.kernels)
+      if (const std::string need = need_of(kernel); !need.empty())
+        kernels[need].push_back(sanitize(kernel.label(), 200));
+    std::vector<std::string> sentences;
+    for (const auto& [need, labels] : kernels)
+      sentences.push_back(
+          fmt::format("{}, for {}: give it where the table is loaded", need, join(labels, ", ")));
+    return sentences;
   }
 
   static std::string text(const TableContents& table, const std::vector<std::string>& stale,
@@ -113,6 +142,7 @@ class TableCommand : public Command {
       code += kernel.blob ? kernel.blob->bytes.size() : 0;
       with_code += kernel.blob ? 1 : 0;
     }
+    const std::vector<std::string> needs = needs_of(table);
     std::string out = report::text_table(rows, style) + '\n';
     const auto line = [&](std::string_view word, const std::string& sentence) {
       out += line_text({std::string(word), sentence}, style);
@@ -122,12 +152,15 @@ class TableCommand : public Command {
                               sanitize(origin.device_id, 60), origin.threads,
                               origin.threads == 1 ? "" : "s", sanitize(origin.assay_version, 60)));
     line("when", sanitize(fmt::format("{}; {}", origin.condition, origin.race_class), 400));
-    line("holds",
-         fmt::format("{} shapes of {} kind{}, {} kernels{}", table.problems.size(),
-                     table.kinds.size(), table.kinds.size() == 1 ? "" : "s", table.kernels.size(),
-                     with_code == 0 ? std::string(", all of libraries or built in")
-                                    : fmt::format(", code of {} ({})", with_code,
-                                                  format_bytes(static_cast<double>(code)))));
+    line("holds", fmt::format("{} shape{} of {} kind{}, {} kernel{}{}", table.problems.size(),
+                              table.problems.size() == 1 ? "" : "s", table.kinds.size(),
+                              table.kinds.size() == 1 ? "" : "s", table.kernels.size(),
+                              table.kernels.size() == 1 ? "" : "s",
+                              with_code != 0  ? fmt::format(", code of {} ({})", with_code,
+                                                            format_bytes(static_cast<double>(code)))
+                              : needs.empty() ? std::string(", all of libraries or built in")
+                                              : std::string()));
+    for (const std::string& sentence : needs) line("needs", sentence);
     for (const std::string& sentence : stale) line("stale", sanitize(sentence, 400));
     if (stale.empty()) line("stale", "no: machine and libraries are as they were");
     return out;

@@ -10,7 +10,7 @@
 
 #include "assay/base/file.h"
 #include "assay/device/cpu/cpu_device.h"
-#include "assay/input/manifest.h"
+#include "assay/input/add_kernel_files.h"
 #include "assay/kernel/catalog.h"
 #include "assay/op/gemm/gemm.h"
 #include "examples/byok/f64_gemm_family.h"
@@ -35,22 +35,15 @@ Result<Catalog> in_process() {
   return catalog;
 }
 
-// What a worker does with a user's file.
-Result<Catalog> from_file(const std::string& file, std::string_view provider_name) {
+Result<Catalog> from_file(const std::string& file) {
   Catalog catalog;
-  ASSAY_TRY(const auto entries, input::read_kernels(file));
-  for (const auto& provider : built_in_providers()) {
-    if (provider->info().name != provider_name) continue;
-    for (const KernelEntry& entry : entries) {
-      ASSAY_TRY(auto family, provider->bring(entry));
-      catalog.add(provider->info().name, provider->info().role, std::move(family));
-    }
-  }
+  const auto providers = built_in_providers();
+  ASSAY_TRY(input::add_kernel_files(catalog, providers, {&file, 1}));
   return catalog;
 }
 
-Result<Catalog> from_plugin() { return from_file(BYOK_PLUGIN, "plugin"); }
-Result<Catalog> from_source() { return from_file(BYOK_MANIFEST, "cpp_source"); }
+Result<Catalog> from_plugin() { return from_file(BYOK_PLUGIN); }
+Result<Catalog> from_source() { return from_file(BYOK_MANIFEST); }
 
 class Story : public ::testing::TestWithParam<Form> {};
 

@@ -77,8 +77,18 @@ class Table:
 
 
 def load_table(
-    path: "str | os.PathLike[str]", *, threads: int = 0, folder: Optional[str] = None
+    path: "str | os.PathLike[str]",
+    *,
+    threads: int = 0,
+    folder: Optional[str] = None,
+    kernels: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]" = (),
 ) -> Table:
     """threads: 0 for as many as it was tuned with. folder: where code that the table brings is put
-    while it is used. Trust a table as you trust a program."""
-    return Table(_native.load_table(os.fspath(path), folder or tempfile.gettempdir(), threads))
+    while it is used. kernels: the files (FILE or FILE::ENTRY) of kernels of yours that stand in
+    it, in the order in which the sweep was given them; `assay table show` says which it needs. A
+    plug-in among them is loaded into this process. Trust all of them as you trust a program."""
+    given = [kernels] if isinstance(kernels, (str, os.PathLike)) else kernels
+    files = [os.fspath(file) for file in given]
+    return Table(
+        _native.load_table(os.fspath(path), folder or tempfile.gettempdir(), threads, files)
+    )

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/device/cpu/cpu_device.h"
+#include "assay/input/add_kernel_files.h"
 #include "failure.h"
 
 namespace assay::python {
@@ -27,6 +28,13 @@ std::unique_ptr<Catalog> Session::load(bool references) const {
   auto catalog = std::make_unique<Catalog>();
   for (const auto& provider : providers_)
     if (references || provider->info().role != ProviderRole::reference) catalog->add(*provider);
+  return catalog;
+}
+
+Result<std::unique_ptr<Catalog>> Session::catalog_with(
+    const std::vector<std::string>& files) const {
+  auto catalog = load(false);
+  ASSAY_TRY(input::add_kernel_files(*catalog, providers_, files));
   return catalog;
 }
 

@@ -22,6 +22,8 @@ class Session {
 
   // Of all providers; those of role reference only where one of them is named.
   const Catalog& catalog(const std::vector<std::string>& names);
+  // Of all providers, and the kernels of users' files, whose code is loaded into this process.
+  Result<std::unique_ptr<Catalog>> catalog_with(const std::vector<std::string>& files) const;
   ProviderRole role_of(const KernelMetadata& kernel) const;
 
   // threads: 0 for as many as the program takes by default. Errors: more than there are cores.

@@ -35,15 +35,18 @@ std::shared_ptr<Device> device_for(const TableContents& contents, int threads) {
   }
 }
 
-Table load(const std::string& path, const std::string& folder, int threads) {
+Table load(const std::string& path, const std::string& folder, int threads,
+           const std::vector<std::string>& kernels) {
   const py::gil_scoped_release release;
   TableContents contents = take(read_table_file(path));
   auto device = device_for(contents, threads);
   TableOptions options;
   options.folder = folder;
   options.device = device.get();
-  TunedTable table =
-      take(TunedTable::create(std::move(contents), Session::get().catalog({}), options));
+  std::unique_ptr<Catalog> own;
+  if (!kernels.empty()) own = take(Session::get().catalog_with(kernels));
+  const Catalog& catalog = own ? *own : Session::get().catalog({});
+  TunedTable table = take(TunedTable::create(std::move(contents), catalog, options));
   return {std::move(device), std::move(table)};
 }
 
@@ -85,7 +88,7 @@ void bind_table(py::module_& module) {
       .def("choose", &choose, "problem"_a)
       .def("plan", &plan, "a"_a, "b"_a, "out"_a, "c"_a, "alpha"_a, "beta"_a, "accumulate"_a,
            "constant"_a);
-  module.def("load_table", &load, "path"_a, "folder"_a, "threads"_a);
+  module.def("load_table", &load, "path"_a, "folder"_a, "threads"_a, "kernels"_a);
 }
 
 }  // namespace assay::python

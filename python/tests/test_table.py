@@ -75,6 +75,44 @@ class Tables(unittest.TestCase):
         with self.assertRaisesRegex(assay.InputError, "k = 64"):
             self.table.plan(a, b[:5], out, constant="b")
 
+    def test_kernels_of_ones_own_are_named_by_their_files(self):
+        folder = Path(self.folder.name)
+        source = folder / "mine.cc"
+        source.write_text(
+            "// assay: {entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}\n"
+            "#include <cstdint>\n"
+            "void mine(const float* a, const float* b, float* out, int64_t m, int64_t n,"
+            " int64_t k) {\n"
+            "  for (int64_t i = 0; i < m; ++i)\n"
+            "    for (int64_t j = 0; j < n; ++j) {\n"
+            "      double sum = 0;\n"
+            "      for (int64_t p = 0; p < k; ++p) sum += (double)a[i * k + p] * b[p * n + j];\n"
+            "      out[i * n + j] = (float)sum;\n"
+            "    }\n"
+            "}\n"
+        )
+        path = folder / "mine.assay"
+        assay.sweep(
+            shape="m=4,n=96,k=64,dtype=f32,layout=tt",
+            kernels=[source],
+            filter="provider == 'cpp_source'",
+            budget=2,
+            threads=1,
+            output_dir=str(folder / "own"),
+            save_table=str(path),
+        )
+        with self.assertRaisesRegex(assay.Unsupported, "no kernel of this table"):
+            assay.load_table(path)
+        table = assay.load_table(path, kernels=source)
+        self.assertEqual(table.staleness, [])
+        a, b, out = weights()
+        plan = table.plan(a, b, out, constant="b")
+        self.assertEqual(plan.kernel_name, "mine")
+        plan.launch()
+        np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-4)
+        with self.assertRaises(assay.InputError):
+            assay.load_table(path, kernels=[folder / "absent.so"])
+
     def test_files_that_are_no_tables(self):
         folder = Path(self.folder.name)
         whole = self.path.read_bytes()

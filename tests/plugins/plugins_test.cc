@@ -171,6 +171,22 @@ TEST_F(Plugins, ACrashInALaunchIsAnEnding) {
   EXPECT_THAT(ran.out, HasSubstr("crashed while it was proven (SIGSEGV)"));
 }
 
+// Its code is not in the table: whoever loads that must be told which file to give.
+TEST_F(Plugins, ATableNamesThePluginsThatItNeeds) {
+  const std::string plugin = build("good.c");
+  const Finished swept =
+      program_.run({"sweep", "--plugin", plugin, "--shape", "m=4,n=32,k=16,dtype=f32,layout=tt",
+                    "--filter", "provider == 'plugin'", "--output-dir", "out", "--budget", "1s",
+                    "--processes", "2", "--save-table", "plug.assay"});
+  ASSERT_EQ(swept.code(), 0) << swept.out << swept.err;
+  const Finished shown = program_.run({"table", "show", "plug.assay"});
+  EXPECT_EQ(shown.code(), 0) << shown.out << shown.err;
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("holds     1 shape of 1 kind"),
+                               HasSubstr("needs     the plug-in 'good' of SHA-256"),
+                               HasSubstr("give it where the table is loaded"),
+                               ::testing::Not(HasSubstr("built in"))));
+}
+
 TEST_F(Plugins, KernelsShowsWhatOneBecame) {
   const std::string plugin = build("good.c");
   const Finished shown = program_.run({"kernels", "--kernels", plugin});
