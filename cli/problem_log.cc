@@ -134,7 +134,7 @@ class LogText {
     for (size_t i = 0; i < confirmation.processes.size(); ++i)
       line("  process {} commitment {} seed {}", i + 1, confirmation.processes[i].seed_commitment,
            confirmation.processes[i].seed);
-    line("  samples   sha256 {}", conclusion.samples_hash);
+    line("  evidence  sha256 {}", conclusion.evidence_hash);
   }
 
   void end() {

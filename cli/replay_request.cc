@@ -6,9 +6,9 @@
 
 #include "assay/base/choices.h"
 #include "assay/base/text.h"
+#include "assay/compare/claimed.h"
 #include "assay/compare/recompute.h"
 #include "assay/device/cpu/cpu_device.h"
-#include "assay/op/operation.h"
 #include "cli/kernel_copies.h"
 #include "cli/user_files.h"
 
@@ -37,27 +37,6 @@ Result<std::string> is_kernel(const ProblemRecord& problem, const std::string& i
                   sanitize(kernel->label(), 200));
   return fmt::format("(provider == '{}' and family == '{}' and name == '{}')", kernel->provider,
                      family, kernel->name);
-}
-
-// As its operation makes it again from the record's fields; invalid_input where that is another
-// one than the record says.
-Result<Problem> problem_of(const ProblemRecord& recorded) {
-  ASSAY_TRY(const Operation* operation, find_operation(recorded.operation));
-  auto problem = operation->problem(recorded.problem);
-  if (!problem)
-    return fail(ErrorCode::invalid_input, "problem {}: {}", recorded.name, problem.error().message);
-  if (problem->key() != recorded.key)
-    return fail(ErrorCode::invalid_input,
-                "problem {}: its fields make '{}', and its key is '{}': one was edited",
-                recorded.name, sanitize(problem->key(), 300), sanitize(recorded.key, 300));
-  // A name need not say the sizes.
-  const Work work = operation->work(*problem);
-  if (recorded.flops > 0 && (work.flops != recorded.flops || work.bytes() != recorded.bytes))
-    return fail(ErrorCode::invalid_input,
-                "problem {}: its fields make {:.9g} FLOP and {:.9g} bytes, and the record says "
-                "{:.9g} and {:.9g}: one was edited",
-                recorded.name, work.flops, work.bytes(), recorded.flops, recorded.bytes);
-  return problem;
 }
 
 }  // namespace

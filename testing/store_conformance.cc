@@ -148,7 +148,9 @@ TEST_P(AssayStoreConformance, TheHistoryOfAProblemAndOfAKernel) {
   ASSERT_TRUE(store->put(run_of("second", "2024-02-01T00:00:00Z", "decode")).has_value());
   EXPECT_THAT(ids(store->history({.problem = "m1_qkv", .winners = true})),
               ElementsAre("second:m1_qkv:skinny", "first:m1_qkv:skinny"));
-  EXPECT_THAT(ids(store->history({.problem = "m1_qkv f32,f32,f32 tn b", .kernel = "matmul"})),
+  EXPECT_THAT(ids(store->history(
+                  {.problem = "m1_qkv a=f32 b=f32 out=f32 accumulate=f32 layout=tn constant=b",
+                   .kernel = "matmul"})),
               ElementsAre("second:m1_qkv:matmul", "first:m1_qkv:matmul"));
   EXPECT_THAT(ids(store->history({.kernel = "openblas/gemm", .since = "2024-01-15"})),
               ElementsAre("second:m1_qkv:gemm", "second:m4_up:gemm", "second:m64_down:gemm"));

@@ -1,6 +1,7 @@
 #include "assay/compare/compare.h"
 
 #include <fstream>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@ namespace {
 using stats::Word;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -412,7 +414,7 @@ TEST(CompareTest, ATamperedSampleDisputesTheRecord) {
   Confirmation& confirmation = recorded.record.problems[0].confirmations[0];
   confirmation.processes[0].kernels[0].burst_ns[0] -= 1;
   const Comparison slight = compared(baseline, {mine}, {}, recorded.lookup());
-  EXPECT_THAT(slight.disputes, Contains(HasSubstr("samples")));
+  EXPECT_THAT(slight.disputes, Contains(HasSubstr("evidence_hash")));
   EXPECT_EQ(exit_code(slight), 1);
 
   for (ProcessSamples& process : confirmation.processes) {
@@ -455,7 +457,7 @@ TEST(RecomputeTest, EveryEditedWordIsFound) {
   record.problems[1].confirmations[0].conclusion.headline->verdict.word = Word::faster;
   EXPECT_THAT(sentences(record), HasSubstr("m4_up: headline"));
   record = testing::make_record();
-  record.problems[2].confirmations[0].conclusion.winner = "id-mine-skinny";
+  record.problems[2].confirmations[0].conclusion.winner = testing::id_of("mine", "skinny");
   EXPECT_THAT(sentences(record), HasSubstr("m64_down: winner: the record says 'mine/skinny'"));
   record = testing::make_record();
   record.problems[0].confirmations[0].conclusion.against_stock.pop_back();
@@ -479,6 +481,95 @@ TEST(RecomputeTest, EveryEditedWordIsFound) {
   EXPECT_THAT(sentences(record), HasSubstr("was proven and timed: the record says 'yes'"));
   winner.proof.reset();
   EXPECT_THAT(sentences(record), HasSubstr("was proven and timed: the record says 'yes'"));
+}
+
+// Not a word, but what the words are about.
+TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
+  using Edit = std::function<void(RunRecord&)>;
+  const auto first = [](void (*edit)(ProblemRecord&)) {
+    return Edit([edit](RunRecord& record) { edit(record.problems[0]); });
+  };
+  const auto kernel = [](void (*edit)(KernelOutcome&)) {
+    return Edit([edit](RunRecord& record) { edit(record.problems[0].kernels[0]); });
+  };
+  const auto concluded = [](void (*edit)(Conclusion&)) {
+    return Edit(
+        [edit](RunRecord& record) { edit(record.problems[0].confirmations[0].conclusion); });
+  };
+  const std::pair<Edit, const char*> edits[] = {
+      {first([](auto& problem) { problem.name = "other"; }), "name: the record says 'other'"},
+      {first([](auto& problem) { problem.key += "x"; }), "key: the record says"},
+      {first([](auto& problem) { problem.problem["n"] = 2048; }), "flops: the record says"},
+      {first([](auto& problem) { problem.problem["n"] = -1; }), "problem: the record says"},
+      {first([](auto& problem) { problem.flops *= 10; }), "the evidence says '4194304'"},
+      {first([](auto& problem) { problem.bytes *= 10; }), "bytes: the record says"},
+      {first([](auto& problem) { problem.weight = 7; }), "weight: the record says '7'"},
+      {first([](auto& problem) { problem.role = "prefill"; }), "role: the record says 'prefill'"},
+      {first([](auto& problem) { problem.condition.cache = "warm"; }), "evidence_hash"},
+      {first([](auto& problem) { problem.condition.cache = "hot"; }), "condition.cache"},
+      {first([](auto& problem) { problem.condition.launch = "graph"; }), "evidence_hash"},
+      {first([](auto& problem) { problem.race_class.preparation = "none"; }), "evidence_hash"},
+      {first([](auto& problem) { problem.confirmations.clear(); }),
+       "confirmations: the record says 'nothing'"},
+      {first([](auto& problem) { problem.no_winner = "x"; }), "no_winner: the record says 'x'"},
+      {kernel([](auto& one) { one.name = "other"; }), "name of mine/other: the record says"},
+      {kernel([](auto& one) { one.provider = "mkl"; }), "provider of mkl/skinny: the record says"},
+      {kernel([](auto& one) { one.artifact_hash = "0"; }), "evidence_hash"},
+      {kernel([](auto& one) {
+         Json json = one.metadata.json();
+         json["design"]["tile_m"] = 16;
+         one.metadata = MetadataJson(json);
+       }),
+       "metadata of mine/skinny: the record says"},
+      {kernel([](auto& one) {
+         Json json = one.metadata.json();
+         json.erase("id");
+         json["design"]["tile_m"] = 16;
+         one.metadata = MetadataJson(json);
+       }),
+       "id of mine/skinny: the record says"},
+      {kernel([](auto& one) { one.proof->checks.clear(); }),
+       "proof of mine/skinny: the record says 'yes', the evidence says 'no'"},
+      {kernel([](auto& one) { one.proof->checks[0].elements = 0; }),
+       "the record says '0', the evidence says '4096'"},
+      {kernel([](auto& one) { one.proof->bitwise_repeatable = false; }),
+       "findings of mine/skinny: the record says 'nothing', the evidence says 'nondeterministic'"},
+      {concluded([](auto& made) { made.evidence_hash.clear(); }),
+       "evidence_hash: the record says 'nothing'"},
+      {concluded([](auto& made) { made.times.clear(); }), "time of mine/skinny: the record says"},
+      {concluded([](auto& made) { made.times.pop_back(); }), "the record says 'nothing'"},
+      {concluded([](auto& made) { made.headline->verdict.margin = 0.5; }), "margin 0.5, 7"},
+      {concluded([](auto& made) { made.headline->verdict.processes = 99; }), "99 processes"},
+      {concluded([](auto& made) { made.headline->verdict.smallest_detectable = 1e-9; }),
+       "smallest difference 1e-09"},
+      {concluded([](auto& made) { made.headline->verdict.reason = "because"; }), ", because"}};
+  for (const auto& [edit, part] : edits) {
+    RunRecord record = testing::make_record();
+    edit(record);
+    std::string all;
+    for (const Difference& difference : recompute(record)) all += difference.sentence() + "\n";
+    EXPECT_THAT(all, HasSubstr(part));
+  }
+}
+
+// They have a hash of the samples alone.
+TEST(RecomputeTest, EarlierRecordsSayTheirWordsAgain) {
+  RunRecord record = testing::make_record();
+  for (ProblemRecord& problem : record.problems) {
+    Conclusion& made = problem.confirmations[0].conclusion;
+    made.evidence_hash.clear();
+    made.samples_hash = hash_samples(problem.confirmations[0]);
+  }
+  EXPECT_THAT(recompute(record), IsEmpty());
+  record.problems[0].confirmations[0].processes[0].kernels[0].burst_ns[0] += 1;
+  EXPECT_THAT(recompute(record), Contains(Field(&Difference::what, "samples_hash")));
+}
+
+TEST(RecomputeTest, ARunThatConfirmsNothingClaimsNothing) {
+  RunRecord record = testing::make_record();
+  for (ProblemRecord& problem : record.problems) problem.confirmations.clear();
+  record.kind = "run";
+  EXPECT_THAT(recompute(record), IsEmpty());
 }
 
 // --- files -------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ TEST(LimitsTest, CyclesAreCountedOrOfTheClock) {
   counts.clock_hz = 3e9;
   counts.unavailable["cycles"] = "no PMU";
   counts.per_launch["page_faults"] = 12;
-  record.problems[0].counts["id-mine-skinny"] = counts;
+  record.problems[0].counts[testing::id_of("mine", "skinny")] = counts;
   const Limits by_clock = limits_of(record);
   EXPECT_FALSE(by_clock.cycles_counted);
   EXPECT_NEAR(by_clock.cycles_per_fma, 3e9 * 1e-5 / 2097152, 1e-4);
@@ -79,7 +79,7 @@ TEST(LimitsTest, CyclesAreCountedOrOfTheClock) {
   EXPECT_THAT(by_clock.because.back(), HasSubstr("faults 12.0 pages"));
   counts.unavailable.clear();
   counts.per_launch = {{"cycles", 20000}, {"instructions", 10000}};
-  record.problems[0].counts["id-mine-skinny"] = counts;
+  record.problems[0].counts[testing::id_of("mine", "skinny")] = counts;
   const Limits counted = limits_of(record);
   EXPECT_TRUE(counted.cycles_counted);
   EXPECT_NEAR(counted.cycles_per_fma, 20000.0 / 2097152, 1e-9);

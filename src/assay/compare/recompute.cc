@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/base/text.h"
+#include "assay/compare/claimed.h"
 #include "assay/record/conclude.h"
 
 namespace assay {
@@ -14,15 +15,28 @@ bool near(double first, double second) {
   return std::abs(first - second) <= 1e-9 * std::max(std::abs(first), std::abs(second));
 }
 
-bool agree(const stats::Verdict& first, const stats::Verdict& second) {
+bool same_interval(const stats::Verdict& first, const stats::Verdict& second) {
   return first.word == second.word && near(first.ratio, second.ratio) &&
          near(first.low, second.low) && near(first.high, second.high);
+}
+
+// What is printed beside the interval.
+bool same_rest(const stats::Verdict& first, const stats::Verdict& second) {
+  return near(first.margin, second.margin) && first.processes == second.processes &&
+         near(first.smallest_detectable, second.smallest_detectable) &&
+         first.reason == second.reason;
 }
 
 std::string text_of(const stats::Verdict& verdict) {
   if (!verdict.has_interval()) return std::string(stats::to_string(verdict.word));
   return fmt::format("{} {:.6g} [{:.6g}, {:.6g}]", stats::to_string(verdict.word), verdict.ratio,
                      verdict.low, verdict.high);
+}
+
+std::string rest_of(const stats::Verdict& verdict) {
+  return fmt::format("margin {:.9g}, {} processes, smallest difference {:.9g}{}", verdict.margin,
+                     verdict.processes, verdict.smallest_detectable,
+                     verdict.reason.empty() ? "" : ", " + verdict.reason);
 }
 
 class Differences {
@@ -41,27 +55,45 @@ class Differences {
       return pair ? std::vector<PairVerdict>{*pair} : std::vector<PairVerdict>{};
     };
     pairs(single(says.headline), single(made.headline), "headline: ");
-    for (const Conclusion::Time& time : says.times) {
-      if (!near(time.median_us, made.median_us(time.id))) {
-        text("time of " + label(time.id), fmt::format("{:.9g} us", time.median_us),
-             fmt::format("{:.9g} us", made.median_us(time.id)));
-      }
-    }
-    if (!says.samples_hash.empty()) text("samples", says.samples_hash, made.samples_hash);
+    times(says, made);
+    if (says.evidence_hash.empty() && !says.samples_hash.empty())
+      text("samples_hash", says.samples_hash, hash_samples(recorded));
+    else
+      text("evidence_hash", or_nothing(says.evidence_hash), made.evidence_hash);
+    findings(recorded);
     for (std::size_t i = 0; i < recorded.processes.size(); ++i) seed(recorded.processes[i], i);
   }
 
-  // A proof is right where none of its checks found anything, and nobody wins without one.
+  // What the samples are said to be of.
+  void claimed() {
+    for (const Contradiction& found : find_contradictions(problem_))
+      found_.push_back({problem_.name, found.what, or_nothing(found.recorded), found.made});
+  }
+
+  // A problem has a winner, or says why not; `run` alone confirms nothing and claims nothing.
+  void winner(bool confirms) {
+    const bool has_winner = problem_.winner() != nullptr;
+    if (has_winner && !problem_.no_winner.empty())
+      found_.push_back({problem_.name, "no_winner", problem_.no_winner, "there is a winner"});
+    if (!has_winner && problem_.no_winner.empty() && confirms)
+      found_.push_back({problem_.name,
+                        problem_.confirmations.empty() ? "confirmations" : "no_winner", "nothing",
+                        "samples and their winner, or why there are none"});
+  }
+
+  // A proof is right where it has checks and none of them found anything, and nobody wins without
+  // one.
   void proofs() {
     for (const KernelOutcome& kernel : problem_.kernels) {
       if (!kernel.proof) continue;
-      bool right = true;
+      bool right = !kernel.proof->checks.empty();
       double max_error = 0;
       for (const ProofCheck& check : kernel.proof->checks) {
         right = right && check.wrong == 0 && check.first_wrong.empty();
         max_error = std::max(max_error, check.max_error);
       }
       truth("proof of " + kernel.label(), kernel.proof->right, right);
+      if (!kernel.proof->bitwise_repeatable) finding(kernel, "nondeterministic");
       if (!near(kernel.proof->max_error, max_error))
         text("largest error of " + kernel.label(), fmt::format("{:.9g}", kernel.proof->max_error),
              fmt::format("{:.9g}", max_error));
@@ -82,6 +114,36 @@ class Differences {
   std::vector<Difference> take() { return std::move(found_); }
 
  private:
+  static std::string or_nothing(const std::string& text) { return text.empty() ? "nothing" : text; }
+
+  void times(const Conclusion& says, const Conclusion& made) {
+    const auto text_of = [](const Conclusion& conclusion, const std::string& id) {
+      const auto time = std::ranges::find(conclusion.times, id, &Conclusion::Time::id);
+      return time == conclusion.times.end() ? "nothing" : fmt::format("{:.9g} us", time->median_us);
+    };
+    std::vector<std::string> ids;
+    for (const Conclusion* conclusion : {&made, &says})
+      for (const Conclusion::Time& time : conclusion->times)
+        if (std::ranges::find(ids, time.id) == ids.end()) ids.push_back(time.id);
+    for (const std::string& id : ids)
+      if (!near(says.median_us(id), made.median_us(id)) || text_of(says, id) == "nothing" ||
+          text_of(made, id) == "nothing")
+        text("time of " + label(id), text_of(says, id), text_of(made, id));
+  }
+
+  // Those that samples show.
+  void findings(const Confirmation& confirmation) {
+    for (const LaunchBound& bound : find_launch_bound(confirmation)) {
+      const KernelOutcome* kernel = problem_.find(bound.id);
+      if (kernel != nullptr) finding(*kernel, "launch_bound");
+    }
+  }
+
+  void finding(const KernelOutcome& kernel, const std::string& code) {
+    if (std::ranges::find(kernel.findings, code, &Finding::code) == kernel.findings.end())
+      found_.push_back({problem_.name, "findings of " + kernel.label(), "nothing", code});
+  }
+
   void text(std::string what, const std::string& recorded, const std::string& made) {
     if (recorded != made) found_.push_back({problem_.name, std::move(what), recorded, made});
   }
@@ -105,9 +167,12 @@ class Differences {
       const PairVerdict* again = find(made, pair);
       if (again == nullptr) {
         found_.push_back({problem_.name, name(pair), text_of(pair.verdict), "nothing"});
-      } else if (!agree(pair.verdict, again->verdict)) {
+      } else if (!same_interval(pair.verdict, again->verdict)) {
         found_.push_back(
             {problem_.name, name(pair), text_of(pair.verdict), text_of(again->verdict)});
+      } else if (!same_rest(pair.verdict, again->verdict)) {
+        found_.push_back(
+            {problem_.name, name(pair), rest_of(pair.verdict), rest_of(again->verdict)});
       }
     }
     for (const PairVerdict& pair : made) {
@@ -162,9 +227,12 @@ std::string Difference::sentence() const {
                               recorded, recomputed));
 }
 
-std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options) {
+std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options,
+                                  bool confirms) {
   Differences differences(problem);
+  differences.claimed();
   differences.proofs();
+  differences.winner(confirms);
   for (const Confirmation& confirmation : problem.confirmations) {
     differences.compare(confirmation, conclude(problem, confirmation, options));
     differences.standing(confirmation.conclusion);
@@ -175,7 +243,7 @@ std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions
 std::vector<Difference> recompute(const RunRecord& record) {
   std::vector<Difference> all;
   for (const ProblemRecord& problem : record.problems) {
-    for (Difference& difference : recompute(problem, record.options)) {
+    for (Difference& difference : recompute(problem, record.options, record.kind != "run")) {
       all.push_back(std::move(difference));
     }
   }

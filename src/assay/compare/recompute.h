@@ -19,9 +19,13 @@ struct Difference {
 };
 
 // Empty where the record says what its samples say. Also compared: ratios and intervals (to 1e-9),
-// the hash of the samples, each published seed with its commitment, each proof with its checks, and
-// whether those who won were proven and timed.
+// times, the hash of the evidence, each published seed with its commitment, each proof with its
+// checks, whether those who won were proven and timed, what find_contradictions looks at
+// (claimed.h), and findings that samples show. Trust, environment and other findings are what the
+// run saw: nothing here can make them again.
 std::vector<Difference> recompute(const RunRecord& record);
-std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options);
+// `confirms`: a problem without a winner must say why.
+std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options,
+                                  bool confirms);
 
 }  // namespace assay

@@ -23,11 +23,41 @@ std::vector<stats::Burst> bursts_of(const KernelSamples& samples) {
   return bursts;
 }
 
-std::string hash_samples(const Confirmation& confirmation) {
-  Sha256 hash;
+// All that is fixed before a confirmation's first sample: findings and endings may still come.
+Json claim_of(const ProblemRecord& problem, const Confirmation& confirmation) {
+  Json kernels = Json::array();
+  for (const std::string& id : confirmation.finalists) {
+    const KernelOutcome* kernel = problem.find(id);
+    if (kernel == nullptr) continue;
+    kernels.push_back({{"id", kernel->id},
+                       {"provider", kernel->provider},
+                       {"name", kernel->name},
+                       {"role", to_string(kernel->role)},
+                       {"artifact_hash", kernel->artifact_hash}});
+  }
+  return {{"operation", problem.operation},
+          {"key", problem.key},
+          {"problem", problem.problem},
+          {"flops", problem.flops},
+          {"bytes", problem.bytes},
+          {"condition", problem.condition.to_string()},
+          {"class", problem.race_class.to_string()},
+          {"leader", confirmation.leader},
+          {"candidate", confirmation.candidate},
+          {"baseline", confirmation.baseline},
+          {"kernels", std::move(kernels)}};
+}
+
+void update(Sha256& hash, const Confirmation& confirmation) {
   for (const ProcessSamples& process : confirmation.processes) {
     hash.update_field(canonical(to_json(process)));
   }
+}
+
+std::string hash_evidence(const ProblemRecord& problem, const Confirmation& confirmation) {
+  Sha256 hash;
+  hash.update_field(canonical(claim_of(problem, confirmation)));
+  update(hash, confirmation);
   return hash.hex();
 }
 
@@ -208,6 +238,12 @@ std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation) {
   return found;
 }
 
+std::string hash_samples(const Confirmation& confirmation) {
+  Sha256 hash;
+  update(hash, confirmation);
+  return hash.hex();
+}
+
 stats::JudgeOptions judge_options(const RunOptions& options) {
   return {.margin = options.margin,
           .confidence = options.confidence,
@@ -225,7 +261,7 @@ Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmati
   for (const KernelOutcome* kernel : kernels) {
     conclusion.times.push_back({kernel->id, median_us(confirmation, kernel->id)});
   }
-  conclusion.samples_hash = hash_samples(confirmation);
+  conclusion.evidence_hash = hash_evidence(problem, confirmation);
   return conclusion;
 }
 

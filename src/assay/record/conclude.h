@@ -34,6 +34,9 @@ struct LaunchBound {
 };
 std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation);
 
+// What earlier records hold in the place of Conclusion::evidence_hash.
+std::string hash_samples(const Confirmation& confirmation);
+
 stats::JudgeOptions judge_options(const RunOptions& options);
 
 // Pure. `confirmation.conclusion` is not read. Kernels that are not in the problem, or whose ending

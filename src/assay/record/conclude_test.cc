@@ -1,5 +1,7 @@
 #include "assay/record/conclude.h"
 
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,14 +24,14 @@ Conclusion concluded(const std::vector<SampleKernel>& kernels) {
 
 TEST(ConcludeTest, TheHeadlineIsAgainstTheBestStockKernel) {
   const Conclusion conclusion = concluded({kMine, kStock, kOtherStock});
-  EXPECT_EQ(conclusion.winner, "id-mine-skinny");
+  EXPECT_EQ(conclusion.winner, testing::id_of("mine", "skinny"));
   ASSERT_TRUE(conclusion.headline.has_value());
-  EXPECT_EQ(conclusion.headline->other, "id-onednn-matmul");
+  EXPECT_EQ(conclusion.headline->other, testing::id_of("onednn", "matmul"));
   EXPECT_EQ(conclusion.headline->verdict.word, Word::faster);
   EXPECT_NEAR(conclusion.headline->verdict.ratio, 9.3 / 9, 0.004);
   EXPECT_EQ(conclusion.against_stock.size(), 2u);
-  EXPECT_EQ(conclusion.tied, std::vector<std::string>{"id-mine-skinny"});
-  EXPECT_NEAR(conclusion.median_us("id-mine-skinny"), 9, 0.05);
+  EXPECT_EQ(conclusion.tied, std::vector<std::string>{testing::id_of("mine", "skinny")});
+  EXPECT_NEAR(conclusion.median_us(testing::id_of("mine", "skinny")), 9, 0.05);
   EXPECT_EQ(conclusion.median_us("nobody"), 0);
 }
 
@@ -38,19 +40,19 @@ TEST(ConcludeTest, TiesGoToTheIncumbentWhateverTheOrder) {
   twin.provider = "mine";
   twin.role = KernelRole::ours;
   const Conclusion conclusion = concluded({twin, kStock});
-  EXPECT_EQ(conclusion.winner, "id-openblas-gemm");
+  EXPECT_EQ(conclusion.winner, testing::id_of("openblas", "gemm"));
   EXPECT_EQ(conclusion.tied.size(), 2u);
-  EXPECT_EQ(conclusion.headline->candidate, "id-mine-gemm");
+  EXPECT_EQ(conclusion.headline->candidate, testing::id_of("mine", "gemm"));
   EXPECT_EQ(conclusion.headline->verdict.word, Word::same);
 }
 
 TEST(ConcludeTest, WithoutKernelsOfOursTheBestStockStandsAgainstTheDefault) {
   ProblemRecord problem = make_problem("p", {kOtherStock, kStock});
   Confirmation& confirmation = problem.confirmations[0];
-  confirmation.baseline = "id-openblas-gemm";
+  confirmation.baseline = testing::id_of("openblas", "gemm");
   const Conclusion conclusion = conclude(problem, confirmation, {});
-  EXPECT_EQ(conclusion.headline->candidate, "id-onednn-matmul");
-  EXPECT_EQ(conclusion.headline->other, "id-openblas-gemm");
+  EXPECT_EQ(conclusion.headline->candidate, testing::id_of("onednn", "matmul"));
+  EXPECT_EQ(conclusion.headline->other, testing::id_of("openblas", "gemm"));
   EXPECT_EQ(conclusion.headline->verdict.word, Word::faster);
 }
 
@@ -66,12 +68,12 @@ TEST(ConcludeTest, AKernelThatFellOutNeitherWinsNorStandsForStock) {
   problem.kernels[2].ending = ending::Crash{11, 0, "confirm", ""};
   const Conclusion conclusion = conclude(problem, problem.confirmations[0], {});
   EXPECT_EQ(conclusion.against_stock.size(), 1u);
-  EXPECT_EQ(conclusion.headline->other, "id-openblas-gemm");
+  EXPECT_EQ(conclusion.headline->other, testing::id_of("openblas", "gemm"));
   problem.kernels[0].ending = ending::Mismatch{"out[0] = nan"};
   const Conclusion leaderless = conclude(problem, problem.confirmations[0], {});
   EXPECT_EQ(leaderless.winner, "");
   EXPECT_FALSE(leaderless.headline.has_value() &&
-               leaderless.headline->candidate == "id-mine-skinny");
+               leaderless.headline->candidate == testing::id_of("mine", "skinny"));
 }
 
 TEST(ConcludeTest, TooFewProcessesEndUnsure) {
@@ -99,12 +101,37 @@ TEST(ConcludeTest, EveryEditOfASampleShows) {
   ProblemRecord problem = make_problem("p", {kMine, kStock});
   Confirmation& confirmation = problem.confirmations[0];
   const Conclusion before = confirmation.conclusion;
-  EXPECT_EQ(conclude(problem, confirmation, {}).samples_hash, before.samples_hash);
+  EXPECT_EQ(conclude(problem, confirmation, {}).evidence_hash, before.evidence_hash);
   confirmation.processes[3].kernels[1].burst_ns[7] += 1;
-  EXPECT_NE(conclude(problem, confirmation, {}).samples_hash, before.samples_hash);
+  EXPECT_NE(conclude(problem, confirmation, {}).evidence_hash, before.evidence_hash);
   confirmation.processes[3].kernels[1].burst_ns[7] -= 1;
   confirmation.processes[3].kernels[1].clean[8] ^= 1;
-  EXPECT_NE(conclude(problem, confirmation, {}).samples_hash, before.samples_hash);
+  EXPECT_NE(conclude(problem, confirmation, {}).evidence_hash, before.evidence_hash);
+  confirmation.processes[3].kernels[1].clean[8] ^= 1;
+  EXPECT_EQ(conclude(problem, confirmation, {}).evidence_hash, before.evidence_hash);
+}
+
+TEST(ConcludeTest, EveryEditOfWhatTheSamplesAreOfShows) {
+  const ProblemRecord problem = make_problem("p", {kMine, kStock});
+  const auto hash = [](const ProblemRecord& edited) {
+    return conclude(edited, edited.confirmations[0], {}).evidence_hash;
+  };
+  const std::string before = hash(problem);
+  const std::function<void(ProblemRecord&)> edits[] = {
+      [](ProblemRecord& edited) { edited.condition.cache = "warm"; },
+      [](ProblemRecord& edited) { edited.race_class.preparation = "none"; },
+      [](ProblemRecord& edited) { edited.problem["m"] = 8; },
+      [](ProblemRecord& edited) { edited.key += "x"; },
+      [](ProblemRecord& edited) { edited.flops *= 2; },
+      [](ProblemRecord& edited) { edited.bytes *= 2; },
+      [](ProblemRecord& edited) { edited.kernels[0].name = "other"; },
+      [](ProblemRecord& edited) { edited.kernels[1].provider = "other"; },
+      [](ProblemRecord& edited) { edited.kernels[1].artifact_hash = "other"; }};
+  for (const auto& edit : edits) {
+    ProblemRecord edited = problem;
+    edit(edited);
+    EXPECT_NE(hash(edited), before) << &edit - edits;
+  }
 }
 
 TEST(ConcludeTest, AMarginOfItsOwnChangesTheWord) {
@@ -119,7 +146,7 @@ TEST(ConcludeTest, ATimeHasAnIntervalOverItsProcesses) {
   const ProblemRecord problem =
       testing::make_problem("p", {{"openblas", "gemm", KernelRole::stock, 20}});
   const auto& processes = problem.confirmations[0].processes;
-  const auto interval = time_interval_us(processes, "id-openblas-gemm", {});
+  const auto interval = time_interval_us(processes, testing::id_of("openblas", "gemm"), {});
   ASSERT_TRUE(interval.has_value());
   EXPECT_EQ(interval->samples, 7);
   EXPECT_LT(interval->low, interval->centre);
@@ -127,7 +154,8 @@ TEST(ConcludeTest, ATimeHasAnIntervalOverItsProcesses) {
   EXPECT_NEAR(interval->low, 20, 0.2);
   EXPECT_NEAR(interval->high, 20, 0.2);
   EXPECT_FALSE(time_interval_us(processes, "nobody", {}).has_value());
-  EXPECT_FALSE(time_interval_us({processes.data(), 3}, "id-openblas-gemm", {}).has_value());
+  EXPECT_FALSE(
+      time_interval_us({processes.data(), 3}, testing::id_of("openblas", "gemm"), {}).has_value());
 }
 
 }  // namespace

@@ -70,8 +70,11 @@ struct Conclusion {
   };
   std::vector<Time> times;
 
-  // SHA-256 (hex) of the samples as they are written: an edit that no statistic feels shows here.
-  std::string samples_hash;
+  // SHA-256 (hex) of the samples as they are written, and of what they are said to be samples of:
+  // problem, condition, class, and who was confirmed. An edit that no statistic feels shows here;
+  // it is no signature.
+  std::string evidence_hash;
+  std::string samples_hash;  // Of earlier records, which have no other: of the samples alone.
 
   double median_us(std::string_view id) const;  // 0 for a kernel without clean bursts.
 };

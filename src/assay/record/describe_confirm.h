@@ -177,7 +177,12 @@ void describe(A& a, T& conclusion) {
   a("ahead", conclusion.ahead);
   a("headline", conclusion.headline);
   a("times", conclusion.times);
-  a("samples_hash", conclusion.samples_hash);
+  a("evidence_hash", conclusion.evidence_hash);
+  if constexpr (std::is_const_v<T>) {
+    if (!conclusion.samples_hash.empty()) a("samples_hash", conclusion.samples_hash);
+  } else {
+    a("samples_hash", conclusion.samples_hash);
+  }
 }
 
 template <class A, archive::Is<Confirmation> T>

@@ -126,7 +126,7 @@ TEST(ProviderResultsTest, WrittenFilesReadBack) {
   const ProviderResults results = testing::results_of(record, "mine", "record.json");
   ASSERT_EQ(results.results.size(), 3u);
   const ProviderResult& first = results.results[0];
-  EXPECT_EQ(first.kernel_id, "id-mine-skinny");
+  EXPECT_EQ(first.kernel_id, testing::id_of("mine", "skinny"));
   EXPECT_NEAR(first.runtime_ms, 10e-3 / 1.1, 1e-4);
   EXPECT_NEAR(first.tflops, 2.0 * 4 * 1024 * 512 / (first.runtime_ms * 1e-3) * 1e-12, 1e-9);
   EXPECT_EQ(first.verdict->word, stats::Word::faster);

@@ -34,7 +34,7 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   record.model = model_times(record);
   ASSERT_EQ(record.model.size(), 1u);
   record.problems[0].kernels[0].findings = {{"nondeterministic", "two launches differed"}};
-  record.problems[0].counts["id-mine-skinny"] = {
+  record.problems[0].counts[testing::id_of("mine", "skinny")] = {
       100, 3e9, {{"page_faults", 0.5}}, {{"cycles", "no"}}};
   const Json written = to_json(record);
   const auto read = read_json(written);
@@ -134,7 +134,8 @@ TEST(RecordTest, WrongFieldsAreNamedWithFileAndLine) {
               HasSubstr("50 bursts"));
   EXPECT_THAT(with((process + "/kernels/0/spoiled").c_str(), {40}), HasSubstr("round 40"));
   EXPECT_THAT(with((process + "/kernels/0/launches").c_str(), 0), HasSubstr("launches"));
-  EXPECT_THAT(with((process + "/kernels/1/id").c_str(), "id-mine-skinny"), HasSubstr("twice"));
+  EXPECT_THAT(with((process + "/kernels/1/id").c_str(), testing::id_of("mine", "skinny")),
+              HasSubstr("twice"));
   EXPECT_THAT(with((process + "/kernels/1/id").c_str(), "ghost"), HasSubstr("no kernel"));
   EXPECT_THAT(with((process + "/placement/0").c_str(), 4), HasSubstr("placement 4 of 4"));
   EXPECT_THAT(with((process + "/order/0").c_str(), {0, 7}), HasSubstr("order names kernel 7"));
@@ -262,8 +263,9 @@ TEST(RecordTest, TextIsIndentedAndKeysAreSorted) {
   EXPECT_THAT(text, HasSubstr("  \"problems\": [\n    {\n      \"bytes\": "));
   EXPECT_THAT(text,
               HasSubstr("      \"kernels\": [\n        {\n          \"artifact_facts\": {},\n"));
-  EXPECT_THAT(text, HasSubstr("          \"metadata\": {\n            \"design\": {\n"
-                              "              \"tile_m\": 8\n            }\n          },\n"));
+  EXPECT_THAT(text,
+              HasSubstr("          \"metadata\": {\n            \"design\": {\n"
+                        "              \"tile_m\": 8\n            },\n            \"family\": "));
   EXPECT_THAT(text, HasSubstr("        }\n      ],\n      \"key\": "));
   EXPECT_THAT(text, HasSubstr("    }\n  ],\n  \"schema\": "));
 }

@@ -119,10 +119,12 @@ Block commitments(const RunRecord& record) {
   table.columns = {{.title = "shape"},      {.title = "confirmation"},
                    {.title = "process"},    {.title = "rounds", .align = Align::right},
                    {.title = "commitment"}, {.title = "seed"},
-                   {.title = "holds"},      {.title = "SHA-256 of all samples"}};
+                   {.title = "holds"},      {.title = "SHA-256 of the evidence"}};
   for (const ProblemRecord& problem : record.problems) {
     for (std::size_t i = 0; i < problem.confirmations.size(); ++i) {
       const Confirmation& confirmation = problem.confirmations[i];
+      const Conclusion& made = confirmation.conclusion;
+      const std::string& hash = made.evidence_hash.empty() ? made.samples_hash : made.evidence_hash;
       for (std::size_t p = 0; p < confirmation.processes.size(); ++p) {
         const ProcessSamples& process = confirmation.processes[p];
         const auto expected = commitment_of(process.seed);
@@ -134,7 +136,7 @@ Block commitments(const RunRecord& record) {
                                {process.seed_commitment},
                                {process.seed},
                                {holds ? "yes" : "no", holds ? Tone::plain : Tone::bad},
-                               {p == 0 ? confirmation.conclusion.samples_hash : ""}},
+                               {p == 0 ? hash : ""}},
                               {}});
       }
     }

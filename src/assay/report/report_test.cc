@@ -222,7 +222,9 @@ TEST(SweepReportTest, UntrustedTextCannotSteerTheTerminal) {
 
 TEST(SweepReportTest, Csv) {
   const std::string csv = sweep_csv(decode_record());
-  EXPECT_THAT(csv, HasSubstr("m1_qkv,\"m1_qkv f32,f32,f32 tn b\",decode,1,"));
+  EXPECT_THAT(
+      csv,
+      HasSubstr("m1_qkv,m1_qkv a=f32 b=f32 out=f32 accumulate=f32 layout=tn constant=b,decode,1,"));
   EXPECT_THAT(csv, HasSubstr(",openblas/gemm mine/skinny,tied,mine/skinny,9.9977"));
   const std::vector<std::string_view> lines = split(csv, '\n');
   ASSERT_EQ(lines.size(), 5u);
@@ -247,7 +249,7 @@ record    runs/0413-my_gemm/record.json   (anyone can `assay replay` it)
 
 TEST(RaceReportTest, TheDefaultIsNamedWhereItIsNotTheBestStock) {
   RunRecord record = race_record(15);
-  record.problems[0].confirmations[0].baseline = "id-onednn-matmul";
+  record.problems[0].confirmations[0].baseline = testing::id_of("onednn", "matmul");
   const std::string text = race_text(record);
   EXPECT_THAT(text, HasSubstr("faster than the best stock kernel: 1.1"));
   EXPECT_THAT(text, HasSubstr("yours 15.0 us, openblas/gemm 16.9 us, default onednn/matmul 17.4"));
@@ -373,7 +375,7 @@ TEST(CompareReportTest, RecomputeListsDifferencesOrSaysThatThereAreNone) {
   RunRecord record = assay::testing::make_record();
   EXPECT_EQ(recompute_text("r.json", recompute(record)),
             "r.json: every word is what the samples say\n");
-  record.problems[0].confirmations[0].conclusion.winner = "id-openblas-gemm";
+  record.problems[0].confirmations[0].conclusion.winner = testing::id_of("openblas", "gemm");
   EXPECT_THAT(
       recompute_text("r.json", recompute(record), {200, false}),
       HasSubstr("r.json: m1_qkv: winner: the record says 'openblas/gemm', the evidence says "

@@ -87,7 +87,11 @@ void add_launch(Candidate& candidate, const LaunchFacts& launch) {
   if (launch.ns > 0)
     candidate.launch_ns =
         candidate.launch_ns > 0 ? std::min(candidate.launch_ns, launch.ns) : launch.ns;
-  if (!launch.repeatable) outcome.proof->bitwise_repeatable = false;
+  if (!launch.repeatable && std::exchange(outcome.proof->bitwise_repeatable, false))
+    outcome.findings.push_back(
+        {"nondeterministic", candidate.deterministic
+                                 ? "two launches on the same inputs differ in some bits"
+                                 : "two launches on the same inputs differ, as it declares"});
   if (!candidate.alive()) return;
   if (!launch.trespass.empty())
     outcome.ending = ending::Violation{"writes_outside", launch.trespass};
@@ -240,12 +244,6 @@ class ProofRun {
       candidate.outcome.ending = ending_of(answer.error(), "verify");
     } else {
       ASSAY_TRY(judge_proof(candidate, instances_, instances_.count(), *answer, *prover.worker));
-      if (candidate.outcome.proof && !candidate.outcome.proof->bitwise_repeatable) {
-        const bool declared = !candidate.deterministic;
-        candidate.outcome.findings.push_back(
-            {"nondeterministic", declared ? "two launches on the same inputs differ, as it declares"
-                                          : "two launches on the same inputs differ in some bits"});
-      }
       candidate.proven = candidate.alive();
     }
     prover.loaded = prover.worker->alive();

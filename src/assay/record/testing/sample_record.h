@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/base/hash.h"
 #include "assay/base/random.h"
 #include "assay/record/conclude.h"
 #include "assay/record/provider_results.h"
@@ -29,9 +30,28 @@ struct SampleNoise {
   std::uint64_t seed = 1;
 };
 
-inline std::string id_of(const SampleKernel& kernel) {
-  return "id-" + kernel.provider + "-" + kernel.name;
+// As KernelMetadata::to_json makes it.
+inline Json metadata_of(const std::string& provider, const std::string& name) {
+  Json json = {{"provider", provider},
+               {"family", name},
+               {"rule",
+                {{"operation", "gemm"},
+                 {"operands", Json::array()},
+                 {"accumulate", Json::array()},
+                 {"epilogues", Json::array()},
+                 {"batch", true},
+                 {"scalars", true},
+                 {"targets", Json::array()}}},
+               {"design", {{"tile_m", 8}}}};
+  json["id"] = sha256_hex(canonical(json));
+  json["name"] = name;
+  return json;
 }
+
+inline std::string id_of(const std::string& provider, const std::string& name) {
+  return metadata_of(provider, name)["id"];
+}
+inline std::string id_of(const SampleKernel& kernel) { return id_of(kernel.provider, kernel.name); }
 
 inline KernelOutcome make_outcome(const SampleKernel& kernel) {
   KernelOutcome outcome;
@@ -39,7 +59,7 @@ inline KernelOutcome make_outcome(const SampleKernel& kernel) {
   outcome.provider = kernel.provider;
   outcome.name = kernel.name;
   outcome.role = kernel.role;
-  outcome.metadata = MetadataJson(Json{{"design", {{"tile_m", 8}}}});
+  outcome.metadata = MetadataJson(metadata_of(kernel.provider, kernel.name));
   outcome.artifact_hash = "hash-" + kernel.name;
   outcome.workspace_bytes = kernel.workspace_bytes;
   outcome.ending = ending::Timed{};
@@ -50,8 +70,8 @@ inline KernelOutcome make_outcome(const SampleKernel& kernel) {
   proof.method = "every element against float64";
   proof.checks.push_back({.input = "uniform",
                           .method = proof.method,
-                          .elements = 64,
-                          .compared = 64,
+                          .elements = 4 * 1024,
+                          .compared = 4 * 1024,
                           .wrong = 0,
                           .max_error = 0.31,
                           .mean_error = 0.05,
@@ -108,13 +128,13 @@ inline ProblemRecord make_problem(const std::string& name, const std::vector<Sam
                                   const RunOptions& options = {}, const SampleNoise& noise = {}) {
   ProblemRecord problem;
   problem.name = name;
-  problem.key = name + " f32,f32,f32 tn b";
+  problem.key = name + " a=f32 b=f32 out=f32 accumulate=f32 layout=tn constant=b";
   problem.operation = "gemm";
   problem.role = "decode";
-  problem.problem = {{"operation", "gemm"}, {"name", name},     {"m", 4},
-                     {"n", 1024},           {"k", 512},         {"a", "f32"},
-                     {"b", "f32"},          {"out", "f32"},     {"accumulate", "f32"},
-                     {"layout", "tn"},      {"constant", {"b"}}};
+  problem.problem = {{"operation", "gemm"}, {"name", name},      {"m", 4},
+                     {"n", 1024},           {"k", 512},          {"a", "f32"},
+                     {"b", "f32"},          {"out", "f32"},      {"accumulate", "f32"},
+                     {"layout", "tn"},      {"constant", {"b"}}, {"role", "decode"}};
   problem.condition = {"cold_weights", "back_to_back", "plain"};
   problem.race_class = {"allowed", "forbidden"};
   problem.flops = 2.0 * 4 * 1024 * 512;

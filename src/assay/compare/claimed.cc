@@ -1,0 +1,129 @@
+#include "assay/compare/claimed.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "assay/kernel/metadata.h"
+#include "assay/op/operation.h"
+
+namespace assay {
+namespace {
+
+constexpr std::string_view kCaches[] = {"cold_weights", "cold", "warm"};
+constexpr std::string_view kSpacings[] = {"isolated", "back_to_back", "chain"};
+constexpr std::string_view kLaunches[] = {"plain", "graph"};
+constexpr std::string_view kPreparations[] = {"none", "allowed"};
+constexpr std::string_view kDependentLaunches[] = {"forbidden", "allowed"};
+
+std::string number(double value) { return fmt::format("{:.17g}", value); }
+
+// Of what a kernel writes.
+int64_t output_elements(const Problem& problem) {
+  int64_t elements = 0;
+  for (const Operand& operand : problem.operands()) {
+    if (operand.access == Access::read) continue;
+    elements = 1;
+    for (const int64_t size : operand.sizes) elements *= size;
+  }
+  return elements;
+}
+
+class Contradictions {
+ public:
+  explicit Contradictions(const ProblemRecord& recorded) : recorded_(recorded) {}
+
+  std::vector<Contradiction> find() {
+    const auto problem = problem_of(recorded_);
+    if (problem) {
+      check_problem(*problem);
+      check_proofs(output_elements(*problem));
+    } else {
+      found_.push_back({"problem", "the fields of one", problem.error().message});
+    }
+    check_words();
+    for (const KernelOutcome& kernel : recorded_.kernels) check_kernel(kernel);
+    return std::move(found_);
+  }
+
+ private:
+  void hold(std::string what, const std::string& recorded, const std::string& made) {
+    if (recorded != made) found_.push_back({std::move(what), recorded, made});
+  }
+
+  void check_problem(const Problem& problem) {
+    hold("name", recorded_.name, problem.name());
+    hold("key", recorded_.key, problem.key());
+    hold("role", recorded_.role, problem.role());
+    hold("weight", number(recorded_.weight), number(problem.weight()));
+    // A name need not say the sizes.
+    if (const auto operation = find_operation(recorded_.operation)) {
+      const Work work = (*operation)->work(problem);
+      hold("flops", number(recorded_.flops), number(work.flops));
+      hold("bytes", number(recorded_.bytes), number(work.bytes()));
+    }
+    if (recorded_.condition.cache == "cold_weights" && !problem.has_constant())
+      found_.push_back({"condition.cache", "cold_weights", "cold or warm: nothing is constant"});
+  }
+
+  void check_proofs(int64_t elements) {
+    for (const KernelOutcome& kernel : recorded_.kernels) {
+      if (!kernel.proof) continue;
+      for (const ProofCheck& check : kernel.proof->checks)
+        hold(fmt::format("elements of the output in the proof of {} on {}", kernel.label(),
+                         check.input),
+             fmt::to_string(check.elements), fmt::to_string(elements));
+    }
+  }
+
+  void one_of(std::string what, const std::string& recorded,
+              std::span<const std::string_view> words) {
+    if (std::ranges::find(words, recorded) == words.end())
+      found_.push_back({std::move(what), recorded, fmt::format("{}", fmt::join(words, " or "))});
+  }
+
+  void check_words() {
+    one_of("condition.cache", recorded_.condition.cache, kCaches);
+    one_of("condition.spacing", recorded_.condition.spacing, kSpacings);
+    one_of("condition.launch", recorded_.condition.launch, kLaunches);
+    one_of("class.preparation", recorded_.race_class.preparation, kPreparations);
+    one_of("class.dependent_launch", recorded_.race_class.dependent_launch, kDependentLaunches);
+  }
+
+  void check_kernel(const KernelOutcome& kernel) {
+    const auto metadata = KernelMetadata::from_json(kernel.metadata.json());
+    if (!metadata) {
+      found_.push_back({"metadata of " + kernel.label(), "a kernel's", metadata.error().message});
+      return;
+    }
+    // A second copy of one kernel has a number behind its id.
+    hold("id of " + kernel.label(), kernel.id.substr(0, kernel.id.find('#')), metadata->id());
+    hold("provider of " + kernel.label(), kernel.provider, metadata->provider());
+    hold("name of " + kernel.label(), kernel.name, metadata->name());
+    if (!is_timed(kernel.ending)) return;
+    if (metadata->prepares() && recorded_.race_class.preparation == "none")
+      found_.push_back({"class.preparation", "none", "allowed: " + kernel.label() + " prepares"});
+    if (metadata->dependent_launch() && recorded_.race_class.dependent_launch == "forbidden")
+      found_.push_back({"class.dependent_launch", "forbidden",
+                        "allowed: " + kernel.label() + " is launched so"});
+  }
+
+  const ProblemRecord& recorded_;
+  std::vector<Contradiction> found_;
+};
+
+}  // namespace
+
+Result<Problem> problem_of(const ProblemRecord& recorded) {
+  ASSAY_TRY(const Operation* operation, find_operation(recorded.operation));
+  auto problem = operation->problem(recorded.problem);
+  if (!problem)
+    return fail(ErrorCode::invalid_input, "problem {}: {}", recorded.name, problem.error().message);
+  return problem;
+}
+
+std::vector<Contradiction> find_contradictions(const ProblemRecord& recorded) {
+  return Contradictions(recorded).find();
+}
+
+}  // namespace assay
