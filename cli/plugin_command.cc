@@ -5,12 +5,25 @@
 #include "assay/input/manifest.h"
 #include "assay/report/words.h"
 #include "cli/exit_code.h"
-#include "cli/progress.h"
+#include "cli/quantities.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
 
 namespace assay::cli {
 namespace {
+
+// A line for each check, as it begins: one that hangs takes its time.
+class CheckProgress : public sweep::Observer {
+ public:
+  explicit CheckProgress(Console& console) : console_(console) {}
+  void on_stage(const std::string&, size_t done, size_t total, const std::string& what) override {
+    console_.progress(fmt::format("check {}/{}  {}", done, total, what));
+  }
+  void on_note(const std::string& sentence) override { console_.note(sentence); }
+
+ private:
+  Console& console_;
+};
 
 class PluginCommand : public Command {
  public:
@@ -29,6 +42,9 @@ class PluginCommand : public Command {
         .required()
         .type_name("FILE");
     options_.declare_machine(app);
+    app.add_option("--timeout", timeout_, "A check of one problem that takes so long has hung")
+        .type_name("TIME")
+        .show_default();
   }
 
   Result<int> run(Context& context) override {
@@ -38,10 +54,11 @@ class PluginCommand : public Command {
                   sanitize(path, 200));
     ASSAY_TRY(input::read_kernels(file_).map([](const auto&) {}));
     request.kernels = {file_};
+    ASSAY_TRY(request.trial_timeout_seconds, parse_seconds(timeout_, "--timeout"));
     sweep::ConformanceReport report;
     {
-      const auto progress = make_plain_progress(context.console, 1);
-      ASSAY_TRY(report, sweep::check_conformance(request, *progress));
+      CheckProgress progress(context.console);
+      ASSAY_TRY(report, sweep::check_conformance(request, progress));
     }
     const int code = report.conforms() ? kDone : kRefuted;
     context.console.result(context.console.json() ? dump_pretty(json(report, code))
@@ -102,7 +119,7 @@ class PluginCommand : public Command {
                      style);
   }
 
-  std::string action_, file_;
+  std::string action_, file_, timeout_ = "20s";
   PoolOptions options_;
 };
 

@@ -1,8 +1,23 @@
 /* Plug-ins that are wrong in one way each: -DCASE_... says which. */
+#define _GNU_SOURCE
 #include <assay/kernel/plugin_abi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef CASE_FLUSHES_SUBNORMALS
+#include <xmmintrin.h>
+#endif
+
+#if defined(CASE_SPINS_WHEN_LOADED) || defined(CASE_SPINS_AFTER_A_LAUNCH)
+static volatile long turns;
+static void* spin(void* nothing) {
+  for (;;) ++turns;
+  return nothing;
+}
+#endif
 
 static int launch(const void* state, void* const* data) {
   const AssayCall* call = state;
@@ -25,6 +40,21 @@ static int launch(const void* state, void* const* data) {
     }
 #ifdef CASE_WRITES_OUTSIDE
   out[m * n] = 1;
+#endif
+#ifdef CASE_FLUSHES_SUBNORMALS
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+#ifdef CASE_SPINS_AFTER_A_LAUNCH
+  static pthread_t thread;
+  if (!thread) pthread_create(&thread, NULL, spin, NULL);
+#endif
+#ifdef CASE_CHANGES_ITS_PROCESS
+  if (chdir("/usr") != 0) return 1;
+  umask(0);
+  close(0);
+#endif
+#ifdef CASE_HANGS_WHEN_LAUNCHED
+  for (;;) pause();
 #endif
   return 0;
 }
@@ -62,6 +92,13 @@ static int supports(const AssayCall* call) {
 #define SUPPORTS supports
 static int supports(const AssayCall* call) {
   call->refuse(call, "mood", "it does not feel like it today");
+  return 0;
+}
+#elif defined(CASE_CHANGES_ITS_MIND)
+#define SUPPORTS supports
+static int supports(const AssayCall* call) {
+  static int asked;
+  if (asked++ % 2 == 1) call->refuse(call, "size", "it was asked once too often");
   return 0;
 }
 #else
@@ -109,6 +146,14 @@ int my_entry(AssayPlugin* plugin) {
 #else
 int assay_plugin_v1(const AssayHost* host, AssayPlugin* plugin) {
   (void)host;
+#endif
+#ifdef CASE_SPINS_WHEN_LOADED
+  pthread_t thread;
+  pthread_create(&thread, NULL, spin, NULL);
+#endif
+#ifdef CASE_FORKS_WHEN_LOADED
+  if (fork() == 0)
+    for (;;) pause();
 #endif
   plugin->struct_bytes = sizeof *plugin;
   plugin->abi_version = ASSAY_PLUGIN_ABI_VERSION;

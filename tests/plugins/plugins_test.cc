@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "assay/base/clock.h"
 #include "testing/assay_program.h"
 #include "testing/build_plugin.h"
 
@@ -98,7 +99,15 @@ TEST_F(Plugins, CheckFailsWhatDoesNotConformAndGoesOn) {
       {"CASE_CRASHES_WHEN_LAUNCHED", "killed by signal 11 (SIGSEGV)"},
       {"CASE_DEVICE_STEP", "added a step for a device"},
       {"CASE_NO_SENTENCE", "kernel: 'no' does not say why"},
-      {"CASE_UNKNOWN_REASON", "refused for 'mood', which is no reason"}};
+      {"CASE_UNKNOWN_REASON", "refused for 'mood', which is no reason"},
+      {"CASE_CHANGES_ITS_MIND",
+       "it does not always say the same: once it took the problem, and once "
+       "it refused: it was asked once too often"},
+      {"CASE_FLUSHES_SUBNORMALS", "launch 1: left the processor rounding, or treating subnormal"},
+      {"CASE_SPINS_AFTER_A_LAUNCH", "a thread of it is still at work long after its launches"},
+      {"CASE_CHANGES_ITS_PROCESS", "it changed the process's folder to '/usr'"},
+      {"CASE_CHANGES_ITS_PROCESS", "it changed the process's umask to 000"},
+      {"CASE_CHANGES_ITS_PROCESS", "it closed standard input"}};
   for (const auto& [fault, part] : cases) {
     const std::string plugin = build("hostile.c", {fault});
     const Finished checked = program_.run({"plugin", "check", plugin, "--json"});
@@ -109,6 +118,36 @@ TEST_F(Plugins, CheckFailsWhatDoesNotConformAndGoesOn) {
     EXPECT_EQ((*json)["checks"].front()["result"], "passed") << fault;
     EXPECT_EQ((*json)["checks"][2]["result"], "passed") << fault;  // Its kernels' names.
   }
+}
+
+// Before any kernel is looked at.
+TEST_F(Plugins, CheckSeesWhatRunsOnOnceItIsLoaded) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"CASE_SPINS_WHEN_LOADED", "a thread that it started is at work"},
+      {"CASE_FORKS_WHEN_LOADED", "1 process that it started goes on"}};
+  for (const auto& [fault, part] : cases) {
+    const std::string plugin = build("hostile.c", {fault});
+    const Finished checked = program_.run({"plugin", "check", plugin, "--json"});
+    EXPECT_EQ(checked.code(), 1) << fault << ": " << checked.err;
+    const auto json = parse_json(checked.out, fault);
+    ASSERT_TRUE(json) << json.error().message;
+    EXPECT_EQ((*json)["checks"].front()["name"], "loads") << fault;
+    EXPECT_THAT((*json)["checks"].front()["faults"].dump(), HasSubstr(part)) << fault;
+  }
+}
+
+TEST_F(Plugins, CheckStopsAtTheFirstHangAndSaysWhereItIs) {
+  const std::string plugin = build("hostile.c", {"CASE_HANGS_WHEN_LAUNCHED"});
+  const int64_t start = monotonic_ns();
+  const Finished checked = program_.run({"plugin", "check", plugin, "--timeout", "1s"});
+  EXPECT_EQ(checked.code(), 1) << checked.err;
+  EXPECT_THAT(checked.err, AllOf(HasSubstr("check 1/9  loads"), HasSubstr("check 8/9  computes")));
+  EXPECT_THAT(checked.out, AllOf(HasSubstr("did not answer within 1 s"),
+                                 HasSubstr("not checked to its end: it hung")));
+  EXPECT_LT(monotonic_ns() - start, 30 * kNsPerSecond);
+  const Finished asked = program_.run({"plugin", "check", plugin, "--timeout", "soon"});
+  EXPECT_EQ(asked.code(), 2);
+  EXPECT_THAT(asked.err, HasSubstr("--timeout"));
 }
 
 TEST_F(Plugins, TheHandbooksOwnConforms) {

@@ -14,8 +14,6 @@
 namespace assay::sweep {
 namespace {
 
-// All kernels of a plug-in on one small problem: minutes only if one hangs.
-constexpr double kCheckSeconds = 120;
 constexpr int kMostDeaths = 3;     // Each is a new process: more of them say nothing new.
 constexpr size_t kMostFaults = 8;  // Of one check.
 
@@ -31,34 +29,59 @@ class ConformanceStudy {
 
   Result<ConformanceReport> run() {
     ASSAY_TRY(crew_.discoverer().map([](Child*) {}));
-    report_.checks.push_back({"loads", "loads, and says what it offers", "files", {}, 1});
-    ASSAY_TRY(const auto problems, verify::conformance_problems());
     const auto checks = verify::conformance_checks();
-    for (size_t i = 0; i < checks.size(); ++i) {
-      const verify::ConformanceCheck& check = checks[i];
-      observer_.on_stage("check", i + 1, checks.size(), std::string(check.what));
-      Check& entry = report_.checks.emplace_back(
-          Check{std::string(check.name), std::string(check.what), std::string(check.unit), {}, 0});
+    total_ = checks.size() + 2;
+    ASSAY_TRY(look_at_manners(begin("loads", "loads, and says what it offers", "files")));
+    ASSAY_TRY(const auto problems, verify::conformance_problems());
+    for (const verify::ConformanceCheck& check : checks) {
+      Check& entry = begin(check.name, check.what, check.unit);
       if (!check.per_problem) ASSAY_TRY(ask(entry, nullptr));
-      for (size_t p = 0; check.per_problem && p < problems.size(); ++p)
+      for (size_t p = 0; check.per_problem && p < problems.size(); ++p) {
+        if (entry.faults.size() >= kMostFaults) break;  // Others would say the same.
         ASSAY_TRY(ask(entry, &problems[p]));
+      }
       if (check.name == "rows") report_.kernels = entry.looked_at;
       if (check.name == "computes" && ran_.empty() && entry.faults.empty())
         entry.faults.push_back("no problem of the list can be taken by any of its kernels" +
                                an_example());
     }
+    ASSAY_TRY(look_at_manners(
+        begin("leaves", "leaves nothing behind, and its process as it was", "looks")));
     report_.ran = static_cast<int64_t>(ran_.size());
     return std::move(report_);
   }
 
  private:
+  Check& begin(std::string_view name, std::string_view what, std::string_view unit) {
+    observer_.on_stage("check", report_.checks.size() + 1, total_, std::string(what));
+    return report_.checks.emplace_back(
+        Check{std::string(name), std::string(what), std::string(unit), {}, 0});
+  }
+
+  // Whether to go on. Each hang takes the whole of its time.
+  bool may_ask(Check& check) {
+    if (!hung_ && deaths_ < kMostDeaths) return true;
+    const std::string sentence =
+        hung_ ? std::string("not checked to its end: it hung")
+              : fmt::format("not checked to its end: {} processes died", deaths_);
+    if (check.faults.empty() || check.faults.back() != sentence) add(check, sentence);
+    return false;
+  }
+
+  Status look_at_manners(Check& check) {
+    if (!may_ask(check)) return {};
+    ASSAY_TRY(Child* const worker, crew_.discoverer());
+    const auto answer = worker->call({{"do", "manners"}}, request_.trial_timeout_seconds);
+    if (!answer) return failed(check, "", answer.error());
+    ASSAY_TRY(const Json* faults, member(answer->json, "faults"));
+    ++check.looked_at;
+    for (const Json& fault : *faults)
+      if (fault.is_string()) add(check, sanitize(fault.get<std::string>(), 1000));
+    return {};
+  }
+
   Status ask(Check& check, const Problem* problem) {
-    if (deaths_ >= kMostDeaths) {
-      const std::string sentence =
-          fmt::format("not checked to its end: {} processes died", deaths_);
-      if (check.faults.empty() || check.faults.back() != sentence) add(check, sentence);
-      return {};
-    }
+    if (!may_ask(check)) return {};
     ASSAY_TRY(Child* const worker, crew_.discoverer());
     Json message = {{"do", "conform"}, {"check", check.name}};
     if (problem != nullptr) {
@@ -66,15 +89,20 @@ class ConformanceStudy {
       message["operation"] = problem->operation();
     }
     const std::string where = problem == nullptr ? "" : "on " + problem->name() + ": ";
-    const auto answer = worker->call(message, kCheckSeconds);
+    const auto answer = worker->call(message, request_.trial_timeout_seconds);
     if (answer) return take(check, where, answer->json);
-    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-    if (const auto* error = std::get_if<Error>(&answer.error())) {
+    return failed(check, where, answer.error());
+  }
+
+  Status failed(Check& check, const std::string& where, const CallFailure& failure) {
+    if (is_interruption(failure)) return fail(std::get<Error>(failure));
+    if (const auto* error = std::get_if<Error>(&failure)) {
       add(check, where + error->message);
       return {};
     }
     ++deaths_;
-    add(check, as_error(answer.error(), where + "running it").message);
+    hung_ = std::get<Death>(failure).kind == Death::Kind::timed_out;
+    add(check, as_error(failure, where + "running it").message + (hung_ ? " (--timeout)" : ""));
     return {};
   }
 
@@ -112,7 +140,9 @@ class ConformanceStudy {
   ConformanceReport report_;
   std::set<std::string> ran_;
   RefusalCounts refusals_;
+  size_t total_ = 0;  // Checks.
   int deaths_ = 0;
+  bool hung_ = false;
 };
 
 }  // namespace

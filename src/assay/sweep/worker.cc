@@ -25,6 +25,7 @@
 #include "assay/sweep/guard.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/worker_kernels.h"
+#include "assay/sweep/worker_manners.h"
 #include "assay/sweep/worker_problem.h"
 #include "assay/verify/conformance.h"
 
@@ -43,16 +44,17 @@ class Worker {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"init", &Worker::init},        {"discover", &Worker::discover},
-        {"compile", &Worker::compile},  {"prebuild", &Worker::prebuild},
-        {"bring", &Worker::bring_file}, {"export", &Worker::export_source},
-        {"conform", &Worker::conform},  {"load", &Worker::load},
-        {"prove", &Worker::prove},      {"rotate", &Worker::rotate},
-        {"open", &Worker::open},        {"round", &Worker::round},
-        {"collect", &Worker::collect},  {"close", &Worker::close},
-        {"unload", &Worker::unload},    {"timer", &Worker::timer},
-        {"intact", &Worker::intact},    {"ceilings", &Worker::ceilings},
-        {"card", &Worker::card},        {"count", &Worker::count}};
+        {"init", &Worker::init},         {"discover", &Worker::discover},
+        {"compile", &Worker::compile},   {"prebuild", &Worker::prebuild},
+        {"bring", &Worker::bring_file},  {"export", &Worker::export_source},
+        {"conform", &Worker::conform},   {"load", &Worker::load},
+        {"manners", &Worker::manners},   {"prove", &Worker::prove},
+        {"rotate", &Worker::rotate},     {"open", &Worker::open},
+        {"round", &Worker::round},       {"collect", &Worker::collect},
+        {"close", &Worker::close},       {"unload", &Worker::unload},
+        {"timer", &Worker::timer},       {"intact", &Worker::intact},
+        {"ceilings", &Worker::ceilings}, {"card", &Worker::card},
+        {"count", &Worker::count}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -382,13 +384,22 @@ class Worker {
       ASSAY_TRY(problem, problem_from(message.json));
     }
     const verify::ConformanceResult result =
-        check->run({.catalog = kernels_.catalog(), .device = *device_, .context = context_},
+        check->run({.catalog = kernels_.catalog(),
+                    .device = *device_,
+                    .context = context_,
+                    .at_rest = [this] { return scheduler_.wait_until_quiet(kRestNs); }},
                    problem ? &*problem : nullptr);
     Answer answer;
     answer.json = {{"faults", result.faults},
                    {"looked_at", result.looked_at},
                    {"ran", result.ran},
                    {"refusals", result.refusals.to_json()}};
+    return answer;
+  }
+
+  Result<Answer> manners(Message&) {
+    Answer answer;
+    answer.json["faults"] = manners_.find_faults(scheduler_);
     return answer;
   }
 
@@ -450,6 +461,8 @@ class Worker {
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;
   int threads_ = 1;
+  const Manners manners_ = Manners::look();
+  measure::SchedulerWatch scheduler_;
   WorkerKernels kernels_;
   std::unique_ptr<ProblemRunner> problem_;
 };

@@ -10,9 +10,10 @@
 #include "assay/base/random.h"
 #include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
-#include "assay/sweep/float_control.h"
 #include "assay/sweep/prepared_pool.h"
 #include "assay/sweep/recent_launches.h"
+#include "assay/sweep/worker_manners.h"
+#include "assay/verify/float_control.h"
 
 namespace assay::sweep {
 namespace {
@@ -35,8 +36,6 @@ constexpr int kWorkspaceCopies = 4;
 // Warm launches of a burst read the same operands: so many sets, each with an output of its own,
 // share them. All but one are launched and timed; that one warms the operands before.
 constexpr size_t kWarmSharers = 16;
-// OpenBLAS's pthreads build spins about 100 ms after a call (measured); on a loaded machine longer.
-constexpr int64_t kRestNs = kNsPerSecond;
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
@@ -140,7 +139,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   ProvenLaunch proven;
   proven.launches = repeat ? 2 : 1;
   std::vector<std::byte> first;
-  const FloatControl control = FloatControl::read();
+  const verify::FloatControl control = verify::FloatControl::read();
   bool known_same = false;
   for (int launch = 0; launch < proven.launches; ++launch) {
     verify::poison(buffers.at(0), next_seed());
@@ -149,7 +148,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
     ASSAY_TRY(plan.launch(*stream_));
     ASSAY_TRY(stream_->synchronize());
     proven.launch_ns = static_cast<double>(monotonic_ns() - start);
-    if (!(FloatControl::read() == control)) {
+    if (!(verify::FloatControl::read() == control)) {
       proven.float_control_changed = true;
       control.restore();
     }
@@ -384,7 +383,7 @@ void WorkerProblem::clean_up(OpenKernel& kernel) {
 Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
   ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
   ASSAY_TRY(line_up(*kernel, launches, round_seed));
-  const FloatControl control = FloatControl::read();
+  const verify::FloatControl control = verify::FloatControl::read();
   auto burst = measure::time_burst(kernel->next, *stream_, watch_);
   control.restore();
   clean_up(*kernel);
@@ -398,7 +397,7 @@ Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, ui
   Counted counted;
   counted.clock_hz = measure::measure_clock_hz();
   auto counters = measure::PerfCounters::open();
-  const FloatControl control = FloatControl::read();
+  const verify::FloatControl control = verify::FloatControl::read();
   while (counted.launches < launches) {
     ASSAY_TRY(line_up(*kernel, launches - counted.launches, next_seed()));
     const Status status = measure::count_launches(kernel->next, *stream_, counters);

@@ -134,6 +134,32 @@ ConformanceResult refuses_in_sentences(const ConformanceSubject& subject, const 
   return result;
 }
 
+// A kernel may be asked whenever and as often as anybody likes.
+ConformanceResult answers_alike(const ConformanceSubject& subject, const Problem* problem) {
+  constexpr int kAsked = 4;  // One that answers by turns need not take only two.
+  ConformanceResult result;
+  const Target& target = subject.device.target();
+  for (const KernelMetadata& row : rows_of(subject.catalog, result)) {
+    const auto kernel = subject.catalog.from_metadata(row);
+    if (!kernel) continue;  // Said elsewhere.
+    ++result.looked_at;
+    const Refusals first = kernel->supports(*problem, target);
+    for (int asked = 1; asked < kAsked; ++asked) {
+      const Refusals again = kernel->supports(*problem, target);
+      if (std::ranges::equal(first, again)) continue;
+      const Refusals& refused = first.empty() ? again : first;
+      add(result,
+          fmt::format("{}: asked {} times, it does not always say the same: once it {}, and "
+                      "once it refused: {}",
+                      row.name(), asked + 1,
+                      first.empty() || again.empty() ? "took the problem" : "said otherwise",
+                      refused.front().sentence));
+      break;
+    }
+  }
+  return result;
+}
+
 // Kernels that can do the problem here: not more than wanted, spread over all.
 Result<std::vector<Kernel>> chosen(const ConformanceSubject& subject, const Problem& problem,
                                    RefusalCounts& refusals) {
@@ -159,7 +185,9 @@ ConformanceResult computes(const ConformanceSubject& subject, const Problem* pro
   const int most_threads = subject.device.fingerprint().kind == "gpu" ? 1 : 2;
   for (const Kernel& kernel : *kernels) {
     for (int threads = 1; threads <= most_threads; ++threads) {
-      const Status done = run->compute(kernel, subject.context, threads, result.looked_at);
+      Status done = run->compute(kernel, subject.context, threads, result.looked_at);
+      if (done && subject.at_rest && !subject.at_rest())
+        done = fail(ErrorCode::failed, "a thread of it is still at work long after its launches");
       if (done) continue;
       add(result, fmt::format("{} with {} thread{}: {}", kernel.metadata().name(), threads,
                               threads == 1 ? "" : "s", done.error().message));
@@ -179,6 +207,7 @@ constexpr ConformanceCheck kChecks[] = {
      counts_what_it_refuses},
     {"refusals", "refuses in sentences, and never runs on a foreign target", "refusals", true,
      refuses_in_sentences},
+    {"answers", "says the same of a problem whenever it is asked", "kernels", true, answers_alike},
     {"computes", "computes what it supports, within its buffers, on new pointers too", "launches",
      true, computes}};
 

@@ -4,6 +4,7 @@
 // providers' tests (testing/provider_conformance.h) and `assay plugin check` alike. They call the
 // kernels in this process.
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@ struct ConformanceSubject {
   size_t rows_per_problem = 0;
   // A library tells of some rows only once it is asked about a problem.
   bool rows_by_problem = false;
+  // Waits until no thread but this one is at work in this process; false if one never rests. Empty:
+  // what kernels leave running is not looked at.
+  std::function<bool()> at_rest;
 };
 
 struct ConformanceResult {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "assay/verify/float_control.h"
+
 namespace assay::verify {
 namespace {
 
@@ -123,9 +125,18 @@ Status ConformanceRun::compute(const Kernel& kernel, const Artifact& artifact,
                 plan.prepared_bytes());
   // Twice, from a dirty output: a plan is launched again and again.
   for (int launch = 0; launch < 2; ++launch) {
+    const FloatControl control = FloatControl::read();
     ASSAY_TRY(plan.launch(*stream));
     ASSAY_TRY(stream->synchronize());
     ++launches;
+    if (!(FloatControl::read() == control)) {
+      control.restore();
+      return fail(
+          ErrorCode::failed,
+          "launch {}: left the processor rounding, or treating subnormal numbers, in another "
+          "way than it found it",
+          launch + 1);
+    }
     if (const Status right = operands.check(instance); !right)
       return fail(with_context(right.error(), fmt::format("launch {}", launch + 1)));
     if (!workspace.zones_intact())

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace assay::sweep {
+namespace assay::verify {
 
 // How this thread rounds, and whether it treats subnormal numbers as zero. A kernel that leaves
 // this changed changes the results of those that run after it.
@@ -18,4 +18,4 @@ class FloatControl {
   int rounding_ = 0;     // fegetround().
 };
 
-}  // namespace assay::sweep
+}  // namespace assay::verify

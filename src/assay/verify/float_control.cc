@@ -1,11 +1,11 @@
-#include "assay/sweep/float_control.h"
+#include "assay/verify/float_control.h"
 
 #include <cfenv>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
-namespace assay::sweep {
+namespace assay::verify {
 namespace {
 constexpr uint32_t kExceptionFlags = 0x3f;  // Sticky, and set by honest arithmetic.
 }  // namespace
@@ -26,4 +26,4 @@ void FloatControl::restore() const {
 #endif
 }
 
-}  // namespace assay::sweep
+}  // namespace assay::verify
