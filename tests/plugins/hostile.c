@@ -117,6 +117,10 @@ static int supports(const AssayCall* call) {
   "\"out\", \"m\", \"n\", \"k\"]}"
 #elif defined(CASE_NULL_METADATA)
 #define METADATA NULL
+#elif defined(CASE_HUGE_WORKSPACE)
+#define METADATA                                                                         \
+  "{\"name\": \"kernel\", \"dtype\": \"f32\", \"layout\": \"tt\", \"args\": [\"a\", \"b\", " \
+  "\"out\", \"workspace\", \"m\", \"n\", \"k\"], \"workspace\": \"1099511627776\"}"
 #elif defined(CASE_PREPARE_WITHOUT_HOOK)
 #define METADATA                                                                             \
   "{\"name\": \"kernel\", \"dtype\": \"f32\", \"layout\": \"tt\", \"args\": [\"a\", \"prepared\", " \

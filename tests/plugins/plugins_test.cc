@@ -107,7 +107,8 @@ TEST_F(Plugins, CheckFailsWhatDoesNotConformAndGoesOn) {
       {"CASE_SPINS_AFTER_A_LAUNCH", "a thread of it is still at work long after its launches"},
       {"CASE_CHANGES_ITS_PROCESS", "it changed the process's folder to '/usr'"},
       {"CASE_CHANGES_ITS_PROCESS", "it changed the process's umask to 000"},
-      {"CASE_CHANGES_ITS_PROCESS", "it closed standard input"}};
+      {"CASE_CHANGES_ITS_PROCESS", "it closed standard input"},
+      {"CASE_HUGE_WORKSPACE", "asks for a workspace of 1099511627776 bytes"}};
   for (const auto& [fault, part] : cases) {
     const std::string plugin = build("hostile.c", {fault});
     const Finished checked = program_.run({"plugin", "check", plugin, "--json"});
@@ -148,6 +149,30 @@ TEST_F(Plugins, CheckStopsAtTheFirstHangAndSaysWhereItIs) {
   const Finished asked = program_.run({"plugin", "check", plugin, "--timeout", "soon"});
   EXPECT_EQ(asked.code(), 2);
   EXPECT_THAT(asked.err, HasSubstr("--timeout"));
+}
+
+// What its loader would die of.
+TEST_F(Plugins, OneThatIsCutShortIsToldSo) {
+  const std::string plugin = build("good.c");
+  const auto whole = read_file(program_.file(plugin));
+  ASSERT_TRUE(whole);
+  for (const size_t bytes : {whole->size() / 8, whole->size() / 4}) {
+    ASSERT_TRUE(write_file_atomic(program_.file("cut.so"), whole->substr(0, bytes)));
+    const Finished checked = program_.run({"plugin", "check", "cut.so"});
+    EXPECT_EQ(checked.code(), 2) << checked.err;
+    EXPECT_THAT(checked.err, AllOf(HasSubstr("it is cut short: its header tells of"),
+                                   HasSubstr(fmt::format("and it has {}", bytes))));
+  }
+}
+
+TEST_F(Plugins, AWorkspaceThatNoMachineHasIsARefusalWithItsNumber) {
+  const std::string plugin = build("hostile.c", {"CASE_HUGE_WORKSPACE"});
+  const Finished ran = run_kernel(plugin, "kernel", "out");
+  EXPECT_THAT(ran.out + ran.err, HasSubstr("asks for a workspace of 1099511627776 bytes"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("internal error")));
+  const auto record = load_record(program_.file("out/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_EQ(ending_name(record->problems.front().kernels.front().ending), "refusal");
 }
 
 TEST_F(Plugins, TheHandbooksOwnConforms) {

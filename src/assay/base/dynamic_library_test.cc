@@ -21,6 +21,19 @@ TEST(DynamicLibrary, LoadsByNameAndCalls) {
   EXPECT_EQ(library_of(reinterpret_cast<void*>(cosine)).value(), library->path());
 }
 
+// The loader would map what is not there, and the first touch be a SIGBUS.
+TEST(DynamicLibrary, AFileThatIsCutShortIsASentence) {
+  const auto folder = TemporaryDirectory::create();
+  const auto whole = read_file(DynamicLibrary::open("libm.so.6")->path());
+  ASSERT_TRUE(folder && whole);
+  for (const size_t bytes : {whole->size() / 2, whole->size() / 100}) {
+    ASSERT_TRUE(write_file_atomic(folder->file("cut.so"), whole->substr(0, bytes)));
+    const auto cut = DynamicLibrary::open(folder->file("cut.so"));
+    ASSERT_FALSE(cut);
+    EXPECT_THAT(cut.error().message, HasSubstr("it is cut short: its header tells of"));
+  }
+}
+
 TEST(DynamicLibrary, LoadsWhatTheProgramCarries) {
   const auto file = read_file(DynamicLibrary::open("libm.so.6")->path());
   ASSERT_TRUE(file);

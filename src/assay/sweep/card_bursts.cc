@@ -12,6 +12,7 @@
 #include "assay/sweep/card_open_kernel.h"
 #include "assay/sweep/card_probe.h"
 #include "assay/sweep/protocol.h"
+#include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {
@@ -189,7 +190,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, kLeastOutputs});
   Opened facts;
-  facts.workspace_bytes = kernel.workspace_bytes(problem_, 1);
+  ASSAY_TRY(facts.workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
   size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
                            std::max(kLeastOutputs, sets_.size()));

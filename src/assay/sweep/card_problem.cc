@@ -9,6 +9,7 @@
 #include "assay/base/random.h"
 #include "assay/sweep/card_open_kernel.h"
 #include "assay/verify/guard.h"
+#include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {
@@ -166,7 +167,8 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   InputSet& inputs = instances_[instance];
   const auto operands = problem_.operands();
   const auto output_bytes = static_cast<size_t>(operands[output_].span_bytes);
-  const size_t sizes[] = {output_bytes, kernel.workspace_bytes(problem_, 1)};
+  ASSAY_TRY(const size_t workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
+  const size_t sizes[] = {output_bytes, workspace_bytes};
   ASSAY_TRY(auto buffers, CardArena::allocate(device_, sizes, next_seed()));
   CardPool prepared(device_);
   Arguments arguments{problem_, {}};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/text.h"
 #include "assay/kernel/metadata_table.h"
 #include "assay/kernel/taker.h"
 #include "assay/sweep/protocol.h"
@@ -69,10 +70,16 @@ Status WorkerKernels::add(const Provider& provider, const Availability& availabi
 
 Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
   const Provider* const taker = find_taker(providers_, entry);
-  if (taker == nullptr)
+  if (taker == nullptr) {
+    const std::string extension = entry.source.extension().string();
+    const std::string what =
+        !entry.provider.empty() ? entry.provider
+        : !extension.empty()
+            ? extension
+            : fmt::format("'{}', whose name has no ending", sanitize(entry.source.string(), 300));
     return fail(ErrorCode::invalid_input,
-                "{}: no provider takes {}; name one with the field provider", entry.origin,
-                entry.provider.empty() ? entry.source.extension().string() : entry.provider);
+                "{}: no provider takes {}; name one with the field provider", entry.origin, what);
+  }
   native_guests_ = native_guests_ || !taker->info().on_card;
   if (!taker->runs_code_to_bring()) return bring(*taker, entry);
   Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};

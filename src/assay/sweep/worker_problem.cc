@@ -14,6 +14,7 @@
 #include "assay/sweep/recent_launches.h"
 #include "assay/sweep/worker_manners.h"
 #include "assay/verify/float_control.h"
+#include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {
@@ -124,7 +125,8 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   InputSet& inputs = instances_[instance];
   const auto operands = problem_.operands();
   const auto output_bytes = static_cast<size_t>(operands[output_].span_bytes);
-  const size_t workspace_bytes = kernel.workspace_bytes(problem_, threads_);
+  ASSAY_TRY(const size_t workspace_bytes,
+            verify::workspace_bytes(kernel, problem_, threads_, device_));
   const size_t sizes[] = {output_bytes, workspace_bytes};
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   PreparedPool prepared(device_, next_seed(), 1);
@@ -263,7 +265,7 @@ std::string WorkerProblem::check_cold() {
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
-  opened->workspace_bytes = kernel.workspace_bytes(problem_, threads_);
+  ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
   // A divisor of the number of sets, so that as many launches in a row never share an output.
   size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "assay/verify/float_control.h"
+#include "assay/verify/workspace.h"
 
 namespace assay::verify {
 namespace {
@@ -101,7 +102,8 @@ Status ConformanceRun::compute(const Kernel& kernel, const CompileContext& conte
                                int64_t& launches) const {
   ASSAY_TRY(const Artifact artifact, kernel.compile(problem_, device_->target(), context));
   // A workspace holds garbage when a kernel first sees it, and later what it left there.
-  Guarded workspace(kernel.workspace_bytes(problem_, threads), 64);
+  ASSAY_TRY(const size_t bytes, workspace_bytes(kernel, problem_, threads, *device_));
+  Guarded workspace(bytes, 64);
   for (const auto& instance : instances_) {
     const Status done = compute(kernel, artifact, *instance, threads, workspace, launches);
     if (!done) return fail(with_context(done.error(), to_string(instance->kind())));
