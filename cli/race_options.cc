@@ -159,8 +159,13 @@ void RaceOptions::declare(Flags& app, bool lists) {
   app.add_option("--timeout", timeout, "A candidate that does not answer for so long has hung")
       .type_name("TIME")
       .show_default();
+  app.add_option("--compile-timeout", compile_timeout,
+                 "A compiler that takes so long over one source is stopped")
+      .type_name("TIME")
+      .show_default();
   app.add_option("--memory-limit", memory_limit,
-                 "Memory that a candidate may take (default: half of the machine's)")
+                 "Memory that a candidate may take, or a compiler (that at least 1 GiB; default: "
+                 "half of the machine's)")
       .type_name("SIZE");
   app.add_option("--processes", processes,
                  "Fresh processes of a confirmation (default: 7 to 15, by the race; on a card 7); "
@@ -192,6 +197,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
     ASSAY_TRY(request.budget_seconds, parse_seconds(budget, "--budget"));
   }
   ASSAY_TRY(request.trial_timeout_seconds, parse_seconds(timeout, "--timeout"));
+  ASSAY_TRY(request.compile_timeout_seconds, parse_seconds(compile_timeout, "--compile-timeout"));
   if (!memory_limit.empty()) {
     ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }

@@ -30,7 +30,8 @@ struct PoolOptions {
 struct RaceOptions {
   PoolOptions pool;
   std::string condition, preparation = "allowed", dependent_launch = "forbidden";
-  std::string margin = "1%", budget, timeout = "20s", memory_limit;
+  std::string margin = "1%", budget, timeout = "20s", compile_timeout = "2m";
+  std::string memory_limit;
   int processes = 0;  // 0: as many as the plan says.
   bool no_wait = false;
   std::string lock_folder, store;

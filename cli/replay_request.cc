@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 constexpr size_t kShownDifferences = 5;
 constexpr int kMinProcesses = 2, kMaxProcesses = 64;  // As --processes takes them.
 // What a user says anew; all else that a request can refuse is the record's.
-constexpr std::string_view kUsersFlags[] = {"--library", "--budget", "--timeout", "--memory-limit"};
+constexpr std::string_view kUsersFlags[] = {"--library", "--budget", "--timeout",
+                                            "--compile-timeout", "--memory-limit"};
 
 Error in_record(const fs::path& path, std::string_view what) {
   return {ErrorCode::invalid_input, fmt::format("{}: {}", sanitize(path.string(), 300), what)};
@@ -95,8 +96,12 @@ void declare_anew(Flags& app, RaceOptions& options, bool raced) {
                  "A candidate that does not answer for so long has hung")
       .type_name("TIME")
       .show_default();
+  app.add_option("--compile-timeout", options.compile_timeout,
+                 "A compiler that takes so long over one source is stopped")
+      .type_name("TIME")
+      .show_default();
   app.add_option("--memory-limit", options.memory_limit,
-                 "Memory that a candidate may take (default: half of the machine's)")
+                 "Memory that a candidate may take, or a compiler (default: half of the machine's)")
       .type_name("SIZE");
   app.add_flag("--no-wait", options.no_wait,
                "End with code 5 where another command is measuring on this machine");

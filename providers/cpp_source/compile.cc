@@ -100,6 +100,16 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
                      lines.empty() ? "\n  (it printed nothing)" : lines);
 }
 
+// In the words of GCC, Clang and the C++ library.
+bool ran_out_of_memory(const CommandOutput& output) {
+  constexpr std::string_view kWords[] = {"out of memory allocating", "virtual memory exhausted",
+                                         "LLVM ERROR: out of memory", "std::bad_alloc",
+                                         "memory exhausted"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view words) {
+    return output.err.find(words) != std::string::npos;
+  });
+}
+
 class Compiler {
  public:
   Compiler(const Build& build, std::string program) : build_(build), program_(std::move(program)) {}
@@ -134,12 +144,20 @@ class Compiler {
     }
     CommandLimits limits;
     limits.timeout_ns = static_cast<int64_t>(build_.context.timeout_seconds * 1e9);
+    options.address_space_bytes =
+        static_cast<std::uint64_t>(std::max<int64_t>(build_.context.memory_bytes, 0));
     limits.max_output = size_t{64} << 20;  // A preprocessed text is an output, too.
     limits.input = input;
     ASSAY_TRY(CommandOutput output, run_command(options, limits));
     if (output.timed_out)
-      return fail(ErrorCode::build_failed, "{}: the compiler was stopped after {}",
-                  build_.entry.origin, format_duration(build_.context.timeout_seconds));
+      return fail(ErrorCode::build_failed,
+                  "{}: the compiler was stopped after {} (--compile-timeout)", build_.entry.origin,
+                  format_duration(build_.context.timeout_seconds));
+    if (!output.status.success() && options.address_space_bytes > 0 && ran_out_of_memory(output))
+      return fail(ErrorCode::build_failed,
+                  "{}: the compiler needs more than the {} MiB of memory that it may take "
+                  "(--memory-limit)",
+                  build_.entry.origin, options.address_space_bytes >> 20);
     if (!output.status.success())
       return fail(ErrorCode::build_failed, "{}", explain(build_.entry, output));
     return std::move(output.out);

@@ -251,6 +251,15 @@ TEST_F(CppSource, ACompilerThatDoesNotEndIsStopped) {
   EXPECT_THAT(built.error().message, HasSubstr("the compiler was stopped after 200 ms"));
 }
 
+TEST_F(CppSource, ACompilerThatEatsMemoryIsStopped) {
+  context_.memory_bytes = int64_t{1} << 30;
+  const auto built = compile(kComment, "#include \"/dev/zero\"\n" + fills_with("1"));
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::build_failed);
+  EXPECT_THAT(built.error().message,
+              HasSubstr("the compiler needs more than the 1024 MiB of memory that it may take"));
+}
+
 TEST_F(CppSource, NoCompilerIsUnsupported) {
   context_.cxx = "no-such-c++";
   const auto built = compile(kComment, fills_with("1"));

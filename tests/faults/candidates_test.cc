@@ -78,6 +78,7 @@ TEST(CandidatesTest, EachIsRecordedAsWhatItIsAndTheOthersKeepTheirPlace) {
       {"caches_by_pointer", "mismatch", ""},
       {"prints", "timed", ""},
       {"forks", "timed", ""},
+      {"includes_without_end", "build_failure", "needs more than the 1024 MiB of memory"},
       {"wavers", "timed", ""},
   };
   const testing::AssayProgram assay;

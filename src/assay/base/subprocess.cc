@@ -35,6 +35,7 @@ struct Launch {
   int fd_limit = 1024;
   int error_pipe = -1;
   bool new_group = false, die_with_parent = false, core_dumps = false;
+  std::uint64_t address_space = 0;
   pid_t parent = 0;
 };
 
@@ -77,6 +78,13 @@ void mark_all_close_on_exec(int limit) {
   if (!launch.core_dumps) {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
+  }
+  if (launch.address_space > 0) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0) report_and_exit(launch.error_pipe, Stage::setup);
+    if (launch.address_space < limit.rlim_max) limit.rlim_max = launch.address_space;
+    if (limit.rlim_max < limit.rlim_cur) limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_AS, &limit) != 0) report_and_exit(launch.error_pipe, Stage::setup);
   }
 
   // First everything out of the way of the numbers that the child wants, then each to its number.
@@ -289,6 +297,7 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions& options) {
   launch.new_group = options.new_process_group;
   launch.die_with_parent = options.die_with_parent;
   launch.core_dumps = options.core_dumps;
+  launch.address_space = options.address_space_bytes;
   launch.parent = getpid();
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {

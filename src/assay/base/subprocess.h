@@ -46,6 +46,8 @@ struct SubprocessOptions {
   // stays.
   bool die_with_parent = true;
   bool core_dumps = false;
+  // Of the child and of each of its own: RLIMIT_AS. 0: ours.
+  std::uint64_t address_space_bytes = 0;
 };
 
 struct ExitStatus {

@@ -70,8 +70,9 @@ class Prepared {
 // What compiling may use: the cache, a compiler, a log. Given, never global.
 struct CompileContext {
   const ArtifactCache* cache = nullptr;
-  std::string cxx = "c++";  // C++ compiler for cpp_source.
-  double timeout_seconds = 120;
+  std::string cxx = "c++";       // C++ compiler for cpp_source.
+  double timeout_seconds = 120;  // Of one call of a compiler.
+  int64_t memory_bytes = 0;      // Address space of a compiler that is a process; 0: no limit.
 };
 
 // Sizes outside metadata.specialised_on read as 0 here, so that a cache key cannot lie.

@@ -9,7 +9,8 @@
 namespace assay::sweep {
 
 namespace {
-constexpr double kBuildSeconds = 180;  // Beyond the compiler's own limit.
+// Beyond the compiler's own limit, which it can meet when it preprocesses and when it compiles.
+double build_seconds(const Request& request) { return 60 + 2 * request.compile_timeout_seconds; }
 }  // namespace
 
 Ending ending_of(const CallFailure& failure, const std::string& stage) {
@@ -51,7 +52,7 @@ Status build_ahead(const Station& station, Field& field) {
   if (wanted.size() < 2) return {};
   station.observer.on_stage("build", 0, field.candidates.size(), "all of them at once");
   ASSAY_TRY(Child * builder, station.crew.builder());
-  const auto answer = builder->call(message, kBuildSeconds);
+  const auto answer = builder->call(message, build_seconds(station.request));
   if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
   if (!answer) return {};  // Whoever brought the builder down meets its successor alone.
   const Json seconds = answer->json.value("seconds", Json::array());
@@ -75,7 +76,7 @@ Status build(const Station& station, Field& field) {
     Json message = station.message("compile");
     message["row"] = candidate.row();
     const int64_t start = monotonic_ns();
-    auto answer = worker->call(message, kBuildSeconds);
+    auto answer = worker->call(message, build_seconds(station.request));
     if (!answer) {
       if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
       // A cache that cannot be written is no kernel's fault, and would meet the next one too.

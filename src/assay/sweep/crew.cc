@@ -22,6 +22,16 @@ constexpr double kConfirmersShare = 1.0 / 4;  // Of all together.
 constexpr double kContextBytes = 0x1p29;      // Of a card, by a process that has done nothing yet.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
+// What a compiler may take however small a kernel's share is: g++ 12 compiles a kernel that
+// includes the larger headers of the standard library in 300 MiB of address space.
+constexpr int64_t kLeastForCompilers = int64_t{1} << 30;
+
+int64_t compiler_memory(const Request& request) {
+  const int64_t half = int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)} / 2;
+  return std::max(request.memory_limit_bytes > 0 ? request.memory_limit_bytes : half,
+                  kLeastForCompilers);
+}
+
 // Thread pools must sleep between bursts, and use the cores they are given; between the launches of
 // one burst they may spin, as they do in a caller's loop: for a fraction of a millisecond, where
 // OpenBLAS would spin for 2^28 cycles and keep every other kernel waiting. Libraries read this when
@@ -89,6 +99,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
                     {"folder", request_.folder.string()},
                     {"parent", ::getpid()},
                     {"cxx", request_.cxx},
+                    {"compile_timeout", request_.compile_timeout_seconds},
+                    {"compile_memory", compiler_memory(request_)},
                     {"kept_share", kind.kept_share},
                     {"pin", kind.pinned},
                     {"confine", kind.confined}},

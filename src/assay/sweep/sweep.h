@@ -9,6 +9,7 @@
 
 #include "assay/base/result.h"
 #include "assay/device/device_lock.h"
+#include "assay/kernel/family.h"
 #include "assay/kernel/provider.h"
 #include "assay/measure/condition.h"
 #include "assay/op/problem.h"
@@ -62,7 +63,10 @@ struct Request {
   std::vector<std::string> command_line;
   std::vector<std::string> environment;  // For children: PATH, LD_LIBRARY_PATH ... exactly these.
   double trial_timeout_seconds = 20;     // A candidate's single answer; hangs end here.
-  int64_t memory_limit_bytes = 0;        // Of a worker; 0: half of the machine's memory.
+  // Of one call of the compiler; what needs more is a build failure.
+  double compile_timeout_seconds = CompileContext{}.timeout_seconds;
+  // Of a worker, and of each process of a compiler (kLeastForCompilers); 0: half of the machine's.
+  int64_t memory_limit_bytes = 0;
   std::string program = "/proc/self/exe";
   int cancel_fd = -1;        // Readable: stop, journal complete, ErrorCode::interrupted.
   DeviceLockOptions lock;    // Its cancel_fd is the one above.

@@ -74,6 +74,8 @@ class Worker {
         Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));
     context_.cache = cache_.get();
     context_.cxx = json.value("cxx", std::string("c++"));
+    context_.timeout_seconds = number_or(json, "compile_timeout", context_.timeout_seconds);
+    context_.memory_bytes = static_cast<int64_t>(number_or(json, "compile_memory", 0));
 
     Answer answer;
     ASSAY_TRY(answer.json["providers"],
