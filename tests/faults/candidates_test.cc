@@ -79,6 +79,7 @@ TEST(CandidatesTest, EachIsRecordedAsWhatItIsAndTheOthersKeepTheirPlace) {
       {"prints", "timed", ""},
       {"forks", "timed", ""},
       {"includes_without_end", "build_failure", "needs more than the 1024 MiB of memory"},
+      {"multiplies", "mismatch", ""},
       {"wavers", "timed", ""},
   };
   const testing::AssayProgram assay;

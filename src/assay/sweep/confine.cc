@@ -1,5 +1,6 @@
 #include "assay/sweep/confine.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -29,6 +30,9 @@ namespace {
 // process id added no two workers are the same user.
 constexpr uid_t kFirstUser = 0x70000000;
 constexpr uid_t kNobody = 65534;  // Where such a number means nothing (a container's user map).
+
+// Room for the thread pools of a dozen libraries that each take all cores, and for what they fork.
+constexpr int64_t kProcesses = 512, kProcessesPerCore = 12;
 
 struct Capabilities {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -106,9 +110,13 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
   confinement.shared = place.shared;
   if (may_change_user() && is_open_to_others(cache)) {
     const auto own = kFirstUser + static_cast<uid_t>(place.guard > 0 ? place.guard : ::getpid());
-    confinement.other_user = become(own) || become(kNobody);
+    const bool alone = become(own);
+    confinement.other_user = alone || become(kNobody);
+    if (alone) limit_processes(0);  // Nobody may have any number already.
     // Forgotten by the kernel when a process changes its user.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  } else if (place.users_threads) {
+    limit_processes(*place.users_threads);
   }
   forbid_new_privileges();
   drop_capabilities();
@@ -145,6 +153,15 @@ void forbid_changing_limits() {
   const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
   ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 #endif
+}
+
+void limit_processes(int64_t already) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NPROC, &limit) != 0) return;
+  const int64_t most = already + kProcesses + kProcessesPerCore * ::sysconf(_SC_NPROCESSORS_ONLN);
+  limit.rlim_max = std::min(limit.rlim_max, static_cast<rlim_t>(most));
+  limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+  ::setrlimit(RLIMIT_NPROC, &limit);
 }
 
 void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }

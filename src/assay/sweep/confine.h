@@ -4,6 +4,7 @@
 // what was looked at afterwards.
 
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "assay/base/fd.h"
@@ -44,6 +45,10 @@ void forbid_new_privileges();
 // after it in its process. Where the system has no filters, nothing changes.
 void forbid_changing_limits();
 void drop_capabilities();
+// Of processes and threads, beyond those that the user of this process has already: candidate code
+// that goes on forking meets this limit, and not the machine's. (The system lets root alone have as
+// many as it likes.)
+void limit_processes(int64_t already);
 
 // The parent and the referee: other processes of the same user may not read their memory.
 void hide_memory();

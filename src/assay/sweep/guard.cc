@@ -88,6 +88,27 @@ std::vector<pid_t> own_children() {
   return children;
 }
 
+// While all of them can be seen.
+int64_t count_threads(uid_t user) {
+  int64_t threads = 0;
+  DIR* processes = ::opendir("/proc");
+  if (processes == nullptr) return threads;
+  while (const dirent* entry = ::readdir(processes)) {
+    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    const auto text = pid > 0 ? read_file(fmt::format("/proc/{}/status", pid), 1 << 16)
+                              : fail(ErrorCode::not_found, "no process");
+    if (!text) continue;
+    const auto number_of = [&](std::string_view field) {
+      const size_t at = text->find(field);
+      return at == std::string::npos ? -1
+                                     : std::strtoll(text->c_str() + at + field.size(), nullptr, 10);
+    };
+    if (number_of("\nUid:\t") == user) threads += number_of("\nThreads:\t");
+  }
+  ::closedir(processes);
+  return threads;
+}
+
 class Guard {
  public:
   Guard(MessageChannel channel, bool wants_namespaces)
@@ -105,6 +126,7 @@ class Guard {
     Surroundings place;
     place.guard = ::getpid();
     ASSAY_TRY(lifeline_, Lifeline::make());
+    if (::geteuid() != 0) place.users_threads = count_threads(::geteuid());
     Namespaces own;
     if (wants_namespaces_) own = enter_namespaces();
     place.own_processes = own.processes;

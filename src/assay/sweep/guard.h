@@ -6,6 +6,7 @@
 // may, it puts the worker into namespaces of its own, in which there is nobody else to signal and
 // nothing to write to.
 
+#include <optional>
 #include <string>
 #include <sys/types.h>
 
@@ -23,7 +24,10 @@ struct Surroundings {
   bool own_processes = false;  // A process namespace: nobody else can be named.
   bool own_proc = false;       // And /proc shows no others.
   bool read_only = false;      // Every file system, but for /dev/shm, which is new and empty.
-  std::string shared;          // Why some of that is missing, in the system's words.
+  // In the whole machine, of the user that this process is; none where that is root, who is not
+  // held to any number.
+  std::optional<int64_t> users_threads;
+  std::string shared;  // Why some of that is missing, in the system's words.
 };
 
 // Called first in a worker, while it has one thread: forks, and returns in both processes. Where no
