@@ -147,7 +147,7 @@ TEST(SweepReportTest, AVerdictOfAnotherKernelThanTheWinnerIsMarkedAndNamed) {
                                            {"mine", "second", KernelRole::ours, 8},
                                            {"openblas", "gemm", KernelRole::stock, 10}});
   Confirmation& confirmation = problem.confirmations[0];
-  confirmation.leader = "id-mine-second";
+  confirmation.leader = assay::testing::id_of("mine", "second");
   confirmation.conclusion = conclude(problem, confirmation, {});
   const RunRecord record = assay::testing::make_record({problem});
   const std::string text = sweep_text(record);
@@ -260,7 +260,7 @@ TEST(RaceReportTest, ADefaultThatIsFasterThanTheBestStockIsExplained) {
   Confirmation& confirmation = record.problems[0].confirmations[0];
   EXPECT_THAT(race_text(record), Not(HasSubstr("has the smaller median")));
   for (Conclusion::Time& time : confirmation.conclusion.times)
-    if (time.id == "id-onednn-matmul") time.median_us = 16.2;
+    if (time.id == assay::testing::id_of("onednn", "matmul")) time.median_us = 16.2;
   const std::string text = race_text(record);
   EXPECT_THAT(text, HasSubstr("onednn/matmul has the smaller median, 16.2 us: the verdict is"));
 }
