@@ -29,11 +29,11 @@ TEST(ProblemRowTest, AVerdictOfAnotherKernelIsMarked) {
   // "skinny" was to have the verdict, and "wide" won.
   ProblemRecord problem = make_problem("p", {kMine, better, kStock});
   Confirmation& confirmation = problem.confirmations[0];
-  confirmation.leader = "id-mine-wide";
+  confirmation.leader = assay::testing::id_of("mine", "wide");
   confirmation.conclusion = conclude(problem, confirmation, {});
   const ProblemRow row = row_of(problem);
   EXPECT_EQ(row.winner->name, "wide");
-  EXPECT_EQ(row.verdict->candidate, "id-mine-skinny");
+  EXPECT_EQ(row.verdict->candidate, assay::testing::id_of("mine", "skinny"));
   EXPECT_NEAR(row.us, 8, 0.1);
   EXPECT_NEAR(row.verdict_us, 9, 0.1);
   EXPECT_EQ(row.of, VerdictOf::behind);
@@ -47,7 +47,7 @@ TEST(ProblemRowTest, SoIsThatOfOneThatTied) {
   const ProblemRecord problem = make_problem("p", {kMine, twin, kStock});
   const ProblemRow row = row_of(problem);
   EXPECT_EQ(row.winner->name, "twin");
-  EXPECT_EQ(row.verdict->candidate, "id-mine-skinny");
+  EXPECT_EQ(row.verdict->candidate, assay::testing::id_of("mine", "skinny"));
   EXPECT_EQ(row.of, VerdictOf::tied);
   EXPECT_EQ(row.marks(), "~");
 }
