@@ -396,7 +396,7 @@ TEST(OperationTest, GemmIsFoundByName) {
   EXPECT_EQ((*found)->name(), "gemm");
   const auto missing = find_operation("gem");
   ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().message, AllOf(HasSubstr("'gem'"), HasSubstr("known: gemm")));
+  EXPECT_THAT(missing.error().message, AllOf(HasSubstr("'gem'"), HasSubstr("Known: gemm")));
 }
 
 TEST(OperationTest, KindsHaveNames) {
