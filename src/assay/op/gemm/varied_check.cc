@@ -13,8 +13,8 @@
 namespace assay::gemm {
 namespace {
 
-// Of the block that is compared: about a millisecond, most of which is reading columns of b.
-constexpr int64_t kColumnElements = 1 << 18, kMostRows = 16, kLeastColumns = 4;
+// Of the block that is compared: less than a millisecond, most of which is reading columns of b.
+constexpr int64_t kColumnElements = 1 << 16, kMostRows = 16, kLeastColumns = 4;
 
 // With b varied, everything transposed: rows of `left` are what varied in both.
 struct Sides {
