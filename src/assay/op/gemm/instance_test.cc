@@ -430,6 +430,33 @@ TEST(GemmInstanceTest, WhatIsWrongInATimedOutputShows) {
   }
 }
 
+// Errors of either sign in every element, of a few budgets: a row's sum does not show them.
+TEST(GemmInstanceTest, SmallErrorsAllOverATimedOutputShow) {
+  const Problem problem = make({.m = 40, .n = 300, .k = 2000, .dtype = DType::bf16});
+  const auto instance = instance_of(problem, InputKind::uniform);
+  std::vector<std::byte> out = run(*instance, 0, varied_input(*instance, 5));
+  for (int64_t i = 0; i < 40; ++i)
+    for (int64_t j = 0; j < 300; ++j)
+      testing::put(
+          problem, "out", out, 0, i, j,
+          testing::get(problem, "out", out, 0, i, j) * (1 + (j % 2 == 0 ? 1 : -1) * 0x1p-7));
+  EXPECT_FALSE(instance->check(out, 5).right);
+}
+
+// Wherever it is: integers leave no room.
+TEST(GemmInstanceTest, OneOffInATimedIntegerOutputShows) {
+  const Problem problem = make({.m = 40, .n = 300, .k = 2000, .dtype = DType::s8});
+  const auto instance = instance_of(problem, InputKind::uniform);
+  const std::vector<std::byte> right = run(*instance, 0, varied_input(*instance, 5));
+  ASSERT_TRUE(instance->check(right, 5).right) << text(instance->check(right, 5));
+  for (int64_t j = 0; j < 300; j += 23) {
+    std::vector<std::byte> out = right;
+    testing::put(problem, "out", out, 0, j % 40, j,
+                 testing::get(problem, "out", out, 0, j % 40, j) + 1);
+    EXPECT_FALSE(instance->check(out, 5).right) << j;
+  }
+}
+
 TEST(GemmInstanceTest, NothingVariesWhereBothInputsAreConstant) {
   const Problem problem = make({.m = 3, .n = 3, .k = 3, .constant = {"a", "b"}});
   EXPECT_EQ(operation().varied_operand(problem), problem.operands().size());
