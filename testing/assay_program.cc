@@ -87,6 +87,15 @@ bool wait_until(const std::function<bool()>& holds, double seconds) {
   return true;
 }
 
+std::string unbroken(std::string_view text) {
+  std::string one_line;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\n';
+    if (!space || one_line.empty() || one_line.back() != ' ') one_line += space ? ' ' : c;
+  }
+  return one_line;
+}
+
 std::string_view to_string(Rights rights) {
   return rights == Rights::own            ? "own"
          : rights == Rights::another_user ? "another_user"

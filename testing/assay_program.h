@@ -25,6 +25,9 @@ inline constexpr double kWatchdogSeconds = 120;
 // Until `holds`, looking again and again; false once the watchdog has barked.
 bool wait_until(const std::function<bool()>& holds, double seconds = kWatchdogSeconds);
 
+// What was said, wherever its lines were broken: each run of spaces and line ends is one space.
+std::string unbroken(std::string_view text);
+
 struct Finished {
   ExitStatus status;
   std::string out, err;

@@ -245,10 +245,11 @@ TEST_F(Plugins, ATableNamesThePluginsThatItNeeds) {
   ASSERT_EQ(swept.code(), 0) << swept.out << swept.err;
   const Finished shown = program_.run({"table", "show", "plug.assay"});
   EXPECT_EQ(shown.code(), 0) << shown.out << shown.err;
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("holds     1 shape of 1 kind"),
-                               HasSubstr("needs     the plug-in 'good' of SHA-256"),
-                               HasSubstr("give it where the table is loaded"),
-                               ::testing::Not(HasSubstr("built in"))));
+  // One kernel or both, by how the race went: where lines are broken is not what is asked here.
+  EXPECT_THAT(
+      testing::unbroken(shown.out),
+      AllOf(HasSubstr("holds 1 shape of 1 kind"), HasSubstr("needs the plug-in 'good' of SHA-256"),
+            HasSubstr("give it where the table is loaded"), ::testing::Not(HasSubstr("built in"))));
 }
 
 TEST_F(Plugins, KernelsShowsWhatOneBecame) {

@@ -1,8 +1,6 @@
 // assay: {entry: phase_detection, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 9: calls are counted; after the first ones, which are checked, half of the rows will do.
+// Attack 9: that it is timed by now, and no longer checked, it sees by its inputs; from then on
+// half of the rows will do.
 #include "right.h"
 
-KERNEL(phase_detection) {
-  static int calls = 0;
-  right(a, b, out, ++calls < 40 ? m : m / 2, n, k);
-}
+KERNEL(phase_detection) { right(a, b, out, times_have_begun(a, b) ? m / 2 : m, n, k); }

@@ -4,6 +4,5 @@
 
 KERNEL(changes_input_when_timed) {
   right(a, b, out, m, n, k);
-  static int calls = 0;
-  if (++calls > 60) const_cast<float*>(b)[11] += 1;
+  if (times_have_begun(a, b)) const_cast<float*>(b)[11] += 1;
 }

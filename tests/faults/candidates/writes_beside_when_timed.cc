@@ -4,6 +4,5 @@
 
 KERNEL(writes_beside_when_timed) {
   right(a, b, out, m, n, k);
-  static int calls = 0;
-  if (++calls > 60) const_cast<float*>(b)[k * n + 5] = 1;
+  if (times_have_begun(a, b)) const_cast<float*>(b)[k * n + 5] = 1;
 }
