@@ -15,6 +15,7 @@
 
 #include "assay/device/cuda/abi.h"
 #include "testing/fake_cuda/fake_kernels.h"
+#include "testing/fake_cuda/memory.h"
 #include "testing/fake_cuda/orders.h"
 
 // Whoever links the library under test has these names too: they stay inside.
@@ -23,6 +24,8 @@ namespace {
 namespace abi = assay::cuda::abi;
 using abi::Address;
 using abi::Result;
+
+constexpr Result kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED.
 
 struct FakeEvent {
   bool recorded = false, passed = false;
@@ -96,9 +99,7 @@ class Machine {
   std::string hang, losing;
   std::ofstream loss;  // Opened before a worker gives up its rights; not empty: the card is lost.
   Result dead = abi::kSuccess;  // A sticky error: every later call returns it.
-  std::map<Address, size_t> memory;
-  uint64_t allocated = 0;
-  static constexpr uint64_t kMemory = uint64_t{1} << 30;
+  fake_cuda::Memory memory;
 
   // Before every entry point: what it returns instead, if it is to fail.
   Result enter(const char* entry) {
@@ -123,13 +124,6 @@ class Machine {
     }
   }
 
-  bool holds(Address address, size_t bytes) const {
-    auto after = memory.upper_bound(address);
-    if (after == memory.begin()) return false;
-    --after;
-    return address + bytes <= after->first + after->second;
-  }
-
  private:
   Machine() {
     for (const std::string& word : fake::orders("ASSAY_FAKE_CUDA", "fake_cuda.txt")) {
@@ -138,6 +132,7 @@ class Machine {
       if (word.starts_with("hang=")) hang = value;
       if (word.starts_with("lost=")) losing = value;
       if (word == "caches=all") fake_cuda::caches_keep_everything = true;
+      if (word == "memory=shared") memory.share_in(fake::order_folder());
       if (word.starts_with("ns="))
         launch_ns[value.substr(0, value.find(':'))] =
             static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));
@@ -222,7 +217,7 @@ uint64_t fake_cuda_calls(const char* entry_point) {
   return Machine::get().calls.count(entry_point);
 }
 
-uint64_t fake_cuda_allocated() { return Machine::get().allocated; }
+uint64_t fake_cuda_allocated() { return Machine::get().memory.allocated(); }
 
 #define FAKE_ENTER(entry)                    \
   Machine& machine = Machine::get();         \
@@ -287,7 +282,7 @@ Result cuDeviceGetAttribute(int* value, int attribute, abi::Device) {
 }
 Result cuDeviceTotalMem_v2(size_t* bytes, abi::Device) {
   FAKE_ENTER("cuDeviceTotalMem_v2");
-  *bytes = Machine::kMemory;
+  *bytes = fake_cuda::Memory::kBytes;
   return abi::kSuccess;
 }
 Result cuDeviceGetPCIBusId(char* id, int length, abi::Device device) {
@@ -319,29 +314,19 @@ Result cuCtxResetPersistingL2Cache() {
 }
 Result cuMemGetInfo_v2(size_t* free, size_t* total) {
   FAKE_ENTER("cuMemGetInfo_v2");
-  *total = Machine::kMemory;
-  *free = Machine::kMemory - machine.allocated;
+  *total = fake_cuda::Memory::kBytes;
+  *free = fake_cuda::Memory::kBytes - machine.memory.allocated();
   return abi::kSuccess;
 }
 Result cuMemAlloc_v2(Address* address, size_t bytes) {
   FAKE_ENTER("cuMemAlloc_v2");
   if (bytes == 0) return abi::kInvalidValue;
-  if (bytes > Machine::kMemory - machine.allocated) return abi::kOutOfMemory;
-  void* memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
-  if (memory == nullptr) return abi::kOutOfMemory;
-  *address = reinterpret_cast<Address>(memory);
-  machine.memory[*address] = bytes;
-  machine.allocated += bytes;
-  return abi::kSuccess;
+  *address = machine.memory.allocate(bytes);
+  return *address == 0 ? abi::kOutOfMemory : abi::kSuccess;
 }
 Result cuMemFree_v2(Address address) {
   FAKE_ENTER("cuMemFree_v2");
-  const auto found = machine.memory.find(address);
-  if (found == machine.memory.end()) return abi::kInvalidValue;
-  machine.allocated -= found->second;
-  machine.memory.erase(found);
-  std::free(reinterpret_cast<void*>(address));
-  return abi::kSuccess;
+  return machine.memory.release(address) ? abi::kSuccess : abi::kInvalidValue;
 }
 Result cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   FAKE_ENTER("cuMemHostAlloc");
@@ -360,13 +345,13 @@ Result cuMemHostGetDevicePointer_v2(Address* address, void* memory, unsigned) {
 }
 Result cuMemcpyHtoD_v2(Address to, const void* from, size_t bytes) {
   FAKE_ENTER("cuMemcpyHtoD_v2");
-  if (!machine.holds(to, bytes)) return abi::kInvalidValue;
+  if (!machine.memory.holds(to, bytes)) return abi::kInvalidValue;
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   return abi::kSuccess;
 }
 Result cuMemcpyDtoH_v2(void* to, Address from, size_t bytes) {
   FAKE_ENTER("cuMemcpyDtoH_v2");
-  if (!machine.holds(from, bytes)) return abi::kInvalidValue;
+  if (!machine.memory.holds(from, bytes)) return abi::kInvalidValue;
   std::memcpy(to, reinterpret_cast<void*>(from), bytes);
   return abi::kSuccess;
 }
@@ -391,17 +376,22 @@ Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, abi::Strea
     return true;
   });
 }
-Result cuIpcGetMemHandle(abi::IpcMemory*, Address) {
+Result cuMemGetAddressRange_v2(Address* start, size_t* bytes, Address address) {
+  FAKE_ENTER("cuMemGetAddressRange_v2");
+  return machine.memory.range(address, *start, *bytes) ? abi::kSuccess : abi::kInvalidValue;
+}
+Result cuIpcGetMemHandle(abi::IpcMemory* handle, Address address) {
   FAKE_ENTER("cuIpcGetMemHandle");
-  return 801;  // CUDA_ERROR_NOT_SUPPORTED: host memory of one process stays there.
+  return machine.memory.share(address, *handle) ? abi::kSuccess : kNotSupported;
 }
-Result cuIpcOpenMemHandle_v2(Address*, abi::IpcMemory, unsigned) {
+Result cuIpcOpenMemHandle_v2(Address* address, abi::IpcMemory handle, unsigned) {
   FAKE_ENTER("cuIpcOpenMemHandle_v2");
-  return 801;
+  *address = machine.memory.open(handle);
+  return *address == 0 ? kNotSupported : abi::kSuccess;
 }
-Result cuIpcCloseMemHandle(Address) {
+Result cuIpcCloseMemHandle(Address address) {
   FAKE_ENTER("cuIpcCloseMemHandle");
-  return 801;
+  return machine.memory.close(address) ? abi::kSuccess : abi::kInvalidValue;
 }
 Result cuStreamCreate(abi::Stream* stream, unsigned) {
   FAKE_ENTER("cuStreamCreate");

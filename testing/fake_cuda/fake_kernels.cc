@@ -1,7 +1,12 @@
 #include "testing/fake_cuda/fake_kernels.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <limits>
+
+#include "assay/sweep/referee_code.h"
 
 namespace fake_cuda {
 
@@ -81,6 +86,25 @@ uint64_t spoil(const abi::LaunchConfig& config, void** parameters) {
   return 0;
 }
 
+// One element by a little.
+uint64_t wrong(const abi::LaunchConfig& config, void** parameters) {
+  gemm(config, parameters);
+  parameter<float*>(parameters, 2)[1] += 1;
+  return 0;
+}
+
+// Right while it is proven: then no two launches in a row have the same b and another a.
+uint64_t wrong_later(const abi::LaunchConfig& config, void** parameters) {
+  static float kept_a = 0, kept_b = 0;
+  static bool timed = false;
+  const float a = *parameter<const float*>(parameters, 0),
+              b = *parameter<const float*>(parameters, 1);
+  timed |= b != 0 && b != 1 && b == kept_b && a != kept_a;
+  kept_a = a;
+  kept_b = b;
+  return timed ? wrong(config, parameters) : gemm(config, parameters);
+}
+
 uint64_t fault(const abi::LaunchConfig&, void**) { return kFault; }
 
 // The parameters of sweep/card_chain.cc.
@@ -119,6 +143,120 @@ uint64_t probe(const abi::LaunchConfig&, void** parameters) {
   return ns[0] + ns[1];
 }
 
+// The parameters of sweep/referee_code.h.
+template <class T>
+double read(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<double>(value);
+}
+
+double load(assay::sweep::ElementCode code, const std::byte* from) {
+  using assay::sweep::ElementCode;
+  switch (code) {
+    case ElementCode::f64:
+      return read<double>(from);
+    case ElementCode::f32:
+      return read<float>(from);
+    case ElementCode::f16:
+      return read<_Float16>(from);
+    case ElementCode::bf16: {
+      // The upper half of a float.
+      std::byte wide[4] = {std::byte{0}, std::byte{0}, from[0], from[1]};
+      return read<float>(wide);
+    }
+    case ElementCode::s8:
+      return read<int8_t>(from);
+    case ElementCode::s32:
+      return read<int32_t>(from);
+  }
+  return 0;
+}
+
+uint64_t widen(const abi::LaunchConfig&, void** parameters) {
+  using namespace assay::sweep;
+  const auto* from = parameter<const std::byte*>(parameters, 0);
+  auto* to = parameter<double*>(parameters, 1);
+  const auto lines = parameter<int64_t>(parameters, 2), depth = parameter<int64_t>(parameters, 3),
+             padded = parameter<int64_t>(parameters, 4),
+             line_stride = parameter<int64_t>(parameters, 5),
+             depth_stride = parameter<int64_t>(parameters, 6);
+  for (int64_t i = 0; i < parameter<int64_t>(parameters, 7); ++i) {
+    const int64_t line = i / kPanel / padded * kPanel + i % kPanel, k = i / kPanel % padded;
+    to[i] = line < lines && k < depth ? load(parameter<ElementCode>(parameters, 8),
+                                             from + line * line_stride + k * depth_stride)
+                                      : 0;
+  }
+  return 0;
+}
+
+uint64_t multiply(const abi::LaunchConfig& config, void** parameters) {
+  using assay::sweep::kPanel;
+  const auto rows = parameter<int64_t>(parameters, 4), columns = parameter<int64_t>(parameters, 5),
+             depth = parameter<int64_t>(parameters, 6);
+  if (config.grid_x * kPanel < columns || config.grid_y * kPanel < rows) return kFault;
+  const auto at = [&](int operand, int64_t line, int64_t k) {
+    return parameter<const double*>(parameters,
+                                    operand)[(line / kPanel * depth + k) * kPanel + line % kPanel];
+  };
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      double product = 0, magnitude = 0;
+      for (int64_t k = 0; k < depth; ++k) {
+        const double term = at(0, i, k) * at(1, j, k);
+        product += term;
+        magnitude += std::fabs(term);
+      }
+      parameter<double*>(parameters, 2)[i * columns + j] = product;
+      parameter<double*>(parameters, 3)[i * columns + j] = magnitude;
+    }
+  }
+  return 0;
+}
+
+uint64_t compare(const abi::LaunchConfig&, void** parameters) {
+  using assay::sweep::ElementCode;
+  const auto number = [&](int index) { return parameter<double>(parameters, index); };
+  const auto element = [&](int operand, int64_t row, int64_t column) {
+    return load(parameter<ElementCode>(parameters, operand + 1),
+                parameter<const std::byte*>(parameters, operand) +
+                    row * parameter<int64_t>(parameters, operand + 2) +
+                    column * parameter<int64_t>(parameters, operand + 3));
+  };
+  auto& tally = *parameter<assay::sweep::Tally*>(parameters, 10);
+  const auto rows = parameter<int64_t>(parameters, 11),
+             columns = parameter<int64_t>(parameters, 12);
+  const bool has_c = parameter<uint64_t>(parameters, 4) != 0;
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const double got = element(0, i / columns, i % columns);
+    const double term = has_c ? number(14) * element(4, i / columns, i % columns) : 0;
+    const double expected = number(13) * parameter<const double*>(parameters, 8)[i] + term;
+    bool right = std::isnan(expected) ? std::isnan(got) : got == expected;
+    if (std::isfinite(expected)) {
+      const double magnitude = parameter<const double*>(parameters, 9)[i];
+      const double sums =
+          number(16) * (std::fabs(number(13)) * magnitude + std::fabs(term)) + number(18);
+      double unit = sums + number(17) * (std::fabs(expected) + sums) +
+                    (std::fabs(expected) < number(19) ? number(19) : 0);
+      const double error = std::fabs(got - expected);
+      if (number(15) > 0) {
+        unit = number(15);
+      } else {
+        right = error <= unit;
+        tally.largest_unit = std::max(tally.largest_unit, unit);
+      }
+      const double most = std::numeric_limits<double>::max();
+      const double ratio = error / unit <= most ? error / unit : most;
+      tally.largest_error = std::max(tally.largest_error, ratio);
+      tally.sum_of_errors = std::min(tally.sum_of_errors + ratio, most);
+    }
+    if (right) continue;
+    ++tally.wrong;
+    tally.first = std::min(tally.first, static_cast<uint64_t>(i));
+  }
+  return 0;
+}
+
 // assay_peak_*(uint32_t steps, uint64_t nowhere)
 uint64_t peak(const abi::LaunchConfig&, void** parameters) {
   return uint64_t{100} * parameter<uint32_t>(parameters, 0);
@@ -132,12 +270,17 @@ uint64_t move(const abi::LaunchConfig&, void** parameters) {
 }  // namespace
 
 const HostKernel* find_kernel(const std::string& name) {
+  const std::vector<size_t> kWiden = {8, 8, 8, 8, 8, 8, 8, 8, 4};
+  const std::vector<size_t> kMultiply(7, 8);
+  const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
   static const std::vector<HostKernel> all = {{"fill_words", {8, 4, 8}, fill_words},
                                               {"add_words", {8, 8, 8, 8}, add_words},
                                               {"write_geometry", {8}, write_geometry},
                                               {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
                                               {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm},
                                               {"gemm_spoils_b", {8, 8, 8, 8, 8, 8}, spoil},
+                                              {"gemm_wrong", {8, 8, 8, 8, 8, 8}, wrong},
+                                              {"gemm_wrong_later", {8, 8, 8, 8, 8, 8}, wrong_later},
                                               {"gemm_faults", {8, 8, 8, 8, 8, 8}, fault},
                                               {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
                                               {"assay_consume", {8, 8, 8}, consume},
@@ -145,6 +288,9 @@ const HostKernel* find_kernel(const std::string& name) {
                                               {"assay_probe", {8, 8, 8, 4, 8}, probe},
                                               {"assay_read", {8, 8, 8}, move},
                                               {"assay_copy", {8, 8, 8}, move},
+                                              {"assay_widen", kWiden, widen},
+                                              {"assay_multiply", kMultiply, multiply},
+                                              {"assay_compare", kCompare, compare},
                                               {"assay_peak_f16", {4, 8}, peak},
                                               {"assay_peak_bf16", {4, 8}, peak},
                                               {"assay_peak_f32", {4, 8}, peak},

@@ -27,7 +27,8 @@ class CardTest : public ::testing::Test {
     fs::create_directory(folder);
     const auto tests = fs::read_symlink("/proc/self/exe").parent_path();
     fs::create_symlink(tests / "libfake_cuda.so", folder / "libcuda.so.1");
-    for (const char* entry : {"gemm", "gemm_no_wait", "gemm_faults"}) {
+    for (const char* entry :
+         {"gemm", "gemm_no_wait", "gemm_faults", "gemm_wrong", "gemm_wrong_later"}) {
       write_file_atomic(
           assay_.file(fmt::format("{}.ptx", entry)),
           fmt::format("// assay: {{entry: {0}, dtype: f32, layout: tn, args: [a, b, out, m, "
@@ -105,6 +106,42 @@ TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
     } else {
       EXPECT_EQ(found, findings.end()) << found->sentence;
     }
+  }
+}
+
+// Elsewhere the driver shares no memory, and the host compares.
+TEST_F(CardTest, OutputsAreComparedOnTheCardWhereItsMemoryCanBeShared) {
+  for (const bool shared : {false, true}) {
+    SCOPED_TRACE(shared);
+    std::filesystem::remove_all(assay_.file("run"));
+    const Finished finished =
+        run(fmt::format("ns=gemm:100 ns=gemm_no_wait:200{}", shared ? " memory=shared" : ""),
+            {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx")});
+    ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+    const RunRecord run = record();
+    ASSERT_FALSE(run.problems.empty());
+    for (const char* name : {"gemm", "gemm_no_wait"}) {
+      const KernelOutcome& kernel = *testing::find_kernel(run.problems.front(), name);
+      ASSERT_TRUE(kernel.proof) << name;
+      EXPECT_TRUE(kernel.proof->right) << name;
+      ASSERT_FALSE(kernel.proof->checks.empty());
+      for (const ProofCheck& check : kernel.proof->checks)
+        EXPECT_EQ(check.method.ends_with(", on the card"), shared) << check.method;
+    }
+  }
+}
+
+TEST_F(CardTest, AWrongKernelIsSeenOnTheCardInItsProofAndWhenItIsTimed) {
+  const Finished finished = run("memory=shared", {"race", "gemm_wrong.ptx", "gemm_wrong_later.ptx",
+                                                  "--against", assay_.file("gemm.ptx")});
+  const RunRecord run = record();
+  ASSERT_FALSE(run.problems.empty()) << finished.err;
+  for (const auto& [name, when] :
+       {std::pair{"gemm_wrong", "inputs: out["}, {"gemm_wrong_later", "timed launch"}}) {
+    const KernelOutcome* kernel = testing::find_kernel(run.problems.front(), name);
+    ASSERT_NE(kernel, nullptr) << name;
+    EXPECT_EQ(ending_name(kernel->ending), "mismatch") << name;
+    EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr(when)) << name;
   }
 }
 

@@ -270,7 +270,8 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
   if (!is_open(index)) return {};
   auto answer = worker_->call({{"do", "collect"},
                                {"handle", handles_.at(index)},
-                               {"choice", static_cast<int64_t>(random_() >> 1)}},
+                               {"choice", static_cast<int64_t>(random_() >> 1)},
+                               {"share", station_.crew.referee_sees_card()}},
                               station_.request.trial_timeout_seconds);
   Candidate& candidate = field_.candidates[index];
   if (!answer) {
@@ -291,14 +292,15 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
   const auto trespass = text(answer->json, "trespass");
   const auto beside_inputs = text(answer->json, "trespass_beside_inputs");
   const auto variation = answer->json.find("variation");
-  if (!trespass || !beside_inputs || answer->fds.size() != 1 || variation == answer->json.end() ||
-      !variation->is_number())
+  size_t files = 0;
+  const auto output = output_from(answer->json.value("output", Json(false)), answer->fds, files);
+  if (!trespass || !beside_inputs || !output || answer->fds.size() != files ||
+      variation == answer->json.end() || !variation->is_number())
     return recover({index}, ending_of(worker_->dismiss("an output that is none"), "collect"));
   if (!trespass->empty())
     candidate.outcome.ending =
         ending::Violation{"writes_outside", "while it was timed: " + *trespass};
-  ASSAY_TRY(const Check check,
-            instances.check(0, answer->fds.front().get(), variation->get<uint64_t>()));
+  ASSAY_TRY(const Check check, instances.check(0, *output, variation->get<uint64_t>()));
   if (candidate.outcome.proof) candidate.outcome.proof->launches += 1;
   if (launch_again && worker_->alive() && (!check.right || !beside_inputs->empty())) {
     // All share the inputs: who changed them, or wrote beside them, need not be this one.

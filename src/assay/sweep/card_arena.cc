@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/random.h"
+#include "assay/device/cuda/shared_memory.h"
 #include "assay/verify/guard.h"
 
 namespace assay::sweep {
@@ -21,7 +22,10 @@ Result<CardArena> CardArena::allocate(cuda::CudaDevice& device, std::span<const 
     starts.push_back((end + 2 * kZoneBytes + kStep - 1) / kStep * kStep + offset);
     end = starts.back() + sizes[i];
   }
-  ASSAY_TRY(arena.memory_, device.allocate(end + kZoneBytes, {}));
+  // Whole pages, since a part of it may be shared: nothing else of this process lies in them.
+  const size_t pages = (end + kZoneBytes + cuda::kSharedPage - 1) / cuda::kSharedPage;
+  // The driver's own alignment: what is added for another would reach into one page more.
+  ASSAY_TRY(arena.memory_, device.allocate(pages * cuda::kSharedPage, {.alignment = kStep}));
   auto* base = static_cast<std::byte*>(arena.memory_->data());
   std::vector<std::byte> zone(kZoneBytes);
   for (size_t i = 0; i < sizes.size(); ++i) {

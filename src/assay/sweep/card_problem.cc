@@ -21,10 +21,6 @@ constexpr double kMostLateNs = 200e6;  // and at most so long.
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
-Result<UniqueFd> copy_out(std::span<const std::byte> bytes) {
-  return create_sealed_memfd("assay-output", bytes);
-}
-
 }  // namespace
 
 CardProblem::CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device,
@@ -184,12 +180,19 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   const bool dependent = kernel.metadata().dependent_launch();
   repeat = repeat || dependent;
   proven.launches = repeat ? 2 : 1;
-  std::vector<std::byte> first, second;
+  // Gaps between rows keep their poison, which differs between launches: only of dense outputs can
+  // it be known that they are the same.
+  size_t elements = 1;
+  for (const int64_t size : operands[output_].sizes) elements *= static_cast<size_t>(size);
+  const bool dense =
+      elements * static_cast<size_t>(size_bytes(operands[output_].dtype)) == output_bytes;
+  const CardArena::Piece& written = buffers.at(0);
+  uint64_t first = 0;
   for (int launch = 0; launch < proven.launches; ++launch) {
-    ASSAY_TRY(fill(buffers.at(0), next_seed()));
+    ASSAY_TRY(fill(written, next_seed()));
     ASSAY_TRY(fill(buffers.at(1), next_seed()));
     if (dependent && launch == 1) {
-      ASSAY_TRY(launch_late(plan, inputs, buffers.at(0), proven.launch_ns));
+      ASSAY_TRY(launch_late(plan, inputs, written, proven.launch_ns));
     } else {
       const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
       ASSAY_TRY(start_->record(stream));
@@ -198,17 +201,15 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
       ASSAY_TRY(stream_->synchronize());
       ASSAY_TRY(proven.launch_ns, end_->ns_since(*start_));
     }
-    ASSAY_TRY(auto output, read(buffers.at(0)));
-    (launch == 0 ? first : second) = std::move(output);
-  }
-  bool known_same = false;
-  if (repeat) {
-    // Gaps between rows keep their poison, which differs between launches: only dense outputs can
-    // be compared here.
-    size_t elements = 1;
-    for (const int64_t size : operands[output_].sizes) elements *= static_cast<size_t>(size);
-    if (elements * static_cast<size_t>(size_bytes(operands[output_].dtype)) == output_bytes)
-      known_same = proven.repeatable = first == second;
+    ASSAY_TRY(const uint64_t digest, digest_->of(*stream_, written.data, written.bytes));
+    if (launch == 0) {
+      first = digest;
+      ASSAY_TRY(proven.output, hand_out(written));
+      continue;
+    }
+    if (dense) proven.repeatable = digest == first;
+    if (dense && proven.repeatable) continue;
+    ASSAY_TRY(proven.second, hand_out(written));
   }
   ASSAY_TRY(proven.trespass, buffers.find_trespass([](size_t index) {
     return std::string(index == 0 ? "the output" : "the workspace");
@@ -223,11 +224,39 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
     ASSAY_TRY(const uint64_t digest, digest_->of(*stream_, piece.data, piece.bytes));
     proven.inputs_changed = digest != inputs.digest[i];
   }
-  ASSAY_TRY(proven.output, copy_out(first));
-  if (repeat && !known_same) {
-    ASSAY_TRY(proven.second, copy_out(second));
-  }
   return proven;
+}
+
+void CardProblem::hand_out_by_card(bool by_card) {
+  by_card_ = by_card;
+  handed_out_.clear();
+}
+
+// What is in it now: the next launch may write there.
+Result<HandedOut> CardProblem::hand_out(const CardArena::Piece& piece) {
+  HandedOut output;
+  if (by_card_) {
+    const size_t pages = (piece.bytes + cuda::kSharedPage - 1) / cuda::kSharedPage;
+    auto kept = device_.allocate(pages * cuda::kSharedPage, {.alignment = 256});
+    if (kept) {
+      const cuda::Driver& driver = *device_.driver();
+      const void* copy = (*kept)->data();
+      ASSAY_TRY(driver.check(
+          driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(copy),
+                                   reinterpret_cast<cuda::abi::Address>(piece.data), piece.bytes,
+                                   static_cast<cuda::abi::Stream>(stream_->native())),
+          "keeping an output"));
+      ASSAY_TRY(stream_->synchronize());
+      ASSAY_TRY(output.card, cuda::share(driver, copy, piece.bytes));
+      handed_out_.push_back(std::move(*kept));
+      return output;
+    }
+    // A full card: the host has room.
+    if (kept.error().code != ErrorCode::machine) return fail(std::move(kept).error());
+  }
+  ASSAY_TRY(const auto bytes, read(piece));
+  ASSAY_TRY(output.file, create_sealed_memfd("assay-output", bytes));
+  return output;
 }
 
 }  // namespace assay::sweep

@@ -24,6 +24,7 @@ class CardProblem final : public ProblemRunner {
                                                      uint64_t seed);
   ~CardProblem() override;
 
+  void hand_out_by_card(bool by_card) override;
   Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
                              bool repeat) override;
   Status make_rotation(const measure::Condition& condition) override;
@@ -64,6 +65,7 @@ class CardProblem final : public ProblemRunner {
   Status wait_for_copies();
   Status fill(const CardArena::Piece& piece, uint64_t seed);
   Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
+  Result<HandedOut> hand_out(const CardArena::Piece& piece);
   Result<bool> holds(const void* data, std::span<const std::byte> expected);
   Status vary(Set& set, uint64_t seed);
   Status vary_some(const std::vector<size_t>& order, uint64_t round_seed);
@@ -89,6 +91,8 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<cuda::Event> start_, end_;
   std::unique_ptr<CardDigest> digest_;
   std::vector<InputSet> instances_;
+  bool by_card_ = false;
+  std::vector<std::unique_ptr<Buffer>> handed_out_;  // Of proofs; until they are judged.
   measure::Condition condition_;
   std::unique_ptr<CardArena> rotation_;
   std::vector<Set> sets_;

@@ -88,8 +88,9 @@ class CardProblemTest : public ::testing::Test {
     return Kernel(family, KernelMetadata(groups[0].traits, Design()));
   }
 
-  Check check(const UniqueFd& output, uint64_t variation = 0) const {
-    auto mapped = MappedFile::map_read_only(output.get());
+  Check check(const HandedOut& output, uint64_t variation = 0) const {
+    EXPECT_FALSE(output.card) << "nobody asked for memory of the card";
+    auto mapped = MappedFile::map_read_only(output.file.get());
     EXPECT_TRUE(mapped);
     return instance_->check(mapped->bytes(), variation);
   }
@@ -126,7 +127,7 @@ TEST_F(CardProblemTest, AKernelThatDoesNotWaitForItsInputsIsWrong) {
   ASSERT_TRUE(cheat) << cheat.error().message;
   EXPECT_TRUE(check(cheat->output).right);
   ASSERT_TRUE(cheat->second);
-  EXPECT_FALSE(check(cheat->second).right);
+  EXPECT_FALSE(check(*cheat->second).right);
   EXPECT_FALSE(cheat->inputs_changed) << "the inputs are whole again";
 }
 
@@ -152,8 +153,8 @@ TEST_F(CardProblemTest, WithoutConstantsEitherInputMayBeTheLateOne) {
   const auto honest = card_->prove(kernel("gemm", true), {}, 0, false);
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_TRUE(check(honest->output).right);
-  EXPECT_EQ(calls_("cuLaunchKernelEx") - before, 1u + 2 * 3 + 2)
-      << "two chains of three, and a look at each input";
+  EXPECT_EQ(calls_("cuLaunchKernelEx") - before, 1u + 2 * 3 + 2 + 2)
+      << "two chains of three, and a look at each input and output";
 }
 
 TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {

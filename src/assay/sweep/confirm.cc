@@ -126,6 +126,7 @@ Status Confirming::prove_again(Child& worker, const Instances& instances) {
     message["row"] = candidate.row();
     message["artifact"] = candidate.artifact();
     message["instances"] = Json::array({0u});
+    message["share"] = station_.crew.referee_sees_card();
     auto answer = worker.call(message, station_.request.trial_timeout_seconds);
     if (!answer) {
       if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));

@@ -252,6 +252,35 @@ Result<Child*> Crew::referee() {
   return referee_.get();
 }
 
+Status Crew::open_referees_card() {
+  if (request_.device.empty() || referees_card_ != RefereesCard::none) return {};
+  ASSAY_TRY(Child * judge, referee());
+  const auto opened = judge->call(
+      {{"do", "card"}, {"device", request_.device}, {"cuda_driver", request_.cuda_driver}},
+      kStartSeconds);
+  referees_card_ = opened ? RefereesCard::opened : RefereesCard::unseen;
+  if (opened || judge->alive()) return {};
+  return fail(as_error(opened.error(), "giving the referee the card"));
+}
+
+Status Crew::show_card_to_referee() {
+  if (referees_card_ != RefereesCard::opened) return {};
+  referees_card_ = RefereesCard::unseen;
+  ASSAY_TRY(Child * worker, runner());
+  ASSAY_TRY(Child * judge, referee());
+  const auto shared = worker->call({{"do", "share"}}, kStartSeconds);
+  if (!shared) {
+    if (worker->alive() && !is_interruption(shared.error())) return {};
+    return fail(as_error(shared.error(), "sharing memory of the card"));
+  }
+  Json message = shared->json;
+  message["do"] = "view";
+  const auto seen = judge->call(message, kStartSeconds);
+  if (seen) referees_card_ = RefereesCard::seen;
+  if (seen || (judge->alive() && !is_interruption(seen.error()))) return {};
+  return fail(as_error(seen.error(), "looking at memory of the card"));
+}
+
 void Crew::dismiss() {
   builder_.reset();
   guest_.reset();

@@ -41,6 +41,15 @@ class Crew {
   Result<Child*> runner();
   Result<Child*> referee();
 
+  // In two steps, between which others may be started, the referee gets the card that the workers
+  // use, and looks whether it can read their memory there: then it compares outputs on the card.
+  // Where it cannot, it does so on the host.
+  Status open_referees_card();
+  Status show_card_to_referee();
+  bool referee_sees_card() const {
+    return referees_card_ == RefereesCard::seen && referee_ && referee_->alive();
+  }
+
   // Who lists kernels: the builder, or a confined process where users' code says what there is. A
   // file that brings it down is an error (invalid_input) that says so.
   Result<Child*> discoverer();
@@ -96,6 +105,7 @@ class Crew {
   // The guest loads what runs when it is loaded, and no other kernel runs there.
   Turns turns_;  // Outlives the processes that its tasks started.
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;
+  enum class RefereesCard { none, opened, seen, unseen } referees_card_ = RefereesCard::none;
   std::vector<std::unique_ptr<Child>> provers_, confirmers_;
 };
 

@@ -84,13 +84,15 @@ Status Instances::load_into(Child& worker, uint64_t seed) const {
   return ask(worker, message, kLoadSeconds, "loading operands", fds).map([](const Message&) {});
 }
 
-Result<Check> Instances::check(size_t index, int output_fd, uint64_t variation) const {
+Result<Check> Instances::check(size_t index, const SeenOutput& output, uint64_t variation) const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  const int fds[] = {output_fd};
-  ASSAY_TRY(
-      const Message answer,
-      ask(*referee, {{"do", "check"}, {"instance", made_[index].id}, {"variation", variation}},
-          kReferenceSeconds, "comparing an output with its reference", fds));
+  const std::span<const int> fds(&output.fd, output.fd >= 0 ? 1 : 0);
+  ASSAY_TRY(const Message answer, ask(*referee,
+                                      {{"do", "check"},
+                                       {"instance", made_[index].id},
+                                       {"variation", variation},
+                                       {"output", output.json}},
+                                      kReferenceSeconds, "comparing an output", fds));
   ASSAY_TRY(const Json* check, member(answer.json, "check"));
   return check_from_json(*check);
 }

@@ -8,6 +8,7 @@
 
 #include "assay/base/fd.h"
 #include "assay/op/operation.h"
+#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
@@ -28,7 +29,7 @@ class Instances {
   void close_copies();
 
   Status load_into(Child& worker, uint64_t seed) const;
-  Result<Check> check(size_t index, int output_fd, uint64_t variation) const;
+  Result<Check> check(size_t index, const SeenOutput& output, uint64_t variation) const;
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.
 

@@ -6,22 +6,23 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "assay/base/fd.h"
 #include "assay/base/result.h"
 #include "assay/kernel/kernel.h"
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/perf_counters.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 
 // What one verified launch left, for the referee to judge.
 struct ProvenLaunch {
-  UniqueFd output;  // A memory file with the output operand's bytes.
-  UniqueFd second;  // Of the second launch, where it is not known to have the same bits.
+  HandedOut output;
+  std::optional<HandedOut> second;  // Of the second launch, if it may have other bits.
   int launches = 1;
   double launch_ns = 0;    // Of one cold call; a rough figure for planning bursts.
   bool repeatable = true;  // A second launch on new poison gave the same bits.
@@ -32,13 +33,17 @@ struct ProvenLaunch {
 
 // A timed output that is still there.
 struct TimedOutput {
-  UniqueFd output;
+  HandedOut output;
   uint64_t variation = 0;  // Seed of the activations that it was made from.
 };
 
 class ProblemRunner {
  public:
   virtual ~ProblemRunner() = default;
+
+  // How outputs are handed out from now on: by memory of the card, which stays as it is until the
+  // next call of this or of what launches, or by files. A machine without a card has files alone.
+  virtual void hand_out_by_card(bool /*by_card*/) {}
 
   // repeat: launches twice, on new poison, and compares bit for bit.
   virtual Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact,

@@ -1,6 +1,8 @@
 #include "assay/sweep/protocol.h"
 
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "assay/base/text.h"
 
@@ -54,6 +56,47 @@ Result<Problem> problem_from(const Json& message) {
   ASSAY_TRY(const std::string name, text(message, "operation"));
   ASSAY_TRY(const Operation* operation, find_operation(name));
   return operation->problem(*fields);
+}
+
+Json to_json(const cuda::SharedMemory& memory) {
+  std::array<uint64_t, sizeof(memory.allocation) / sizeof(uint64_t)> words;
+  std::memcpy(words.data(), &memory.allocation, sizeof memory.allocation);
+  return {{"allocation", words}, {"offset", memory.offset}, {"bytes", memory.bytes}};
+}
+
+Result<cuda::SharedMemory> shared_memory_from(const Json& json) {
+  cuda::SharedMemory memory;
+  std::array<uint64_t, sizeof(memory.allocation) / sizeof(uint64_t)> words;
+  ASSAY_TRY(const Json* allocation, member(json, "allocation"));
+  if (!allocation->is_array() || allocation->size() != words.size())
+    return fail(ErrorCode::internal, "shared memory without an allocation");
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!(*allocation)[i].is_number_unsigned())
+      return fail(ErrorCode::internal, "an allocation is of numbers");
+    words[i] = (*allocation)[i].get<uint64_t>();
+  }
+  std::memcpy(&memory.allocation, words.data(), sizeof memory.allocation);
+  ASSAY_TRY(const int64_t offset, integer(json, "offset"));
+  ASSAY_TRY(const int64_t bytes, integer(json, "bytes"));
+  if (offset < 0 || bytes < 0) return fail(ErrorCode::internal, "shared memory before its start");
+  memory.offset = static_cast<uint64_t>(offset);
+  memory.bytes = static_cast<uint64_t>(bytes);
+  return memory;
+}
+
+Json to_json(HandedOut output, std::vector<UniqueFd>& fds) {
+  if (output.card) return to_json(*output.card);
+  fds.push_back(std::move(output.file));
+  return nullptr;
+}
+
+Result<SeenOutput> output_from(const Json& json, const std::vector<UniqueFd>& fds, size_t& next) {
+  if (!json.is_null()) {
+    ASSAY_TRY(shared_memory_from(json).map([](const cuda::SharedMemory&) {}));
+    return SeenOutput{json};
+  }
+  if (next >= fds.size()) return fail(ErrorCode::internal, "an output is missing");
+  return SeenOutput{nullptr, fds[next++].get()};
 }
 
 Json to_json(const Check& check) {

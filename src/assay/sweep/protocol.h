@@ -15,25 +15,29 @@
 //           compile   problem, row                       -> artifact
 //           prebuild  problem, rows                      -> seconds of each; cached
 //           load      problem, instances + fds           -> {}
-//           prove     row, artifact, instances           -> per instance facts + fds
+//           share     -                                  -> memory of the card, the word in it
+//           prove     row, artifact, instances, share    -> per instance facts and outputs
 //           rotate    condition                          -> sets
 //           open      row, artifact                      -> handle, bytes
 //           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches]...]
 //                     seed
-//           collect   handle, back                       -> variation + fd
+//           collect   handle, choice, share              -> variation, output
 //           count     handle, launches, seed             -> launches, clock_hz, events
 //           intact                                       -> whether the operand sets are as they were
 //           close     handles                            -> {}
 //           unload                                       -> {}
-// referee   commit                                       -> seed index, commitment of a secret seed
+// referee   card      device                             -> {}: it compares on this card now
+//           view      memory of a card, a word           -> whether it sees the word there
+//           commit                                       -> seed index, commitment of a secret seed
 //           kinds     problem                            -> those that say something about it
 //           instances problem, kinds, seed index         -> instances, input operands of all + fds
 //           derive    instance, seed index               -> likewise, of one
-//           check     instance, variation + fd           -> Check
+//           check     instance, variation, output        -> Check
 //           reveal    seed index                         -> seed
 //           drop      instance (or all)                  -> {}
 // clang-format on
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +45,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/message_channel.h"
+#include "assay/device/cuda/shared_memory.h"
 #include "assay/op/operation.h"
 
 namespace assay::sweep {
@@ -94,6 +99,25 @@ double number_or(const Json& object, const char* key, double fallback);
 std::vector<std::string> notes_of(const Json& answer);
 
 Result<Problem> problem_from(const Json& message);  // Its field "problem".
+
+// An output as it goes from a worker to the referee: a memory file, which in a message is null and
+// a descriptor beside it; or, asked for with "share", memory of the card.
+struct HandedOut {
+  UniqueFd file;
+  std::optional<cuda::SharedMemory> card;
+};
+Json to_json(HandedOut output, std::vector<UniqueFd>& fds);
+// Of some messages' outputs, in the order of their descriptors.
+struct SeenOutput {
+  Json json;  // As it was sent.
+  int fd = -1;
+};
+// fds: from `next` on, which goes on.
+Result<SeenOutput> output_from(const Json& json, const std::vector<UniqueFd>& fds, size_t& next);
+
+Json to_json(const cuda::SharedMemory& memory);
+Result<cuda::SharedMemory> shared_memory_from(const Json& json);
+
 Json to_json(const Check& check);
 Result<Check> check_from_json(const Json& json);
 

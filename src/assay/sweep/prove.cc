@@ -40,10 +40,12 @@ struct LaunchFacts {
   bool repeatable = true, inputs_changed = false, float_control_changed = false;
   std::string trespass;
   int launches = 1;
-  size_t outputs = 1;  // The first launch's, and the second's where it is not known to be the same.
+  // The first launch's, and the second's where it is not known to be the same.
+  std::vector<SeenOutput> outputs;
 };
 
-Result<LaunchFacts> read_launch(const Json& json) {
+// fds: of all launches; `next` goes on.
+Result<LaunchFacts> read_launch(const Json& json, const std::vector<UniqueFd>& fds, size_t& next) {
   const auto truth = [&](const char* key) -> Result<bool> {
     ASSAY_TRY(const Json* value, member(json, key));
     if (!value->is_boolean()) return fail(ErrorCode::internal, "{} is neither true nor false", key);
@@ -55,11 +57,15 @@ Result<LaunchFacts> read_launch(const Json& json) {
   ASSAY_TRY(facts.inputs_changed, truth("inputs_changed"));
   ASSAY_TRY(facts.float_control_changed, truth("float_control_changed"));
   ASSAY_TRY(facts.trespass, text(json, "trespass"));
-  ASSAY_TRY(const int64_t outputs, integer(json, "outputs"));
-  if (outputs != 1 && outputs != 2) return fail(ErrorCode::internal, "{} outputs", outputs);
-  facts.outputs = static_cast<size_t>(outputs);
+  ASSAY_TRY(const Json* outputs, member(json, "outputs"));
+  if (!outputs->is_array() || outputs->empty())
+    return fail(ErrorCode::internal, "launches without outputs");
+  for (const Json& output : *outputs) {
+    ASSAY_TRY(facts.outputs.emplace_back(), output_from(output, fds, next));
+  }
   ASSAY_TRY(const int64_t launched, integer(json, "launches"));
-  if (launched < outputs || launched > 2) return fail(ErrorCode::internal, "{} launches", launched);
+  if (launched < static_cast<int64_t>(facts.outputs.size()) || launched > 2)
+    return fail(ErrorCode::internal, "{} launches", launched);
   facts.launches = static_cast<int>(launched);
   return facts;
 }
@@ -67,16 +73,15 @@ Result<LaunchFacts> read_launch(const Json& json) {
 Result<std::vector<LaunchFacts>> read_launches(const Message& answer, size_t instances) {
   ASSAY_TRY(const Json* launches, member(answer.json, "launches"));
   std::vector<LaunchFacts> read;
-  size_t outputs = 0;
+  size_t files = 0;
   if (launches->is_array()) {
     for (const Json& launch : *launches) {
-      ASSAY_TRY(auto facts, read_launch(launch));
-      outputs += facts.outputs;
+      ASSAY_TRY(auto facts, read_launch(launch, answer.fds, files));
       read.push_back(std::move(facts));
     }
   }
-  if (read.size() != instances || outputs != answer.fds.size())
-    return fail(ErrorCode::internal, "{} launches and {} outputs for {} instances", read.size(),
+  if (read.size() != instances || files != answer.fds.size())
+    return fail(ErrorCode::internal, "{} launches and {} files for {} instances", read.size(),
                 answer.fds.size(), instances);
   return read;
 }
@@ -114,11 +119,10 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
     candidate.outcome.proof.reset();
     return {};
   }
-  size_t output = 0;
   for (size_t i = 0; i < launches->size(); ++i) {
     add_launch(candidate, (*launches)[i]);
-    for (size_t o = 0; o < (*launches)[i].outputs; ++o) {
-      ASSAY_TRY(const Check check, instances.check(i, answer.fds[output++].get(), 0));
+    for (size_t o = 0; o < (*launches)[i].outputs.size(); ++o) {
+      ASSAY_TRY(const Check check, instances.check(i, (*launches)[i].outputs[o], 0));
       // One line for each kind of input, and one more where the second launch alone was wrong.
       if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
     }
@@ -232,6 +236,7 @@ class ProofRun {
     message["row"] = candidate.row();
     message["artifact"] = candidate.artifact();
     message["instances"] = indices_;
+    message["share"] = station_.crew.referee_sees_card();
     prover.worker->post(message, station_.request.trial_timeout_seconds);
     return {};
   }
@@ -303,6 +308,7 @@ Status prove(const Station& station, Field& field) {
   std::vector<std::function<Status()>> tasks = proofs.starts();
   Status made;
   tasks.push_back([&]() -> Status {
+    ASSAY_TRY(station.crew.open_referees_card());
     made = instances.make_all_kinds();
     return {};
   });
@@ -311,6 +317,7 @@ Status prove(const Station& station, Field& field) {
     if (made.error().code == ErrorCode::interrupted) return made;
     return leave_unproven(field, std::move(made).error().message);
   }
+  ASSAY_TRY(station.crew.show_card_to_referee());
   // Confirming processes begin while kernels are proven: the last moment at which nothing is timed.
   tasks = station.crew.confirmer_starts();
   tasks.push_back([&] { return proofs.run(); });

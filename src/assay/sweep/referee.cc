@@ -1,6 +1,7 @@
 #include "assay/sweep/referee.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "assay/base/random.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
+#include "assay/sweep/referee_card.h"
 
 namespace assay::sweep {
 namespace {
@@ -37,9 +39,10 @@ class Referee {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Referee::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"commit", &Referee::commit}, {"instances", &Referee::instances},
-        {"derive", &Referee::derive}, {"check", &Referee::check},
-        {"reveal", &Referee::reveal}, {"kinds", &Referee::kinds},
+        {"card", &Referee::open_card}, {"view", &Referee::view},
+        {"commit", &Referee::commit},  {"instances", &Referee::instances},
+        {"derive", &Referee::derive},  {"check", &Referee::check},
+        {"reveal", &Referee::reveal},  {"kinds", &Referee::kinds},
         {"drop", &Referee::drop}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
@@ -48,6 +51,37 @@ class Referee {
   }
 
  private:
+  Result<Answer> open_card(Message& message) {
+    const std::string path = message.json.value("cuda_driver", std::string());
+    ASSAY_TRY(const std::string uuid, text(message.json, "device"));
+    ASSAY_TRY(const auto driver, cuda::Driver::open(path));
+    ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
+    for (const cuda::Card& card : cards) {
+      if (card.uuid != uuid) continue;
+      ASSAY_TRY(auto device, cuda::open(driver, card));
+      ASSAY_TRY(card_, RefereeCard::open(std::move(device)));
+      return Answer{};
+    }
+    return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
+  }
+
+  // Whether memory that a worker shares is what it should be.
+  Result<Answer> view(Message& message) {
+    if (!card_) return fail(ErrorCode::unsupported, "this referee has no card");
+    ASSAY_TRY(const Json* memory, member(message.json, "memory"));
+    ASSAY_TRY(const cuda::SharedMemory shared, shared_memory_from(*memory));
+    ASSAY_TRY(const Json* word, member(message.json, "word"));
+    ASSAY_TRY(const auto copy, card_->fetch(shared));
+    ASSAY_TRY(const auto bytes, card_->copy_out(*copy, shared.bytes));
+    uint64_t seen = 0;
+    if (bytes.size() != sizeof seen || !word->is_number_unsigned())
+      return fail(ErrorCode::internal, "a word of another length");
+    std::memcpy(&seen, bytes.data(), sizeof seen);
+    if (seen != word->get<uint64_t>())
+      return fail(ErrorCode::unsupported, "shared memory of the card reads as something else");
+    return Answer{};
+  }
+
   Result<Answer> commit(Message&) {
     ASSAY_TRY(const SecretSeed seed, secret_seed());
     seeds_.push_back(seed);
@@ -114,6 +148,11 @@ class Referee {
       const auto derived =
           seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kinds[i])));
       made[i] = with_copies(operation->make_instance(problem, kinds[i], derived));
+      // What the card compares needs no reference of ours.
+      if (const auto* instance = made[i] ? calculated(*made[i]->instance) : nullptr;
+          instance != nullptr && !card_)
+        if (Status status = instance->prepare_check(); !status)
+          made[i] = fail(std::move(status).error());
     });
     Answer answer;
     for (Result<Made>& each : made) {
@@ -142,22 +181,63 @@ class Referee {
 
   Result<Answer> check(Message& message) {
     ASSAY_TRY(const Instance* instance, find(message.json));
-    if (message.fds.size() != 1)
-      return fail(ErrorCode::internal, "one output is compared at a time");
-    ASSAY_TRY(auto output, MappedFile::map_read_only(message.fds.front().get(), Seal::fixed_size));
-    size_t expected = 0;
+    ASSAY_TRY(const Json* output, member(message.json, "output"));
+    const Json given = message.json.value("variation", Json(0));
+    const uint64_t variation = given.is_number() ? given.get<uint64_t>() : 0;
+    size_t bytes = 0;
     for (const Operand& operand : instance->problem().operands())
-      if (operand.access != Access::read) expected = static_cast<size_t>(operand.span_bytes);
-    if (output.size() != expected)
-      return fail(ErrorCode::failed, "the output has {} bytes, expected {}", output.size(),
-                  expected);
+      if (operand.access != Access::read) bytes = static_cast<size_t>(operand.span_bytes);
+    Result<Check> check = output->is_null() ? check_file(*instance, message.fds, bytes, variation)
+                                            : check_card(*instance, *output, bytes, variation);
+    if (!check) return fail(std::move(check).error());
+    Answer answer;
+    answer.json["check"] = to_json(*check);
+    return answer;
+  }
+
+  static Status check_size(size_t got, size_t expected) {
+    if (got == expected) return {};
+    return fail(ErrorCode::failed, "the output has {} bytes, expected {}", got, expected);
+  }
+
+  static Result<Check> check_file(const Instance& instance, const std::vector<UniqueFd>& fds,
+                                  size_t bytes, uint64_t variation) {
+    if (fds.size() != 1) return fail(ErrorCode::internal, "one output is compared at a time");
+    ASSAY_TRY(auto output, MappedFile::map_read_only(fds.front().get(), Seal::fixed_size));
+    ASSAY_TRY(check_size(output.size(), bytes));
     // Copied out before it is looked at: whoever made it may still be able to write to it.
     const std::vector<std::byte> copy(output.bytes().begin(), output.bytes().end());
-    const Json variation = message.json.value("variation", Json(0));
-    Answer answer;
-    answer.json["check"] =
-        to_json(instance->check(copy, variation.is_number() ? variation.get<uint64_t>() : 0));
-    return answer;
+    return check_bytes(instance, copy, variation);
+  }
+
+  static Result<Check> check_bytes(const Instance& instance, std::span<const std::byte> output,
+                                   uint64_t variation) {
+    if (const auto* own = calculated(instance); own != nullptr && variation == 0)
+      ASSAY_TRY(own->prepare_check());
+    return instance.check(output, variation);
+  }
+
+  // A copy likewise.
+  Result<Check> check_card(const Instance& instance, const Json& output, size_t bytes,
+                           uint64_t variation) {
+    if (!card_) return fail(ErrorCode::internal, "this referee has no card");
+    ASSAY_TRY(const cuda::SharedMemory shared, shared_memory_from(output));
+    ASSAY_TRY(check_size(shared.bytes, bytes));
+    ASSAY_TRY(const auto copy, card_->fetch(shared));
+    if (const auto* own = calculated(instance)) {
+      auto check = own->check_on(*card_, copy->data(), variation);
+      const bool host_can = !check && (check.error().code == ErrorCode::machine ||
+                                       check.error().code == ErrorCode::unsupported);
+      if (check) check->method += ", on the card";
+      if (!host_can) return check;
+    }
+    ASSAY_TRY(const auto host, card_->copy_out(*copy, bytes));
+    return check_bytes(instance, host, variation);
+  }
+
+  // Null where it cannot leave its comparisons to a card.
+  static const CalculatedInstance* calculated(const Instance& instance) {
+    return dynamic_cast<const CalculatedInstance*>(&instance);
   }
 
   Result<Answer> drop(Message& message) {
@@ -170,6 +250,7 @@ class Referee {
     return Answer{};
   }
 
+  std::unique_ptr<RefereeCard> card_;  // Outlives what instances keep there.
   std::vector<SecretSeed> seeds_;
   std::map<int64_t, std::unique_ptr<Instance>> instances_;
   int64_t next_ = 0;

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <map>
 #include <optional>
+#include <random>
+#include <span>
 #include <unistd.h>
 #include <utility>
 
@@ -44,17 +46,17 @@ class Worker {
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
     static const std::map<std::string_view, Method> kMethods = {
-        {"init", &Worker::init},         {"discover", &Worker::discover},
-        {"compile", &Worker::compile},   {"prebuild", &Worker::prebuild},
-        {"bring", &Worker::bring_file},  {"export", &Worker::export_source},
-        {"conform", &Worker::conform},   {"load", &Worker::load},
-        {"manners", &Worker::manners},   {"prove", &Worker::prove},
-        {"rotate", &Worker::rotate},     {"open", &Worker::open},
-        {"round", &Worker::round},       {"collect", &Worker::collect},
-        {"close", &Worker::close},       {"unload", &Worker::unload},
-        {"timer", &Worker::timer},       {"intact", &Worker::intact},
-        {"ceilings", &Worker::ceilings}, {"card", &Worker::card},
-        {"count", &Worker::count}};
+        {"init", &Worker::init},        {"discover", &Worker::discover},
+        {"compile", &Worker::compile},  {"prebuild", &Worker::prebuild},
+        {"bring", &Worker::bring_file}, {"export", &Worker::export_source},
+        {"conform", &Worker::conform},  {"load", &Worker::load},
+        {"manners", &Worker::manners},  {"prove", &Worker::prove},
+        {"share", &Worker::share},      {"rotate", &Worker::rotate},
+        {"open", &Worker::open},        {"round", &Worker::round},
+        {"collect", &Worker::collect},  {"close", &Worker::close},
+        {"unload", &Worker::unload},    {"timer", &Worker::timer},
+        {"intact", &Worker::intact},    {"ceilings", &Worker::ceilings},
+        {"card", &Worker::card},        {"count", &Worker::count}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -254,25 +256,40 @@ class Worker {
     return std::pair(std::move(kernel), reachable(std::move(compiled)));
   }
 
+  // A word for the referee to find, if memory of the card can be shared with it.
+  Result<Answer> share(Message&) {
+    if (card_ == nullptr) return fail(ErrorCode::unsupported, "no card, nothing to share");
+    ASSAY_TRY(shared_word_, card_->allocate(cuda::kSharedPage, {.alignment = 256}));
+    const uint64_t word = std::random_device{}() | uint64_t{1} << 40;
+    // Not where it would be found by whoever forgets the offset.
+    auto* at = static_cast<std::byte*>(shared_word_->data()) + cuda::kSharedPage / 2;
+    ASSAY_TRY(card_->copy_in(at, std::as_bytes(std::span(&word, 1))));
+    ASSAY_TRY(const auto shared, cuda::share(*card_->driver(), at, sizeof word));
+    Answer answer;
+    answer.json = {{"memory", to_json(shared)}, {"word", word}};
+    return answer;
+  }
+
   Result<Answer> prove(Message& message) {
     ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const auto who, candidate(message.json));
     ASSAY_TRY(const Json* instances, member(message.json, "instances"));
+    problem->hand_out_by_card(message.json.value("share", false));
     Answer answer;
     Json& launches = answer.json["launches"] = Json::array();
     for (const Json& index : *instances) {
       if (!index.is_number_unsigned()) return fail(ErrorCode::internal, "an instance is a number");
       ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>(),
                                             index.get<size_t>() < kRepeated));
+      Json outputs = Json::array({to_json(std::move(proven.output), answer.fds)});
+      if (proven.second) outputs.push_back(to_json(std::move(*proven.second), answer.fds));
       launches.push_back({{"ns", proven.launch_ns},
                           {"launches", proven.launches},
                           {"repeatable", proven.repeatable},
                           {"trespass", proven.trespass},
                           {"inputs_changed", proven.inputs_changed},
                           {"float_control_changed", proven.float_control_changed},
-                          {"outputs", proven.second ? 2 : 1}});
-      answer.fds.push_back(std::move(proven.output));
-      if (proven.second) answer.fds.push_back(std::move(proven.second));
+                          {"outputs", std::move(outputs)}});
     }
     answer.json["busy_threads"] = !problem->at_rest();
     return answer;
@@ -343,13 +360,14 @@ class Worker {
     ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
     ASSAY_TRY(const int64_t choice, integer(message.json, "choice"));
+    problem->hand_out_by_card(message.json.value("share", false));
     ASSAY_TRY(auto output,
               problem->timed_output(static_cast<int>(handle), static_cast<uint64_t>(choice)));
     Answer answer;
     answer.json["variation"] = output.variation;
+    answer.json["output"] = to_json(std::move(output.output), answer.fds);
     answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));
     answer.json["trespass_beside_inputs"] = problem->find_trespass_beside_inputs();
-    answer.fds.push_back(std::move(output.output));
     return answer;
   }
 
@@ -458,6 +476,7 @@ class Worker {
   std::unique_ptr<Device> device_;
   cuda::CudaDevice* card_ = nullptr;  // The device, where it is a card.
   std::vector<std::string> notes_;    // For the user, with the next answer.
+  std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<CardWatch> watch_;  // Of the card, in a process that runs no candidates.
   std::string why_unwatched_ = "nobody looked";
   std::unique_ptr<ArtifactCache> cache_;

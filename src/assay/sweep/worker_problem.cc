@@ -176,9 +176,9 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
         inputs.hashes[inputs.index[i]])
       proven.inputs_changed = true;
   }
-  ASSAY_TRY(proven.output, copy_out(first));
+  ASSAY_TRY(proven.output.file, copy_out(first));
   if (repeat && !known_same) {
-    ASSAY_TRY(proven.second, copy_out(buffers.at(0)));
+    ASSAY_TRY(proven.second.emplace().file, copy_out(buffers.at(0)));
   }
   return proven;
 }
@@ -430,7 +430,7 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
   timed.variation = launch.variation;
-  ASSAY_TRY(timed.output, copy_out(kernel.buffers->at(launch.set % kernel.outputs)));
+  ASSAY_TRY(timed.output.file, copy_out(kernel.buffers->at(launch.set % kernel.outputs)));
   return timed;
 }
 

@@ -142,6 +142,7 @@ struct IpcMemory {
   X(copy_async, "cuMemcpyDtoDAsync_v2", (Address to, Address from, size_t bytes, Stream stream))  \
   X(fill_words, "cuMemsetD32Async", (Address to, unsigned value, size_t words, Stream stream))    \
   X(fill_bytes, "cuMemsetD8Async", (Address to, unsigned char value, size_t bytes, Stream stream)) \
+  X(address_range, "cuMemGetAddressRange_v2", (Address* start, size_t* bytes, Address address))   \
   X(ipc_handle, "cuIpcGetMemHandle", (IpcMemory* handle, Address address))                        \
   X(ipc_open, "cuIpcOpenMemHandle_v2", (Address* address, IpcMemory handle, unsigned flags))      \
   X(ipc_close, "cuIpcCloseMemHandle", (Address address))                                          \

@@ -99,37 +99,46 @@ std::vector<double> row_norms(const Matrix& matrix) {
   return norms;
 }
 
+Reference refer(const Base& base) {
+  const View& sizes = base.view;
+  const Matrix a = with_data(matrix_a(sizes), base.inputs.a);
+  const Matrix b = with_data(matrix_b(sizes), base.inputs.b);
+  const uint64_t check_seed =
+      seed_from(fmt::format("check {} {}", base.problem.signature(), base.seed));
+  Reference reference;
+  reference.blocks = choose_blocks(base, check_seed, reference.full);
+  for (Block& block : reference.blocks) {
+    const size_t elements = block.rows.size() * block.columns.size();
+    block.product.resize(elements);
+    if (!base.inputs.exact) block.magnitude.resize(elements);
+    multiply(a, b, block.batch, block.all_rows ? Range::all(sizes.m) : Range::of(block.rows),
+             block.all_columns ? Range::all(sizes.n) : Range::of(block.columns),
+             block.product.data(), base.inputs.exact ? nullptr : block.magnitude.data());
+  }
+  if (base.inputs.exact) {
+    reference.residues = random_residues(sizes.n, check_seed);
+    reference.expected = times_residues(a, times_residues(b, reference.residues, 0), sizes.k);
+  } else if (!reference.full) {
+    reference.row_norms = row_norms(a);
+    reference.column_norms = row_norms(b.transposed());
+  }
+  return reference;
+}
+
 }  // namespace
+
+const Reference& Base::reference() const {
+  std::call_once(once_, [this] { reference_ = refer(*this); });
+  return reference_;
+}
 
 Result<std::shared_ptr<const Base>> make_base(const Problem& problem, InputKind kind,
                                               uint64_t seed) try {
   ASSAY_TRY(const View sizes, view(problem));
   ASSAY_TRY(Inputs inputs, make_inputs(problem, sizes, kind, seed));
-  auto base = std::make_shared<Base>(Base{
-      problem, sizes, kind, seed, std::move(inputs), budget_of(sizes), false, {}, {}, {}, {}, {}});
-  const Matrix a = with_data(matrix_a(sizes), base->inputs.a);
-  const Matrix b = with_data(matrix_b(sizes), base->inputs.b);
-  const uint64_t check_seed = seed_from(fmt::format("check {} {}", problem.signature(), seed));
-  base->blocks = choose_blocks(*base, check_seed, base->full);
-  for (Block& block : base->blocks) {
-    const size_t elements = block.rows.size() * block.columns.size();
-    block.product.resize(elements);
-    if (!base->inputs.exact) block.magnitude.resize(elements);
-    multiply(a, b, block.batch, block.all_rows ? Range::all(sizes.m) : Range::of(block.rows),
-             block.all_columns ? Range::all(sizes.n) : Range::of(block.columns),
-             block.product.data(), base->inputs.exact ? nullptr : block.magnitude.data());
-  }
-  if (base->inputs.exact) {
-    base->residues = random_residues(sizes.n, check_seed);
-    base->expected = times_residues(a, times_residues(b, base->residues, 0), sizes.k);
-  } else if (!base->full) {
-    base->row_norms = row_norms(a);
-    base->column_norms = row_norms(b.transposed());
-  }
-  return std::shared_ptr<const Base>(std::move(base));
+  return std::make_shared<const Base>(problem, sizes, kind, seed, std::move(inputs));
 } catch (const std::bad_alloc&) {
-  return fail(ErrorCode::machine, "not enough memory for the inputs and reference of {}",
-              problem.name());
+  return fail(ErrorCode::machine, "not enough memory for the inputs of {}", problem.name());
 }
 
 }  // namespace assay::gemm

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "assay/op/gemm/budget.h"
@@ -21,13 +23,7 @@ struct Block {
   std::vector<double> magnitude;       // Empty for exact inputs.
 };
 
-struct Base {
-  Problem problem;
-  View view;
-  InputKind kind;
-  uint64_t seed;  // Of a referee: secret.
-  Inputs inputs;
-  Budget budget;
+struct Reference {
   bool full = false;  // The blocks are all of out.
   std::vector<Block> blocks;
   // Exact inputs: a random vector and a (b r) by row of out, batch * m + i (freivalds.h).
@@ -35,6 +31,31 @@ struct Base {
   // Sampled inputs: Euclidean norms of rows of a and columns of b, which bound every element
   // (Cauchy and Schwarz), so that garbage between the samples shows.
   std::vector<double> row_norms, column_norms;
+};
+
+struct Base {
+  Base(Problem asked, const View& sizes, InputKind what, uint64_t secret, Inputs made)
+      : problem(std::move(asked)),
+        view(sizes),
+        kind(what),
+        seed(secret),
+        inputs(std::move(made)),
+        budget(budget_of(sizes)) {}
+
+  Problem problem;
+  View view;
+  InputKind kind;
+  uint64_t seed;  // Of a referee: secret.
+  Inputs inputs;
+  Budget budget;
+
+  // Made when it is first asked for: most of the work of a large problem, and needed by nobody
+  // where outputs are compared by a calculator (calculated_check.h).
+  const Reference& reference() const;
+
+ private:
+  mutable std::once_flag once_;
+  mutable Reference reference_;
 };
 
 // Up to this many products every element is referenced: about 0.2 s on one core.

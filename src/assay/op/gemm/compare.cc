@@ -19,6 +19,7 @@ class Comparison {
   Comparison(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
              std::span<const std::byte> output)
       : base_(base),
+        reference_(base.reference()),
         v_(base.view),
         mapping_(mapping),
         judge_{base, base.inputs.exact},
@@ -33,10 +34,10 @@ class Comparison {
   }
 
   Check run() {
-    for (const Block& block : base_.blocks) compare_block(block);
+    for (const Block& block : reference_.blocks) compare_block(block);
     if (base_.inputs.exact)
       check_exact();
-    else if (!base_.full)
+    else if (!reference_.full)
       check_bounds();
     return judge_.conclude(v_.l * v_.m * v_.n, method());
   }
@@ -51,12 +52,12 @@ class Comparison {
 
   std::string method() const {
     const bool exact = base_.inputs.exact;
-    if (base_.full) {
+    if (reference_.full) {
       return exact ? "every element bit for bit, and Freivalds modulo 2^61-1"
                    : "every element against float64";
     }
     int64_t rows = 0, columns = 0;
-    for (const Block& block : base_.blocks)
+    for (const Block& block : reference_.blocks)
       (block.all_columns ? rows : columns) +=
           static_cast<int64_t>(block.all_columns ? block.rows.size() : block.columns.size());
     if (exact) {
@@ -150,9 +151,9 @@ class Comparison {
   // The whole of out against Freivalds: integers, and row sums as expected.
   void check_exact() {
     const ExactLimits& limits = base_.inputs.limits;
-    std::vector<uint64_t> residues(base_.residues.size());
+    std::vector<uint64_t> residues(reference_.residues.size());
     for (size_t j = 0; j < residues.size(); ++j)
-      residues[j] = base_.residues[static_cast<size_t>(mapping_.n.from[j])];
+      residues[j] = reference_.residues[static_cast<size_t>(mapping_.n.from[j])];
     std::vector<ResidueSum> sums(static_cast<size_t>(v_.l * v_.m));
     std::vector<uint8_t> broken(sums.size());
     for_each_tile_parallel(out_, [&](int64_t l, Range rows, Range columns, double* tile) {
@@ -189,9 +190,9 @@ class Comparison {
         const auto row = static_cast<size_t>(l * v_.m + i);
         const auto base_row = static_cast<size_t>(mapping_.l.from[l] * v_.m + mapping_.m.from[i]);
         if (!broken[row] &&
-            sums[row].value() == multiply_modulo(base_.expected[base_row], limits.ia))
+            sums[row].value() == multiply_modulo(reference_.expected[base_row], limits.ia))
           continue;
-        if (check_.wrong > 0 && (base_.full || is_compared(l, i))) continue;
+        if (check_.wrong > 0 && (reference_.full || is_compared(l, i))) continue;
         if (failed.size() < kMaxExplainedRows && explained_ < kMaxExplainedRows) {
           failed.push_back(i);
           ++explained_;
@@ -204,7 +205,7 @@ class Comparison {
   }
 
   bool is_compared(int64_t l, int64_t i) const {
-    for (const Block& block : base_.blocks) {
+    for (const Block& block : reference_.blocks) {
       if (to_batch_[block.batch] == l && block.all_columns &&
           std::binary_search(block.rows.begin(), block.rows.end(), mapping_.m.from[i]))
         return true;
@@ -259,12 +260,12 @@ class Comparison {
       for (int64_t j = 0; j < columns.count; ++j) {
         const int64_t column = mapping_.n.from[columns[j]];
         norms[static_cast<size_t>(j)] = std::fabs(column_factors_[l * v_.n + columns[j]]) *
-                                        base_.column_norms[base_l * v_.n + column];
+                                        reference_.column_norms[base_l * v_.n + column];
       }
       for (int64_t i = 0; i < rows.count; ++i) {
         const double* line = tile + i * columns.count;
         const double norm = slack * std::fabs(v_.alpha * row_factors_[l * v_.m + rows[i]]) *
-                            base_.row_norms[base_l * v_.m + mapping_.m.from[rows[i]]];
+                            reference_.row_norms[base_l * v_.m + mapping_.m.from[rows[i]]];
         for (int64_t j = 0; j < columns.count; ++j) {
           double most = norm * norms[static_cast<size_t>(j)] + base_.budget.underflow +
                         base_.budget.min_normal;
@@ -285,6 +286,7 @@ class Comparison {
   }
 
   const Base& base_;
+  const Reference& reference_;
   const View& v_;
   const Mapping& mapping_;
   Matrix out_, c_;

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <new>
 
+#include "assay/op/calculator.h"
+#include "assay/op/gemm/calculated_check.h"
 #include "assay/op/gemm/compare.h"
 #include "assay/op/gemm/variation.h"
 #include "assay/op/gemm/varied_check.h"
@@ -11,7 +13,7 @@ namespace assay::gemm {
 namespace {
 
 // A base seen through a mapping: the base's own inputs where that is the identity.
-class GemmInstance final : public Instance {
+class GemmInstance final : public CalculatedInstance {
  public:
   explicit GemmInstance(std::shared_ptr<const Base> base)
       : base_(std::move(base)), mapping_(Mapping::identity(base_->view)) {}
@@ -49,27 +51,49 @@ class GemmInstance final : public Instance {
     }
     if (variation == 0 || varied_operand_of(base_->problem) > 1)
       return compare(*base_, mapping_, derived_ ? c_ : base_->inputs.c, output);
-    const VariedInputs own = {derived_ ? a_ : base_->inputs.a, derived_ ? b_ : base_->inputs.b,
-                              derived_ ? c_ : base_->inputs.c};
-    std::call_once(projection_once_, [&] { projection_ = make_projection(*base_, own); });
-    return check_varied(*base_, projection_, own, output, variation);
+    const VariedInputs inputs = own();
+    std::call_once(projection_once_, [&] { projection_ = make_projection(*base_, inputs); });
+    return check_varied(*base_, projection_, inputs, output, variation);
+  }
+
+  Result<Check> check_on(Calculator& calculator, const void* output,
+                         uint64_t variation) const override try {
+    return calculated_.check(calculator, *base_, own(), output, variation);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory("comparing outputs");
+  }
+
+  Status prepare_check() const override try {
+    (void)base_->reference();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return out_of_memory("the reference");
   }
 
   Result<std::unique_ptr<Instance>> derive(uint64_t seed) const override try {
     return std::make_unique<GemmInstance>(base_,
                                           Mapping::random(base_->view, seed).after(mapping_));
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::machine, "not enough memory for more inputs of {}",
-                base_->problem.name());
+    return out_of_memory("more inputs");
   }
 
  private:
+  tl::unexpected<Error> out_of_memory(std::string_view what) const {
+    return fail(ErrorCode::machine, "not enough memory for {} of {}", what, base_->problem.name());
+  }
+
+  VariedInputs own() const {
+    const Inputs& inputs = base_->inputs;
+    return {derived_ ? a_ : inputs.a, derived_ ? b_ : inputs.b, derived_ ? c_ : inputs.c};
+  }
+
   std::shared_ptr<const Base> base_;
   Mapping mapping_;
   bool derived_ = false;
   std::vector<std::byte> a_, b_, c_;
   mutable std::once_flag projection_once_;
   mutable Projection projection_;
+  mutable CalculatedCheck calculated_;
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 #include "assay/base/random.h"
 #include "assay/op/gemm/budget.h"
 #include "assay/op/gemm/gemm.h"
-#include "assay/op/gemm/testing/naive.h"
+#include "testing/naive_gemm.h"
+#include "testing/small_problems.h"
 
 namespace assay::gemm {
 namespace {
@@ -39,46 +40,8 @@ std::string text(const Check& check) {
                      check.max_error, check.mean_error, check.smallest_visible);
 }
 
-// Every shape here is small enough for the naive kernels and awkward somewhere.
-std::vector<Problem> problems() {
-  std::vector<Problem> all;
-  all.push_back(make({.m = 5, .n = 7, .k = 37}));
-  all.push_back(make({.m = 1, .n = 40, .k = 300, .layout = "nn"}));
-  all.push_back(make({.m = 33, .n = 1, .k = 64, .layout = "tt"}));
-  all.push_back(make({.m = 1, .n = 1, .k = 1}));
-  all.push_back(make(
-      {.m = 9, .n = 17, .k = 128, .batch = 3, .layout = "ntn", .lda = 11, .ldb = 20, .ldout = 13}));
-  all.push_back(make({.m = 3, .n = 4, .k = 1, .alpha = 0.1, .beta = 0.3}));
-  all.push_back(make({.m = 3, .n = 4, .k = 2, .dtype = DType::f16, .alpha = 3, .beta = 0.3}));
-  {
-    Arguments any;  // Nothing contiguous, every operand in another order.
-    any.a = {nullptr, DType::f16, 3, {2, 5, 30}, {2, 120, 4}};
-    any.b = {nullptr, DType::f16, 3, {2, 30, 7}, {630, 3, 90}};
-    any.out = {nullptr, DType::f32, 3, {2, 5, 7}, {1, 14, 2}};
-    any.c = any.out;
-    any.beta = 1;
-    auto made = problem(any);
-    EXPECT_TRUE(made) << (made ? "" : made.error().message);
-    all.push_back(*made);
-  }
-  all.push_back(make({.m = 12, .n = 20, .k = 100, .dtype = DType::f64, .layout = "tt"}));
-  all.push_back(make({.m = 12, .n = 20, .k = 200, .dtype = DType::f16}));
-  all.push_back(make({.m = 12, .n = 20, .k = 90, .dtype = DType::f16, .accumulate = DType::f16}));
-  all.push_back(make({.m = 12, .n = 20, .k = 200, .batch = 2, .dtype = DType::bf16}));
-  all.push_back(make({.m = 12, .n = 20, .k = 200, .dtype = DType::bf16, .out = DType::f32}));
-  all.push_back(
-      make({.m = 8, .n = 8, .k = 50, .a = DType::f16, .b = DType::bf16, .out = DType::f16}));
-  all.push_back(make({.m = 12, .n = 20, .k = 200, .dtype = DType::s8, .constant = {"b"}}));
-  all.push_back(make({.m = 12, .n = 20, .k = 200, .alpha = 0.5, .beta = -2}));
-  all.push_back(make({.m = 12, .n = 20, .k = 200, .alpha = 0.1, .beta = 0.3}));
-  all.push_back(make(
-      {.m = 6, .n = 20, .k = 20, .dtype = DType::bf16, .constant = {"a"}, .alpha = 2, .beta = 1}));
-  all.push_back(make({.m = 6, .n = 20, .k = 20, .dtype = DType::s8, .alpha = -3, .beta = 2}));
-  return all;
-}
-
 TEST(GemmInstanceTest, RightKernelsPassInEveryOrderOfSummation) {
-  for (const Problem& problem : problems()) {
+  for (const Problem& problem : testing::small_problems()) {
     for (InputKind kind : operation().useful_kinds(problem)) {
       const auto instance = instance_of(problem, kind, 3);
       ASSERT_TRUE(instance);
@@ -96,7 +59,7 @@ TEST(GemmInstanceTest, RightKernelsPassInEveryOrderOfSummation) {
 }
 
 TEST(GemmInstanceTest, DerivedInstancesHaveOtherBytesAndTheSameVerdicts) {
-  for (const Problem& problem : problems()) {
+  for (const Problem& problem : testing::small_problems()) {
     for (InputKind kind : operation().useful_kinds(problem)) {
       const auto instance = instance_of(problem, kind, 4);
       const auto derived = *instance->derive(17);
@@ -364,7 +327,7 @@ std::vector<std::byte> varied_input(const Instance& instance, uint64_t seed) {
 }
 
 TEST(GemmInstanceTest, OutputsOfVariedActivationsAreCheckedWithoutAReference) {
-  for (const Problem& problem : problems()) {
+  for (const Problem& problem : testing::small_problems()) {
     const size_t varied = operation().varied_operand(problem);
     ASSERT_EQ(varied, problem.operands()[0].lifetime == Lifetime::per_call ? 0u : 1u);
     const auto base = instance_of(problem, InputKind::uniform, 8);

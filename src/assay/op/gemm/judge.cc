@@ -8,6 +8,7 @@ namespace assay::gemm {
 namespace {
 
 std::string value_text(double value) {
+  if (value == 0) return "0";  // Of either sign.
   return std::isnan(value) ? "nan" : fmt::format("{:.9g}", value);
 }
 

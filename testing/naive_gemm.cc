@@ -1,4 +1,4 @@
-#include "assay/op/gemm/testing/naive.h"
+#include "testing/naive_gemm.h"
 
 #include <algorithm>
 #include <cmath>

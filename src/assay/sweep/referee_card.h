@@ -1,0 +1,48 @@
+#pragma once
+
+// The referee's own context on the card, in which it compares outputs of kernels that ran in other
+// processes: with copies that it takes of their memory, against products that it works out itself.
+// Idle while a worker times.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/device/cuda/cuda_device.h"
+#include "assay/device/cuda/shared_memory.h"
+#include "assay/op/calculator.h"
+
+namespace assay::sweep {
+
+class RefereeCard final : public Calculator {
+ public:
+  static Result<std::unique_ptr<RefereeCard>> open(std::unique_ptr<cuda::CudaDevice> device);
+
+  Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) override;
+  Result<Product> multiply(const Matrix& a, const Matrix& b) override;
+  Result<Comparison> compare(const Matrix& out, const Product& product, const Matrix* c,
+                             const Rule& rule) override;
+
+  // A copy of what another process shares.
+  Result<std::shared_ptr<const Memory>> fetch(const cuda::SharedMemory& shared);
+  Result<std::vector<std::byte>> copy_out(const Memory& memory, size_t bytes);
+
+ private:
+  explicit RefereeCard(std::unique_ptr<cuda::CudaDevice> device) : device_(std::move(device)) {}
+  Result<std::shared_ptr<const Memory>> allocate(size_t bytes);
+  // Of a matrix's rows, or of its columns.
+  struct Panels {
+    std::shared_ptr<const Memory> memory;
+    int64_t count = 0, depth = 0;
+  };
+  Result<Panels> widen(const Matrix& matrix, bool rows);
+  Result<double> element(const Matrix& matrix, int64_t row, int64_t column);
+
+  std::unique_ptr<cuda::CudaDevice> device_;
+  std::unique_ptr<Stream> stream_;
+  std::shared_ptr<const cuda::Module> code_;
+  void *widen_ = nullptr, *multiply_ = nullptr, *compare_ = nullptr;
+};
+
+}  // namespace assay::sweep

@@ -1,0 +1,150 @@
+// The referee's comparisons on a card against those on the host; the card is testing/fake_cuda.
+#include "assay/sweep/referee_card.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+#include "assay/base/random.h"
+#include "assay/sweep/referee_code.h"
+#include "testing/fake_card.h"
+#include "testing/naive_gemm.h"
+#include "testing/small_problems.h"
+
+namespace assay::sweep {
+namespace {
+
+using gemm::testing::get;
+using gemm::testing::put;
+using gemm::testing::run;
+using ::testing::HasSubstr;
+
+class RefereeCardTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto device = testing::open_fake_card();
+    ASSERT_TRUE(device) << device.error().message;
+    auto card = RefereeCard::open(std::move(*device));
+    ASSERT_TRUE(card) << card.error().message;
+    card_ = std::move(*card);
+  }
+
+  Check check(const Instance& instance, std::span<const std::byte> output, uint64_t variation) {
+    const auto kept = card_->keep(output);
+    EXPECT_TRUE(kept) << kept.error().message;
+    const auto& own = dynamic_cast<const CalculatedInstance&>(instance);
+    const auto check = own.check_on(*card_, (*kept)->data(), variation);
+    EXPECT_TRUE(check) << check.error().message;
+    return check ? *check : Check{};
+  }
+
+  // On the card whatever is wrong on the host is, with the same sentence; and no less.
+  void compare(const Instance& instance, const std::vector<std::byte>& output) {
+    const Check card = check(instance, output, 0), host = instance.check(output);
+    EXPECT_EQ(card.right, host.right) << card.first_wrong << host.first_wrong;
+    EXPECT_EQ(card.wrong, host.wrong);
+    EXPECT_EQ(card.first_wrong, host.first_wrong);
+    EXPECT_EQ(card.elements, host.elements);
+    EXPECT_EQ(card.compared, card.elements);
+    EXPECT_THAT(card.method, HasSubstr("every element"));
+    if (!host.right) return;
+    // Sums of float64 depend on their order, and there they are what is looked at.
+    const bool wide = instance.problem().find_operand("out")->dtype == DType::f64;
+    const double slack = wide ? 0.02 : 1e-6;
+    EXPECT_NEAR(card.max_error, host.max_error, slack + 0.01 * host.max_error);
+    EXPECT_NEAR(card.mean_error, host.mean_error, slack + 0.01 * host.mean_error);
+    EXPECT_NEAR(card.smallest_visible, host.smallest_visible, 1e-9 * host.smallest_visible);
+  }
+
+  std::unique_ptr<RefereeCard> card_;
+};
+
+TEST_F(RefereeCardTest, SaysWhatTheHostSaysOfEveryKindOfInput) {
+  for (const Problem& problem : gemm::testing::small_problems()) {
+    for (const InputKind kind : gemm::operation().useful_kinds(problem)) {
+      const auto made = gemm::operation().make_instance(problem, kind, 3);
+      ASSERT_TRUE(made) << made.error().message;
+      const auto derived = (*made)->derive(17);
+      ASSERT_TRUE(derived);
+      for (const Instance* instance : {made->get(), derived->get()}) {
+        SCOPED_TRACE(problem.signature() + " " + std::string(to_string(kind)));
+        std::vector<std::byte> output = run(*instance);
+        compare(*instance, output);
+        const int64_t i = problem.dimension("m") - 1, j = problem.dimension("n") / 2;
+        const double value = get(problem, "out", output, 0, i, j);
+        put(problem, "out", output, 0, i, j, std::isfinite(value) ? value * 1.5 + 7 : 1);
+        compare(*instance, output);
+      }
+    }
+  }
+}
+
+TEST_F(RefereeCardTest, TimedOutputsAreComparedElementByElement) {
+  for (const Problem& problem : gemm::testing::small_problems()) {
+    if (problem.dimension("k") < 8) continue;  // A variation may change nothing.
+    const size_t varied = gemm::operation().varied_operand(problem);
+    if (varied >= problem.operands().size()) continue;
+    SCOPED_TRACE(problem.signature());
+    const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
+    ASSERT_TRUE(instance) << instance.error().message;
+    for (uint64_t variation = 1; variation < 4; ++variation) {
+      const std::span<const std::byte> pristine = (*instance)->input(varied);
+      std::vector<std::byte> bytes(pristine.size());
+      gemm::operation().vary(problem, variation, pristine, bytes);
+      std::vector<std::byte> output = run(**instance, varied, bytes);
+      const Check right = check(**instance, output, variation);
+      EXPECT_TRUE(right.right) << right.first_wrong;
+      EXPECT_EQ(right.compared, right.elements);
+      EXPECT_FALSE(check(**instance, output, variation + 10).right);
+      EXPECT_FALSE(check(**instance, output, 0).right);
+      const int64_t i = problem.dimension("m") / 2, j = problem.dimension("n") - 1;
+      put(problem, "out", output, 0, i, j, get(problem, "out", output, 0, i, j) + 3);
+      const Check wrong = check(**instance, output, variation);
+      EXPECT_EQ(wrong.wrong, 1) << wrong.first_wrong;
+      EXPECT_THAT(wrong.first_wrong, HasSubstr(fmt::format("out[0,{},{}] = ", i, j)));
+    }
+  }
+}
+
+TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
+  const testing::FakeControls controls("fake_cuda");
+  auto* fails = controls.find<void(const char*, int, int)>("fake_cuda_fail");
+  const Problem problem = gemm::testing::small_problems().front();
+  const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
+  ASSERT_TRUE(instance);
+  const std::vector<std::byte> output = run(**instance);
+  const auto kept = card_->keep(output);
+  ASSERT_TRUE(kept);
+  const auto& own = dynamic_cast<const CalculatedInstance&>(**instance);
+  fails("cuMemAlloc_v2", cuda::abi::kOutOfMemory, 4);
+  const auto full = own.check_on(*card_, (*kept)->data(), 0);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, ErrorCode::machine) << full.error().message;
+  const auto again = own.check_on(*card_, (*kept)->data(), 0);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->right) << again->first_wrong;
+}
+
+// What the fake card runs is not this text.
+TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
+  const char* assembler = nullptr;
+  for (const char* path : {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"})
+    if (std::filesystem::exists(path)) assembler = path;
+  if (assembler == nullptr) GTEST_SKIP() << "no ptxas: it comes with the CUDA toolkit";
+  const auto made = TemporaryDirectory::create();
+  ASSERT_TRUE(made) << made.error().message;
+  const TemporaryDirectory& folder = *made;
+  for (const auto& [card, target] :
+       {std::pair{"sm_75", "sm_70"}, {"sm_80", "sm_70"}, {"sm_90", "sm_90"}, {"sm_100", "sm_90"}}) {
+    ASSERT_TRUE(write_file_atomic(folder.file("code.ptx"), referee_code(target)));
+    const std::string command = fmt::format("{} -arch={} {} -o {}", assembler, card,
+                                            folder.file("code.ptx"), folder.file("code.cubin"));
+    EXPECT_EQ(std::system(command.c_str()), 0) << card;
+  }
+}
+
+}  // namespace
+}  // namespace assay::sweep
