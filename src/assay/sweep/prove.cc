@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -140,15 +141,16 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
 
 namespace {
 
+bool is_to_be_proven(const Candidate& candidate) {
+  return candidate.alive() && !candidate.proven;
+}
+
 // Several workers prove the kernels of one problem side by side: nothing is timed yet.
 class ProofRun {
  public:
   // `kinds` of inputs, which instances will hold by the time of run().
   ProofRun(const Station& station, Field& field, const Instances& instances, size_t kinds)
-      : station_(station), instances_(instances), kinds_(kinds) {
-    for (Candidate& candidate : field.candidates)
-      if (candidate.alive() && !candidate.proven) waiting_.push_back(&candidate);
-  }
+      : station_(station), field_(field), instances_(instances), kinds_(kinds) {}
 
   // Of the workers, side by side.
   std::vector<std::function<Status()>> starts() const {
@@ -159,6 +161,8 @@ class ProofRun {
   }
 
   Status run() {
+    for (Candidate& candidate : field_.candidates)
+      if (is_to_be_proven(candidate)) waiting_.push_back(&candidate);
     for (size_t i = 0; i < instances_.count(); ++i) indices_.push_back(i);
     std::vector<Prover> provers(how_many());
     for (;;) {
@@ -205,8 +209,10 @@ class ProofRun {
     bytes *= static_cast<double>(kinds_);
     const auto room = static_cast<double>(station_.crew.facts().memory_bytes) / 4 / bytes;
     const size_t by_memory = room < kMost ? static_cast<size_t>(room) : kMost;
-    return std::max<size_t>(1, std::min({kMost, std::thread::hardware_concurrency() / threads,
-                                         by_memory, waiting_.size()}));
+    const auto waiting =
+        static_cast<size_t>(std::ranges::count_if(field_.candidates, is_to_be_proven));
+    return std::max<size_t>(
+        1, std::min({kMost, std::thread::hardware_concurrency() / threads, by_memory, waiting}));
   }
 
   Status load(size_t index, Prover& prover) {
@@ -258,6 +264,7 @@ class ProofRun {
   }
 
   const Station& station_;
+  Field& field_;
   const Instances& instances_;
   size_t kinds_;
   Json indices_ = Json::array();
@@ -293,19 +300,19 @@ Status leave_unproven(Field& field, std::string why) {
 
 }  // namespace
 
-Status prove(const Station& station, Field& field) {
-  const bool any = std::ranges::any_of(field.candidates, [](const Candidate& candidate) {
-    return candidate.alive() && !candidate.proven;
-  });
-  if (!any) return {};
-  if (std::string why = why_too_large(station); !why.empty())
+Status prove(const Station& station, Field& field, const std::function<Status()>& build) {
+  if (std::ranges::none_of(field.candidates, is_to_be_proven)) return build();
+  if (std::string why = why_too_large(station); !why.empty()) {
+    ASSAY_TRY(build());
     return leave_unproven(field, std::move(why));
+  }
   Instances instances(station);
   ASSAY_TRY(instances.commit());
   ASSAY_TRY(const Operation* operation, find_operation(station.problem.operation()));
   ProofRun proofs(station, field, instances, operation->useful_kinds(station.problem).size());
-  // Workers begin while the referee makes inputs.
-  std::vector<std::function<Status()>> tasks = proofs.starts();
+  // Workers begin, and the referee makes inputs, while kernels are built.
+  std::vector<std::function<Status()>> tasks = {build};
+  std::ranges::move(proofs.starts(), std::back_inserter(tasks));
   Status made;
   tasks.push_back([&]() -> Status {
     ASSAY_TRY(station.crew.open_referees_card());

@@ -127,9 +127,10 @@ std::vector<Finding> findings_of(const CardWindow& window) {
                                                       "power meanwhile: {}",
                                                       window.unwatched)});
   for (const auto& [reason, share] : window.throttled)
-    findings.push_back({"throttled", fmt::format("the card was held back in {:.0f} % of the "
-                                                 "samples: {}",
-                                                 100 * share, reason)});
+    findings.push_back(
+        {"throttled",
+         fmt::format("the card was held back in {} % of the samples: {}",
+                     share < 0.01 ? "under 1" : fmt::format("{:.0f}", 100 * share), reason)});
   if (!window.strangers.empty()) {
     std::vector<std::string> pids;
     for (const CardStranger& stranger : window.strangers)

@@ -20,6 +20,8 @@ TEST(RunFacts, AThrottledAndSharedCardIsSaid) {
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].code, "throttled");
   EXPECT_THAT(findings[0].sentence, HasSubstr("25 % of the samples: power cap"));
+  busy.throttled["power cap"] = 0.004;
+  EXPECT_THAT(findings_of(busy)[0].sentence, HasSubstr("in under 1 % of the samples"));
   EXPECT_EQ(findings[1].code, "card_shared");
   EXPECT_THAT(findings[1].sentence, HasSubstr("process 1"));
 }

@@ -148,11 +148,18 @@ ProblemRun::~ProblemRun() = default;
 // The field as it was built and proven; what an earlier process of the run did is not repeated.
 Status ProblemRun::prove_field(const Quarantine& quarantine) {
   ASSAY_TRY(field_, find_candidates(station_));
-  ASSAY_TRY(build(station_, field_));
-  quarantine.keep_out(field_);
   ASSAY_TRY(auto proofs, station_.journal.proofs(station_.problem.name()));
-  sweep::take_over(field_, std::move(proofs));
-  return prove(station_, field_);
+  const bool goes_on = !proofs.empty();
+  const auto build_field = [&]() -> Status {
+    ASSAY_TRY(build(station_, field_));
+    quarantine.keep_out(field_);
+    sweep::take_over(field_, std::move(proofs));
+    return {};
+  };
+  if (!goes_on) return prove(station_, field_, build_field);
+  // There may be nothing left to prove.
+  ASSAY_TRY(build_field());
+  return prove(station_, field_, [] { return Status(); });
 }
 
 Status ProblemRun::prepare(const Quarantine& quarantine, double budget_seconds) {

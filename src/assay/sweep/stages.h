@@ -3,6 +3,7 @@
 // The stations of one problem, in order. Each takes what the one before gave; run_problem.cc reads
 // like this list.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ Result<Field> find_candidates(const Station& station);
 // Compiled forms, from the cache or a compiler. A failure ends that candidate alone.
 Status build(const Station& station, Field& field);
 
-// Right or not, and how that was checked. A crash ends that candidate alone.
-Status prove(const Station& station, Field& field);
+// Right or not, and how that was checked. A crash ends that candidate alone. build: what makes the
+// field ready to be proven, beside which workers begin and inputs are made.
+Status prove(const Station& station, Field& field, const std::function<Status()>& build);
 
 // Judges what a worker answered to "prove" with the first `count` instances. An answer that no
 // worker of ours gives ends the candidate, and the worker.
