@@ -73,21 +73,28 @@ DesignAxis blocks(std::initializer_list<Block> list) {
   return preset({"kc", "nc", "ahead"}, std::move(choices));
 }
 
-// What came out first for some shape when far more was searched on a Zen 4 core, and, for machines
-// that differ, neighbours. README.md says what decides between them.
+// What came out first for some shape when far more was searched on a core of Zen 4 and one of
+// Emerald Rapids, and, for machines that differ, neighbours. README.md says what decides between
+// them.
 std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
   const bool wide = variant.isa != Isa::avx2;
   switch (algorithm) {
     case Algorithm::rows:
       if (!wide)
         return {tiles(algorithm, variant, {1, 2}),
-                blocks({{8, 0, 0}, {8, 0, 1}, {32, 0, 1}, {64, 1024, 1}})};
+                blocks({{8, 0, 0}, {8, 0, 1}, {8, 0, 512}, {32, 0, 1}, {64, 1024, 1}})};
       return {tiles(algorithm, variant, {1, 2, 4}), blocks({{2, 0, 1},
                                                             {8, 0, 0},
                                                             {8, 0, 1},
+                                                            {8, 0, 512},
+                                                            {8, 0, 1024},
                                                             {12, 0, 1},
+                                                            {16, 0, 0},
                                                             {16, 0, 1},
+                                                            {16, 0, 1024},
+                                                            {32, 0, 0},
                                                             {32, 0, 1},
+                                                            {32, 0, 1024},
                                                             {32, 1024, 1},
                                                             {64, 0, 1},
                                                             {64, 1024, 1},

@@ -64,7 +64,9 @@ struct Tiling {
   int kc = 64;    // k per pass over a block of b (0: all of k).
   int nc = 1024;  // Columns per block (0: all of the thread's columns).
   int mc = 512;   // blocked, panels: rows of a packed at a time.
-  int ahead = 0;  // 1: the next block of b is asked for while this one is at work.
+  // 1: the next block of b is asked for while this one is at work; above (rows): what lies so many
+  // bytes further in the rows that are read.
+  int ahead = 0;
   int threads = 1;
 };
 

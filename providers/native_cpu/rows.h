@@ -73,7 +73,9 @@ struct RowsKernel {
                                  kk - direct * Mode::kStep, width, edge);
           Fetch<Source> fetch;
           int64_t unasked = 0;
-          if (tiling.ahead != 0) {
+          if (tiling.ahead > 1) {
+            fetch.per_step = tiling.ahead / static_cast<int64_t>(sizeof(Source));
+          } else if (tiling.ahead == 1) {
             // The tiles take a few lines from each of kc rows; the next block of k is asked for row
             // after row instead, each tile's share of that run spread over its passes.
             const int64_t at = (j - jc) * kc, run = end - jc;
@@ -88,10 +90,11 @@ struct RowsKernel {
             const PackedA* rows = a + passes.first(p) * steps_all + step0 * mr;
             Sum* pass_sums = tile_sums + passes.first(p) * kWidth;
             if (direct > 0 || copied == 0) {
-              const auto& tiles = unasked <= 0 ? kTiles<Mode, NG, Operands::rows>
-                                  : passes.passes == 1
-                                      ? kTiles<Mode, NG, Operands::rows_fetch_all>
-                                      : kTiles<Mode, NG, Operands::rows_fetch_share>;
+              const auto& tiles =
+                  tiling.ahead > 1 && p == 0 ? kTiles<Mode, NG, Operands::rows_fetch_near>
+                  : unasked <= 0             ? kTiles<Mode, NG, Operands::rows>
+                  : passes.passes == 1       ? kTiles<Mode, NG, Operands::rows_fetch_all>
+                                             : kTiles<Mode, NG, Operands::rows_fetch_share>;
               unasked -= direct * fetch.per_step;
               tiles[static_cast<size_t>(mr - 1)](direct, rows, corner, call.b_row, pass_sums,
                                                  k0 > 0, &fetch);

@@ -40,6 +40,7 @@ enum class Operands : uint8_t {
   rows,              // b is a row-major matrix.
   rows_fetch_share,  // The same, and asks for per_step elements in each step, in one run;
   rows_fetch_all,    // or for as many as it reads.
+  rows_fetch_near,   // The same, and asks for what lies per_step elements further in its own rows.
   packed,            // b holds groups as Mode::store_packed wrote them.
   packed_fetch,
   packed_fetch_run,  // Asks for per_step elements in each step, in one run.
@@ -59,7 +60,8 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
           Fetch<typename Mode::Source>* fetch) {
   constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch ||
                           Kind == Operands::packed_fetch_run;
-  constexpr bool kFetches = Kind != Operands::rows && Kind != Operands::packed;
+  constexpr bool kNear = Kind == Operands::rows_fetch_near;
+  constexpr bool kFetches = Kind != Operands::rows && Kind != Operands::packed && !kNear;
   constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
   constexpr int NV = NG * Mode::kGroup;
   constexpr int kB = Packed ? Mode::kPackedGroup : Mode::kColumns;
@@ -76,7 +78,7 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
       for (int v = 0; v < NV; ++v) sum[r][v] = Mode::zero();
   }
   Fetch<typename Mode::Source> next;
-  if constexpr (kFetches) next = *fetch;
+  if constexpr (kFetches || kNear) next = *fetch;
   const int64_t advance = Packed ? stride : stride * Mode::kStep;
 #pragma GCC unroll 2
   for (int64_t s = 0; s < steps; ++s) {
@@ -94,6 +96,12 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
 #pragma GCC unroll 16
       for (int64_t j = 0; j < count; j += kLine) __builtin_prefetch(next.at + j, 0, 2);
       next.at += count;
+    } else if constexpr (kNear) {
+#pragma GCC unroll 2
+      for (int r = 0; r < Mode::kStep; ++r)
+#pragma GCC unroll 16
+        for (int j = 0; j < NG * kB; j += kLine)
+          __builtin_prefetch(b + r * stride + next.per_step + j, 0, 3);
     }
 #pragma GCC unroll 16
     for (int g = 0; g < NG; ++g) {

@@ -141,9 +141,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
 
 namespace {
 
-bool is_to_be_proven(const Candidate& candidate) {
-  return candidate.alive() && !candidate.proven;
-}
+bool is_to_be_proven(const Candidate& candidate) { return candidate.alive() && !candidate.proven; }
 
 // Several workers prove the kernels of one problem side by side: nothing is timed yet.
 class ProofRun {

@@ -12,6 +12,7 @@
 #include "assay/base/hash.h"
 #include "assay/base/parallel.h"
 #include "assay/base/random.h"
+#include "assay/device/cuda/selection.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/referee_card.h"
@@ -54,15 +55,9 @@ class Referee {
   Result<Answer> open_card(Message& message) {
     const std::string path = message.json.value("cuda_driver", std::string());
     ASSAY_TRY(const std::string uuid, text(message.json, "device"));
-    ASSAY_TRY(const auto driver, cuda::Driver::open(path));
-    ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
-    for (const cuda::Card& card : cards) {
-      if (card.uuid != uuid) continue;
-      ASSAY_TRY(auto device, cuda::open(driver, card));
-      ASSAY_TRY(card_, RefereeCard::open(std::move(device)));
-      return Answer{};
-    }
-    return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
+    ASSAY_TRY(auto device, cuda::open_by_uuid(path, uuid));
+    ASSAY_TRY(card_, RefereeCard::open(std::move(device)));
+    return Answer{};
   }
 
   // Whether memory that a worker shares is what it should be.

@@ -15,7 +15,7 @@
 #include "assay/base/fd.h"
 #include "assay/base/forked.h"
 #include "assay/device/cpu/cpu_device.h"
-#include "assay/device/cuda/cuda_device.h"
+#include "assay/device/cuda/selection.h"
 #include "assay/kernel/export.h"
 #include "assay/measure/ceilings.h"
 #include "assay/record/record.h"
@@ -115,16 +115,10 @@ class Worker {
       ASSAY_TRY(device_, cpu::open(options));
       return {};
     }
-    ASSAY_TRY(const auto driver, cuda::Driver::open(json.value("cuda_driver", std::string())));
-    ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
-    for (const cuda::Card& card : cards) {
-      if (card.uuid != uuid) continue;
-      ASSAY_TRY(auto opened, cuda::open(driver, card));
-      card_ = opened.get();
-      device_ = std::move(opened);
-      return {};
-    }
-    return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
+    ASSAY_TRY(auto opened, cuda::open_by_uuid(json.value("cuda_driver", std::string()), uuid));
+    card_ = opened.get();
+    device_ = std::move(opened);
+    return {};
   }
 
   void watch_card(const Json& json, Json& details) {

@@ -34,6 +34,15 @@ std::string card_line(const Card& card) {
                      format_bytes(static_cast<double>(card.memory_bytes)));
 }
 
+Result<std::unique_ptr<CudaDevice>> open_by_uuid(const std::string& driver_path,
+                                                 const std::string& uuid) {
+  ASSAY_TRY(const auto driver, Driver::open(driver_path));
+  ASSAY_TRY(const auto cards, list_cards(*driver));
+  const auto card = std::ranges::find(cards, uuid, &Card::uuid);
+  if (card == cards.end()) return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
+  return open(driver, *card);
+}
+
 Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
                           std::string_view why_none) {
   constexpr size_t kLeastUuid = 4 + 8;  // "GPU-" and 8 digits.

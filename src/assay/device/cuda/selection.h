@@ -2,6 +2,7 @@
 
 // --device: which of the machine's devices a command runs on.
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ namespace assay::cuda {
 // or a UUID's beginning. `why_none`: what the driver said where there are no cards.
 Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
                           std::string_view why_none);
+
+// The card of that UUID, which was there before: else ErrorCode::device_lost. driver_path: as
+// Driver::open has it.
+Result<std::unique_ptr<CudaDevice>> open_by_uuid(const std::string& driver_path,
+                                                 const std::string& uuid);
 
 // "0: NVIDIA H200, GPU-6b6e4d3c-..., 139.8 GiB"
 std::string card_line(const Card& card);
