@@ -28,6 +28,9 @@ class Calculator {
   // ErrorCode::machine where there is not enough of it; so from all that follow.
   virtual Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) = 0;
 
+  // Whether what one comparison needed may stay for the next: others want memory, too.
+  virtual bool has_room() const = 0;
+
   // Strides in elements.
   struct Matrix {
     const void* data = nullptr;  // The calculator's.

@@ -12,11 +12,18 @@ namespace {
 
 class CardMemory final : public Calculator::Memory {
  public:
-  explicit CardMemory(std::unique_ptr<Buffer> buffer) : buffer_(std::move(buffer)) {}
+  CardMemory(std::unique_ptr<Buffer> buffer, std::shared_ptr<uint64_t> allocated)
+      : buffer_(std::move(buffer)), allocated_(std::move(allocated)) {
+    *allocated_ += buffer_->bytes();
+  }
+  ~CardMemory() override { *allocated_ -= buffer_->bytes(); }
+  CardMemory(const CardMemory&) = delete;
+  CardMemory& operator=(const CardMemory&) = delete;
   const void* data() const override { return buffer_->data(); }
 
  private:
   std::unique_ptr<Buffer> buffer_;
+  std::shared_ptr<uint64_t> allocated_;
 };
 
 Result<ElementCode> code_of(DType dtype) {
@@ -65,8 +72,10 @@ Result<std::unique_ptr<RefereeCard>> RefereeCard::open(std::unique_ptr<cuda::Cud
 
 Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::allocate(size_t bytes) {
   ASSAY_TRY(auto buffer, device_->allocate(bytes, {}));
-  return std::make_shared<const CardMemory>(std::move(buffer));
+  return std::make_shared<const CardMemory>(std::move(buffer), allocated_);
 }
+
+bool RefereeCard::has_room() const { return *allocated_ <= device_->memory_bytes() / 3; }
 
 Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::keep(
     std::span<const std::byte> bytes) {

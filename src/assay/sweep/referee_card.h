@@ -20,6 +20,7 @@ class RefereeCard final : public Calculator {
   static Result<std::unique_ptr<RefereeCard>> open(std::unique_ptr<cuda::CudaDevice> device);
 
   Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) override;
+  bool has_room() const override;
   Result<Product> multiply(const Matrix& a, const Matrix& b) override;
   Result<Comparison> compare(const Matrix& out, const Product& product, const Matrix* c,
                              const Rule& rule) override;
@@ -40,6 +41,7 @@ class RefereeCard final : public Calculator {
   Result<double> element(const Matrix& matrix, int64_t row, int64_t column);
 
   std::unique_ptr<cuda::CudaDevice> device_;
+  std::shared_ptr<uint64_t> allocated_ = std::make_shared<uint64_t>(0);  // Bytes.
   std::unique_ptr<Stream> stream_;
   std::shared_ptr<const cuda::Module> code_;
   void *widen_ = nullptr, *multiply_ = nullptr, *compare_ = nullptr;

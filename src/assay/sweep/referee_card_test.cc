@@ -128,6 +128,28 @@ TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
   EXPECT_TRUE(again->right) << again->first_wrong;
 }
 
+TEST_F(RefereeCardTest, NothingStaysThereWhereWorkersNeedTheRoom) {
+  const testing::FakeControls controls("fake_cuda");
+  auto* allocated = controls.find<uint64_t()>("fake_cuda_allocated");
+  const Problem problem = gemm::testing::small_problems().front();
+  for (const bool full : {false, true}) {
+    const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
+    ASSERT_TRUE(instance);
+    std::shared_ptr<const Calculator::Memory> most;
+    if (full) {
+      const auto kept = card_->keep(std::vector<std::byte>((size_t{1} << 30) / 3));
+      ASSERT_TRUE(kept) << kept.error().message;
+      most = *kept;
+    }
+    const uint64_t before = allocated();
+    const Check first = check(**instance, run(**instance), 0);
+    EXPECT_TRUE(first.right) << first.first_wrong;
+    EXPECT_EQ(allocated() == before, full);
+    const Check again = check(**instance, run(**instance), 0);
+    EXPECT_TRUE(again.right) << again.first_wrong;
+  }
+}
+
 // What the fake card runs is not this text.
 TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
   const char* assembler = nullptr;

@@ -50,52 +50,41 @@ void add(Judge& judge, const Calculator::Comparison& found, int64_t batch, int64
 
 }  // namespace
 
-Status CalculatedCheck::keep(Calculator& calculator, const VariedInputs& inputs) {
-  if (a_) return {};
-  ASSAY_TRY(b_, calculator.keep(inputs.b));
-  ASSAY_TRY(c_, calculator.keep(inputs.c));
-  ASSAY_TRY(a_, calculator.keep(inputs.a));
-  return {};
-}
-
-Result<std::vector<Calculator::Product>> CalculatedCheck::multiply(Calculator& calculator,
-                                                                   const View& view, const void* a,
-                                                                   const void* b) const {
-  std::vector<Calculator::Product> products;
-  for (int64_t l = 0; l < view.l; ++l) {
-    ASSAY_TRY(auto product,
-              calculator.multiply(batch_of(matrix_a(view), a, l), batch_of(matrix_b(view), b, l)));
-    products.push_back(std::move(product));
-  }
-  return products;
-}
-
 Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
                                      const VariedInputs& inputs, const void* output,
                                      uint64_t variation) {
   const std::lock_guard lock(mutex_);
   const View& v = base.view;
-  ASSAY_TRY(keep(calculator, inputs));
+  Held held = held_;
+  if (!held.a) {
+    ASSAY_TRY(held.a, calculator.keep(inputs.a));
+    ASSAY_TRY(held.b, calculator.keep(inputs.b));
+    ASSAY_TRY(held.c, calculator.keep(inputs.c));
+    if (calculator.has_room()) held_ = held;
+  }
   const size_t varied = varied_operand_of(base.problem);
   const bool pristine = variation == 0 || varied > 1;
-  std::vector<Calculator::Product> of_varied;
   if (!pristine) {
+    held.products.clear();
     const std::span<const std::byte> from = varied == 0 ? inputs.a : inputs.b;
     std::vector<std::byte> bytes(from.size());
     vary_operand(base.problem, variation, from, bytes);
-    ASSAY_TRY(const Kept changed, calculator.keep(bytes));
-    ASSAY_TRY(of_varied, multiply(calculator, v, varied == 0 ? changed->data() : a_->data(),
-                                  varied == 0 ? b_->data() : changed->data()));
-  } else if (products_.empty()) {
-    ASSAY_TRY(products_, multiply(calculator, v, a_->data(), b_->data()));
+    ASSAY_TRY((varied == 0 ? held.a : held.b), calculator.keep(bytes));
   }
-  const auto& products = pristine ? products_ : of_varied;
+  if (held.products.empty()) {
+    for (int64_t l = 0; l < v.l; ++l) {
+      ASSAY_TRY(auto product, calculator.multiply(batch_of(matrix_a(v), held.a->data(), l),
+                                                  batch_of(matrix_b(v), held.b->data(), l)));
+      held.products.push_back(std::move(product));
+    }
+    if (pristine && held_.a && calculator.has_room()) held_.products = held.products;
+  }
   const bool exact = pristine ? base.inputs.exact : !info(v.out).floating;
   Judge judge{base, exact};
   for (int64_t l = 0; l < v.l; ++l) {
     const Calculator::Matrix out = batch_of(matrix_out(v), output, l);
-    const Calculator::Matrix c = v.has_c ? batch_of(matrix_c(v), c_->data(), l) : out;
-    ASSAY_TRY(const auto found, calculator.compare(out, products[static_cast<size_t>(l)],
+    const Calculator::Matrix c = v.has_c ? batch_of(matrix_c(v), held.c->data(), l) : out;
+    ASSAY_TRY(const auto found, calculator.compare(out, held.products[static_cast<size_t>(l)],
                                                    v.has_c ? &c : nullptr, rule_of(base, exact)));
     add(judge, found, l, v.m * v.n);
   }

@@ -13,7 +13,7 @@
 
 namespace assay::gemm {
 
-// Of one instance, whose inputs the calculator gets once.
+// Of one instance, whose inputs the calculator gets once where it has room for them.
 class CalculatedCheck {
  public:
   // inputs: the instance's own, as its kernel got them, and the same at every call. variation: 0,
@@ -22,14 +22,14 @@ class CalculatedCheck {
                       const void* output, uint64_t variation);
 
  private:
-  using Kept = std::shared_ptr<const Calculator::Memory>;
-  Status keep(Calculator& calculator, const VariedInputs& inputs);
-  Result<std::vector<Calculator::Product>> multiply(Calculator& calculator, const View& view,
-                                                    const void* a, const void* b) const;
+  // What the calculator holds of the inputs, and what they make, by batch.
+  struct Held {
+    std::shared_ptr<const Calculator::Memory> a, b, c;
+    std::vector<Calculator::Product> products;
+  };
 
   std::mutex mutex_;
-  Kept a_, b_, c_;
-  std::vector<Calculator::Product> products_;  // Of these, by batch.
+  Held held_;
 };
 
 }  // namespace assay::gemm
