@@ -214,6 +214,49 @@ uint64_t multiply(const abi::LaunchConfig& config, void** parameters) {
   return 0;
 }
 
+// The parameters of sweep/card_turn.h.
+template <class Bits>
+void turn_bits(void** parameters) {
+  const auto* from = parameter<const std::byte*>(parameters, 0);
+  auto* to = parameter<std::byte*>(parameters, 1);
+  const auto number = [&](int index) { return parameter<int64_t>(parameters, index); };
+  const int64_t elements = number(2), fast = number(3), length = number(4);
+  const bool lines_are_fast = parameter<uint32_t>(parameters, 11) != 0;
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  for (int64_t e = 0; e < elements; ++e) {
+    const int64_t line = lines_are_fast ? e % fast : e / fast;
+    const int64_t i = lines_are_fast ? e / fast : e % fast;
+    const auto source = [&](int64_t offset) {
+      Bits bits;
+      std::memcpy(&bits, from + line * number(5) + (i + offset) % length * number(6), sizeof bits);
+      return bits;
+    };
+    Bits value = source(number(7));
+    if ((source(number(8)) ^ source(number(9))) & kSign) {
+      const bool is_integer = parameter<uint32_t>(parameters, 12) != 0;
+      value = static_cast<Bits>(is_integer ? -value : value ^ kSign);
+    }
+    std::memcpy(to + line * number(5) + i * number(6), &value, sizeof value);
+  }
+}
+
+uint64_t turn(const abi::LaunchConfig&, void** parameters) {
+  switch (parameter<uint32_t>(parameters, 10)) {
+    case 1:
+      turn_bits<uint8_t>(parameters);
+      break;
+    case 2:
+      turn_bits<uint16_t>(parameters);
+      break;
+    case 4:
+      turn_bits<uint32_t>(parameters);
+      break;
+    default:
+      turn_bits<uint64_t>(parameters);
+  }
+  return 0;
+}
+
 uint64_t compare(const abi::LaunchConfig&, void** parameters) {
   using assay::sweep::ElementCode;
   const auto number = [&](int index) { return parameter<double>(parameters, index); };
@@ -272,6 +315,7 @@ uint64_t move(const abi::LaunchConfig&, void** parameters) {
 const HostKernel* find_kernel(const std::string& name) {
   const std::vector<size_t> kWiden = {8, 8, 8, 8, 8, 8, 8, 8, 4};
   const std::vector<size_t> kMultiply(7, 8);
+  const std::vector<size_t> kTurn = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4};
   const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
   static const std::vector<HostKernel> all = {{"fill_words", {8, 4, 8}, fill_words},
                                               {"add_words", {8, 8, 8, 8}, add_words},
@@ -290,6 +334,7 @@ const HostKernel* find_kernel(const std::string& name) {
                                               {"assay_copy", {8, 8, 8}, move},
                                               {"assay_widen", kWiden, widen},
                                               {"assay_multiply", kMultiply, multiply},
+                                              {"assay_turn", kTurn, turn},
                                               {"assay_compare", kCompare, compare},
                                               {"assay_peak_f16", {4, 8}, peak},
                                               {"assay_peak_bf16", {4, 8}, peak},

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "assay/op/operation.h"
+#include "assay/op/turned_lines.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
@@ -30,6 +31,10 @@ class Calculator {
 
   // Whether what one comparison needed may stay for the next: others want memory, too.
   virtual bool has_room() const = 0;
+
+  // A copy of `bytes` bytes that it holds, with lines turned round.
+  virtual Result<std::shared_ptr<const Memory>> turn(const Memory& pristine, size_t bytes,
+                                                     std::span<const TurnedLines> lines) = 0;
 
   // Strides in elements.
   struct Matrix {

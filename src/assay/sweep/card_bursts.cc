@@ -30,8 +30,9 @@ constexpr double kSetsBytes = 1 << 30;  // Of what does not repeat.
 constexpr size_t kOutputBytes = size_t{256} << 20;
 constexpr size_t kLeastOutputs = 2;
 constexpr size_t kWorkspaces = 4;
-// Varying an operand costs a copy from the host: above this, one set of a burst is varied.
-constexpr size_t kVariedEachLaunch = size_t{4} << 20;
+// Above this, one set of a burst is varied: it costs the card four times the reading of the
+// operand.
+constexpr size_t kVariedEachLaunch = size_t{64} << 20;
 
 bool reads(const Operand& operand) { return operand.access != Access::write; }
 
@@ -237,13 +238,27 @@ void CardProblem::close(int handle) {
 Status CardProblem::vary(Set& set, uint64_t seed) {
   const size_t operand = operation_.varied_operand(problem_);
   if (operand >= set.data.size()) return {};  // Everything is constant.
-  const auto pristine = instances_.front().host[operand].bytes();
-  varied_.resize(pristine.size());
-  operation_.vary(problem_, seed, pristine, varied_);
   set.variation = seed;
   if (condition_.cache == measure::Cache::warm)
     for (Set& sharer : sets_) sharer.variation = seed;
-  return device_.copy_in(set.staged != nullptr ? set.staged : set.data[operand], varied_);
+  return vary(set.staged != nullptr ? set.staged : set.data[operand], seed);
+}
+
+// The varied operand at `to`, which held it before: from the card's own copy, which is looked at
+// with the sets (inputs_intact), and which the referee does not use.
+Status CardProblem::vary(void* to, uint64_t seed) {
+  const InputSet& inputs = instances_.front();
+  const size_t operand = operation_.varied_operand(problem_);
+  if (turning_ != nullptr) {
+    const void* from = inputs.arena.at(inputs.index[operand]).data;
+    for (const TurnedLines& lines : turning_->turned_lines(problem_, seed))
+      ASSAY_TRY(turn_->turn(*stream_, from, to, lines));
+    return {};
+  }
+  const auto pristine = inputs.host[operand].bytes();
+  varied_.resize(pristine.size());
+  operation_.vary(problem_, seed, pristine, varied_);
+  return device_.copy_in(to, varied_);
 }
 
 // A kernel between a producer and a consumer; without a kernel, those two.
@@ -355,22 +370,50 @@ Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
 bool CardProblem::inputs_intact() {
   const auto operands = problem_.operands();
   const size_t varied = operation_.varied_operand(problem_);
+  const InputSet& inputs = instances_.front();
+  const auto is_pristine = [&](const void* data, size_t operand) {
+    const auto digest = digest_->of(*stream_, data, inputs.host[operand].size());
+    return digest && *digest == inputs.digest[operand];
+  };
+  if (turning_ != nullptr && varied < operands.size() &&
+      !is_pristine(inputs.arena.at(inputs.index[varied]).data, varied))
+    return false;
   for (size_t s = 0; s < sets_.size(); ++s) {
     const Set& set = sets_[s];
     for (size_t i = 0; i < operands.size(); ++i) {
       if (set.data[i] == nullptr || (s >= places_ && is_shared(operands[i]))) continue;
-      const std::span<const std::byte> pristine = instances_.front().host[i].bytes();
-      if (i == varied) {
-        varied_.resize(pristine.size());
-        operation_.vary(problem_, set.variation, pristine, varied_);
-        if (!holds(set.data[i], varied_).value_or(false)) return false;
-        continue;
-      }
-      const auto digest = digest_->of(*stream_, set.data[i], pristine.size());
-      if (!digest || *digest != instances_.front().digest[i]) return false;
+      if (i == varied ? !is_varied(set.data[i], set.variation).value_or(false)
+                      : !is_pristine(set.data[i], i))
+        return false;
     }
   }
   return true;
+}
+
+// Whether the varied operand is at `data` as it was made there.
+Result<bool> CardProblem::is_varied(const void* data, uint64_t seed) {
+  const InputSet& inputs = instances_.front();
+  const size_t operand = operation_.varied_operand(problem_);
+  const std::span<const std::byte> pristine = inputs.host[operand].bytes();
+  if (turning_ == nullptr) {
+    varied_.resize(pristine.size());
+    operation_.vary(problem_, seed, pristine, varied_);
+    return holds(data, varied_);
+  }
+  if (!expected_) {
+    ASSAY_TRY(expected_, device_.allocate(pristine.size(), {}));
+  }
+  const auto& driver = *device_.driver();
+  ASSAY_TRY(driver.check(
+      driver.call().copy_async(
+          reinterpret_cast<cuda::abi::Address>(expected_->data()),
+          reinterpret_cast<cuda::abi::Address>(inputs.arena.at(inputs.index[operand]).data),
+          pristine.size(), static_cast<cuda::abi::Stream>(stream_->native())),
+      "copying an operand"));
+  ASSAY_TRY(vary(expected_->data(), seed));
+  ASSAY_TRY(const uint64_t expected, digest_->of(*stream_, expected_->data(), pristine.size()));
+  ASSAY_TRY(const uint64_t found, digest_->of(*stream_, data, pristine.size()));
+  return expected == found;
 }
 
 std::string CardProblem::find_trespass(int handle) {

@@ -47,6 +47,13 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
   card->start_ = std::make_unique<cuda::Event>(std::move(start));
   card->end_ = std::make_unique<cuda::Event>(std::move(end));
   ASSAY_TRY(card->digest_, CardDigest::create(device, card->next_seed()));
+  auto turn = CardTurn::create(device);
+  if (turn) {
+    card->turning_ = dynamic_cast<const TurningOperation*>(operation);
+    card->turn_ = std::move(*turn);
+  } else if (turn.error().code != ErrorCode::unsupported) {
+    return fail(std::move(turn).error());
+  }
   const auto operands = card->problem_.operands();
   for (auto& instance : instances) {
     if (instance.size() != operands.size())

@@ -12,6 +12,7 @@
 #include "assay/sweep/card_arena.h"
 #include "assay/sweep/card_chain.h"
 #include "assay/sweep/card_digest.h"
+#include "assay/sweep/card_turn.h"
 #include "assay/sweep/problem_runner.h"
 
 namespace assay::sweep {
@@ -68,6 +69,8 @@ class CardProblem final : public ProblemRunner {
   Result<HandedOut> hand_out(const CardArena::Piece& piece);
   Result<bool> holds(const void* data, std::span<const std::byte> expected);
   Status vary(Set& set, uint64_t seed);
+  Status vary(void* to, uint64_t seed);
+  Result<bool> is_varied(const void* data, uint64_t seed);
   Status vary_some(const std::vector<size_t>& order, uint64_t round_seed);
   Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
                      double launch_ns);
@@ -90,6 +93,8 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<cuda::Gate> gate_;
   std::unique_ptr<cuda::Event> start_, end_;
   std::unique_ptr<CardDigest> digest_;
+  const TurningOperation* turning_ = nullptr;  // Where the card can vary operands,
+  std::unique_ptr<CardTurn> turn_;             // by this.
   std::vector<InputSet> instances_;
   bool by_card_ = false;
   std::vector<std::unique_ptr<Buffer>> handed_out_;  // Of proofs; until they are judged.
@@ -99,7 +104,8 @@ class CardProblem final : public ProblemRunner {
   size_t places_ = 0;
   std::unique_ptr<CardChain> chain_;         // Once something is chained.
   std::unique_ptr<CardArena> bare_outputs_;  // What bare links read.
-  std::vector<std::byte> varied_;            // Scratch.
+  std::vector<std::byte> varied_;            // Scratch, where the host varies.
+  std::unique_ptr<Buffer> expected_;         // Scratch, where the card does.
   size_t cursor_ = 0;
   bool launched_ = false;
   std::string cold_doubt_;

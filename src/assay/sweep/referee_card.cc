@@ -58,6 +58,7 @@ std::array<void*, sizeof...(T)> addresses(T&... values) {
 Result<std::unique_ptr<RefereeCard>> RefereeCard::open(std::unique_ptr<cuda::CudaDevice> device) {
   std::unique_ptr<RefereeCard> card(new RefereeCard(std::move(device)));
   ASSAY_TRY(card->stream_, card->device_->make_stream());
+  ASSAY_TRY(card->turn_, CardTurn::create(*card->device_));
   ASSAY_TRY(card->code_,
             load_code(*card->device_,
                       referee_code(card->device_->card().major >= 9 ? "sm_90" : "sm_70")));
@@ -90,14 +91,29 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::keep(
 Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::fetch(
     const cuda::SharedMemory& shared) {
   ASSAY_TRY(const auto view, cuda::SharedView::open(device_->driver(), shared));
-  ASSAY_TRY(auto memory, allocate(shared.bytes));
-  const cuda::Driver& driver = *device_->driver();
-  ASSAY_TRY(driver.check(
-      driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(memory->data()),
-                               reinterpret_cast<cuda::abi::Address>(view.data()), shared.bytes,
-                               static_cast<cuda::abi::Stream>(stream_->native())),
-      "copying an output"));
+  ASSAY_TRY(auto memory, copy(view.data(), shared.bytes));
   ASSAY_TRY(stream_->synchronize());
+  return memory;
+}
+
+// Enqueued.
+Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::copy(const void* from,
+                                                                    size_t bytes) {
+  ASSAY_TRY(auto memory, allocate(bytes));
+  const cuda::Driver& driver = *device_->driver();
+  ASSAY_TRY(
+      driver.check(driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(memory->data()),
+                                            reinterpret_cast<cuda::abi::Address>(from), bytes,
+                                            static_cast<cuda::abi::Stream>(stream_->native())),
+                   "copying within the card"));
+  return memory;
+}
+
+Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::turn(
+    const Memory& pristine, size_t bytes, std::span<const TurnedLines> lines) {
+  ASSAY_TRY(auto memory, copy(pristine.data(), bytes));
+  for (const TurnedLines& some : lines)
+    ASSAY_TRY(turn_->turn(*stream_, pristine.data(), const_cast<void*>(memory->data()), some));
   return memory;
 }
 

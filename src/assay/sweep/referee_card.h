@@ -12,6 +12,7 @@
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/device/cuda/shared_memory.h"
 #include "assay/op/calculator.h"
+#include "assay/sweep/card_turn.h"
 
 namespace assay::sweep {
 
@@ -21,6 +22,8 @@ class RefereeCard final : public Calculator {
 
   Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) override;
   bool has_room() const override;
+  Result<std::shared_ptr<const Memory>> turn(const Memory& pristine, size_t bytes,
+                                             std::span<const TurnedLines> lines) override;
   Result<Product> multiply(const Matrix& a, const Matrix& b) override;
   Result<Comparison> compare(const Matrix& out, const Product& product, const Matrix* c,
                              const Rule& rule) override;
@@ -32,6 +35,7 @@ class RefereeCard final : public Calculator {
  private:
   explicit RefereeCard(std::unique_ptr<cuda::CudaDevice> device) : device_(std::move(device)) {}
   Result<std::shared_ptr<const Memory>> allocate(size_t bytes);
+  Result<std::shared_ptr<const Memory>> copy(const void* from, size_t bytes);
   // Of a matrix's rows, or of its columns.
   struct Panels {
     std::shared_ptr<const Memory> memory;
@@ -43,6 +47,7 @@ class RefereeCard final : public Calculator {
   std::unique_ptr<cuda::CudaDevice> device_;
   std::shared_ptr<uint64_t> allocated_ = std::make_shared<uint64_t>(0);  // Bytes.
   std::unique_ptr<Stream> stream_;
+  std::unique_ptr<CardTurn> turn_;
   std::shared_ptr<const cuda::Module> code_;
   void *widen_ = nullptr, *multiply_ = nullptr, *compare_ = nullptr;
 };

@@ -150,6 +150,30 @@ TEST_F(RefereeCardTest, NothingStaysThereWhereWorkersNeedTheRoom) {
   }
 }
 
+// On the card an operand is varied as it is on the host, whatever it consists of.
+TEST_F(RefereeCardTest, TurnsLinesAsTheHostVariesThem) {
+  for (const Problem& problem : gemm::testing::small_problems()) {
+    const size_t varied = gemm::operation().varied_operand(problem);
+    if (varied >= problem.operands().size()) continue;
+    SCOPED_TRACE(problem.signature());
+    const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
+    ASSERT_TRUE(instance) << instance.error().message;
+    const std::span<const std::byte> pristine = (*instance)->input(varied);
+    const auto kept = card_->keep(pristine);
+    ASSERT_TRUE(kept);
+    const auto& turning = dynamic_cast<const TurningOperation&>(gemm::operation());
+    for (const uint64_t seed : {0, 1, 2, 77}) {
+      std::vector<std::byte> expected(pristine.size());
+      gemm::operation().vary(problem, seed, pristine, expected);
+      const auto turned = card_->turn(**kept, pristine.size(), turning.turned_lines(problem, seed));
+      ASSERT_TRUE(turned) << turned.error().message;
+      const auto found = card_->copy_out(**turned, pristine.size());
+      ASSERT_TRUE(found) << found.error().message;
+      EXPECT_EQ(*found, expected) << seed;
+    }
+  }
+}
+
 // What the fake card runs is not this text.
 TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
   const char* assembler = nullptr;
@@ -161,10 +185,12 @@ TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
   const TemporaryDirectory& folder = *made;
   for (const auto& [card, target] :
        {std::pair{"sm_75", "sm_70"}, {"sm_80", "sm_70"}, {"sm_90", "sm_90"}, {"sm_100", "sm_90"}}) {
-    ASSERT_TRUE(write_file_atomic(folder.file("code.ptx"), referee_code(target)));
-    const std::string command = fmt::format("{} -arch={} {} -o {}", assembler, card,
-                                            folder.file("code.ptx"), folder.file("code.cubin"));
-    EXPECT_EQ(std::system(command.c_str()), 0) << card;
+    for (const std::string& code : {referee_code(target), turn_code(target)}) {
+      ASSERT_TRUE(write_file_atomic(folder.file("code.ptx"), code));
+      const std::string command = fmt::format("{} -arch={} {} -o {}", assembler, card,
+                                              folder.file("code.ptx"), folder.file("code.cubin"));
+      EXPECT_EQ(std::system(command.c_str()), 0) << card;
+    }
   }
 }
 

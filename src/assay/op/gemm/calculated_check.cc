@@ -66,10 +66,9 @@ Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
   const bool pristine = variation == 0 || varied > 1;
   if (!pristine) {
     held.products.clear();
-    const std::span<const std::byte> from = varied == 0 ? inputs.a : inputs.b;
-    std::vector<std::byte> bytes(from.size());
-    vary_operand(base.problem, variation, from, bytes);
-    ASSAY_TRY((varied == 0 ? held.a : held.b), calculator.keep(bytes));
+    auto& operand = varied == 0 ? held.a : held.b;
+    ASSAY_TRY(operand, calculator.turn(*operand, (varied == 0 ? inputs.a : inputs.b).size(),
+                                       turned_lines(base.problem, variation)));
   }
   if (held.products.empty()) {
     for (int64_t l = 0; l < v.l; ++l) {

@@ -26,7 +26,7 @@ const OperationWords& operation_words() {
   return words;
 }
 
-class Gemm final : public Operation {
+class Gemm final : public TurningOperation {
  public:
   std::string_view name() const override { return "gemm"; }
   std::span<const FieldRule> fields() const override { return field_rules(); }
@@ -43,6 +43,9 @@ class Gemm final : public Operation {
   void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
             std::span<std::byte> destination) const override {
     vary_operand(problem, seed, pristine, destination);
+  }
+  std::vector<TurnedLines> turned_lines(const Problem& problem, uint64_t seed) const override {
+    return gemm::turned_lines(problem, seed);
   }
   Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
                                                   uint64_t seed) const override {

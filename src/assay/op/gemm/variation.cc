@@ -65,18 +65,27 @@ void vary_row(const Matrix& from, const Matrix& to, int64_t batch, int64_t row,
   }
 }
 
+// The operand with rows for lines along k: with b seen as its transpose, so in both.
+Matrix lines_of(const View& sizes, size_t varied) {
+  return varied == 0 ? matrix_a(sizes) : matrix_b(sizes).transposed();
+}
+
+// Of one batch. By some distance at least: what was there before is never right.
+Offsets offsets_of(uint64_t seed, int64_t batch, int64_t k) {
+  const CounterRandom random{seed, 0x76617279};
+  const auto below = [&](uint64_t index, int64_t bound) {
+    return static_cast<int64_t>(
+        random.below(3 * static_cast<uint64_t>(batch) + index, static_cast<uint64_t>(bound)));
+  };
+  return {k > 1 ? 1 + below(0, k - 1) : 0, below(1, k), below(2, k)};
+}
+
 // Rows are lines along k. Where columns lie together, they are gone through instead.
 template <class Bits>
 void vary_rows(const Matrix& from, const Matrix& to, uint64_t seed) {
-  const CounterRandom random{seed, 0x76617279};
   const int64_t k = to.columns;
   for (int64_t batch = 0; batch < to.batches; ++batch) {
-    const auto below = [&](uint64_t index, int64_t bound) {
-      return static_cast<int64_t>(
-          random.below(3 * static_cast<uint64_t>(batch) + index, static_cast<uint64_t>(bound)));
-    };
-    // By some distance at least: what was there before is never right.
-    const Offsets offsets = {k > 1 ? 1 + below(0, k - 1) : 0, below(1, k), below(2, k)};
+    const Offsets offsets = offsets_of(seed, batch, k);
     if (to.column_stride <= to.row_stride) {
       for (int64_t row = 0; row < to.rows; ++row) vary_row<Bits>(from, to, batch, row, offsets);
       continue;
@@ -99,6 +108,23 @@ size_t varied_operand_of(const Problem& problem) {
   return operands.size();
 }
 
+std::vector<TurnedLines> turned_lines(const Problem& problem, uint64_t seed) {
+  std::vector<TurnedLines> turned;
+  const size_t varied = varied_operand_of(problem);
+  const auto sizes = view(problem);
+  if (seed == 0 || varied > 1 || !sizes) return turned;
+  const Matrix lines = lines_of(*sizes, varied);
+  for (int64_t batch = 0; batch < lines.batches; ++batch)
+    turned.push_back({.dtype = lines.dtype,
+                      .first = batch * lines.batch_stride,
+                      .lines = lines.rows,
+                      .length = lines.columns,
+                      .line_stride = lines.row_stride,
+                      .element_stride = lines.column_stride,
+                      .offsets = offsets_of(seed, batch, lines.columns)});
+  return turned;
+}
+
 void vary_operand(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
                   std::span<std::byte> destination) {
   const size_t bytes = std::min(pristine.size(), destination.size());
@@ -107,8 +133,7 @@ void vary_operand(const Problem& problem, uint64_t seed, std::span<const std::by
   const auto sizes = view(problem);
   if (seed == 0 || varied > 1 || !sizes) return;
   if (bytes < static_cast<size_t>(problem.operands()[varied].span_bytes)) return;
-  // With b seen as its transpose, rows are lines along k in both.
-  const Matrix lines = varied == 0 ? matrix_a(*sizes) : matrix_b(*sizes).transposed();
+  const Matrix lines = lines_of(*sizes, varied);
   const Matrix from = with_data(lines, pristine), to = with_data(lines, destination);
   switch (to.dtype) {
     case DType::f64:

@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "assay/op/gemm/tiles.h"
+#include "assay/op/turned_lines.h"
 
 namespace assay::gemm {
 
@@ -22,5 +24,8 @@ size_t varied_operand_of(const Problem& problem);
 // seed 0 copies. k^3 variations: those of a tiny k come again.
 void vary_operand(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
                   std::span<std::byte> destination);
+
+// The same, said.
+std::vector<TurnedLines> turned_lines(const Problem& problem, uint64_t seed);
 
 }  // namespace assay::gemm
