@@ -342,10 +342,13 @@ Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_s
       operand < problem_.operands().size() &&
       static_cast<size_t>(problem_.operands()[operand].span_bytes) <= kVariedEachLaunch;
   const CounterRandom random{round_seed, cursor_};
-  if (condition_.cache == measure::Cache::warm) return vary(sets_.front(), random.bits(0) | 1);
-  for (size_t l = 0; l < order.size(); ++l)
-    if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
-  return {};
+  if (condition_.cache == measure::Cache::warm) {
+    ASSAY_TRY(vary(sets_.front(), random.bits(0) | 1));
+  } else {
+    for (size_t l = 0; l < order.size(); ++l)
+      if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
+  }
+  return stream_->synchronize();  // A graph is recorded on an idle stream.
 }
 
 Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {

@@ -114,6 +114,7 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::turn(
   ASSAY_TRY(auto memory, copy(pristine.data(), bytes));
   for (const TurnedLines& some : lines)
     ASSAY_TRY(turn_->turn(*stream_, pristine.data(), const_cast<void*>(memory->data()), some));
+  ASSAY_TRY(stream_->synchronize());  // The caller may let go of `pristine`.
   return memory;
 }
 
