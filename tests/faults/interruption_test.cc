@@ -72,7 +72,8 @@ void expect_complete(const AssayProgram& assay) {
   ASSERT_EQ(record->problems.size(), 2u);
   for (const ProblemRecord& problem : record->problems) {
     ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
-    EXPECT_EQ(problem.winner()->name, "good");
+    // Of three processes, on a machine that may be busy: which right one is not asked here.
+    EXPECT_THAT(problem.winner()->name, ::testing::AnyOf("good", "steady"));
     EXPECT_EQ(ending_name(testing::find_kernel(problem, "wrong_tail")->ending), "mismatch");
   }
 }
