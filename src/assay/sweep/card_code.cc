@@ -12,6 +12,8 @@ uint32_t blocks_for(const cuda::CudaDevice& device, size_t items) {
       std::min(items / kCodeThreads + 1, kBlocksPerMultiprocessor * multiprocessors));
 }
 
+std::string code_target(const cuda::Card& card) { return card.major >= 9 ? "sm_90" : "sm_70"; }
+
 Result<std::shared_ptr<const cuda::Module>> load_code(cuda::CudaDevice& device,
                                                       const std::string& ptx) {
   // The driver reads it up to its end: a zero.

@@ -34,6 +34,10 @@ inline constexpr uint32_t kCodeThreads = 256;
 // more than the card holds at once.
 uint32_t blocks_for(const cuda::CudaDevice& device, size_t items);
 
+// What it is written for: the oldest cards that it may meet, or, where newer instructions
+// help, 9.0.
+std::string code_target(const cuda::Card& card);
+
 // Assembles it. Errors are the driver's, with what its assembler said.
 Result<std::shared_ptr<const cuda::Module>> load_code(cuda::CudaDevice& device,
                                                       const std::string& ptx);

@@ -79,8 +79,8 @@ ADD:
 
 Result<std::unique_ptr<CardDigest>> CardDigest::create(cuda::CudaDevice& device, uint64_t seed) {
   std::unique_ptr<CardDigest> digest(new CardDigest(device, seed));
-  const std::string code = fmt::format(
-      fmt::runtime(kCode), device.card().major >= 9 ? "sm_90" : "sm_70", kThreadPlace, kAddWord);
+  const std::string code =
+      fmt::format(fmt::runtime(kCode), code_target(device.card()), kThreadPlace, kAddWord);
   ASSAY_TRY(digest->code_, load_code(device, code));
   ASSAY_TRY(const auto function, digest->code_->function("assay_digest", 0, false));
   digest->function_ = function.handle;

@@ -7,7 +7,7 @@
 namespace assay::sweep {
 namespace {
 
-std::string header(const char* target) {
+std::string header(const std::string& target) {
   return fmt::format(".version 8.0\n.target {}\n.address_size 64\n", target);
 }
 
@@ -228,8 +228,7 @@ END:
                               : "  xor.b32 %r0, %r0, %r8;\n  xor.b32 %r0, %r0, %r9;\n"
                                 "  xor.b32 %r0, %r0, %r10;\n  xor.b32 %r0, %r0, %r11;\n");
   };
-  return header(card.major >= 9 ? "sm_90" : "sm_70") + entry("assay_read", false) +
-         entry("assay_copy", true);
+  return header(code_target(card)) + entry("assay_read", false) + entry("assay_copy", true);
 }
 
 std::vector<Peak> card_peaks(const cuda::Card& card) {

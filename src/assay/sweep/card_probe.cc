@@ -60,8 +60,7 @@ NEXT:
 
 Result<std::unique_ptr<CardProbe>> CardProbe::create(cuda::CudaDevice& device) {
   std::unique_ptr<CardProbe> probe(new CardProbe(device));
-  const std::string code =
-      fmt::format(fmt::runtime(kCode), device.card().major >= 9 ? "sm_90" : "sm_70");
+  const std::string code = fmt::format(fmt::runtime(kCode), code_target(device.card()));
   ASSAY_TRY(probe->code_, load_code(device, code));
   ASSAY_TRY(const auto function, probe->code_->function("assay_probe", 0, false));
   probe->function_ = function.handle;

@@ -110,8 +110,7 @@ std::string turn_code(const std::string& target) {
 
 Result<std::unique_ptr<CardTurn>> CardTurn::create(cuda::CudaDevice& device) {
   std::unique_ptr<CardTurn> turn(new CardTurn(device));
-  ASSAY_TRY(turn->code_,
-            load_code(device, turn_code(device.card().major >= 9 ? "sm_90" : "sm_70")));
+  ASSAY_TRY(turn->code_, load_code(device, turn_code(code_target(device.card()))));
   ASSAY_TRY(const auto function, turn->code_->function("assay_turn", 0, false));
   turn->function_ = function.handle;
   // A mistake here would be nobody's to see: worker and referee turn lines in the same way.

@@ -60,8 +60,7 @@ Result<std::unique_ptr<RefereeCard>> RefereeCard::open(std::unique_ptr<cuda::Cud
   ASSAY_TRY(card->stream_, card->device_->make_stream());
   ASSAY_TRY(card->turn_, CardTurn::create(*card->device_));
   ASSAY_TRY(card->code_,
-            load_code(*card->device_,
-                      referee_code(card->device_->card().major >= 9 ? "sm_90" : "sm_70")));
+            load_code(*card->device_, referee_code(code_target(card->device_->card()))));
   for (const auto& [name, function] : {std::pair{"assay_widen", &card->widen_},
                                        {"assay_multiply", &card->multiply_},
                                        {"assay_compare", &card->compare_}}) {
