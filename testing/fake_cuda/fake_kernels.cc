@@ -132,6 +132,23 @@ uint64_t digest(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
+// The parameters of sweep/card_zones.h; other bits.
+uint64_t zones(const abi::LaunchConfig&, void** parameters) {
+  constexpr uint64_t kZoneBytes = 4096;
+  auto* const* starts = parameter<unsigned char* const*>(parameters, 0);
+  auto* counts = parameter<uint32_t*>(parameters, 2);
+  for (uint64_t i = 0; i < 8 * parameter<uint64_t>(parameters, 1); ++i) {
+    unsigned char& byte = starts[i / kZoneBytes][i % kZoneBytes];
+    const auto expected = static_cast<unsigned char>(
+        (i + parameter<uint64_t>(parameters, 3)) * 0x9e3779b97f4a7c15 >> 56);
+    if (parameter<uint32_t>(parameters, 4) != 0)
+      byte = expected;
+    else
+      counts[i / kZoneBytes] += byte != expected ? 1 : 0;
+  }
+  return 0;
+}
+
 // The parameters of sweep/card_probe.cc: a first pass, from memory unless caches keep everything,
 // and a second one.
 uint64_t probe(const abi::LaunchConfig&, void** parameters) {
@@ -329,6 +346,7 @@ const HostKernel* find_kernel(const std::string& name) {
                                               {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
                                               {"assay_consume", {8, 8, 8}, consume},
                                               {"assay_digest", {8, 8, 8, 8}, digest},
+                                              {"assay_zones", {8, 8, 8, 8, 4}, zones},
                                               {"assay_probe", {8, 8, 8, 4, 8}, probe},
                                               {"assay_read", {8, 8, 8}, move},
                                               {"assay_copy", {8, 8, 8}, move},

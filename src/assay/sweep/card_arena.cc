@@ -4,15 +4,15 @@
 
 #include "assay/base/random.h"
 #include "assay/device/cuda/shared_memory.h"
-#include "assay/verify/guard.h"
 
 namespace assay::sweep {
 
-Result<CardArena> CardArena::allocate(cuda::CudaDevice& device, std::span<const size_t> sizes,
+Result<CardArena> CardArena::allocate(CardZones& zones, std::span<const size_t> sizes,
                                       uint64_t seed) {
   constexpr size_t kStep = 256;  // What a device allocation is aligned to.
+  constexpr size_t kZoneBytes = CardZones::kZoneBytes;
   CardArena arena;
-  arena.device_ = &device;
+  arena.zones_ = &zones;
   arena.seed_ = seed;
   const CounterRandom random{seed, 11};
   std::vector<size_t> starts;
@@ -25,38 +25,27 @@ Result<CardArena> CardArena::allocate(cuda::CudaDevice& device, std::span<const 
   // Whole pages, since a part of it may be shared: nothing else of this process lies in them.
   const size_t pages = (end + kZoneBytes + cuda::kSharedPage - 1) / cuda::kSharedPage;
   // The driver's own alignment: what is added for another would reach into one page more.
-  ASSAY_TRY(arena.memory_, device.allocate(pages * cuda::kSharedPage, {.alignment = kStep}));
+  ASSAY_TRY(arena.memory_,
+            zones.device().allocate(pages * cuda::kSharedPage, {.alignment = kStep}));
   auto* base = static_cast<std::byte*>(arena.memory_->data());
-  std::vector<std::byte> zone(kZoneBytes);
   for (size_t i = 0; i < sizes.size(); ++i) {
     arena.pieces_.push_back({base + starts[i], sizes[i]});
-    verify::poison(zone, seed + 2 * i);
-    ASSAY_TRY(device.copy_in(base + starts[i] - kZoneBytes, zone));
-    verify::poison(zone, seed + 2 * i + 1);
-    ASSAY_TRY(device.copy_in(base + starts[i] + sizes[i], zone));
+    arena.starts_.push_back(base + starts[i] - kZoneBytes);
+    arena.starts_.push_back(base + starts[i] + sizes[i]);
   }
+  ASSAY_TRY(zones.mark(arena.starts_, seed));
   return arena;
 }
 
 Result<std::string> CardArena::find_trespass(const std::function<std::string(size_t index)>& what) {
-  std::string found;
-  std::vector<std::byte> zone(kZoneBytes);
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    for (int side = 0; side < 2; ++side) {
-      auto* at = static_cast<std::byte*>(pieces_[i].data);
-      at = side == 0 ? at - kZoneBytes : at + pieces_[i].bytes;
-      const uint64_t seed = seed_ + 2 * i + static_cast<uint64_t>(side);
-      ASSAY_TRY(device_->copy_out(zone, at));
-      const size_t same = verify::still_poisoned(zone, seed);
-      if (same == kZoneBytes) continue;
-      if (found.empty())
-        found = fmt::format("about {} bytes written {} {}", kZoneBytes - same,
-                            side == 0 ? "before" : "behind", what(i));
-      verify::poison(zone, seed);
-      ASSAY_TRY(device_->copy_in(at, zone));
-    }
+  ASSAY_TRY(const auto changed, zones_->changed(starts_, seed_));
+  for (size_t zone = 0; zone < changed.size(); ++zone) {
+    if (changed[zone] == 0) continue;
+    ASSAY_TRY(zones_->mark(starts_, seed_));
+    return fmt::format("about {} bytes written {} {}", changed[zone],
+                       zone % 2 == 0 ? "before" : "behind", what(zone / 2));
   }
-  return found;
+  return std::string();
 }
 
 }  // namespace assay::sweep

@@ -8,15 +8,15 @@
 
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
+#include "assay/sweep/card_zones.h"
 
 namespace assay::sweep {
 
 // Several buffers of a card, a red zone before and after each.
 class CardArena {
  public:
-  static constexpr size_t kZoneBytes = 4096;
-  static Result<CardArena> allocate(cuda::CudaDevice& device, std::span<const size_t> sizes,
-                                    uint64_t seed);
+  // zones: outlives it.
+  static Result<CardArena> allocate(CardZones& zones, std::span<const size_t> sizes, uint64_t seed);
 
   struct Piece {
     void* data = nullptr;
@@ -29,9 +29,10 @@ class CardArena {
   Result<std::string> find_trespass(const std::function<std::string(size_t index)>& what);
 
  private:
-  cuda::CudaDevice* device_ = nullptr;
+  CardZones* zones_ = nullptr;
   std::unique_ptr<Buffer> memory_;
   std::vector<Piece> pieces_;
+  std::vector<const void*> starts_;  // Of the zones: before and behind each piece.
   uint64_t seed_ = 0;
 };
 

@@ -110,7 +110,7 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
     for (size_t s = 0; s < (warm ? 1 : count); ++s)
       want(sets_[s].staged, operation_.varied_operand(problem_));
   }
-  ASSAY_TRY(auto arena, CardArena::allocate(device_, sizes, next_seed()));
+  ASSAY_TRY(auto arena, CardArena::allocate(*zones_, sizes, next_seed()));
   rotation_ = std::make_unique<CardArena>(std::move(arena));
   for (size_t piece = 0; piece < owners.size(); ++piece) *owners[piece] = rotation_->at(piece).data;
   for (size_t s = 0; s < count; ++s) {
@@ -180,7 +180,7 @@ Status CardProblem::begin_chain() {
   }
   const std::vector<size_t> outputs(kLeastOutputs,
                                     static_cast<size_t>(problem_.operands()[output_].span_bytes));
-  ASSAY_TRY(auto bare, CardArena::allocate(device_, outputs, next_seed()));
+  ASSAY_TRY(auto bare, CardArena::allocate(*zones_, outputs, next_seed()));
   bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
   // Loads the code: behind a closed gate that would wait for ever.
   ASSAY_TRY(enqueue_link(0, nullptr, bare_outputs_->at(0)));
@@ -199,7 +199,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaces, facts.workspace_bytes);
-  ASSAY_TRY(auto buffers, CardArena::allocate(device_, sizes, next_seed()));
+  ASSAY_TRY(auto buffers, CardArena::allocate(*zones_, sizes, next_seed()));
   opened->buffers = std::make_unique<CardArena>(std::move(buffers));
   opened->prepared = std::make_unique<CardPool>(device_);
   std::vector<std::span<std::byte>> packed;  // By place of the constants.
@@ -348,7 +348,8 @@ Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_s
     for (size_t l = 0; l < order.size(); ++l)
       if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
   }
-  return stream_->synchronize();  // A graph is recorded on an idle stream.
+  // A graph is recorded on an idle stream.
+  return condition_.launch == measure::Launch::graph ? stream_->synchronize() : Status();
 }
 
 Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {

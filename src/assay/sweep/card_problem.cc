@@ -47,6 +47,7 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
   card->start_ = std::make_unique<cuda::Event>(std::move(start));
   card->end_ = std::make_unique<cuda::Event>(std::move(end));
   ASSAY_TRY(card->digest_, CardDigest::create(device, card->next_seed()));
+  ASSAY_TRY(card->zones_, CardZones::create(device, *card->stream_));
   auto turn = CardTurn::create(device);
   if (turn) {
     card->turning_ = dynamic_cast<const TurningOperation*>(operation);
@@ -69,7 +70,7 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
                     instance[i].size(), operands[i].span_bytes);
       sizes.push_back(instance[i].size());
     }
-    ASSAY_TRY(set.arena, CardArena::allocate(device, sizes, card->next_seed()));
+    ASSAY_TRY(set.arena, CardArena::allocate(*card->zones_, sizes, card->next_seed()));
     set.digest.resize(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)
       if (set.index[i] != kNone)
@@ -172,7 +173,7 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   const auto output_bytes = static_cast<size_t>(operands[output_].span_bytes);
   ASSAY_TRY(const size_t workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
   const size_t sizes[] = {output_bytes, workspace_bytes};
-  ASSAY_TRY(auto buffers, CardArena::allocate(device_, sizes, next_seed()));
+  ASSAY_TRY(auto buffers, CardArena::allocate(*zones_, sizes, next_seed()));
   CardPool prepared(device_);
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)

@@ -93,6 +93,7 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<cuda::Gate> gate_;
   std::unique_ptr<cuda::Event> start_, end_;
   std::unique_ptr<CardDigest> digest_;
+  std::unique_ptr<CardZones> zones_;
   const TurningOperation* turning_ = nullptr;  // Where the card can vary operands,
   std::unique_ptr<CardTurn> turn_;             // by this.
   std::vector<InputSet> instances_;

@@ -153,7 +153,10 @@ void Child::stop() {
 }
 
 void Child::begin_to_end() {
-  if (guard_) guard_->close();
+  if (guard_)
+    guard_->close();
+  else if (channel_)
+    channel_->close();
 }
 
 void Child::drain() {

@@ -66,6 +66,8 @@ Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
   return std::move(*answer);
 }
 
+Crew::~Crew() { dismiss(); }
+
 Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ChildOptions options;
   options.role = "worker";
@@ -151,23 +153,29 @@ Result<Child*> Crew::worker_at(std::vector<std::unique_ptr<Child>>& workers, siz
 }
 
 Result<Child*> Crew::confirmer(size_t index) {
+  leaving_.clear();
   return worker_at(confirmers_, index,
                    {.kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
 }
 
-std::vector<std::function<Status()>> Crew::confirmer_starts() {
+std::vector<std::function<Status()>> Crew::starts(size_t provers) {
   std::vector<std::function<Status()>> tasks;
-  if (!request_.confirm || request_.device.empty()) return tasks;
+  for (size_t i = 0; i < provers; ++i)
+    tasks.push_back([this, i] { return prover(i).map([](Child*) {}); });
+  if (!confirmers_prove()) return tasks;
   const size_t wanted = std::min(confirmers_at_once(kContextBytes),
                                  static_cast<size_t>(std::max(1, request_.processes)));
-  for (size_t i = 0; i < wanted; ++i)
+  for (size_t i = std::max<size_t>(provers, 1) - 1; i < wanted; ++i)
     tasks.push_back([this, i] { return confirmer(i).map([](Child*) {}); });
   return tasks;
 }
 
 void Crew::dismiss_confirmers() {
-  for (const auto& confirmer : confirmers_)
-    if (confirmer) confirmer->begin_to_end();
+  for (auto& confirmer : confirmers_) {
+    if (!confirmer) continue;
+    confirmer->begin_to_end();
+    leaving_.push_back(std::move(confirmer));
+  }
   confirmers_.clear();
 }
 
@@ -228,6 +236,7 @@ Result<Child*> Crew::guest() {
 }
 
 Result<Child*> Crew::runner() {
+  leaving_.clear();
   if (!runner_ || !runner_->alive()) {
     ASSAY_TRY(runner_, start_worker({.kept_share = kRunnersShare}));
   }
@@ -236,6 +245,8 @@ Result<Child*> Crew::runner() {
 
 Result<Child*> Crew::prover(size_t index) {
   if (index == 0) return runner();
+  // Processes take seconds to reach a card: one context after the other.
+  if (confirmers_prove()) return confirmer(index - 1);
   return worker_at(provers_, index - 1, {.pinned = false, .kept_share = kProversShare});
 }
 
@@ -282,12 +293,19 @@ Status Crew::show_card_to_referee() {
 }
 
 void Crew::dismiss() {
+  // All at once: each takes its time to leave a card.
+  for (const auto* one : {&builder_, &guest_, &runner_, &referee_})
+    if (*one) (*one)->begin_to_end();
+  for (const auto* many : {&provers_, &confirmers_, &leaving_})
+    for (const auto& child : *many)
+      if (child) child->begin_to_end();
   builder_.reset();
   guest_.reset();
   runner_.reset();
-  provers_.clear();
   referee_.reset();
+  provers_.clear();
   confirmers_.clear();
+  leaving_.clear();
 }
 
 }  // namespace assay::sweep

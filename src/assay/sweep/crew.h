@@ -36,6 +36,7 @@ struct WorkerFacts {
 class Crew {
  public:
   Crew(const Request& request) : request_(request) {}
+  ~Crew();
 
   Result<Child*> builder();
   Result<Child*> runner();
@@ -57,14 +58,17 @@ class Crew {
   Result<Child*> builder_of(const std::string& provider, const std::string& family);
 
   // The index-th process that proves kernels; the first is the runner. The others wander between
-  // cores, since the runner is pinned to those that timing uses.
+  // cores, since the runner is pinned to those that timing uses; of a card they are the confirming
+  // ones, if there will be any.
   Result<Child*> prover(size_t index);
 
-  // Confirming processes that can start while nothing is timed, each on its own: to run side by
-  // side. Those of a card, which take seconds to reach it; others start when they are asked for.
-  std::vector<std::function<Status()>> confirmer_starts();
+  // Of the first `provers` processes that prove, to run side by side while nothing is timed, and of
+  // confirming ones of a card, which take seconds to reach it; others start when they are asked
+  // for.
+  std::vector<std::function<Status()>> starts(size_t provers);
 
-  // The index-th confirming process of now: fresh, until all are dismissed for the next ones.
+  // The index-th confirming process of now: fresh, until all are dismissed for the next ones. What
+  // was dismissed may take until a runner or a confirming process is asked for to be gone.
   Result<Child*> confirmer(size_t index);
   void dismiss_confirmers();
   // So many can be set up side by side: on as many cores as each is pinned to, or for a card on
@@ -96,6 +100,7 @@ class Crew {
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
   Result<Child*> worker_at(std::vector<std::unique_ptr<Child>>& workers, size_t index,
                            const WorkerKind& kind);
+  bool confirmers_prove() const { return request_.confirm && !request_.device.empty(); }
   size_t most_confirmers() const;
   Result<Child*> guest();
   Status bring(Child& worker, size_t file);
@@ -106,7 +111,7 @@ class Crew {
   Turns turns_;  // Outlives the processes that its tasks started.
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;
   enum class RefereesCard { none, opened, seen, unseen } referees_card_ = RefereesCard::none;
-  std::vector<std::unique_ptr<Child>> provers_, confirmers_;
+  std::vector<std::unique_ptr<Child>> provers_, confirmers_, leaving_;
 };
 
 // For errors of our own processes, which no candidate can have caused.

@@ -150,19 +150,19 @@ class ProofRun {
   ProofRun(const Station& station, Field& field, const Instances& instances, size_t kinds)
       : station_(station), field_(field), instances_(instances), kinds_(kinds) {}
 
-  // Of the workers, side by side.
-  std::vector<std::function<Status()>> starts() const {
-    std::vector<std::function<Status()>> tasks;
-    for (size_t i = 0; i < how_many(); ++i)
-      tasks.push_back([&crew = station_.crew, i] { return crew.prover(i).map([](Child*) {}); });
-    return tasks;
-  }
+  // Of the workers that will prove, side by side.
+  std::vector<std::function<Status()>> starts() const { return station_.crew.starts(how_many()); }
 
   Status run() {
     for (Candidate& candidate : field_.candidates)
       if (is_to_be_proven(candidate)) waiting_.push_back(&candidate);
     for (size_t i = 0; i < instances_.count(); ++i) indices_.push_back(i);
+    if (waiting_.empty()) return {};
     std::vector<Prover> provers(how_many());
+    std::vector<std::function<Status()>> loads;
+    for (size_t i = 0; i < provers.size(); ++i)
+      loads.push_back([&, i] { return load(i, provers[i]); });
+    ASSAY_TRY(station_.crew.side_by_side(loads));
     for (;;) {
       for (size_t i = 0; i < provers.size() && next_ < waiting_.size(); ++i)
         if (provers[i].candidate == nullptr) ASSAY_TRY(begin(i, provers[i]));
@@ -323,10 +323,7 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
     return leave_unproven(field, std::move(made).error().message);
   }
   ASSAY_TRY(station.crew.show_card_to_referee());
-  // Confirming processes begin while kernels are proven: the last moment at which nothing is timed.
-  tasks = station.crew.confirmer_starts();
-  tasks.push_back([&] { return proofs.run(); });
-  ASSAY_TRY(station.crew.side_by_side(tasks));
+  ASSAY_TRY(proofs.run());
   return instances.drop();
 }
 

@@ -185,7 +185,7 @@ TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
   const TemporaryDirectory& folder = *made;
   for (const auto& [card, target] :
        {std::pair{"sm_75", "sm_70"}, {"sm_80", "sm_70"}, {"sm_90", "sm_90"}, {"sm_100", "sm_90"}}) {
-    for (const std::string& code : {referee_code(target), turn_code(target)}) {
+    for (const std::string& code : {referee_code(target), turn_code(target), zones_code(target)}) {
       ASSERT_TRUE(write_file_atomic(folder.file("code.ptx"), code));
       const std::string command = fmt::format("{} -arch={} {} -o {}", assembler, card,
                                               folder.file("code.ptx"), folder.file("code.cubin"));
