@@ -1,8 +1,13 @@
-// An NVML that runs on the host: one card, the first of fake_cuda's, in a state that tests set.
+// An NVML that runs on the host: one card, the first of fake_cuda's, in a state that tests set, or
+// that orders (orders.h) say: "throttle=BITS".
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <vector>
+
+#include "testing/fake_cuda/orders.h"
 
 namespace {
 
@@ -20,6 +25,12 @@ struct State {
   unsigned sm_mhz = 1980, milliwatts = 300'000;
   unsigned long long throttle = 0, millijoules = 0;
   std::vector<unsigned> pids;
+
+  State() {
+    for (const std::string& word : fake::orders("ASSAY_FAKE_NVML", "fake_nvml.txt"))
+      if (word.starts_with("throttle="))
+        throttle = std::strtoull(fake::value_of(word).c_str(), nullptr, 0);
+  }
 };
 
 State& state() {

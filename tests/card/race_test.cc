@@ -15,6 +15,7 @@ namespace assay {
 namespace {
 
 using testing::AssayProgram;
+using ::testing::ElementsAre;
 using testing::Finished;
 using ::testing::HasSubstr;
 
@@ -106,6 +107,42 @@ TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
     } else {
       EXPECT_EQ(found, findings.end()) << found->sentence;
     }
+  }
+}
+
+// Kernels that take turns share a clock; where a power cap sets it, each is timed alone, too.
+TEST_F(CardTest, AtThePowerCapTheTwoOfTheVerdictRunAtTheirOwnClocks) {
+  const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::filesystem::create_symlink(tests / "libfake_nvml.so",
+                                  assay_.file("driver/libnvidia-ml.so.1"));
+  for (const bool capped : {false, true}) {
+    SCOPED_TRACE(capped);
+    std::filesystem::remove_all(assay_.file("run"));
+    write("driver/fake_nvml.txt", capped ? "throttle=4" : "");
+    const Finished finished =
+        run("ns=gemm:100 ns=gemm_no_wait:200",
+            {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx")});
+    ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+    const RunRecord run = record();
+    ASSERT_FALSE(run.problems.empty());
+    const ProblemRecord& problem = run.problems.front();
+    ASSERT_EQ(problem.own_clock.has_value(), capped);
+    if (!capped) continue;
+    const OwnClock& clock = *problem.own_clock;
+    EXPECT_EQ(problem.label(clock.candidate), "ptx/gemm_no_wait");
+    EXPECT_EQ(problem.label(clock.other), "ptx/gemm") << "the leader: there is no stock kernel";
+    std::vector<std::string> order;
+    for (const ClockBlock& block : clock.blocks) {
+      order.push_back(block.id);
+      EXPECT_GT(block.launches, 1000);
+      EXPECT_GT(block.joules, 0);
+      EXPECT_EQ(block.capped, 1);
+    }
+    EXPECT_THAT(order, ElementsAre(clock.candidate, clock.other, clock.other, clock.candidate));
+    ASSERT_TRUE(clock.ratio());
+    EXPECT_NEAR(*clock.ratio(), 0.5, 0.02);
+    EXPECT_THAT(finished.out, HasSubstr("own_clock:  holds the card back"));
+    EXPECT_THAT(finished.out, HasSubstr("mJ a launch"));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "assay/record/describe_confirm.h"
 #include "assay/record/describe_environment.h"
 #include "assay/record/describe_outcome.h"
+#include "assay/record/describe_own_clock.h"
 #include "assay/record/record.h"
 
 namespace assay {
@@ -74,8 +75,10 @@ void describe(A& a, T& problem) {
   a("counts", problem.counts);
   if constexpr (std::is_const_v<T>) {
     if (problem.card) a("card", problem.card);
+    if (problem.own_clock) a("own_clock", problem.own_clock);
   } else {
     a("card", problem.card);
+    a("own_clock", problem.own_clock);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "assay/record/confirm.h"
 #include "assay/record/environment.h"
 #include "assay/record/outcome.h"
+#include "assay/record/own_clock.h"
 
 namespace assay {
 
@@ -106,6 +107,7 @@ struct ProblemRecord {
   std::vector<Finding> findings;              // On all that was timed: "cache_unproven".
   std::map<std::string, EventCounts> counts;  // By kernel id, where events were asked for.
   std::optional<CardWindow> card;             // On a card: its state from the race to the end.
+  std::optional<OwnClock> own_clock;  // Of the headline's two, where a power cap held it back.
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {

@@ -36,10 +36,14 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   record.problems[0].kernels[0].findings = {{"nondeterministic", "two launches differed"}};
   record.problems[0].counts[testing::id_of("mine", "skinny")] = {
       100, 3e9, {{"page_faults", 0.5}}, {{"cycles", "no"}}};
+  record.problems[0].own_clock =
+      OwnClock{"a", "b", {{"a", 100, 2, 1400, 1500, 1}, {"b", 90, 2.1, 0, 0, 0.5}}};
   const Json written = to_json(record);
   const auto read = read_json(written);
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_TRUE(to_json(*read) == written);
+  EXPECT_EQ(read->problems[0].own_clock, record.problems[0].own_clock);
+  EXPECT_EQ(read->problems[1].own_clock, std::nullopt);
   EXPECT_EQ(read->problems[0].counts, record.problems[0].counts);
   EXPECT_EQ(read->environment, record.environment);
   EXPECT_TRUE(read->problems[0].kernels == record.problems[0].kernels);

@@ -213,6 +213,31 @@ Status Bursts::recover(const std::vector<size_t>& order, const Ending& ending) {
   return load_and_open(rest);
 }
 
+Result<std::optional<Bursts::Sample>> Bursts::block(size_t index, double seconds) {
+  if (!is_open(index)) return std::optional<Sample>();
+  const int64_t start = monotonic_ns();
+  const auto answer =
+      worker_->call({{"do", "block"}, {"handle", handles_.at(index)}, {"seconds", seconds}},
+                    station_.request.trial_timeout_seconds + 2 * seconds);
+  const double bracket = static_cast<double>(monotonic_ns() - start);
+  wall_ns_ += bracket;
+  if (!answer) {
+    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+    worker_->dismiss("a launch failed there");
+    ASSAY_TRY(recover({index}, ending_of(answer.error(), "own clock")));
+    return std::optional<Sample>();
+  }
+  const auto ns = integer(answer->json, "ns"), launches = integer(answer->json, "launches");
+  constexpr int64_t kMostLaunches = 1 << 30;
+  if (!ns || !launches || *ns <= 0 || *launches <= 0 || *launches > kMostLaunches ||
+      static_cast<double>(*ns) > bracket + kBracketSlackNs) {
+    ASSAY_TRY(recover({index}, ending_of(worker_->dismiss("a block that is none"), "own clock")));
+    return std::optional<Sample>();
+  }
+  timed_ns_ += static_cast<double>(*ns);
+  return std::optional(Sample{index, *ns, true, static_cast<int>(*launches)});
+}
+
 Result<std::optional<EventCounts>> Bursts::count(size_t index, int launches) {
   if (!is_open(index)) return std::optional<EventCounts>();
   const double expected_ns = field_.candidates[index].launch_ns * launches;

@@ -45,6 +45,10 @@ class Bursts {
   // Of one launch; in a chain less what bare links took so far. Above 0.
   double launch_ns(const Sample& sample) const;
 
+  // Launches of an open candidate behind one another for that long. Nothing where it did not get
+  // through: it has ended.
+  Result<std::optional<Sample>> block(size_t candidate, double seconds);
+
   // What the processor counts in `launches` launches of an open candidate. Nothing where the worker
   // did not survive it, or said what no worker says: a count is no claim, and ends nobody.
   Result<std::optional<EventCounts>> count(size_t candidate, int launches);

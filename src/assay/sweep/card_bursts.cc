@@ -230,6 +230,13 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   return facts;
 }
 
+Result<CardProblem::OpenKernel*> CardProblem::opened(int handle) const {
+  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
+      !open_[static_cast<size_t>(handle)])
+    return fail(ErrorCode::internal, "no open kernel {}", handle);
+  return open_[static_cast<size_t>(handle)].get();
+}
+
 void CardProblem::close(int handle) {
   if (handle >= 0 && static_cast<size_t>(handle) < open_.size())
     open_[static_cast<size_t>(handle)].reset();
@@ -287,10 +294,7 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   OpenKernel* kernel = nullptr;
   const bool bare = handle == kBareLinks && condition_.spacing == measure::Spacing::chain;
   if (!bare) {
-    if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
-        !open_[static_cast<size_t>(handle)])
-      return fail(ErrorCode::internal, "no open kernel {}", handle);
-    kernel = open_[static_cast<size_t>(handle)].get();
+    ASSAY_TRY(kernel, opened(handle));
   }
   if (condition_.spacing == measure::Spacing::isolated) launches = 1;
   const size_t outputs = kernel == nullptr ? sets_.size() : kernel->outputs;
@@ -335,6 +339,35 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   return burst;
 }
 
+// In slices, so that a block ends on time; what lies between them is not its.
+Result<measure::Burst> CardProblem::block(int handle, double seconds) {
+  constexpr double kSliceNs = 50e6;
+  constexpr int kFirst = 4, kMost = 1 << 14;
+  ASSAY_TRY(OpenKernel* const kernel, opened(handle));
+  const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
+  const bool dependent = kernel->kernel.metadata().dependent_launch();
+  measure::Burst block;
+  const int64_t start = monotonic_ns();
+  for (int launches = kFirst; static_cast<double>(monotonic_ns() - start) < seconds * 1e9;) {
+    ASSAY_TRY(start_->record(stream));
+    for (int l = 0; l < launches; ++l) {
+      const size_t s = cursor_++ % sets_.size();
+      ASSAY_TRY(kernel->plans[s].launch(
+          *stream_, l > 0 && dependent ? Dependency::programmatic : Dependency::full));
+      kernel->recent.add({s, sets_[s].variation});
+    }
+    launched_ = true;
+    ASSAY_TRY(end_->record(stream));
+    ASSAY_TRY(stream_->synchronize());
+    ASSAY_TRY(const double ns, end_->ns_since(*start_));
+    block.ns += static_cast<int64_t>(std::llround(ns));
+    block.launches += launches;
+    const double wanted = kSliceNs * launches / std::max(ns, 1.0);
+    launches = static_cast<int>(std::clamp(wanted, double{kFirst}, double{kMost}));
+  }
+  return block;
+}
+
 // Activations that no launch has seen, of each set or, where that costs much, of the first timed.
 Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_seed) {
   const size_t operand = operation_.varied_operand(problem_);
@@ -353,10 +386,8 @@ Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_s
 }
 
 Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
-  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
-      !open_[static_cast<size_t>(handle)])
-    return fail(ErrorCode::internal, "no open kernel {}", handle);
-  const OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  ASSAY_TRY(const OpenKernel* const open, opened(handle));
+  const OpenKernel& kernel = *open;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
   const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
@@ -421,10 +452,9 @@ Result<bool> CardProblem::is_varied(const void* data, uint64_t seed) {
 }
 
 std::string CardProblem::find_trespass(int handle) {
-  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
-      !open_[static_cast<size_t>(handle)])
-    return {};
-  OpenKernel& kernel = *open_[static_cast<size_t>(handle)];
+  const auto open = opened(handle);
+  if (!open) return {};
+  const OpenKernel& kernel = **open;
   return kernel.buffers
       ->find_trespass([&](size_t index) {
         return std::string(index < kernel.outputs ? "the output" : "the workspace");

@@ -35,6 +35,7 @@ class CardProblem final : public ProblemRunner {
   void close(int handle) override;
   bool at_rest() override { return true; }  // Device code runs when it is launched.
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
+  Result<measure::Burst> block(int handle, double seconds) override;
   Result<Counted> count(int, int, uint64_t) override {
     return fail(ErrorCode::unsupported, "a card's counters are not read");
   }
@@ -81,6 +82,7 @@ class CardProblem final : public ProblemRunner {
   Result<std::string> probe_cold();
   Status begin_chain();
   Status enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output);
+  Result<OpenKernel*> opened(int handle) const;
   Status enqueue(size_t s, OpenKernel* kernel, bool first);
 
   Problem problem_;

@@ -74,6 +74,12 @@ class ProblemRunner {
   // kBareLinks (protocol.h) is links without a kernel.
   virtual Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) = 0;
 
+  // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long
+  // by the card's events. ErrorCode::unsupported where there is no card.
+  virtual Result<measure::Burst> block(int /*handle*/, double /*seconds*/) {
+    return fail(ErrorCode::unsupported, "blocks are for cards");
+  }
+
   // What the processor counts in about `launches` launches of an open kernel, in bursts as they are
   // timed. Counters are open only here. ErrorCode::unsupported where there are none.
   struct Counted {

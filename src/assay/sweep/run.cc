@@ -84,10 +84,18 @@ class Batch {
       left += std::max(0.0, seconds_each_ - run->timed_seconds());
     }
     // Of a card: how it was while claims were made, or where none are, since the races.
-    if (!open.empty()) ASSAY_TRY(look_at_card());
-    ASSAY_TRY(
-        confirm_in_passes(std::move(open), crew_, observer_, {seconds_each_ * kRaceShare, left}));
-    return look_at_card();
+    if (open.empty()) return look_at_card();
+    do {
+      ASSAY_TRY(look_at_card());
+      ASSAY_TRY(confirm_in_passes(open, crew_, observer_, {seconds_each_ * kRaceShare, left}));
+      ASSAY_TRY(look_at_card());
+      if (card_)
+        for (ProblemRun* run : open) ASSAY_TRY(run->race_at_own_clock(*card_));
+      // Who fell there may have led.
+      std::erase_if(open,
+                    [](const ProblemRun* run) { return run->next() == ProblemRun::Next::finish; });
+    } while (!open.empty());
+    return {};
   }
 
   Status finish(RunRecord& record, Quarantine& quarantine) {

@@ -8,6 +8,7 @@
 #include "assay/op/operation.h"
 #include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
+#include "assay/sweep/own_clock.h"
 #include "assay/sweep/race_result.h"
 #include "assay/sweep/run_facts.h"
 
@@ -181,6 +182,7 @@ Status ProblemRun::prepare(const Quarantine& quarantine, double budget_seconds) 
 
 Status ProblemRun::race_field(double budget_seconds) {
   record_.confirmations.clear();
+  record_.own_clock.reset();
   leaders_ = 0;
   while (races_ < kMostRaces) {
     ++races_;
@@ -233,6 +235,22 @@ Status ProblemRun::conclude_confirmation() {
   return {};
 }
 
+Status ProblemRun::race_at_own_clock(const CardWindow& card) {
+  const PairVerdict* pair = pair_at_own_clock(record_);
+  if (pair == nullptr || !is_capped(card)) return {};
+  const auto place = [&](const std::string& id) {
+    return static_cast<size_t>(
+        std::ranges::find(field_.candidates, id,
+                          [](const Candidate& candidate) { return candidate.outcome.id; }) -
+        field_.candidates.begin());
+  };
+  const size_t candidate = place(pair->candidate), other = place(pair->other);
+  if (std::max(candidate, other) >= field_.candidates.size()) return {};
+  ASSAY_TRY(record_.own_clock, sweep::race_at_own_clock(station_, field_, candidate, other));
+  if (count_alive(field_) != alive_ && races_ < kMostRaces) next_ = Next::race;
+  return {};
+}
+
 Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
                                          const std::optional<CardWindow>& card) {
   if (!raced_) {
@@ -247,6 +265,9 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
     for (Finding& finding : findings_of(*card)) record_.findings.push_back(std::move(finding));
   if (!race_.cold_doubt.empty()) record_.findings.push_back({"cache_unproven", race_.cold_doubt});
   fill_kernels(record_, std::move(field_));
+  if (record_.own_clock)
+    if (auto finding = finding_of(*record_.own_clock, record_))
+      record_.findings.push_back(*finding);
   if (record_.confirmations.empty() || record_.decisive()->conclusion.winner.empty())
     record_.no_winner = race_.finalists.empty()    ? "no kernel was proven right and timed"
                         : station_.request.confirm ? "no finalist survived its confirmation"

@@ -40,6 +40,10 @@ class ProblemRun {
   const Confirming& confirming() const { return *confirming_; }
   Status conclude_confirmation();
 
+  // Behind its confirmations, where the card was held back meanwhile: the headline's two at their
+  // own clocks. next() says whether a kernel fell there.
+  Status race_at_own_clock(const CardWindow& card);
+
   // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of; `card`: how
   // the card was meanwhile, where there is one.
   Result<ProblemRecord> finish(const std::vector<Ceiling>& ceilings,

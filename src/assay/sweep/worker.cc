@@ -56,7 +56,8 @@ class Worker {
         {"collect", &Worker::collect},  {"close", &Worker::close},
         {"unload", &Worker::unload},    {"timer", &Worker::timer},
         {"intact", &Worker::intact},    {"ceilings", &Worker::ceilings},
-        {"card", &Worker::card},        {"count", &Worker::count}};
+        {"card", &Worker::card},        {"count", &Worker::count},
+        {"block", &Worker::block}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -330,6 +331,16 @@ class Worker {
       }
       samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});
     }
+    return answer;
+  }
+
+  Result<Answer> block(Message& message) {
+    ASSAY_TRY(ProblemRunner * problem, loaded());
+    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
+    ASSAY_TRY(const auto ran,
+              problem->block(static_cast<int>(handle), number_or(message.json, "seconds", 1)));
+    Answer answer;
+    answer.json = {{"ns", ran.ns}, {"launches", ran.launches}};
     return answer;
   }
 
