@@ -216,6 +216,10 @@ TEST_F(TunedTableTest, OtherProblemsGetTheLeastExpectedLossOfKernelsThatCan) {
       EXPECT_EQ(name(choice), toys_.kernels[kernel].metadata().name());
       EXPECT_TRUE(can(kernel, asked));
       EXPECT_NEAR(choice->distance, distance(asked, named.problem), 1e-4);
+      const auto plan = table.plan(Arguments{asked, {a_.data(), b_.data(), out_.data()}}, *device_);
+      ASSERT_TRUE(plan) << plan.error().message;
+      EXPECT_EQ(&plan->kernel(), choice->kernel);
+      EXPECT_EQ(plan->choice().problem, choice->problem);
       // No nearer problem confirmed it: but for equally near ones.
       for (const Tuned& other : tuned)
         if (choice_of(other, kernel) != nullptr) {
@@ -278,6 +282,7 @@ TEST_F(TunedTableTest, AFlukeIsOutvotedAndTheReasonNamesWhoDecided) {
   EXPECT_EQ(name(table.choose(shape(8, 32, 16), device_->target())), "toy_8");
   const auto plan = table.plan(arguments(8, 16, 16), *device_);
   ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->kernel().metadata().name(), "toy_16");
   EXPECT_EQ(plan->reason(),
             "nearest: gemm_m8_n32_k16, at a distance of 1.00; gemm_m8_n8_k16, at 1.00; "
             "gemm_m8_n16_k8, at 1.00; gemm_m8_n16_k64, at 2.00");
