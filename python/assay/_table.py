@@ -16,8 +16,8 @@ from ._kernels import Kernel, Plan, names_of, problem_of
 class Choice:
     kernel: Kernel
     rule: str  # exact, less_aligned or nearest.
-    tuned: str  # The tuned problem that decided.
-    rank: int  # 0: its winner; 1: the next, since the winner cannot run.
+    tuned: str  # The tuned problem that decided; the nearest of several that has the kernel.
+    rank: int  # The kernel's there: 0 won.
     distance: float  # In powers of two: twice the m is 1.
     tuned_us: float  # What the kernel took there.
 

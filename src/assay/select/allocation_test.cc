@@ -33,7 +33,8 @@ using testing::Toys;
 TEST(AllocationTest, ChoosingLaunchingAndRebindingAllocateNothing) {
   Toys toys;
   TableContents contents = toys.table();
-  for (int64_t m = 1; m <= 40; ++m) contents.add(shape(m, 64, 32), {{0, 1}});
+  for (int64_t m = 1; m <= 40; ++m)
+    contents.add(shape(m, 64, 32), {{static_cast<uint32_t>(m % 3), 1}, {0, 1.1}, {1, 1.2}});
   const auto device = std::move(*cpu::open({.threads = 1}));
   const auto stream = std::move(*device->make_stream());
   const auto table =

@@ -57,13 +57,21 @@ void SizeIndex::arrange(std::span<const float> points, size_t first, size_t last
 
 struct SizeIndex::Search {
   const float* at;
-  float best = HUGE_VALF;  // Squared.
-  uint32_t point = 0;
+  std::span<Hit> hits;  // Distances are squared until the search is over.
+  size_t count = 0;
+
+  // What is further away cannot be a hit any more.
+  float limit() const { return count < hits.size() ? HUGE_VALF : hits[count - 1].distance; }
 
   void see(uint32_t number, float squared) {
-    if (squared > best || (squared == best && number > point)) return;
-    best = squared;
-    point = number;
+    const auto before = [&](const Hit& hit) {
+      return squared < hit.distance || (squared == hit.distance && number < hit.point);
+    };
+    if (count == hits.size() && !before(hits[count - 1])) return;
+    if (count < hits.size()) ++count;
+    size_t place = count - 1;
+    for (; place > 0 && before(hits[place - 1]); --place) hits[place] = hits[place - 1];
+    hits[place] = {number, squared};
   }
 };
 
@@ -89,7 +97,7 @@ void SizeIndex::search(Search& state, size_t first, size_t last) const {
       search(state, middle + 1, last);
       last = middle;
     }
-    if (beyond * beyond > state.best) return;
+    if (beyond * beyond > state.limit()) return;
   }
   for (size_t place = first; place < last; ++place)
     state.see(numbers_[place], squared(state.at, place));
@@ -100,12 +108,14 @@ void SizeIndex::to_logs(std::span<const int64_t> sizes, float* logs) const {
     logs[d] = d < sizes.size() ? weights_[d] * log_of(sizes[d]) : 0;
 }
 
-SizeIndex::Hit SizeIndex::nearest(std::span<const int64_t> sizes) const {
+size_t SizeIndex::nearest(std::span<const int64_t> sizes, std::span<Hit> hits) const {
+  if (hits.empty()) return 0;
   std::array<float, kMostDimensions> at{};
   to_logs(sizes, at.data());
-  Search found{.at = at.data()};
+  Search found{.at = at.data(), .hits = hits};
   search(found, 0, numbers_.size());
-  return {found.point, std::sqrt(found.best)};
+  for (Hit& hit : hits.first(found.count)) hit.distance = std::sqrt(hit.distance);
+  return found.count;
 }
 
 std::vector<SizeIndex::Hit> SizeIndex::by_distance(std::span<const int64_t> sizes) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Points in the space of log2 of sizes, each dimension times its weight, and which of them is
+// Points in the space of log2 of sizes, each dimension times its weight, and which of them are
 // nearest. Never changes once made.
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class SizeIndex {
     float distance = 0;  // Euclidean: twice a size of weight 1 is 1 away.
   };
 
-  // No point is nearer; of equally near ones that with the lowest number. Allocates nothing. There
-  // must be a point.
-  Hit nearest(std::span<const int64_t> sizes) const;
+  // As many as there are and `hits` has room for: no point that is not among them is nearer, or as
+  // near with a lower number. In the order of by_distance(); returns how many. Allocates nothing.
+  size_t nearest(std::span<const int64_t> sizes, std::span<Hit> hits) const;
 
   // All of them, nearest first, equally near ones by their number.
   std::vector<Hit> by_distance(std::span<const int64_t> sizes) const;

@@ -20,7 +20,7 @@ std::vector<int64_t> random_sizes(size_t numbers, uint64_t seed, uint64_t most) 
   return sizes;
 }
 
-TEST(SizeIndexTest, TheNearestIsTheFirstOfAllByDistance) {
+TEST(SizeIndexTest, TheNearestAreTheFirstOfAllByDistance) {
   // Few distinct sizes make many equally near points; many make a deep tree.
   for (const uint64_t most : {3, 40, 100'000}) {
     for (const size_t count : {1, 2, 8, 9, 17, 100, 1000}) {
@@ -29,14 +29,23 @@ TEST(SizeIndexTest, TheNearestIsTheFirstOfAllByDistance) {
       ASSERT_EQ(index.size(), count);
       for (uint64_t query = 0; query < 50; ++query) {
         const auto at = random_sizes(3, 7 * query + count, 2 * most);
-        const SizeIndex::Hit nearest = index.nearest(at);
         const auto all = index.by_distance(at);
         ASSERT_EQ(all.size(), count);
-        EXPECT_EQ(nearest.point, all.front().point) << count << " of " << most;
-        EXPECT_FLOAT_EQ(nearest.distance, all.front().distance);
+        std::vector<SizeIndex::Hit> hits(query % 13);
+        ASSERT_EQ(index.nearest(at, hits), std::min(hits.size(), count));
+        for (size_t i = 0; i < std::min(hits.size(), count); ++i) {
+          EXPECT_EQ(hits[i].point, all[i].point) << i << ": " << count << " of " << most;
+          EXPECT_EQ(hits[i].distance, all[i].distance);
+        }
       }
     }
   }
+}
+
+TEST(SizeIndexTest, WithoutPointsThereIsNoHit) {
+  const std::vector<int64_t> none;
+  std::array<SizeIndex::Hit, 2> hits;
+  EXPECT_EQ(SizeIndex(kWeights, none).nearest(std::array<int64_t, 4>{1, 2, 3, 4}, hits), 0u);
 }
 
 TEST(SizeIndexTest, ByDistanceAscendsAndHoldsEveryPointOnce) {
@@ -58,10 +67,15 @@ TEST(SizeIndexTest, DistancesAreWeightedPowersOfTwo) {
   const std::vector<int64_t> sizes = {16, 1024, 1024};
   const auto weights = std::span(kWeights).first(3);
   const SizeIndex index(weights, sizes);
-  EXPECT_FLOAT_EQ(index.nearest(sizes).distance, 0);
-  EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{32, 1024, 1024}).distance, 1);
-  EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{8, 1024, 2048}).distance, std::sqrt(2.f));
-  EXPECT_FLOAT_EQ(index.nearest(std::array<int64_t, 3>{16, 2048, 1024}).distance, 2);
+  const auto distance = [&](std::array<int64_t, 3> at) {
+    SizeIndex::Hit hit;
+    EXPECT_EQ(index.nearest(at, std::span(&hit, 1)), 1u);
+    return hit.distance;
+  };
+  EXPECT_FLOAT_EQ(distance({16, 1024, 1024}), 0);
+  EXPECT_FLOAT_EQ(distance({32, 1024, 1024}), 1);
+  EXPECT_FLOAT_EQ(distance({8, 1024, 2048}), std::sqrt(2.f));
+  EXPECT_FLOAT_EQ(distance({16, 2048, 1024}), 2);
 }
 
 }  // namespace

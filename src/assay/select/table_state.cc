@@ -180,6 +180,7 @@ void TableState::index_problems() {
     by_signature_.add(problem.signature, answer);
     by_measures_.add(whole_digest(kind.text, problem.measures), answer);
     kinds_[problem.kind].problems.push_back(p);
+    add_losses(problem, kinds_[problem.kind]);
     sizes[problem.kind].insert(
         sizes[problem.kind].end(), problem.measures.begin(),
         problem.measures.begin() + static_cast<std::ptrdiff_t>(kind.dimensions.size()));
@@ -188,6 +189,21 @@ void TableState::index_problems() {
     kinds_[k].digest = kind_digest(contents_.kinds[k].text);
     kinds_[k].index = SizeIndex(contents_.kinds[k].weights, sizes[k]);
   }
+}
+
+void TableState::add_losses(const TableProblem& problem, Kind& kind) const {
+  const std::vector<TableChoice>& choices = problem.choices;
+  const size_t first = kind.losses.size();
+  for (uint32_t rank = 0; rank < choices.size(); ++rank) {
+    const uint32_t kernel = choices[rank].kernel;
+    const bool known =
+        std::any_of(kind.losses.begin() + static_cast<std::ptrdiff_t>(first), kind.losses.end(),
+                    [&](const KernelLoss& loss) { return loss.kernel == kernel; });
+    if (known || !kernels_[kernel].kernel) continue;
+    kind.losses.push_back(
+        {kernel, rank, loss_of(choices[rank].median_us, choices.front().median_us, rank)});
+  }
+  kind.ends.push_back(kind.losses.size());
 }
 
 const TableState::Kind* TableState::find_kind(uint64_t digest) const {

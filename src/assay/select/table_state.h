@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/base/file.h"
+#include "assay/select/expected_loss.h"
 #include "assay/select/look_up.h"
 #include "assay/select/size_index.h"
 #include "assay/select/tuned_table.h"
@@ -38,6 +39,13 @@ class TableState {
     uint64_t digest = 0;
     SizeIndex index;
     std::vector<uint32_t> problems;  // By the index's numbers: those with a kernel that is here.
+    std::vector<KernelLoss> losses;  // Of one problem after the other, kernels that are here alone.
+    std::vector<size_t> ends;        // By the index's numbers: where the next problem's begin.
+
+    Neighbour neighbour(const SizeIndex::Hit& hit) const {
+      const size_t first = hit.point == 0 ? 0 : ends[hit.point - 1];
+      return {hit.distance, std::span(losses).subspan(first, ends[hit.point] - first)};
+    }
   };
   const Kind* find_kind(uint64_t digest) const;
 
@@ -50,6 +58,7 @@ class TableState {
   Status put_code(const std::string& folder);
   void look_for_staleness(const Device* device);
   void index_problems();
+  void add_losses(const TableProblem& problem, Kind& kind) const;
 
   TableContents contents_;
   CompileContext compile_;

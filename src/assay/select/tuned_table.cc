@@ -59,34 +59,64 @@ uint32_t kernel_of(const TableState& table, const Choice& choice) {
   return table.contents().problems[choice.problem].choices[choice.rank].kernel;
 }
 
+using Hits = std::array<SizeIndex::Hit, kNeighbours>;
+
+// The tuned problems of a kind that are asked about another one, the nearest first.
+std::span<const SizeIndex::Hit> nearest_of(const TableState::Kind& kind, const Problem& problem,
+                                           Hits& hits) {
+  return std::span(hits).first(kind.index.nearest(measures_of(problem).span(), hits));
+}
+
+// By the rule `nearest`, every kernel that they have, the least expected loss first, until `take`
+// is content: whether it was. Allocates nothing.
+template <class Take>
+bool each_by_expected_loss(const TableState& table, const TableState::Kind& kind,
+                           std::span<const SizeIndex::Hit> hits, const Take& take) {
+  std::array<Neighbour, kNeighbours> neighbours;
+  for (size_t i = 0; i < hits.size(); ++i) neighbours[i] = kind.neighbour(hits[i]);
+  std::array<Candidate, kMostCandidates> candidates;
+  const size_t count = rank_candidates(std::span(neighbours).first(hits.size()), candidates);
+  for (const Candidate& candidate : std::span(candidates).first(count)) {
+    const SizeIndex::Hit& hit = hits[candidate.neighbour];
+    if (take(make_choice(table, kind.problems[hit.point], candidate.rank, ChoiceRule::nearest,
+                         hit.distance)))
+      return true;
+  }
+  return false;
+}
+
 // Every kernel of the table that speaks for the problem, each once, the most fitting first, until
 // `take` is content.
 void each_choice(const TableState& table, const Problem& problem,
                  const std::function<bool(const Choice&)>& take) {
   std::vector<bool> seen(table.kernels().size(), false);
-  const auto offer = [&](uint32_t tuned, ChoiceRule rule, float distance) {
+  const auto offer = [&](const Choice& choice) {
+    const uint32_t kernel = kernel_of(table, choice);
+    if (seen[kernel]) return false;
+    seen[kernel] = true;
+    return take(choice);
+  };
+  const auto offer_all = [&](uint32_t tuned, ChoiceRule rule, float distance) {
     const auto& choices = table.contents().problems[tuned].choices;
-    for (uint32_t rank = 0; rank < choices.size(); ++rank) {
-      const uint32_t kernel = choices[rank].kernel;
-      if (seen[kernel] || !table.kernels()[kernel].kernel) continue;
-      seen[kernel] = true;
-      if (take(make_choice(table, tuned, rank, rule, distance))) return true;
-    }
+    for (uint32_t rank = 0; rank < choices.size(); ++rank)
+      if (table.kernels()[choices[rank].kernel].kernel &&
+          offer(make_choice(table, tuned, rank, rule, distance)))
+        return true;
     return false;
   };
   const ProblemDigest digest = digest_of(problem);
   if (const LookUp::Answer* found = table.by_measures().find(digest.whole)) {
     const bool aligned = is_aligned(table, digest, *found);
-    if (offer(found->problem, aligned ? ChoiceRule::exact : ChoiceRule::less_aligned, 0)) return;
+    if (offer_all(found->problem, aligned ? ChoiceRule::exact : ChoiceRule::less_aligned, 0))
+      return;
   }
   const TableState::Kind* kind = table.find_kind(digest.kind);
   if (kind == nullptr) return;
-  // The nearest will nearly always do: all are put in order only where it does not.
-  const Measures measures = measures_of(problem);
-  const SizeIndex::Hit nearest = kind->index.nearest(measures.span());
-  if (offer(kind->problems[nearest.point], ChoiceRule::nearest, nearest.distance)) return;
-  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures.span()))
-    if (offer(kind->problems[hit.point], ChoiceRule::nearest, hit.distance)) return;
+  Hits hits;
+  if (each_by_expected_loss(table, *kind, nearest_of(*kind, problem, hits), offer)) return;
+  // All are put in order only where none of these will do.
+  for (const SizeIndex::Hit& hit : kind->index.by_distance(measures_of(problem).span()))
+    if (offer_all(kind->problems[hit.point], ChoiceRule::nearest, hit.distance)) return;
 }
 
 tl::unexpected<Error> no_such_kind(const TableState& table, const Problem& problem) {
@@ -125,6 +155,29 @@ tl::unexpected<Error> nothing_fits(const Problem& problem,
               join(shown, "; "));
 }
 
+// "exact: NAME", "nearest: NAME, at a distance of 0.58; NAME, at 1.00".
+std::string reason_of(const TableState& table, const Problem& problem, const Choice& choice) {
+  const auto& problems = table.contents().problems;
+  std::string text = fmt::format("{}: ", to_string(choice.rule));
+  const std::string number =
+      choice.rank > 0 ? fmt::format(", its choice number {}", choice.rank + 1) : "";
+  if (choice.rule != ChoiceRule::nearest) return text + problems[choice.problem].name + number;
+  const TableState::Kind& kind = *table.find_kind(digest_of(problem).kind);
+  Hits hits;
+  const auto asked = nearest_of(kind, problem, hits);
+  // Where none of their kernels would do, a problem further away decided by itself.
+  if (std::none_of(asked.begin(), asked.end(), [&](const SizeIndex::Hit& hit) {
+        return kind.problems[hit.point] == choice.problem;
+      }))
+    return text + fmt::format("{}, at a distance of {:.2f}{}", problems[choice.problem].name,
+                              choice.distance, number);
+  for (const SizeIndex::Hit& hit : asked)
+    text += fmt::format("{}{}, at {}{:.2f}", &hit == asked.data() ? "" : "; ",
+                        problems[kind.problems[hit.point]].name,
+                        &hit == asked.data() ? "a distance of " : "", hit.distance);
+  return text;
+}
+
 }  // namespace
 
 std::string_view to_string(ChoiceRule rule) {
@@ -145,16 +198,6 @@ Status TunedPlan::rebind(const gemm::Arguments& arguments) noexcept {
                                      arguments.c ? arguments.c->data : nullptr};
   const size_t operands = plan_.data().size() - 2;
   return plan_.rebind(std::span(data).first(std::min(operands, data.size())));
-}
-
-std::string TunedPlan::reason() const {
-  const std::string& name = table_->contents().problems[choice_.problem].name;
-  std::string text(to_string(choice_.rule));
-  text += ": " + name;
-  if (choice_.rule == ChoiceRule::nearest)
-    text += fmt::format(", at a distance of {:.2f}", choice_.distance);
-  if (choice_.rank > 0) text += fmt::format(", its choice number {}", choice_.rank + 1);
-  return text;
 }
 
 Result<TunedTable> TunedTable::load(const std::filesystem::path& path, const Catalog& catalog,
@@ -183,13 +226,15 @@ Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) 
   const LookUp::Answer* found = table.by_measures().find(digest.whole);
   if (found != nullptr && is_aligned(table, digest, *found)) return exact_choice(table, *found);
   if (const TableState::Kind* kind = table.find_kind(digest.kind); kind != nullptr && !found) {
-    // Nearly always the nearest one's winner can; then this is all, and nothing is allocated.
-    const SizeIndex::Hit hit = kind->index.nearest(measures_of(problem).span());
-    const uint32_t tuned = kind->problems[hit.point];
-    const TableChoice& winner = table.contents().problems[tuned].choices.front();
-    const auto& kernel = table.kernels()[winner.kernel].kernel;
-    if (kernel && kernel->supports(problem, target).empty())
-      return make_choice(table, tuned, 0, ChoiceRule::nearest, hit.distance);
+    // Nearly always one of the neighbours' kernels can; then nothing is allocated.
+    std::optional<Choice> chosen;
+    Hits hits;
+    each_by_expected_loss(table, *kind, nearest_of(*kind, problem, hits),
+                          [&](const Choice& choice) {
+                            if (choice.kernel->supports(problem, target).empty()) chosen = choice;
+                            return chosen.has_value();
+                          });
+    if (chosen) return *chosen;
   }
   std::vector<std::string> reasons;
   std::optional<Choice> chosen;
@@ -256,6 +301,7 @@ Result<TunedPlan> TunedTable::plan(const Arguments& arguments, Device& device) c
   if (!tried) return no_such_kind(table, problem);
   if (ended) return fail(with_context(std::move(made.error()), problem.name()));
   if (!made) return nothing_fits(problem, reasons);
+  made->reason_ = reason_of(table, problem, made->choice_);
   made->notes_ = std::move(reasons);
   const uint32_t kernel = kernel_of(table, made->choice_);
   if (const std::string& stale = table.kernels()[kernel].stale; !stale.empty())

@@ -1,9 +1,11 @@
 #include "assay/select/tuned_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,49 +105,215 @@ TEST_F(TunedTableTest, NamesRolesAndWeightsDoNotMatterAndSizesDo) {
   EXPECT_EQ(choice->distance, 0);
 }
 
-// The laws of the rule `nearest`, against all that the table has.
-TEST_F(TunedTableTest, OtherProblemsGetTheNearestWhoseKernelCan) {
-  const CounterRandom random{.key = 3};
+// The rule `nearest` as it is defined, without any of its index: what is expected to be lost by
+// each kernel on `asked`, and where none of them can take it, nothing.
+struct Tuned {
+  Problem problem;
+  std::vector<TableChoice> choices;
+};
+
+double distance(const Problem& x, const Problem& y) {
+  double sum = 0;
+  for (const char* name : {"m", "n", "k"}) {
+    const double step = std::log2(static_cast<double>(x.dimension(name))) -
+                        std::log2(static_cast<double>(y.dimension(name)));
+    sum += step * step * (*name == 'm' ? 4 : 1);
+  }
+  return std::sqrt(sum);
+}
+
+std::vector<const Tuned*> by_distance(const std::vector<Tuned>& table, const Problem& asked) {
+  std::vector<const Tuned*> sorted;
+  for (const Tuned& one : table) sorted.push_back(&one);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Tuned* x, const Tuned* y) {
+    return distance(asked, x->problem) < distance(asked, y->problem);
+  });
+  return sorted;
+}
+
+const TableChoice* choice_of(const Tuned& tuned, uint32_t kernel) {
+  for (const TableChoice& choice : tuned.choices)
+    if (choice.kernel == kernel) return &choice;
+  return nullptr;
+}
+
+std::map<uint32_t, double> expected_losses(const std::vector<Tuned>& table, const Problem& asked) {
+  std::vector<const Tuned*> neighbours = by_distance(table, asked);
+  if (neighbours.size() > 6) neighbours.resize(6);
+  std::map<uint32_t, double> losses;
+  for (const Tuned* one : neighbours)
+    for (const TableChoice& choice : one->choices) losses[choice.kernel] = 0;
+  for (auto& [kernel, loss] : losses) {
+    double weights = 0;
+    for (const Tuned* one : neighbours) {
+      const double weight = std::pow(distance(asked, one->problem), -2);
+      const TableChoice* said = choice_of(*one, kernel);
+      loss += weight *
+              (said == nullptr ? 0.1 : std::log(said->median_us / one->choices.front().median_us));
+      weights += weight;
+    }
+    loss /= weights;
+  }
+  return losses;
+}
+
+// Tuned problems of random sizes with random choices of three kernels.
+std::vector<Tuned> random_tuned(uint64_t seed, size_t count, size_t most_choices) {
+  const CounterRandom random{.key = seed};
+  uint64_t next = 0;
   // From 2 on: a matrix of one row or column may be of another kind, lying as it does in both.
-  const auto size = [&](uint64_t i) { return static_cast<int64_t>(2 + random.below(i, 300)); };
-  // Kernel 0 takes even m alone, kernel 1 nothing below 100, kernel 2 everything.
+  const auto size = [&] { return static_cast<int64_t>(2 + random.below(next++, 300)); };
+  std::vector<Tuned> tuned;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t m = size(), n = size(), k = size();
+    Tuned& one = tuned.emplace_back(Tuned{shape(m, n, k), {}});
+    std::array<uint32_t, 3> order = {0, 1, 2};
+    for (size_t j = order.size(); j > 1; --j)
+      std::swap(order[j - 1], order[random.below(next++, j)]);
+    double us = 10;
+    for (size_t j = 0; j <= random.below(next, most_choices); ++j) {
+      one.choices.push_back({order[j], us});
+      us *= 1 + 0.2 * random.uniform_unit(++next);
+    }
+    ++next;
+  }
+  return tuned;
+}
+
+TEST_F(TunedTableTest, OtherProblemsGetTheLeastExpectedLossOfKernelsThatCan) {
+  // Kernel 0 takes even m alone, kernel 1 nothing below 100, kernel 2 all but k of a multiple of 3.
   toys_.family->supports = [](const KernelMetadata& row, const Problem& problem) {
     Refusals refusals;
     const int64_t tile = row.design.integer("tile_m", 0), m = problem.dimension("m");
-    if ((tile == 8 && m % 2 != 0) || (tile == 16 && m < 100)) refusals.add(Reason::size, "no");
+    if ((tile == 8 && m % 2 != 0) || (tile == 16 && m < 100) ||
+        (tile == 32 && problem.dimension("k") % 3 == 0))
+      refusals.add(Reason::size, "no");
+    return refusals;
+  };
+  const auto can = [&](uint32_t kernel, const Problem& problem) {
+    return toys_.kernels[kernel].supports(problem, device_->target()).empty();
+  };
+  int beyond = 0, refused = 0;
+  for (const size_t most_choices : {1, 3}) {
+    const std::vector<Tuned> all = random_tuned(most_choices, 200, most_choices);
+    TableContents contents = toys_.table();
+    std::vector<Tuned> tuned;
+    for (const Tuned& one : all)
+      if (contents.add(one.problem, one.choices)) tuned.push_back(one);
+    const TunedTable table = this->table(contents);
+    for (const Tuned& query : random_tuned(50 + most_choices, 400, 1)) {
+      const Problem& asked = query.problem;
+      const auto choice = table.choose(asked, device_->target());
+      if (!can(0, asked) && !can(1, asked) && !can(2, asked)) {
+        EXPECT_FALSE(choice);
+        ++refused;
+        continue;
+      }
+      ASSERT_TRUE(choice) << choice.error().message;
+      if (choice->rule == ChoiceRule::exact) continue;
+      const Tuned& named = tuned[choice->problem];
+      const uint32_t kernel = named.choices[choice->rank].kernel;
+      EXPECT_EQ(name(choice), toys_.kernels[kernel].metadata().name());
+      EXPECT_TRUE(can(kernel, asked));
+      EXPECT_NEAR(choice->distance, distance(asked, named.problem), 1e-4);
+      const auto plan = table.plan(Arguments{asked, {a_.data(), b_.data(), out_.data()}}, *device_);
+      ASSERT_TRUE(plan) << plan.error().message;
+      EXPECT_EQ(&plan->kernel(), choice->kernel);
+      EXPECT_EQ(plan->choice().problem, choice->problem);
+      // No nearer problem confirmed it: but for equally near ones.
+      for (const Tuned& other : tuned)
+        if (choice_of(other, kernel) != nullptr) {
+          EXPECT_GE(distance(asked, other.problem) + 1e-4, choice->distance);
+        }
+      std::map<uint32_t, double> losses = expected_losses(tuned, asked);
+      std::erase_if(losses, [&](const auto& loss) { return !can(loss.first, asked); });
+      if (losses.empty()) {
+        // Then the nearest problem with a kernel that can.
+        ++beyond;
+        for (const Tuned* one : by_distance(tuned, asked)) {
+          if (distance(asked, one->problem) + 1e-4 > choice->distance) break;
+          for (const TableChoice& other : one->choices) EXPECT_FALSE(can(other.kernel, asked));
+        }
+        continue;
+      }
+      ASSERT_TRUE(losses.contains(kernel));
+      for (const auto& [other, loss] : losses) EXPECT_GE(loss + 1e-5, losses.at(kernel));
+    }
+  }
+  EXPECT_GT(beyond, 5);
+  EXPECT_GT(refused, 5);
+}
+
+TEST_F(TunedTableTest, TheOrderOfATablesProblemsDoesNotMatter) {
+  std::vector<Tuned> tuned = random_tuned(7, 100, 3);
+  const auto make = [&] {
+    TableContents contents = toys_.table();
+    for (const Tuned& one : tuned) contents.add(one.problem, one.choices);
+    return table(contents);
+  };
+  const TunedTable before = make();
+  std::reverse(tuned.begin(), tuned.end());
+  std::rotate(tuned.begin(), tuned.begin() + 31, tuned.end());
+  const TunedTable after = make();
+  for (const Tuned& query : random_tuned(8, 300, 1)) {
+    const auto one = before.choose(query.problem, device_->target());
+    const auto other = after.choose(query.problem, device_->target());
+    ASSERT_TRUE(one && other);
+    EXPECT_EQ(name(one), name(other));
+    EXPECT_EQ(one->distance, other->distance);
+    EXPECT_EQ(before.contents().problems[one->problem].name,
+              after.contents().problems[other->problem].name);
+  }
+}
+
+TEST_F(TunedTableTest, AFlukeIsOutvotedAndTheReasonNamesWhoDecided) {
+  TableContents contents = toys_.table();
+  contents.add(shape(8, 32, 16), {{0, 10}, {1, 10.2}});  // toy_8 was lucky here.
+  contents.add(shape(8, 8, 16), {{1, 10}, {2, 10.5}});
+  contents.add(shape(8, 16, 8), {{1, 10}, {2, 10.5}});
+  contents.add(shape(8, 16, 64), {{1, 10}, {2, 10.5}});
+  const TunedTable table = this->table(contents);
+  const auto choice = table.choose(shape(8, 16, 16), device_->target());
+  EXPECT_EQ(name(choice), "toy_16");
+  EXPECT_EQ(choice->problem, 0u);  // The nearest that confirmed it: second there.
+  EXPECT_EQ(choice->rank, 1u);
+  EXPECT_EQ(choice->tuned_us, 10.2);
+  // Where the lucky one was tuned, it stays.
+  EXPECT_EQ(name(table.choose(shape(8, 32, 16), device_->target())), "toy_8");
+  const auto plan = table.plan(arguments(8, 16, 16), *device_);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->kernel().metadata().name(), "toy_16");
+  EXPECT_EQ(plan->reason(),
+            "nearest: gemm_m8_n32_k16, at a distance of 1.00; gemm_m8_n8_k16, at 1.00; "
+            "gemm_m8_n16_k8, at 1.00; gemm_m8_n16_k64, at 2.00");
+}
+
+TEST_F(TunedTableTest, TheSameSizesInOtherStridesDecideWhateverNeighboursSay) {
+  TableContents contents = toys_.table();
+  contents.add(shape(8, 32, 32), {{2, 10}});
+  for (const int64_t m : {7, 9, 10}) contents.add(shape(m, 32, 32), {{0, 10}, {1, 11}});
+  const auto padded = gemm::problem(gemm::Shape{.m = 8, .n = 32, .k = 32, .lda = 48});
+  const auto choice = table(contents).choose(*padded, device_->target());
+  EXPECT_EQ(choice->rule, ChoiceRule::nearest);
+  EXPECT_EQ(name(choice), "toy_32");
+}
+
+TEST_F(TunedTableTest, BeyondTheNeighboursAProblemDecidesByItself) {
+  toys_.family->supports = [](const KernelMetadata& row, const Problem& problem) {
+    Refusals refusals;
+    if (row.design.integer("tile_m", 0) != 32 && problem.dimension("m") == 8)
+      refusals.add(Reason::size, "not eight");
     return refusals;
   };
   TableContents contents = toys_.table();
-  std::vector<Problem> tuned;
-  std::vector<uint32_t> winners;
-  for (uint64_t i = 0; i < 200; ++i) {
-    const Problem problem = shape(size(4 * i), size(4 * i + 1), size(4 * i + 2));
-    const auto winner = static_cast<uint32_t>(random.below(4 * i + 3, 3));
-    if (!contents.add(problem, {{winner, 1}})) continue;
-    tuned.push_back(problem);
-    winners.push_back(winner);
-  }
-  const TunedTable table = this->table(contents);
-  const auto distance = [](const Problem& x, const Problem& y) {
-    double sum = 0;
-    for (const char* name : {"m", "n", "k"}) {
-      const double step = std::log2(static_cast<double>(x.dimension(name))) -
-                          std::log2(static_cast<double>(y.dimension(name)));
-      sum += step * step * (*name == 'm' ? 4 : 1);
-    }
-    return std::sqrt(sum);
-  };
-  for (uint64_t i = 0; i < 400; ++i) {
-    const Problem asked = shape(size(10'000 + 3 * i), size(10'001 + 3 * i), size(10'002 + 3 * i));
-    const auto choice = table.choose(asked, device_->target());
-    ASSERT_TRUE(choice) << choice.error().message;
-    EXPECT_TRUE(choice->kernel->supports(asked, device_->target()).empty());
-    EXPECT_NEAR(choice->distance, distance(asked, tuned[choice->problem]), 1e-4);
-    for (size_t t = 0; t < tuned.size(); ++t) {
-      if (!toys_.kernels[winners[t]].supports(asked, device_->target()).empty()) continue;
-      EXPECT_GE(distance(asked, tuned[t]) + 1e-4, choice->distance);
-    }
-  }
+  for (int64_t n = 17; n <= 22; ++n) contents.add(shape(8, n, 16), {{0, 10}, {1, 11}});
+  contents.add(shape(8, 64, 16), {{1, 10}, {2, 11}});
+  contents.add(shape(8, 128, 16), {{2, 10}});
+  const auto plan = table(contents).plan(arguments(8, 16, 16), *device_);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->kernel().metadata().name(), "toy_32");
+  EXPECT_EQ(plan->reason(), "nearest: gemm_m8_n64_k16, at a distance of 2.00, its choice number 2");
+  EXPECT_THAT(plan->notes(), ElementsAre(HasSubstr("toy_8"), HasSubstr("toy_16")));
 }
 
 TEST_F(TunedTableTest, WhereTheWinnerCannotTheNextOfTheSameProblemIsTaken) {
@@ -156,7 +324,7 @@ TEST_F(TunedTableTest, WhereTheWinnerCannotTheNextOfTheSameProblemIsTaken) {
     return refusals;
   };
   TableContents contents = toys_.table();
-  contents.add(shape(8, 32, 32), {{0, 1}, {2, 1.1}});
+  contents.add(shape(8, 32, 32), {{0, 1}, {2, 1.01}});
   contents.add(shape(16, 32, 32), {{1, 2}});
   const auto choice = table(contents).choose(shape(6, 32, 32), device_->target());
   ASSERT_TRUE(choice);
