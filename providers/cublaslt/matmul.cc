@@ -111,9 +111,9 @@ class MatmulFamily final : public Family {
       query.refuse(reason, refused.example, refused.count);
     if (const size_t left = there - space.accepted.size(); left > 0)
       query.refuse(Reason::filter,
-                   fmt::format("space=all:{} lists so many of {} further algorithms, evenly spread "
-                               "over the library's order",
-                               choice_.most, there),
+                   fmt::format("{} of {} further algorithms are listed (space=all:{}), evenly "
+                               "spread over the library's order",
+                               choice_.most, there, choice_.most),
                    static_cast<int64_t>(left));
     DesignAxis axis;
     for (const AlgorithmField& field : kAlgorithmFields) axis.names.emplace_back(field.name);
