@@ -284,6 +284,7 @@ TEST_F(CublasLtSpace, OfAPointThatTheHeuristicDoesNotNameALaunchIsRight) {
 TEST_F(CublasLtSpace, SomeAreEvenlySpreadAndTheCountLeftOutIsSaid) {
   const Found some = in("all:5"), all = in("all");
   ASSERT_EQ(some.kernels.size(), 9u) << "four are the heuristic's";
+  ASSERT_EQ(all.kernels.size(), 19u);
   EXPECT_EQ(refused(some, Reason::filter).count, 10);
   EXPECT_THAT(refused(some, Reason::filter).example, HasSubstr("5 of 15 further algorithms"));
   for (size_t i = 0; i < 5; ++i)
