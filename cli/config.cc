@@ -12,8 +12,7 @@
 namespace assay::cli {
 namespace {
 
-// What Provider::availability and families read of their settings.
-const std::vector<std::string> kProviderSettings = {"library"};
+constexpr const char* kLibrary = "library";  // A setting of every provider.
 
 bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -84,12 +83,19 @@ class ConfigReader {
 
   Status read_provider(const std::string& provider, const input::YamlField& field) {
     ASSAY_TRY(const auto members, field.members());
+    std::vector<std::string> known = {kLibrary};
+    if (const auto own = names_.settings.find(provider); own != names_.settings.end())
+      known.insert(known.end(), own->second.begin(), own->second.end());
     for (const auto& [key, value] : members) {
-      if (!contains(kProviderSettings, key))
-        return fail(value.error(fmt::format("a provider has no setting '{}'{}; there is: {}",
-                                            sanitize(key, 80), did_you_mean(key, kProviderSettings),
-                                            join(kProviderSettings, ", "))));
-      ASSAY_TRY(config_.providers[provider][key], value.as_string());
+      if (!contains(known, key))
+        return fail(value.error(fmt::format("{} has no setting '{}'{}; there is: {}", provider,
+                                            sanitize(key, 80), did_you_mean(key, known),
+                                            join(known, ", "))));
+      ASSAY_TRY(const std::string text, value.as_string());
+      config_.providers[provider][key] = text;
+      if (!names_.check) continue;
+      if (const Status taken = names_.check(provider, {{key, text}}); !taken)
+        return fail(value.error(taken.error().message));
     }
     return {};
   }

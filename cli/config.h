@@ -6,9 +6,11 @@
 //   margin: 0.5%
 //   sweep: {budget: 60s}          # For one command; wins over the lines above.
 //   openblas: {library: /opt/lib/libopenblas.so.0}
+//   cublaslt: {space: all}        # What `assay providers` lists of each.
 //
 // Flags on the command line win over all of it.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +29,9 @@ struct ConfigNames {
   std::map<std::string, std::vector<std::string>> commands;  // Command -> its long flags.
   std::vector<std::string> everywhere;                       // Flags of all commands.
   std::vector<std::string> providers;
+  std::map<std::string, std::vector<std::string>> settings;  // Of providers, besides "library".
+  // Whether the provider takes these settings; empty: any.
+  std::function<Status(const std::string& provider, const ProviderSettings& settings)> check;
 };
 
 struct ConfigDefault {

@@ -14,7 +14,14 @@ using ::testing::StartsWith;
 ConfigNames names() {
   return {{{"sweep", {"margin", "budget", "shape"}}, {"race", {"margin", "watch"}}},
           {"json", "quiet"},
-          {"openblas"}};
+          {"openblas", "cublaslt"},
+          {{"cublaslt", {"space"}}},
+          [](const std::string&, const ProviderSettings& settings) -> Status {
+            if (const auto space = settings.find("space");
+                space != settings.end() && space->second != "all")
+              return fail(ErrorCode::invalid_input, "there is only all");
+            return {};
+          }};
 }
 
 std::string error_of(std::string_view text) {
@@ -34,6 +41,16 @@ TEST(ConfigTest, ProvidersHaveSettings) {
   const auto config = parse_config("openblas: {library: /opt/lib.so}\n", "c.yaml", names());
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->providers.at("openblas").at("library"), "/opt/lib.so");
+}
+
+TEST(ConfigTest, AProvidersOwnSettingsAreNoOthersAndTheirValuesAreCheckedInTheirPlace) {
+  const auto config = parse_config("cublaslt: {space: all}\n", "c.yaml", names());
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->providers.at("cublaslt").at("space"), "all");
+  EXPECT_THAT(error_of("cublaslt: {space: some}"),
+              AllOf(StartsWith("c.yaml:1:"), HasSubstr("there is only all")));
+  EXPECT_THAT(error_of("openblas: {space: all}"),
+              AllOf(StartsWith("c.yaml:1:"), HasSubstr("openblas has no setting 'space'")));
 }
 
 TEST(ConfigTest, UnknownKeysAreNamedWithTheirPlace) {

@@ -139,8 +139,18 @@ class Program {
       if (flag != "config" && flag != "version") names.everywhere.push_back(flag);
     for (const auto& command : line_.commands())
       names.commands[command->name()] = long_flags(*app_.get_subcommand(command->name()));
-    for (const auto& provider : built_in_providers())
-      names.providers.push_back(provider->info().name);
+    const auto built_in = built_in_providers();
+    for (const auto& provider : built_in) {
+      const ProviderInfo& info = provider->info();
+      names.providers.push_back(info.name);
+      for (const ProviderSetting& setting : info.settings)
+        names.settings[info.name].push_back(setting.name);
+    }
+    names.check = [&](const std::string& name, const ProviderSettings& settings) -> Status {
+      for (const auto& provider : built_in)
+        if (provider->info().name == name) return provider->check(settings);
+      return {};
+    };
     return read_config(path, names);
   }
 

@@ -15,6 +15,13 @@ const ProviderInfo* info_of(const std::vector<std::unique_ptr<Provider>>& built_
   return nullptr;
 }
 
+Json settings_json(const ProviderInfo* info) {
+  Json settings = Json::object();
+  if (info == nullptr) return settings;
+  for (const ProviderSetting& setting : info->settings) settings[setting.name] = setting.values;
+  return settings;
+}
+
 }  // namespace
 
 Json providers_json(const std::vector<sweep::ProviderReport>& providers) {
@@ -32,7 +39,8 @@ Json providers_json(const std::vector<sweep::ProviderReport>& providers) {
                     {"summary", info == nullptr ? "" : info->summary},
                     {"rank", info == nullptr || info->rank == kNoRank ? Json() : Json(info->rank)},
                     {"licence", info == nullptr ? "" : info->licence},
-                    {"packages", info == nullptr ? std::vector<std::string>() : info->packages}});
+                    {"packages", info == nullptr ? std::vector<std::string>() : info->packages},
+                    {"settings", settings_json(info)}});
   }
   return list;
 }
@@ -46,7 +54,7 @@ std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
                    {.title = "here"},
                    {.title = "version", .shrinks_to = 12},
                    {.title = "what", .shrinks_to = 20, .elide = report::Elide::middle}};
-  std::string missing;
+  std::string missing, settings;
   for (const sweep::ProviderReport& provider : providers) {
     const Availability& has = provider.availability;
     const ProviderInfo* info = info_of(built_in, provider.name);
@@ -60,6 +68,11 @@ std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
                                                        : "",
                                      240)}},
                           {}});
+    if (info != nullptr)
+      for (const ProviderSetting& setting : info->settings)
+        settings += report::wrap(fmt::format("{} has a setting: --setting {}.{}={}", provider.name,
+                                             provider.name, setting.name, setting.values),
+                                 style.width, 2);
     if (has.available) continue;
     std::string sentence = fmt::format("{}: {}", provider.name, sanitize(has.reason, 600));
     if (info != nullptr && !info->packages.empty() &&
@@ -67,7 +80,7 @@ std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
       sentence += fmt::format("; install {}", join(info->packages, " or "));
     missing += report::wrap(sentence, style.width, 2);
   }
-  return report::text_table(table, style) + missing;
+  return report::text_table(table, style) + missing + settings;
 }
 
 }  // namespace assay::cli

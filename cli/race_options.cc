@@ -28,6 +28,31 @@ Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::st
   return {};
 }
 
+Status add_setting(std::vector<sweep::ProviderRequest>& providers, const std::string& entry) {
+  const auto equals = entry.find('='), dot = entry.substr(0, equals).find('.');
+  const std::string name = entry.substr(0, std::min(dot, equals));
+  const auto found = std::find_if(providers.begin(), providers.end(),
+                                  [&](const auto& provider) { return provider.name == name; });
+  if (equals == std::string::npos || dot == std::string::npos || found == providers.end())
+    return fail(ErrorCode::invalid_input,
+                "--setting: '{}' is not PROVIDER.NAME=VALUE of a provider that takes part",
+                sanitize(entry, 200));
+  const auto built_in = built_in_providers();
+  const auto provider = std::find_if(built_in.begin(), built_in.end(), [&](const auto& candidate) {
+    return candidate->info().name == name;
+  });
+  std::vector<std::string> known = {"library"};
+  for (const ProviderSetting& setting : (*provider)->info().settings) known.push_back(setting.name);
+  const std::string key = entry.substr(dot + 1, equals - dot - 1);
+  if (std::find(known.begin(), known.end(), key) == known.end())
+    return fail(ErrorCode::invalid_input, "--setting: {} has no setting '{}'{}; there is: {}", name,
+                sanitize(key, 80), did_you_mean(key, known), join(known, ", "));
+  found->settings[key] = entry.substr(equals + 1);
+  if (const Status taken = (*provider)->check(found->settings); !taken)
+    return fail(ErrorCode::invalid_input, "--setting: {}", taken.error().message);
+  return {};
+}
+
 }  // namespace
 
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named) {
@@ -82,9 +107,7 @@ void PoolOptions::declare(Flags& app, bool lists) {
       .type_name("PROVIDER")
       .delimiter(',')
       .several_words(lists);
-  app.add_option("--library", libraries, "The library that a provider loads: PROVIDER=PATH")
-      .type_name("P=PATH")
-      .several_words(false);
+  declare_settings(app);
   app.add_option("--plugin", plugins,
                  "A plug-in whose kernels take part: a file, or a name to look for along the path")
       .type_name("FILE|NAME")
@@ -98,6 +121,17 @@ void PoolOptions::declare(Flags& app, bool lists) {
                  "Only kernels for which this holds: \"tile_m == 256 and provider == 'openblas'\"")
       .type_name("EXPR");
   declare_machine(app);
+}
+
+void PoolOptions::declare_settings(Flags& app) {
+  app.add_option("--library", libraries, "The library that a provider loads: PROVIDER=PATH")
+      .type_name("P=PATH")
+      .several_words(false);
+  app.add_option("--setting", settings,
+                 "What else a provider is told: PROVIDER.NAME=VALUE (assay providers says what "
+                 "there is)")
+      .type_name("P.NAME=VALUE")
+      .several_words(false);
 }
 
 void PoolOptions::declare_machine(Flags& app) {
@@ -116,6 +150,7 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.cxx = cxx.empty() ? context.settings.cxx : cxx;
   ASSAY_TRY(request.providers, request_providers(context, providers, request.cxx));
   for (const std::string& entry : libraries) ASSAY_TRY(add_library(request.providers, entry));
+  for (const std::string& entry : settings) ASSAY_TRY(add_setting(request.providers, entry));
   for (const std::string& plugin : plugins) {
     ASSAY_TRY(
         request.kernels.emplace_back(),

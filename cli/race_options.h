@@ -15,13 +15,15 @@ namespace assay::cli {
 struct PoolOptions {
   std::vector<std::string> providers;  // --provider
   std::vector<std::string> libraries;  // --library PROVIDER=PATH
+  std::vector<std::string> settings;   // --setting PROVIDER.NAME=VALUE
   std::vector<std::string> plugins, plugin_path;
   std::string filter, cache, cxx;
   int threads = 0;
 
   // `lists`: --provider takes several words; not where a command has words of its own.
   void declare(Flags& app, bool lists);
-  void declare_machine(Flags& app);  // Of those, what says where kernels run.
+  void declare_settings(Flags& app);  // Of those, what providers are told.
+  void declare_machine(Flags& app);   // And what says where kernels run.
   // Its kernels are the plug-ins.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };

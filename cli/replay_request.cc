@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 constexpr size_t kShownDifferences = 5;
 constexpr int kMinProcesses = 2, kMaxProcesses = 64;  // As --processes takes them.
 // What a user says anew; all else that a request can refuse is the record's.
-constexpr std::string_view kUsersFlags[] = {"--library", "--budget", "--timeout",
-                                            "--compile-timeout", "--memory-limit"};
+constexpr std::string_view kUsersFlags[] = {"--library", "--setting",         "--budget",
+                                            "--timeout", "--compile-timeout", "--memory-limit"};
 
 Error in_record(const fs::path& path, std::string_view what) {
   return {ErrorCode::invalid_input, fmt::format("{}: {}", sanitize(path.string(), 300), what)};
@@ -81,10 +81,7 @@ Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& recor
 }
 
 void declare_anew(Flags& app, RaceOptions& options, bool raced) {
-  app.add_option("--library", options.pool.libraries,
-                 "The library that a provider loads: PROVIDER=PATH")
-      .type_name("P=PATH")
-      .several_words(false);
+  options.pool.declare_settings(app);
   app.add_option("--cache-dir", options.pool.cache, "Where compiled kernels are kept")
       .type_name("DIR");
   app.add_option("--cxx", options.pool.cxx, "C++ compiler for users' sources").type_name("PROGRAM");
@@ -136,6 +133,9 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   RaceOptions options = anew;
   options.pool.providers = then.providers;
   options.pool.filter = then.filter;
+  // What the user says anew wins over the record's, as the last of a name does.
+  options.pool.settings.insert(options.pool.settings.begin(), then.settings.begin(),
+                               then.settings.end());
   options.pool.threads = then.threads;
   options.condition = recorded.condition.to_string();
   options.preparation = recorded.race_class.preparation;

@@ -35,7 +35,8 @@ endfunction()
 
 # assay_provider_info(<out> <name>): writes providers/<name>/info.h and its source, from
 # provider.yaml: role, device (cpu where it is absent, or gpu), rank (of stock alone, may be absent),
-# summary, licence, library (a soname pattern, may be absent) and packages.
+# summary, licence, library (a soname pattern, may be absent), packages and settings (name=values of
+# each, the default first; may be absent).
 # Also sets `library`.
 function(assay_provider_info out name)
   set(file "${CMAKE_CURRENT_SOURCE_DIR}/provider.yaml")
@@ -44,7 +45,8 @@ function(assay_provider_info out name)
     message(SEND_ERROR "${file}: missing; say role, licence, library and packages there")
     return()
   endif()
-  assay_read_flat_yaml("${file}" role device rank summary licence library packages)
+  assay_read_flat_yaml("${file}" role device rank summary licence library packages
+    settings)
   if(NOT role MATCHES "^(stock|ours|user|reference)$")
     message(SEND_ERROR "${file}: role: '${role}' is none of stock, ours, user, reference")
     return()
@@ -61,6 +63,13 @@ function(assay_provider_info out name)
   endif()
   list(TRANSFORM packages REPLACE "(.+)" "\"\\1\"")
   list(JOIN packages ", " packages)
+  foreach(setting IN LISTS settings)
+    if(NOT setting MATCHES "^[a-z_]+=.+$" OR setting MATCHES "^(library|cxx)=")
+      message(SEND_ERROR "${file}: settings: '${setting}' is not name=values of a setting of its own")
+    endif()
+  endforeach()
+  list(TRANSFORM settings REPLACE "^([^=]+)=(.+)$" "{\"\\1\", \"\\2\"}")
+  list(JOIN settings ", " settings)
   set(folder "${PROJECT_BINARY_DIR}/generated/providers/${name}")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/provider_info.h.in" "${folder}/info.h" @ONLY)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/provider_info.cc.in" "${folder}/info.cc"

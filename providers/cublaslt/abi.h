@@ -32,6 +32,17 @@ inline constexpr int kOperationN = 0, kOperationT = 1;
 inline constexpr int kAlgorithmId = 0, kTile = 1, kSplitK = 2, kReduction = 3, kSwizzle = 4;
 inline constexpr int kCustom = 5, kStages = 6, kInnerShape = 7, kClusterShape = 8;
 
+// cublasLtMatmulAlgoCapAttributes_t: of 4 bytes, or lists of such.
+inline constexpr int kCanSplitK = 0, kReductions = 1, kCanSwizzle = 2, kTiles = 6, kMostCustom = 7;
+inline constexpr int kStagesIds = 13, kLeastAlignmentA = 16;  // ... B, C, D follow.
+// cublasLtReductionScheme_t: in place, in the compute type, in the output's.
+inline constexpr uint32_t kReductionSchemes[] = {1, 2, 4};
+// cublasLtMatmulInnerShape_t and cublasLtClusterShape_t of version 13.1: 0 is "not said" and "the
+// library chooses".
+inline constexpr int kLastInnerShape = 4;  // From 1.
+inline constexpr int kFirstCluster = 2, kLastCluster = 51;
+inline constexpr int kNoShape = 0xFFFF;  // Of either.
+
 struct Algorithm {
   uint64_t data[8];
 };
@@ -66,6 +77,11 @@ struct HeuristicResult {
   X(heuristic, "cublasLtMatmulAlgoGetHeuristic", Status,                                          \
     (Handle handle, MatmulDesc desc, Layout a, Layout b, Layout c, Layout d,                      \
      Preference preference, int wanted, HeuristicResult* results, int* found))                    \
+  X(algorithm_ids, "cublasLtMatmulAlgoGetIds", Status,                                            \
+    (Handle handle, int compute, int scale, int a, int b, int c, int d, int wanted, int* ids,     \
+     int* found))                                                                                 \
+  X(algorithm_can, "cublasLtMatmulAlgoCapGetAttribute", Status,                                   \
+    (const Algorithm* algorithm, int attribute, void* value, size_t bytes, size_t* written))      \
   X(algorithm_init, "cublasLtMatmulAlgoInit", Status,                                             \
     (Handle handle, int compute, int scale, int a, int b, int c, int d, int id,                   \
      Algorithm* algorithm))                                                                       \

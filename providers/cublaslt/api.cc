@@ -4,11 +4,17 @@
 
 #include "assay/base/file.h"
 #include "assay/device/cuda/libraries.h"
+#include "space.h"
 
 namespace assay::cublaslt {
+
 std::vector<std::string> Api::candidates(const ProviderSettings& settings) {
   if (const auto given = settings.find("library"); given != settings.end()) return {given->second};
   return cuda::library_candidates({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas");
+}
+
+Status Api::check(const ProviderSettings& settings) {
+  return SpaceChoice::parse(settings).map([](const SpaceChoice&) {});
 }
 
 Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {

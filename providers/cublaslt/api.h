@@ -18,6 +18,9 @@ class Api {
   // settings["library"] alone where it is given.
   static std::vector<std::string> candidates(const ProviderSettings& settings);
 
+  // ErrorCode::invalid_input.
+  static Status check(const ProviderSettings& settings);
+
   // The first candidate that loads; otherwise unsupported, with every reason. Makes no handle: that
   // takes a card.
   static Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings);

@@ -201,8 +201,103 @@ AlgorithmValues Matmul::values_of(const abi::Algorithm& algorithm) const {
   return values;
 }
 
-Status Matmul::choose(const std::optional<AlgorithmValues>& values) {
+Result<std::vector<int>> Matmul::algorithm_ids() const {
+  std::vector<int> ids(64);
+  for (;;) {
+    int found = 0;
+    const auto wanted = static_cast<int>(ids.size());
+    ASSAY_TRY(api_->check(
+        api_->call().algorithm_ids(handle_, types_.compute, types_.scale, types_.b, types_.a,
+                                   types_.out, types_.out, wanted, ids.data(), &found),
+        "asking for algorithms"));
+    const bool is_all = found < wanted;
+    ids.resize(static_cast<size_t>(is_all ? std::max(found, 0) : 2 * wanted));
+    if (is_all) return ids;
+  }
+}
+
+Result<abi::Algorithm> Matmul::algorithm(int64_t id) const {
+  abi::Algorithm algorithm{};
+  ASSAY_TRY(api_->check(
+      api_->call().algorithm_init(handle_, types_.compute, types_.scale, types_.b, types_.a,
+                                  types_.out, types_.out, static_cast<int>(id), &algorithm),
+      "making an algorithm"));
+  return algorithm;
+}
+
+Capabilities Matmul::capabilities(const abi::Algorithm& algorithm) const {
   const abi::EntryPoints& call = api_->call();
+  // What a version of the library does not know is 0, or nothing.
+  const auto number = [&](int attribute) {
+    uint32_t value = 0;
+    size_t written = 0;
+    return call.algorithm_can(&algorithm, attribute, &value, sizeof value, &written) ==
+                   abi::kSuccess
+               ? value
+               : 0;
+  };
+  const auto list = [&](int attribute) {
+    std::vector<uint32_t> ids;
+    size_t bytes = 0;
+    if (call.algorithm_can(&algorithm, attribute, nullptr, 0, &bytes) != abi::kSuccess) return ids;
+    ids.resize(bytes / sizeof(uint32_t));
+    size_t written = 0;
+    if (!ids.empty() &&
+        call.algorithm_can(&algorithm, attribute, ids.data(), ids.size() * sizeof(uint32_t),
+                           &written) != abi::kSuccess)
+      written = 0;
+    ids.resize(std::min(ids.size(), written / sizeof(uint32_t)));
+    return ids;
+  };
+  const auto knows = [&](size_t field) {
+    uint64_t value = 0;
+    size_t written = 0;
+    return call.algorithm_get(&algorithm, kAlgorithmFields[field].attribute, &value,
+                              kAlgorithmFields[field].bytes, &written) == abi::kSuccess;
+  };
+  Capabilities can;
+  can.tiles = list(abi::kTiles);
+  can.stages = list(abi::kStagesIds);
+  can.splits_k = number(abi::kCanSplitK) != 0;
+  can.reductions = number(abi::kReductions);
+  can.swizzles = number(abi::kCanSwizzle) != 0;
+  can.most_custom = std::max(static_cast<int32_t>(number(abi::kMostCustom)), 0);
+  can.has_inner_shapes = knows(kAtInner);
+  can.has_clusters = knows(kAtCluster);
+  for (int i = 0; i < 4; ++i)
+    can.alignments[static_cast<size_t>(i)] = number(abi::kLeastAlignmentA + i);
+  return can;
+}
+
+std::string Matmul::misaligned(const Capabilities& capabilities) const {
+  constexpr const char* kRoles[] = {"b", "a", "c", "out"};  // As the library sees them.
+  for (size_t i = 0; i < alignments_.size(); ++i)
+    if (capabilities.alignments[i] > alignments_[i])
+      return fmt::format("it wants {} at multiples of {} bytes, and {} are promised", kRoles[i],
+                         capabilities.alignments[i], alignments_[i]);
+  return {};
+}
+
+Status Matmul::configure(abi::Algorithm& algorithm, const AlgorithmValues& values) const {
+  for (size_t i = kAtTile; i < kAlgorithmFields.size(); ++i) {
+    const auto value = static_cast<uint64_t>(values[i]);
+    const abi::Status set = api_->call().algorithm_set(&algorithm, kAlgorithmFields[i].attribute,
+                                                       &value, kAlgorithmFields[i].bytes);
+    if (value != 0) ASSAY_TRY(api_->check(set, kAlgorithmFields[i].name));
+  }
+  return {};
+}
+
+Status Matmul::check(const abi::Algorithm& algorithm, size_t& workspace_bytes) const {
+  abi::HeuristicResult result{};
+  ASSAY_TRY(api_->check(api_->call().algorithm_check(handle_, desc_, first_, second_, addend_,
+                                                     result_, &algorithm, &result),
+                        "checking an algorithm"));
+  workspace_bytes = result.workspace_bytes;
+  return {};
+}
+
+Status Matmul::choose(const std::optional<AlgorithmValues>& values) {
   if (!values) {
     ASSAY_TRY(const auto results, heuristic(1));
     if (results.empty()) return fail(ErrorCode::unsupported, "{}", kNoAlgorithm);
@@ -210,21 +305,9 @@ Status Matmul::choose(const std::optional<AlgorithmValues>& values) {
     workspace_bytes_ = results.front().workspace_bytes;
     return {};
   }
-  ASSAY_TRY(api_->check(
-      call.algorithm_init(handle_, types_.compute, types_.scale, types_.b, types_.a, types_.out,
-                          types_.out, static_cast<int>((*values)[0]), &algorithm_),
-      "making an algorithm"));
-  for (size_t i = 1; i < kAlgorithmFields.size(); ++i) {
-    const auto value = static_cast<uint64_t>((*values)[i]);
-    const abi::Status set = call.algorithm_set(&algorithm_, kAlgorithmFields[i].attribute, &value,
-                                               kAlgorithmFields[i].bytes);
-    if (value != 0) ASSAY_TRY(api_->check(set, kAlgorithmFields[i].name));
-  }
-  abi::HeuristicResult result{};
-  ASSAY_TRY(api_->check(
-      call.algorithm_check(handle_, desc_, first_, second_, addend_, result_, &algorithm_, &result),
-      "checking an algorithm"));
-  workspace_bytes_ = result.workspace_bytes;
+  ASSAY_TRY(algorithm_, algorithm((*values)[kAtId]));
+  ASSAY_TRY(configure(algorithm_, *values));
+  ASSAY_TRY(check(algorithm_, workspace_bytes_));
   if (workspace_bytes_ > kWorkspaceBytes)
     return fail(ErrorCode::unsupported, "the algorithm wants a workspace of {} bytes",
                 workspace_bytes_);

@@ -38,6 +38,9 @@ inline constexpr std::array<AlgorithmField, 9> kAlgorithmFields = {{
     {"cluster", abi::kClusterShape, 2},
 }};
 using AlgorithmValues = std::array<int64_t, kAlgorithmFields.size()>;
+// Places of the fields.
+inline constexpr size_t kAtId = 0, kAtTile = 1, kAtStages = 2, kAtSplitK = 3, kAtReduction = 4,
+                        kAtSwizzle = 5, kAtCustom = 6, kAtInner = 7, kAtCluster = 8;
 
 struct Types {
   int a = 0, b = 0, out = 0, compute = 0, scale = 0;
@@ -46,6 +49,16 @@ std::optional<Types> types_of(const gemm::View& view);
 
 // Everything that stands against the library taking this problem; empty: nothing.
 Refusals objections(const gemm::View& view);
+
+// What an algorithm says of itself.
+struct Capabilities {
+  std::vector<uint32_t> tiles, stages;  // Ids; empty: it has no choice of them.
+  bool splits_k = false, swizzles = false;
+  uint32_t reductions = 0;  // Mask of schemes.
+  int64_t most_custom = 0;
+  bool has_inner_shapes = false, has_clusters = false;  // The library knows of such.
+  std::array<uint32_t, 4> alignments{};  // The least of A, B, C and D, bytes; 0: not said.
+};
 
 class Matmul {
  public:
@@ -56,6 +69,17 @@ class Matmul {
   // Up to `wanted`, best first by the library's own model. Empty where it knows none.
   Result<std::vector<abi::HeuristicResult>> heuristic(int wanted) const;
   AlgorithmValues values_of(const abi::Algorithm& algorithm) const;
+
+  // All that may do for these types, by the library's own numbers.
+  Result<std::vector<int>> algorithm_ids() const;
+  Result<abi::Algorithm> algorithm(int64_t id) const;  // With nothing said but its id.
+  Capabilities capabilities(const abi::Algorithm& algorithm) const;
+  // Empty; otherwise "a promises 8 bytes ...": why it would be refused addresses.
+  std::string misaligned(const Capabilities& capabilities) const;
+  // Says the rest of the values; then whether the library takes it for this problem, and with how
+  // much workspace.
+  Status configure(abi::Algorithm& algorithm, const AlgorithmValues& values) const;
+  Status check(const abi::Algorithm& algorithm, size_t& workspace_bytes) const;
 
   // What enqueue() will run: the algorithm of these values, or the heuristic's first without them.
   // ErrorCode::unsupported where the library refuses it for this problem.

@@ -1,5 +1,6 @@
 // The provider against a cuBLASLt that runs on the host (testing/fake_cublas), whose algorithms
 // have names there: plain, split, slow ...
+#include <algorithm>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 #include "assay/base/json.h"
 #include "assay/op/gemm/gemm.h"
 #include "providers/cublaslt/info.h"
+#include "providers/cublaslt/space.h"
 #include "testing/bound_kernel.h"
 #include "testing/fake_card.h"
 #include "testing/provider_conformance.h"
@@ -200,6 +202,129 @@ TEST_F(CublasLt, AnAlgorithmThatTheLibraryDoesNotHaveIsRefusedWhereItIsBound) {
   greedy.design.set("algo", int64_t{72});
   greedy.design.set("tile", int64_t{24});
   EXPECT_THAT(bind(greedy, problem_of(kShape)).error().message, HasSubstr("67108864 bytes"));
+}
+
+class CublasLtSpace : public CublasLt {
+ protected:
+  ~CublasLtSpace() override { tell_("ids=71,66,72,6,75"); }
+
+  Found in(const std::string& space, const Problem& problem = problem_of(kShape)) const {
+    ProviderSettings settings = settings_;
+    settings["space"] = space;
+    Catalog catalog;
+    catalog.add(*provider_, settings);
+    auto found = catalog.get_kernels(problem, {.target = kHopper});
+    EXPECT_TRUE(found) << found.error().message;
+    return *found;
+  }
+  static std::map<std::string, std::string> ids_of(const Found& found) {
+    std::map<std::string, std::string> ids;
+    for (const Kernel& kernel : found.kernels)
+      EXPECT_TRUE(ids.emplace(kernel.metadata().name(), kernel.metadata().id()).second)
+          << kernel.metadata().name() << " is there twice";
+    return ids;
+  }
+  static RefusalCount refused(const Found& found, Reason reason) {
+    for (const auto& [code, count] : found.refusals)
+      if (code == reason) return count;
+    return {};
+  }
+};
+
+// By the rules of testing/fake_cublas: 13 of 66, 2 of 6, 3 of 71, 1 of 75.
+TEST_F(CublasLtSpace, AllIsWhatTheLibrarysCheckAcceptsOnceEachAndTheHeuristicsRowsAreTheSame) {
+  const auto heuristic = ids_of(in("heuristic")), all = ids_of(in("all"));
+  EXPECT_EQ(heuristic, ids_of(found(problem_of(kShape))));
+  EXPECT_EQ(all.size(), 19u);
+  EXPECT_FALSE(all.contains(kPlain)) << "it is the default";
+  for (const auto& [name, id] : heuristic) EXPECT_EQ(all.at(name), id) << name;
+  for (const char* name : {"algo66_t20_s4_k4_r2_w1_c0_i0_x0", "algo66_t24_s8_k2_r2_w0_c0_i0_x0",
+                           "algo66_t24_s8_k1_r0_w1_c0_i0_x0", "algo6_t15_s8_k1_r0_w0_c0_i0_x0",
+                           "algo71_t24_s4_k1_r0_w0_c0_i3_x0", "algo71_t24_s4_k1_r0_w0_c0_i3_x3",
+                           "algo75_t0_s0_k1_r0_w0_c0_i0_x0"})
+    EXPECT_TRUE(all.contains(name)) << name;
+  EXPECT_FALSE(all.contains("algo66_t24_s8_k2_r2_w1_c0_i0_x0")) << "two options that do not go";
+  EXPECT_EQ(ids_of(in("all")), all);
+  // What the heuristic does not name any more keeps its id; its first is another one now.
+  tell_("algorithms=vector,split");
+  const auto others = ids_of(in("all"));
+  EXPECT_EQ(others.size(), 19u);
+  EXPECT_EQ(others.at(kSlow), heuristic.at(kSlow));
+  EXPECT_TRUE(others.contains(kPlain) && !others.contains(kVector));
+}
+
+TEST_F(CublasLtSpace, WhatTheLibraryRefusesIsCountedWithItsReason) {
+  const Found all = in("all");
+  EXPECT_EQ(refused(all, Reason::constraint).count, 244);
+  EXPECT_THAT(refused(all, Reason::constraint).example,
+              HasSubstr("the functionality requested is not supported"));
+  EXPECT_EQ(refused(all, Reason::workspace).count, 1);
+  EXPECT_THAT(refused(all, Reason::workspace).example, HasSubstr("67108864 bytes"));
+  EXPECT_EQ(all.refusals.total(), 245);
+  // An address that one of them does not take; an id that cannot be made.
+  const auto problem = gemm::operation().problem(
+      {{"m", 8}, {"n", 12}, {"k", 16}, {"alignment", {{"b", 8}}}, {"dtype", "f32"}});
+  ASSERT_TRUE(problem) << problem.error().message;
+  EXPECT_THAT(refused(in("all", *problem), Reason::alignment).example,
+              HasSubstr("algorithm 71: it wants b at multiples of 16 bytes, and 8 are promised"));
+  tell_("ids=75,99");
+  EXPECT_THAT(refused(in("all"), Reason::constraint).example, HasSubstr("not supported"));
+  EXPECT_EQ(refused(in("all"), Reason::constraint).count, 55);
+}
+
+TEST_F(CublasLtSpace, OfAPointThatTheHeuristicDoesNotNameALaunchIsRight) {
+  const Found all = in("all");
+  const auto found = std::ranges::find_if(all.kernels, [](const Kernel& kernel) {
+    return kernel.metadata().name() == "algo66_t24_s8_k4_r2_w0_c0_i0_x0";
+  });
+  ASSERT_TRUE(found != all.kernels.end());
+  EXPECT_EQ(launches("cublaslt_spacious", found->metadata()), 1u);
+}
+
+TEST_F(CublasLtSpace, SomeAreEvenlySpreadAndTheCountLeftOutIsSaid) {
+  const Found some = in("all:5"), all = in("all");
+  ASSERT_EQ(some.kernels.size(), 9u) << "four are the heuristic's";
+  ASSERT_EQ(all.kernels.size(), 19u);
+  EXPECT_EQ(refused(some, Reason::filter).count, 10);
+  EXPECT_THAT(refused(some, Reason::filter).example, HasSubstr("5 of 15 further algorithms"));
+  for (size_t i = 0; i < 5; ++i)
+    EXPECT_EQ(some.kernels[4 + i].metadata().name(), all.kernels[4 + 3 * i].metadata().name());
+  EXPECT_EQ(in("all:15").kernels.size(), 19u);
+  EXPECT_EQ(refused(in("all:15"), Reason::filter).count, 0);
+}
+
+TEST_F(CublasLtSpace, WhereTheChecksComeToAnEndWhatIsLeftIsCounted) {
+  auto api = Api::open(settings_);
+  ASSERT_TRUE(api);
+  auto card = testing::open_fake_card();
+  ASSERT_TRUE(card);
+  const auto matmul = Matmul::create(*api, problem_of(kShape));
+  ASSERT_TRUE(matmul) << matmul.error().message;
+  const auto whole = walk_space(**matmul, kMostChecks), few = walk_space(**matmul, 60);
+  ASSERT_TRUE(whole && few);
+  EXPECT_EQ(whole->accepted.size(), 19u);
+  EXPECT_LE(few->checks, 60);
+  EXPECT_LT(few->accepted.size(), 19u);
+  for (const auto& values : few->accepted)
+    EXPECT_EQ(std::ranges::count(whole->accepted, values), 1);
+  const auto left = std::ranges::find(few->refusals, Reason::other,
+                                      [](const auto& refused) { return refused.first; });
+  ASSERT_TRUE(left != few->refusals.end());
+  EXPECT_THAT(left->second.example, HasSubstr("no more than 60 checks"));
+}
+
+TEST_F(CublasLtSpace, TakesNothingElse) {
+  for (const char* space : {"", "some", "all:", "all:0", "all:-1", "all:1x", "all:1000001",
+                            "all:99999999999999999999", "ALL", "heuristic:3"}) {
+    const ProviderSettings settings = {{"library", fake_library("fake_cublaslt")},
+                                       {"space", space}};
+    const Status taken = provider_->check(settings);
+    ASSERT_FALSE(taken) << space;
+    EXPECT_EQ(taken.error().code, ErrorCode::invalid_input);
+    EXPECT_THAT(taken.error().message, HasSubstr("none of heuristic, all and all:N"));
+    EXPECT_FALSE(provider_->families(settings)) << space;
+  }
+  EXPECT_TRUE(provider_->check({{"space", "all:1000000"}}));
 }
 
 TEST_F(CublasLt, AlgorithmsGetTheWorkspaceThatTheyAskFor) {

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include <fmt/format.h>
+
 #include "assay/base/text.h"
 #include "call.h"
 
@@ -46,8 +48,11 @@ struct Bound {
 
 class MatmulFamily final : public Family {
  public:
-  explicit MatmulFamily(std::shared_ptr<const Api> api)
-      : api_(std::move(api)), default_(traits_of(true)), algorithm_(traits_of(false)) {}
+  MatmulFamily(std::shared_ptr<const Api> api, SpaceChoice choice)
+      : api_(std::move(api)),
+        choice_(choice),
+        default_(traits_of(true)),
+        algorithm_(traits_of(false)) {}
 
   std::string_view name() const override { return "matmul"; }
 
@@ -91,6 +96,34 @@ class MatmulFamily final : public Family {
       for (size_t f = 0; f < values.size(); ++f) design.set(kAlgorithmFields[f].name, values[f]);
       sink(KernelMetadata(algorithm_, design));
     }
+    return choice_.all ? list_others(*matmul, seen, query, sink) : Status();
+  }
+
+  // What the heuristic did not say; the same configuration is the same kernel.
+  Status list_others(const Matmul& matmul, const std::set<AlgorithmValues>& seen,
+                     const Query& query, const MetadataSink& sink) const {
+    ASSAY_TRY(Space space, walk_space(matmul, kMostChecks));
+    std::erase_if(space.accepted,
+                  [&](const AlgorithmValues& values) { return seen.contains(values); });
+    const size_t there = space.accepted.size();
+    space.accepted = spread(std::move(space.accepted), choice_.most);
+    for (const auto& [reason, refused] : space.refusals)
+      query.refuse(reason, refused.example, refused.count);
+    if (const size_t left = there - space.accepted.size(); left > 0)
+      query.refuse(Reason::filter,
+                   fmt::format("{} of {} further algorithms are listed (space=all:{}), evenly "
+                               "spread over the library's order",
+                               choice_.most, there, choice_.most),
+                   static_cast<int64_t>(left));
+    DesignAxis axis;
+    for (const AlgorithmField& field : kAlgorithmFields) axis.names.emplace_back(field.name);
+    for (const AlgorithmValues& values : space.accepted)
+      axis.choices.emplace_back(values.begin(), values.end());
+    std::vector<DesignAxis> axes;
+    axes.push_back(std::move(axis));
+    const auto rows = std::make_shared<const DesignAxes>(std::move(axes));
+    for (uint64_t row = 0; row < rows->rows(); ++row)
+      sink(KernelMetadata(algorithm_, Design(rows, row)));
     return {};
   }
 
@@ -155,13 +188,15 @@ class MatmulFamily final : public Family {
   }
 
   std::shared_ptr<const Api> api_;
+  SpaceChoice choice_;
   std::shared_ptr<const KernelTraits> default_, algorithm_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Family> make_matmul_family(std::shared_ptr<const Api> api) {
-  return std::make_shared<MatmulFamily>(std::move(api));
+std::shared_ptr<const Family> make_matmul_family(std::shared_ptr<const Api> api,
+                                                 SpaceChoice choice) {
+  return std::make_shared<MatmulFamily>(std::move(api), choice);
 }
 
 }  // namespace assay::cublaslt

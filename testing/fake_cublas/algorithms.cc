@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
+#include <vector>
 
 #include "testing/fake_cublas/state.h"
 
@@ -23,6 +25,78 @@ constexpr KnownAlgorithm kKnown[] = {
      .attributes = {50, 18, 1, 0, 0, 0, 4, 0, 0},
      .result_state = kNotSupported}};
 
+// What an algorithm says that it can, and what it takes of that.
+struct Capable {
+  uint32_t id = 0;
+  const char* name;  // Of what it launches.
+  std::vector<uint32_t> tiles, stages;
+  int most_custom = 0;
+  bool splits = false;
+  uint32_t reductions = 0;  // Mask of 1, 2 and 4.
+  bool swizzles = false;
+  uint32_t alignment = 1;  // Of all matrices.
+  bool (*takes)(const Attributes& attributes);
+};
+
+bool one_of(uint32_t value, std::initializer_list<uint32_t> values) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+const std::vector<Capable>& capable() {
+  static const std::vector<Capable> kCapable = {
+      {.id = 66,
+       .name = "spacious",
+       .tiles = {24, 20},
+       .stages = {4, 8},
+       .splits = true,
+       .reductions = 2,
+       .swizzles = true,
+       // Tile 24 takes the other stages, and no two options at once.
+       .takes =
+           [](const Attributes& a) {
+             const auto [id, tile, parts, reduction, swizzle, custom, stages, inner, cluster] = a;
+             if (inner != 0 || cluster != 0 || custom != 0 || swizzle > 1) return false;
+             if (parts > 4 || (parts > 1 ? reduction != 2 : reduction != 0)) return false;
+             return tile == 20 ? stages == 4
+                               : tile == 24 && stages == 8 && (parts == 1 || swizzle == 0);
+           }},
+      {.id = 6,
+       .name = "spacious",
+       .tiles = {15},
+       .stages = {8},
+       .most_custom = 2,
+       .takes =
+           [](const Attributes& a) {
+             return a[1] == 15 && a[2] == 1 && a[3] == 0 && a[4] == 0 && one_of(a[5], {0, 2}) &&
+                    a[6] == 8;  // And whatever shapes.
+           }},
+      {.id = 71,
+       .name = "spacious",
+       .tiles = {24},
+       .stages = {4},
+       .alignment = 16,
+       .takes =
+           [](const Attributes& a) {
+             return a[1] == 24 && a[2] == 1 && a[3] == 0 && a[4] == 0 && a[5] == 0 && a[6] == 4 &&
+                    a[7] == 3 && one_of(a[8], {0, 3, 5});
+           }},
+      {.id = 72,
+       .name = "greedy",
+       .tiles = {24},
+       .stages = {4},
+       .takes = [](const Attributes& a) { return a == Attributes{72, 24, 1, 0, 0, 0, 4, 0, 0}; }},
+      // Without a choice of tiles or stages.
+      {.id = 75, .name = "spacious", .takes = [](const Attributes& a) {
+         return a == Attributes{75, 0, 1, 0, 0, 0, 0, 0, 0};
+       }}};
+  return kCapable;
+}
+
+const Capable* find_capable(uint32_t id) {
+  const auto found = std::ranges::find(capable(), id, &Capable::id);
+  return found == capable().end() ? nullptr : &*found;
+}
+
 struct Packed {
   uint16_t values[9];
   bool initialised;
@@ -30,6 +104,7 @@ struct Packed {
 static_assert(sizeof(Packed) <= sizeof(Algorithm));
 
 bool knows(int id) {
+  if (find_capable(static_cast<uint32_t>(id)) != nullptr) return true;
   return std::ranges::any_of(kKnown, [&](const KnownAlgorithm& known) {
     return known.attributes[0] == static_cast<uint32_t>(id);
   });
@@ -47,9 +122,17 @@ const KnownAlgorithm* find_algorithm(const std::string& name) {
   return found == std::end(kKnown) ? nullptr : found;
 }
 
-const KnownAlgorithm* find_algorithm(const Algorithm& algorithm) {
-  const auto found = std::ranges::find(kKnown, unpack(algorithm), &KnownAlgorithm::attributes);
-  return found == std::end(kKnown) ? nullptr : found;
+std::optional<KnownAlgorithm> find_algorithm(const Algorithm& algorithm) {
+  const Attributes attributes = unpack(algorithm);
+  const auto* known = std::ranges::find(kKnown, attributes, &KnownAlgorithm::attributes);
+  if (known != std::end(kKnown)) return *known;
+  const Capable* can = find_capable(attributes[0]);
+  if (can == nullptr || !can->takes(attributes)) return std::nullopt;
+  const uint64_t alignment = can->alignment;
+  return KnownAlgorithm{.name = can->name,
+                        .attributes = attributes,
+                        .parts = attributes[2],
+                        .alignment = {alignment, alignment, alignment, alignment}};
 }
 
 Algorithm pack(const Attributes& attributes) {
@@ -102,6 +185,59 @@ int cublasLtMatmulAlgoInit(void* handle, int compute, int scale, int a, int b, i
   if (scale != scale_type(compute) || c != d || check_types(a, b, d, compute) != kSuccess)
     return kNotSupported;
   *algorithm = pack({static_cast<uint32_t>(id), 99, 99, 99, 99, 99, 99, 0, 0});
+  return kSuccess;
+}
+int cublasLtMatmulAlgoGetIds(void* handle, int compute, int scale, int a, int b, int c, int d,
+                             int wanted, int* ids, int* found) {
+  FAKE_CUBLAS_ENTER("cublasLtMatmulAlgoGetIds");
+  if (!state.has(handle)) return kNotInitialized;
+  if (wanted < 1) return kInvalidValue;
+  if (scale != scale_type(compute) || c != d || check_types(a, b, d, compute) != kSuccess)
+    return kNotSupported;
+  *found = std::min<int>(wanted, static_cast<int>(state.ids.size()));
+  std::copy_n(state.ids.begin(), *found, ids);
+  return kSuccess;
+}
+// Of lists: without bytes, how many it takes.
+int cublasLtMatmulAlgoCapGetAttribute(const Algorithm* algorithm, int attribute, void* value,
+                                      size_t bytes, size_t* written) {
+  FAKE_CUBLAS_ENTER("cublasLtMatmulAlgoCapGetAttribute");
+  const Capable* can = find_capable(unpack(*algorithm)[0]);
+  if (can == nullptr) return kInvalidValue;
+  std::vector<uint32_t> answer;
+  switch (attribute) {
+    case 0:
+      answer = {can->splits ? 1U : 0U};
+      break;
+    case 1:
+      answer = {can->reductions};
+      break;
+    case 2:
+      answer = {can->swizzles ? 1U : 0U};
+      break;
+    case 6:
+      answer = can->tiles;
+      break;
+    case 7:
+      answer = {static_cast<uint32_t>(can->most_custom)};
+      break;
+    case 13:
+      answer = can->stages;
+      break;
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+      answer = {can->alignment};
+      break;
+    default:
+      return kInvalidValue;
+  }
+  const size_t needed = answer.size() * sizeof(uint32_t);
+  if (bytes == 0 && written == nullptr) return kInvalidValue;
+  if (bytes != 0 && (value == nullptr || bytes != needed)) return kInvalidValue;
+  if (bytes != 0) std::memcpy(value, answer.data(), needed);
+  if (written != nullptr) *written = needed;
   return kSuccess;
 }
 int cublasLtMatmulAlgoConfigGetAttribute(const Algorithm* algorithm, int attribute, void* value,

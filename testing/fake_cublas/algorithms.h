@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "testing/fake_cublas/product.h"
@@ -31,8 +32,8 @@ struct KnownAlgorithm {
 };
 
 const KnownAlgorithm* find_algorithm(const std::string& name);
-// The one with exactly these attributes, null where there is none.
-const KnownAlgorithm* find_algorithm(const Algorithm& algorithm);
+// The one with exactly these attributes, or one that its id's space has.
+std::optional<KnownAlgorithm> find_algorithm(const Algorithm& algorithm);
 
 Algorithm pack(const Attributes& attributes);
 Attributes unpack(const Algorithm& algorithm);

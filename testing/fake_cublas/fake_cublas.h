@@ -20,8 +20,13 @@
 //   failing          ends with EXECUTION_FAILED
 //   refused          named by the heuristic, with NOT_SUPPORTED in its result
 //
+// Besides those there are spaces, for who asks for ids and what they can: of 66 and 71, where not
+// everything goes with everything, of 6, which does not read shapes, of 72, whose every point is
+// greedy, and of 75, which has no choices. What is no algorithm of the list launches "spacious".
+//
 // Other processes are told through ASSAY_FAKE_CUBLAS or the file fake_cublas.txt, as fake_cuda is:
 //   algorithms=plain,slow   what the heuristic answers, in that order
+//   ids=66,71               what AlgoGetIds answers (99: one that cannot be made)
 //   fail=ENTRY:CODE:N       as fake_cuda
 //   version=120803          12.8.3
 //   attributes=7            attributes of an algorithm that the library knows: the first so many

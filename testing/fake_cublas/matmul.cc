@@ -1,5 +1,6 @@
 // libcublasLt: the heuristic, the check of an algorithm, and the product.
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "testing/fake_cublas/algorithms.h"
@@ -92,8 +93,8 @@ int cublasLtMatmulAlgoCheck(LtHandle* handle, Description* description, Layout* 
   FAKE_CUBLAS_ENTER("cublasLtMatmulAlgoCheck");
   const Described described = describe(state, handle, description, a, b, c, d);
   if (described.status != kSuccess) return described.status;
-  const KnownAlgorithm* known = find_algorithm(*algorithm);
-  if (known == nullptr) return kNotSupported;
+  const std::optional<KnownAlgorithm> known = find_algorithm(*algorithm);
+  if (!known) return kNotSupported;
   if (const int status = suits(*known, described.product, {}); status != kSuccess) return status;
   result->algorithm = *algorithm;
   result->workspace_bytes = static_cast<size_t>(workspace_of(*known, described.product));
@@ -113,8 +114,8 @@ int cublasLtMatmul(LtHandle* handle, Description* description, const void* alpha
       d == nullptr || algorithm == nullptr)
     return kInvalidValue;
   Product& product = described.product;
-  const KnownAlgorithm* known = find_algorithm(*algorithm);
-  if (known == nullptr) return kNotSupported;
+  const std::optional<KnownAlgorithm> known = find_algorithm(*algorithm);
+  if (!known) return kNotSupported;
   const auto needed = static_cast<size_t>(workspace_of(*known, product));
   if (needed > workspace_bytes || (needed > 0 && workspace == nullptr) ||
       address(workspace) % 16 != 0)

@@ -21,6 +21,11 @@ void State::tell(const std::string& word) {
   if (word.starts_with("fail=")) calls.fail(value);
   if (word.starts_with("version=")) version = std::atoi(value.c_str());
   if (word.starts_with("attributes=")) attributes = std::atoi(value.c_str());
+  if (word.starts_with("ids=")) {
+    ids.clear();
+    std::istringstream numbers(value);
+    for (std::string id; std::getline(numbers, id, ',');) ids.push_back(std::atoi(id.c_str()));
+  }
   if (word.starts_with("algorithms=")) {
     algorithms.clear();
     std::istringstream names(value);

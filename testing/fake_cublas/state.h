@@ -41,6 +41,7 @@ class State {
   std::recursive_mutex mutex;
   fake::Calls calls;
   std::vector<std::string> algorithms = {"plain", "split", "slow", "refused", "twin", "vector"};
+  std::vector<int> ids = {71, 66, 72, 6, 75};
   int version = 0;
   int attributes = 9;
 

@@ -102,6 +102,37 @@ TEST_F(StockLibrariesTest, OneKernelIsRacedAgainstEveryAlgorithmAndEachEndsAsItS
   EXPECT_GT(slow->race->dropped_after, 0);
 }
 
+TEST_F(StockLibrariesTest, TheWholeSpaceIsListedWhereASettingSaysSo) {
+  const auto kernels = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {
+        "kernels", "--provider", "cublaslt", "--shape", "m=8,n=12,k=16,dtype=f32", "--why"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--device", "gpu"});
+    write("driver/fake_cuda.txt", "");
+    write("driver/fake_cublas.txt", "");
+    words.insert(words.end(), {"--library", "cublaslt=" + fake_library("fake_cublaslt")});
+    return assay_.run(std::move(words), {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  };
+  const Finished few = kernels({}), all = kernels({"--setting", "cublaslt.space=all"});
+  ASSERT_EQ(few.code(), 0) << few.err;
+  ASSERT_EQ(all.code(), 0) << all.err;
+  EXPECT_THAT(few.out, HasSubstr("4 kernels, 0 refused"));
+  EXPECT_THAT(all.out, HasSubstr("19 kernels, 245 refused"));
+  EXPECT_THAT(all.out, HasSubstr("algo66_t24_s8_k4_r2_w0_c0_i0_x0"));
+  EXPECT_THAT(all.out, HasSubstr("not supported"));
+  write("space.yaml", "cublaslt: {space: all:5}\n");
+  EXPECT_THAT(kernels({"--config", assay_.file("space.yaml")}).out, HasSubstr("9 kernels"));
+  for (const auto& [setting, sentence] :
+       {std::pair<const char*, const char*>{"cublaslt.space=many", "'many' is none of heuristic"},
+        {"cublaslt.spaec=all", "did you mean 'space'"},
+        {"cublas.space=all", "is not PROVIDER.NAME=VALUE"},
+        {"cublaslt", "is not PROVIDER.NAME=VALUE"}}) {
+    const Finished refused = kernels({"--setting", setting});
+    EXPECT_EQ(refused.code(), 2) << setting;
+    EXPECT_THAT(refused.err, HasSubstr(sentence));
+  }
+}
+
 TEST_F(StockLibrariesTest, AmongTheStockTheHeuristicsFirstNeedNotBeTheFastest) {
   const Finished finished = race({.driver = "ns=cublaslt_plain:800 ns=cublaslt_split:200 "
                                             "ns=cublaslt_slow:900 ns=cublas_gemm:700",

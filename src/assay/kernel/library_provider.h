@@ -5,6 +5,7 @@
 //
 //   static Result<std::shared_ptr<const Api>> open(const ProviderSettings&);
 //   path(), version(), and if there is more to say, Json details()
+//   static Status check(const ProviderSettings&), if it has settings besides "library"
 //
 // and the families that it makes of one:
 //
@@ -14,8 +15,11 @@
 //       return Families{make_gemm_family(api)};
 //     });
 //   }
+//
+// The function may take the settings as well, which check() has let through.
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,6 +39,11 @@ class LibraryProvider final : public Provider {
   const ProviderInfo& info() const override { return info_; }
 
  private:
+  Status do_check(const ProviderSettings& settings) const override {
+    if constexpr (requires { Api::check(settings); }) return Api::check(settings);
+    return {};
+  }
+
   Availability do_availability(const ProviderSettings& settings) const override {
     Availability availability;
     const auto api = open(settings);
@@ -50,8 +59,13 @@ class LibraryProvider final : public Provider {
   }
 
   Result<Families> do_families(const ProviderSettings& settings) const override {
+    ASSAY_TRY(do_check(settings));
     ASSAY_TRY(const std::shared_ptr<const Api> api, open(settings));
-    return make_families_(api);
+    if constexpr (std::is_invocable_v<MakeFamilies, const std::shared_ptr<const Api>&,
+                                      const ProviderSettings&>)
+      return make_families_(api, settings);
+    else
+      return make_families_(api);
   }
 
   Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings) const {

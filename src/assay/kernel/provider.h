@@ -21,6 +21,13 @@ Result<ProviderRole> parse_provider_role(std::string_view text);
 // Where a provider that says no rank stands: behind all that say one.
 inline constexpr int kNoRank = 1000;
 
+// What a user may say of a provider besides the library that it loads: `cublaslt: {space: all}` in
+// a config, or --setting cublaslt.space=all.
+struct ProviderSetting {
+  std::string name;
+  std::string values;  // What it takes, the default first: "heuristic|all|all:N".
+};
+
 // From provider.yaml, made C++ at build: what code cannot say.
 struct ProviderInfo {
   std::string name;
@@ -31,6 +38,7 @@ struct ProviderInfo {
   bool on_card = false;               // Its kernels run on a card, not on this machine's cores.
   int rank = kNoRank;                 // Of a stock provider: whose default is a race's baseline.
   std::vector<std::string> packages;  // What to install on Debian or Ubuntu.
+  std::vector<ProviderSetting> settings;
 };
 
 // What a machine has of a provider.
@@ -42,8 +50,8 @@ struct Availability {
   Json details;         // Cores chosen, threading ...
 };
 
-// Settings of one provider, by name ("library" overrides what is looked for). From flags and
-// config.
+// Settings of one provider, by name ("library" overrides what is looked for; the others are those
+// of its ProviderInfo). From flags and config.
 using ProviderSettings = std::map<std::string, std::string>;
 
 // A user's kernel, as a manifest entry or head comment says (input/ reads it). Lines are for
@@ -89,6 +97,10 @@ class Provider {
   virtual ~Provider() = default;
   virtual const ProviderInfo& info() const = 0;
 
+  // Whether the values of its own settings are such as it takes; loads nothing.
+  // ErrorCode::invalid_input.
+  Status check(const ProviderSettings& settings) const { return do_check(settings); }
+
   // Looks for the library once per call; never loads candidate code of users.
   Availability availability(const ProviderSettings& settings) const {
     return do_availability(settings);
@@ -110,6 +122,7 @@ class Provider {
   virtual bool runs_code_to_bring() const { return false; }
 
  private:
+  virtual Status do_check(const ProviderSettings&) const { return {}; }
   virtual Availability do_availability(const ProviderSettings& settings) const = 0;
   virtual Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings& settings) const = 0;

@@ -169,6 +169,7 @@ void describe(A& a, T& options) {
   a("tensor_parallel", options.tensor_parallel, kNotNegative);
   a("filter", options.filter);
   a("providers", options.providers);
+  a("settings", options.settings);
 }
 
 template <class A, Is<ModelTime> T>

@@ -62,6 +62,7 @@ struct RunOptions {
   int tensor_parallel = 1;  // Devices that share the model; the problems are one's.
   std::string filter;       // --filter, as given.
   std::vector<std::string> providers;
+  std::vector<std::string> settings;  // Of providers: "cublaslt.space=all".
 
   bool operator==(const RunOptions&) const = default;
 };

@@ -100,6 +100,7 @@ Block options(const RunRecord& record) {
   facts.add("dropping", options.exhaustive ? "none before the last look" : "");
   facts.add("filter", options.filter);
   facts.add("providers", join(options.providers, ", "));
+  facts.add("settings", join(options.settings, ", "));
   facts.add("trust", fmt::format("{}{}{}", to_string(record.trust),
                                  record.trust_reason.empty() ? "" : ": ", record.trust_reason));
   Block block;

@@ -16,6 +16,20 @@
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
+namespace {
+
+// What decides which kernels there are: "cublaslt.space=all". Where a library or a compiler lies is
+// recorded by what was found.
+std::vector<std::string> settings_of(const Request& request) {
+  std::vector<std::string> settings;
+  for (const ProviderRequest& provider : request.providers)
+    for (const auto& [name, value] : provider.settings)
+      if (name != "library" && name != "cxx")
+        settings.push_back(fmt::format("{}.{}={}", provider.name, name, value));
+  return settings;
+}
+
+}  // namespace
 
 Json asked_for(const Request& request, const Crew& crew) {
   Json problems = Json::array();
@@ -31,20 +45,24 @@ Json asked_for(const Request& request, const Crew& crew) {
     files[kernel] = sha256_of_file(file).value_or("absent");
   }
   const auto& condition = request.condition;
-  return {{"kind", request.kind},
-          {"suite", request.suite},
-          {"problems", problems},
-          {"providers", providers},
-          {"kernels", files},
-          {"filter", request.filter},
-          {"condition", measure::to_json(condition.values)},
-          {"condition_given", {condition.has_cache, condition.has_spacing, condition.has_launch}},
-          {"class", measure::to_json(request.race_class)},
-          {"threads", crew.facts().threads},
-          {"margin", request.margin},
-          {"exhaustive", request.exhaustive},
-          {"confirm", request.confirm},
-          {"device", crew.facts().fingerprint.value("id", "")}};
+  Json asked = {
+      {"kind", request.kind},
+      {"suite", request.suite},
+      {"problems", problems},
+      {"providers", providers},
+      {"kernels", files},
+      {"filter", request.filter},
+      {"condition", measure::to_json(condition.values)},
+      {"condition_given", {condition.has_cache, condition.has_spacing, condition.has_launch}},
+      {"class", measure::to_json(request.race_class)},
+      {"threads", crew.facts().threads},
+      {"margin", request.margin},
+      {"exhaustive", request.exhaustive},
+      {"confirm", request.confirm},
+      {"device", crew.facts().fingerprint.value("id", "")}};
+  // Absent where there are none, as in journals from before there were any.
+  if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
+  return asked;
 }
 
 Environment describe(const Request& request, const Crew& crew) {
@@ -96,6 +114,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.filter = request.filter;
   for (const ProviderRequest& provider : request.providers)
     options.providers.push_back(provider.as.empty() ? provider.name : provider.as);
+  options.settings = settings_of(request);
   return options;
 }
 
