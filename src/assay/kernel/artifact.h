@@ -47,6 +47,9 @@ class ArtifactCache {
   // cannot be written, and then nothing of the entry is left behind.
   Result<Artifact> get_or_build(const Json& key, const Builder& builder) const;
 
+  // The same entries; where one is missing or corrupt, get_or_build says not_found.
+  ArtifactCache without_building() const;
+
   const std::filesystem::path& root() const { return root_; }
 
   // Where the entry of a key is, or would be.
@@ -60,6 +63,7 @@ class ArtifactCache {
 
   std::filesystem::path root_;
   Log log_;
+  bool builds_ = true;
 };
 
 }  // namespace assay

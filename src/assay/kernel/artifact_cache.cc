@@ -101,11 +101,18 @@ fs::path ArtifactCache::entry_folder(const Json& key) const {
   return root_ / hash.substr(0, 2) / hash;
 }
 
+ArtifactCache ArtifactCache::without_building() const {
+  ArtifactCache cache = *this;
+  cache.builds_ = false;
+  return cache;
+}
+
 Result<Artifact> ArtifactCache::get_or_build(const Json& key, const Builder& builder) const {
   const std::string key_text = canonical(key);
   const std::string folder = entry_folder(key).string();
   Loaded loaded = load(folder, key_text);
   if (loaded.artifact) return std::move(*loaded.artifact);
+  if (!builds_) return fail(ErrorCode::not_found, "the cache has no such entry");
   if (!loaded.defect.empty()) {
     log_.warning("rebuilding the cached artifact in '{}': {}", sanitize(folder),
                  sanitize(loaded.defect));

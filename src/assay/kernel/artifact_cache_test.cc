@@ -68,6 +68,20 @@ TEST_F(ArtifactCacheTest, BuildsOnceAndFindsItAgain) {
   EXPECT_EQ(first->file.parent_path(), cache().entry_folder(key_));
 }
 
+TEST_F(ArtifactCacheTest, ACacheWithoutBuildingFindsAndBuildsNothing) {
+  int built = 0;
+  const ArtifactCache finished = cache().without_building();
+  const auto missing = finished.get_or_build(key_, writes("code", &built));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::not_found);
+  const auto made = cache().get_or_build(key_, writes("code", &built));
+  ASSERT_TRUE(made) << made.error().message;
+  const auto found = finished.get_or_build(key_, writes("other", &built));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->hash, made->hash);
+  EXPECT_EQ(built, 1);
+}
+
 TEST_F(ArtifactCacheTest, AnotherKeyIsAnotherEntryAndOtherBytesAnotherHash) {
   int built = 0;
   const auto one = cache().get_or_build({{"k", 1}}, writes("one", &built));

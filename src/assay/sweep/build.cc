@@ -37,9 +37,22 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
 
 namespace {
 
-// Users' code for a card: all of it into the cache, where build() finds it. What fails, fails again
-// there, and is said of its kernel.
-Status build_ahead(const Station& station, Field& field) {
+// facts: those of a library are the same for all of its kernels.
+Status take(Candidate& candidate, const Json& artifact, double seconds, JsonPool& facts) {
+  ASSAY_TRY(const Artifact built, Artifact::from_json(artifact));
+  candidate.built = true;
+  candidate.artifact_file = built.file.string();
+  candidate.outcome.artifact_hash = built.hash;
+  candidate.outcome.artifact_facts = facts.share(built.facts);
+  // Kernels of libraries answer at once: no time was spent building them.
+  candidate.outcome.build_seconds =
+      built.file.empty() ? 0 : candidate.outcome.build_seconds + seconds;
+  return {};
+}
+
+// Users' code for a card: what the cache has is taken, the rest goes there, where build() finds it.
+// What fails, fails again there, and is said of its kernel.
+Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (station.request.device.empty()) return {};
   std::vector<Candidate*> wanted;
   Json message = station.message("prebuild");
@@ -58,15 +71,19 @@ Status build_ahead(const Station& station, Field& field) {
   const Json seconds = answer->json.value("seconds", Json::array());
   for (size_t i = 0; i < std::min(wanted.size(), seconds.size()); ++i)
     if (seconds[i].is_number()) wanted[i]->outcome.build_seconds = seconds[i].get<double>();
+  const Json artifacts = answer->json.value("artifacts", Json::array());
+  for (size_t i = 0; i < std::min(wanted.size(), artifacts.size()); ++i)
+    if (!artifacts[i].is_null()) ASSAY_TRY(take(*wanted[i], artifacts[i], 0, facts));
+  for (const std::string& note : notes_of(answer->json)) station.observer.on_note(note);
   return {};
 }
 
 }  // namespace
 
 Status build(const Station& station, Field& field) {
-  ASSAY_TRY(build_ahead(station, field));
+  JsonPool facts;
+  ASSAY_TRY(build_ahead(station, field, facts));
   size_t done = 0;
-  JsonPool facts;  // Those of a library are the same for all of its kernels.
   for (Candidate& candidate : field.candidates) {
     ++done;
     if (candidate.built || !candidate.alive()) continue;
@@ -88,15 +105,8 @@ Status build(const Station& station, Field& field) {
     }
     for (const std::string& note : notes_of(answer->json)) station.observer.on_note(note);
     ASSAY_TRY(const Json* artifact, member(answer->json, "artifact"));
-    ASSAY_TRY(const Artifact built, Artifact::from_json(*artifact));
-    candidate.built = true;
-    candidate.artifact_file = built.file.string();
-    candidate.outcome.artifact_hash = built.hash;
-    candidate.outcome.artifact_facts = facts.share(built.facts);
-    // Kernels of libraries and cached ones answer at once: no time was spent building them.
-    const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-    candidate.outcome.build_seconds =
-        built.file.empty() ? 0 : candidate.outcome.build_seconds + seconds;
+    ASSAY_TRY(
+        take(candidate, *artifact, static_cast<double>(monotonic_ns() - start) * 1e-9, facts));
   }
   return {};
 }

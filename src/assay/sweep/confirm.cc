@@ -157,21 +157,22 @@ Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
   return {};
 }
 
-Result<std::unique_ptr<Confirming::Visit>> Confirming::set_up(size_t confirmer) {
-  const uint64_t seed = kPlacementSeed + set_up_++;
+Result<std::unique_ptr<Confirming::Visit>> Confirming::visit() {
   auto visit = std::make_unique<Visit>(Visit{Instances(station_), Bursts(station_, field_)});
   ASSAY_TRY(visit->instances.commit());
-  ASSAY_TRY(visit->instances.derive_from(base_, 0));
+  return visit;
+}
+
+Status Confirming::set_up(Visit& visit, size_t confirmer) {
+  const uint64_t seed = kPlacementSeed + set_up_++;
   Crew& crew = station_.crew;
   const auto worker = [&crew, confirmer] { return crew.confirmer(confirmer); };
-  ASSAY_TRY(visit->bursts.open(visit->instances, finalists_, worker, seed));
+  ASSAY_TRY(visit.bursts.open(visit.instances, finalists_, worker, seed));
   ASSAY_TRY(Child * process, worker());
-  ASSAY_TRY(prove_again(*process, visit->instances));
-  if (!process->alive()) {
-    // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
-    ASSAY_TRY(visit->bursts.open(visit->instances, finalists_, worker, seed));
-  }
-  return visit;
+  ASSAY_TRY(prove_again(*process, visit.instances));
+  if (process->alive()) return {};
+  // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
+  return visit.bursts.open(visit.instances, finalists_, worker, seed);
 }
 
 Status Confirming::time(Visit& visit) {

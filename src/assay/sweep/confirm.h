@@ -24,14 +24,16 @@ class Confirming {
   // Makes the inputs that those of all processes derive from.
   Status begin();
 
-  // The samples of one process, in two steps: what is set up side by side (Crew::side_by_side) is
-  // then timed one after the other, with everything else at rest. `confirmer` is the crew's, one
-  // that has not seen this problem.
+  // The samples of one process, in three steps: inputs under a new seed, to be derived from base();
+  // what is set up side by side (Crew::side_by_side), `confirmer` being one of the crew that has
+  // not seen this problem; and its timing, one after the other, with everything else at rest.
   struct Visit {
     Instances instances;
     Bursts bursts;
   };
-  Result<std::unique_ptr<Visit>> set_up(size_t confirmer);
+  Result<std::unique_ptr<Visit>> visit();
+  const Instances& base() const { return base_; }
+  Status set_up(Visit& visit, size_t confirmer);
   // Between the first's set-up and its timing: how many processes and rounds there are.
   // budget_seconds is of timing, for all processes, 0 without limit; setup_seconds is what one
   // process takes beside it.

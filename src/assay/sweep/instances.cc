@@ -62,12 +62,25 @@ Status Instances::make(const std::vector<std::string>& kinds) {
 
 Status Instances::make(InputKind kind) { return make({std::string(to_string(kind))}); }
 
-Status Instances::derive_from(const Instances& base, size_t index) {
-  ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(Message made,
-            ask(*referee, {{"do", "derive"}, {"instance", base.made_[index].id}, {"seed", seed_}},
-                kReferenceSeconds, "deriving inputs"));
-  return keep(std::move(made), {base.made_[index].kind});
+Status Instances::derive(Crew& crew, std::span<const Derivation> wanted) {
+  ASSAY_TRY(Child * referee, crew.referee());
+  Json message = {{"do", "derive"}, {"wanted", Json::array()}};
+  for (const Derivation& one : wanted)
+    message["wanted"].push_back(
+        {{"instance", one.base->made_.front().id}, {"seed", one.made->seed_}});
+  ASSAY_TRY(Message answer, ask(*referee, message, kReferenceSeconds, "deriving inputs"));
+  ASSAY_TRY(const Json* ids, member(answer.json, "instances"));
+  ASSAY_TRY(const Json* inputs, member(answer.json, "inputs"));
+  size_t next = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    Made made;
+    made.id = ids->at(i).get<int64_t>();
+    made.kind = wanted[i].base->made_.front().kind;
+    for (auto left = inputs->at(i).get<size_t>(); left > 0 && next < answer.fds.size(); --left)
+      made.inputs.push_back(std::move(answer.fds[next++]));
+    wanted[i].made->made_.push_back(std::move(made));
+  }
+  return {};
 }
 
 void Instances::close_copies() {

@@ -22,10 +22,14 @@ class Instances {
   // One instance of each kind that says something about the problem; commit() comes first.
   Status make_all_kinds();
   Status make(InputKind kind);
-  // Another instance by permuting `base`'s, under this object's own seed.
-  Status derive_from(const Instances& base, size_t index);
+  // Each gets another instance by permuting the first of its base, under its own seed. Of a crew.
+  struct Derivation {
+    Instances* made = nullptr;
+    const Instances* base = nullptr;
+  };
+  static Status derive(Crew& crew, std::span<const Derivation> wanted);
 
-  // Closes the copies for workers: what is left is there for derive_from().
+  // Closes the copies for workers: what is left is there for derive().
   void close_copies();
 
   Status load_into(Child& worker, uint64_t seed) const;

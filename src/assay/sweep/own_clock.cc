@@ -72,17 +72,18 @@ std::optional<Finding> finding_of(const OwnClock& clock, const ProblemRecord& pr
   const auto ratio = clock.ratio();
   const PairVerdict* pair = pair_at_own_clock(problem);
   if (!ratio || pair == nullptr) return std::nullopt;
-  // Blocks are no samples of a claim: what they are for is a sign that differs.
-  const bool differs = (*ratio - 1) * (pair->verdict.ratio - 1) < 0;
+  // Blocks are no samples of a claim: what they are for is a sign that differs from one that was
+  // shown.
+  const bool shown = pair->verdict.low > 1 || pair->verdict.high < 1;
+  const bool differs = shown && (*ratio - 1) * (pair->verdict.ratio - 1) < 0;
   std::string sentence = fmt::format(
-      "the power cap holds the card back: {} is {:.3f} x as fast as {} where each runs alone, at "
-      "its "
-      "own clock, and {:.3f} x where they take turns{}",
+      "at the power cap {} is {:.3f} x as fast as {} alone, at its own clock, {:.3f} x in "
+      "turns{}",
       problem.label(clock.candidate), *ratio, problem.label(clock.other), pair->verdict.ratio,
       differs ? ": the sign differs" : "");
   const auto mine = clock.joules(clock.candidate), others = clock.joules(clock.other);
   if (mine && others)
-    sentence += fmt::format("; {:.3g} against {:.3g} mJ a launch", 1e3 * *mine, 1e3 * *others);
+    sentence += fmt::format("; {:.4g} against {:.4g} mJ a launch", 1e3 * *mine, 1e3 * *others);
   return Finding{differs ? "own_clock_differs" : "own_clock", std::move(sentence)};
 }
 

@@ -11,10 +11,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The candidate is faster in turns; alone it takes so many seconds for as many launches as the
-// other in one.
-std::optional<Finding> finding(double seconds, double joules) {
+// The candidate is faster in turns, if that was shown; alone it takes so many seconds for as many
+// launches as the other in one.
+std::optional<Finding> finding(double seconds, double joules, bool shown = true) {
   ProblemRecord problem = testing::make_record().problems[0];
+  if (!shown) problem.confirmations.back().conclusion.headline->verdict.low = 0.9;
   const PairVerdict* pair = problem.headline();
   EXPECT_NE(pair, nullptr);
   EXPECT_GT(pair->verdict.ratio, 1);
@@ -39,6 +40,9 @@ TEST(OwnClockTest, ASignThatDiffersIsSaid) {
   EXPECT_EQ(differs->code, "own_clock_differs");
   EXPECT_THAT(differs->sentence, HasSubstr("is 0.800 x as fast as"));
   EXPECT_THAT(differs->sentence, HasSubstr("the sign differs; 2 against 2 mJ a launch"));
+  const auto unknown = finding(1.25, 2, false);
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->code, "own_clock") << "there was no sign";
 }
 
 TEST(OwnClockTest, ABlockThatTellsNothingCountsForNothing) {

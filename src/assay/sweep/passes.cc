@@ -61,15 +61,16 @@ class Passes {
   // In a process each.
   Status visit(std::span<ProblemRun* const> problems) {
     const int64_t start = monotonic_ns();
-    std::vector<std::unique_ptr<Confirming::Visit>> visits(problems.size());
+    std::vector<std::unique_ptr<Confirming::Visit>> visits;
+    std::vector<Instances::Derivation> inputs;
     std::vector<std::function<Status()>> tasks;
     for (size_t i = 0; i < problems.size(); ++i) {
-      tasks.push_back([&, i]() -> Status {
-        ASSAY_TRY(visits[i], problems[i]->confirming().set_up(i));
-        return {};
-      });
+      ASSAY_TRY(visits.emplace_back(), problems[i]->confirming().visit());
+      inputs.push_back({&visits.back()->instances, &problems[i]->confirming().base()});
+      tasks.push_back([&, i] { return problems[i]->confirming().set_up(*visits[i], i); });
     }
     observe(*problems.front());
+    ASSAY_TRY(Instances::derive(crew_, inputs));
     ASSAY_TRY(crew_.side_by_side(tasks));
     const double setup_seconds =
         static_cast<double>(monotonic_ns() - start) * 1e-9 / static_cast<double>(problems.size());

@@ -164,13 +164,29 @@ class Referee {
     return found->second.get();
   }
 
+  // Side by side, too.
   Result<Answer> derive(Message& message) {
-    ASSAY_TRY(const Instance* base, find(message.json));
-    ASSAY_TRY(const SecretSeed* seed, seed_of(message.json));
-    auto derived = base->derive(seed_from(*seed, base->problem().signature()));
-    ASSAY_TRY(Made made, with_copies(std::move(derived)));
+    struct Wanted {
+      const Instance* base = nullptr;
+      uint64_t seed = 0;
+    };
+    std::vector<Wanted> wanted;
+    ASSAY_TRY(const Json* list, member(message.json, "wanted"));
+    for (const Json& one : *list) {
+      ASSAY_TRY(const Instance* base, find(one));
+      ASSAY_TRY(const SecretSeed* seed, seed_of(one));
+      wanted.push_back({base, seed_from(*seed, base->problem().signature())});
+    }
+    std::vector<Result<Made>> made(wanted.size());
+    for_each_parallel(wanted.size(), [&](size_t i) {
+      made[i] = with_copies(wanted[i].base->derive(wanted[i].seed));
+    });
     Answer answer;
-    keep(std::move(made), answer);
+    for (Result<Made>& each : made) {
+      if (!each) return fail(std::move(each).error());
+      answer.json["inputs"].push_back(each->copies.size());
+      keep(std::move(*each), answer);
+    }
     return answer;
   }
 
