@@ -9,6 +9,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/random.h"
+#include "assay/sweep/card_zones.h"
 #include "assay/sweep/referee_code.h"
 #include "testing/fake_card.h"
 #include "testing/naive_gemm.h"
