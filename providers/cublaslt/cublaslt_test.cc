@@ -255,12 +255,12 @@ TEST_F(CublasLtSpace, AllIsWhatTheLibrarysCheckAcceptsOnceEachAndTheHeuristicsRo
 
 TEST_F(CublasLtSpace, WhatTheLibraryRefusesIsCountedWithItsReason) {
   const Found all = in("all");
-  EXPECT_EQ(refused(all, Reason::constraint).count, 244);
+  EXPECT_EQ(refused(all, Reason::constraint).count, 444);
   EXPECT_THAT(refused(all, Reason::constraint).example,
               HasSubstr("the functionality requested is not supported"));
   EXPECT_EQ(refused(all, Reason::workspace).count, 1);
   EXPECT_THAT(refused(all, Reason::workspace).example, HasSubstr("67108864 bytes"));
-  EXPECT_EQ(all.refusals.total(), 245);
+  EXPECT_EQ(all.refusals.total(), 445);
   // An address that one of them does not take; an id that cannot be made.
   const auto problem = gemm::operation().problem(
       {{"m", 8}, {"n", 12}, {"k", 16}, {"alignment", {{"b", 8}}}, {"dtype", "f32"}});
@@ -270,6 +270,16 @@ TEST_F(CublasLtSpace, WhatTheLibraryRefusesIsCountedWithItsReason) {
   tell_("ids=75,99");
   EXPECT_THAT(refused(in("all"), Reason::constraint).example, HasSubstr("not supported"));
   EXPECT_EQ(refused(in("all"), Reason::constraint).count, 55);
+}
+
+TEST_F(CublasLtSpace, WhatTakesNoGroundWithoutAClusterIsFoundByItsClusters) {
+  tell_("ids=76");
+  std::vector<std::string> names;
+  for (const auto& [name, id] : ids_of(in("all")))
+    if (name.starts_with("algo76")) names.push_back(name);
+  EXPECT_THAT(names,
+              ElementsAre("algo76_t30_s35_k1_r0_w0_c0_i0_x2", "algo76_t30_s35_k1_r0_w0_c0_i0_x4",
+                          "algo76_t30_s35_k2_r2_w0_c0_i0_x2", "algo76_t30_s35_k2_r2_w0_c0_i0_x4"));
 }
 
 TEST_F(CublasLtSpace, OfAPointThatTheHeuristicDoesNotNameALaunchIsRight) {

@@ -78,17 +78,25 @@ class Walk {
   }
 
   void walk_inner_shapes(const AlgorithmValues& values) {
-    if (accepts(values)) walk_options(values);
+    if (accepts(values)) {
+      walk_options(values, can_.has_clusters);
+    } else if (can_.has_clusters) {
+      // Those of Hopper take no ground without one (seen on an H200, cuBLASLt 13.1).
+      for (const Choice& cluster : clusters(values)) walk_options(with(values, cluster), false);
+    }
     if (!can_.has_inner_shapes) return;
     for (const Choice& inner : shapes(values, kAtInner, 1, abi::kLastInnerShape))
-      walk_options(with(values, inner));
+      walk_options(with(values, inner), can_.has_clusters);
+  }
+
+  Axis clusters(const AlgorithmValues& ground) {
+    return shapes(ground, kAtCluster, abi::kFirstCluster, abi::kLastCluster);
   }
 
   // The ground was accepted.
-  void walk_options(const AlgorithmValues& ground) {
+  void walk_options(const AlgorithmValues& ground, bool with_clusters) {
     std::vector<Axis> axes;
-    if (can_.has_clusters)
-      axes.push_back(shapes(ground, kAtCluster, abi::kFirstCluster, abi::kLastCluster));
+    if (with_clusters) axes.push_back(clusters(ground));
     Axis& custom = axes.emplace_back();
     for (int64_t option = 1; option <= can_.most_custom && !cut_; ++option)
       keep_accepted(custom, ground, {{kAtCustom, option}});

@@ -85,6 +85,18 @@ const std::vector<Capable>& capable() {
        .tiles = {24},
        .stages = {4},
        .takes = [](const Attributes& a) { return a == Attributes{72, 24, 1, 0, 0, 0, 4, 0, 0}; }},
+      // Not without a cluster.
+      {.id = 76,
+       .name = "spacious",
+       .tiles = {30},
+       .stages = {35},
+       .splits = true,
+       .reductions = 2,
+       .takes =
+           [](const Attributes& a) {
+             return a[1] == 30 && a[2] <= 2 && a[3] == (a[2] > 1 ? 2U : 0U) && a[4] == 0 &&
+                    a[5] == 0 && a[6] == 35 && a[7] == 0 && one_of(a[8], {2, 4});
+           }},
       // Without a choice of tiles or stages.
       {.id = 75, .name = "spacious", .takes = [](const Attributes& a) {
          return a == Attributes{75, 0, 1, 0, 0, 0, 0, 0, 0};

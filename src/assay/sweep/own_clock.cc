@@ -24,7 +24,8 @@ double capped_share(const CardWindow& window) {
 }  // namespace
 
 const PairVerdict* pair_at_own_clock(const ProblemRecord& problem) {
-  if (const PairVerdict* headline = problem.headline()) return headline;
+  if (const PairVerdict* headline = problem.headline())
+    return headline->candidate == headline->other ? nullptr : headline;
   const Conclusion* conclusion = problem.conclusion();
   return conclusion == nullptr || conclusion->against_leader.empty()
              ? nullptr

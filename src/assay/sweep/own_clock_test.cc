@@ -45,6 +45,14 @@ TEST(OwnClockTest, ASignThatDiffersIsSaid) {
   EXPECT_EQ(unknown->code, "own_clock") << "there was no sign";
 }
 
+TEST(OwnClockTest, OfADefaultThatIsTheBestThereAreNoTwo) {
+  ProblemRecord problem = testing::make_record().problems[0];
+  PairVerdict& headline = *problem.confirmations.back().conclusion.headline;
+  EXPECT_EQ(pair_at_own_clock(problem), &headline);
+  headline.other = headline.candidate;
+  EXPECT_EQ(pair_at_own_clock(problem), nullptr);
+}
+
 TEST(OwnClockTest, ABlockThatTellsNothingCountsForNothing) {
   OwnClock clock{"a", "b", {{"a", 10, 1, 5}, {"b", 10, 2, 0}, {"a", 30, 3, 0}}};
   EXPECT_DOUBLE_EQ(*clock.microseconds("a"), 1e5);
