@@ -126,18 +126,15 @@ Result<std::vector<Problem>> repeated(const std::vector<gemm::Shape>& shapes, in
 
 std::optional<Pair> judge_pair(const ProblemRecord& problem, const RunOptions& options,
                                const std::string& candidate_id, const std::string& other_id) {
+  const auto verdict = verdict_between(problem, options, candidate_id, other_id);
+  if (!verdict) return std::nullopt;
   const Confirmation* confirmation = problem.decisive();
-  if (confirmation == nullptr || candidate_id.empty() || other_id.empty()) return std::nullopt;
-  for (const std::string& id : {candidate_id, other_id}) {
-    const auto& finalists = confirmation->finalists;
-    if (std::find(finalists.begin(), finalists.end(), id) == finalists.end()) return std::nullopt;
-  }
   const auto means = pair_means(confirmation->processes, candidate_id, other_id);
   Pair pair;
   pair.problem = problem.name;
   pair.shape = fmt::format("m{} n{} k{}", problem.dimension("m", 0), problem.dimension("n", 0),
                            problem.dimension("k", 0));
-  pair.verdict = stats::judge(means, judge_options(options));
+  pair.verdict = *verdict;
   pair.log_ratio = std::log(pair.verdict.ratio);
   pair.half_width = half_width_of(pair.verdict);
   pair.rounds = confirmation->rounds;

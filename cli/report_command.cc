@@ -27,6 +27,10 @@ class ReportCommand : public Command {
 
   void declare(Flags& app) override {
     app.add_option("run", run_, "Its folder, or its record.json").required().type_name("RUN");
+    app.add_option("--beside", beside_,
+                   "Runs of the same problems under other conditions: where the sign of a verdict "
+                   "is another one there, it is said")
+        .type_name("RUN...");
     app.add_option("--format", format_, "md, csv or html (default: as --output ends, else md)")
         .one_of({"md", "csv", "html"})
         .type_name("FORMAT");
@@ -38,11 +42,19 @@ class ReportCommand : public Command {
     ASSAY_TRY(check_output());
     ASSAY_TRY(const std::string path, find_record(run_));
     ASSAY_TRY(const RunRecord record, load_record(path));
-    const std::string text = format == "html"  ? report::run_html(record, {path})
+    std::vector<RunRecord> beside;
+    for (const std::string& other : beside_) {
+      ASSAY_TRY(const std::string other_path, find_record(other));
+      ASSAY_TRY(beside.emplace_back(), load_record(other_path));
+    }
+    if (!beside.empty() && format != "html" && format != "md")
+      return fail(ErrorCode::invalid_input, "--beside is for reports as md or html, not {}",
+                  format);
+    const std::string text = format == "html"  ? report::run_html(record, {path, beside})
                              : format == "csv" ? report::sweep_csv(record)
                              : format == "json"
                                  ? dump_pretty(summary_json(record, {path, {}}, kDone))
-                                 : report::run_markdown(record, {path});
+                                 : report::run_markdown(record, {path, beside});
     if (output_.empty()) {
       context.console.result(text);
       return kDone;
@@ -81,6 +93,7 @@ class ReportCommand : public Command {
   }
 
   std::string run_, format_, output_;
+  std::vector<std::string> beside_;
 };
 
 }  // namespace

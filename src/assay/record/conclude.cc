@@ -251,6 +251,21 @@ stats::JudgeOptions judge_options(const RunOptions& options) {
           .systematic = options.systematic_error};
 }
 
+std::optional<stats::Verdict> verdict_between(const ProblemRecord& problem,
+                                              const RunOptions& options, std::string_view candidate,
+                                              std::string_view other) {
+  const Confirmation* confirmation = problem.decisive();
+  if (confirmation == nullptr) return std::nullopt;
+  for (const std::string_view id : {candidate, other}) {
+    const KernelOutcome* kernel = problem.find(id);
+    if (kernel == nullptr || !is_timed(kernel->ending) ||
+        std::ranges::find(confirmation->finalists, id) == confirmation->finalists.end())
+      return std::nullopt;
+  }
+  return stats::judge(pair_means(confirmation->processes, candidate, other),
+                      judge_options(options));
+}
+
 Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmation,
                     const RunOptions& options) {
   const Judge judge(problem, confirmation, options);

@@ -21,6 +21,12 @@ namespace assay {
 std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
                                            std::string_view candidate, std::string_view other);
 
+// One confirmed kernel against another, from the samples of the decisive confirmation. None where
+// it lacks either, or either did not get through.
+std::optional<stats::Verdict> verdict_between(const ProblemRecord& problem,
+                                              const RunOptions& options, std::string_view candidate,
+                                              std::string_view other);
+
 // The interval of one kernel's time per launch in microseconds, over the processes' medians. A time
 // is of its run alone: ratios come from pairs. None where too few processes have one.
 std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> processes,

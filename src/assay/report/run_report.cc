@@ -79,14 +79,14 @@ std::string link(std::string_view id, std::string_view title) {
 std::string run_markdown(const RunRecord& record, const RunReportOptions& options) {
   std::string out = fmt::format("{}{}\n\n{}.\n\n", kMarkdownStart, markdown_text(run_title(record)),
                                 markdown_text(about(record)));
-  out += markdown(run_sections(record));
+  out += markdown(run_sections(record, options.beside));
   if (!options.record_path.empty())
     out += fmt::format("Record: {}\n", markdown_text(options.record_path));
   return out;
 }
 
 std::string run_html(const RunRecord& record, const RunReportOptions& options) {
-  const std::vector<Section> sections = run_sections(record);
+  const std::vector<Section> sections = run_sections(record, options.beside);
   const std::string title = html_text("assay: " + run_title(record));
   const std::string bars = speed_up_bars(record), roof = roofline(record);
   std::string contents;

@@ -3,6 +3,7 @@
 // A finished run for people who were not there: the same sections as markdown, and as one page of
 // HTML that needs nothing beside it: no network, no script.
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@ namespace assay::report {
 
 struct RunReportOptions {
   std::string record_path;  // Shown as it is given; empty: not shown.
+  // Runs of the same problems under other conditions: where their sign is another one, it is said.
+  std::span<const RunRecord> beside;
 };
 
 std::string run_markdown(const RunRecord& record, const RunReportOptions& options = {});

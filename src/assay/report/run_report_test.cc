@@ -108,6 +108,36 @@ TEST(RunReportTest, ThePageHoldsAllThatTheRecordSays) {
   EXPECT_THAT(page, Not(HasSubstr("{{")));
 }
 
+TEST(RunReportTest, ASignThatIsAnotherOneUnderAnotherConditionIsMarked) {
+  const RunRecord record = testing::make_record();
+  const auto isolated = [](double us_of_mine) {
+    using testing::SampleKernel;
+    RunRecord run = testing::make_record({testing::make_problem(
+        "m1_qkv", {SampleKernel{"mine", "skinny", KernelRole::ours, us_of_mine, 64},
+                   SampleKernel{"openblas", "gemm", KernelRole::stock, 10, 0}})});
+    run.problems[0].condition.spacing = "isolated";
+    return run;
+  };
+  const auto shown = [&](const RunRecord& beside) {
+    return run_markdown(record, {"", std::span(&beside, 1)});
+  };
+  const std::string flipped = shown(isolated(11));
+  EXPECT_THAT(flipped, HasSubstr("1 of 1 signs are another one there"));
+  EXPECT_THAT(flipped, HasSubstr("| flips |"));
+  EXPECT_THAT(flipped, HasSubstr("isolated"));
+  EXPECT_THAT(shown(isolated(9)), HasSubstr("No sign is another one there"));
+  EXPECT_THAT(shown(isolated(9)), HasSubstr("| the same |"));
+  EXPECT_THAT(shown(isolated(10)), HasSubstr("| open |"));
+  EXPECT_THAT(shown(record), HasSubstr("No run given beside this one"))
+      << "the same condition is no other one";
+  RunRecord without = isolated(11);
+  without.problems[0].confirmations[0].finalists.pop_back();
+  EXPECT_THAT(shown(without), HasSubstr("No run given beside this one"));
+  EXPECT_THAT(run_markdown(record), Not(HasSubstr("Under other conditions")));
+  const RunRecord beside = isolated(11);
+  EXPECT_EQ(malformed(run_html(record, {"", std::span(&beside, 1)})), "");
+}
+
 TEST(RunReportTest, ThePageNeedsNothingBesideIt) {
   RunRecord record = whole_record();
   record.environment.device.name = "https://example.com/x.js";

@@ -8,6 +8,7 @@
 #include "assay/base/text.h"
 #include "assay/report/evidence_sections.h"
 #include "assay/report/model_lines.h"
+#include "assay/report/other_conditions.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
@@ -255,9 +256,14 @@ std::string run_title(const RunRecord& record) {
   return (record.kind.empty() ? "run" : record.kind) + " " + what;
 }
 
-std::vector<Section> run_sections(const RunRecord& record) {
-  return {results(record),  intervals(record),           endings(record),         refusals(record),
-          findings(record), environment_section(record), evidence_section(record)};
+std::vector<Section> run_sections(const RunRecord& record, std::span<const RunRecord> beside) {
+  std::vector<Section> sections = {results(record), intervals(record)};
+  if (!beside.empty()) sections.push_back(other_conditions(record, beside));
+  for (Section& section :
+       std::vector<Section>{endings(record), refusals(record), findings(record),
+                            environment_section(record), evidence_section(record)})
+    sections.push_back(std::move(section));
+  return sections;
 }
 
 }  // namespace assay::report

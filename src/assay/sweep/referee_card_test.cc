@@ -1,16 +1,12 @@
 // The referee's comparisons on a card against those on the host; the card is testing/fake_cuda.
 #include "assay/sweep/referee_card.h"
 
-#include <cstdlib>
-#include <filesystem>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "assay/base/file.h"
 #include "assay/base/random.h"
-#include "assay/sweep/card_zones.h"
 #include "assay/sweep/referee_code.h"
+#include "testing/device_code.h"
 #include "testing/fake_card.h"
 #include "testing/naive_gemm.h"
 #include "testing/small_problems.h"
@@ -175,24 +171,10 @@ TEST_F(RefereeCardTest, TurnsLinesAsTheHostVariesThem) {
   }
 }
 
-// What the fake card runs is not this text.
 TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
-  const char* assembler = nullptr;
-  for (const char* path : {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"})
-    if (std::filesystem::exists(path)) assembler = path;
-  if (assembler == nullptr) GTEST_SKIP() << "no ptxas: it comes with the CUDA toolkit";
-  const auto made = TemporaryDirectory::create();
-  ASSERT_TRUE(made) << made.error().message;
-  const TemporaryDirectory& folder = *made;
-  for (const auto& [card, target] :
-       {std::pair{"sm_75", "sm_70"}, {"sm_80", "sm_70"}, {"sm_90", "sm_90"}, {"sm_100", "sm_90"}}) {
-    for (const std::string& code : {referee_code(target), turn_code(target), zones_code(target)}) {
-      ASSERT_TRUE(write_file_atomic(folder.file("code.ptx"), code));
-      const std::string command = fmt::format("{} -arch={} {} -o {}", assembler, card,
-                                              folder.file("code.ptx"), folder.file("code.cubin"));
-      EXPECT_EQ(std::system(command.c_str()), 0) << card;
-    }
-  }
+  if (!testing::can_assemble()) GTEST_SKIP() << "no ptxas: it comes with the CUDA toolkit";
+  testing::expect_assembles(referee_code);
+  testing::expect_assembles(turn_code);
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include "testing/device_code.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+
+namespace assay::testing {
+namespace {
+
+const char* assembler() {
+  for (const char* path : {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"})
+    if (std::filesystem::exists(path)) return path;
+  return nullptr;
+}
+
+}  // namespace
+
+bool can_assemble() { return assembler() != nullptr; }
+
+void expect_assembles(const std::function<std::string(const std::string& target)>& code) {
+  ASSERT_TRUE(can_assemble());
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder) << folder.error().message;
+  for (const auto& [card, target] :
+       {std::pair{"sm_75", "sm_70"}, {"sm_80", "sm_70"}, {"sm_90", "sm_90"}, {"sm_100", "sm_90"}}) {
+    ASSERT_TRUE(write_file_atomic(folder->file("code.ptx"), code(target)));
+    const std::string command = fmt::format("{} -arch={} {} -o {}", assembler(), card,
+                                            folder->file("code.ptx"), folder->file("code.cubin"));
+    EXPECT_EQ(std::system(command.c_str()), 0) << card;
+  }
+}
+
+}  // namespace assay::testing

@@ -1,0 +1,17 @@
+#pragma once
+
+// The text of our own device code, which no fake card runs.
+
+#include <functional>
+#include <string>
+
+namespace assay::testing {
+
+// Whether the toolkit's assembler is here.
+bool can_assemble();
+
+// Fails the test where the code for a target, as code_target() names it (sweep/card_code.h), does
+// not assemble for a card that gets it.
+void expect_assembles(const std::function<std::string(const std::string& target)>& code);
+
+}  // namespace assay::testing
