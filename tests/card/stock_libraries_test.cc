@@ -117,7 +117,7 @@ TEST_F(StockLibrariesTest, TheWholeSpaceIsListedWhereASettingSaysSo) {
   ASSERT_EQ(few.code(), 0) << few.err;
   ASSERT_EQ(all.code(), 0) << all.err;
   EXPECT_THAT(few.out, HasSubstr("4 kernels, 0 refused"));
-  EXPECT_THAT(all.out, HasSubstr("19 kernels, 245 refused"));
+  EXPECT_THAT(all.out, HasSubstr("19 kernels, 445 refused"));
   EXPECT_THAT(all.out, HasSubstr("algo66_t24_s8_k4_r2_w0_c0_i0_x0"));
   EXPECT_THAT(all.out, HasSubstr("not supported"));
   write("space.yaml", "cublaslt: {space: all:5}\n");
