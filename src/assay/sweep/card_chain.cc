@@ -14,13 +14,10 @@ namespace {
 constexpr size_t kVectorBytes = 16;
 constexpr uint32_t kHoldingBlocks = 16;
 
-// Assembled by the driver for the card at hand. {0}, {1}, {2}: the target, and on cards that have
-// them the two halves of dependent launch; {3}: kThreadPlace.
+// Assembled by the driver for the card at hand. {0}, {1}, {2}: code_header(), and on cards that
+// have them the two halves of dependent launch; {3}: kThreadPlace.
 constexpr const char* kCode = R"(
-.version 7.8
-.target {0}
-.address_size 64
-
+{0}
 // to[i] = from[i] ^ (*digest & mask): the mask is 0, which the assembler cannot know.
 .visible .entry assay_produce(.param .u64 to, .param .u64 from, .param .u64 bytes,
                               .param .u64 digest, .param .u32 mask, .param .u64 hold_ns)
@@ -132,7 +129,7 @@ DONE:
 
 std::string code_for(const cuda::Card& card) {
   const bool dependent = card.major >= 9;
-  return fmt::format(fmt::runtime(kCode), dependent ? "sm_90" : "sm_70",
+  return fmt::format(fmt::runtime(kCode), code_header(dependent ? "sm_90" : "sm_70"),
                      dependent ? "griddepcontrol.launch_dependents;" : "",
                      dependent ? "griddepcontrol.wait;" : "", kThreadPlace);
 }

@@ -3,7 +3,27 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/format.h>
+
 namespace assay::sweep {
+
+std::string code_header(const std::string& target) {
+  return fmt::format(".version 7.8\n.target {}\n.address_size 64\n", target);
+}
+
+std::string mix_word(std::string_view word, std::string_view scratch) {
+  constexpr std::string_view kCode = R"(
+  shr.u64 {1}, {0}, 30;
+  xor.b64 {0}, {0}, {1};
+  mul.lo.u64 {0}, {0}, 0xbf58476d1ce4e5b9;
+  shr.u64 {1}, {0}, 27;
+  xor.b64 {0}, {0}, {1};
+  mul.lo.u64 {0}, {0}, 0x94d049bb133111eb;
+  shr.u64 {1}, {0}, 31;
+  xor.b64 {0}, {0}, {1};
+)";
+  return fmt::format(kCode, word, scratch);
+}
 
 uint32_t blocks_for(const cuda::CudaDevice& device, size_t items) {
   constexpr size_t kBlocksPerMultiprocessor = 8;  // Of kCodeThreads: all that fit.

@@ -27,6 +27,13 @@ inline constexpr std::string_view kThreadPlace = R"(
   mul.wide.u32 %d7, %r3, %r5;
 )";
 
+// What begins each text, for a target as code_target() names it.
+std::string code_header(const std::string& target);
+
+// The finaliser of splitmix64 (Steele, Lea and Flood, 2014) on the register `word`; another is
+// scratch.
+std::string mix_word(std::string_view word, std::string_view scratch);
+
 // Threads of a block.
 inline constexpr uint32_t kCodeThreads = 256;
 

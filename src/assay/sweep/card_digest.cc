@@ -11,31 +11,19 @@
 namespace assay::sweep {
 namespace {
 
-// %d15, a word, together with its place %d12: through the finaliser of splitmix64 (Steele, Lea and
-// Flood, 2014), onto the sum in %d1.
+// %d15, a word, together with its place %d12: through mix_word() ({0}), onto the sum in %d1.
 constexpr std::string_view kAddWord = R"(
   add.u64 %d16, %d12, 1;
   mul.lo.u64 %d16, %d16, 0x9e3779b97f4a7c15;
   add.u64 %d16, %d16, %d0;
   xor.b64 %d15, %d15, %d16;
-  shr.u64 %d17, %d15, 30;
-  xor.b64 %d15, %d15, %d17;
-  mul.lo.u64 %d15, %d15, 0xbf58476d1ce4e5b9;
-  shr.u64 %d17, %d15, 27;
-  xor.b64 %d15, %d15, %d17;
-  mul.lo.u64 %d15, %d15, 0x94d049bb133111eb;
-  shr.u64 %d17, %d15, 31;
-  xor.b64 %d15, %d15, %d17;
-  add.u64 %d1, %d1, %d15;
+{0}  add.u64 %d1, %d1, %d15;
 )";
 
 // Words of 8 bytes, then what is left byte by byte, at places of their own behind all words. {0}:
-// the target, {1}: kThreadPlace, {2}: kAddWord.
+// code_header(), {1}: kThreadPlace, {2}: kAddWord.
 constexpr const char* kCode = R"(
-.version 7.8
-.target {0}
-.address_size 64
-
+{0}
 .visible .entry assay_digest(.param .u64 from, .param .u64 bytes, .param .u64 seed,
                              .param .u64 sum)
 {{
@@ -80,7 +68,8 @@ ADD:
 Result<std::unique_ptr<CardDigest>> CardDigest::create(cuda::CudaDevice& device, uint64_t seed) {
   std::unique_ptr<CardDigest> digest(new CardDigest(device, seed));
   const std::string code =
-      fmt::format(fmt::runtime(kCode), code_target(device.card()), kThreadPlace, kAddWord);
+      fmt::format(fmt::runtime(kCode), code_header(code_target(device.card())), kThreadPlace,
+                  fmt::format(kAddWord, mix_word("%d15", "%d17")));
   ASSAY_TRY(digest->code_, load_code(device, code));
   ASSAY_TRY(const auto function, digest->code_->function("assay_digest", 0, false));
   digest->function_ = function.handle;

@@ -13,13 +13,10 @@ namespace assay::sweep {
 namespace {
 
 // Elements of a line, or lines, whichever lie closer together, are gone through by neighbouring
-// threads: `fast` of them. {0}: the target, {1}: kThreadPlace, {2}: the loads of the element and of
-// the two whose signs it gets.
+// threads: `fast` of them. {0}: code_header(), {1}: kThreadPlace, {2}: the loads of the element and
+// of the two whose signs it gets.
 constexpr const char* kCode = R"(
-.version 7.8
-.target {0}
-.address_size 64
-
+{0}
 .visible .entry assay_turn(.param .u64 from, .param .u64 to, .param .u64 elements,
                            .param .u64 fast, .param .u64 length, .param .u64 line_stride,
                            .param .u64 element_stride, .param .u64 first, .param .u64 second,
@@ -105,7 +102,7 @@ std::string turn_code(const std::string& target) {
   for (const auto& [value, offset] :
        {std::pair{"%d23", "%d15"}, std::pair{"%d24", "%d16"}, std::pair{"%d25", "%d17"}})
     loads += fmt::format(fmt::runtime(kLoad), value, offset);
-  return fmt::format(fmt::runtime(kCode), target, kThreadPlace, loads);
+  return fmt::format(fmt::runtime(kCode), code_header(target), kThreadPlace, loads);
 }
 
 Result<std::unique_ptr<CardTurn>> CardTurn::create(cuda::CudaDevice& device) {

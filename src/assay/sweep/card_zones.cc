@@ -13,14 +13,10 @@ namespace {
 constexpr uint64_t kWordBytes = 8, kZoneWords = CardZones::kZoneBytes / kWordBytes;
 
 // A word of a zone after the other, over all zones: what belongs there is its number and the seed
-// through the finaliser of splitmix64 (Steele, Lea and Flood, 2014). {0}: the target, {1}:
-// kThreadPlace, {2}: words of a zone, {3} stores, {4} loads the bytes of the word %d11 at %d10, the
-// latter to %d14.
+// through mix_word(). {0}: code_header(), {1}: kThreadPlace, {2}: words of a zone, {3} stores, {4}
+// loads the bytes of the word %d11 at %d10, the latter to %d14, {5}: mix_word() of %d11.
 constexpr const char* kCode = R"(
-.version 7.8
-.target {0}
-.address_size 64
-
+{0}
 .visible .entry assay_zones(.param .u64 zones, .param .u64 words, .param .u64 counts,
                             .param .u64 seed, .param .u32 write)
 {{
@@ -47,15 +43,7 @@ NEXT:
   add.u64 %d11, %d5, 1;
   mul.lo.u64 %d11, %d11, 0x9e3779b97f4a7c15;
   add.u64 %d11, %d11, %d3;
-  shr.u64 %d12, %d11, 30;
-  xor.b64 %d11, %d11, %d12;
-  mul.lo.u64 %d11, %d11, 0xbf58476d1ce4e5b9;
-  shr.u64 %d12, %d11, 27;
-  xor.b64 %d11, %d11, %d12;
-  mul.lo.u64 %d11, %d11, 0x94d049bb133111eb;
-  shr.u64 %d12, %d11, 31;
-  xor.b64 %d11, %d11, %d12;
-  @%p0 bra WRITE;
+{5}  @%p0 bra WRITE;
   mov.u64 %d14, 0;
 {4}
   xor.b64 %d14, %d14, %d11;
@@ -95,7 +83,8 @@ std::string zones_code(const std::string& target) {
         "  ld.global.u8 %d13, [%d10+{}];\n  shl.b64 %d13, %d13, {};\n  or.b64 %d14, %d14, %d13;\n",
         byte, 8 * byte);
   }
-  return fmt::format(fmt::runtime(kCode), target, kThreadPlace, kZoneWords, stores, loads);
+  return fmt::format(fmt::runtime(kCode), code_header(target), kThreadPlace, kZoneWords, stores,
+                     loads, mix_word("%d11", "%d12"));
 }
 
 Result<std::unique_ptr<CardZones>> CardZones::create(cuda::CudaDevice& device, Stream& stream) {

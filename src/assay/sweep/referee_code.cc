@@ -363,7 +363,7 @@ constexpr int log2_of(int64_t power) { return power == 1 ? 0 : 1 + log2_of(power
 
 std::string referee_code(const std::string& target) {
   static_assert(sizeof(Tally) == 40);
-  return fmt::format(".version 7.8\n.target {}\n.address_size 64\n", target) +
+  return code_header(target) +
          fmt::format(fmt::runtime(kWiden), kThreadPlace, kLoadRegisters,
                      load_element("FROM", "%code", "%d20", "%value"), log2_of(kPanel), kPanel - 1) +
          multiply_code() +
