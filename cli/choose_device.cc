@@ -9,17 +9,24 @@
 
 namespace assay::cli {
 
+CardList list_cards() {
+  CardList list;
+  const auto driver = cuda::Driver::open();
+  if (!driver) {
+    list.why_none = driver.error().message;
+  } else if (auto cards = cuda::list_cards(**driver)) {
+    list.cards = std::move(*cards);
+  } else {
+    list.why_none = cards.error().message;
+  }
+  return list;
+}
+
 Result<std::string> choose_device(const std::string& wanted) {
   if (wanted.empty() || wanted == "cpu") return std::string();
-  std::vector<cuda::Card> cards;
-  std::string why_none;
-  if (const auto driver = cuda::Driver::open()) {
-    ASSAY_TRY(cards, cuda::list_cards(**driver));
-  } else {
-    why_none = driver.error().message;
-  }
-  ASSAY_TRY(const int index, cuda::choose_device(wanted, cards, why_none));
-  return index < 0 ? std::string() : cards[static_cast<size_t>(index)].uuid;
+  const CardList list = list_cards();
+  ASSAY_TRY(const int index, cuda::choose_device(wanted, list.cards, list.why_none));
+  return index < 0 ? std::string() : list.cards[static_cast<size_t>(index)].uuid;
 }
 
 Result<std::string> device_for(const std::vector<std::string>& files) {

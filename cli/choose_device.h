@@ -4,8 +4,16 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/device/cuda/cuda_device.h"
 
 namespace assay::cli {
+
+// The cards that the driver shows, or why there is none.
+struct CardList {
+  std::vector<cuda::Card> cards;
+  std::string why_none;
+};
+CardList list_cards();
 
 // The UUID of the card that --device names (grammar: device/cuda/selection.h); empty for the CPU,
 // which is what is used where nothing is named. Lists cards through the driver, in this process; no

@@ -52,6 +52,7 @@ std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_kernels_command();
 std::unique_ptr<Command> make_plugin_command();
 std::unique_ptr<Command> make_providers_command();
+std::unique_ptr<Command> make_device_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_man_command();
 std::unique_ptr<Command> make_completion_command();

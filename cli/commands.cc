@@ -19,6 +19,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_kernels_command());
   commands.push_back(make_plugin_command());
   commands.push_back(make_providers_command());
+  commands.push_back(make_device_command());
   commands.push_back(make_doctor_command());
   commands.push_back(make_man_command());
   commands.push_back(make_completion_command());

@@ -1,10 +1,8 @@
 #include "cli/program.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <sys/signalfd.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -23,18 +21,10 @@
 #include "cli/command_line.h"
 #include "cli/config.h"
 #include "cli/exit_code.h"
+#include "cli/signals.h"
 
 namespace assay::cli {
 namespace {
-
-// Ctrl-C and a polite kill become a readable descriptor, so that nothing is interrupted half way.
-int make_cancel_fd() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 // Paths of users, and the folders that runs are put in, begin there.
 Status check_working_folder() {
@@ -182,8 +172,7 @@ class Program {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // A limit on file sizes is an error like a full disk.
+  make_writes_fail_instead();
   try {
     if (argc == 2 && std::strcmp(argv[1], "worker") == 0)
       return finish(sweep::worker_main(built_in_providers()));

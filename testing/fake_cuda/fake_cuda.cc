@@ -17,6 +17,7 @@
 #include "testing/fake_cuda/fake_kernels.h"
 #include "testing/fake_cuda/memory.h"
 #include "testing/fake_cuda/orders.h"
+#include "testing/fake_cuda/visible_cards.h"
 
 // Whoever links the library under test has these names too: they stay inside.
 namespace {
@@ -92,7 +93,7 @@ class Machine {
   }
 
   std::recursive_mutex mutex;
-  int cards = 1;
+  std::vector<abi::Device> cards = {0};  // Those that are visible, by their ordinals.
   uint64_t now_ns = 0;
   fake::Calls calls;
   std::map<std::string, uint64_t> launch_ns;
@@ -126,21 +127,26 @@ class Machine {
 
  private:
   Machine() {
+    int there = 1;
+    bool pin_is_ignored = false;
     for (const std::string& word : fake::orders("ASSAY_FAKE_CUDA", "fake_cuda.txt")) {
       const std::string value = fake::value_of(word);
-      if (word.starts_with("cards=")) cards = std::atoi(value.c_str());
+      if (word.starts_with("cards=")) there = std::atoi(value.c_str());
       if (word.starts_with("hang=")) hang = value;
       if (word.starts_with("lost=")) losing = value;
       if (word == "caches=all") fake_cuda::caches_keep_everything = true;
+      if (word == "pin=ignored") pin_is_ignored = true;
       if (word == "memory=shared") memory.share_in(fake::order_folder());
       if (word.starts_with("ns="))
         launch_ns[value.substr(0, value.find(':'))] =
             static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));
       if (word.starts_with("fail=")) calls.fail(value);
     }
+    if (pin_is_ignored) ::unsetenv("CUDA_VISIBLE_DEVICES");
+    cards = fake_cuda::visible_cards(there);
     if (losing.empty()) return;
     const std::string mark = fake::order_folder() + "/lost";
-    if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) cards = 0;
+    if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) cards.clear();
     loss.open(mark, std::ios::app);
   }
 };
@@ -235,7 +241,7 @@ extern "C" {
 
 Result cuInit(unsigned) {
   FAKE_ENTER("cuInit");
-  return machine.cards == 0 ? abi::kNoDevice : abi::kSuccess;
+  return machine.cards.empty() ? abi::kNoDevice : abi::kSuccess;
 }
 Result cuDriverGetVersion(int* version) {
   FAKE_ENTER("cuDriverGetVersion");
@@ -244,13 +250,14 @@ Result cuDriverGetVersion(int* version) {
 }
 Result cuDeviceGetCount(int* count) {
   FAKE_ENTER("cuDeviceGetCount");
-  *count = machine.cards;
+  *count = static_cast<int>(machine.cards.size());
   return abi::kSuccess;
 }
 Result cuDeviceGet(abi::Device* device, int ordinal) {
   FAKE_ENTER("cuDeviceGet");
-  if (ordinal < 0 || ordinal >= machine.cards) return abi::kNoDevice + 1;
-  *device = ordinal;
+  if (ordinal < 0 || static_cast<size_t>(ordinal) >= machine.cards.size())
+    return abi::kNoDevice + 1;
+  *device = machine.cards[static_cast<size_t>(ordinal)];
   return abi::kSuccess;
 }
 Result cuDeviceGetName(char* name, int length, abi::Device) {
@@ -260,8 +267,7 @@ Result cuDeviceGetName(char* name, int length, abi::Device) {
 }
 Result cuDeviceGetUuid_v2(abi::Uuid* uuid, abi::Device device) {
   FAKE_ENTER("cuDeviceGetUuid_v2");
-  for (size_t i = 0; i < sizeof uuid->bytes; ++i)
-    uuid->bytes[i] = static_cast<unsigned char>(0xfa + 16 * device + static_cast<int>(i));
+  *uuid = fake_cuda::uuid_of(device);
   return abi::kSuccess;
 }
 Result cuDeviceGetAttribute(int* value, int attribute, abi::Device) {

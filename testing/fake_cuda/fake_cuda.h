@@ -17,12 +17,14 @@
 // (ASSAY_FAKE_CUDA) or, where they have that of workers, by the file fake_cuda.txt in the folder
 // that LD_LIBRARY_PATH names:
 //   cards=2 fail=cuMemAlloc_v2:2:5 hang=fill_words lost=gemm ns=gemm:400 caches=all memory=shared
+//   pin=ignored
 // lost=FUNCTION: its launch loses the card, which no process finds again while the word stands
 // there and the file `lost` beside it. cards: how many (1). fail=ENTRY:CODE:N: the Nth call of
 // ENTRY in that process, and all after it where CODE is sticky, return CODE. hang=FUNCTION: its
 // launches never end. ns=FUNCTION:N: as fake_cuda_set_launch_ns().
 // caches=all: they keep all that was ever read. memory=shared: processes may share it (cuIpc*),
-// through files beside the words.
+// through files beside the words. pin=ignored: all cards are shown whatever CUDA_VISIBLE_DEVICES
+// says.
 
 #include <cstdint>
 #include <functional>

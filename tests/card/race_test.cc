@@ -249,6 +249,53 @@ TEST_F(CardTest, ACardThatIsFullSaysSo) {
   EXPECT_THAT(finished.out + finished.err, HasSubstr("out of memory"));
 }
 
+// Cards of the fake driver: GPU-fafbfcfd-..., GPU-0a0b0c0d-...
+TEST_F(CardTest, TheSecondCardOfTwoIsTheOneThatIsUsed) {
+  const Finished finished = run("cards=2", {"race", "gemm.ptx"}, "1");
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  EXPECT_THAT(record().environment.device.id, HasSubstr("GPU-0a0b0c0d-"));
+}
+
+TEST_F(CardTest, AProcessThatSeesOtherCardsThanItsOwnDoesNotMeasure) {
+  const Finished finished = run("cards=2 pin=ignored", {"race", "gemm.ptx"}, "1");
+  EXPECT_EQ(finished.code(), 5) << finished.out << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("shows 2 cards where CUDA_VISIBLE_DEVICES names GPU-0a0b"));
+}
+
+TEST_F(CardTest, AProgramBehindDeviceSeesTheChosenCardAlone) {
+  const auto device = [&](const std::string& driver, std::vector<std::string> words) {
+    write("driver/fake_cuda.txt", driver);
+    words.insert(words.begin(), {"--device", "1", "device"});
+    return assay_.run(std::move(words), {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  };
+  const std::string uuid = "GPU-0a0b0c0d-0e0f-1011-1213-141516171819";
+  Finished finished = device("cards=2", {"--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES; exit 7"});
+  EXPECT_EQ(finished.code(), 7) << finished.err;
+  EXPECT_EQ(finished.out, uuid + "\n");
+  EXPECT_EQ(device("cards=2", {"--export"}).out, "export CUDA_VISIBLE_DEVICES=" + uuid + "\n");
+  finished = device("cards=2", {});
+  EXPECT_THAT(finished.out, HasSubstr("  0: Fake H200, GPU-fafbfcfd-"));
+  EXPECT_THAT(finished.out, HasSubstr("> 1: Fake H200, " + uuid));
+  // A driver that does not keep to it.
+  for (const char* word : {"--", "--export"}) {
+    finished = device("cards=2 pin=ignored", {word, "true"});
+    EXPECT_EQ(finished.code(), word == std::string_view("--") ? 5 : 2) << finished.err;
+  }
+  EXPECT_EQ(device("cards=2", {"--", "no-such-program"}).code(), 2);
+}
+
+// It may be stopped as if it had been started without assay.
+TEST_F(CardTest, AProgramBehindDeviceCanBeStopped) {
+  write("driver/fake_cuda.txt", "");
+  testing::Running running = assay_.start(
+      {"--device", "gpu", "device", "--", "sh", "-c", "echo here >&2; exec sleep 1000"},
+      {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  ASSERT_TRUE(testing::wait_until(
+      [&] { return running.errors_so_far().find("here") != std::string::npos; }));
+  running.signal(SIGTERM);
+  EXPECT_EQ(running.wait().status.signal, SIGTERM);
+}
+
 TEST_F(CardTest, ACardThatIsNotThereIsNamedWithThoseThatAre) {
   const Finished finished = run("cards=2", {"race", "gemm.ptx"}, "7");
   EXPECT_EQ(finished.code(), 2);

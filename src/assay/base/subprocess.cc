@@ -263,6 +263,16 @@ void reap(pid_t pid) {
 
 }  // namespace
 
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  std::string_view value) {
+  std::erase_if(environment, [&](std::string_view entry) {
+    return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
+  });
+  std::string entry(name);
+  entry += '=';
+  environment.push_back(entry.append(value));
+}
+
 std::string ExitStatus::describe() const {
   switch (kind) {
     case Kind::running:

@@ -50,6 +50,10 @@ struct SubprocessOptions {
   std::uint64_t address_space_bytes = 0;
 };
 
+// Gives a variable of an environment ("NAME=value", each) that one value.
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  std::string_view value);
+
 struct ExitStatus {
   enum class Kind { running, exited, signaled };
   Kind kind = Kind::running;

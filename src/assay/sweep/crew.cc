@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/file.h"
+#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
+#include "assay/base/visible_cards.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -32,17 +34,22 @@ int64_t compiler_memory(const Request& request) {
                   kLeastForCompilers);
 }
 
+// A process of a card sees that card alone, and so does all that it starts: a library that takes
+// "the first card" takes this one, and a candidate cannot reach another.
+std::vector<std::string> card_environment(const Request& request) {
+  std::vector<std::string> environment = request.environment;
+  if (!request.device.empty()) set_variable(environment, kVisibleCards, request.device);
+  return environment;
+}
+
 // Thread pools must sleep between bursts, and use the cores they are given; between the launches of
 // one burst they may spin, as they do in a caller's loop: for a fraction of a millisecond, where
 // OpenBLAS would spin for 2^28 cycles and keep every other kernel waiting. Libraries read this when
 // they are mapped, so it is set when the worker is executed.
 std::vector<std::string> worker_environment(const Request& request) {
-  std::vector<std::string> environment = request.environment;
-  const auto set = [&](std::string_view name, const std::string& value) {
-    std::erase_if(environment, [&](const std::string& entry) {
-      return entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=';
-    });
-    environment.push_back(fmt::format("{}={}", name, value));
+  std::vector<std::string> environment = card_environment(request);
+  const auto set = [&](std::string_view name, std::string_view value) {
+    set_variable(environment, name, value);
   };
   const std::string threads = fmt::to_string(std::max(1, request.threads));
   set("OMP_WAIT_POLICY", "passive");
@@ -255,7 +262,7 @@ Result<Child*> Crew::referee() {
     ChildOptions options;
     options.role = "referee";
     options.program = request_.program;
-    options.environment = request_.environment;
+    options.environment = card_environment(request_);
     options.cancel_fd = request_.cancel_fd;
     ASSAY_TRY(auto started, Child::start(options));
     referee_ = std::make_unique<Child>(std::move(started));

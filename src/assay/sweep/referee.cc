@@ -55,7 +55,7 @@ class Referee {
   Result<Answer> open_card(Message& message) {
     const std::string path = message.json.value("cuda_driver", std::string());
     ASSAY_TRY(const std::string uuid, text(message.json, "device"));
-    ASSAY_TRY(auto device, cuda::open_by_uuid(path, uuid));
+    ASSAY_TRY(auto device, cuda::open_pinned(path, uuid));
     ASSAY_TRY(card_, RefereeCard::open(std::move(device)));
     return Answer{};
   }

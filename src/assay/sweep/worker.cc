@@ -116,7 +116,7 @@ class Worker {
       ASSAY_TRY(device_, cpu::open(options));
       return {};
     }
-    ASSAY_TRY(auto opened, cuda::open_by_uuid(json.value("cuda_driver", std::string()), uuid));
+    ASSAY_TRY(auto opened, cuda::open_pinned(json.value("cuda_driver", std::string()), uuid));
     card_ = opened.get();
     device_ = std::move(opened);
     return {};

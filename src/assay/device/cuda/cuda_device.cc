@@ -78,13 +78,14 @@ class CudaStream final : public Stream {
   Owner owner_;
 };
 
-std::string uuid_text(const abi::Uuid& uuid) {
-  std::string hex;
+// As nvidia-smi and CUDA_VISIBLE_DEVICES spell it. A slice of a card (MIG) says so in its name.
+std::string uuid_text(const abi::Uuid& uuid, std::string_view name) {
+  std::string hex = name.find(" MIG ") == std::string_view::npos ? "GPU-" : "MIG-";
   for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) hex += '-';
     hex += fmt::format("{:02x}", uuid.bytes[i]);
   }
-  return "GPU-" + hex;
+  return hex;
 }
 
 class Attributes {
@@ -117,7 +118,7 @@ Result<Card> read_card(const Driver& driver, int ordinal) {
   card.pci_bus_id = sanitize(text, sizeof text);
   abi::Uuid uuid{};
   ASSAY_TRY(driver.check(call.device_uuid(&uuid, device), "reading a card's UUID"));
-  card.uuid = uuid_text(uuid);
+  card.uuid = uuid_text(uuid, card.name);
   const Attributes attributes(driver, device);
   ASSAY_TRY(card.major, attributes.read(abi::kCapabilityMajor));
   ASSAY_TRY(card.minor, attributes.read(abi::kCapabilityMinor));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/base/visible_cards.h"
 
 namespace assay::cuda {
 namespace {
@@ -34,18 +35,23 @@ std::string card_line(const Card& card) {
                      format_bytes(static_cast<double>(card.memory_bytes)));
 }
 
-Result<std::unique_ptr<CudaDevice>> open_by_uuid(const std::string& driver_path,
-                                                 const std::string& uuid) {
+Result<std::unique_ptr<CudaDevice>> open_pinned(const std::string& driver_path,
+                                                const std::string& uuid) {
   ASSAY_TRY(const auto driver, Driver::open(driver_path));
   ASSAY_TRY(const auto cards, list_cards(*driver));
   const auto card = std::ranges::find(cards, uuid, &Card::uuid);
   if (card == cards.end()) return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
+  if (cards.size() > 1)
+    return fail(ErrorCode::machine,
+                "the CUDA driver {} shows {} cards where {} names {} alone; something between "
+                "assay and it changes that variable",
+                driver->path(), cards.size(), kVisibleCards, uuid);
   return open(driver, *card);
 }
 
 Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
                           std::string_view why_none) {
-  constexpr size_t kLeastUuid = 4 + 8;  // "GPU-" and 8 digits.
+  constexpr size_t kLeastUuid = 4 + 8;  // "GPU-" or "MIG-" and 8 digits.
   const std::string text = lower(wanted);
   const auto wrong = [&](std::string_view why) {
     return fail(ErrorCode::invalid_input, "--device {}: {}; {}", sanitize(wanted, 100), why,
@@ -63,7 +69,7 @@ Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
     return wrong("there is no card of that index");
   }
   std::vector<int> found;
-  const bool by_uuid = text.starts_with("gpu-");
+  const bool by_uuid = text.starts_with("gpu-") || text.starts_with("mig-");
   if (by_uuid && text.size() < kLeastUuid)
     return wrong("is too short for a UUID's beginning; give at least 8 digits");
   for (size_t i = 0; i < cards.size(); ++i) {

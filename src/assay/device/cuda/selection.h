@@ -19,10 +19,11 @@ namespace assay::cuda {
 Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
                           std::string_view why_none);
 
-// The card of that UUID, which was there before: else ErrorCode::device_lost. driver_path: as
-// Driver::open has it.
-Result<std::unique_ptr<CudaDevice>> open_by_uuid(const std::string& driver_path,
-                                                 const std::string& uuid);
+// The card of that UUID, in a process that was started with kVisibleCards naming it. driver_path:
+// as Driver::open has it. ErrorCode::device_lost where it is not there; machine where the driver
+// shows others beside it, so that the pin does not hold.
+Result<std::unique_ptr<CudaDevice>> open_pinned(const std::string& driver_path,
+                                                const std::string& uuid);
 
 // "0: NVIDIA H200, GPU-6b6e4d3c-..., 139.8 GiB"
 std::string card_line(const Card& card);

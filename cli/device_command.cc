@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/subprocess.h"
+#include "assay/base/text.h"
+#include "assay/base/visible_cards.h"
+#include "assay/device/cuda/selection.h"
+#include "cli/choose_device.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/signals.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr int64_t kLookNs = 60'000'000'000;  // A driver's first start may take seconds.
+
+Json to_json(const cuda::Card& card) {
+  return {{"index", card.ordinal},
+          {"uuid", card.uuid},
+          {"name", card.name},
+          {"pci_bus_id", card.pci_bus_id},
+          {"target", cuda::target_of(card).to_string()},
+          {"memory_bytes", card.memory_bytes}};
+}
+
+class DeviceCommand : public Command {
+ public:
+  const char* name() const override { return "device"; }
+  const char* summary() const override {
+    return "The device that --device chooses; pins a shell or a program to it";
+  }
+  const char* example() const override { return "assay --device 1 device -- python serve.py"; }
+  const char* description() const override {
+    return "Without a program it lists the cards that there are, and which one is chosen. Behind "
+           "-- it runs a program that sees the chosen card alone (CUDA_VISIBLE_DEVICES names its "
+           "UUID), once a process that was started so has shown that the driver keeps to it. For "
+           "a shell: eval \"$(assay device --export)\". What is chosen is --device, else "
+           "ASSAY_DEVICE, which a project keeps in its .env; else the first card.";
+  }
+
+  void declare(Flags& app) override {
+    const Flag exports = app.add_flag("--export", export_, "Print it as a line for a shell");
+    app.add_option("program", program_, "Behind --: a program and its arguments")
+        .type_name("PROGRAM...")
+        .excludes(exports);
+  }
+
+  Result<int> run(Context& context) override {
+    const CardList list = list_cards();
+    std::string chosen = context.device;
+    if (!context.device_named && !list.cards.empty()) chosen = list.cards.front().uuid;
+    if (!export_ && program_.empty()) return show(context.console, list, chosen);
+    if (chosen.empty() && !context.device_named)
+      return fail(ErrorCode::unsupported, "there is no card to choose: {}", list.why_none);
+    if (!chosen.empty()) ASSAY_TRY(check_pin(context.settings, chosen));
+    if (export_) {
+      context.console.result(context.console.json()
+                                 ? dump_pretty({{"schema", "assay.device/1"}, {"visible", chosen}})
+                                 : fmt::format("export {}={}\n", kVisibleCards, chosen));
+      return kDone;
+    }
+    return become(chosen);
+  }
+
+ private:
+  static Result<int> show(Console& console, const CardList& list, const std::string& chosen) {
+    if (console.json()) {
+      Json cards = Json::array();
+      for (const cuda::Card& card : list.cards) cards.push_back(to_json(card));
+      console.result(dump_pretty({{"schema", "assay.device/1"},
+                                  {"chosen", chosen.empty() ? "cpu" : chosen},
+                                  {"cards", cards},
+                                  {"why_none", list.why_none}}));
+      return kDone;
+    }
+    std::string text = fmt::format("{} cpu\n", chosen.empty() ? '>' : ' ');
+    for (const cuda::Card& card : list.cards)
+      text += fmt::format("{} {}\n", card.uuid == chosen ? '>' : ' ', cuda::card_line(card));
+    if (list.cards.empty()) text += fmt::format("no card: {}\n", list.why_none);
+    console.result(text);
+    return kDone;
+  }
+
+  // This program, with the pin set, says what the driver shows.
+  static Status check_pin(const Settings& settings, const std::string& uuid) {
+    SubprocessOptions options;
+    options.argv = {"/proc/self/exe", "device", "--json", "--device", "gpu"};
+    options.env = settings.child_environment;
+    set_variable(options.env, kVisibleCards, uuid);
+    ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = kLookNs}));
+    const Json seen = Json::parse(output.out, nullptr, false);
+    const auto cards = seen.is_object() ? seen.value("cards", Json::array()) : Json::array();
+    if (output.status.success() && cards.size() == 1 &&
+        cards.front().value("uuid", std::string()) == uuid)
+      return {};
+    return fail(
+        ErrorCode::machine, "with {}={} the driver shows {}", kVisibleCards, uuid,
+        cards.empty() ? sanitize(output.err.empty() ? "no card" : output.err, 400) : cards.dump());
+  }
+
+  // Does not return where it works.
+  Result<int> become(const std::string& uuid) {
+    std::vector<char*> words;
+    for (std::string& word : program_) words.push_back(word.data());
+    words.push_back(nullptr);
+    if (::setenv(kVisibleCards.data(), uuid.c_str(), 1) != 0)
+      return fail(ErrorCode::machine, "cannot set {}: {}", kVisibleCards, errno_text(errno));
+    give_back_signals();
+    ::execvp(words.front(), words.data());
+    return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::invalid_input,
+                "cannot run '{}': {}", sanitize(program_.front(), 300), errno_text(errno));
+  }
+
+  bool export_ = false;
+  std::vector<std::string> program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_device_command() { return std::make_unique<DeviceCommand>(); }
+
+}  // namespace assay::cli
