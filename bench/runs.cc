@@ -22,16 +22,27 @@ constexpr double kProblemSeconds = 3;  // Of timing, for a race of two.
 class Progress : public sweep::Observer {
  public:
   explicit Progress(const sweep::Request& request) : request_(request), start_(monotonic_ns()) {}
+  void on_stage(const std::string& stage, size_t done, size_t total, const std::string&) override {
+    if (!terminal_) return;
+    show(fmt::format("{} {} of {}", stage, done, total));
+    std::fflush(stderr);
+  }
   void on_problem_done(size_t index, const ProblemRecord&, bool) override {
     const bool last = index + 1 == request_.problems.size();
     if (!last && !terminal_) return;
-    std::fprintf(stderr, "%s  %-36s %4zu of %zu, %4.0f s%s", terminal_ ? "\r" : "",
-                 request_.folder.filename().c_str(), index + 1, request_.problems.size(),
-                 static_cast<double>(monotonic_ns() - start_) * 1e-9, last ? "\n" : " ");
+    show(fmt::format("{} of {}", index + 1, request_.problems.size()));
+    if (last) std::fputc('\n', stderr);
     std::fflush(stderr);
   }
 
  private:
+  // One line, over what it said before.
+  void show(const std::string& what) const {
+    std::fprintf(stderr, "%s  %-36s %5.0f s  %-32s", terminal_ ? "\r" : "",
+                 request_.folder.filename().c_str(),
+                 static_cast<double>(monotonic_ns() - start_) * 1e-9, what.c_str());
+  }
+
   const sweep::Request& request_;
   int64_t start_;
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;
