@@ -1,7 +1,7 @@
 #pragma once
 
-// Comparisons that an operation may leave to a machine which is faster than the host: whole outputs
-// against float64, where the host can afford a part of them. Said without naming a device:
+// Comparisons that an operation may leave to a machine which is faster than the host: of outputs
+// against float64, whole where the host can afford a part of them. Said without naming a device:
 // sweep/referee_card.h does it on a card.
 
 #include <cstddef>
@@ -29,6 +29,13 @@ class Calculator {
   // ErrorCode::machine where there is not enough of it; so from all that follow.
   virtual Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) = 0;
 
+  // What it holds, from the start, as many bytes as `to` has.
+  virtual Status read(const Memory& memory, std::span<std::byte> to) = 0;
+
+  // Multiplications that one look at a timed output may take: a few milliseconds, since a run has
+  // thousands of them. Beyond that a part is compared, and all of it through projections.
+  virtual double multiplications_of_a_look() const = 0;
+
   // Whether what one comparison needed may stay for the next: others want memory, too.
   virtual bool has_room() const = 0;
 
@@ -41,6 +48,17 @@ class Calculator {
     const void* data = nullptr;  // The calculator's.
     DType dtype = DType::f32;
     int64_t rows = 0, columns = 0, row_stride = 0, column_stride = 0;
+
+    Matrix transposed() const { return {data, dtype, columns, rows, column_stride, row_stride}; }
+    // Row `first` and every `step`th behind it.
+    Matrix every(int64_t first, int64_t step) const {
+      return {static_cast<const std::byte*>(data) + first * row_stride * size_bytes(dtype),
+              dtype,
+              (rows - first + step - 1) / step,
+              columns,
+              row_stride * step,
+              column_stride};
+    }
   };
 
   // a x b and |a| x |b| in float64: rows x columns of each.

@@ -67,11 +67,11 @@ class Referee {
     ASSAY_TRY(const cuda::SharedMemory shared, shared_memory_from(*memory));
     ASSAY_TRY(const Json* word, member(message.json, "word"));
     ASSAY_TRY(const auto copy, card_->fetch(shared));
-    ASSAY_TRY(const auto bytes, card_->copy_out(*copy, shared.bytes));
     uint64_t seen = 0;
-    if (bytes.size() != sizeof seen || !word->is_number_unsigned())
+    if (shared.bytes == sizeof seen)
+      ASSAY_TRY(card_->read(*copy, std::as_writable_bytes(std::span(&seen, 1))));
+    if (shared.bytes != sizeof seen || !word->is_number_unsigned())
       return fail(ErrorCode::internal, "a word of another length");
-    std::memcpy(&seen, bytes.data(), sizeof seen);
     if (seen != word->get<uint64_t>())
       return fail(ErrorCode::unsupported, "shared memory of the card reads as something else");
     return Answer{};
@@ -242,7 +242,8 @@ class Referee {
       if (check) check->method += ", on the card";
       if (!host_can) return check;
     }
-    ASSAY_TRY(const auto host, card_->copy_out(*copy, bytes));
+    std::vector<std::byte> host(bytes);
+    ASSAY_TRY(card_->read(*copy, host));
     return check_bytes(instance, host, variation);
   }
 

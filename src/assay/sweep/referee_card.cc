@@ -55,8 +55,9 @@ std::array<void*, sizeof...(T)> addresses(T&... values) {
 
 }  // namespace
 
-Result<std::unique_ptr<RefereeCard>> RefereeCard::open(std::unique_ptr<cuda::CudaDevice> device) {
-  std::unique_ptr<RefereeCard> card(new RefereeCard(std::move(device)));
+Result<std::unique_ptr<RefereeCard>> RefereeCard::open(std::unique_ptr<cuda::CudaDevice> device,
+                                                       double multiplications_of_a_look) {
+  std::unique_ptr<RefereeCard> card(new RefereeCard(std::move(device), multiplications_of_a_look));
   ASSAY_TRY(card->stream_, card->device_->make_stream());
   ASSAY_TRY(card->turn_, CardTurn::create(*card->device_));
   ASSAY_TRY(card->code_,
@@ -117,10 +118,8 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::turn(
   return memory;
 }
 
-Result<std::vector<std::byte>> RefereeCard::copy_out(const Memory& memory, size_t bytes) {
-  std::vector<std::byte> copy(bytes);
-  ASSAY_TRY(device_->copy_out(copy, memory.data()));
-  return copy;
+Status RefereeCard::read(const Memory& memory, std::span<std::byte> to) {
+  return device_->copy_out(to, memory.data());
 }
 
 Result<RefereeCard::Panels> RefereeCard::widen(const Matrix& matrix, bool rows) {

@@ -1,6 +1,8 @@
 // The referee's comparisons on a card against those on the host; the card is testing/fake_cuda.
 #include "assay/sweep/referee_card.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +23,12 @@ using ::testing::HasSubstr;
 
 class RefereeCardTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { open_card(RefereeCard::kMultiplicationsOfALook); }
+
+  void open_card(double multiplications_of_a_look) {
     auto device = testing::open_fake_card();
     ASSERT_TRUE(device) << device.error().message;
-    auto card = RefereeCard::open(std::move(*device));
+    auto card = RefereeCard::open(std::move(*device), multiplications_of_a_look);
     ASSERT_TRUE(card) << card.error().message;
     card_ = std::move(*card);
   }
@@ -79,6 +83,16 @@ TEST_F(RefereeCardTest, SaysWhatTheHostSaysOfEveryKindOfInput) {
   }
 }
 
+// An output of a launch whose activations were varied, as a right kernel makes it.
+std::vector<std::byte> timed_output(const Instance& instance, uint64_t variation) {
+  const Problem& problem = instance.problem();
+  const size_t varied = gemm::operation().varied_operand(problem);
+  const std::span<const std::byte> pristine = instance.input(varied);
+  std::vector<std::byte> bytes(pristine.size());
+  gemm::operation().vary(problem, variation, pristine, bytes);
+  return run(instance, varied, bytes);
+}
+
 TEST_F(RefereeCardTest, TimedOutputsAreComparedElementByElement) {
   for (const Problem& problem : gemm::testing::small_problems()) {
     if (problem.dimension("k") < 8) continue;  // A variation may change nothing.
@@ -88,10 +102,7 @@ TEST_F(RefereeCardTest, TimedOutputsAreComparedElementByElement) {
     const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
     ASSERT_TRUE(instance) << instance.error().message;
     for (uint64_t variation = 1; variation < 4; ++variation) {
-      const std::span<const std::byte> pristine = (*instance)->input(varied);
-      std::vector<std::byte> bytes(pristine.size());
-      gemm::operation().vary(problem, variation, pristine, bytes);
-      std::vector<std::byte> output = run(**instance, varied, bytes);
+      std::vector<std::byte> output = timed_output(**instance, variation);
       const Check right = check(**instance, output, variation);
       EXPECT_TRUE(right.right) << right.first_wrong;
       EXPECT_EQ(right.compared, right.elements);
@@ -102,6 +113,69 @@ TEST_F(RefereeCardTest, TimedOutputsAreComparedElementByElement) {
       const Check wrong = check(**instance, output, variation);
       EXPECT_EQ(wrong.wrong, 1) << wrong.first_wrong;
       EXPECT_THAT(wrong.first_wrong, HasSubstr(fmt::format("out[0,{},{}] = ", i, j)));
+    }
+  }
+}
+
+// As of problems that are too large for all of it: rows by projections, some by element.
+TEST_F(RefereeCardTest, LargeTimedOutputsAreSampledAndProjected) {
+  open_card(0);
+  for (const Problem& problem : gemm::testing::small_problems()) {
+    if (problem.dimension("k") < 8) continue;
+    if (gemm::operation().varied_operand(problem) >= problem.operands().size()) continue;
+    SCOPED_TRACE(problem.signature());
+    const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
+    ASSERT_TRUE(instance) << instance.error().message;
+    for (uint64_t variation = 1; variation < 4; ++variation) {
+      std::vector<std::byte> output = timed_output(**instance, variation);
+      const Check right = check(**instance, output, variation);
+      EXPECT_TRUE(right.right) << right.first_wrong;
+      EXPECT_THAT(right.method, HasSubstr("by 8 projections"));
+      EXPECT_FALSE(check(**instance, output, variation + 10).right);
+      EXPECT_TRUE(check(**instance, run(**instance), 0).right);  // A proof's are compared whole.
+      const int64_t i = problem.dimension("m") / 2, j = problem.dimension("n") - 1;
+      put(problem, "out", output, 0, i, j, get(problem, "out", output, 0, i, j) + 3);
+      EXPECT_FALSE(check(**instance, output, variation).right);
+    }
+  }
+}
+
+// Every fourth of 300 rows is compared by element, and which ones nobody knows beforehand; an error
+// in any other shows where it is large beside what rounding may do to the row.
+TEST_F(RefereeCardTest, NoRowOfALargeTimedOutputIsOutOfSight) {
+  open_card(0);
+  for (const char* constant : {"b", "a"}) {
+    for (const DType type : {DType::f32, DType::s8}) {
+      const bool integers = type == DType::s8;
+      gemm::Shape shape{.m = 300, .n = 300, .k = 24, .dtype = type, .layout = "tn"};
+      shape.constant = {constant};
+      if (integers) shape.out = DType::s32;
+      const auto problem = gemm::problem(shape);
+      ASSERT_TRUE(problem) << problem.error().message;
+      SCOPED_TRACE(problem->signature() + " constant " + constant);
+      const auto instance = gemm::operation().make_instance(*problem, InputKind::uniform, 3);
+      ASSERT_TRUE(instance) << instance.error().message;
+      const std::vector<std::byte> output = timed_output(**instance, 5);
+      const Check right = check(**instance, output, 5);
+      EXPECT_TRUE(right.right) << right.first_wrong;
+      EXPECT_EQ(right.compared, 75 * 300);
+      EXPECT_EQ(right.elements, 300 * 300);
+      for (int64_t at = 0; at < 300; at += 23) {
+        for (const double error : {1.0, HUGE_VAL}) {
+          if (integers && std::isinf(error)) continue;
+          std::vector<std::byte> wrong = output;
+          put(*problem, "out", wrong, 0, at, 299 - at,
+              get(*problem, "out", wrong, 0, at, 299 - at) + error);
+          const Check found = check(**instance, wrong, 5);
+          EXPECT_FALSE(found.right) << at;
+          EXPECT_THAT(found.first_wrong,
+                      ::testing::AnyOf(HasSubstr(fmt::format("out[0,{},{}] = ", at, 299 - at)),
+                                       HasSubstr(fmt::format("row {} of", at)),
+                                       HasSubstr(fmt::format("column {} of", 299 - at))));
+          // The host's look at the same.
+          EXPECT_FALSE((*instance)->check(wrong, 5).right) << at;
+        }
+      }
     }
   }
 }
@@ -164,9 +238,9 @@ TEST_F(RefereeCardTest, TurnsLinesAsTheHostVariesThem) {
       gemm::operation().vary(problem, seed, pristine, expected);
       const auto turned = card_->turn(**kept, pristine.size(), turning.turned_lines(problem, seed));
       ASSERT_TRUE(turned) << turned.error().message;
-      const auto found = card_->copy_out(**turned, pristine.size());
-      ASSERT_TRUE(found) << found.error().message;
-      EXPECT_EQ(*found, expected) << seed;
+      std::vector<std::byte> found(pristine.size());
+      ASSERT_TRUE(card_->read(**turned, found));
+      EXPECT_EQ(found, expected) << seed;
     }
   }
 }

@@ -42,6 +42,25 @@ std::vector<int64_t> choose(int64_t size, int64_t count, uint64_t seed) {
   return chosen;
 }
 
+// "row 3 of batch 0"
+std::string name_of(const Base& base, int64_t row) {
+  const bool transposed = varied_operand_of(base.problem) == 1;
+  const int64_t rows = transposed ? base.view.n : base.view.m;
+  return fmt::format("{} {} of batch {}", transposed ? "column" : "row", row % rows, row / rows);
+}
+
+// The budgets of a row's elements, added up; with what our own sums may lose.
+double allowed_of(const Base& base, const RowSums& row) {
+  const Budget& budget = base.budget;
+  const View& v = base.view;
+  const auto count = static_cast<double>(varied_operand_of(base.problem) == 1 ? v.m : v.n);
+  const double bound = std::fabs(v.alpha) * row.bound + std::fabs(v.beta) * row.weight;
+  const double sums = budget.growth * bound + count * budget.underflow;
+  const double own = (count + static_cast<double>(v.k)) * 0x1p-52 * (bound + row.size);
+  return 1.0001 * (sums + budget.rounding * (row.size + 2 * sums)) + count * budget.min_normal +
+         own;
+}
+
 class VariedCheck {
  public:
   VariedCheck(const Base& base, const Projection& projection, const Sides& sides,
@@ -91,24 +110,17 @@ class VariedCheck {
     return transposed_ ? Judge::Place{batch, column, row} : Judge::Place{batch, row, column};
   }
 
-  // Sums over a row of out, of what lies there and of the inputs that make it.
-  struct Row {
-    double got = 0, size = 0;       // out r, and the sum of |out|.
-    double addend = 0, weight = 0;  // c r, and the sum of |c|.
-    double product = 0, bound = 0;  // left (right r), and |left| (|right| 1).
-  };
-
-  std::vector<Row> sum_rows() const {
-    std::vector<Row> rows(static_cast<size_t>(v_.l * sides_.out.rows));
-    const auto row_at = [&](int64_t batch, int64_t row) -> Row& {
+  std::vector<RowSums> sum_rows() const {
+    std::vector<RowSums> rows(static_cast<size_t>(v_.l * sides_.out.rows));
+    const auto row_at = [&](int64_t batch, int64_t row) -> RowSums& {
       return rows[static_cast<size_t>(batch * sides_.out.rows + row)];
     };
-    const auto add_up = [&](const Matrix& matrix, double Row::*sum, double Row::*size,
+    const auto add_up = [&](const Matrix& matrix, double RowSums::*sum, double RowSums::*size,
                             const double* factors, const double* sizes, int64_t step) {
       for_each_tile_parallel(matrix, [&](int64_t batch, Range some, Range columns, double* tile) {
         load_tile(matrix, batch, some, columns, tile);
         for (int64_t i = 0; i < some.count; ++i) {
-          Row& row = row_at(batch, some[i]);
+          RowSums& row = row_at(batch, some[i]);
           const double* line = tile + i * columns.count;
           for (int64_t j = 0; j < columns.count; ++j) {
             const int64_t index = batch * step + columns[j];
@@ -119,36 +131,16 @@ class VariedCheck {
       });
     };
     const double* signs = projection_.signs.data();
-    add_up(sides_.out, &Row::got, &Row::size, signs, nullptr, 0);
-    if (v_.has_c) add_up(sides_.c, &Row::addend, &Row::weight, signs, nullptr, 0);
-    add_up(sides_.left, &Row::product, &Row::bound, projection_.image.data(),
+    add_up(sides_.out, &RowSums::got, &RowSums::size, signs, nullptr, 0);
+    if (v_.has_c) add_up(sides_.c, &RowSums::addend, &RowSums::weight, signs, nullptr, 0);
+    add_up(sides_.left, &RowSums::product, &RowSums::bound, projection_.image.data(),
            projection_.absolute.data(), v_.k);
     return rows;
   }
 
-  // The budgets of a row's elements (budget.h), added up; with what our own sums may lose.
-  double allowed_of(const Row& row) const {
-    const Budget& budget = base_.budget;
-    const auto count = static_cast<double>(sides_.out.columns), depth = static_cast<double>(v_.k);
-    const double bound = std::fabs(v_.alpha) * row.bound + std::fabs(v_.beta) * row.weight;
-    const double sums = budget.growth * bound + count * budget.underflow;
-    const double own = (count + depth) * 0x1p-52 * (bound + row.size);
-    return 1.0001 * (sums + budget.rounding * (row.size + 2 * sums)) + count * budget.min_normal +
-           own;
-  }
-
   void project() {
-    const std::vector<Row> rows = sum_rows();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const Row& row = rows[i];
-      const double expected = v_.alpha * row.product + (v_.has_c ? v_.beta * row.addend : 0.0);
-      if (!std::isfinite(expected) || std::fabs(row.got - expected) <= allowed_of(row)) continue;
-      judge_.wrong(
-          fmt::format("{} {} of batch {}: its sum with random signs is {:.9g}, expected "
-                      "{:.9g} +- {:.3g}",
-                      transposed_ ? "column" : "row", i % size_t(sides_.out.rows),
-                      i / size_t(sides_.out.rows), row.got, expected, allowed_of(row)));
-    }
+    const std::vector<RowSums> rows = sum_rows();
+    for (size_t i = 0; i < rows.size(); ++i) judge_row(judge_, rows[i], static_cast<int64_t>(i));
   }
 
   // Of s8: everything is exact, alpha and beta integers (exact_plan.h).
@@ -163,9 +155,8 @@ class VariedCheck {
       const uint64_t expected = modulo(static_cast<Wide>(multiply_modulo(product[i], limits.ia)) +
                                        multiply_modulo(addend[i], limits.ib));
       if (multiply_modulo(got[i], units) != expected)
-        judge_.wrong(fmt::format("{} {} of batch {} fails Freivalds' check",
-                                 transposed_ ? "column" : "row", i % size_t(sides_.out.rows),
-                                 i / size_t(sides_.out.rows)));
+        judge_.wrong(
+            fmt::format("{} fails Freivalds' check", name_of(base_, static_cast<int64_t>(i))));
     }
   }
 
@@ -179,6 +170,19 @@ class VariedCheck {
 };
 
 }  // namespace
+
+void judge_row(Judge& judge, const RowSums& sums, int64_t row) {
+  const View& v = judge.base.view;
+  const bool integers = !info(v.out).floating;
+  const double expected = v.alpha * sums.product + (v.has_c ? v.beta * sums.addend : 0.0);
+  const double allowed = integers ? 0 : allowed_of(judge.base, sums);
+  if (!std::isfinite(expected)) return;  // So may its elements be.
+  // An infinity in the row would allow itself.
+  if (std::isfinite(sums.size) && std::fabs(sums.got - expected) <= allowed) return;
+  judge.wrong(fmt::format("{}: its sum with random signs is {:.9g}, expected {:.9g} +- {:.3g}",
+                          name_of(judge.base, row), sums.got, expected,
+                          std::isfinite(allowed) ? allowed : 0.0));
+}
 
 Projection make_projection(const Base& base, const VariedInputs& inputs) {
   const View& v = base.view;

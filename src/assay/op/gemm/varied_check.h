@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "assay/op/gemm/base.h"
+#include "assay/op/gemm/judge.h"
 
 namespace assay::gemm {
 
@@ -30,6 +31,18 @@ struct VariedInputs {
 };
 
 Projection make_projection(const Base& base, const VariedInputs& inputs);
+
+// Sums over one row of out, or, where b varies, of out transposed (here `left` is what varies and
+// `right` the other): of what lies there, and of the inputs that make it.
+struct RowSums {
+  double got = 0, size = 0;       // out r, and the sum of |out|.
+  double addend = 0, weight = 0;  // c r, and the sum of |c|.
+  double product = 0, bound = 0;  // left (right r), and |left| (|right| |r|).
+};
+
+// Whether out r is what it can be: within the budgets (budget.h) of the row's elements, added up.
+// Of integers, whose sums must be exact: to the bit. `row` as in the Judge's out, l * rows + i.
+void judge_row(Judge& judge, const RowSums& sums, int64_t row);
 
 // variation is not 0.
 Check check_varied(const Base& base, const Projection& projection, const VariedInputs& inputs,
