@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "assay/op/gemm/matrix.h"
 #include "call.h"
 
 namespace assay::cublas {
@@ -29,15 +30,15 @@ std::shared_ptr<const KernelTraits> traits() {
 
 struct Bound {
   Call call;
-  int a = 0, b = 0, out = 0, workspace = 0;  // Places in the plan's data.
+  gemm::Places places;
 
   static int launch(const void* state, void* const* data, void* stream) {
     const Bound& bound = *static_cast<const Bound*>(state);
-    auto* workspace = static_cast<std::byte*>(data[bound.workspace]);
+    auto* workspace = static_cast<std::byte*>(data[bound.places.workspace]);
     const auto beyond = reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment;
     if (beyond != 0) workspace += kWorkspaceAlignment - beyond;
-    return bound.call.enqueue(data[bound.a], data[bound.b], data[bound.out], workspace,
-                              kWorkspaceBytes, stream);
+    return bound.call.enqueue(data[bound.places.a], data[bound.places.b], data[bound.places.out],
+                              workspace, kWorkspaceBytes, stream);
   }
 };
 
@@ -96,15 +97,8 @@ class GemmFamily final : public Family {
     if (const Refusals refusals = objections(view); !refusals.empty())
       return fail(ErrorCode::unsupported, "{}", refusals.begin()->sentence);
     ASSAY_TRY(const Handle handle, api_->handle());
-    auto bound = std::make_shared<Bound>(Bound{Call(api_, handle, view)});
-    const auto operands = binding.problem.operands();
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const int place = static_cast<int>(i);
-      if (operands[i].role == "a") bound->a = place;
-      if (operands[i].role == "b") bound->b = place;
-      if (operands[i].role == "out") bound->out = place;
-    }
-    bound->workspace = static_cast<int>(operands.size());
+    auto bound =
+        std::make_shared<Bound>(Bound{Call(api_, handle, view), gemm::places_of(binding.problem)});
     steps.push_back(StreamStep{&Bound::launch, std::move(bound)});
     return {};
   }

@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 

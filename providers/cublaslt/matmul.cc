@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/op/gemm/matrix.h"
 #include "call.h"
 
 namespace assay::cublaslt {
@@ -34,15 +35,16 @@ std::shared_ptr<const KernelTraits> traits_of(bool is_default) {
 struct Bound {
   std::shared_ptr<const Api> api;
   std::shared_ptr<Matmul> matmul;
-  int a = 0, b = 0, c = -1, out = 0;  // Places in the plan's data.
-  int workspace = 0;
+  gemm::Places places;
   size_t workspace_bytes = 0;
 
   static int launch(const void* state, void* const* data, void* stream) {
     const Bound& bound = *static_cast<const Bound*>(state);
-    return bound.matmul->enqueue(
-        data[bound.a], data[bound.b], bound.c < 0 ? nullptr : data[bound.c], data[bound.out],
-        bound.workspace_bytes > 0 ? data[bound.workspace] : nullptr, bound.workspace_bytes, stream);
+    const gemm::Places& places = bound.places;
+    return bound.matmul->enqueue(data[places.a], data[places.b],
+                                 places.has_c ? data[places.c] : nullptr, data[places.out],
+                                 bound.workspace_bytes > 0 ? data[places.workspace] : nullptr,
+                                 bound.workspace_bytes, stream);
   }
 };
 
@@ -173,15 +175,7 @@ class MatmulFamily final : public Family {
     bound->api = api_;
     ASSAY_TRY(bound->matmul, Matmul::create(api_, binding.problem));
     ASSAY_TRY(bound->matmul->choose(values_of(row)));
-    const auto operands = binding.problem.operands();
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const int place = static_cast<int>(i);
-      if (operands[i].role == "a") bound->a = place;
-      if (operands[i].role == "b") bound->b = place;
-      if (operands[i].role == "c") bound->c = place;
-      if (operands[i].role == "out") bound->out = place;
-    }
-    bound->workspace = static_cast<int>(operands.size());
+    bound->places = gemm::places_of(binding.problem);
     bound->workspace_bytes = bound->matmul->workspace_bytes();
     steps.push_back(StreamStep{&Bound::launch, std::move(bound)});
     return {};

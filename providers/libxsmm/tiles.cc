@@ -190,8 +190,8 @@ Result<Tiles<In, Out>> make_tiles(const std::shared_ptr<const Api>& api, Source 
   tiles.a_place = matrices.swapped ? places.b : places.a;
   tiles.b_place = matrices.swapped ? places.a : places.b;
   tiles.out_place = places.out;
-  tiles.workspace_place = problem.operands().size();
-  tiles.prepared_place = tiles.workspace_place + 1;
+  tiles.workspace_place = places.workspace;
+  tiles.prepared_place = places.prepared;
   return tiles;
 }
 

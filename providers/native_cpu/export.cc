@@ -37,7 +37,7 @@ std::string_view name_of(Element element) {
 
 std::string number(double value) { return fmt::format("{:.9e}f", value); }
 
-std::string call_text(const GemmCall& call, const Places& places) {
+std::string call_text(const GemmCall& call, const gemm::Places& places) {
   std::string text = "GemmCall call_of(void* const* data) {\n  GemmCall call;\n";
   const auto set = [&](std::string_view field, const auto& value) {
     text += fmt::format("  call.{} = {};\n", field, value);
@@ -111,8 +111,8 @@ Status add_with_includes(const std::string& name, std::map<std::string, std::str
 
 }  // namespace
 
-Result<KernelExport> export_source(const GemmCall& call, const Tiling& tiling, const Places& places,
-                                   const Target& needed) {
+Result<KernelExport> export_source(const GemmCall& call, const Tiling& tiling,
+                                   const gemm::Places& places, const Target& needed) {
   const std::string isa(to_string(tiling.isa));
   const std::vector<std::string> sources = {fmt::format("kernels_{}.cc", isa), "thread_pool.cc"};
   std::map<std::string, std::string> files;

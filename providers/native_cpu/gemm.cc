@@ -15,7 +15,7 @@ struct Bound {
   GemmCall call;
   Tiling tiling;
   KernelFunctions functions;
-  Places places;  // In the step's data.
+  gemm::Places places;  // In the step's data.
 };
 
 void* aligned_pointer(void* pointer) {
@@ -25,7 +25,7 @@ void* aligned_pointer(void* pointer) {
 int launch(const void* state, void* const* data) {
   const auto& bound = *static_cast<const Bound*>(state);
   GemmCall call = bound.call;
-  const Places& places = bound.places;
+  const gemm::Places& places = bound.places;
   call.a = data[places.a];
   call.b = data[places.b];
   call.c = places.has_c ? data[places.c] : nullptr;
@@ -202,20 +202,7 @@ class GemmFamily final : public Family, public Exportable {
     bound.functions = find_kernel(bound.tiling);
     if (!bound.functions || !is_supported(bound.tiling.isa, bound.tiling.in))
       return fail(ErrorCode::unsupported, "this machine has no {}", to_string(bound.tiling.isa));
-    const auto operands = problem.operands();
-    Places& places = bound.places;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const std::string& role = operands[i].role;
-      if (role == "a") places.a = i;
-      if (role == "b") places.b = i;
-      if (role == "out") places.out = i;
-      if (role == "c") {
-        places.c = i;
-        places.has_c = true;
-      }
-    }
-    places.workspace = operands.size();
-    places.prepared = operands.size() + 1;
+    bound.places = gemm::places_of(problem);
     return bound;
   }
 

@@ -82,7 +82,7 @@ std::string matmul_text(const gemm::View& view, const Problem& problem, size_t p
   const Matrices matrices = matrices_of(view);
   const gemm::Places places = gemm::places_of(problem);
   const bool swapped = matrices.swapped;
-  const size_t workspace = problem.operands().size();
+  const size_t workspace = places.workspace;
   std::string text = fmt::format(
       "const memory::desc kFirst = {};\nconst memory::desc kSecond = {};\n"
       "const memory::desc kOut = {};\n{}",

@@ -193,19 +193,18 @@ class Matmul {
 
     const gemm::Places places = gemm::places_of(binding.problem);
     const bool swapped = setup.matrices.swapped;
-    const size_t prepared_place = binding.problem.operands().size() + 1;
     const auto fill = [&](size_t index, int argument, abi::ConstHandle descriptor,
                           size_t place) -> Status {
       Slot& slot = bound->slots[index];
       slot.place = place;
-      slot.data = place == prepared_place ? binding.prepared.data() : binding.data[place];
+      slot.data = place == places.prepared ? binding.prepared.data() : binding.data[place];
       ASSAY_TRY(slot.memory, api_->memory(descriptor, slot.data));
       bound->arguments[index] = {argument, slot.memory.get()};
       return {};
     };
     const auto a = prepared_ && swapped ? setup.packed : setup.a.get();
     const auto b = prepared_ && !swapped ? setup.packed : setup.b.get();
-    const size_t b_place = prepared_ ? prepared_place : places.b;
+    const size_t b_place = prepared_ ? places.prepared : places.b;
     ASSAY_TRY(fill(0, abi::kArgSource, a, swapped ? b_place : places.a));
     ASSAY_TRY(fill(1, abi::kArgWeights, b, swapped ? places.a : b_place));
     ASSAY_TRY(fill(2, abi::kArgDestination, setup.out.get(), places.out));

@@ -4,7 +4,7 @@
 
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/kernel/design_space.h"
-#include "assay/op/gemm/gemm.h"
+#include "assay/op/gemm/matrix.h"
 
 namespace assay::reference {
 namespace {
@@ -18,16 +18,16 @@ void load_line(DType dtype, const std::byte* first, int64_t stride, int64_t coun
 
 struct Bound {
   gemm::View view;
-  DType c;
-  size_t a_place = 0, b_place = 0, c_place = 0, out_place = 0, workspace_place = 0;
+  DType c = DType::f32;
+  gemm::Places places;
 
   // out[i, :] is a sum of rows of b, so that b's rows are read along their length.
   int run(void* const* data) const {
-    const auto* a = static_cast<const std::byte*>(data[a_place]);
-    const auto* b = static_cast<const std::byte*>(data[b_place]);
-    const auto* c_data = static_cast<const std::byte*>(data[c_place]);
-    auto* out = static_cast<std::byte*>(data[out_place]);
-    auto* sums = static_cast<double*>(data[workspace_place]);
+    const auto* a = static_cast<const std::byte*>(data[places.a]);
+    const auto* b = static_cast<const std::byte*>(data[places.b]);
+    const auto* c_data = static_cast<const std::byte*>(data[places.c]);
+    auto* out = static_cast<std::byte*>(data[places.out]);
+    auto* sums = static_cast<double*>(data[places.workspace]);
     double* line = sums + view.n;
     const int64_t a_bytes = size_bytes(view.a), b_bytes = size_bytes(view.b),
                   out_bytes = size_bytes(view.out);
@@ -99,17 +99,8 @@ class GemmFamily final : public Family {
                  std::vector<Step>& steps) const override {
     auto bound = std::make_shared<Bound>();
     ASSAY_TRY(bound->view, gemm::view(binding.problem));
-    const auto operands = binding.problem.operands();
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (operands[i].role == "a") bound->a_place = i;
-      if (operands[i].role == "b") bound->b_place = i;
-      if (operands[i].role == "out") bound->out_place = i;
-      if (operands[i].role == "c") {
-        bound->c_place = i;
-        bound->c = operands[i].dtype;
-      }
-    }
-    bound->workspace_place = operands.size();
+    bound->places = gemm::places_of(binding.problem);
+    if (bound->places.has_c) bound->c = binding.problem.operands()[bound->places.c].dtype;
     steps.push_back(HostStep{&launch, std::move(bound)});
     return {};
   }

@@ -6,7 +6,7 @@
 
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/kernel/design_space.h"
-#include "assay/op/gemm/gemm.h"
+#include "assay/op/gemm/matrix.h"
 
 namespace assay::toy {
 namespace {
@@ -14,12 +14,12 @@ namespace {
 struct Bound {
   gemm::View view;
   bool sum_last = false;  // ijp: one output at a time; else ipj: a row of outputs.
-  size_t a = 0, b = 0, out = 0;
+  gemm::Places places;
 
   int run(void* const* data) const {
-    const auto* left = static_cast<const float*>(data[a]);
-    const auto* right = static_cast<const float*>(data[b]);
-    auto* to = static_cast<float*>(data[out]);
+    const auto* left = static_cast<const float*>(data[places.a]);
+    const auto* right = static_cast<const float*>(data[places.b]);
+    auto* to = static_cast<float*>(data[places.out]);
     for (int64_t i = 0; i < view.m; ++i) {
       float* row = to + i * view.out_m;
       std::fill(row, row + view.n, 0.0f);
@@ -74,12 +74,7 @@ class GemmFamily final : public Family {
     ASSAY_TRY(bound->view, gemm::view(binding.problem));
     const Value* order = row.design.find("order");
     bound->sum_last = order != nullptr && *order == Value(std::string("ijp"));
-    const auto operands = binding.problem.operands();
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (operands[i].role == "a") bound->a = i;
-      if (operands[i].role == "b") bound->b = i;
-      if (operands[i].role == "out") bound->out = i;
-    }
+    bound->places = gemm::places_of(binding.problem);
     steps.push_back(HostStep{&launch, std::move(bound)});
     return {};
   }

@@ -66,8 +66,13 @@ Places places_of(const Problem& problem) {
     if (operands[i].role == "a") places.a = i;
     if (operands[i].role == "b") places.b = i;
     if (operands[i].role == "out") places.out = i;
-    if (operands[i].role == "c") places.c = i;
+    if (operands[i].role == "c") {
+      places.c = i;
+      places.has_c = true;
+    }
   }
+  places.workspace = operands.size();
+  places.prepared = places.workspace + 1;
   return places;
 }
 

@@ -41,9 +41,12 @@ Matrix matrix_b(const View& view);
 Matrix matrix_c(const View& view);
 Matrix matrix_out(const View& view);
 
-// Where the operands stand in a problem, and so in a step's data.
+// Where the operands stand in a problem, and so in a step's data (kernel/plan.h), and what stands
+// behind them there.
 struct Places {
   size_t a = 0, b = 0, out = 0, c = 0;
+  bool has_c = false;  // c is 0 without.
+  size_t workspace = 0, prepared = 0;
 };
 Places places_of(const Problem& problem);
 
