@@ -83,6 +83,7 @@ Result cuCtxSetCurrent(abi::Context) {
 }
 Result cuCtxSynchronize() {
   FAKE_ENTER("cuCtxSynchronize");
+  machine.land();
   return abi::kSuccess;
 }
 Result cuCtxResetPersistingL2Cache() {

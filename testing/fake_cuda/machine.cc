@@ -53,6 +53,10 @@ Result Machine::enter(const char* entry) {
   return code;
 }
 
+void Machine::land() {
+  if (const auto copy = std::exchange(staged, nullptr)) copy();
+}
+
 void Machine::pump(FakeStream& stream) {
   while (!stream.queue.empty()) {
     if (stream.queue.size() > 1 && stream.queue[1].overtakes && stream.queue[0].is_launch &&

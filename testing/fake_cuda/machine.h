@@ -48,6 +48,10 @@ class Machine {
   std::ofstream loss;  // Opened before a worker gives up its rights; not empty: the card is lost.
   Result dead = abi::kSuccess;  // A sticky error: every later call returns it.
   Memory memory;
+  // A copy from the host that a driver has staged: it may reach the card after it has returned, and
+  // is sure to be there once the default stream or the context was waited for.
+  std::function<void()> staged;
+  void land();
 
   // Before every entry point: what it returns instead, if it is to fail.
   Result enter(const char* entry);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "testing/fake_cuda/machine.h"
 
@@ -29,6 +30,7 @@ Result cuMemAlloc_v2(Address* address, size_t bytes) {
 }
 Result cuMemFree_v2(Address address) {
   FAKE_ENTER("cuMemFree_v2");
+  machine.land();
   return machine.memory.release(address) ? abi::kSuccess : abi::kInvalidValue;
 }
 Result cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
@@ -49,12 +51,17 @@ Result cuMemHostGetDevicePointer_v2(Address* address, void* memory, unsigned) {
 Result cuMemcpyHtoD_v2(Address to, const void* from, size_t bytes) {
   FAKE_ENTER("cuMemcpyHtoD_v2");
   if (!machine.memory.holds(to, bytes)) return abi::kInvalidValue;
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  machine.land();
+  const auto* start = static_cast<const std::byte*>(from);
+  machine.staged = [to, copy = std::vector<std::byte>(start, start + bytes)] {
+    std::memcpy(reinterpret_cast<void*>(to), copy.data(), copy.size());
+  };
   return abi::kSuccess;
 }
 Result cuMemcpyDtoH_v2(void* to, Address from, size_t bytes) {
   FAKE_ENTER("cuMemcpyDtoH_v2");
   if (!machine.memory.holds(from, bytes)) return abi::kInvalidValue;
+  machine.land();
   std::memcpy(to, reinterpret_cast<void*>(from), bytes);
   return abi::kSuccess;
 }

@@ -32,7 +32,10 @@ Result cuStreamDestroy_v2(abi::Stream stream) {
   return abi::kSuccess;
 }
 Result cuStreamSynchronize(abi::Stream stream) {
-  { FAKE_ENTER("cuStreamSynchronize"); }
+  {
+    FAKE_ENTER("cuStreamSynchronize");
+    if (stream == nullptr) machine.land();
+  }
   return wait_for(stream);
 }
 Result cuStreamQuery(abi::Stream stream) {

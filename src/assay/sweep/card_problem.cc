@@ -75,7 +75,6 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
     for (size_t i = 0; i < operands.size(); ++i)
       if (set.index[i] != kNone)
         ASSAY_TRY(device.copy_in(set.arena.at(set.index[i]).data, instance[i].bytes()));
-    ASSAY_TRY(card->wait_for_copies());
     for (size_t i = 0; i < operands.size(); ++i) {
       if (set.index[i] == kNone) continue;
       const CardArena::Piece& piece = set.arena.at(set.index[i]);
@@ -85,12 +84,6 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
     card->instances_.push_back(std::move(set));
   }
   return card;
-}
-
-// Copies from memory that the driver has to stage may still be on their way when they return.
-Status CardProblem::wait_for_copies() {
-  const auto& driver = *device_.driver();
-  return driver.check(driver.call().context_synchronize(), "waiting for copies to the card");
 }
 
 // One random word all over it: no value that a kernel would leave by chance.

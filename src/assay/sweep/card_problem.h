@@ -64,7 +64,6 @@ class CardProblem final : public ProblemRunner {
 
   CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device, uint64_t seed);
   uint64_t next_seed();
-  Status wait_for_copies();
   Status fill(const CardArena::Piece& piece, uint64_t seed);
   Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
   Result<HandedOut> hand_out(const CardArena::Piece& piece);

@@ -230,8 +230,12 @@ Result<std::unique_ptr<Stream>> OpenCard::make_stream() {
 
 Status OpenCard::copy_in(void* to, std::span<const std::byte> from) {
   if (from.empty()) return {};
-  return driver_->check(driver_->call().copy_in(address_of(to), from.data(), from.size()),
-                        fmt::format("copying {} to the card", bytes_text(from.size())));
+  const std::string doing = fmt::format("copying {} to the card", bytes_text(from.size()));
+  ASSAY_TRY(
+      driver_->check(driver_->call().copy_in(address_of(to), from.data(), from.size()), doing));
+  // What the driver had to stage may still be on its way, and our streams do not wait for the
+  // default one.
+  return driver_->check(driver_->call().stream_synchronize(nullptr), doing);
 }
 
 Status OpenCard::copy_out(std::span<std::byte> to, const void* from) {

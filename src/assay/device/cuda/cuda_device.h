@@ -126,7 +126,8 @@ class CudaDevice : public Device {
   virtual int multiprocessors() const = 0;
   virtual size_t most_shared_bytes() const = 0;
 
-  // Host memory in and out, synchronous. Addresses are device memory.
+  // Host memory in and out. Addresses are device memory; what was copied in is there on return,
+  // for all streams.
   virtual Status copy_in(void* to, std::span<const std::byte> from) = 0;
   virtual Status copy_out(std::span<std::byte> to, const void* from) = 0;
 };
