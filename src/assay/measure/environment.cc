@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <sys/utsname.h>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -58,7 +59,7 @@ double other_load() {
   return line.empty() ? 0 : std::strtod(line.c_str(), nullptr);
 }
 
-Environment read_machine() {
+Environment read_machine(bool on_card) {
   Environment environment;
   environment.system = os_release("PRETTY_NAME");
   utsname names{};
@@ -70,7 +71,8 @@ Environment read_machine() {
   if (environment.governor == "powersave")
     environment.warnings.push_back(
         "the CPU governor is powersave: times are slow and swing; set it to performance");
-  if (environment.load_before > 0.7)
+  const double most_load = on_card ? std::thread::hardware_concurrency() / 2.0 : 0.7;
+  if (environment.load_before > most_load)
     environment.warnings.push_back(
         fmt::format("the machine had a load of {:.1f} before the run: expect spoiled rounds and "
                     "wider intervals",

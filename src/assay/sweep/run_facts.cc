@@ -66,7 +66,7 @@ Json asked_for(const Request& request, const Crew& crew) {
 }
 
 Environment describe(const Request& request, const Crew& crew) {
-  Environment environment = measure::read_machine();
+  Environment environment = measure::read_machine(!request.device.empty());
   const Json& fingerprint = crew.facts().fingerprint;
   environment.device = {fingerprint.value("kind", ""), fingerprint.value("name", ""),
                         fingerprint.value("id", ""), fingerprint.value("details", Json::object())};
