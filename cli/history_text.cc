@@ -42,6 +42,33 @@ bool is_of_one_shape(const std::vector<store::ResultEntry>& results) {
   });
 }
 
+// grouped: run and shape, which must not be cut, stand on a line of their own.
+report::Table results_table(const std::vector<store::ResultEntry>& results, bool one_shape,
+                            bool grouped) {
+  report::Table table;
+  table.columns = {{.title = "began (UTC)"}};
+  if (!one_shape && !grouped) table.columns.push_back({.title = "shape"});
+  table.columns.insert(table.columns.end(),
+                       {{.title = "kernel", .shrinks_to = 12, .elide = report::Elide::middle},
+                        {.title = "us", .align = report::Align::right},
+                        {.title = "vs best stock"},
+                        {.title = "verdict"}});
+  if (!grouped) table.columns.push_back({.title = "run"});
+  for (const store::ResultEntry& result : results) {
+    report::Table::Row row;
+    if (grouped) row.heading = safe(result.run) + (one_shape ? "" : "  " + safe(result.problem));
+    row.cells.push_back({minute_of(result.created)});
+    if (!one_shape && !grouped) row.cells.push_back({safe(result.problem)});
+    row.cells.push_back({safe(result.provider + "/" + result.kernel)});
+    row.cells.push_back({report::microseconds(result.us)});
+    row.cells.push_back({ratio_of(result)});
+    row.cells.push_back(verdict_of(result));
+    if (!grouped) row.cells.push_back({safe(result.run)});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string runs_text(const std::vector<store::RunEntry>& runs, const report::TextStyle& style) {
@@ -71,25 +98,8 @@ std::string history_text(const std::vector<store::ResultEntry>& results,
   if (results.empty()) return "no result fits\n";
   // One shape is said once, so that the kernels have room.
   const bool one = is_of_one_shape(results);
-  report::Table table;
-  table.columns = {{.title = "began (UTC)"}};
-  if (!one) table.columns.push_back({.title = "shape", .shrinks_to = 12});
-  table.columns.insert(table.columns.end(), {{.title = "kernel", .shrinks_to = 12},
-                                             {.title = "us", .align = report::Align::right},
-                                             {.title = "vs best stock"},
-                                             {.title = "verdict"},
-                                             {.title = "run"}});
-  for (const store::ResultEntry& result : results) {
-    report::Table::Row row;
-    row.cells.push_back({minute_of(result.created)});
-    if (!one) row.cells.push_back({safe(result.problem)});
-    row.cells.push_back({safe(result.provider + "/" + result.kernel)});
-    row.cells.push_back({report::microseconds(result.us)});
-    row.cells.push_back({ratio_of(result)});
-    row.cells.push_back(verdict_of(result));
-    row.cells.push_back({safe(result.run)});
-    table.rows.push_back(std::move(row));
-  }
+  report::Table table = results_table(results, one, false);
+  if (natural_width(table) > style.width) table = results_table(results, one, true);
   const bool won = std::ranges::any_of(results, &store::ResultEntry::winner);
   return (one ? safe(results.front().problem) + "\n" : std::string()) +
          report::text_table(table, style) + (won ? "* won its shape\n" : "") +

@@ -137,6 +137,7 @@ class RaceCommand : public Command {
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     // Refusals first: nothing is timed for a kernel that cannot take the problem.
     ASSAY_TRY(const auto refused, find_refused_files(request, files_));
+    const size_t asked = request.problems.size();
     std::erase_if(request.problems, [&](const Problem& problem) {
       return is_refused_by_all(refused, problem.name());
     });
@@ -160,7 +161,8 @@ class RaceCommand : public Command {
       context.console.result(dump_pretty(json(&run, refused, files, opponent, code)));
       return code;
     }
-    std::string text = report::race_text(run.record, {.style = style, .record_path = {}});
+    std::string text = report::race_text(
+        run.record, {.style = style, .record_path = {}, .named = request.problems.size() < asked});
     for (const ProblemRecord& problem : run.record.problems) {
       text += evidence_text(problem, style);
       if (const auto line = opponent_line(problem, run.record.options, files, opponent)) {

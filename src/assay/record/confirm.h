@@ -47,6 +47,9 @@ struct PairVerdict {
   std::string candidate;  // KernelOutcome::id, as are all ids here.
   std::string other;
   stats::Verdict verdict;
+
+  // The library's default, which nothing else is held against: no claim, and nothing to show.
+  bool is_of_itself() const { return candidate == other; }
 };
 
 // What conclude() says of a confirmation (conclude.h). Everything here can be made again from the

@@ -125,6 +125,19 @@ std::string times(const ProblemRecord& problem, const Confirmation& confirmation
   return join(texts, ", ");
 }
 
+// Where there is no verdict: the user's own kernels, and who won.
+std::string times_alone(const ProblemRecord& problem, const Confirmation& confirmation) {
+  std::vector<std::string> texts;
+  const std::string& winner = confirmation.conclusion.winner;
+  for (const Conclusion::Time& time : confirmation.conclusion.times) {
+    const KernelOutcome* kernel = problem.find(time.id);
+    if (kernel == nullptr || (kernel->role != KernelRole::user && kernel->id != winner)) continue;
+    texts.push_back(fmt::format("{}{} {} us", kernel->id == winner ? "winner " : "",
+                                called(*kernel, problem), microseconds(time.median_us)));
+  }
+  return join(texts, ", ");
+}
+
 // A time is no claim, and the verdict is against the stock kernel over which least was shown: that
 // need not be the one whose median is the smallest.
 std::string faster_stock(const ProblemRecord& problem, const Conclusion& conclusion,
@@ -160,7 +173,9 @@ std::string why_no_stock(const ProblemRecord& problem) {
     return kernel.role == KernelRole::stock;
   });
   const auto missing = problem.refusals.find("library_missing");
-  if (any || missing == problem.refusals.end()) return "no stock kernel was confirmed beside it";
+  if (any) return "no stock kernel was confirmed beside it";
+  if (missing == problem.refusals.end())
+    return "no stock kernel takes this problem; `assay kernels --shape ... --why` says why not";
   return "no stock kernel took part: " + safe(missing->second.example);
 }
 
@@ -174,12 +189,17 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
     const std::string why = !problem.no_winner.empty() ? safe(problem.no_winner)
                             : confirmation == nullptr  ? std::string("nothing was confirmed")
                                                        : why_no_stock(problem);
-    return labelled("verdict", "none: " + why, style);
+    std::string lines = labelled("verdict", "none: " + why, style);
+    if (confirmation != nullptr) lines += labelled("", times_alone(problem, *confirmation), style);
+    return lines;
   }
   const PairVerdict& headline = *confirmation->conclusion.headline;
   const stats::Verdict& verdict = headline.verdict;
   const KernelOutcome* candidate = problem.find(headline.candidate);
   const bool stock = candidate != nullptr && candidate->role == KernelRole::stock;
+  if (headline.is_of_itself())
+    return labelled("verdict", "none: the default won, and nothing was held against it", style) +
+           labelled("", times(problem, *confirmation, headline), style);
   std::string text = against(verdict.word, stock ? "the default" : best_stock(problem));
   if (verdict.has_interval()) text += ": " + ratio_times(verdict);
   if (!verdict.reason.empty()) text += "; " + safe(verdict.reason);
@@ -205,7 +225,7 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
 std::string race_text(const RunRecord& record, const RaceReportOptions& options) {
   std::string out;
   for (const ProblemRecord& problem : record.problems) {
-    if (record.problems.size() > 1) out += problem.name + '\n';
+    if (options.named || record.problems.size() > 1) out += problem.name + '\n';
     out += labelled("proving", proving(problem), options.style);
     out += labelled("racing", racing(problem, options.style), options.style);
     out += verdict_lines(problem, options.style);

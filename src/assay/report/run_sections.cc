@@ -84,7 +84,7 @@ Section intervals(const RunRecord& record) {
   for (const ProblemRecord& problem : record.problems) {
     for (std::size_t i = 0; i < problem.confirmations.size(); ++i) {
       const Conclusion& conclusion = problem.confirmations[i].conclusion;
-      if (conclusion.headline)
+      if (conclusion.headline && !conclusion.headline->is_of_itself())
         add_pair(table, record, problem, i, "headline", *conclusion.headline);
       for (const PairVerdict& pair : conclusion.against_leader)
         add_pair(table, record, problem, i, "leader", pair);

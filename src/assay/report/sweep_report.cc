@@ -38,6 +38,7 @@ std::string error_text(const ProblemRecord& problem) {
 
 Cell verdict_cell(const ProblemRow& row) {
   if (row.verdict == nullptr) return {"-", Tone::plain};
+  if (row.verdict->is_of_itself()) return {"the default", Tone::plain};
   const stats::Verdict& verdict = row.verdict->verdict;
   return {word_and_limit(verdict, row.marks()), tone_of(verdict.word)};
 }
@@ -64,7 +65,7 @@ int decimals_for(const RunRecord& record, int width) {
 Table sweep_table(const Problems& problems, bool grouped, int decimals) {
   Table table;
   if (!grouped) table.columns.push_back({.title = "shape"});
-  table.columns.push_back({.title = "winner", .shrinks_to = 12});
+  table.columns.push_back({.title = "winner", .shrinks_to = 12, .elide = Elide::middle});
   table.columns.push_back({.title = "us", .align = Align::right});
   table.columns.push_back({.title = "ceiling", .align = Align::right});
   table.columns.push_back({.title = "vs best stock"});
@@ -81,8 +82,8 @@ Table sweep_table(const Problems& problems, bool grouped, int decimals) {
     row.cells.push_back({winner_text(*problem)});
     row.cells.push_back({microseconds(says.us)});
     row.cells.push_back({problem->winner() == nullptr ? "-" : ceiling_share(*problem)});
-    row.cells.push_back(
-        {says.verdict == nullptr ? "-" : ratio_interval(says.verdict->verdict, decimals)});
+    const bool compared = says.verdict != nullptr && !says.verdict->is_of_itself();
+    row.cells.push_back({compared ? ratio_interval(says.verdict->verdict, decimals) : "-"});
     row.cells.push_back({error_text(*problem)});
     row.cells.push_back(verdict_cell(says));
     table.rows.push_back(std::move(row));

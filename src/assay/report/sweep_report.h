@@ -27,6 +27,7 @@ std::string sweep_csv(const RunRecord& record);
 struct RaceReportOptions {
   TextStyle style;
   std::string record_path;
+  bool named = false;  // Each problem by its name, also where it is the only one.
 };
 
 // The closing lines of `assay race`: proving, racing, verdict, record. The first problem of the
