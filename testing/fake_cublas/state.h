@@ -12,8 +12,8 @@
 namespace fake_cublas {
 
 // cublasStatus_t.
-inline constexpr int kSuccess = 0, kNotInitialized = 1, kAllocFailed = 3, kInvalidValue = 7,
-                     kExecutionFailed = 13, kNotSupported = 15;
+inline constexpr int kSuccess = 0, kNotInitialized = 1, kInvalidValue = 7, kExecutionFailed = 13,
+                     kNotSupported = 15;
 
 class State {
  public:

@@ -50,7 +50,6 @@ Result cuDeviceGetAttribute(int* value, int attribute, abi::Device) {
                                             {abi::kL2CacheBytes, 1 << 20},
                                             {abi::kCapabilityMajor, 9},
                                             {abi::kCapabilityMinor, 0},
-                                            {abi::kSharedBytesPerMultiprocessor, 233'472},
                                             {abi::kMostSharedBytesPerBlock, 232'448}};
   const auto found = values.find(attribute);
   if (found == values.end()) return abi::kInvalidValue;

@@ -55,21 +55,9 @@ void fake_nvml_add_process(unsigned pid) {
 
 int nvmlInit_v2() { return 0; }
 const char* nvmlErrorString(int) { return "an error of the fake"; }
-int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = 1;
-  return 0;
-}
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) {
-  *handle = &state();
-  return index == 0 ? 0 : kInvalid;
-}
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
   *handle = &state();
   return std::strcmp(uuid, kUuid) == 0 ? 0 : kNotFound;
-}
-int nvmlDeviceGetUUID(void*, char* text, unsigned length) {
-  std::strncpy(text, kUuid, length);
-  return 0;
 }
 int nvmlSystemGetDriverVersion(char* text, unsigned length) {
   std::strncpy(text, "999.1.2", length);

@@ -53,7 +53,6 @@ inline constexpr int kMemoryBusBits = 37;
 inline constexpr int kL2CacheBytes = 38;
 inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
-inline constexpr int kSharedBytesPerMultiprocessor = 81;
 inline constexpr int kMostSharedBytesPerBlock = 97;
 
 // Function attributes.
@@ -73,8 +72,6 @@ inline constexpr unsigned kHostAllocMapped = 2;
 inline constexpr int kCaptureThreadLocal = 1;
 
 // Options of module loading.
-inline constexpr int kJitInfoLogBuffer = 3;
-inline constexpr int kJitInfoLogBytes = 4;
 inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBytes = 6;
 

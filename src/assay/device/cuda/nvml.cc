@@ -27,10 +27,7 @@ struct ProcessInfo {
 struct Table {
   Code (*init)() = nullptr;
   const char* (*error_string)(Code) = nullptr;
-  Code (*device_count)(unsigned*) = nullptr;
-  Code (*handle_by_index)(unsigned, Handle*) = nullptr;
   Code (*handle_by_uuid)(const char*, Handle*) = nullptr;
-  Code (*uuid)(Handle, char*, unsigned) = nullptr;
   Code (*driver_version)(char*, unsigned) = nullptr;
   Code (*clock)(Handle, int, unsigned*) = nullptr;
   Code (*most_clock)(Handle, int, unsigned*) = nullptr;
@@ -49,10 +46,7 @@ class LoadedNvml final : public Nvml {
   Status initialise() {
     ASSAY_TRY(library_.load("nvmlInit_v2", call_.init));
     ASSAY_TRY(library_.load("nvmlErrorString", call_.error_string));
-    ASSAY_TRY(library_.load("nvmlDeviceGetCount_v2", call_.device_count));
-    ASSAY_TRY(library_.load("nvmlDeviceGetHandleByIndex_v2", call_.handle_by_index));
     ASSAY_TRY(library_.load("nvmlDeviceGetHandleByUUID", call_.handle_by_uuid));
-    ASSAY_TRY(library_.load("nvmlDeviceGetUUID", call_.uuid));
     (void)library_.load("nvmlSystemGetDriverVersion", call_.driver_version);
     (void)library_.load("nvmlDeviceGetClockInfo", call_.clock);
     (void)library_.load("nvmlDeviceGetMaxClockInfo", call_.most_clock);
@@ -70,22 +64,6 @@ class LoadedNvml final : public Nvml {
     if (call_.driver_version == nullptr || call_.driver_version(text, sizeof text - 1) != kSuccess)
       return {};
     return sanitize(text, sizeof text);
-  }
-
-  Result<std::vector<std::string>> uuids() const override {
-    unsigned count = 0;
-    ASSAY_TRY(check(call_.device_count(&count), "counting cards"));
-    std::vector<std::string> found;
-    for (unsigned i = 0; i < count; ++i) {
-      Handle handle = nullptr;
-      char text[128] = {};
-      // A card that has fallen off its bus keeps its index.
-      if (call_.handle_by_index(i, &handle) != kSuccess ||
-          call_.uuid(handle, text, sizeof text - 1) != kSuccess)
-        continue;
-      found.push_back(sanitize(text, sizeof text));
-    }
-    return found;
   }
 
   Result<CardState> state(const std::string& uuid) const override {

@@ -38,7 +38,6 @@ class Nvml {
   virtual ~Nvml() = default;
 
   virtual std::string driver_version() const = 0;  // "580.65.06"; empty if it is not told.
-  virtual Result<std::vector<std::string>> uuids() const = 0;
   // uuid as the driver spells it. ErrorCode::not_found for another one.
   virtual Result<CardState> state(const std::string& uuid) const = 0;
   // Those of other processes than `self`; empty too where they are not told (containers).
