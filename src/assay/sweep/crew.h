@@ -35,7 +35,7 @@ struct WorkerFacts {
 
 class Crew {
  public:
-  Crew(const Request& request) : request_(request) {}
+  explicit Crew(const Request& request) : request_(request) {}
   ~Crew();
 
   Result<Child*> builder();
@@ -80,9 +80,8 @@ class Crew {
     return turns_.run(tasks);
   }
 
-  const WorkerFacts& facts() const {
-    return facts_;
-  }  // Filled once builder() or runner() was called.
+  // Filled once builder() or runner() was called.
+  const WorkerFacts& facts() const { return facts_; }
 
   // Called with what holds for each new process that candidates will run in.
   void on_confined(std::function<Status(const Confinement&)> call) {
@@ -104,11 +103,12 @@ class Crew {
   size_t most_confirmers() const;
   Result<Child*> guest();
   Status bring(Child& worker, size_t file);
+
   const Request& request_;
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
-  // The guest loads what runs when it is loaded, and no other kernel runs there.
   Turns turns_;  // Outlives the processes that its tasks started.
+  // The guest loads what runs when it is loaded, and no other kernel runs there.
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;
   enum class RefereesCard { none, opened, seen, unseen } referees_card_ = RefereesCard::none;
   std::vector<std::unique_ptr<Child>> provers_, confirmers_, leaving_;

@@ -6,26 +6,37 @@
 // user.
 //
 // clang-format off
-// worker    init      device, providers, users' kernels  -> fingerprint, target, providers, waiting
+// worker    init      device, providers, users' kernels  -> fingerprint, target, threads, memory,
+//                                                            confinement, providers, waiting
 //                                                            (families whose code runs to be brought)
 //           bring     file (of the users' kernels)       -> {}; its waiting families are here. A row
 //                                                            of one that is not here yet brings it.
 //           conform   check, problem                     -> faults, looked_at, ran, refusals
-//           discover  problem, filter, providers         -> rows (metadata, role), refusals
+//           manners   -                                  -> faults of what was loaded
+//           discover  problem, filter, providers, target -> kernels (blocks of rows, with their
+//                                                            role), refusals, missing
 //           compile   problem, row                       -> artifact
-//           prebuild  problem, rows                      -> seconds of each; cached
-//           load      problem, instances + fds           -> {}
+//           prebuild  problem, rows                      -> of each: the artifact where the cache had
+//                                                            it (else null, cached now), seconds
+//           export    problem, row                       -> source and a call, as it leaves
+//           timer     condition                          -> tick_ns, read_ns, empty_burst_ns
+//           ceilings  -                                  -> what this device reaches
+//           card      -                                  -> how the card was since the last call
+//           load      problem, instances + fds, seed     -> {}
 //           share     -                                  -> memory of the card, the word in it
-//           prove     row, artifact, instances, share    -> per instance facts and outputs
-//           rotate    condition                          -> sets
+//           prove     row, artifact, instances, share    -> per instance facts and outputs; whether
+//                                                            threads are busy afterwards
+//           rotate    condition                          -> sets, cold_doubt
 //           open      row, artifact                      -> handle, bytes
-//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches]...]
-//                     seed
-//           collect   handle, choice, share              -> variation, output
+//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches]...],
+//                     seed                                   or whose launch failed
+//           block     handle, seconds                    -> ns, launches
+//           collect   handle, choice, share              -> variation, output, trespasses
 //           count     handle, launches, seed             -> launches, clock_hz, events
-//           intact                                       -> whether the operand sets are as they were
+//           intact    -                                  -> whether the operand sets are as they
+//                                                            were, trespass beside them
 //           close     handles                            -> {}
-//           unload                                       -> {}
+//           unload    -                                  -> {}
 // referee   card      device                             -> {}: it compares on this card now
 //           view      memory of a card, a word           -> whether it sees the word there
 //           commit                                       -> seed index, commitment of a secret seed

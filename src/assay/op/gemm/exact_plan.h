@@ -6,18 +6,17 @@
 //
 // - Sums: the sum of |a||b| over k stays within 2^p of the accumulate type (2^31 - 1 for s32),
 //   after alpha and c. So any order, blocking or split of k gives the same bits.
-// - Outputs: they stay within 2^p of out's type. Where out is much narrower than the sums (f32
-// sums,
-//   bf16 out: 256), most indices of k come in pairs at random places whose products cancel exactly;
-//   partial sums are large, so that a narrower accumulator loses bits and leaves a remainder, and a
-//   skipped index shows because its partner stays. The others alone make the output.
+// - Outputs: they stay within 2^p of out's type. Where out is much narrower than the sums (256 for
+//   bf16, under sums of f32), most indices of k come in pairs at random places whose products
+//   cancel exactly; partial sums are large, so that a narrower accumulator loses bits and leaves a
+//   remainder, and a skipped index shows because its partner stays. The others alone make the
+//   output.
 // - Every index of k contributes to every output where that fits. Values of magnitude 1 meet
 //   "heavy" ones on the other side, odd numbers of 13 bits for f32 and the whole significand for
 //   f16, bf16 and s8, which tf32, f16 or bf16 cannot hold; four "very heavy" ones reach close to
 //   the limit (20 bits for f32), which two bf16 parts cannot hold either.
-// - Where k exceeds the limit, only every g-th index is not zero on the sparse side, at offsets
-// that
-//   change from column to column, so that all indices are seen by some column.
+// - Where k exceeds the limit, only every g-th index is not zero on the sparse side, at
+//   offsets that change from column to column, so that all indices are seen by some column.
 
 #include <cstdint>
 #include <vector>
