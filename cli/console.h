@@ -19,7 +19,6 @@ class Console {
   bool quiet() const { return quiet_; }
   int verbosity() const { return verbosity_; }
   bool colour_out() const { return colour_out_; }
-  bool colour_error() const { return colour_error_; }
   bool terminal_out() const;           // stdout is a terminal: what is wider than it may be cut.
   bool live() const { return live_; }  // stderr is a terminal that a view may redraw.
 

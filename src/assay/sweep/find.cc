@@ -22,9 +22,7 @@ Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& reque
   ASSAY_TRY(read_table(*kernels, [&](const Json& block, KernelMetadata metadata) -> Status {
     ASSAY_TRY(const std::string role, text(block, "role"));
     DiscoveredRow found{std::move(metadata)};
-    for (const auto known :
-         {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
-      if (to_string(known) == role) found.role = known;
+    ASSAY_TRY(found.role, parse_provider_role(role));
     take(std::move(found));
     return {};
   }));
