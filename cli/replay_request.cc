@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 constexpr size_t kShownDifferences = 5;
 constexpr int kMinProcesses = 2, kMaxProcesses = 64;  // As --processes takes them.
 // What a user says anew; all else that a request can refuse is the record's.
-constexpr std::string_view kUsersFlags[] = {"--library", "--setting",         "--budget",
-                                            "--timeout", "--compile-timeout", "--memory-limit"};
+constexpr std::string_view kSetting = "--setting";  // The record's, too, where they give none.
+constexpr std::string_view kUsersFlags[] = {
+    "--library", kSetting, "--budget", "--timeout", "--compile-timeout", "--memory-limit"};
 
 Error in_record(const fs::path& path, std::string_view what) {
   return {ErrorCode::invalid_input, fmt::format("{}: {}", sanitize(path.string(), 300), what)};
@@ -133,6 +134,13 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   RaceOptions options = anew;
   options.pool.providers = then.providers;
   options.pool.filter = then.filter;
+  // A record may come from anywhere: which code is loaded with a user's rights, only the user says.
+  for (const std::string& setting : then.settings)
+    if (const std::string_view key = std::string_view(setting).substr(0, setting.find('='));
+        key.ends_with(".library"))
+      return fail(in_record(at.path, fmt::format("options.settings: '{}' names a library; only "
+                                                 "--library and --setting of your own may",
+                                                 sanitize(setting, 200))));
   // What the user says anew wins over the record's, as the last of a name does.
   options.pool.settings.insert(options.pool.settings.begin(), then.settings.begin(),
                                then.settings.end());
@@ -145,8 +153,9 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   auto request = options.make_request(context, record.kind);
   if (!request) {
     const std::string& message = request.error().message;
-    const bool is_users = std::ranges::any_of(
-        kUsersFlags, [&](std::string_view flag) { return message.starts_with(flag); });
+    const bool is_users = std::ranges::any_of(kUsersFlags, [&](std::string_view flag) {
+      return message.starts_with(flag) && (flag != kSetting || !anew.pool.settings.empty());
+    });
     return fail(is_users ? request.error() : in_record(at.path, message));
   }
   if (options.budget.empty() && then.budget_seconds > 0)
