@@ -19,12 +19,15 @@ constexpr std::string_view kSchema = "assay.journal/2";
 // Its problems' lines hold their kernels; all else is the same, so it can be gone on with.
 constexpr std::string_view kEarlierSchema = "assay.journal/1";
 
-// The first thing in which two headers differ, in words.
+// All in which two headers differ, in words: what only one of them has, too.
 std::string difference(const Json& before, const Json& now) {
   std::string names;
+  const auto add = [&](const std::string& key) { names += (names.empty() ? "" : ", ") + key; };
   for (const auto& [key, value] : now.items())
-    if (!before.contains(key) || before[key] != value) names += (names.empty() ? "" : ", ") + key;
-  return names.empty() ? "something" : names;
+    if (!before.contains(key) || before[key] != value) add(key);
+  for (const auto& [key, value] : before.items())
+    if (!now.contains(key)) add(key);
+  return names;
 }
 
 std::string kind_of(const Json& line) {

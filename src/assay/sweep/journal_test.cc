@@ -111,6 +111,19 @@ TEST_F(JournalTest, TheLastRaceIsThereAsAWholeOrNotAtAll) {
   expect_race("cut off a torn last line");
 }
 
+TEST_F(JournalTest, WhatARequestLacksThatTheRunHadIsNamed) {
+  const Json shorter = {{"kind", "sweep"}};
+  Json longer = shorter;
+  longer["settings"] = {"cublaslt.space=all"};
+  for (const auto& [before, now] : {std::pair{longer, shorter}, {shorter, longer}}) {
+    std::filesystem::remove_all(folder_);
+    ASSERT_TRUE(open(IfPresent::refuse, before));
+    const auto journal = open(IfPresent::resume, now);
+    ASSERT_FALSE(journal);
+    EXPECT_THAT(journal.error().message, HasSubstr("(it differs in: settings)"));
+  }
+}
+
 TEST_F(JournalTest, WhatARunFinishedItselfCanBeReadBack) {
   auto journal = open(IfPresent::refuse);
   ASSERT_TRUE(journal);
