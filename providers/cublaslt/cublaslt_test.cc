@@ -204,6 +204,17 @@ TEST_F(CublasLt, AnAlgorithmThatTheLibraryDoesNotHaveIsRefusedWhereItIsBound) {
   EXPECT_THAT(bind(greedy, problem_of(kShape)).error().message, HasSubstr("67108864 bytes"));
 }
 
+// Thousands of them are open in one race, and the card is not endless.
+TEST_F(CublasLt, AnAlgorithmAsksForNoMoreWorkspaceThanItWants) {
+  const auto asks = [&](const KernelMetadata& row) {
+    return catalog_.from_metadata(row)->workspace_bytes(problem_of(kShape), 1);
+  };
+  EXPECT_EQ(asks(row("default")), kWorkspaceBytes) << "it may be another one tomorrow";
+  EXPECT_EQ(asks(row(kSlow)), 0u);
+  EXPECT_GT(asks(row(kSplit)), 0u);
+  EXPECT_LT(asks(row(kSplit)), 1u << 20);
+}
+
 class CublasLtSpace : public CublasLt {
  protected:
   ~CublasLtSpace() override { tell_("ids=71,66,72,6,75"); }
@@ -467,7 +478,11 @@ TEST_F(CublasLt, WhatFailsWhileItIsDescribedSaysWhereAndLeavesNothingBehind) {
         "cublasLtMatrixLayoutSetAttribute", "cublasLtMatmulAlgoInit",
         "cublasLtMatmulAlgoConfigSetAttribute", "cublasLtMatmulAlgoCheck"}) {
     const Problem problem = problem_of({.m = 5, .n = 7, .k = 11, .batch = 3});
-    fail_(entry, 7, entry == std::string("cublasLtMatmulDescSetAttribute") ? 2 : 1);
+    // It is described where its workspace is asked for, twice, and then where it is bound.
+    const uint64_t earlier = calls_(entry);
+    ASSERT_TRUE(bind(split, problem)) << entry;
+    const auto each = static_cast<int>((calls_(entry) - earlier) / 3);
+    fail_(entry, 7, 2 * each + (entry == std::string("cublasLtMatmulDescSetAttribute") ? 2 : 1));
     const auto refused = bind(split, problem);
     ASSERT_FALSE(refused) << entry;
     EXPECT_THAT(refused.error().message, HasSubstr("an unsupported value")) << entry;

@@ -165,8 +165,13 @@ class MatmulFamily final : public Family {
     return Artifact::without_bytes(std::move(facts));
   }
 
-  size_t do_workspace_bytes(const KernelMetadata&, const Problem&, int) const override {
-    return kWorkspaceBytes;
+  // What the algorithm wants, most often nothing: a race has thousands of them open at once, with
+  // several workspaces each. The default may become another one with the operands' addresses.
+  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem, int) const override {
+    const auto values = values_of(row);
+    if (!values) return kWorkspaceBytes;
+    const auto matmul = Matmul::create(api_, problem);
+    return matmul && (*matmul)->choose(values) ? (*matmul)->workspace_bytes() : kWorkspaceBytes;
   }
 
   Status do_bind(const KernelMetadata& row, const Binding& binding,

@@ -133,6 +133,17 @@ TEST_F(StockLibrariesTest, TheWholeSpaceIsListedWhereASettingSaysSo) {
   }
 }
 
+// The card has 1 GiB: 19 kernels with 128 MiB of workspaces each would not fit.
+TEST_F(StockLibrariesTest, TheWholeSpaceRacesBesideTheDefaultThatIsTheBest) {
+  const Finished finished =
+      race({.driver = "ns=gemm:500 ns=cublaslt_plain:200 ns=cublas_gemm:2000", .libraries = ""},
+           {"race", "gemm.ptx", "--setting", "cublaslt.space=all", "--shape",
+            "m=8,n=12,k=16,dtype=f32"});
+  EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("slower than the best stock kernel: 0.4"));
+  EXPECT_EQ(finished.out.find("stock_crowded_out"), std::string::npos) << finished.out;
+}
+
 TEST_F(StockLibrariesTest, AmongTheStockTheHeuristicsFirstNeedNotBeTheFastest) {
   const Finished finished = race({.driver = "ns=cublaslt_plain:800 ns=cublaslt_split:200 "
                                             "ns=cublaslt_slow:900 ns=cublas_gemm:700",
