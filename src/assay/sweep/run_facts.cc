@@ -162,6 +162,21 @@ std::vector<Finding> findings_of(const CardWindow& window) {
   return findings;
 }
 
+std::optional<Finding> crowded_out(const ProblemRecord& record) {
+  const auto is_out = [](const KernelOutcome& kernel) {
+    const auto* ending = std::get_if<ending::OutOfMemory>(&kernel.ending);
+    return kernel.role == KernelRole::stock && kernel.proof && kernel.proof->right &&
+           ending != nullptr && ending->stage == "bind";
+  };
+  const auto first = std::ranges::find_if(record.kernels, is_out);
+  if (first == record.kernels.end()) return std::nullopt;
+  return Finding{"stock_crowded_out",
+                 fmt::format("{} stock kernels that were proven right found no memory beside the "
+                             "others of the race, {} among them: the best that raced need not be "
+                             "the best; race fewer (--filter, --setting)",
+                             std::ranges::count_if(record.kernels, is_out), first->label())};
+}
+
 double floor_seconds(const Crew& crew, const Problem& problem, const measure::Condition& condition,
                      double flops, double bytes) {
   const auto operands = problem.operands();

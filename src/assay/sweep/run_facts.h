@@ -2,6 +2,7 @@
 
 // What a run is about, as its journal and its record write it.
 
+#include <optional>
 #include <vector>
 
 #include "assay/base/json.h"
@@ -30,6 +31,10 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceil
 // reader has to know.
 Result<CardWindow> take_card_window(Crew& crew);
 std::vector<Finding> findings_of(const CardWindow& window);
+
+// Where stock kernels were proven right and found no memory beside the others of their race: then
+// the best that raced need not be the best that there is.
+std::optional<Finding> crowded_out(const ProblemRecord& record);
 
 // No launch takes less on the run's device, whatever the kernel: measure/ceilings.h for cores,
 // measure/card_floor.h for cards.

@@ -1,5 +1,6 @@
 #include "assay/sweep/run_facts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +32,31 @@ TEST(RunFacts, WhatNobodyWatchedIsSaid) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].code, "card_unwatched");
   EXPECT_THAT(findings[0].sentence, HasSubstr("no such card"));
+}
+
+TEST(RunFacts, StockKernelsThatFoundNoMemoryMayBeTheBest) {
+  ProblemRecord record;
+  const auto add = [&](KernelRole role, bool proven, Ending ending) {
+    KernelOutcome& kernel = record.kernels.emplace_back();
+    kernel.provider = "cublaslt";
+    kernel.name = fmt::format("k{}", record.kernels.size());
+    kernel.role = role;
+    kernel.ending = std::move(ending);
+    if (proven) kernel.proof.emplace().right = true;
+  };
+  const ending::OutOfMemory full{.stage = "bind"};
+  add(KernelRole::stock, true, ending::Timed{});
+  add(KernelRole::user, true, full);
+  add(KernelRole::stock, false, full);
+  add(KernelRole::stock, true, ending::OutOfMemory{.stage = "verify"});
+  EXPECT_FALSE(crowded_out(record));
+  add(KernelRole::stock, true, full);
+  add(KernelRole::stock, true, full);
+  const auto finding = crowded_out(record);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->code, "stock_crowded_out");
+  EXPECT_THAT(finding->sentence, HasSubstr("2 stock kernels"));
+  EXPECT_THAT(finding->sentence, HasSubstr("cublaslt/k5 among them"));
 }
 
 }  // namespace

@@ -265,6 +265,7 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
     for (Finding& finding : findings_of(*card)) record_.findings.push_back(std::move(finding));
   if (!race_.cold_doubt.empty()) record_.findings.push_back({"cache_unproven", race_.cold_doubt});
   fill_kernels(record_, std::move(field_));
+  if (auto finding = crowded_out(record_)) record_.findings.push_back(std::move(*finding));
   if (record_.own_clock)
     if (auto finding = finding_of(*record_.own_clock, record_))
       record_.findings.push_back(*finding);
