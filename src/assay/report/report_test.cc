@@ -76,6 +76,16 @@ TEST(SweepReportTest, LongNamesMoveToLinesOfTheirOwn) {
   EXPECT_THAT(text, HasSubstr("  tie of 2: openblas/gemm  10.0"));
 }
 
+TEST(SweepReportTest, WinnersThatWouldBeCutStandBesideTheirShapes) {
+  RunRecord record = decode_record();
+  record.problems[0].name = "prefill_mlp_expand_m16384_n16384_k8192";
+  for (KernelOutcome& kernel : record.problems[0].kernels) kernel.name += "_7x48_k256_n1024";
+  const std::string text = sweep_text(record, with_path());
+  EXPECT_THAT(text, HasSubstr("\nprefill_mlp_expand_m16384_n16384_k8192  "
+                              "mine/skinny_7x48_k256_n1024\n"
+                              "  9.09  68 % rd  1.10 [1.10 1.10]"));
+}
+
 TEST(SweepReportTest, AWideTerminalShowsNamesInFullAndAThirdDecimal) {
   RunRecord record = decode_record();
   record.problems[0].name = "prefill_mlp_expand_m16384_n16384_k8192";

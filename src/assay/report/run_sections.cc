@@ -29,7 +29,7 @@ Section results(const RunRecord& record) {
   const Problems problems = shown_problems(record, {});
   Section section{"results", "Results", {}};
   Block table;
-  table.table = sweep_table(problems, false, decimals_for(record, kWideTerminal));
+  table.table = sweep_table(problems, Above::nothing, decimals_for(record, kWideTerminal));
   table.sentences = footnotes(problems);
   const auto add = [&](std::vector<std::string> lines) {
     table.sentences.insert(table.sentences.end(), lines.begin(), lines.end());

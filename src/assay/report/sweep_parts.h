@@ -21,8 +21,9 @@ inline constexpr int kWideTerminal = 100;
 Problems shown_problems(const RunRecord& record, const std::vector<std::string>& only);
 int decimals_for(const RunRecord& record, int width);
 
-// `grouped`: the names on lines of their own, where they would leave the kernels no room.
-Table sweep_table(const Problems& problems, bool grouped, int decimals);
+// What stands on a line of its own above each row, where columns would leave it no room.
+enum class Above { nothing, shape, shape_and_winner };
+Table sweep_table(const Problems& problems, Above above, int decimals);
 
 // What the table's marks stand for, and what does not fit into it. One line each.
 std::vector<std::string> footnotes(const Problems& problems);

@@ -62,10 +62,11 @@ int decimals_for(const RunRecord& record, int width) {
   return width >= kWideTerminal ? std::max(decimals, 3) : decimals;
 }
 
-Table sweep_table(const Problems& problems, bool grouped, int decimals) {
+Table sweep_table(const Problems& problems, Above above, int decimals) {
   Table table;
-  if (!grouped) table.columns.push_back({.title = "shape"});
-  table.columns.push_back({.title = "winner", .shrinks_to = 12, .elide = Elide::middle});
+  if (above == Above::nothing) table.columns.push_back({.title = "shape"});
+  if (above != Above::shape_and_winner)
+    table.columns.push_back({.title = "winner", .shrinks_to = 12});
   table.columns.push_back({.title = "us", .align = Align::right});
   table.columns.push_back({.title = "ceiling", .align = Align::right});
   table.columns.push_back({.title = "vs best stock"});
@@ -73,13 +74,13 @@ Table sweep_table(const Problems& problems, bool grouped, int decimals) {
   table.columns.push_back({.title = "verdict"});
   for (const ProblemRecord* problem : problems) {
     Table::Row row;
-    if (grouped) {
-      row.heading = problem->name;
-    } else {
-      row.cells.push_back({problem->name});
-    }
+    if (above == Above::nothing) row.cells.push_back({problem->name});
+    if (above != Above::nothing) row.heading = problem->name;
+    if (above == Above::shape_and_winner)
+      row.heading += "  " + winner_text(*problem);
+    else
+      row.cells.push_back({winner_text(*problem)});
     const ProblemRow says = row_of(*problem);
-    row.cells.push_back({winner_text(*problem)});
     row.cells.push_back({microseconds(says.us)});
     row.cells.push_back({problem->winner() == nullptr ? "-" : ceiling_share(*problem)});
     const bool compared = says.verdict != nullptr && !says.verdict->is_of_itself();
@@ -270,7 +271,7 @@ std::vector<std::string> run_findings(const RunRecord& record) {
 std::string sweep_text(const RunRecord& record, const SweepReportOptions& options) {
   const Problems problems = shown_problems(record, options.only);
   const int decimals = decimals_for(record, options.style.width);
-  Table table = sweep_table(problems, false, decimals);
+  Table table = sweep_table(problems, Above::nothing, decimals);
   // The winners give way down to this before the names move to lines of their own.
   constexpr int kLeastWinner = 16;
   int longest = 0;
@@ -279,7 +280,9 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
   }
   const int least = std::min(longest, kLeastWinner);
   if (natural_width(table) - longest + least > options.style.width) {
-    table = sweep_table(problems, true, decimals);
+    table = sweep_table(problems, Above::shape, decimals);
+    if (natural_width(table) > options.style.width)
+      table = sweep_table(problems, Above::shape_and_winner, decimals);
   }
   std::string out = text_table(table, options.style) + '\n';
   const auto lines = [&](const std::vector<std::string>& texts) {
