@@ -8,6 +8,8 @@ if(TARGET assay)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   COMPONENT runtime)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime
+  FILES_MATCHING PATTERN "*.md")
 # The notices of what is linked in, as the packages that it was built with have them.
 foreach(package IN ITEMS libcli11-dev libexpected-dev libfmt-dev libsqlite3-dev libssl-dev
     libxsmm-dev libxxhash-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)

@@ -552,6 +552,43 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
   }
 }
 
+// Blocks of two kernels at their own clocks, and what is said of them.
+TEST(RecomputeTest, EveryEditOfOwnClocksIsFound) {
+  RunRecord good = testing::make_record();
+  ProblemRecord& problem = good.problems[0];
+  const std::string mine = problem.kernels[0].id, other = problem.kernels[1].id;
+  const ClockBlock fast{mine, 1000, 1, 500, 1500, 1}, slow{other, 500, 1, 600, 1400, 1};
+  problem.own_clock = OwnClock{mine, other, {fast, slow, slow, fast}};
+  const std::string sentence = fmt::format(
+      "at the power cap {} is 2.000 x as fast as {} alone, at its own clock, 1.100 x "
+      "in turns; 500 against 1200 mJ a launch",
+      problem.kernels[0].label(), problem.kernels[1].label());
+  problem.findings.push_back({"own_clock", sentence});
+  good.findings.push_back({"own_clock", problem.name + ": " + sentence});
+  EXPECT_THAT(recompute(good), IsEmpty());
+  using Edit = void (*)(RunRecord&);
+  const Edit edits[] = {
+      [](RunRecord& record) { record.findings.clear(); },
+      [](RunRecord& record) { record.findings.back().sentence += "!"; },
+      [](RunRecord& record) { record.problems[0].findings.clear(); },
+      [](RunRecord& record) { record.problems[0].findings.back().sentence = "9 x as fast"; },
+      [](RunRecord& record) { record.problems[0].own_clock.reset(); },
+      [](RunRecord& record) { record.problems[0].own_clock->blocks.clear(); },
+      [](RunRecord& record) { record.problems[0].own_clock->blocks.pop_back(); },
+      [](RunRecord& record) { record.problems[0].own_clock->blocks[1].id = "ffff"; },
+      [](RunRecord& record) { record.problems[0].own_clock->blocks[0].seconds *= 2; },
+      [](RunRecord& record) { record.problems[0].own_clock->blocks[0].joules *= 2; },
+      [](RunRecord& record) {
+        OwnClock& clock = *record.problems[0].own_clock;
+        std::swap(clock.candidate, clock.other);
+      }};
+  for (const Edit& edit : edits) {
+    RunRecord record = good;
+    edit(record);
+    EXPECT_THAT(recompute(record), ::testing::Not(IsEmpty())) << &edit - edits;
+  }
+}
+
 // They have a hash of the samples alone.
 TEST(RecomputeTest, EarlierRecordsSayTheirWordsAgain) {
   RunRecord record = testing::make_record();

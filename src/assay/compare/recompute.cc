@@ -39,6 +39,10 @@ std::string rest_of(const stats::Verdict& verdict) {
                      verdict.reason.empty() ? "" : ", " + verdict.reason);
 }
 
+bool is_of_own_clock(const Finding& finding) {
+  return finding.code == "own_clock" || finding.code == "own_clock_differs";
+}
+
 class Differences {
  public:
   explicit Differences(const ProblemRecord& problem) : problem_(problem) {}
@@ -111,6 +115,36 @@ class Differences {
     }
   }
 
+  // Blocks are no samples of a claim, but what is said of them follows from them.
+  void own_clock() {
+    const Finding* said = nullptr;
+    for (const Finding& finding : problem_.findings)
+      if (is_of_own_clock(finding)) said = &finding;
+    const std::string sentence = said == nullptr ? "nothing" : said->sentence;
+    if (!problem_.own_clock) {
+      text("own_clock", sentence, "nothing");
+      return;
+    }
+    const OwnClock& clock = *problem_.own_clock;
+    std::vector<std::string> ran;
+    for (const ClockBlock& block : clock.blocks) ran.push_back(block.id);
+    text("who ran at their own clocks", labels(ran),
+         labels({clock.candidate, clock.other, clock.other, clock.candidate}));
+    const auto ratio = clock.ratio();
+    const auto mine = clock.joules(clock.candidate), others = clock.joules(clock.other);
+    contains("own_clock", sentence,
+             ratio ? fmt::format("{} is {:.3f} x as fast as {}", label(clock.candidate), *ratio,
+                                 label(clock.other))
+                   : "blocks of both");
+    if (!mine || !others) return;
+    const auto energy = [&](int digits) {
+      return fmt::format("{:.{}g} against {:.{}g} mJ a launch", 1e3 * *mine, digits, 1e3 * *others,
+                         digits);
+    };
+    // Earlier records say three digits.
+    if (sentence.find(energy(3)) == std::string::npos) contains("own_clock", sentence, energy(4));
+  }
+
   std::vector<Difference> take() { return std::move(found_); }
 
  private:
@@ -146,6 +180,11 @@ class Differences {
 
   void text(std::string what, const std::string& recorded, const std::string& made) {
     if (recorded != made) found_.push_back({problem_.name, std::move(what), recorded, made});
+  }
+
+  void contains(std::string what, const std::string& sentence, const std::string& part) {
+    if (sentence.find(part) == std::string::npos)
+      found_.push_back({problem_.name, std::move(what), sentence, part});
   }
 
   void truth(std::string what, bool recorded, bool made) {
@@ -220,6 +259,23 @@ std::vector<Difference> recompute_model(const RunRecord& record) {
   return differences;
 }
 
+// What the run says of its problems' own clocks is what they say.
+std::vector<Difference> recompute_findings(const RunRecord& record) {
+  std::vector<std::string> made, says;
+  for (const ProblemRecord& problem : record.problems)
+    for (const Finding& finding : problem.findings)
+      if (is_of_own_clock(finding))
+        made.push_back(fmt::format("{} {}: {}", finding.code, problem.name, finding.sentence));
+  for (const Finding& finding : record.findings)
+    if (is_of_own_clock(finding))
+      says.push_back(fmt::format("{} {}", finding.code, finding.sentence));
+  const auto text_of = [](const std::vector<std::string>& lines) {
+    return lines.empty() ? std::string("nothing") : join(lines, "; ");
+  };
+  if (made == says) return {};
+  return {{"the run", "findings of own clocks", text_of(says), text_of(made)}};
+}
+
 }  // namespace
 
 std::string Difference::sentence() const {
@@ -233,6 +289,7 @@ std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions
   differences.claimed();
   differences.proofs();
   differences.winner(confirms);
+  differences.own_clock();
   for (const Confirmation& confirmation : problem.confirmations) {
     differences.compare(confirmation, conclude(problem, confirmation, options));
     differences.standing(confirmation.conclusion);
@@ -248,6 +305,7 @@ std::vector<Difference> recompute(const RunRecord& record) {
     }
   }
   for (Difference& difference : recompute_model(record)) all.push_back(std::move(difference));
+  for (Difference& difference : recompute_findings(record)) all.push_back(std::move(difference));
   return all;
 }
 
