@@ -105,6 +105,7 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
                            {"began", utc_now_iso8601()},
                            {"hash", sha256_hex(canonical(header))},
                            {"asked", header}}));
+    journal.holds_work_ = false;
   }
   return journal;
 }
@@ -205,12 +206,19 @@ Status Journal::add(const Json& line, AppendFile::Durable durable) {
   return file_.append_line(canonical(line), durable);
 }
 
+void Journal::withdraw() {
+  std::error_code ignored;
+  if (!holds_work_) std::filesystem::remove(file_.path(), ignored);
+}
+
 Status Journal::add_commitment(const std::string& problem, const std::string& commitment) {
+  holds_work_ = true;
   return add({{"line", "commit"}, {"problem", problem}, {"commitment", commitment}});
 }
 
 Status Journal::add_proof(const std::string& problem, const KernelOutcome& outcome,
                           double launch_ns) {
+  holds_work_ = true;
   return add({{"line", "kernel"},
               {"problem", problem},
               {"id", outcome.id},
@@ -224,6 +232,7 @@ Status Journal::add_trust(const Trust& trust) {
 
 Status Journal::add_race(const std::string& problem, const std::vector<Raced>& kernels,
                          const Json& result) {
+  holds_work_ = true;
   for (const Raced& kernel : kernels)
     ASSAY_TRY(add({{"line", "lap"},
                    {"problem", problem},
@@ -236,6 +245,7 @@ Status Journal::add_race(const std::string& problem, const std::vector<Raced>& k
 }
 
 Status Journal::add_problem(const ProblemRecord& problem) {
+  holds_work_ = true;
   ASSAY_TRY(const uint64_t at, file_.size());
   for (const KernelOutcome& kernel : problem.kernels)
     ASSAY_TRY(add({{"line", "outcome"}, {"problem", problem.name}, {"outcome", to_json(kernel)}},

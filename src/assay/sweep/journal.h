@@ -63,6 +63,10 @@ class Journal {
   // A finished problem: durable as a whole, or not there.
   Status add_problem(const ProblemRecord& problem);
 
+  // Takes away the journal of a run that began here and came to nothing: the next one finds none in
+  // its way. Nothing where there is something in it.
+  void withdraw();
+
   // Of this run and of the one that it resumes. An unfinished problem is not_found.
   bool is_finished(const std::string& problem) const;
   Result<ProblemRecord> problem(const std::string& name) const;
@@ -101,6 +105,7 @@ class Journal {
   std::optional<Trust> earlier_trust_;
   std::vector<std::string> notes_;
   std::string began_;
+  bool holds_work_ = true;  // More than what was asked and how candidates were confined.
 };
 
 }  // namespace assay::sweep

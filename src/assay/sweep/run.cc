@@ -237,7 +237,10 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   for (size_t next = 0; next < request.problems.size();) {
     Batch batch(request, crew, journal, observer, next,
                 budget_left / static_cast<double>(request.problems.size() - next));
-    ASSAY_TRY(batch.prepare(quarantine));
+    if (Status prepared = batch.prepare(quarantine); !prepared) {
+      if (prepared.error().code == ErrorCode::invalid_input) journal.withdraw();
+      return fail(std::move(prepared).error());
+    }
     ASSAY_TRY(batch.confirm(record.environment.ceilings));
     ASSAY_TRY(batch.finish(record, quarantine));
     // What these problems did not need, the others may have.
