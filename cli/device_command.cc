@@ -56,6 +56,10 @@ class DeviceCommand : public Command {
     const CardList list = list_cards();
     std::string chosen = context.device;
     if (!context.device_named && !list.cards.empty()) chosen = list.cards.front().uuid;
+    if (!program_.empty() && context.console.json())
+      return fail(ErrorCode::invalid_input,
+                  "device: --json is of what assay prints, and behind -- {} prints",
+                  sanitize(program_.front(), 100));
     if (!export_ && program_.empty()) return show(context.console, list, chosen);
     if (chosen.empty() && !context.device_named)
       return fail(ErrorCode::unsupported, "there is no card to choose: {}", list.why_none);
@@ -100,9 +104,13 @@ class DeviceCommand : public Command {
     if (output.status.success() && cards.size() == 1 &&
         cards.front().value("uuid", std::string()) == uuid)
       return {};
-    return fail(
-        ErrorCode::machine, "with {}={} the driver shows {}", kVisibleCards, uuid,
-        cards.empty() ? sanitize(output.err.empty() ? "no card" : output.err, 400) : cards.dump());
+    std::vector<std::string> shown;
+    for (const Json& card : cards) shown.push_back(card.value("uuid", std::string()));
+    const std::string what = !shown.empty()       ? join(shown, ", ")
+                             : output.err.empty() ? "no card"
+                                                  : output.err;
+    return fail(ErrorCode::machine, "with {}={} the driver shows {}", kVisibleCards, uuid,
+                sanitize(what, 400));
   }
 
   // Does not return where it works.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/text.h"
 
 namespace assay::measure {
 namespace {
@@ -53,9 +54,9 @@ std::string doubt_of_cold(const ColdProbe& probe, size_t bytes, size_t last_leve
   if (last_level_cache_bytes > 0 && bytes > last_level_cache_bytes / 2) return {};
   if (probe.cold_ns >= kLeastRatio * probe.warm_ns) return {};
   return fmt::format(
-      "reading {} bytes took {:.0f} ns cold and {:.0f} ns warm: caches may have kept "
-      "what should come from memory",
-      bytes, probe.cold_ns, probe.warm_ns);
+      "reading {} took {} cold and {} warm: caches may have kept what should come from memory",
+      format_bytes(static_cast<double>(bytes)), format_duration(probe.cold_ns * 1e-9),
+      format_duration(probe.warm_ns * 1e-9));
 }
 
 }  // namespace assay::measure

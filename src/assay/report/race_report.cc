@@ -44,39 +44,53 @@ std::string example_of(const KernelOutcome& kernel) {
   return fmt::format("{}: {}", safe(kernel.name), safe(mismatch->message));
 }
 
-// What failed, grouped by how; the first of each group as the example.
-std::string proving(const ProblemRecord& problem) {
-  int tried = 0, right = 0;
+// Kernels that ended alike, by the first of them.
+class Endings {
+ public:
+  void add(const KernelOutcome& kernel) {
+    const std::string_view ending = ending_name(kernel.ending);
+    const std::string_view word = ending == "mismatch" ? "wrong" : ending;
+    auto found = std::ranges::find(groups_, word, &Group::word);
+    if (found == groups_.end())
+      found = groups_.insert(found, {std::string(word), 0, example_of(kernel)});
+    ++found->count;
+  }
+
+  // "2 wrong (...), 1 out of memory (...)"; empty for none.
+  std::string text() const {
+    std::vector<std::string> texts;
+    for (const Group& group : groups_) {
+      std::string word = group.word;
+      std::replace(word.begin(), word.end(), '_', ' ');
+      texts.push_back(fmt::format("{} {} ({})", group.count, word, group.example));
+    }
+    return join(texts, ", ");
+  }
+
+ private:
   struct Group {
-    std::string_view ending;
+    std::string word;
     int count = 0;
     std::string example;
   };
-  std::vector<Group> groups;
+  std::vector<Group> groups_;
+};
+
+// What was right, what was not, and what was and fell later.
+std::string proving(const ProblemRecord& problem) {
+  int tried = 0, right = 0;
+  Endings fell, fell_later;
   for (const KernelOutcome& kernel : problem.kernels) {
     const std::string_view ending = ending_name(kernel.ending);
     if (kernel.role == KernelRole::reference || ending == "refusal") continue;
     ++tried;
-    if (kernel.proof && kernel.proof->right && (ending == "timed" || ending == "not_reached")) {
-      ++right;
-      continue;
-    }
-    if (ending == "timed" || ending == "not_reached") continue;
-    const std::string_view word = ending == "mismatch" ? "wrong" : ending;
-    auto found = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& group) { return group.ending == word; });
-    if (found == groups.end()) {
-      groups.push_back({word, 0, example_of(kernel)});
-      found = groups.end() - 1;
-    }
-    ++found->count;
+    const bool proven = kernel.proof && kernel.proof->right;
+    right += proven;
+    if (ending != "timed" && ending != "not_reached") (proven ? fell_later : fell).add(kernel);
   }
   std::string text = fmt::format("{} kernel{}: {} right", tried, tried == 1 ? "" : "s", right);
-  for (const Group& group : groups) {
-    std::string name(group.ending);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    text += fmt::format(", {} {} ({})", group.count, name, group.example);
-  }
+  if (const std::string others = fell.text(); !others.empty()) text += ", " + others;
+  if (const std::string later = fell_later.text(); !later.empty()) text += "; later " + later;
   return text;
 }
 

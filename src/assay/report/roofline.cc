@@ -194,11 +194,18 @@ class Drawing {
     double from = roofs_.slopes.empty() ? axes_.first.low() : axes_.first.high();
     for (const Roofs::Roof& slope : roofs_.slopes) from = std::min(from, flat.value / slope.value);
     const double y = at_y(flat.value);
+    // Names of lines that nearly touch stand side by side.
+    constexpr double kLineHeight = 5, kNameWidth = 30;
+    double x = 100;
+    for (const Roofs::Roof& other : roofs_.flats) {
+      if (&other == &flat) break;
+      if (std::fabs(at_y(other.value) - y) < kLineHeight) x -= kNameWidth;
+    }
     return line("roof", {at_x(from), y}, {100, y}) +
            fmt::format(
-               "<text class=\"roof-name\" x=\"100%\" y=\"{:.2f}%\" dx=\"-4\" dy=\"-5\" "
+               "<text class=\"roof-name\" x=\"{:.2f}%\" y=\"{:.2f}%\" dx=\"-4\" dy=\"-5\" "
                "text-anchor=\"end\">{} {}</text>\n",
-               y, html_text(flat.name), format_si(flat.value, "FLOP/s"));
+               std::max(x, kNameWidth), y, html_text(flat.name), format_si(flat.value, "FLOP/s"));
   }
 
   std::string mark(const Point& point) const {

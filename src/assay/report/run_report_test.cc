@@ -170,6 +170,21 @@ TEST(RunReportTest, TheRooflineHasCeilingsAndMarks) {
   EXPECT_THAT(page, HasSubstr("class=\"mark stock\""));
 }
 
+TEST(RunReportTest, NamesOfCeilingsThatNearlyTouchStandSideBySide) {
+  const auto places = [](double second) {
+    RunRecord record = whole_record();
+    record.environment.ceilings.push_back({"flops_f64", second, "flop/s", 1, "", ""});
+    const std::string page = run_html(record);
+    const std::string name = "class=\"roof-name\" x=\"";
+    std::vector<std::string> found;
+    for (size_t at = page.find(name); at != std::string::npos; at = page.find(name, at + 1))
+      found.push_back(page.substr(at + name.size(), 7));
+    return found;
+  };
+  EXPECT_THAT(places(1.05e11), ::testing::ElementsAre("100.00%", "70.00%\""));
+  EXPECT_THAT(places(1e9), ::testing::ElementsAre("100.00%", "100.00%"));
+}
+
 // Text of users, with what each way of writing must not let through.
 constexpr const char* kHostile =
     "<script>alert(1)</script>\"'&amp;]]>--> {{style}} [x](javascript:y) \x1b[2J\u202e\u2066|`*";

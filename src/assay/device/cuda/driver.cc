@@ -52,7 +52,8 @@ Status Driver::initialise() {
                 why,
                 code == abi::kSystemDriverMismatch
                     ? "; its library and kernel module differ: restart the machine"
-                    : "");
+                : code == abi::kNoDevice ? "; CUDA_VISIBLE_DEVICES may hide the cards"
+                                         : "");
   }
   ASSAY_TRY(check(call_.driver_version(&version_), "reading the driver's version"));
   ASSAY_TRY(check(call_.device_count(&device_count_), "counting cards"));
