@@ -103,7 +103,7 @@ TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
     const auto found = std::ranges::find(findings, "cache_unproven", &Finding::code);
     if (kept) {
       ASSERT_NE(found, findings.end());
-      EXPECT_THAT(found->sentence, HasSubstr("took 38400 ns cold and 38400 ns warm"));
+      EXPECT_THAT(found->sentence, HasSubstr("took 38.4 us cold and 38.4 us warm"));
     } else {
       EXPECT_EQ(found, findings.end()) << found->sentence;
     }
