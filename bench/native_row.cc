@@ -151,6 +151,7 @@ std::string filter(std::string_view ours) {
 constexpr std::string_view kDecodeRows =
     "family == 'rows' and (ahead == 1 and nv != 4 and (kc == 8 or kc == 64) or ahead > 1 or "
     "ahead == 0 and kc >= 16) or "
+    "family == 'kept' or "
     "family == 'dots' and ahead == 1 and (kc == 0 or nv == 6) or "
     "family == 'panels' and (kc == 0 or nc == 1)";
 constexpr std::string_view kPrefillRows =

@@ -37,7 +37,7 @@ std::shared_ptr<const ProblemRule> rule_of(Algorithm algorithm, Variant variant)
       out = {DType::s32};
       break;
   }
-  const Major b = algorithm == Algorithm::rows   ? Major::row
+  const Major b = reads_rows(algorithm)          ? Major::row
                   : algorithm == Algorithm::dots ? Major::column
                                                  : Major::any;
   rule.operands = {
@@ -83,23 +83,14 @@ std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
       if (!wide)
         return {tiles(algorithm, variant, {1, 2}),
                 blocks({{8, 0, 0}, {8, 0, 1}, {8, 0, 512}, {32, 0, 1}, {64, 1024, 1}})};
-      return {tiles(algorithm, variant, {1, 2, 4}), blocks({{2, 0, 1},
-                                                            {8, 0, 0},
-                                                            {8, 0, 1},
-                                                            {8, 0, 512},
-                                                            {8, 0, 1024},
-                                                            {12, 0, 1},
-                                                            {16, 0, 0},
-                                                            {16, 0, 1},
-                                                            {16, 0, 1024},
-                                                            {32, 0, 0},
-                                                            {32, 0, 1},
-                                                            {32, 0, 1024},
-                                                            {32, 1024, 1},
-                                                            {64, 0, 1},
-                                                            {64, 1024, 1},
-                                                            {128, 512, 1},
-                                                            {256, 256, 1}})};
+      return {tiles(algorithm, variant, {1, 2, 4}),
+              blocks({{2, 0, 1},     {8, 0, 0},  {8, 0, 1},     {8, 0, 512},   {8, 0, 1024},
+                      {12, 0, 1},    {16, 0, 0}, {16, 0, 1},    {16, 0, 256},  {16, 0, 512},
+                      {16, 0, 1024}, {32, 0, 0}, {32, 0, 1},    {32, 0, 256},  {32, 0, 1024},
+                      {32, 1024, 1}, {64, 0, 1}, {64, 1024, 1}, {128, 512, 1}, {256, 256, 1}})};
+    case Algorithm::kept:
+      return {tiles(algorithm, variant, {2, 4}),
+              blocks({{16, 0, 256}, {16, 0, 512}, {32, 0, 256}, {32, 0, 512}, {64, 0, 128}})};
     case Algorithm::dots:
       return {wide ? tiles(algorithm, variant, {3, 4, 6, 8}) : tiles(algorithm, variant, {2, 3, 4}),
               blocks({{0, 0, 0}, {0, 0, 1}, {512, 0, 0}, {1024, 0, 1}})};
@@ -141,6 +132,8 @@ std::string_view to_string(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::rows:
       return "rows";
+    case Algorithm::kept:
+      return "kept";
     case Algorithm::dots:
       return "dots";
     case Algorithm::blocked:
@@ -159,9 +152,14 @@ Target target_of(Isa isa, Element in) {
   return target;
 }
 
+bool reads_rows(Algorithm algorithm) {
+  return algorithm == Algorithm::rows || algorithm == Algorithm::kept;
+}
+
 int64_t most_rows(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::rows:
+    case Algorithm::kept:
     case Algorithm::dots:
       return 128;  // Beyond it packing wins: by 1.7 at m 256 with n 512, k 2048, bf16.
     case Algorithm::blocked:
@@ -174,6 +172,7 @@ int64_t most_rows(Algorithm algorithm) {
 std::vector<DesignGroup> design_groups(Algorithm algorithm) {
   std::vector<DesignGroup> groups;
   for (const Variant variant : kVariants) {
+    if (algorithm == Algorithm::kept && variant.isa == Isa::avx2) continue;  // Not built.
     DesignGroup group;
     group.axes = axes_of(algorithm, variant);
     group.axes.insert(group.axes.begin(), axis("isa", {std::string(to_string(variant.isa))}));

@@ -15,6 +15,9 @@ std::string_view to_string(Algorithm algorithm);
 // What the processor must have for inputs of that type.
 Target target_of(Isa isa, Element in);
 
+// Whether its tiles run along the rows of b as [k,n].
+bool reads_rows(Algorithm algorithm);
+
 // Most rows of a for which an algorithm is offered: above, blocked was faster on every shape tried.
 int64_t most_rows(Algorithm algorithm);
 

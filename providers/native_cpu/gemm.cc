@@ -138,12 +138,16 @@ class GemmFamily final : public Family, public Exportable {
     if (view->out == DType::s32 && !has_whole_scalars(*view))
       refusals.add(Reason::scalars, fmt::format("alpha {} and beta {} do not both fit in s32",
                                                 view->alpha, view->beta));
-    if (algorithm_ == Algorithm::rows && view->b_n != 1 && view->n > 1)
+    if (reads_rows(algorithm_) && view->b_n != 1 && view->n > 1)
       refusals.add(Reason::stride, fmt::format("columns of b lie {} apart, not 1", view->b_n));
+    if (algorithm_ == Algorithm::kept && view->m <= row.design.integer("mr", 0))
+      refusals.add(Reason::size,
+                   fmt::format("m={} fits a tile of {} rows: one pass keeps nothing for a second",
+                               view->m, row.design.integer("mr", 0)));
     if (algorithm_ == Algorithm::dots && view->b_k != 1 && view->k > 1)
       refusals.add(Reason::stride, fmt::format("rows of b lie {} apart, not 1", view->b_k));
     // Partial results of all columns at once would fall out of the caches that they are kept for.
-    if (algorithm_ == Algorithm::rows && row.design.integer("nc", 0) == 0 &&
+    if (reads_rows(algorithm_) && row.design.integer("nc", 0) == 0 &&
         view->m > kMostPartialResults / std::max<int64_t>(view->n, 1))
       refusals.add(Reason::size, fmt::format("m x n = {} x {} is more than {} partial results",
                                              view->m, view->n, kMostPartialResults));
@@ -216,7 +220,7 @@ class GemmFamily final : public Family, public Exportable {
 std::vector<std::shared_ptr<const Family>> make_families() {
   std::vector<std::shared_ptr<const Family>> families;
   for (const Algorithm algorithm :
-       {Algorithm::rows, Algorithm::dots, Algorithm::blocked, Algorithm::panels})
+       {Algorithm::rows, Algorithm::kept, Algorithm::dots, Algorithm::blocked, Algorithm::panels})
     families.push_back(std::make_shared<GemmFamily>(algorithm));
   return families;
 }

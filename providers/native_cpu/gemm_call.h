@@ -49,6 +49,7 @@ struct GemmCall {
 enum class Isa : uint8_t { avx2, avx512, avx512_bf16, avx512_vnni };
 enum class Algorithm : uint8_t {
   rows,     // b as [k,n]: a few rows of b at a time, partial results kept compact.
+  kept,     // As rows, where rows of a make several passes: the first keeps b as the others use it.
   dots,     // b as [n,k]: dot products along k, several rows of b at a time.
   blocked,  // Cache blocks with b packed on the fly.
   panels,   // As blocked, on panels packed ahead from a constant b.
@@ -64,8 +65,8 @@ struct Tiling {
   int kc = 64;    // k per pass over a block of b (0: all of k).
   int nc = 1024;  // Columns per block (0: all of the thread's columns).
   int mc = 512;   // blocked, panels: rows of a packed at a time.
-  // 1: the next block of b is asked for while this one is at work; above (rows): what lies so many
-  // bytes further in the rows that are read.
+  // 1: the next block of b is asked for while this one is at work; above (rows, kept): what lies so
+  // many bytes further in the rows that are read.
   int ahead = 0;
   int threads = 1;
 };

@@ -28,7 +28,12 @@ KernelFunctions find_tile(Algorithm algorithm) {
   constexpr int kLargest = largest_mr<Mode>(NG);
   switch (algorithm) {
     case Algorithm::rows:
-      return functions_of<RowsKernel<Mode, NG>>(kLargest);
+      return functions_of<RowsKernel<Mode, NG, false>>(kLargest);
+    case Algorithm::kept:
+      // With 16 registers tiles are so low that what is kept is hardly nearer than b.
+      if constexpr (Mode::kRegisters == 32)
+        return functions_of<RowsKernel<Mode, NG, true>>(kLargest);
+      break;
     case Algorithm::blocked: {
       KernelFunctions functions = functions_of<BlockedKernel<Mode, NG, false>>(kLargest);
       functions.prepare = nullptr;

@@ -224,13 +224,13 @@ TEST_P(EveryKernel, AgreesWithFloat64OnOddShapes) {
       tiling.kc = round % 3 == 0 ? 0 : up_to(80);
       tiling.nc = round % 4 == 0 ? 0 : up_to(200);
       tiling.mc = round % 2 == 0 ? 0 : up_to(20);
-      tiling.ahead = round % 2;
+      tiling.ahead = round % 3 == 2 ? 256 : round % 2;
       tiling.threads = up_to(3);
       const Sizes sizes{up_to(2), up_to(round % 4 == 0 ? 40 : 17), up_to(round % 3 == 0 ? 300 : 70),
                         round == 5 ? 0 : up_to(round % 5 == 0 ? 700 : 50)};
       Options options;
       options.b_along_k =
-          algorithm == Algorithm::dots || (algorithm != Algorithm::rows && round % 2 == 0);
+          algorithm == Algorithm::dots || (!reads_rows(algorithm) && round % 2 == 0);
       options.a_columns = random() % 3 == 0;
       options.out_columns = random() % 4 == 0;
       options.scaled = random() % 2 == 0;
@@ -242,8 +242,8 @@ TEST_P(EveryKernel, AgreesWithFloat64OnOddShapes) {
 }
 
 constexpr Isa kIsas[] = {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni};
-constexpr Algorithm kAlgorithms[] = {Algorithm::rows, Algorithm::dots, Algorithm::blocked,
-                                     Algorithm::panels};
+constexpr Algorithm kAlgorithms[] = {Algorithm::rows, Algorithm::kept, Algorithm::dots,
+                                     Algorithm::blocked, Algorithm::panels};
 
 INSTANTIATE_TEST_SUITE_P(All, EveryKernel,
                          testing::Combine(testing::ValuesIn(kIsas),
@@ -283,8 +283,7 @@ Sum dot(const KernelFunctions& functions, const Tiling& tiling, const std::vecto
   call.k = static_cast<int64_t>(a.size());
   call.in = tiling.in, call.out = out;
   call.a = a.data(), call.a_row = call.k;
-  call.b = b.data(), call.b_row = 1,
-  call.b_column = tiling.algorithm == Algorithm::rows ? 1 : call.k;
+  call.b = b.data(), call.b_row = 1, call.b_column = reads_rows(tiling.algorithm) ? 1 : call.k;
   Sum result = 0;
   call.d = &result, call.d_row = 1;
   const Memory workspace = poisoned(functions.workspace_bytes(call, tiling));

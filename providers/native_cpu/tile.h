@@ -30,10 +30,12 @@ constexpr int tile_columns() {
 template <class Source>
 struct Fetch {
   const Source* at = nullptr;
-  int64_t per_step = 0;  // rows_fetch_share, packed_fetch_run: elements asked for in each step.
-  int64_t left = 0;      // packed_fetch asks for a line in each step: lines left of this run,
+  int64_t per_step = 0;  // rows_fetch_share, packed_fetch_run: elements asked for in each step;
+                         // kept_fetch: lines. packed_fetch: one line.
+  int64_t left = 0;      // kept_fetch, packed_fetch: lines left of this run,
   int64_t run = 0;       // lines of a run,
   int64_t jump = 0;      // and elements from the end of a run to the start of the next.
+  void* keep = nullptr;  // rows_keep: where the operands go, aligned to 64.
 };
 
 enum class Operands : uint8_t {
@@ -41,12 +43,15 @@ enum class Operands : uint8_t {
   rows_fetch_share,  // The same, and asks for per_step elements in each step, in one run;
   rows_fetch_all,    // or for as many as it reads.
   rows_fetch_near,   // The same, and asks for what lies per_step elements further in its own rows.
+  rows_keep,         // As rows, and keeps the operands of each step for later passes:
+  kept,              // b holds them, one step after the other.
+  kept_fetch,        // The same, and asks for per_step lines in each step.
   packed,            // b holds groups as Mode::store_packed wrote them.
   packed_fetch,
   packed_fetch_run,  // Asks for per_step elements in each step, in one run.
 };
 
-// stride: elements of b from one row to the next (packed: from one step to the next).
+// stride: elements of b from one row to the next (packed: from one step to the next; kept: unused).
 // sums: [MR][columns] in the mode's order; added to when accumulate, overwritten otherwise.
 template <class Mode>
 using TileFunction = void (*)(int64_t steps, const typename Mode::PackedA* a,
@@ -60,8 +65,11 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
           Fetch<typename Mode::Source>* fetch) {
   constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch ||
                           Kind == Operands::packed_fetch_run;
+  constexpr bool kKept = Kind == Operands::kept || Kind == Operands::kept_fetch;
   constexpr bool kNear = Kind == Operands::rows_fetch_near;
-  constexpr bool kFetches = Kind != Operands::rows && Kind != Operands::packed && !kNear;
+  constexpr bool kLines = Kind == Operands::packed_fetch || Kind == Operands::kept_fetch;
+  constexpr bool kElements = Kind == Operands::rows_fetch_share ||
+                             Kind == Operands::rows_fetch_all || Kind == Operands::packed_fetch_run;
   constexpr int kLine = 64 / static_cast<int>(sizeof(typename Mode::Source));
   constexpr int NV = NG * Mode::kGroup;
   constexpr int kB = Packed ? Mode::kPackedGroup : Mode::kColumns;
@@ -78,19 +86,26 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
       for (int v = 0; v < NV; ++v) sum[r][v] = Mode::zero();
   }
   Fetch<typename Mode::Source> next;
-  if constexpr (kFetches || kNear) next = *fetch;
+  if constexpr (kLines || kElements || kNear) next = *fetch;
   const int64_t advance = Packed ? stride : stride * Mode::kStep;
+  typename Mode::Operand* keep = nullptr;
+  if constexpr (Kind == Operands::rows_keep)
+    keep = static_cast<typename Mode::Operand*>(fetch->keep);
+  const auto* kept = reinterpret_cast<const typename Mode::Operand*>(b);
 #pragma GCC unroll 2
   for (int64_t s = 0; s < steps; ++s) {
     typename Mode::Operand operand[NV];
-    if constexpr (Kind == Operands::packed_fetch) {
-      __builtin_prefetch(next.at, 0, 2);
-      next.at += kLine;
-      if (--next.left == 0) {
-        next.at += next.jump;
-        next.left = next.run;
+    if constexpr (kLines) {
+      const int64_t lines = Kind == Operands::packed_fetch ? 1 : next.per_step;
+      for (int64_t i = 0; i < lines; ++i) {
+        __builtin_prefetch(next.at, 0, 2);
+        next.at += kLine;
+        if (--next.left == 0) {
+          next.at += next.jump;
+          next.left = next.run;
+        }
       }
-    } else if constexpr (kFetches) {
+    } else if constexpr (kElements) {
       const int64_t count =
           Kind == Operands::rows_fetch_all ? Mode::kStep * NG * kB : next.per_step;
 #pragma GCC unroll 16
@@ -103,12 +118,21 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
         for (int j = 0; j < NG * kB; j += kLine)
           __builtin_prefetch(b + r * stride + next.per_step + j, 0, 3);
     }
+    if constexpr (kKept) {
 #pragma GCC unroll 16
-    for (int g = 0; g < NG; ++g) {
-      if constexpr (Packed)
-        Mode::load_packed(b + g * kB, operand + g * Mode::kGroup);
-      else
-        Mode::load_rows(b + g * kB, stride, operand + g * Mode::kGroup);
+      for (int v = 0; v < NV; ++v) operand[v] = kept[s * NV + v];
+    } else {
+#pragma GCC unroll 16
+      for (int g = 0; g < NG; ++g) {
+        if constexpr (Packed)
+          Mode::load_packed(b + g * kB, operand + g * Mode::kGroup);
+        else
+          Mode::load_rows(b + g * kB, stride, operand + g * Mode::kGroup);
+      }
+    }
+    if constexpr (Kind == Operands::rows_keep) {
+#pragma GCC unroll 16
+      for (int v = 0; v < NV; ++v) keep[s * NV + v] = operand[v];
     }
 #pragma GCC unroll 16
     for (int r = 0; r < MR; ++r) {
@@ -119,7 +143,7 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
     a += MR;
     b += advance;
   }
-  if constexpr (kFetches) *fetch = next;
+  if constexpr (kLines || kElements) *fetch = next;
 #pragma GCC unroll 16
   for (int r = 0; r < MR; ++r)
 #pragma GCC unroll 16
