@@ -4,6 +4,20 @@
 #include <fmt/format.h>
 
 namespace assay::cli {
+namespace {
+
+// Flags that take one word each time they are given are no lists, though they collect.
+class OneWord final : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const size_t dots = text.find(" ...");
+    if (dots != std::string::npos && !option->get_positional() && !option->get_allow_extra_args())
+      text.erase(dots, 4);
+    return text;
+  }
+};
+
+}  // namespace
 
 void Globals::declare(Flags& app) {
   app.add_flag("--json", json, "Machine output on stdout, nothing else there");
@@ -29,6 +43,7 @@ CommandLine::CommandLine()
           "assay")) {
   app_->require_subcommand(0, 1);
   app_->fallthrough();
+  app_->formatter(std::make_shared<OneWord>());  // Subcommands inherit it.
   Flags flags(*app_);
   globals_.declare(flags);
   app_->footer(

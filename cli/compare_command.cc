@@ -29,6 +29,15 @@ class CompareCommand : public Command {
            "artifacts/decode/native_cpu_results.json";
   }
 
+  const char* description() const override {
+    return "Results of one provider are the baseline; the others' are set beside it, shape by "
+           "shape. Where both sides name the record of one race, the verdict is judged again from "
+           "its samples, with an interval; bare numbers give a ratio that proves nothing. By "
+           "itself "
+           "it claims nothing: --require, --expect-within and --against-previous are claims, and a "
+           "refuted one is exit 1. A provider that lacks a shape of the baseline is exit 3.";
+  }
+
   void declare(Flags& app) override {
     app.add_option("--baseline", baseline_,
                    fmt::format("Results to compare with (default: {}/{})", kDefaultFolder,

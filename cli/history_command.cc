@@ -69,6 +69,12 @@ class HistoryCommand : public Command {
            "decode_qkv_m1_n6144_k4096";
   }
 
+  const char* description() const override {
+    return "Reads a store that --store of race and sweep filled. Alone it lists the runs; with a "
+           "problem, which kernel won there and when; with a kernel, its times on each problem, "
+           "machine and set of conditions apart.";
+  }
+
   void declare(Flags& app) override {
     app.add_option("--store", store_, "The store that runs were kept in (--store of a run)")
         .type_name("FILE");

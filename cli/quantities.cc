@@ -11,11 +11,13 @@ namespace {
 
 // A finite number and what follows it.
 Result<std::pair<double, std::string>> number_and_unit(const std::string& text,
-                                                       const std::string& flag) {
+                                                       const std::string& flag,
+                                                       std::string_view examples) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || !std::isfinite(number))
-    return fail(ErrorCode::invalid_input, "{}: '{}' is not a number", flag, sanitize(text, 80));
+    return fail(ErrorCode::invalid_input, "{}: '{}' is not a number; write {}", flag,
+                sanitize(text, 80), examples);
   return std::pair(number, std::string(trim(std::string_view(end))));
 }
 
@@ -27,7 +29,7 @@ struct Unit {
 template <size_t N>
 Result<double> in_units(const std::string& text, const std::string& flag,
                         const std::array<Unit, N>& units, std::string_view examples) {
-  ASSAY_TRY(const auto parsed, number_and_unit(text, flag));
+  ASSAY_TRY(const auto parsed, number_and_unit(text, flag, examples));
   for (const Unit& unit : units)
     if (parsed.second == unit.name) return parsed.first * unit.scale;
   return fail(ErrorCode::invalid_input, "{}: '{}' is not understood; write {}", flag,
@@ -51,7 +53,7 @@ constexpr double kLongest = 1e7;  // Seconds: some four months.
 }  // namespace
 
 Result<double> parse_fraction(const std::string& text, const std::string& flag) {
-  ASSAY_TRY(auto parsed, number_and_unit(text, flag));
+  ASSAY_TRY(auto parsed, number_and_unit(text, flag, "1% or 0.01"));
   if (parsed.second == "%")
     parsed.first /= 100;
   else if (!parsed.second.empty())

@@ -23,6 +23,22 @@ Result<std::vector<std::string>> write_results(const std::vector<ProviderResults
   return paths;
 }
 
+std::vector<size_t> comparable(const std::vector<ProviderResults>& results) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < results.size(); ++i)  // The last of those that have the most.
+    if (places.empty() || results[i].results.size() >= results[places[0]].results.size())
+      places = {i};
+  if (places.empty()) return {};
+  const ProviderResults& baseline = results[places[0]];
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool covers = std::ranges::all_of(baseline.results, [&](const ProviderResult& wanted) {
+      return results[i].find(wanted.name) != nullptr;
+    });
+    if (i != places[0] && covers) places.push_back(i);
+  }
+  return baseline.results.empty() || places.size() < 2 ? std::vector<size_t>() : places;
+}
+
 std::filesystem::path plain_folder(const std::filesystem::path& folder) {
   const std::filesystem::path plain = folder.lexically_normal();
   return plain.has_filename() || !plain.has_relative_path() ? plain : plain.parent_path();

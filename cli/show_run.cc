@@ -91,8 +91,10 @@ Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, K
     ASSAY_TRY(observer.status());
     run.record = std::move(*record);
     run.any_launched = observer.any_launched();
-    ASSAY_TRY(run.files.results,
-              write_results(observer.take_results(run.record.environment), request.folder));
+    const auto results = observer.take_results(run.record.environment);
+    ASSAY_TRY(run.files.results, write_results(results, request.folder));
+    for (const size_t place : comparable(results))
+      run.files.comparable.push_back(run.files.results[place]);
   }
   run.files.record = (request.folder / "record.json").string();
   if (keep == Keep::everything) ASSAY_TRY(read_everything(run));

@@ -13,6 +13,8 @@ namespace assay::cli {
 struct SummaryFiles {
   std::string record;                // record.json's path.
   std::vector<std::string> results;  // <provider>_results.json.
+  // Of those: what can be compared without a gap, the baseline first. Empty: no two.
+  std::vector<std::string> comparable;
 };
 
 Json summary_json(const RunRecord& record, const SummaryFiles& files, int exit_code);

@@ -91,11 +91,10 @@ class SweepCommand : public Command {
   static std::string next_step(const FinishedRun& run, int code) {
     if (code == kNothingRan) return "assay providers";
     if (code != kDone) return {};
-    const auto& results = run.files.results;
-    if (results.size() < 2) return {};
-    const std::vector<std::string> others(results.begin(), results.end() - 1);
-    return fmt::format("assay compare --baseline {} --providers {}", results.back(),
-                       join(others, " "));
+    const auto& files = run.files.comparable;
+    if (files.empty()) return {};
+    return fmt::format("assay compare --baseline {} --providers {}", files.front(),
+                       join(std::span(files).subspan(1), " "));
   }
 
   void show(Console& console, const FinishedRun& run, const std::optional<SavedTable>& saved,

@@ -57,6 +57,13 @@ class WhyCommand : public Command {
     return "assay why openblas/sgemm onednn/matmul --shape m=64,n=1024,k=1024,dtype=f32";
   }
 
+  const char* description() const override {
+    return "The kernels race alone on one shape, with the counters of the processor read after "
+           "every claim was timed. Shown are time, the share of each ceiling that was measured on "
+           "this machine (reading memory, arithmetic), cycles, instructions and misses where they "
+           "may be counted, and a sentence that names the ceiling next to each kernel.";
+  }
+
   void declare(Flags& app) override {
     app.add_option("kernel", words_,
                    "One kernel or two: a name, PROVIDER/NAME, the first digits of an id, or a file")
@@ -142,7 +149,10 @@ class WhyCommand : public Command {
         Limits& refused = all.emplace_back();
         refused.id = kernel.id();
         refused.label = kernel.provider() + "/" + kernel.name();
-        refused.failure = "cannot take this shape; `assay kernels --why` says why";
+        refused.failure = fmt::format(
+            "cannot take this shape; `assay kernels --why --filter \"name == '{}'\"` with the same "
+            "--shape says why",
+            kernel.name());
       }
     }
     return all;

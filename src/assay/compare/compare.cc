@@ -146,9 +146,8 @@ class Comparer {
     }
     const bool failed = std::find(results.failed.begin(), results.failed.end(), wanted.name) !=
                         results.failed.end();
-    return failed ? fmt::format("{}: {} failed for {}", file.path, wanted.name, results.provider)
-                  : fmt::format("{}: {} has no result for {}", file.path, results.provider,
-                                wanted.name);
+    return fmt::format("{}: {} has no result for {}{}", file.path, results.provider, wanted.name,
+                       failed ? ", and lists it under \"failed\"" : "");
   }
 
   Status add_competitor(std::size_t row, const ResultsFile& file, const ProviderResult& result) {
