@@ -8,6 +8,7 @@
 #include "assay/base/embedded.h"
 #include "assay/base/text.h"
 #include "assay/report/words.h"
+#include "assay/sweep/card_chain.h"
 #include "cli/export_interface.h"
 
 namespace assay::cli_export {
@@ -62,7 +63,7 @@ std::string makefile(const ExportSubject& subject) {
       "# make run: builds the caller and runs it. Needs a C++20 compiler.\n"
       "FLAGS = {}\nLINK = {}\nOBJECTS = {}\n\n"
       "caller: $(OBJECTS)\n\t$(CXX) -o $@ $(OBJECTS) $(LINK)\n"
-      "caller.o: caller.cc problem.h {}.h\n\t$(CXX) -std=c++20 -O2 -c -o $@ caller.cc\n"
+      "caller.o: caller.cc check.h problem.h {}.h\n\t$(CXX) -std=c++20 -O2 -c -o $@ caller.cc\n"
       "launch.o: launch.cc {}.h\n\t$(CXX) $(FLAGS) -c -o $@ launch.cc\n{}"
       "run: caller\n\t./caller\nclean:\n\trm -f caller $(OBJECTS)\n.PHONY: run clean\n",
       words(subject.made.compile_flags), words(subject.made.link_flags), objects, subject.name,
@@ -81,11 +82,13 @@ std::string readme(const ExportSubject& subject) {
       "with the flags of the Makefile.\n\n",
       subject.made.what, subject.name, subject.made.files.empty() ? "" : " and what they include");
   text += fmt::format(
-      "- measured: {}, {}, {} thread{}, weights and caches as the caller makes "
+      "- measured: {}, {}{}, weights and caches as the caller makes "
       "them; in a process of its own a kernel may differ from a race by a few "
       "per cent\n",
       subject.facts.problem.condition.to_string(), subject.facts.problem.race_class.to_string(),
-      run.options.threads, run.options.threads == 1 ? "" : "s");
+      subject.made.on_card
+          ? ""
+          : fmt::format(", {} thread{}", run.options.threads, run.options.threads == 1 ? "" : "s"));
   if (const PairVerdict* headline = subject.facts.problem.headline();
       headline != nullptr && headline->candidate == subject.facts.kernel.id)
     text += fmt::format(
@@ -122,8 +125,13 @@ Result<std::vector<ExportFile>> export_files(const Problem& problem, const Kerne
   files.push_back({subject.name + ".h", c_header(subject)});
   files.push_back({"launch.cc", launch_file(subject)});
   files.push_back({"problem.h", problem_file(subject)});
-  for (const EmbeddedFile& file : cli_export::embedded_files())
-    if (file.name == "caller.cpp") files.push_back({"caller.cc", std::string(file.content)});
+  const std::string_view caller = made.on_card ? "card_caller.cpp" : "caller.cpp";
+  for (const EmbeddedFile& file : cli_export::embedded_files()) {
+    if (file.name == caller) files.push_back({"caller.cc", std::string(file.content)});
+    if (file.name == "check.h") files.push_back({"check.h", std::string(file.content)});
+  }
+  // The caller's neighbours in a chain are the race's own.
+  if (made.on_card) files.push_back({"chain.ptx", sweep::chain_code(made.dependent_launch)});
   files.push_back({"Makefile", makefile(subject)});
   files.push_back({"README.md", readme(subject)});
   return files;

@@ -46,11 +46,17 @@ class Interface {
     std::string text = fmt::format(
         "/* {0}: {1}, m {2}, n {3}, k {4}, batch {5}, by {6}.\n{7}   bf16 and f16 are their bits. "
         "Functions return 0, or a code that is not.\n"
-        "   Not for two threads at once on the same out or workspace. */\n"
+        "   Not for two threads at once on the same out or workspace.{9} */\n"
         "#ifndef {8}_H\n#define {8}_H\n\n#include <stdint.h>\n\n"
         "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
         problem_.name(), formula_, view_.m, view_.n, view_.k, view_.l, label_, operand_lines(),
-        upper());
+        upper(),
+        made_.on_card
+            ? "\n   Pointers are a card's memory. stream is a CUstream or cudaStream_t, and "
+              "a launch is enqueued there;\n   the first one loads the code into the "
+              "context that is current. Codes are the driver's (CUresult);\n   -1: "
+              "there is no driver, -2: the code takes other parameters."
+            : "");
     if (has_workspace())
       text += fmt::format(
           "/* Scratch memory that a launch uses, aligned to 64 bytes. */\n"
@@ -71,8 +77,9 @@ class Interface {
     const auto function = [&](std::string_view what, const std::string& parameters,
                               std::string_view call, bool preparing) {
       text += fmt::format(
-          "extern \"C\" int {}_{}({}) {{\n  void* const data[] = {{{}}};\n  return {}(data);\n}}\n",
-          name_, what, parameters, data_list(preparing), call);
+          "extern \"C\" int {}_{}({}) {{\n  void* const data[] = {{{}}};\n  return "
+          "{}(data{});\n}}\n",
+          name_, what, parameters, data_list(preparing), call, made_.on_card ? ", stream" : "");
     };
     if (prepares()) function("prepare", prepare_parameters(), "prepare_kernel", true);
     function("launch", launch_parameters(), "run_kernel", false);
@@ -102,17 +109,19 @@ class Interface {
         "inline constexpr Type kAccumulate = Type::{};\n"
         "inline constexpr double kAlpha = {:.17g}, kBeta = {:.17g};\n"
         "inline constexpr std::size_t kWorkspaceBytes = {}, kPreparedBytes = {};\n"
-        "inline constexpr bool kWarm = {}, kIsolated = {};\n"
+        "inline constexpr bool kWarm = {}, kIsolated = {}, kChain = {}, kDependent = {};\n"
         "inline constexpr int kThreads = {};\ninline constexpr double kRecordedUs = {:.6g};\n\n",
         view_.has_c ? ", &kC" : "", to_string(view_.accumulate), view_.alpha,
         view_.has_c ? view_.beta : 0.0, made_.workspace_bytes, made_.prepared_bytes,
         facts_.problem.condition.cache == "warm", facts_.problem.condition.spacing == "isolated",
+        facts_.problem.condition.spacing == "chain", made_.dependent_launch,
         facts_.run.options.threads, facts_.median_us);
     return text + fmt::format(
                       "inline int prepare([[maybe_unused]] const Buffers& buffers) {{\n"
-                      "  return {};\n}}\ninline int launch(const Buffers& buffers) {{\n"
+                      "  return {};\n}}\ninline int launch(const Buffers& buffers{}) {{\n"
                       "  return {};\n}}\n\n}}  // namespace problem\n",
-                      prepares() ? call_of("prepare", true) : "0", call_of("launch", false));
+                      prepares() ? call_of("prepare", true) : "0",
+                      made_.on_card ? ", void* stream" : "", call_of("launch", false));
   }
 
  private:
@@ -157,6 +166,7 @@ class Interface {
                                  c_type(operand.dtype), operand.role));
     if (has_workspace()) list.emplace_back("void* workspace");
     if (prepares()) list.emplace_back("const void* prepared");
+    if (made_.on_card) list.emplace_back("void* stream");
     return join(list, ", ");
   }
 
@@ -198,6 +208,7 @@ class Interface {
             fmt::format("static_cast<{}*>(buffers.{})", c_type(operand.dtype), operand.role));
     if (!preparing && has_workspace()) list.emplace_back("buffers.workspace");
     if (prepares()) list.emplace_back("buffers.prepared");
+    if (made_.on_card) list.emplace_back("stream");
     return fmt::format("{}_{}({})", name_, what, join(list, ", "));
   }
 

@@ -2,6 +2,7 @@
 
 #include "assay/base/file.h"
 #include "assay/input/argument_values.h"
+#include "assay/input/device_export.h"
 
 namespace assay::input {
 namespace {
@@ -27,6 +28,14 @@ Result<uint32_t> extent(const Expression& expression, const KernelMetadata& row,
   if (value < 0 || value > 0x7fffffff)
     return fail(ErrorCode::failed, "launch: '{}' is {}", expression.text(), value);
   return static_cast<uint32_t>(value);
+}
+
+Result<std::string> symbol_of(const Artifact& artifact) {
+  const Json& facts = artifact.facts;
+  const auto symbol = facts.is_object() ? facts.find("symbol") : facts.end();
+  if (symbol == facts.end() || !symbol->is_string())
+    return fail(ErrorCode::failed, "the artifact names no function");
+  return symbol->get<std::string>();
 }
 
 }  // namespace
@@ -144,37 +153,55 @@ size_t DeviceFamily::do_workspace_bytes(const KernelMetadata& row, const Problem
   return description_.rows.workspace_bytes(row.design, problem, threads);
 }
 
-Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
-                             std::vector<Step>& steps) const {
-  const Json& facts = binding.artifact.facts;
-  const auto symbol = facts.is_object() ? facts.find("symbol") : facts.end();
-  if (symbol == facts.end() || !symbol->is_string())
-    return fail(ErrorCode::failed, "the artifact names no function");
-  ASSAY_TRY(const std::string image, read_file(binding.artifact.file.string(), kMostImageBytes));
-  ASSAY_TRY(const device_code::Geometry geometry, geometry_of(row, binding.problem));
-  ASSAY_TRY(auto values,
-            argument_values({entry(), row, binding.problem, binding.threads,
-                             do_workspace_bytes(row, binding.problem, binding.threads)},
-                            entry().args));
+Result<std::vector<ArgumentValue>> DeviceFamily::parameters_of(const KernelMetadata& row,
+                                                               const Problem& problem,
+                                                               int threads) const {
+  ASSAY_TRY(auto values, argument_values({entry(), row, problem, threads,
+                                          do_workspace_bytes(row, problem, threads)},
+                                         entry().args));
   for (ArgumentValue& value : values) {
     for (size_t i = 0;
          value.kind == ArgumentValue::Kind::tensor_map && i < entry().launch->maps.size(); ++i) {
       if (value.name != "map_" + entry().launch->maps[i].role) continue;
-      ASSAY_TRY(auto shape, map_of(i, row, binding.problem));
+      ASSAY_TRY(auto shape, map_of(i, row, problem));
       value.map = std::make_shared<const TensorMapShape>(std::move(shape));
     }
     if (value.kind == ArgumentValue::Kind::tensor_map && !value.map)
       return fail(ErrorCode::internal, "{} is not described", value.name);
   }
+  return values;
+}
+
+Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
+                             std::vector<Step>& steps) const {
+  ASSAY_TRY(const std::string symbol, symbol_of(binding.artifact));
+  ASSAY_TRY(const std::string image, read_file(binding.artifact.file.string(), kMostImageBytes));
+  ASSAY_TRY(const device_code::Geometry geometry, geometry_of(row, binding.problem));
+  ASSAY_TRY(const auto values, parameters_of(row, binding.problem, binding.threads));
   // A string ends in a NUL, which PTX has to.
   const bool text = !image.starts_with(
       "\x7f"
       "ELF");
   const std::span bytes(image.data(), image.size() + (text ? 1 : 0));
-  ASSAY_TRY(auto step, device_code::bind(binding.device, std::as_bytes(bytes),
-                                         symbol->get<std::string>(), geometry, values));
+  ASSAY_TRY(auto step,
+            device_code::bind(binding.device, std::as_bytes(bytes), symbol, geometry, values));
   steps.push_back(std::move(step));
   return {};
+}
+
+Result<KernelExport> DeviceFamily::export_row(const KernelMetadata& row, const Problem& problem,
+                                              const ExportOptions& options) const {
+  if (options.artifact == nullptr)
+    return fail(ErrorCode::internal, "device code is exported once it is compiled");
+  ASSAY_TRY(const std::string symbol, symbol_of(*options.artifact));
+  ExportFile image{options.artifact->file.filename().string(), ""};
+  ASSAY_TRY(image.text, read_file(options.artifact->file.string(), kMostImageBytes));
+  DeviceLaunch launch;
+  launch.symbol = symbol;
+  ASSAY_TRY(launch.geometry, geometry_of(row, problem));
+  ASSAY_TRY(launch.parameters, parameters_of(row, problem, options.threads));
+  launch.dependent = row.dependent_launch();
+  return export_device_code(image, launch, options.target.arch);
 }
 
 }  // namespace assay::input

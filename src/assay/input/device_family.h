@@ -11,11 +11,12 @@
 
 #include "assay/input/entry_rows.h"
 #include "assay/kernel/device_code/bind.h"
+#include "assay/kernel/export.h"
 #include "assay/kernel/family.h"
 
 namespace assay::input {
 
-class DeviceFamily : public Family {
+class DeviceFamily : public Family, public Exportable {
  public:
   // The expressions of an entry's `launch`.
   struct Launch {
@@ -34,6 +35,8 @@ class DeviceFamily : public Family {
   explicit DeviceFamily(Description description) : description_(std::move(description)) {}
 
   std::string_view name() const override { return entry().name; }
+  Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
+                                  const ExportOptions& options) const final;
 
  protected:
   const KernelEntry& entry() const { return description_.rows.entry(); }
@@ -53,6 +56,9 @@ class DeviceFamily : public Family {
   std::string launch_objection(const KernelMetadata& row, const Problem& problem) const;
   Result<device_code::Geometry> geometry_of(const KernelMetadata& row,
                                             const Problem& problem) const;
+  // What its function is given, tensor maps described.
+  Result<std::vector<ArgumentValue>> parameters_of(const KernelMetadata& row,
+                                                   const Problem& problem, int threads) const;
   Result<TensorMapShape> map_of(size_t index, const KernelMetadata& row,
                                 const Problem& problem) const;
 

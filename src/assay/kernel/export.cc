@@ -1,6 +1,11 @@
 #include "assay/kernel/export.h"
 
+#include <algorithm>
+#include <span>
+
 #include <nlohmann/json.hpp>
+
+#include "assay/base/hash.h"
 
 namespace assay {
 namespace {
@@ -15,11 +20,36 @@ Result<std::vector<std::string>> texts(const JsonField& root, const char* key) {
   return texts;
 }
 
+// JSON holds text alone: compiled code goes as digits.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > 0 && c < 0x7f; });
+}
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+Result<std::string> bytes_from_hex(std::string_view digits) {
+  const auto value = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    const int high = value(digits[i]), low = i + 1 < digits.size() ? value(digits[i + 1]) : -1;
+    if (high < 0 || low < 0) return fail(ErrorCode::internal, "an exported file is no digits");
+    bytes.push_back(static_cast<char>(high * 16 + low));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Json KernelExport::to_json() const {
   Json list = Json::array();
-  for (const ExportFile& file : files) list.push_back({{"path", file.path}, {"text", file.text}});
+  for (const ExportFile& file : files) {
+    const bool plain = is_plain(file.text);
+    list.push_back({{"path", file.path},
+                    {plain ? "text" : "hex", plain ? file.text : to_hex(bytes_of(file.text))}});
+  }
   return {{"code", code},
           {"files", std::move(list)},
           {"sources", sources},
@@ -27,6 +57,8 @@ Json KernelExport::to_json() const {
           {"link_flags", link_flags},
           {"workspace_bytes", workspace_bytes},
           {"prepared_bytes", prepared_bytes},
+          {"on_card", on_card},
+          {"dependent_launch", dependent_launch},
           {"what", what}};
 }
 
@@ -45,10 +77,15 @@ Result<KernelExport> KernelExport::from_json(const Json& json) {
   ASSAY_TRY(const auto files, list.items());
   for (const JsonField& file : files) {
     ASSAY_TRY(const JsonField path, file.at("path"));
-    ASSAY_TRY(const JsonField text, file.at("text"));
     ExportFile& one = made.files.emplace_back();
     ASSAY_TRY(one.path, path.as_string());
-    ASSAY_TRY(one.text, text.as_string());
+    if (const auto hex = file.find("hex")) {
+      ASSAY_TRY(const std::string digits, hex->as_string());
+      ASSAY_TRY(one.text, bytes_from_hex(digits));
+    } else {
+      ASSAY_TRY(const JsonField text, file.at("text"));
+      ASSAY_TRY(one.text, text.as_string());
+    }
   }
   ASSAY_TRY(made.sources, texts(root, "sources"));
   ASSAY_TRY(made.compile_flags, texts(root, "compile_flags"));
@@ -57,6 +94,10 @@ Result<KernelExport> KernelExport::from_json(const Json& json) {
   ASSAY_TRY(made.workspace_bytes, workspace.as_int64(0));
   ASSAY_TRY(const JsonField prepared, root.at("prepared_bytes"));
   ASSAY_TRY(made.prepared_bytes, prepared.as_int64(0));
+  ASSAY_TRY(const JsonField on_card, root.at("on_card"));
+  ASSAY_TRY(made.on_card, on_card.as_bool());
+  ASSAY_TRY(const JsonField dependent, root.at("dependent_launch"));
+  ASSAY_TRY(made.dependent_launch, dependent.as_bool());
   return made;
 }
 

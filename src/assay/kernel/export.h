@@ -15,16 +15,18 @@ namespace assay {
 
 struct ExportFile {
   std::string path;  // Relative, below the export's folder.
-  std::string text;
+  std::string text;  // Bytes, where it is code.
 };
 
 struct ExportOptions {
   Target target;
   int threads = 1;  // Cores that the kernel may use: as many as it was raced with.
+  const Artifact* artifact = nullptr;  // What the row compiled to; null where nobody compiles.
 };
 
 // `code` is C++20 at namespace scope that defines, in an unnamed namespace,
-//   int run_kernel(void* const* data);      // 0, or what the kernel says of its failure.
+//   int run_kernel(void* const* data);      // 0, or what the kernel says of its failure. On a card
+//                                           // (void* const* data, void* stream), which enqueues.
 //   int prepare_kernel(void* const* data);  // Where the row prepares: fills the prepared memory.
 // data: the operands in the problem's order, then the workspace (aligned to 64 bytes), then the
 // prepared memory (aligned to 4096 bytes).
@@ -35,7 +37,9 @@ struct KernelExport {
   std::vector<std::string> compile_flags, link_flags;
   int64_t workspace_bytes = 0;
   int64_t prepared_bytes = 0;
-  std::string what;  // One sentence: what is shipped, and what is still needed.
+  bool on_card = false;           // Pointers are a card's memory.
+  bool dependent_launch = false;  // It waits for what is ahead of it by itself.
+  std::string what;               // One sentence: what is shipped, and what is still needed.
 
   Json to_json() const;
   static Result<KernelExport> from_json(const Json& json);

@@ -127,18 +127,17 @@ DONE:
 }}
 )";
 
-std::string code_for(const cuda::Card& card) {
-  const bool dependent = card.major >= 9;
+}  // namespace
+
+std::string chain_code(bool dependent) {
   return fmt::format(fmt::runtime(kCode), code_header(dependent ? "sm_90" : "sm_70"),
                      dependent ? "griddepcontrol.launch_dependents;" : "",
                      dependent ? "griddepcontrol.wait;" : "", kThreadPlace);
 }
 
-}  // namespace
-
 Result<std::unique_ptr<CardChain>> CardChain::create(cuda::CudaDevice& device) {
   std::unique_ptr<CardChain> chain(new CardChain(device));
-  const std::string code = code_for(device.card());
+  const std::string code = chain_code(device.card().major >= 9);
   ASSAY_TRY(chain->code_, load_code(device, code));
   ASSAY_TRY(const auto produce, chain->code_->function("assay_produce", 0, false));
   ASSAY_TRY(const auto consume, chain->code_->function("assay_consume", 0, false));

@@ -6,11 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
 
 namespace assay::sweep {
+
+// Both as PTX: assay_produce(u64 to, u64 from, u64 bytes, u64 digest, u32 mask, u64 hold_ns) and
+// assay_consume(u64 from, u64 bytes, u64 digest). dependent: with both halves of dependent launch,
+// for cards that have it (sm_90 and newer).
+std::string chain_code(bool dependent);
 
 class CardChain {
  public:

@@ -216,8 +216,11 @@ class Worker {
   Result<Answer> export_source(Message& message) {
     ASSAY_TRY(const Problem problem, problem_from(message.json));
     ASSAY_TRY(const Kernel kernel, kernel_from(message.json));
-    ASSAY_TRY(const KernelExport made,
-              export_kernel(kernel, problem, {.target = device_->target(), .threads = threads_}));
+    ASSAY_TRY(const Artifact artifact, kernel.compile(problem, device_->target(), context_));
+    ASSAY_TRY(
+        const KernelExport made,
+        export_kernel(kernel, problem,
+                      {.target = device_->target(), .threads = threads_, .artifact = &artifact}));
     Answer answer;
     answer.json["export"] = made.to_json();
     return answer;

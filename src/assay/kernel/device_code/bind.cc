@@ -68,15 +68,11 @@ DeviceParameter tensor_map(const ArgumentValue& parameter,
     const std::vector<uint64_t> steps(shape->step_bytes.begin(), shape->step_bytes.end());
     const std::vector<uint32_t> box(shape->box.begin(), shape->box.end());
     const std::vector<uint32_t> each(box.size(), 1);
-    // 32, 64, 128 bytes are 1, 2, 3; 64, 128, 256 likewise for promotion.
-    const auto code = [](int64_t size, int64_t first) {
-      return size == 0 ? 0 : std::bit_width(static_cast<uint64_t>(size / first));
-    };
+    const MapCodes codes = codes_of(*shape).value_or(MapCodes{});
     cuda::abi::TensorMap map{};
     const cuda::abi::Result result = driver->call().encode_tiled(
-        &map, map_type(shape->dtype).value_or(0), static_cast<uint32_t>(sizes.size()), pointer,
-        sizes.data(), steps.data(), box.data(), each.data(), 0, code(shape->swizzle, 32),
-        code(shape->promotion, 64), 0);
+        &map, codes.type, static_cast<uint32_t>(sizes.size()), pointer, sizes.data(), steps.data(),
+        box.data(), each.data(), 0, codes.swizzle, codes.promotion, 0);
     if (result == cuda::abi::kSuccess) std::memcpy(bytes.data(), &map, sizeof map);
     return static_cast<int>(result);
   };
@@ -115,6 +111,16 @@ Result<DeviceParameter> passed(const ArgumentValue& parameter, size_t bytes,
 
 }  // namespace
 
+std::optional<MapCodes> codes_of(const TensorMapShape& shape) {
+  const auto type = map_type(shape.dtype);
+  if (!type) return std::nullopt;
+  // 32, 64, 128 bytes are 1, 2, 3; 64, 128, 256 likewise for promotion.
+  const auto code = [](int64_t size, int64_t first) {
+    return size == 0 ? 0 : static_cast<int>(std::bit_width(static_cast<uint64_t>(size / first)));
+  };
+  return MapCodes{*type, code(shape.swizzle, 32), code(shape.promotion, 64)};
+}
+
 std::string objection(const Geometry& geometry) {
   constexpr uint32_t kMostX = 0x7fffffff, kMostYz = 65535, kMostThreads = 1024, kMostCluster = 16;
   const auto product = [](const std::array<uint32_t, 3>& extent) {
@@ -140,7 +146,7 @@ std::string objection(const Geometry& geometry) {
 
 std::string objection(const TensorMapShape& shape) {
   constexpr int64_t kMostSize = int64_t{1} << 32, kMostStep = int64_t{1} << 40, kMostBox = 256;
-  if (!map_type(shape.dtype))
+  if (!codes_of(shape))
     return fmt::format("no tensor map has elements of {}", to_string(shape.dtype));
   for (size_t i = 0; i < shape.sizes.size(); ++i) {
     if (shape.sizes[i] < 1 || shape.sizes[i] > kMostSize)

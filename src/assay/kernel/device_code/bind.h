@@ -4,6 +4,7 @@
 // to a device step.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct Geometry {
 // Why a card cannot be launched so; empty where it can. Limits are those of every card that we
 // know: 2^31-1 and 65535 blocks, 1024 threads, clusters of 16 that divide the grid.
 std::string objection(const Geometry& geometry);
+
+// The driver's codes for a tensor map: of the element type, the swizzle and the promotion. Nothing
+// where no map has such elements.
+struct MapCodes {
+  int type = 0, swizzle = 0, promotion = 0;
+};
+std::optional<MapCodes> codes_of(const TensorMapShape& shape);
 
 // Why a card's copy engine cannot see an operand so; empty where it can. Source: CUDA driver API,
 // cuTensorMapEncodeTiled.

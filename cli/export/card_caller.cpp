@@ -1,0 +1,312 @@
+// Calls the exported kernel on a card: is it right, and how long does it take? Needs a C++20 compiler,
+// Linux and NVIDIA's driver; no toolkit. What the problem is stands in problem.h, what right is in
+// check.h.
+//
+//   caller              checks, then times for two seconds
+//   caller --seconds 5  times for longer; 0 only checks
+//
+// CUDA_VISIBLE_DEVICES chooses the card. Exit codes: 0 right, 1 wrong, 2 the kernel or the machine
+// failed.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <time.h>
+#include <vector>
+
+#include "card_launch.h"
+#include "check.h"
+
+__asm__(".pushsection .rodata\n.globl card_caller_chain\n.hidden card_caller_chain\n"
+        "card_caller_chain:\n.incbin \"chain.ptx\"\n.byte 0\n.popsection\n");
+extern "C" __attribute__((visibility("hidden"))) const char card_caller_chain[];
+
+namespace {
+
+namespace driver = card::driver;
+
+const driver::EntryPoints& call() {
+  const driver::EntryPoints* const found = card::entry_points();
+  if (found == nullptr) {
+    std::fprintf(stderr, "caller: there is no CUDA driver (libcuda.so.1)\n");
+    std::exit(2);
+  }
+  return *found;
+}
+
+void must(int code, const char* what) {
+  if (code == 0) return;
+  const char* text = nullptr;
+  if (code > 0 && call().error_text != nullptr) call().error_text(code, &text);
+  std::fprintf(stderr, "caller: %s: %d%s%s\n", what, code, text == nullptr ? "" : ", ",
+               text == nullptr ? "" : text);
+  std::exit(2);
+}
+
+// --- Memory -------------------------------------------------------------------------------------
+
+void* on_card(std::size_t bytes) {
+  driver::Address address = 0;
+  must(call().allocate(&address, std::max<std::size_t>(bytes, 16)), "no memory on the card");
+  return reinterpret_cast<void*>(address);
+}
+driver::Address address_of(const void* pointer) {
+  return reinterpret_cast<driver::Address>(pointer);
+}
+
+struct Card {
+  driver::Stream stream = nullptr;
+  double cache_bytes = 0;
+  std::size_t free_bytes = 0, all_bytes = 0;
+  int blocks = 1;  // A wave of the chain's kernels.
+
+  Card() {
+    must(call().init(0), "the driver does not start");
+    driver::Device device = 0;
+    must(call().device_get(&device, 0), "there is no card");
+    driver::Context context = nullptr;
+    must(call().context_retain(&context, device), "the card gives no context");
+    must(call().context_set(context), "the context cannot be set");
+    must(call().stream_create(&stream, driver::kStreamNonBlocking), "no stream");
+    int cache = 0, processors = 1;
+    must(call().device_attribute(&cache, driver::kL2CacheBytes, device), "an attribute");
+    must(call().device_attribute(&processors, driver::kMultiprocessors, device), "an attribute");
+    must(call().memory_info(&free_bytes, &all_bytes), "the card's memory");
+    cache_bytes = cache;
+    blocks = 8 * processors;
+  }
+  void wait() const { must(call().stream_synchronize(stream), "the kernel failed"); }
+};
+
+// --- The operand sets ---------------------------------------------------------------------------
+
+// As in a race (docs/method.md): constants lie in so many places that three caches would not hold
+// them, and repeat beside activations of their own; a burst takes half of the sets.
+constexpr double kCacheMultiple = 3;
+constexpr int kLeastPlaces = 4, kMostPlaces = 256, kWantedSets = 64;
+constexpr double kSetsBytes = 1 << 30;
+constexpr std::size_t kOutputBytes = std::size_t{256} << 20, kWorkspaces = 4;
+
+struct Sets {
+  std::vector<problem::Buffers> sets;
+  std::vector<void*> staged;  // In a chain: what the producer writes to a.
+  std::size_t outputs = 2;
+  problem::Buffers host;      // The first set's inputs, and room for its output.
+  std::vector<std::vector<std::byte>> memory;
+
+  explicit Sets(const Card& card) {
+    double cold = 0, all = 0, own = 0;
+    for (const Matrix* matrix : problem::kInputs) {
+      const auto bytes = static_cast<double>(matrix->bytes);
+      all += bytes;
+      (matrix->cold ? cold : own) += bytes;
+    }
+    if (problem::kChain) own += static_cast<double>(problem::kA.bytes);
+    int places = kLeastPlaces;
+    if (cold > 0) {
+      const double wanted = kCacheMultiple * card.cache_bytes / cold + 1;
+      const double room = static_cast<double>(card.all_bytes) / 4 / all;
+      places = std::max(places, static_cast<int>(std::min({wanted, room, double{kMostPlaces}})));
+    }
+    places += places % 2;
+    const int beside = static_cast<int>(
+        std::min(kSetsBytes / std::max(own, 1.0), static_cast<double>(kWantedSets)));
+    const int count = problem::kWarm ? kWantedSets : std::max(1, beside / places) * places;
+    outputs = std::clamp<std::size_t>(
+        kOutputBytes / std::max<std::size_t>(problem::kOut.bytes, 1), 2,
+        static_cast<std::size_t>(count));
+
+    Random random(static_cast<std::uint64_t>(time(nullptr)));
+    for (const Matrix* matrix : problem::kInputs) {
+      memory.emplace_back(matrix->bytes);
+      fill(*matrix, memory.back().data(), random);
+      host.*matrix->member = memory.back().data();
+    }
+    memory.emplace_back(problem::kOut.bytes);
+    host.out = memory.back().data();
+    std::vector<void*> out, workspace;
+    for (std::size_t i = 0; i < outputs; ++i) out.push_back(on_card(problem::kOut.bytes));
+    for (std::size_t i = 0; i < kWorkspaces; ++i)
+      workspace.push_back(problem::kWorkspaceBytes > 0 ? on_card(problem::kWorkspaceBytes)
+                                                       : nullptr);
+    for (int s = 0; s < count; ++s) {
+      problem::Buffers set;
+      for (const Matrix* matrix : problem::kInputs) {
+        const int shared = problem::kWarm ? 1 : matrix->cold ? places : count;
+        if (s >= shared) {
+          set.*matrix->member = sets[static_cast<std::size_t>(s % shared)].*matrix->member;
+          continue;
+        }
+        set.*matrix->member = on_card(matrix->bytes);
+        must(call().copy_in(address_of(set.*matrix->member), host.*matrix->member, matrix->bytes),
+             "copying inputs");
+      }
+      set.out = out[static_cast<std::size_t>(s) % outputs];
+      set.workspace = workspace[static_cast<std::size_t>(s) % kWorkspaces];
+      sets.push_back(set);
+      if (problem::kChain) {
+        if (s == 0 || !problem::kWarm) {
+          staged.push_back(on_card(problem::kA.bytes));
+          must(call().copy_in(address_of(staged.back()), host.a, problem::kA.bytes),
+               "copying inputs");
+        } else {
+          staged.push_back(staged.front());
+        }
+      }
+    }
+    must(call().context_synchronize(), "copying inputs");
+  }
+};
+
+// --- What is timed ------------------------------------------------------------------------------
+
+// The kernels of a chain around the one that is timed: what writes its activations, and what reads
+// its output, as the race had them.
+class Chain {
+ public:
+  explicit Chain(const Card& card) : card_(card) {
+    if (!problem::kChain) return;
+    driver::Module module = nullptr;
+    must(call().module_load(&module, card_caller_chain, 0, nullptr, nullptr), "loading chain.ptx");
+    must(call().module_function(&produce_, module, "assay_produce"), "chain.ptx");
+    must(call().module_function(&consume_, module, "assay_consume"), "chain.ptx");
+    digest_ = on_card(sizeof(std::uint32_t));
+    const std::uint32_t zero = 0;
+    must(call().copy_in(address_of(digest_), &zero, sizeof zero), "copying");
+  }
+  void produce(void* to, const void* from) const {
+    std::uint64_t bytes = problem::kA.bytes, hold = 0;
+    std::uint32_t mask = 0;
+    void* digest = digest_;
+    void* parameters[] = {&to, &from, &bytes, &digest, &mask, &hold};
+    launch(produce_, bytes, false, parameters);
+  }
+  void consume(const void* from, bool dependent) const {
+    std::uint64_t bytes = problem::kOut.bytes;
+    void* digest = digest_;
+    void* parameters[] = {&from, &bytes, &digest};
+    launch(consume_, bytes, dependent, parameters);
+  }
+
+ private:
+  void launch(driver::Function function, std::uint64_t bytes, bool dependent,
+              void** parameters) const {
+    constexpr unsigned kThreads = 256;
+    driver::LaunchAttribute attribute{};
+    attribute.id = driver::kAttributeProgrammaticSerialization;
+    attribute.value.programmatic_serialization_allowed = 1;
+    const auto blocks = static_cast<unsigned>(std::min<std::uint64_t>(
+        bytes / 16 / kThreads + 1, static_cast<std::uint64_t>(card_.blocks)));
+    const driver::LaunchConfig config = {
+        blocks, 1, 1, kThreads, 1, 1, 0, card_.stream, &attribute, dependent ? 1U : 0U};
+    must(call().launch(&config, function, parameters, nullptr), "launching the chain");
+  }
+
+  const Card& card_;
+  driver::Function produce_ = nullptr, consume_ = nullptr;
+  void* digest_ = nullptr;
+};
+
+// Holds the stream back while launches are enqueued, so that the host cannot starve them.
+class Gate {
+ public:
+  Gate() {
+    void* memory = nullptr;
+    must(call().allocate_host(&memory, sizeof(std::uint32_t), driver::kHostAllocMapped), "memory");
+    word_ = static_cast<volatile std::uint32_t*>(memory);
+    *word_ = 0;
+    must(call().host_address(&address_, memory, 0), "mapped memory");
+  }
+  void close(driver::Stream stream) {
+    must(call().stream_wait_value(stream, address_, ++turn_, driver::kWaitValueAtLeast), "a gate");
+  }
+  void open() { *word_ = turn_; }
+
+ private:
+  volatile std::uint32_t* word_ = nullptr;
+  driver::Address address_ = 0;
+  std::uint32_t turn_ = 0;
+};
+
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+class Timer {
+ public:
+  Timer(const Card& card, const Sets& sets) : card_(card), sets_(sets), chain_(card) {
+    must(call().event_create(&start_, driver::kEventDefault), "an event");
+    must(call().event_create(&end_, driver::kEventDefault), "an event");
+  }
+
+  void run(double seconds) {
+    const std::size_t burst =
+        problem::kIsolated
+            ? 1
+            : std::max<std::size_t>(1, std::min(sets_.sets.size() / 2, sets_.outputs - 1));
+    // The driver loads code at its first launch, and would wait for a closed gate.
+    enqueue(0, true);
+    card_.wait();
+    std::vector<double> times, bare;
+    const double until = now() + seconds;
+    while (now() < until || times.size() < 10) {
+      times.push_back(time(burst, true));
+      if (problem::kChain) bare.push_back(time(burst, false));
+    }
+    say_times(times, burst, bare.empty() ? 0 : quantile(bare, 0.5));
+    if (problem::kChain)
+      std::printf("in a chain: %.4g us of the kernels around it are taken off\n",
+                  quantile(bare, 0.5) * 1e-3);
+  }
+
+ private:
+  void enqueue(std::size_t s, bool kernel) const {
+    const problem::Buffers& set = sets_.sets[s];
+    if (problem::kChain) chain_.produce(set.a, sets_.staged[s]);
+    if (kernel) must(problem::launch(set, card_.stream), "the kernel was not launched");
+    if (problem::kChain) chain_.consume(set.out, kernel && problem::kDependent);
+  }
+  // Nanoseconds of a launch; one that is not timed leads in.
+  double time(std::size_t burst, bool kernel) {
+    gate_.close(card_.stream);
+    enqueue(cursor_++ % sets_.sets.size(), kernel);
+    must(call().event_record(start_, card_.stream), "an event");
+    for (std::size_t i = 0; i < burst; ++i) enqueue(cursor_++ % sets_.sets.size(), kernel);
+    must(call().event_record(end_, card_.stream), "an event");
+    gate_.open();
+    card_.wait();
+    float milliseconds = 0;
+    must(call().event_elapsed(&milliseconds, start_, end_), "an event");
+    return static_cast<double>(milliseconds) * 1e6 / static_cast<double>(burst);
+  }
+
+  const Card& card_;
+  const Sets& sets_;
+  Chain chain_;
+  Gate gate_;
+  driver::Event start_ = nullptr, end_ = nullptr;
+  std::size_t cursor_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double seconds = seconds_of(argc, argv);
+  const Card card;
+  std::printf("%s, %s\n", problem::kName, problem::kKernel);
+  const Sets sets(card);
+  const problem::Buffers& first = sets.sets.front();
+  must(call().fill_bytes(address_of(first.out), 0xff, problem::kOut.bytes, card.stream), "memory");
+  must(problem::launch(first, card.stream), "the kernel was not launched");
+  card.wait();
+  must(call().copy_out(sets.host.out, address_of(first.out), problem::kOut.bytes),
+       "copying the output");
+  if (const int code = check(sets.host); code != 0) return code;
+  if (seconds > 0) Timer(card, sets).run(seconds);
+  return 0;
+}
