@@ -110,6 +110,18 @@ TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
   }
 }
 
+TEST_F(CardTest, WhyNamesWhatALaunchLeavesOfTheCard) {
+  const Finished finished =
+      assay_.run({"why", "gemm.ptx", "--shape", "m=3,n=5,k=7,dtype=f32,layout=tn", "--budget", "1s",
+                  "--processes", "3", "--device", "gpu"},
+                 {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("blocks x threads"));
+  EXPECT_THAT(finished.out, HasSubstr("1 x 32"));
+  EXPECT_THAT(testing::unbroken(finished.out), HasSubstr("of the card has nothing to do"));
+  EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("cycles per FMA")));
+}
+
 // Kernels that take turns share a clock; where a power cap sets it, each is timed alone, too.
 TEST_F(CardTest, AtThePowerCapTheTwoOfTheVerdictRunAtTheirOwnClocks) {
   const auto tests = std::filesystem::read_symlink("/proc/self/exe").parent_path();

@@ -92,12 +92,37 @@ std::string nearest_sentence(const CeilingShare& nearest, bool warm) {
       what, per_cent(share));
 }
 
+// Of the launch that has the most blocks: what its geometry leaves of the card.
+void add_launch_sentences(Limits& limits) {
+  const auto most = std::ranges::max_element(limits.launches, {}, &CardLaunch::blocks);
+  if (most == limits.launches.end()) return;
+  const double waves = most->waves();
+  const double wave = static_cast<double>(most->resident_blocks * most->multiprocessors);
+  const auto of = fmt::format("{} block{}, {} of which the card holds at once", most->blocks,
+                              most->blocks == 1 ? "" : "s", static_cast<int64_t>(wave));
+  constexpr double kFullWave = 0.95;  // A tail that costs less is within what waves overlap by.
+  if (waves > 0 && waves < kFullWave)
+    limits.because.push_back(fmt::format("It launches {}: {} of the card has nothing to do.", of,
+                                         waves < 0.005 ? "over 99 %" : per_cent(1 - waves)));
+  else if (waves > 1 && waves / std::ceil(waves) < kFullWave)
+    limits.because.push_back(fmt::format(
+        "It launches {}: {:.1f} waves, and the last one leaves {} of the card's time unused.", of,
+        waves, per_cent(1 - waves / std::ceil(waves))));
+  for (const CardLaunch& launch : limits.launches)
+    if (launch.local_bytes > 0)
+      limits.because.push_back(fmt::format(
+          "Each of its threads keeps {} bytes in local memory: registers that were spilled, or "
+          "arrays that are indexed.",
+          launch.local_bytes));
+}
+
 void add_sentences(Limits& limits, const ProblemRecord& problem) {
   const bool warm = problem.condition.cache == "warm";
   limits.because.push_back(
       limits.ceilings.empty()
           ? std::string("No ceiling was measured in this run, so there is none to name.")
           : nearest_sentence(limits.ceilings.front(), warm));
+  add_launch_sentences(limits);
   // A launch that touches new pages each time pays for them more than for the work.
   if (const auto faults = limits.counts.find("page_faults");
       faults != limits.counts.end() && faults->second >= 1)
@@ -115,7 +140,10 @@ Limits limits_of(const RunRecord& record, const ProblemRecord& problem,
   Limits limits;
   limits.id = kernel.id;
   limits.label = kernel.label();
-  limits.threads = std::max(record.options.threads, 1);
+  const bool on_card = record.environment.device.kind == "gpu";
+  limits.threads = on_card ? 0 : std::max(record.options.threads, 1);
+  limits.launches = kernel.launches;
+  limits.bytes = problem.bytes;
   if (const Conclusion* conclusion = problem.conclusion())
     limits.us = conclusion->median_us(kernel.id);
   if (limits.us <= 0 && kernel.race && is_timed(kernel.ending)) limits.us = kernel.race->median_us;

@@ -87,6 +87,31 @@ TEST(LimitsTest, CyclesAreCountedOrOfTheClock) {
   EXPECT_THAT(counted.because.back(), HasSubstr("its cores mostly wait"));
 }
 
+TEST(LimitsTest, OnACardItsLaunchSaysWhatItLeavesUnused) {
+  RunRecord record = record_of(3e11, 1e12);
+  record.environment.device.kind = "gpu";
+  const auto with = [&](int64_t blocks, int64_t local) {
+    record.problems[0].kernels[0].launches = {{.blocks = blocks,
+                                               .threads = 128,
+                                               .registers = 64,
+                                               .local_bytes = local,
+                                               .resident_blocks = 2,
+                                               .multiprocessors = 100,
+                                               .most_threads = 2048}};
+    return limits_of(record);
+  };
+  const Limits few = with(50, 0);
+  EXPECT_EQ(few.threads, 0);
+  EXPECT_DOUBLE_EQ(few.launches[0].waves(), 0.25);
+  EXPECT_DOUBLE_EQ(few.launches[0].occupancy(), 0.125);
+  EXPECT_THAT(few.because.back(),
+              HasSubstr("50 blocks, 200 of which the card holds at once: 75 %"));
+  EXPECT_THAT(with(250, 0).because.back(),
+              HasSubstr("1.2 waves, and the last one leaves 38 % of the card's time unused"));
+  EXPECT_THAT(with(199, 0).because, ::testing::SizeIs(1)) << "as good as full";
+  EXPECT_THAT(with(400, 24).because.back(), HasSubstr("keeps 24 bytes in local memory"));
+}
+
 TEST(LimitsTest, AKernelThatFellSaysHow) {
   RunRecord record = record_of(3e11, 1e12);
   record.problems[0].confirmations.clear();

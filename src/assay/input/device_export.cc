@@ -54,7 +54,7 @@ std::string parameter(const ArgumentValue& value) {
 
 }  // namespace
 
-Result<KernelExport> export_device_code(const ExportFile& image, const DeviceLaunch& launch,
+Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunch& launch,
                                         const std::string& for_target) {
   if (!is_symbol(launch.symbol))
     return fail(ErrorCode::unsupported, "the function '{}' cannot be named in C",

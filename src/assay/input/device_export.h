@@ -11,7 +11,7 @@
 
 namespace assay::input {
 
-struct DeviceLaunch {
+struct CodeLaunch {
   std::string symbol;
   device_code::Geometry geometry;
   std::vector<ArgumentValue> parameters;
@@ -20,7 +20,7 @@ struct DeviceLaunch {
 
 // image: the artifact's file name, "kernel.cubin" or "kernel.ptx", and its bytes. for_target:
 // "sm_90a". ErrorCode::unsupported where a name of the code cannot stand in C++.
-Result<KernelExport> export_device_code(const ExportFile& image, const DeviceLaunch& launch,
+Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunch& launch,
                                         const std::string& for_target);
 
 }  // namespace assay::input

@@ -196,7 +196,7 @@ Result<KernelExport> DeviceFamily::export_row(const KernelMetadata& row, const P
   ASSAY_TRY(const std::string symbol, symbol_of(*options.artifact));
   ExportFile image{options.artifact->file.filename().string(), ""};
   ASSAY_TRY(image.text, read_file(options.artifact->file.string(), kMostImageBytes));
-  DeviceLaunch launch;
+  CodeLaunch launch;
   launch.symbol = symbol;
   ASSAY_TRY(launch.geometry, geometry_of(row, problem));
   ASSAY_TRY(launch.parameters, parameters_of(row, problem, options.threads));

@@ -162,6 +162,19 @@ void describe(A& a, T& counts) {
   a("unavailable", counts.unavailable);
 }
 
+template <class A, archive::Is<CardLaunch> T>
+void describe(A& a, T& launch) {
+  a.required("blocks", launch.blocks, archive::kNotNegative);
+  a.required("threads", launch.threads, archive::kNotNegative);
+  a("cluster_blocks", launch.cluster_blocks, archive::kPositive);
+  a("registers", launch.registers, archive::kNotNegative);
+  a("local_bytes", launch.local_bytes, archive::kNotNegative);
+  a("shared_bytes", launch.shared_bytes, archive::kNotNegative);
+  a("resident_blocks", launch.resident_blocks, archive::kNotNegative);
+  a("multiprocessors", launch.multiprocessors, archive::kNotNegative);
+  a("most_threads", launch.most_threads, archive::kNotNegative);
+}
+
 template <class A, archive::Is<KernelOutcome> T>
 void describe(A& a, T& outcome) {
   a.required("id", outcome.id);
@@ -175,6 +188,7 @@ void describe(A& a, T& outcome) {
   a("prepared_bytes", outcome.prepared_bytes);
   a("prepare_seconds", outcome.prepare_seconds, archive::kNotNegative);
   a("build_seconds", outcome.build_seconds, archive::kNotNegative);
+  a("launches", outcome.launches);
   a.required("ending", outcome.ending);
   a("proof", outcome.proof);
   a("findings", outcome.findings);

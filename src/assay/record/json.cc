@@ -250,6 +250,7 @@ Json to_json(const Confirmation& confirmation) { return archive::write_any(confi
 Json to_json(const RaceRecord& race) { return archive::write_any(race); }
 Json to_json(const ProblemRecord& problem) { return archive::write_any(problem); }
 Json to_json(const CardWindow& window) { return archive::write_any(window); }
+Json to_json(const CardLaunch& launch) { return archive::write_any(launch); }
 Json to_json(const stats::Verdict& verdict) { return archive::write_any(verdict); }
 Json to_json(const ModelTime& time) { return archive::write_any(time); }
 Json to_json(const RunRecord& record) {
@@ -278,6 +279,7 @@ Result<KernelOutcome> read_kernel_outcome(const JsonField& field) {
 }
 Result<RaceRecord> read_race_record(const JsonField& field) { return read_one<RaceRecord>(field); }
 Result<CardWindow> read_card_window(const JsonField& field) { return read_one<CardWindow>(field); }
+Result<CardLaunch> read_card_launch(const JsonField& field) { return read_one<CardLaunch>(field); }
 Result<ProcessSamples> read_process_samples(const JsonField& field) {
   return read_one<ProcessSamples>(field);
 }

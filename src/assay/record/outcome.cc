@@ -117,4 +117,14 @@ Result<KernelRole> parse_kernel_role(std::string_view text) {
               sanitize(text, 80));
 }
 
+double CardLaunch::waves() const {
+  const double wave = static_cast<double>(resident_blocks) * static_cast<double>(multiprocessors);
+  return wave > 0 ? static_cast<double>(blocks) / wave : 0;
+}
+
+double CardLaunch::occupancy() const {
+  if (most_threads <= 0) return 0;
+  return static_cast<double>(resident_blocks * threads) / static_cast<double>(most_threads);
+}
+
 }  // namespace assay

@@ -180,6 +180,7 @@ std::vector<ModelTime> model_times(const RunRecord& record);
 
 Json to_json(const Environment& environment);
 Json to_json(const CardWindow& window);
+Json to_json(const CardLaunch& launch);
 Json to_json(const KernelOutcome& outcome);
 Json to_json(const ProcessSamples& samples);
 Json to_json(const Confirmation& confirmation);
@@ -199,6 +200,7 @@ Json head_json(const ProblemRecord& problem);
 Result<RunRecord> read_record(const JsonDocument& document);
 Result<Environment> read_environment(const JsonField& field);
 Result<CardWindow> read_card_window(const JsonField& field);
+Result<CardLaunch> read_card_launch(const JsonField& field);
 Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
 Result<RaceRecord> read_race_record(const JsonField& field);
 Result<ProcessSamples> read_process_samples(const JsonField& field);

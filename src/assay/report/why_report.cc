@@ -53,6 +53,45 @@ std::string what_of(const std::string& event) {
   return words;
 }
 
+using AddRow =
+    std::function<void(const std::string&, const std::function<std::string(const Limits&)>&)>;
+
+// What device code asks of the card. A library's own launches are not known.
+void add_launches(std::span<const Limits> kernels, const AddRow& add) {
+  add("least bytes moved",
+      [](const Limits& kernel) { return kernel.bytes > 0 ? format_si(kernel.bytes, "B") : "-"; });
+  if (std::ranges::all_of(kernels, [](const Limits& k) { return k.launches.empty(); })) return;
+  // Of several launches, one after the other.
+  const auto each = [&](const std::string& what,
+                        const std::function<std::string(const CardLaunch&)>& of) {
+    add(what, [of](const Limits& kernel) {
+      std::vector<std::string> texts;
+      for (const CardLaunch& launch : kernel.launches) texts.push_back(of(launch));
+      return texts.empty() ? std::string("-") : join(texts, "; ");
+    });
+  };
+  each("blocks x threads", [](const CardLaunch& launch) {
+    return fmt::format(
+        "{} x {}{}", launch.blocks, launch.threads,
+        launch.cluster_blocks > 1 ? fmt::format(", clusters of {}", launch.cluster_blocks) : "");
+  });
+  each("waves", [](const CardLaunch& launch) {
+    return launch.waves() <= 0
+               ? std::string("-")
+               : fmt::format("{} ({} x {} blocks at once)", significant(launch.waves()),
+                             launch.multiprocessors, launch.resident_blocks);
+  });
+  each("occupancy", [](const CardLaunch& launch) {
+    return launch.occupancy() <= 0 ? std::string("-") : percent(launch.occupancy());
+  });
+  each("registers of a thread",
+       [](const CardLaunch& launch) { return fmt::format("{}", launch.registers); });
+  each("local memory of a thread, B",
+       [](const CardLaunch& launch) { return fmt::format("{}", launch.local_bytes); });
+  each("shared memory of a block, B",
+       [](const CardLaunch& launch) { return thousands(launch.shared_bytes); });
+}
+
 Table table_of(std::span<const Limits> kernels) {
   Table table;
   table.columns.push_back({.title = ""});
@@ -66,7 +105,10 @@ Table table_of(std::span<const Limits> kernels) {
     table.rows.push_back(std::move(row));
   };
   add("us a launch", time_text);
-  add("threads", [](const Limits& kernel) { return fmt::format("{}", kernel.threads); });
+  const bool on_cores =
+      std::any_of(kernels.begin(), kernels.end(), [](const Limits& k) { return k.threads > 0; });
+  if (on_cores)
+    add("threads", [](const Limits& kernel) { return fmt::format("{}", kernel.threads); });
   // Both kernels were timed in one window, under the same ceilings.
   std::map<std::string, CeilingShare> ceilings;
   std::set<std::string> events;
@@ -80,6 +122,8 @@ Table table_of(std::span<const Limits> kernels) {
       if ((name == "read") == memory)
         add(fmt::format("of {}, {}", safe(name), rate(ceiling.value, ceiling.unit)),
             [&, of = name](const Limits& kernel) { return share_text(kernel, of); });
+  if (!on_cores) add_launches(kernels, add);
+  if (!on_cores) return table;
   add("cycles per FMA", [](const Limits& kernel) { return number(kernel.cycles_per_fma); });
   add("FMAs per cycle", [](const Limits& kernel) { return number(kernel.fmas_per_cycle); });
   add("core clock, MHz", [](const Limits& kernel) { return number(kernel.clock_hz * 1e-6); });

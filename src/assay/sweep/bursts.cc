@@ -87,6 +87,14 @@ Status Bursts::open_one(size_t index) {
   candidate.outcome.prepared_bytes =
       static_cast<uint64_t>(number_or(answer->json, "prepared_bytes", 0));
   candidate.outcome.prepare_seconds = number_or(answer->json, "prepare_seconds", 0);
+  ASSAY_TRY(const Json* launches, member(answer->json, "launches"));
+  candidate.outcome.launches.clear();
+  for (const Json& launch : *launches) {
+    JsonDocument document;
+    document.root = launch;
+    document.origin = "a launch";
+    ASSAY_TRY(candidate.outcome.launches.emplace_back(), read_card_launch(JsonField(document)));
+  }
   return {};
 }
 

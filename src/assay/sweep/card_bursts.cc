@@ -9,6 +9,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/random.h"
 #include "assay/measure/cold_probe.h"
+#include "assay/sweep/card_launches.h"
 #include "assay/sweep/card_open_kernel.h"
 #include "assay/sweep/card_probe.h"
 #include "assay/sweep/protocol.h"
@@ -224,6 +225,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   // a closed gate that would be for ever.
   ASSAY_TRY(opened->plans.front().launch(*stream_));
   ASSAY_TRY(stream_->synchronize());
+  facts.launches = launches_of(device_, opened->plans.front().steps());
   facts.handle = static_cast<int>(open_.size());
   open_.push_back(std::move(opened));
   return facts;

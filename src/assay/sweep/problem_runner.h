@@ -15,6 +15,7 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/perf_counters.h"
+#include "assay/record/outcome.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -61,7 +62,8 @@ class ProblemRunner {
   struct Opened {
     int handle = 0;
     uint64_t workspace_bytes = 0, prepared_bytes = 0;
-    double prepare_seconds = 0;  // Of one operand set.
+    double prepare_seconds = 0;        // Of one operand set.
+    std::vector<CardLaunch> launches;  // Of device code.
   };
   virtual Result<Opened> open(const Kernel& kernel, const Artifact& artifact) = 0;
   virtual void close(int handle) = 0;

@@ -326,7 +326,10 @@ class Worker {
     answer.json = {{"handle", opened.handle},
                    {"workspace_bytes", opened.workspace_bytes},
                    {"prepared_bytes", opened.prepared_bytes},
-                   {"prepare_seconds", opened.prepare_seconds}};
+                   {"prepare_seconds", opened.prepare_seconds},
+                   {"launches", Json::array()}};
+    for (const CardLaunch& launch : opened.launches)
+      answer.json["launches"].push_back(to_json(launch));
     return answer;
   }
 

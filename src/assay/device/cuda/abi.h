@@ -51,6 +51,7 @@ inline constexpr int kMultiprocessors = 16;
 inline constexpr int kMemoryClockRateKhz = 36;
 inline constexpr int kMemoryBusBits = 37;
 inline constexpr int kL2CacheBytes = 38;
+inline constexpr int kMostThreadsPerMultiprocessor = 39;
 inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
 inline constexpr int kMostSharedBytesPerBlock = 97;

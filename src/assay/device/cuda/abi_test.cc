@@ -49,6 +49,8 @@ TEST(CudaAbiTest, ConstantsAreTheToolkits) {
       {"mismatch", kSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH},
       {"unavailable", kDeviceUnavailable, CUDA_ERROR_DEVICE_UNAVAILABLE},
       {"multiprocessors", kMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+      {"most threads of a multiprocessor", kMostThreadsPerMultiprocessor,
+       CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
       {"clock", kClockRateKhz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
       {"memory clock", kMemoryClockRateKhz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE},
       {"bus", kMemoryBusBits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH},
