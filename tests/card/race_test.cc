@@ -111,10 +111,7 @@ TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
 }
 
 TEST_F(CardTest, WhyNamesWhatALaunchLeavesOfTheCard) {
-  const Finished finished =
-      assay_.run({"why", "gemm.ptx", "--shape", "m=3,n=5,k=7,dtype=f32,layout=tn", "--budget", "1s",
-                  "--processes", "3", "--device", "gpu"},
-                 {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  const Finished finished = run("", {"why", "gemm.ptx"});
   ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("blocks x threads"));
   EXPECT_THAT(finished.out, HasSubstr("1 x 32"));
