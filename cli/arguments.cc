@@ -62,4 +62,12 @@ std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& 
   return {};
 }
 
+void join_flags_of_others(std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+    if (words[i] != "--extra-profiler-flags" || !words[i + 1].starts_with("--")) continue;
+    words[i] += "=" + words[i + 1];
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+}
+
 }  // namespace assay::cli

@@ -27,4 +27,8 @@ std::string config_word(const std::vector<std::string>& words);
 std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& app,
                          const CLI::App& command);
 
+// --extra-profiler-flags takes the word behind it, though that begins with dashes: the two as one
+// word, "--extra-profiler-flags=--seed=1".
+void join_flags_of_others(std::vector<std::string>& words);
+
 }  // namespace assay::cli

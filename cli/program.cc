@@ -41,7 +41,7 @@ int finish(const Status& status) { return status ? kDone : exit_code(status.erro
 
 class Program {
  public:
-  Program(int argc, char** argv) : words_(argv, argv + argc) {}
+  Program(int argc, char** argv) : words_(argv, argv + argc) { join_flags_of_others(words_); }
 
   Result<int> run() {
     ASSAY_TRY(const Settings settings, Settings::from_environment());

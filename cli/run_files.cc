@@ -44,15 +44,20 @@ std::filesystem::path plain_folder(const std::filesystem::path& folder) {
   return plain.has_filename() || !plain.has_relative_path() ? plain : plain.parent_path();
 }
 
-Status check_run_folder(const std::filesystem::path& folder) {
+Status check_run_folder(const std::filesystem::path& folder,
+                        const std::vector<sweep::ProviderRequest>& providers) {
   namespace fs = std::filesystem;
+  const std::string cutlass = "cutlass";
+  const bool with_cutlass =
+      std::ranges::find(providers, cutlass, &sweep::ProviderRequest::name) != providers.end();
   std::error_code failed;
   if (fs::exists(folder / "journal.jsonl", failed)) return {};
   std::vector<std::string> found;
   for (const char* name : {"record.json", "logs", "sources/manifest.json"})
     if (fs::exists(fs::symlink_status(folder / name, failed))) found.emplace_back(name);
   for (const auto& file : fs::directory_iterator(folder, failed))
-    if (const std::string name = file.path().filename().string(); name.ends_with("_results.json"))
+    if (const std::string name = file.path().filename().string();
+        name.ends_with("_results.json") && (with_cutlass || name != results_file_name(cutlass)))
       found.push_back(name);
   if (found.empty()) return {};
   std::sort(found.begin(), found.end());

@@ -9,6 +9,7 @@
 #include "assay/base/result.h"
 #include "assay/record/provider_results.h"
 #include "assay/record/record.h"
+#include "assay/sweep/sweep.h"
 
 namespace assay::cli {
 
@@ -27,9 +28,11 @@ Result<std::vector<std::string>> write_results(const std::vector<ProviderResults
 // The same folder without what a path may have behind its name: "d/" and "d/." are "d".
 std::filesystem::path plain_folder(const std::filesystem::path& folder);
 
-// invalid_input where the folder holds what a run would write over, and no journal of a run, which
-// --resume and --fresh would be about.
-Status check_run_folder(const std::filesystem::path& folder);
+// invalid_input where the folder holds what a run of these providers would write over, and no
+// journal of a run, which --resume and --fresh would be about. What a cutlass_profiler left there
+// is in nobody's way but in that of a run of the provider cutlass.
+Status check_run_folder(const std::filesystem::path& folder,
+                        const std::vector<sweep::ProviderRequest>& providers);
 
 // logs/<shape>.log in the folder.
 Status write_problem_log(const ProblemRecord& problem, const std::filesystem::path& folder);

@@ -29,6 +29,8 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"ASSAY_DEVICE", "What to run on, where --device does not say."},
       {"ASSAY_LOCK_DIR", "Where commands that measure lock each other out."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
+      {"CUTLASS_PROFILER_BIN",
+       "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
       {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
       {"NO_COLOR", "Set: no colours."},
   };
@@ -52,6 +54,7 @@ Result<Settings> Settings::from_environment() {
     settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
   settings.locks = get("ASSAY_LOCK_DIR");
   settings.device = get("ASSAY_DEVICE");
+  settings.cutlass_profiler = get("CUTLASS_PROFILER_BIN");
   const std::string plugins = get("ASSAY_PLUGIN_PATH");
   for (const std::string_view folder : split(plugins, ':'))
     if (!folder.empty()) settings.plugin_path.emplace_back(folder);

@@ -18,6 +18,7 @@ struct Settings {
   std::filesystem::path locks;                 // ASSAY_LOCK_DIR: locks of devices.
   std::vector<std::string> plugin_path;        // ASSAY_PLUGIN_PATH: folders, separated by colons.
   std::string device;                          // ASSAY_DEVICE.
+  std::string cutlass_profiler;                // CUTLASS_PROFILER_BIN, for --profiler alone.
   std::string cxx = "c++";                     // CXX.
   std::vector<std::string> child_environment;  // What workers get: exactly these.
 

@@ -72,7 +72,7 @@ Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, K
   FinishedRun run;
   sweep::Request request = asked;
   request.folder = plain_folder(request.folder);
-  ASSAY_TRY(check_run_folder(request.folder));
+  ASSAY_TRY(check_run_folder(request.folder, request.providers));
   ASSAY_TRY(const KernelCopies kernels, KernelCopies::read(request.kernels));
   std::optional<DeviceLock> lock;
   if (!request.device_held) {

@@ -8,6 +8,7 @@
 #include "assay/report/sweep_report.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
+#include "cli/profiler_sweep.h"
 #include "cli/race_options.h"
 #include "cli/save_table.h"
 #include "cli/show_run.h"
@@ -37,7 +38,9 @@ class SweepCommand : public Command {
 
   void declare(Flags& app) override {
     problems_.declare(app);
-    app.add_option("--kernels", kernels_, "Manifests or sources of your own to race too")
+    app.add_option("--kernels", kernels_,
+                   "Manifests or sources of your own to race too; with --profiler names of its "
+                   "kernels, * for anything")
         .type_name("FILE");
     app.add_option("--output-dir", folder_, "Where results go (default: artifacts/<suite>)")
         .type_name("DIR");
@@ -51,13 +54,20 @@ class SweepCommand : public Command {
                    "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
         .type_name("FILE");
     options_.declare(app, true);
+    profiler_.declare(app);
   }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (resume_ && fresh_)
       return fail(ErrorCode::invalid_input,
                   "--resume and --fresh exclude one another; give one of them");
+    if (profiler_.given())
+      return sweep_by_profiler(context, {profiler_, problems_, options_, kernels_, folder_,
+                                         resume_  ? profiler::IfPresent::resume
+                                         : fresh_ ? profiler::IfPresent::fresh
+                                                  : profiler::IfPresent::refuse});
+    ASSAY_TRY(check_no_profiler(context));
+    ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
     ASSAY_TRY(problems_.fill(request, kDefaultSuite));
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
@@ -80,6 +90,19 @@ class SweepCommand : public Command {
   }
 
  private:
+  // The variable alone turns no race into another tool's results.
+  Status check_no_profiler(Context& context) const {
+    if (!profiler_.extra.empty())
+      return fail(ErrorCode::invalid_input,
+                  "--extra-profiler-flags are of a cutlass_profiler: give --profiler too");
+    const auto& providers = options_.pool.providers;
+    if (!context.settings.cutlass_profiler.empty() && providers.size() == 1 &&
+        providers.front() == "cutlass")
+      context.console.note(
+          "CUTLASS_PROFILER_BIN is set; --profiler would let it time its kernels. This is a race.");
+    return {};
+  }
+
   // The name that scripts written for cutlass_profiler expect.
   std::filesystem::path folder(const std::string& suite) const {
     if (!folder_.empty()) return folder_;
@@ -121,6 +144,7 @@ class SweepCommand : public Command {
   std::vector<std::string> kernels_;
   bool resume_ = false, fresh_ = false, exhaustive_ = false, why_ = false;
   RaceOptions options_;
+  ProfilerFlags profiler_;
 };
 
 }  // namespace

@@ -205,6 +205,12 @@ Json json_of(const ProviderResult& result) {
   number("gflops", result.gflops);
   number("gbps", result.gbps);
   if (!result.dtypes.empty()) json["dtypes"] = result.dtypes;
+  // For readers that know of one type alone.
+  const auto type_of = [&](const char* operand) {
+    const auto found = result.dtypes.find(operand);
+    return found == result.dtypes.end() ? std::string() : found->second;
+  };
+  if (type_of("a") == type_of("b") && type_of("a") == type_of("out")) text("dtype", type_of("a"));
   if (result.constant) json["constant"] = *result.constant;
   text("layout", result.layout);
   text("condition", result.condition);
@@ -263,6 +269,12 @@ Result<ProviderResults> read_provider_results(const JsonDocument& document) {
       out.failed.push_back(std::move(name));
     }
   }
+  if (const auto reasons = given(root, "reasons")) {
+    ASSAY_TRY(const auto members, reasons->members());
+    for (const auto& [name, member] : members) {
+      ASSAY_TRY(out.reasons[name], member.as_string());
+    }
+  }
   if (const auto environment = given(root, "environment")) {
     ASSAY_TRY(out.environment, read_environment(*environment));
   }
@@ -282,6 +294,7 @@ Json to_json(const ProviderResults& results) {
                {"provider", results.provider},
                {"results", std::move(list)},
                {"failed", results.failed}};
+  if (!results.reasons.empty()) json["reasons"] = results.reasons;
   if (!results.binary.empty()) json["binary"] = results.binary;
   if (results.environment) json["environment"] = to_json(*results.environment);
   return json;

@@ -50,9 +50,10 @@ struct ProviderResults {
   std::string provider;
   std::string binary;  // Of the tool; may be empty.
   std::vector<ProviderResult> results;
-  std::vector<std::string> failed;         // Names of problems without a result.
-  std::optional<Environment> environment;  // Files written by hand have none.
-  std::string origin;                      // The file's name, as messages print it; not written.
+  std::vector<std::string> failed;             // Names of problems without a result.
+  std::map<std::string, std::string> reasons;  // Of those, why: sentences, where that is known.
+  std::optional<Environment> environment;      // Files written by hand have none.
+  std::string origin;  // The file's name, as messages print it; not written.
 
   const ProviderResult* find(std::string_view name) const;  // The first of that name.
 };

@@ -1,0 +1,130 @@
+#include "cli/profiler_flags.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+#include "assay/profiler/question.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kName = "cutlass_profiler";
+
+Status check_program(const std::string& from, const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const std::string shown = sanitize(path.string(), 300);
+  if (!fs::exists(status))
+    return fail(ErrorCode::invalid_input,
+                "{}: there is no '{}'; scripts/build-cutlass-profiler builds one", from, shown);
+  if (!fs::is_regular_file(status))
+    return fail(ErrorCode::invalid_input, "{}: '{}' is no file; name the program itself", from,
+                shown);
+  if (::access(path.c_str(), X_OK) != 0)
+    return fail(ErrorCode::invalid_input, "{}: '{}' may not be executed; chmod +x it", from, shown);
+  return {};
+}
+
+Result<std::string> along_the_path(const std::string& from, const std::string& name,
+                                   const Settings& settings) {
+  for (const std::string& variable : settings.child_environment) {
+    if (!variable.starts_with("PATH=")) continue;
+    for (const std::string_view folder : split(std::string_view(variable).substr(5), ':')) {
+      const fs::path path = fs::path(folder.empty() ? "." : folder) / name;
+      std::error_code error;
+      if (fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0)
+        return fs::absolute(path).lexically_normal().string();
+    }
+  }
+  return fail(ErrorCode::invalid_input,
+              "{}: there is no {} along the PATH; name one by --profiler-bin or "
+              "CUTLASS_PROFILER_BIN, or build one: scripts/build-cutlass-profiler",
+              from, sanitize(name, 200));
+}
+
+}  // namespace
+
+void ProfilerFlags::declare(Flags& app) {
+  app.add_flag("--profiler", asked,
+               "Let a cutlass_profiler time its kernels instead of racing: results of another "
+               "tool, unproven (docs/cutlass-profiler.md)");
+  app.add_option("--profiler-bin", binary,
+                 "That program, and --profiler (default: CUTLASS_PROFILER_BIN, else along the "
+                 "PATH)")
+      .type_name("FILE");
+  app.add_option("--extra-profiler-flags", extra,
+                 "With --profiler: more flags of its own, as one word: '--sleep-duration=0 "
+                 "--warmup-iterations=5'; repeat for more")
+      .type_name("FLAGS")
+      .several_words(false);
+  app.add_option("--profiler-timeout", timeout,
+                 "With --profiler: one that says nothing for so long has hung")
+      .type_name("TIME")
+      .show_default();
+}
+
+Result<std::string> ProfilerFlags::find(const Settings& settings) const {
+  const std::string& named = binary.empty() ? settings.cutlass_profiler : binary;
+  const std::string from = !binary.empty()  ? "--profiler-bin"
+                           : !named.empty() ? "CUTLASS_PROFILER_BIN"
+                                            : "--profiler";
+  const std::string name = named.empty() ? std::string(kName) : named;
+  std::error_code error;
+  if (name.find('/') == std::string::npos && !fs::exists(name, error))
+    return along_the_path(from, name, settings);
+  const fs::path path = fs::absolute(name).lexically_normal();
+  ASSAY_TRY(check_program(from, path));
+  return path.string();
+}
+
+Result<std::vector<std::string>> ProfilerFlags::flags(
+    Console& console, const std::vector<std::string>& kernels) const {
+  std::vector<std::string> flags;
+  for (const std::string& words : extra) {
+    for (const std::string_view word : split(words, ' '))
+      if (const std::string_view flag = trim(word); !flag.empty()) flags.emplace_back(flag);
+  }
+  if (const Status fine = profiler::check_flags(flags); !fine)
+    return fail(ErrorCode::invalid_input, "--extra-profiler-flags: {}", fine.error().message);
+  for (const std::string& flag : profiler::unknown_flags(flags))
+    console.note("--extra-profiler-flags: " + flag);
+  for (const std::string& kernel : kernels) {
+    std::error_code error;
+    if (fs::exists(kernel, error))
+      return fail(ErrorCode::invalid_input,
+                  "--kernels: '{}' is a file; with --profiler these are names of its kernels, and "
+                  "your own take no part (leave --profiler out, or race them)",
+                  sanitize(kernel, 300));
+    if (kernel.find_first_of(" \t\n") != std::string::npos)
+      return fail(ErrorCode::invalid_input, "--kernels: '{}' is no kernel's name",
+                  sanitize(kernel, 300));
+  }
+  if (!kernels.empty()) flags.push_back("--kernels=" + join(kernels, ","));
+  return flags;
+}
+
+Status ProfilerFlags::refuse_those_of_a_race(const std::vector<std::string>& words) {
+  static constexpr std::array<std::string_view, 20> kOfARace = {
+      "--exhaustive", "--why",         "--save-table",   "--library",         "--setting",
+      "--plugin",     "--plugin-path", "--filter",       "--threads",         "--cxx",
+      "--condition",  "--preparation", "--margin",       "--budget",          "--dependent-launch",
+      "--timeout",    "--processes",   "--memory-limit", "--compile-timeout", "--store"};
+  for (const std::string& word : words) {
+    const std::string flag = word.substr(0, word.find('='));
+    if (std::find(kOfARace.begin(), kOfARace.end(), flag) == kOfARace.end()) continue;
+    return fail(ErrorCode::invalid_input,
+                "{} is about a race, and with --profiler there is none: cutlass_profiler is told "
+                "by --extra-profiler-flags",
+                flag);
+  }
+  return {};
+}
+
+}  // namespace assay::cli
