@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
 #include "assay/report/table.h"
+#include "assay/report/width.h"
 #include "assay/report/words.h"
 #include "cli/choose_device.h"
 #include "cli/exit_code.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr const char* kProvider = "cutlass";
 constexpr const char* kSuite = "transformer";
 constexpr const char* kFolder = "artifacts/cutlass_profiler";
+constexpr int kWidth = 80, kIndent = 10;  // Of lines of progress; of those that go on.
 
 class Progress : public profiler::SweepObserver {
  public:
@@ -47,7 +49,10 @@ class Progress : public profiler::SweepObserver {
     if (console_.verbosity() > 0) console_.progress("           " + sanitize(result.kernel, 300));
   }
   void on_failure(std::size_t index, const Problem& problem, const std::string& why) override {
-    console_.progress(fmt::format("{}  failed: {}", head(index, problem.name()), why));
+    const std::string text = report::wrap(
+        fmt::format("{}  failed: {}", head(index, problem.name()), sanitize(why, 1000)), kWidth,
+        kIndent);
+    console_.progress(text.substr(0, text.size() - 1));
   }
 
  private:
@@ -79,6 +84,11 @@ std::optional<Environment> describe_machine(const sweep::Request& request) {
   return std::move(machine->environment);
 }
 
+bool has_triton(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::exists(file.parent_path() / results_file_name("triton"), ignored);
+}
+
 void show(Console& console, const ProviderResults& results, const std::string& file, int code) {
   if (console.json()) {
     Json json = to_json(results);
@@ -105,13 +115,15 @@ void show(Console& console, const ProviderResults& results, const std::string& f
   }
   for (const std::string& name : results.failed) {
     const auto why = results.reasons.find(name);
-    text += fmt::format("failed    {}: {}\n", sanitize(name, 200),
-                        why == results.reasons.end() ? "" : sanitize(why->second, 1000));
+    text +=
+        report::wrap(fmt::format("failed    {}: {}", sanitize(name, 200),
+                                 why == results.reasons.end() ? "" : sanitize(why->second, 1000)),
+                     console.width_out(), kIndent);
   }
   text += fmt::format("results   {}\n", sanitize(file, 1000));
   if (code == kDone)
-    text += fmt::format("next      assay compare --baseline {} --providers FILE...\n",
-                        sanitize(file, 1000));
+    text += fmt::format("next      assay compare --baseline {} {}\n", sanitize(file, 1000),
+                        has_triton(file) ? "--include-default-triton" : "--providers FILE...");
   console.result(text);
 }
 

@@ -50,7 +50,7 @@ class ProfilerOnCard : public ::testing::Test {
             "--profiler-bin",
             assay_.file("profiler"),
             "--shape",
-            "m=8,k=16,dtype=f16,n=" + n,
+            "m=8,n=" + n + ",k=16,dtype=f16",
             "--output-dir",
             folder};
   }

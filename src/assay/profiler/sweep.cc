@@ -126,11 +126,17 @@ class Sweep {
         results_.results.push_back(std::move(*answer));
         return {};
       }
-      unfit.push_back(std::move(answer.error().sentence));
-      if (!answer.error().none_fitted) break;
+      if (answer.error().none_fitted) {
+        unfit.push_back(fmt::format("A={} B={} D={}", question.a, question.b, question.out));
+        continue;
+      }
+      fails(index, problem,
+            fmt::format("cutlass_profiler ended well, but {}", answer.error().sentence));
+      return {};
     }
     fails(index, problem,
-          fmt::format("cutlass_profiler ended well, but {}", join(unfit, "; and ")));
+          fmt::format("cutlass_profiler ended well, but none of its kernels fits {}",
+                      join(unfit, ", or ")));
     return {};
   }
 
