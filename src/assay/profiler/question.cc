@@ -119,104 +119,29 @@ Status check_flags(const std::vector<std::string>& flags) {
 
 std::vector<std::string> unknown_flags(const std::vector<std::string>& flags) {
   // Read by tools/profiler/src/options.cu, operation_profiler.cu and gemm_operation_profiler.cu.
-  static const std::vector<std::string> known = {"C",
-                                                 "cluster-shape-fallback::k",
-                                                 "cluster-shape-fallback::m",
-                                                 "cluster-shape-fallback::n",
-                                                 "cluster-shape::k",
-                                                 "cluster-shape::m",
-                                                 "cluster-shape::n",
-                                                 "cluster_k",
-                                                 "cluster_k_fallback",
-                                                 "cluster_m",
-                                                 "cluster_m_fallback",
-                                                 "cluster_n",
-                                                 "cluster_n_fallback",
-                                                 "compute-capability",
-                                                 "cta_k",
-                                                 "cta_m",
-                                                 "cta_n",
-                                                 "devices",
-                                                 "dist",
-                                                 "enable-best-kernel-for-fixed-shape",
-                                                 "enable-kernel-performance-search",
-                                                 "enable-sm90-mixed-dtype-shuffle-test",
-                                                 "enable_sm90_mixed_dtype_shuffle_test",
-                                                 "epsilon",
-                                                 "error-if-nothing-is-profiled",
-                                                 "error-on-no-match",
-                                                 "gemm_kind",
-                                                 "ignore-kernels",
-                                                 "initialization-enabled",
-                                                 "initialization-provider",
-                                                 "inst_k",
-                                                 "inst_m",
-                                                 "inst_n",
-                                                 "instruction-shape::k",
-                                                 "instruction-shape::m",
-                                                 "instruction-shape::n",
-                                                 "junit-output",
-                                                 "kernels",
-                                                 "kernels-file",
-                                                 "library-algo-mode",
-                                                 "library-algos",
-                                                 "llc-capacity",
-                                                 "max_cc",
-                                                 "maximum-compute-capability",
-                                                 "min-iterations",
-                                                 "min_cc",
-                                                 "minimum-compute-capability",
-                                                 "mode",
-                                                 "nonzero-floor",
-                                                 "op_class",
-                                                 "opcode-class",
-                                                 "operation_names",
-                                                 "print-kernel-before-running",
-                                                 "profiling-duration",
-                                                 "profiling-enabled",
-                                                 "profiling-iterations",
-                                                 "providers",
-                                                 "raster-order",
-                                                 "raster_order",
-                                                 "report-not-run",
-                                                 "runtime-input-datatype::a",
-                                                 "runtime-input-datatype::b",
-                                                 "runtime_input_datatype_a",
-                                                 "runtime_input_datatype_b",
-                                                 "save-workspace",
-                                                 "seed",
-                                                 "sleep-duration",
-                                                 "sm-count",
-                                                 "sort-results-flops-per-byte",
-                                                 "sort-results-flops-per-sec",
-                                                 "split-k-mode",
-                                                 "split-k-slices",
-                                                 "split_k_mode",
-                                                 "split_k_slices",
-                                                 "stages",
-                                                 "swizzle-size",
-                                                 "swizzle_size",
-                                                 "tags",
-                                                 "testlist-file",
-                                                 "threadblock-shape::k",
-                                                 "threadblock-shape::m",
-                                                 "threadblock-shape::n",
-                                                 "threadblock-stages",
-                                                 "use-cuda-graphs",
-                                                 "use-pdl",
-                                                 "use_pdl",
-                                                 "verbose",
-                                                 "verification-enabled",
-                                                 "verification-providers",
-                                                 "verification-required",
-                                                 "warmup-iterations",
-                                                 "warp-count::k",
-                                                 "warp-count::m",
-                                                 "warp-count::n",
-                                                 "warps_k",
-                                                 "warps_m",
-                                                 "warps_n",
-                                                 "workspace-count"};
+  static constexpr std::string_view kKnown =
+      "C cluster-shape-fallback::k cluster-shape-fallback::m cluster-shape-fallback::n "
+      "cluster-shape::k cluster-shape::m cluster-shape::n cluster_k cluster_k_fallback "
+      "cluster_m cluster_m_fallback cluster_n cluster_n_fallback compute-capability cta_k "
+      "cta_m cta_n devices dist enable-best-kernel-for-fixed-shape "
+      "enable-kernel-performance-search enable-sm90-mixed-dtype-shuffle-test "
+      "enable_sm90_mixed_dtype_shuffle_test epsilon error-if-nothing-is-profiled "
+      "error-on-no-match gemm_kind ignore-kernels initialization-enabled "
+      "initialization-provider inst_k inst_m inst_n instruction-shape::k "
+      "instruction-shape::m instruction-shape::n junit-output kernels kernels-file "
+      "library-algo-mode library-algos llc-capacity max_cc maximum-compute-capability "
+      "min-iterations min_cc minimum-compute-capability mode nonzero-floor op_class "
+      "opcode-class operation_names print-kernel-before-running profiling-duration "
+      "profiling-enabled profiling-iterations providers raster-order raster_order "
+      "report-not-run runtime-input-datatype::a runtime-input-datatype::b "
+      "runtime_input_datatype_a runtime_input_datatype_b save-workspace seed sleep-duration "
+      "sm-count sort-results-flops-per-byte sort-results-flops-per-sec split-k-mode "
+      "split-k-slices split_k_mode split_k_slices stages swizzle-size swizzle_size tags "
+      "testlist-file threadblock-shape::k threadblock-shape::m threadblock-shape::n "
+      "threadblock-stages use-cuda-graphs use-pdl use_pdl verbose verification-enabled "
+      "verification-providers verification-required warmup-iterations warp-count::k "
+      "warp-count::m warp-count::n warps_k warps_m warps_n workspace-count";
+  const std::vector<std::string_view> known = split(kKnown, ' ');
   std::vector<std::string> sentences;
   for (const std::string& flag : flags) {
     const std::string name = flag.substr(2, flag.find('=') - 2);
