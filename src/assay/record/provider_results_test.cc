@@ -61,6 +61,20 @@ TEST(ProviderResultsTest, TheUpstreamSchemaIsAccepted) {
   EXPECT_THAT(read->failed, ElementsAre("prefill_x"));
 }
 
+TEST(ProviderResultsTest, ReasonsAndTheOneTypeOfAProblemAreWrittenForOthersToRead) {
+  const auto read = read_text(R"({"provider": "cutlass", "results": [
+      {"name": "one", "tflops": 1.0, "runtime_ms": 1.0, "kernel": "k", "dtype": "fp16"},
+      {"name": "two", "tflops": 1.0, "runtime_ms": 1.0, "kernel": "k",
+       "dtypes": {"a": "f16", "b": "f16", "out": "f32"}}],
+    "failed": ["three"], "reasons": {"three": "it was killed"}})");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->reasons.at("three"), "it was killed");
+  const Json written = to_json(*read);
+  EXPECT_EQ(written["reasons"]["three"], "it was killed");
+  EXPECT_EQ(written["results"][0]["dtype"], "f16");
+  EXPECT_FALSE(written["results"][1].contains("dtype"));
+}
+
 TEST(ProviderResultsTest, BrokenFilesAreRefusedWithTheirPlace) {
   const auto with = [](std::string_view fields) { return error_of(file_with(fields)); };
   EXPECT_THAT(with(R"("name": "d", "tflops": 500.0, "runtime_ms": 0.55)"), HasSubstr("kernel"));
