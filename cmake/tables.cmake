@@ -49,6 +49,19 @@ function(assay_provider_table out)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
+# assay_ranker_table(<out> <name>...): assay::built_in_rankers() of the named rankers.
+function(assay_ranker_table out)
+  set(declarations "")
+  set(body "")
+  foreach(name IN LISTS ARGN)
+    string(APPEND declarations "namespace ${name} { std::unique_ptr<Ranker> make_ranker(); }\n")
+    string(APPEND body "  rankers.push_back(${name}::make_ranker());\n")
+  endforeach()
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/generated/rankers.cc")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/rankers.cc.in" "${source}" @ONLY)
+  set(${out} "${source}" PARENT_SCOPE)
+endfunction()
+
 # assay_folders_with_sources(<out>): names of the current folder's subfolders that hold a source.
 function(assay_folders_with_sources out)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"

@@ -181,13 +181,15 @@ std::vector<std::string> KernelMetadata::attribute_names() const {
 }
 
 Json KernelMetadata::shared_json() const {
-  return {{"provider", provider()},
-          {"family", family()},
-          {"rule", traits->rule ? rule().to_json() : Json()},
-          {"specialised_on", specialised_on()},
-          {"deterministic", deterministic()},
-          {"prepares", prepares()},
-          {"dependent_launch", dependent_launch()}};
+  Json json = {{"provider", provider()},
+               {"family", family()},
+               {"rule", traits->rule ? rule().to_json() : Json()},
+               {"specialised_on", specialised_on()},
+               {"deterministic", deterministic()},
+               {"prepares", prepares()},
+               {"dependent_launch", dependent_launch()}};
+  if (compile_seconds() > 0) json["compile_seconds"] = compile_seconds();
+  return json;
 }
 
 Json KernelMetadata::own_json(const std::string& id) const {
@@ -223,6 +225,9 @@ Result<std::shared_ptr<const KernelTraits>> KernelMetadata::read_traits(const Js
   ASSAY_TRY(read_truth(root, "deterministic", traits.deterministic));
   ASSAY_TRY(read_truth(root, "prepares", traits.prepares));
   ASSAY_TRY(read_truth(root, "dependent_launch", traits.dependent_launch));
+  if (auto seconds = root.find("compile_seconds")) {
+    ASSAY_TRY(traits.compile_seconds, seconds->as_double(0));
+  }
   return std::make_shared<const KernelTraits>(std::move(traits));
 }
 

@@ -31,6 +31,10 @@ struct KernelTraits {
   bool deterministic = true;                // Same inputs, same bits.
   bool prepares = false;                    // Packs constant operands once.
   bool dependent_launch = false;
+  // CPU seconds that compiling one row takes, where that is so much that not every row can be built
+  // for a race: a ranker then says which are, and only the first of its order are (docs/method.md).
+  // 0: rows are built as they come.
+  double compile_seconds = 0;
 };
 
 // A row. Cheap to copy: 100,000 of them are found in milliseconds.
@@ -53,6 +57,7 @@ struct KernelMetadata {
   bool deterministic() const { return traits->deterministic; }
   bool prepares() const { return traits->prepares; }
   bool dependent_launch() const { return traits->dependent_launch; }
+  double compile_seconds() const { return traits->compile_seconds; }
 
   // SHA-256 (hex) of provider, family, rule and design: what was asked for. A kernel is found again
   // by it; renaming changes nothing.

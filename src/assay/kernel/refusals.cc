@@ -34,6 +34,7 @@ constexpr std::string_view kReasons[] = {
     "compiler_missing",
     "constraint",
     "provider",
+    "not_built",
     "other",
 };
 static_assert(std::size(kReasons) == static_cast<size_t>(Reason::other) + 1);

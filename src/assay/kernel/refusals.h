@@ -38,6 +38,7 @@ enum class Reason : uint8_t {
   compiler_missing,
   constraint,
   provider,
+  not_built,  // A ranker put others first, and it costs much to compile.
   other,
 };
 std::string_view to_string(Reason reason);

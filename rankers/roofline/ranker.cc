@@ -1,0 +1,55 @@
+#include "assay/kernel/ranker.h"
+
+#include <string_view>
+
+#include "assay/base/json.h"
+#include "estimate.h"
+
+namespace assay::roofline {
+namespace {
+
+class RooflineScorer final : public Scorer {
+  void do_score(std::span<const KernelMetadata> rows, const Problem& problem,
+                const DeviceFacts& device, Scores& scores) const override {
+    const auto all = [&](const char* why) {
+      scores.unscored[why] += static_cast<int64_t>(rows.size());
+    };
+    if (device.capability < 7) return all("its model is of cards with tensor cores");
+    const auto view = gemm::view(problem);
+    if (!view) return all("its model is of GEMM alone");
+    const Card card = card_of(device);
+    const Work work = work_of(*view, card, device.capability);
+    TileReader reader;
+    TileDesign tile;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (const std::string_view why = reader.read(rows[i].design, tile); !why.empty())
+        ++scores.unscored[std::string(why)];
+      else
+        scores.costs[i] = estimate_seconds(tile, work, card);
+    }
+  }
+};
+
+class Roofline final : public Ranker {
+ public:
+  const RankerInfo& info() const override {
+    static const RankerInfo info = {
+        .name = "roofline",
+        .summary = "waves, tails and bytes of tiles on a card, from its data sheet",
+        .licence = "as assay",
+        .library = "",
+        .packages = {}};
+    return info;
+  }
+
+ private:
+  Result<std::unique_ptr<Scorer>> do_open(const ProviderSettings&) const override {
+    return std::make_unique<RooflineScorer>();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Ranker> make_ranker() { return std::make_unique<Roofline>(); }
+
+}  // namespace assay::roofline

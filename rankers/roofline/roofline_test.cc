@@ -1,0 +1,89 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "assay/op/gemm/gemm.h"
+#include "estimate.h"
+#include "testing/ranker_conformance.h"
+
+namespace assay::roofline {
+
+std::unique_ptr<Ranker> make_ranker();
+
+namespace {
+
+ASSAY_RANKER_CONFORMANCE(roofline, {.make = make_ranker});
+
+double seconds(const TileDesign& tile, const gemm::Shape& shape) {
+  const auto problem = gemm::problem(shape);
+  EXPECT_TRUE(problem) << problem.error().message;
+  const DeviceFacts facts = testing::h200();
+  const Card card = card_of(facts);
+  const auto view = gemm::view(*problem);
+  EXPECT_TRUE(view);
+  return estimate_seconds(tile, work_of(*view, card, facts.capability), card);
+}
+
+gemm::Shape shape(int64_t m, int64_t n, int64_t k) {
+  return {.m = m, .n = n, .k = k, .dtype = DType::f16};
+}
+
+constexpr TileDesign kLarge{.tile_m = 128, .tile_n = 256, .tile_k = 64, .cluster_m = 2};
+constexpr TileDesign kSmall{.tile_m = 64, .tile_n = 64, .tile_k = 64};
+
+TEST(Roofline, NothingIsFasterThanTheDataSheet) {
+  // 2 x 8192^3 operations at 4096 a clock of 132 multiprocessors.
+  const double least = 2.0 * 8192 * 8192 * 8192 / (4096.0 * 132 * 1.98e9);
+  EXPECT_GT(seconds(kLarge, shape(8192, 8192, 8192)), least);
+  EXPECT_LT(seconds(kLarge, shape(8192, 8192, 8192)), 1.5 * least);
+  // Weights of 16384 x 16384 of f16, once through memory.
+  EXPECT_GT(seconds(kSmall, shape(16, 16384, 16384)), 2.0 * 16384 * 16384 / 4.8e12);
+}
+
+TEST(Roofline, LargeTilesAreForLargeProblemsAndSmallOnesForFewRows) {
+  EXPECT_LT(seconds(kLarge, shape(8192, 8192, 8192)), seconds(kSmall, shape(8192, 8192, 8192)));
+  EXPECT_LT(seconds(kSmall, shape(64, 4096, 4096)), seconds(kLarge, shape(64, 4096, 4096)));
+}
+
+// 132 tiles are one wave of 132 multiprocessors, 133 are two; stream-k deals the second out.
+TEST(Roofline, OneTileBeyondAWaveIsATail) {
+  constexpr TileDesign tile{.tile_m = 128, .tile_n = 128, .tile_k = 64};
+  const double one = seconds(tile, shape(128, 132 * 128, 4096));
+  const double two = seconds(tile, shape(128, 133 * 128, 4096));
+  EXPECT_GT(two, 1.7 * one);
+  TileDesign even = tile;
+  even.stream_k = true;
+  EXPECT_LT(seconds(even, shape(128, 133 * 128, 4096)), 0.8 * two);
+}
+
+TEST(Roofline, FewTilesWithALongKWantItSplit) {
+  TileDesign split = kSmall;
+  split.split_k = 8;
+  EXPECT_LT(seconds(split, shape(64, 256, 16384)), seconds(kSmall, shape(64, 256, 16384)));
+  // Where there are tiles enough, parts are only more to add.
+  EXPECT_GT(seconds(split, shape(4096, 4096, 512)), seconds(kSmall, shape(4096, 4096, 512)));
+}
+
+TEST(Roofline, StagesHideLatencyAndPingpongTheEpilogue) {
+  TileDesign shallow = kSmall, deep = kSmall;
+  shallow.stages = 2;
+  deep.stages = 8;
+  EXPECT_LT(seconds(deep, shape(64, 4096, 8192)), seconds(shallow, shape(64, 4096, 8192)));
+  TileDesign pingpong = kLarge;
+  pingpong.pingpong = true;
+  EXPECT_LT(seconds(pingpong, shape(4096, 8192, 256)), seconds(kLarge, shape(4096, 8192, 256)));
+}
+
+TEST(Roofline, ACardOfWhichNothingIsToldIsTheUsualOneOfItsKind) {
+  DeviceFacts facts;
+  facts.capability = 9;
+  const Card card = card_of(facts);
+  EXPECT_EQ(card.multiprocessors, 132);
+  EXPECT_NEAR(card.tensor_operations * card.multiprocessors * card.clock_hz, 989.4e12, 5e12);
+  facts.capability = 8;
+  const Card ampere = card_of(facts);
+  EXPECT_NEAR(ampere.tensor_operations * ampere.multiprocessors * ampere.clock_hz, 312e12, 2e12);
+}
+
+}  // namespace
+}  // namespace assay::roofline

@@ -1,0 +1,77 @@
+#include "assay/kernel/ranker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+
+namespace assay {
+namespace {
+
+double number(const Json& details, const char* key) {
+  const auto found = details.find(key);
+  return found != details.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+}  // namespace
+
+DeviceFacts facts_of(const Device& device) {
+  DeviceFacts facts;
+  facts.target = device.target();
+  const Fingerprint& fingerprint = device.fingerprint();
+  facts.name = fingerprint.name;
+  facts.l2_bytes = static_cast<double>(device.last_level_cache_bytes());
+  if (fingerprint.kind != "gpu" || !fingerprint.details.is_object()) return facts;
+  const Json& details = fingerprint.details;
+  const auto capability = details.find("compute_capability");
+  if (capability != details.end() && capability->is_string())
+    facts.capability = std::atof(capability->get_ref<const std::string&>().c_str());
+  facts.multiprocessors = number(details, "multiprocessors");
+  facts.clock_hz = 1e3 * number(details, "clock_khz");
+  // Two transfers a clock over the bus.
+  facts.bytes_per_second =
+      2e3 * number(details, "memory_clock_khz") * number(details, "memory_bus_bits") / 8;
+  return facts;
+}
+
+Scores Scorer::score(std::span<const KernelMetadata> rows, const Problem& problem,
+                     const DeviceFacts& device) const {
+  Scores scores;
+  scores.costs.assign(rows.size(), std::numeric_limits<double>::quiet_NaN());
+  do_score(rows, problem, device, scores);
+  scores.costs.resize(rows.size(), std::numeric_limits<double>::quiet_NaN());
+  int64_t without = 0, explained = 0;
+  for (double& cost : scores.costs) {
+    if (!std::isfinite(cost)) cost = std::numeric_limits<double>::quiet_NaN();
+    without += std::isnan(cost) ? 1 : 0;
+  }
+  for (const auto& [sentence, count] : scores.unscored) explained += count;
+  if (without > explained) scores.unscored["it came to no finite cost"] += without - explained;
+  return scores;
+}
+
+Result<std::unique_ptr<Scorer>> Ranker::open(const ProviderSettings& settings) const {
+  auto scorer = do_open(settings);
+  if (scorer || info().packages.empty()) return scorer;
+  return fail(ErrorCode::unsupported, "{}; install {}", scorer.error().message,
+              join(info().packages, " or "));
+}
+
+std::vector<size_t> order_of(std::span<const double> costs,
+                             const std::function<std::string_view(size_t row)>& id) {
+  std::vector<size_t> order(costs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, [&](size_t one, size_t other) {
+    const bool has = !std::isnan(costs[one]), has_other = !std::isnan(costs[other]);
+    if (!has || !has_other) return has && !has_other;
+    if (costs[one] != costs[other]) return costs[one] < costs[other];
+    return id(one) < id(other);
+  });
+  return order;
+}
+
+}  // namespace assay
