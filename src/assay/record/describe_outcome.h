@@ -193,6 +193,11 @@ void describe(A& a, T& outcome) {
   a("proof", outcome.proof);
   a("findings", outcome.findings);
   a("race", outcome.race);
+  if constexpr (std::is_const_v<T>) {
+    if (!outcome.ranks.empty()) a("ranks", outcome.ranks);
+  } else {
+    a("ranks", outcome.ranks, archive::Range{1, 1e9});
+  }
 }
 
 }  // namespace assay

@@ -52,6 +52,25 @@ void describe(A& a, T& race) {
   a("end", race.end);
 }
 
+template <class A, Is<RankingRecord::Asked> T>
+void describe(A& a, T& asked) {
+  a.required("name", asked.name);
+  a("version", asked.version);
+  a("path", asked.path);
+  a("missing", asked.missing);
+  a("scored", asked.scored, kNotNegative);
+  a("unscored", asked.unscored, kNotNegative);
+}
+
+template <class A, Is<RankingRecord> T>
+void describe(A& a, T& ranking) {
+  a("ranker", ranking.ranker);
+  a("build", ranking.build, kNotNegative);
+  a("costly", ranking.costly, kNotNegative);
+  a("not_built", ranking.not_built, kNotNegative);
+  a("rankers", ranking.rankers);
+}
+
 template <class A, Is<ProblemRecord> T>
 void describe(A& a, T& problem) {
   a.required("name", problem.name);
@@ -74,9 +93,11 @@ void describe(A& a, T& problem) {
   a("findings", problem.findings);
   a("counts", problem.counts);
   if constexpr (std::is_const_v<T>) {
+    if (problem.ranking) a("ranking", problem.ranking);
     if (problem.card) a("card", problem.card);
     if (problem.own_clock) a("own_clock", problem.own_clock);
   } else {
+    a("ranking", problem.ranking);
     a("card", problem.card);
     a("own_clock", problem.own_clock);
   }
@@ -170,6 +191,8 @@ void describe(A& a, T& options) {
   a("filter", options.filter);
   a("providers", options.providers);
   a("settings", options.settings);
+  a("ranker", options.ranker);
+  a("build", options.build, kNotNegative);
 }
 
 template <class A, Is<ModelTime> T>

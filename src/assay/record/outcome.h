@@ -172,6 +172,9 @@ struct KernelOutcome {
   std::optional<ProofSummary> proof;
   std::vector<Finding> findings;
   std::optional<RaceSummary> race;
+  // Where each ranker that could score it put it among the problem's kernels that it could score,
+  // before any was built; the first is 1. Where none was asked: empty.
+  std::map<std::string, std::int64_t> ranks;
 
   // "provider/name": how tables call it.
   std::string label() const { return provider + "/" + name; }

@@ -17,6 +17,7 @@
 #include "assay/record/environment.h"
 #include "assay/record/outcome.h"
 #include "assay/record/own_clock.h"
+#include "assay/record/ranking.h"
 
 namespace assay {
 
@@ -63,6 +64,8 @@ struct RunOptions {
   std::string filter;       // --filter, as given.
   std::vector<std::string> providers;
   std::vector<std::string> settings;  // Of providers: "cublaslt.space=all".
+  std::string ranker;  // Whose order chose among kernels that cost much to compile; empty: listed.
+  int build = 0;       // So many of each provider at most were built for a problem; 0: no limit.
 
   bool operator==(const RunOptions&) const = default;
 };
@@ -107,6 +110,7 @@ struct ProblemRecord {
   std::string no_winner;                      // Why there is none; empty where there is one.
   std::vector<Finding> findings;              // On all that was timed: "cache_unproven".
   std::map<std::string, EventCounts> counts;  // By kernel id, where events were asked for.
+  std::optional<RankingRecord> ranking;       // Where some kernel's compile costs much.
   std::optional<CardWindow> card;             // On a card: its state from the race to the end.
   std::optional<OwnClock> own_clock;  // Of the headline's two, where a power cap held it back.
 

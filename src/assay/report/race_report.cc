@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/report/ranking_lines.h"
 #include "assay/report/sweep_report.h"
 #include "assay/report/words.h"
 
@@ -241,6 +242,8 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
   for (const ProblemRecord& problem : record.problems) {
     if (options.named || record.problems.size() > 1) out += problem.name + '\n';
     out += labelled("proving", proving(problem), options.style);
+    if (const std::string text = ranking_text(problem); !text.empty())
+      out += labelled("building", text, options.style);
     out += labelled("racing", racing(problem, options.style), options.style);
     out += verdict_lines(problem, options.style);
   }

@@ -9,6 +9,7 @@
 #include "assay/report/evidence_sections.h"
 #include "assay/report/model_lines.h"
 #include "assay/report/other_conditions.h"
+#include "assay/report/ranking_lines.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
@@ -259,6 +260,8 @@ std::string run_title(const RunRecord& record) {
 std::vector<Section> run_sections(const RunRecord& record, std::span<const RunRecord> beside) {
   std::vector<Section> sections = {results(record), intervals(record)};
   if (!beside.empty()) sections.push_back(other_conditions(record, beside));
+  if (Section rankers = rankers_section(record); !rankers.blocks.empty())
+    sections.push_back(std::move(rankers));
   for (Section& section :
        std::vector<Section>{endings(record), refusals(record), findings(record),
                             environment_section(record), evidence_section(record)})

@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/record/problem_row.h"
 #include "assay/report/model_lines.h"
+#include "assay/report/ranking_lines.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
@@ -289,6 +290,9 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
     for (const std::string& text : texts) out += wrap(text, options.style.width, 2);
   };
   lines(footnotes(problems));
+  for (const ProblemRecord* problem : problems)
+    if (const std::string text = ranking_text(*problem); !text.empty())
+      lines({fmt::format("ranking {}: {}", problem->name, text)});
   lines(condition_lines(record, problems));
   lines(model_lines(record));
   if (options.why) {
