@@ -78,6 +78,7 @@ class DoctorCommand : public Command {
               {"memory_bytes", topology.memory_bytes},
               {"cpu_quota", topology.cpu_quota}}},
             {"providers", providers_json(machine.providers)},
+            {"rankers", rankers_json(machine.rankers)},
             {"checks", std::move(list)}};
   }
 
@@ -112,6 +113,7 @@ class DoctorCommand : public Command {
     line("ceilings", ceilings_text(machine));
     for (const std::string& warning : environment.warnings) line("warning", sanitize(warning, 400));
     out += '\n' + providers_text(machine.providers, style) + '\n';
+    out += rankers_text(machine.rankers, style) + '\n';
     for (const MachineCheck& check : checks)
       out += report::wrap(
           fmt::format("{} {} {}{}", report::pad(check.what, 13), check.fine ? "ok  " : "BAD ",

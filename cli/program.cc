@@ -13,6 +13,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
+#include "assay/kernel/ranker.h"
 #include "assay/sweep/referee.h"
 #include "assay/sweep/worker.h"
 #include "cli/arguments.h"
@@ -136,6 +137,7 @@ class Program {
       for (const ProviderSetting& setting : info.settings)
         names.settings[info.name].push_back(setting.name);
     }
+    for (const auto& ranker : built_in_rankers()) names.providers.push_back(ranker->info().name);
     names.check = [&](const std::string& name, const ProviderSettings& settings) -> Status {
       for (const auto& provider : built_in)
         if (provider->info().name == name) return provider->check(settings);
@@ -175,7 +177,7 @@ int run_program(int argc, char** argv) {
   make_writes_fail_instead();
   try {
     if (argc == 2 && std::strcmp(argv[1], "worker") == 0)
-      return finish(sweep::worker_main(built_in_providers()));
+      return finish(sweep::worker_main(built_in_providers(), {}, built_in_rankers()));
     if (argc == 2 && std::strcmp(argv[1], "referee") == 0) return finish(sweep::referee_main());
     Program program(argc, argv);
     const Result<int> code = program.run();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
+#include "assay/kernel/ranker.h"
 
 namespace assay::cli {
 namespace {
@@ -81,6 +82,56 @@ std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
     missing += report::wrap(sentence, style.width, 2);
   }
   return report::text_table(table, style) + missing + settings;
+}
+
+namespace {
+
+RankerInfo ranker_info(const std::string& name) {
+  for (const auto& ranker : built_in_rankers())
+    if (ranker->info().name == name) return ranker->info();
+  return {};
+}
+
+}  // namespace
+
+Json rankers_json(const std::vector<sweep::RankerReport>& rankers) {
+  Json list = Json::array();
+  for (const sweep::RankerReport& ranker : rankers) {
+    const RankerInfo info = ranker_info(ranker.name);
+    list.push_back({{"name", ranker.name},
+                    {"available", ranker.availability.available},
+                    {"reason", ranker.availability.reason},
+                    {"version", ranker.availability.version},
+                    {"path", ranker.availability.path},
+                    {"summary", info.summary},
+                    {"licence", info.licence},
+                    {"packages", info.packages}});
+  }
+  return list;
+}
+
+std::string rankers_text(const std::vector<sweep::RankerReport>& rankers,
+                         const report::TextStyle& style) {
+  report::Table table;
+  table.columns = {{.title = "ranker"},
+                   {.title = "here"},
+                   {.title = "version", .shrinks_to = 12},
+                   {.title = "what", .shrinks_to = 20, .elide = report::Elide::middle}};
+  std::string missing;
+  for (const sweep::RankerReport& ranker : rankers) {
+    const Availability& has = ranker.availability;
+    table.rows.push_back(
+        {{{ranker.name},
+          {has.available ? "yes" : "no",
+           has.available ? report::Tone::good : report::Tone::caution},
+          {sanitize(has.version, 120)},
+          {sanitize(has.path.empty() ? ranker_info(ranker.name).summary : has.path, 240)}},
+         {}});
+    if (!has.available)
+      missing += report::wrap(fmt::format("{}: {}", ranker.name, sanitize(has.reason, 600)),
+                              style.width, 2);
+  }
+  return report::text_table(table, style) + missing;
 }
 
 }  // namespace assay::cli

@@ -27,11 +27,13 @@ class ProvidersCommand : public Command {
     }
     ASSAY_TRY(const sweep::MachineReport report, sweep::inspect(request, false));
     const Console& console = context.console;
-    context.console.result(
-        console.json()
-            ? dump_pretty({{"schema", "assay.providers/1"},
-                           {"providers", providers_json(report.providers)}})
-            : providers_text(report.providers, {console.width_out(), console.colour_out()}));
+    const report::TextStyle style{console.width_out(), console.colour_out()};
+    context.console.result(console.json()
+                               ? dump_pretty({{"schema", "assay.providers/1"},
+                                              {"providers", providers_json(report.providers)},
+                                              {"rankers", rankers_json(report.rankers)}})
+                               : providers_text(report.providers, style) + '\n' +
+                                     rankers_text(report.rankers, style));
     return kDone;
   }
 

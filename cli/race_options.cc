@@ -1,12 +1,14 @@
 #include "cli/race_options.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
 #include "assay/base/choices.h"
 #include "assay/base/expression.h"
 #include "assay/base/text.h"
+#include "assay/kernel/ranker.h"
 #include "cli/plugin_path.h"
 #include "cli/quantities.h"
 
@@ -20,6 +22,10 @@ Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::st
   const std::string name = entry.substr(0, equals);
   const auto found = std::find_if(providers.begin(), providers.end(),
                                   [&](const auto& provider) { return provider.name == name; });
+  // Rankers load theirs where a race asks them.
+  if (const auto rankers = ranker_names();
+      equals != std::string::npos && std::ranges::find(rankers, name) != rankers.end())
+    return {};
   if (equals == std::string::npos || found == providers.end())
     return fail(ErrorCode::invalid_input,
                 "--library: '{}' is not PROVIDER=PATH of a provider that takes part",
@@ -53,6 +59,21 @@ Status add_setting(std::vector<sweep::ProviderRequest>& providers, const std::st
   return {};
 }
 
+// All of them, each with the library that it was given.
+std::vector<sweep::RankerRequest> request_rankers(const Context& context,
+                                                  const std::vector<std::string>& libraries) {
+  std::vector<sweep::RankerRequest> requests;
+  for (const std::string& name : ranker_names()) {
+    sweep::RankerRequest& request = requests.emplace_back(sweep::RankerRequest{name, {}});
+    const auto settings = context.provider_settings.find(name);
+    if (settings != context.provider_settings.end()) request.settings = settings->second;
+    for (const std::string& entry : libraries)
+      if (entry.starts_with(name + '='))
+        request.settings["library"] = entry.substr(name.size() + 1);
+  }
+  return requests;
+}
+
 }  // namespace
 
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named) {
@@ -70,6 +91,12 @@ Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::
     std::erase_if(request.providers, [&](const auto& asked) { return asked.name == info.name; });
   }
   return {};
+}
+
+std::vector<std::string> ranker_names() {
+  std::vector<std::string> names;
+  for (const auto& ranker : built_in_rankers()) names.push_back(ranker->info().name);
+  return names;
 }
 
 bool is_provider(const std::string& name) {
@@ -124,7 +151,8 @@ void PoolOptions::declare(Flags& app, bool lists) {
 }
 
 void PoolOptions::declare_settings(Flags& app) {
-  app.add_option("--library", libraries, "The library that a provider loads: PROVIDER=PATH")
+  app.add_option("--library", libraries,
+                 "The library that a provider, or a ranker, loads: NAME=PATH")
       .type_name("P=PATH")
       .several_words(false);
   app.add_option("--setting", settings,
@@ -151,6 +179,7 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   ASSAY_TRY(request.providers, request_providers(context, providers, request.cxx));
   for (const std::string& entry : libraries) ASSAY_TRY(add_library(request.providers, entry));
   for (const std::string& entry : settings) ASSAY_TRY(add_setting(request.providers, entry));
+  request.rankers = request_rankers(context, libraries);
   for (const std::string& plugin : plugins) {
     ASSAY_TRY(
         request.kernels.emplace_back(),
@@ -169,6 +198,40 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.cancel_fd = context.cancel_fd;
   request.lock.folder = context.settings.locks;
   return request;
+}
+
+void RaceOptions::declare_ranking(Flags& app) {
+  app.add_option("--ranker", ranker,
+                 "Whose order says which kernels are built, of those that cost much to compile: " +
+                     join(ranker_names(), ", ") + ", or none: as they are listed")
+      .type_name("RANKER")
+      .show_default();
+  app.add_option("--build", build,
+                 fmt::format("How many of them are built, of each provider for each shape, besides "
+                             "those that the cache has (default: {})",
+                             sweep::kBuildAtMost))
+      .type_name("N|all");
+}
+
+Status RaceOptions::fill_ranking(sweep::Request& request) const {
+  std::vector<std::string> known = ranker_names();
+  known.emplace_back(kNoRanker);
+  if (std::ranges::find(known, ranker) == known.end())
+    return fail(ErrorCode::invalid_input, "--ranker: there is no ranker '{}'{}",
+                sanitize(ranker, 80),
+                did_you_mean(ranker, known, "there are: " + join(known, ", ")));
+  if (ranker != kNoRanker) request.ranker = ranker;
+  request.build = sweep::kBuildAtMost;
+  if (build == "all") {
+    request.build = 0;
+  } else if (!build.empty()) {
+    const char* end = build.data() + build.size();
+    const auto [at, error] = std::from_chars(build.data(), end, request.build);
+    if (error != std::errc() || at != end || request.build < 1)
+      return fail(ErrorCode::invalid_input, "--build: '{}' is neither a number from 1 on nor 'all'",
+                  sanitize(build, 80));
+  }
+  return {};
 }
 
 void RaceOptions::declare(Flags& app, bool lists) {
@@ -236,6 +299,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
   if (!memory_limit.empty()) {
     ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }
+  ASSAY_TRY(fill_ranking(request));
   if (processes > 0) request.processes = request.most_processes = processes;
   request.store = store;
   request.lock.wait = !no_wait;

@@ -28,6 +28,8 @@ struct PoolOptions {
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };
 
+inline constexpr const char* kNoRanker = "none";
+
 // How it is raced.
 struct RaceOptions {
   PoolOptions pool;
@@ -35,12 +37,17 @@ struct RaceOptions {
   std::string margin = "1%", budget, timeout = "20s", compile_timeout = "2m";
   std::string memory_limit;
   int processes = 0;  // 0: as many as the plan says.
+  std::string ranker = sweep::kDefaultRanker, build;
   bool no_wait = false;
   std::string lock_folder, store;
 
   void declare(Flags& app, bool lists);
+  void declare_ranking(Flags& app);  // Where not every kernel need be built.
   // Everything but problems, kernels and folder.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
+
+ private:
+  Status fill_ranking(sweep::Request& request) const;
 };
 
 // The requests for these providers, in the built-in order; none: all but the reference. Unknown
@@ -55,5 +62,6 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named);
 
 bool is_provider(const std::string& name);
+std::vector<std::string> ranker_names();
 
 }  // namespace assay::cli

@@ -47,6 +47,7 @@ class RunCommand : public Command {
     request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
     ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
     request.confirm = false;
+    request.build = 0;
     request.folder = folder_;
     // A name that is none needs no machine to itself.
     ASSAY_TRY(const KernelMetadata metadata, find_kernel(request, kernel_));

@@ -47,13 +47,15 @@ class SweepCommand : public Command {
     const Flag resume =
         app.add_flag("--resume", resume_, "Go on with the run that is in the output folder");
     app.add_flag("--fresh", fresh_, "Move a run in the output folder aside").excludes(resume);
-    app.add_flag("--exhaustive", exhaustive_, "Drop no kernel before the race's end");
+    app.add_flag("--exhaustive", exhaustive_,
+                 "Build every kernel, and drop none before the race's end");
     app.add_flag("--why", why_,
                  "Say why kernels were refused or fell, and why a verdict is unsure");
     app.add_option("--save-table", table_,
                    "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
         .type_name("FILE");
     options_.declare(app, true);
+    options_.declare_ranking(app);
     profiler_.declare(app);
   }
 
@@ -74,6 +76,12 @@ class SweepCommand : public Command {
     for (const std::string& file : request.kernels)
       ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
     request.exhaustive = exhaustive_;
+    if (exhaustive_) {
+      if (!options_.build.empty() && options_.build != "all")
+        return fail(ErrorCode::invalid_input,
+                    "--exhaustive builds every kernel, --build some; give one of them");
+      request.build = 0;
+    }
     request.folder = folder(request.suite);
     request.if_present = resume_  ? sweep::IfPresent::resume
                          : fresh_ ? sweep::IfPresent::fresh

@@ -102,6 +102,7 @@ class WhyCommand : public Command {
     for (size_t i = 0, file = files_.size(); i < words_.size(); ++i)
       if (is_file(words_[i])) families[i] = files[file++].families;
     request.exhaustive = true;
+    request.build = 0;
     request.count_events = true;
     request.folder = folder_;
     std::vector<KernelMetadata> chosen;

@@ -81,6 +81,7 @@ Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
 }  // namespace
 
 Status build(const Station& station, Field& field) {
+  ASSAY_TRY(leave_out(station, field));
   JsonPool facts;
   ASSAY_TRY(build_ahead(station, field, facts));
   size_t done = 0;

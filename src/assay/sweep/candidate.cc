@@ -17,6 +17,7 @@ Json Candidate::artifact() const {
 void Candidate::take_over(KernelOutcome earlier, double earlier_launch_ns) {
   // The same, but shared with others of its family.
   earlier.metadata = outcome.metadata;
+  earlier.ranks = outcome.ranks;
   if (built) earlier.artifact_facts = outcome.artifact_facts;
   launch_ns = earlier_launch_ns;
   outcome = std::move(earlier);

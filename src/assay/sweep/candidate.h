@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "assay/kernel/refusals.h"
 #include "assay/op/problem.h"
 #include "assay/record/outcome.h"
+#include "assay/record/ranking.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
@@ -21,8 +23,11 @@ struct Candidate {
   std::string artifact_file;  // Once it is built; the rest of the artifact is in the outcome.
   bool built = false;
   bool proven = false;
-  double launch_ns = 0;  // Rough, from the proof; then from the race.
-  int launches = 1;      // Per burst.
+  double launch_ns = 0;        // Rough, from the proof; then from the race.
+  int launches = 1;            // Per burst.
+  double compile_seconds = 0;  // Says its metadata.
+  // Of its provider's whose compile costs much, the first being 1; 0: it is built in any case.
+  int place = 0;
 
   // What an earlier process of the run found of it, as its journal has it.
   void take_over(KernelOutcome earlier, double earlier_launch_ns);
@@ -38,6 +43,7 @@ struct Field {
   std::vector<Candidate> candidates;
   RefusalCounts refusals;
   std::string unprovable;  // Why nothing can be proven right on this problem here, if so.
+  std::optional<RankingRecord> ranking;  // Where some kernel's compile costs much.
 };
 
 // Whether a race is about this kernel: one of the user's, of the families asked about if any were.

@@ -115,6 +115,7 @@ class Entries {
     candidate.is_default = metadata.design.truth("default", false);
     candidate.deterministic = metadata.deterministic();
     candidate.family = metadata.family();
+    candidate.compile_seconds = metadata.compile_seconds();
     KernelOutcome& outcome = candidate.outcome;
     outcome.id = ids_.id(metadata);
     outcome.provider = metadata.provider();
@@ -139,6 +140,7 @@ Result<Field> find_candidates(const Station& station) {
   Field field;
   Entries entries;
   RefusalCounts outside;
+  std::vector<KernelMetadata> rows;
   ASSAY_TRY(const Discovery discovery,
             ask_for_rows(*worker, station.message("discover"), station.request, "",
                          [&](const DiscoveredRow& row) {
@@ -146,10 +148,13 @@ Result<Field> find_candidates(const Station& station) {
                            const Refusals refusals =
                                outside_class(row.metadata, station.request.race_class);
                            outside.add(refusals);
-                           if (refusals.empty()) field.candidates.push_back(entries.enter(row));
+                           if (!refusals.empty()) return;
+                           field.candidates.push_back(entries.enter(row));
+                           rows.push_back(row.metadata);
                          }));
   field.refusals = discovery.refusals;
   field.refusals.merge(outside);
+  ASSAY_TRY(rank(station, rows, field));
   return field;
 }
 

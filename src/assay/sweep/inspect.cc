@@ -2,11 +2,32 @@
 
 #include <nlohmann/json.hpp>
 
+#include "assay/sweep/protocol.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/stages.h"
 #include "assay/sweep/trust.h"
 
 namespace assay::sweep {
+namespace {
+
+Result<std::vector<RankerReport>> ask_rankers(const Request& request, Crew& crew) {
+  constexpr double kSeconds = 60;  // Libraries from a cold disk.
+  Json message = {{"do", "rankers"}, {"rankers", to_json(request.rankers)}};
+  ASSAY_TRY(Child * worker, crew.builder());
+  ASSAY_TRY(const Message answer, ask(*worker, message, kSeconds, "asking rankers"));
+  std::vector<RankerReport> reports;
+  for (const Json& json : answer.json.value("rankers", Json::array())) {
+    RankerReport& report = reports.emplace_back();
+    report.name = json.value("name", "");
+    report.availability.reason = json.value("missing", "");
+    report.availability.available = !json.contains("missing");
+    report.availability.version = json.value("version", "");
+    report.availability.path = json.value("path", "");
+  }
+  return reports;
+}
+
+}  // namespace
 
 Result<MachineReport> inspect(const Request& request, bool thorough) {
   Crew crew(request);
@@ -22,6 +43,9 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
                              json.value("version", ""), json.value("path", ""),
                              json.value("details", Json::object())};
     report.providers.push_back(std::move(provider));
+  }
+  if (!request.rankers.empty()) {
+    ASSAY_TRY(report.rankers, ask_rankers(request, crew));
   }
   report.environment = describe(request, crew);
   report.environment.libraries = with_build_hashes(std::move(report.environment.libraries));

@@ -16,6 +16,12 @@
 //           discover  problem, filter, providers, target -> kernels (blocks of rows, with their
 //                                                            role), refusals, missing
 //           compile   problem, row                       -> artifact
+//           rank      problem, kernels (blocks), rankers -> of each: name, reason why it cannot, or
+//                                                            version, path, costs (null: none) and
+//                                                            unscored {sentence: rows}
+//           rankers   rankers                            -> of each: name, reason why it is missing, or
+//                                                            version, path
+//           cached    problem, rows                      -> of each, whether its artifact is cached
 //           prebuild  problem, rows                      -> of each: the artifact where the cache had
 //                                                            it (else null, cached now), seconds
 //           export    problem, row                       -> source and a call, as it leaves

@@ -62,6 +62,8 @@ Json asked_for(const Request& request, const Crew& crew) {
       {"device", crew.facts().fingerprint.value("id", "")}};
   // Absent where there are none, as in journals from before there were any.
   if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
+  if (request.ranker != kDefaultRanker) asked["ranker"] = request.ranker;
+  if (request.build != kBuildAtMost) asked["build"] = request.build;
   return asked;
 }
 
@@ -115,6 +117,8 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   for (const ProviderRequest& provider : request.providers)
     options.providers.push_back(provider.as.empty() ? provider.name : provider.as);
   options.settings = settings_of(request);
+  options.ranker = request.ranker;
+  options.build = request.build;
   return options;
 }
 

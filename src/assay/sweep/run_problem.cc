@@ -253,6 +253,7 @@ Status ProblemRun::race_at_own_clock(const CardWindow& card) {
 
 Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
                                          const std::optional<CardWindow>& card) {
+  record_.ranking = std::move(field_.ranking);
   if (!raced_) {
     fill_kernels(record_, std::move(field_));
     return std::move(record_);

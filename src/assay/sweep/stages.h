@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/kernel/metadata.h"
 #include "assay/record/record.h"
 #include "assay/sweep/candidate.h"
 #include "assay/sweep/crew.h"
@@ -37,6 +39,16 @@ struct Station {
 
 // Who can do it; why the others cannot.
 Result<Field> find_candidates(const Station& station);
+
+// What rankers say of the field's kernels, whose rows these are: where each stands by each of them,
+// and which of those that cost much to compile come first. Nothing where none does.
+Status rank(const Station& station, std::span<const KernelMetadata> rows, Field& field);
+
+// As a worker is asked for them.
+Json to_json(const std::vector<RankerRequest>& rankers);
+
+// Those that are neither among the first nor in the cache leave the field, counted with the reason.
+Status leave_out(const Station& station, Field& field);
 
 // Compiled forms, from the cache or a compiler. A failure ends that candidate alone.
 Status build(const Station& station, Field& field);

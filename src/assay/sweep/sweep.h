@@ -24,6 +24,12 @@ struct ProviderRequest {
   ProviderSettings settings;
 };
 
+// A ranker to ask, with the library that it loads if that was given.
+struct RankerRequest {
+  std::string name;
+  ProviderSettings settings;
+};
+
 enum class IfPresent : uint8_t {
   refuse,  // A journal in the run's folder is an error, and nothing is touched.
   resume,  // Go on where it stopped.
@@ -50,8 +56,14 @@ struct Request {
   double margin = 0.01;       // Fraction.
   double budget_seconds = 0;  // Of timing; 0: kSecondsPerProblem for each problem.
   bool exhaustive = false;    // No dropping: confirm every kernel that was proven.
-  bool confirm = true;        // False for `run`: prove and time, no claim.
-  int processes = 7;          // Fresh processes of a confirmation, at least,
+  // Of kernels whose compile costs much (KernelTraits::compile_seconds), each provider's first in
+  // this ranker's order are built for a problem, besides those that are in the cache, users' own,
+  // and defaults.
+  std::string ranker;                  // Empty: in the order in which they are listed.
+  int build = 0;                       // So many; 0: all.
+  std::vector<RankerRequest> rankers;  // All that are asked: the record has how each one did.
+  bool confirm = true;                 // False for `run`: prove and time, no claim.
+  int processes = 7;                   // Fresh processes of a confirmation, at least,
   int most_processes = 0;     // and at most (0: as most_processes() says): the plan chooses.
   bool count_events = false;  // Afterwards, also what the processor counts while finalists run.
 
@@ -84,6 +96,12 @@ inline constexpr double kCpuSystematicError = 0.0015;
 // as the time allows, up to 15. Those of a card differ by 0.1 to 0.3 % (docs/method.md), and each
 // takes half a second to begin: the fewest.
 int most_processes(const Request& request);
+
+// Where nobody says: whose order, and how many
+// of each provider, for a problem: twice the eight of recall@8 (record/ranking.h). At 45 s of one
+// core each, CUTLASS's are twelve minutes of one core.
+inline constexpr const char* kDefaultRanker = "roofline";
+inline constexpr int kBuildAtMost = 16;
 
 // How a kernel stands while the race runs.
 struct Standing {
@@ -155,8 +173,13 @@ struct ProviderReport {
   ProviderRole role = ProviderRole::user;
   Availability availability;
 };
+struct RankerReport {
+  std::string name;
+  Availability availability;
+};
 struct MachineReport {
   std::vector<ProviderReport> providers;
+  std::vector<RankerReport> rankers;  // Those of the request.
   Environment environment;
   std::string target;
   // How far kernels would be confined; where that was not asked, the reason is empty.

@@ -29,6 +29,7 @@
 #include "assay/sweep/worker_kernels.h"
 #include "assay/sweep/worker_manners.h"
 #include "assay/sweep/worker_problem.h"
+#include "assay/sweep/worker_rankers.h"
 #include "assay/verify/conformance.h"
 
 namespace assay::sweep {
@@ -40,24 +41,37 @@ constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the pro
 class Worker {
  public:
   Worker(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup,
-         Surroundings place)
-      : setup_(setup), place_(std::move(place)), kernels_(providers) {}
+         const std::vector<std::unique_ptr<Ranker>>& rankers, Surroundings place)
+      : setup_(setup), place_(std::move(place)), kernels_(providers), rankers_(rankers) {}
 
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
-    static const std::map<std::string_view, Method> kMethods = {
-        {"init", &Worker::init},        {"discover", &Worker::discover},
-        {"compile", &Worker::compile},  {"prebuild", &Worker::prebuild},
-        {"bring", &Worker::bring_file}, {"export", &Worker::export_source},
-        {"conform", &Worker::conform},  {"load", &Worker::load},
-        {"manners", &Worker::manners},  {"prove", &Worker::prove},
-        {"share", &Worker::share},      {"rotate", &Worker::rotate},
-        {"open", &Worker::open},        {"round", &Worker::round},
-        {"collect", &Worker::collect},  {"close", &Worker::close},
-        {"unload", &Worker::unload},    {"timer", &Worker::timer},
-        {"intact", &Worker::intact},    {"ceilings", &Worker::ceilings},
-        {"card", &Worker::card},        {"count", &Worker::count},
-        {"block", &Worker::block}};
+    static const std::map<std::string_view, Method> kMethods = {{"init", &Worker::init},
+                                                                {"discover", &Worker::discover},
+                                                                {"rank", &Worker::rank},
+                                                                {"cached", &Worker::cached},
+                                                                {"rankers", &Worker::list_rankers},
+                                                                {"compile", &Worker::compile},
+                                                                {"prebuild", &Worker::prebuild},
+                                                                {"bring", &Worker::bring_file},
+                                                                {"export", &Worker::export_source},
+                                                                {"conform", &Worker::conform},
+                                                                {"load", &Worker::load},
+                                                                {"manners", &Worker::manners},
+                                                                {"prove", &Worker::prove},
+                                                                {"share", &Worker::share},
+                                                                {"rotate", &Worker::rotate},
+                                                                {"open", &Worker::open},
+                                                                {"round", &Worker::round},
+                                                                {"collect", &Worker::collect},
+                                                                {"close", &Worker::close},
+                                                                {"unload", &Worker::unload},
+                                                                {"timer", &Worker::timer},
+                                                                {"intact", &Worker::intact},
+                                                                {"ceilings", &Worker::ceilings},
+                                                                {"card", &Worker::card},
+                                                                {"count", &Worker::count},
+                                                                {"block", &Worker::block}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -167,6 +181,34 @@ class Worker {
   Result<Answer> discover(Message& message) {
     Answer answer;
     ASSAY_TRY(answer.json, kernels_.discover(message.json, device_->target()));
+    return answer;
+  }
+
+  Result<Answer> rank(Message& message) {
+    ASSAY_TRY(const Problem problem, problem_from(message.json));
+    Answer answer;
+    ASSAY_TRY(answer.json["rankings"], rankers_.rank(message.json, problem, facts_of(*device_)));
+    return answer;
+  }
+
+  Result<Answer> list_rankers(Message& message) {
+    Answer answer;
+    ASSAY_TRY(answer.json["rankers"], rankers_.list(message.json));
+    return answer;
+  }
+
+  Result<Answer> cached(Message& message) {
+    ASSAY_TRY(const Problem problem, problem_from(message.json));
+    ASSAY_TRY(const Json* rows, member(message.json, "rows"));
+    const ArtifactCache finished = cache_->without_building();
+    CompileContext looking = context_;
+    looking.cache = &finished;
+    Answer answer;
+    Json& there = answer.json["cached"] = Json::array();
+    for (const Json& row : *rows) {
+      ASSAY_TRY(const Kernel kernel, kernels_.find(row));
+      there.push_back(kernel.compile(problem, device_->target(), looking).has_value());
+    }
     return answer;
   }
 
@@ -510,17 +552,18 @@ class Worker {
   const Manners manners_ = Manners::look();
   measure::SchedulerWatch scheduler_;
   WorkerKernels kernels_;
+  WorkerRankers rankers_;
   std::unique_ptr<ProblemRunner> problem_;
 };
 
 }  // namespace
 
 Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers,
-                   const CatalogSetup& setup) {
+                   const CatalogSetup& setup, const std::vector<std::unique_ptr<Ranker>>& rankers) {
   ASSAY_TRY(Surroundings place, stand_guard());
   if (place.is_guard) return {};
   MessageChannel channel{UniqueFd(kChannelFd)};
-  Worker worker(providers, setup, std::move(place));
+  Worker worker(providers, setup, rankers, std::move(place));
   serve(channel, [&](Message& message) { return worker.handle(message); });
   return {};
 }

@@ -1,0 +1,182 @@
+// Which kernels are built first, and which are not, where compiling all would take too long.
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/text.h"
+#include "assay/kernel/metadata_table.h"
+#include "assay/kernel/ranker.h"
+#include "assay/sweep/protocol.h"
+#include "assay/sweep/stages.h"
+
+namespace assay::sweep {
+namespace {
+
+// Of a library that is mapped from a cold disk, and 77,036 rows.
+constexpr double kRankSeconds = 120;
+// Rows of one message: each is a kilobyte.
+constexpr size_t kRowsAtOnce = 1024;
+
+bool is_costly(const Candidate& candidate) {
+  return candidate.compile_seconds > 0 && candidate.outcome.role != KernelRole::user &&
+         !candidate.is_default;
+}
+
+// What one ranker said, checked.
+struct Ranking {
+  RankingRecord::Asked asked;
+  std::vector<size_t> order;  // Of all candidates.
+};
+
+Result<Ranking> read_ranking(const Json& json, Field& field) {
+  Ranking ranking;
+  RankingRecord::Asked& asked = ranking.asked;
+  ASSAY_TRY(asked.name, text(json, "name"));
+  asked.missing = json.value("missing", std::string());
+  std::vector<double> costs(field.candidates.size(), std::numeric_limits<double>::quiet_NaN());
+  if (asked.missing.empty()) {
+    asked.version = json.value("version", std::string());
+    asked.path = json.value("path", std::string());
+    ASSAY_TRY(const Json* list, member(json, "costs"));
+    if (!list->is_array() || list->size() != costs.size())
+      return fail(ErrorCode::internal, "{} gives {} costs for {} kernels", asked.name, list->size(),
+                  costs.size());
+    for (size_t i = 0; i < costs.size(); ++i) {
+      if (!(*list)[i].is_number()) continue;
+      costs[i] = (*list)[i].get<double>();
+      ++asked.scored;
+    }
+    const Json unscored = json.value("unscored", Json::object());
+    for (const auto& [sentence, count] : unscored.items())
+      if (count.is_number_integer()) asked.unscored[sentence] = count.get<int64_t>();
+  }
+  ranking.order =
+      order_of(costs, [&](size_t i) -> std::string_view { return field.candidates[i].outcome.id; });
+  for (size_t i = 0; i < static_cast<size_t>(asked.scored); ++i)
+    field.candidates[ranking.order[i]].outcome.ranks[asked.name] = static_cast<int64_t>(i + 1);
+  return ranking;
+}
+
+// Behind one another in the order of building; what is built in any case stays in front, as it
+// stands.
+void put_in_order(Field& field, const std::vector<size_t>& order) {
+  std::map<std::string, int> places;
+  for (const size_t index : order) {
+    Candidate& candidate = field.candidates[index];
+    if (is_costly(candidate)) candidate.place = ++places[candidate.outcome.provider];
+  }
+  std::vector<Candidate> sorted;
+  sorted.reserve(field.candidates.size());
+  for (Candidate& candidate : field.candidates)
+    if (candidate.place == 0) sorted.push_back(std::move(candidate));
+  for (const size_t index : order)
+    if (field.candidates[index].place > 0) sorted.push_back(std::move(field.candidates[index]));
+  field.candidates = std::move(sorted);
+}
+
+}  // namespace
+
+Json to_json(const std::vector<RankerRequest>& rankers) {
+  Json list = Json::array();
+  for (const RankerRequest& ranker : rankers)
+    list.push_back({{"name", ranker.name}, {"settings", ranker.settings}});
+  return list;
+}
+
+Status rank(const Station& station, std::span<const KernelMetadata> rows, Field& field) {
+  const auto costly = std::ranges::count_if(field.candidates, is_costly);
+  if (costly == 0) return {};
+  const Request& request = station.request;
+  RankingRecord& record = field.ranking.emplace();
+  record.ranker = request.ranker;
+  record.build = request.build;
+  record.costly = costly;
+  std::vector<size_t> order(field.candidates.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (!request.rankers.empty()) {
+    Json message = station.message("rank");
+    message["kernels"] = table_json(rows);
+    message["rankers"] = to_json(request.rankers);
+    // Not where users' code says what there is: this one runs none of it.
+    ASSAY_TRY(Child * worker, station.crew.builder());
+    ASSAY_TRY(const Message answer, ask(*worker, message, kRankSeconds, "ranking kernels"));
+    ASSAY_TRY(const Json* rankings, member(answer.json, "rankings"));
+    for (const Json& json : *rankings) {
+      ASSAY_TRY(Ranking ranking, read_ranking(json, field));
+      if (ranking.asked.name == request.ranker) {
+        if (!ranking.asked.missing.empty())
+          return fail(ErrorCode::invalid_input, "--ranker: {} cannot be asked here: {}",
+                      request.ranker, sanitize(ranking.asked.missing, 600));
+        order = std::move(ranking.order);
+      }
+      record.rankers.push_back(std::move(ranking.asked));
+    }
+  }
+  put_in_order(field, order);
+  return {};
+}
+
+namespace {
+
+// Of the candidates `asked`, the ids of those that the cache has.
+Result<std::set<std::string>> find_cached(const Station& station,
+                                          const std::vector<const Candidate*>& asked) {
+  std::set<std::string> cached;
+  ASSAY_TRY(Child * worker, station.crew.builder());
+  for (size_t begin = 0; begin < asked.size(); begin += kRowsAtOnce) {
+    const size_t end = std::min(asked.size(), begin + kRowsAtOnce);
+    Json message = station.message("cached");
+    Json& rows = message["rows"] = Json::array();
+    for (size_t i = begin; i < end; ++i) rows.push_back(asked[i]->row());
+    ASSAY_TRY(const Message answer,
+              ask(*worker, message, kRankSeconds, "looking for compiled kernels"));
+    ASSAY_TRY(const Json* there, member(answer.json, "cached"));
+    for (size_t i = begin; i < end && i - begin < there->size(); ++i)
+      if ((*there)[i - begin] == true) cached.insert(asked[i]->outcome.id);
+  }
+  return cached;
+}
+
+}  // namespace
+
+Status leave_out(const Station& station, Field& field) {
+  if (!field.ranking || station.request.build <= 0) return {};
+  const auto is_beyond = [&](const Candidate& candidate) {
+    return candidate.place > station.request.build && !candidate.built;
+  };
+  std::vector<const Candidate*> beyond;
+  for (const Candidate& candidate : field.candidates)
+    if (is_beyond(candidate)) beyond.push_back(&candidate);
+  if (beyond.empty()) return {};
+  ASSAY_TRY(std::set<std::string> kept, find_cached(station, beyond));
+  // A race that is gone on with had its field; the cache may hold more by now.
+  ASSAY_TRY(const auto race, station.journal.race(station.problem.name()));
+  if (race) {
+    std::set<std::string> raced;
+    for (const Journal::Raced& kernel : race->kernels) raced.insert(kernel.outcome.id);
+    std::erase_if(kept, [&](const std::string& id) { return !raced.contains(id); });
+  }
+  const auto before = static_cast<int64_t>(field.candidates.size());
+  std::erase_if(field.candidates, [&](const Candidate& candidate) {
+    return is_beyond(candidate) && !kept.contains(candidate.outcome.id);
+  });
+  const int64_t left = before - static_cast<int64_t>(field.candidates.size());
+  field.ranking->not_built = left;
+  field.refusals.add(
+      Reason::not_built, left,
+      fmt::format("not built: ranked below {} by {}; --build says how many are, --exhaustive "
+                  "builds all",
+                  station.request.build,
+                  station.request.ranker.empty() ? "the order in which they are listed"
+                                                 : station.request.ranker));
+  return {};
+}
+
+}  // namespace assay::sweep
