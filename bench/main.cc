@@ -39,6 +39,7 @@ struct Entry {
 };
 constexpr Entry kEntries[] = {
     {"discovery", measure_discovery},
+    {"ranking", measure_ranking},
     {"launch", measure_launch},
     {"orchestration", measure_orchestration},
     {"same", measure_same},

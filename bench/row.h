@@ -36,6 +36,7 @@ struct Context {
 using Measurement = Result<std::vector<Row>> (*)(const Context&);
 
 Result<std::vector<Row>> measure_discovery(const Context& context);
+Result<std::vector<Row>> measure_ranking(const Context& context);
 Result<std::vector<Row>> measure_launch(const Context& context);
 Result<std::vector<Row>> measure_orchestration(const Context& context);
 Result<std::vector<Row>> measure_same(const Context& context);
