@@ -77,7 +77,7 @@ TEST(NvMatmulHeuristics, OperandsThatChangePlacesChangeTheirTiles) {
                                                                {"tile_k", int64_t{64}},
                                                                {"cluster_m", int64_t{1}},
                                                                {"cluster_n", int64_t{2}},
-                                                               {"swap", true}})};
+                                                               {"swapped", true}})};
   EXPECT_EQ(score(rows, kShape, testing::h200(), fake()).costs[0], 0);
 }
 

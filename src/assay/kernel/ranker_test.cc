@@ -61,8 +61,9 @@ TEST(TileReader, ReadsWhatDesignsSayAndTurnsWhatIsTurned) {
   EXPECT_EQ(tile.split_k, 1);
   EXPECT_TRUE(tile.pingpong);
   EXPECT_TRUE(tile.stream_k);
-  EXPECT_EQ(reader.read({{"tile_m", int64_t{128}}, {"tile_n", int64_t{64}}, {"swap", true}}, tile),
-            "");
+  EXPECT_EQ(
+      reader.read({{"tile_m", int64_t{128}}, {"tile_n", int64_t{64}}, {"swapped", true}}, tile),
+      "");
   EXPECT_EQ(tile.tile_m, 64);
   EXPECT_FALSE(tile.pingpong);
   EXPECT_NE(reader.read({{"tile_m", int64_t{128}}}, tile), "");

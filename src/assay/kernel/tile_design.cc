@@ -8,8 +8,7 @@ namespace {
 constexpr std::array<std::string_view, 7> kIntegerNames = {
     "tile_m", "tile_n", "tile_k", "cluster_m", "cluster_n", "stages", "split_k"};
 constexpr std::array<std::string_view, 2> kTextNames = {"schedule", "scheduler"};
-constexpr std::array<std::string_view, 4> kTruthNames = {"swap", "swapped", "swap_ab",
-                                                         "operand_swap"};
+constexpr std::string_view kSwapped = "swapped";
 // Far beyond any tile: products of three stay far below 2^63.
 constexpr int64_t kMost = 1 << 16;
 
@@ -27,7 +26,7 @@ void TileReader::look_up(const std::shared_ptr<const DesignAxes>& axes) {
   };
   place(kIntegerNames, integers_);
   place(kTextNames, texts_);
-  place(kTruthNames, truths_);
+  swapped_ = axes->column(kSwapped);
   axes_ = axes;
 }
 
@@ -61,13 +60,11 @@ std::string_view TileReader::read(const Design& design, TileDesign& tile) {
     tile.pingpong |= mentions(value, "pingpong", "ping_pong");
     tile.stream_k |= mentions(value, "stream_k", "streamk");
   }
-  for (const size_t column : truths_) {
-    if (column == none) continue;
-    const auto* swapped = std::get_if<bool>(&axes.value(column, design.row()));
-    if (swapped == nullptr || !*swapped) continue;
+  if (swapped_ == none) return {};
+  const auto* swapped = std::get_if<bool>(&axes.value(swapped_, design.row()));
+  if (swapped != nullptr && *swapped) {
     std::swap(tile.tile_m, tile.tile_n);
     std::swap(tile.cluster_m, tile.cluster_n);
-    break;
   }
   return {};
 }

@@ -28,8 +28,8 @@ struct TileDesign {
 // Columns are looked up once for rows of the same axes.
 //
 // tile_m, tile_n (needed), tile_k, cluster_m, cluster_n, stages, split_k: integers. schedule,
-// scheduler: texts in which "pingpong" and "stream_k" mean that. swap, swapped, swap_ab,
-// operand_swap: true where a and b change places.
+// scheduler: texts in which "pingpong" and "stream_k" mean that. swapped: true where a and b change
+// places, so that the design's m is the problem's n.
 class TileReader {
  public:
   // Empty: `tile` is the row's. Otherwise why it cannot be scored.
@@ -38,11 +38,11 @@ class TileReader {
  private:
   void look_up(const std::shared_ptr<const DesignAxes>& axes);
 
-  static constexpr size_t kIntegers = 7, kTexts = 2, kTruths = 4;
+  static constexpr size_t kIntegers = 7, kTexts = 2;
   std::shared_ptr<const DesignAxes> axes_;  // Of the row before.
   std::array<size_t, kIntegers> integers_{};
   std::array<size_t, kTexts> texts_{};
-  std::array<size_t, kTruths> truths_{};
+  size_t swapped_ = 0;
 };
 
 }  // namespace assay
