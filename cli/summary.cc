@@ -75,6 +75,16 @@ Json problem_json(const ProblemRecord& problem) {
   }
   for (const KernelOutcome& kernel : problem.kernels)
     json["kernels"].push_back(kernel_summary(problem, kernel));
+  if (problem.ranking) {
+    const RankingRecord& ranking = *problem.ranking;
+    json["ranking"] = {{"ranker", ranking.ranker},
+                       {"build", ranking.build},
+                       {"costly", ranking.costly},
+                       {"not_built", ranking.not_built},
+                       {"winners_ranks", Json::object()}};
+    if (const KernelOutcome* winner = problem.winner())
+      json["ranking"]["winners_ranks"] = winner->ranks;
+  }
   for (const auto& [reason, refusal] : problem.refusals)
     json["refusals"][reason] = {{"count", refusal.count}, {"example", refusal.example}};
   return json;

@@ -74,6 +74,12 @@ double stages_of(const TileDesign& tile, double tile_k, const Work& work, const 
   return std::max(1.0, std::floor(room / stage_bytes(tile, tile_k, work)));
 }
 
+double accumulator_registers(const TileDesign& tile, const Work& work) {
+  const double threads = tile.pingpong || tile.tile_m < 128 ? 128 : 256;
+  const double each = work.a_bytes == 8 ? 2 : 1;  // Registers of one sum: f64, else f32 or s32.
+  return static_cast<double>(tile.tile_m * tile.tile_n) * each / threads;
+}
+
 double estimate_seconds(const TileDesign& tile, const Work& work, const Card& card) {
   const double tm = static_cast<double>(tile.tile_m), tn = static_cast<double>(tile.tile_n);
   const double cm = static_cast<double>(tile.cluster_m), cn = static_cast<double>(tile.cluster_n);

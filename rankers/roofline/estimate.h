@@ -19,6 +19,11 @@ Work work_of(const gemm::View& view, const Card& card, double capability);
 // Stages that fit into a multiprocessor's shared memory beside the epilogue's tile, at least 1.
 double stages_of(const TileDesign& tile, double tile_k, const Work& work, const Card& card);
 
+// Of each thread that computes, for sums: a warp group of 128 has a tile of its own with pingpong,
+// and where a tile has less than 128 rows; two share one otherwise. A thread has 255 at most.
+double accumulator_registers(const TileDesign& tile, const Work& work);
+inline constexpr double kMostRegisters = 255;
+
 // Seconds of one launch:
 //
 //   T = latency + max(T_multiprocessors, T_memory) + T_epilogue + T_reduction

@@ -22,7 +22,10 @@ class RooflineScorer final : public Scorer {
     TileReader reader;
     TileDesign tile;
     for (size_t i = 0; i < rows.size(); ++i) {
-      if (const std::string_view why = reader.read(rows[i].design, tile); !why.empty())
+      std::string_view why = reader.read(rows[i].design, tile);
+      if (why.empty() && accumulator_registers(tile, work) > kMostRegisters)
+        why = "its sums need more registers than a thread can have";
+      if (!why.empty())
         ++scores.unscored[std::string(why)];
       else
         scores.costs[i] = estimate_seconds(tile, work, card);

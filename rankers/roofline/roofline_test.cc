@@ -1,4 +1,6 @@
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -72,6 +74,23 @@ TEST(Roofline, StagesHideLatencyAndPingpongTheEpilogue) {
   TileDesign pingpong = kLarge;
   pingpong.pingpong = true;
   EXPECT_LT(seconds(pingpong, shape(4096, 8192, 256)), seconds(kLarge, shape(4096, 8192, 256)));
+}
+
+TEST(Roofline, SumsThatFitNoRegistersAreNotScored) {
+  Work work;
+  work.a_bytes = 2;
+  EXPECT_EQ(accumulator_registers({.tile_m = 256, .tile_n = 128}, work), 128);
+  EXPECT_EQ(accumulator_registers({.tile_m = 256, .tile_n = 256}, work), 256);
+  EXPECT_EQ(accumulator_registers({.tile_m = 128, .tile_n = 256, .pingpong = true}, work), 256);
+  const std::vector<KernelMetadata> rows = {
+      testing::card_row({{"tile_m", int64_t{256}}, {"tile_n", int64_t{256}}}),
+      testing::card_row({{"tile_m", int64_t{256}}, {"tile_n", int64_t{128}}})};
+  const auto problem = gemm::problem(shape(4096, 4096, 4096));
+  const auto scorer = make_ranker()->open({});
+  ASSERT_TRUE(problem && scorer);
+  const Scores scores = (*scorer)->score(rows, *problem, testing::h200());
+  EXPECT_TRUE(std::isnan(scores.costs[0]));
+  EXPECT_FALSE(std::isnan(scores.costs[1]));
 }
 
 TEST(Roofline, ACardOfWhichNothingIsToldIsTheUsualOneOfItsKind) {

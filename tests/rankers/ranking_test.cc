@@ -85,12 +85,14 @@ TEST_F(Ranking, TheFirstOfTheRankersOrderAreBuiltTheOthersAreCountedWithTheReaso
   EXPECT_EQ(raced.ranking->costly, 12);
   EXPECT_EQ(raced.ranking->not_built, 9);
   // Every ranker was asked, whoever's order it was.
-  ASSERT_EQ(raced.ranking->rankers.size(), 4u);
+  ASSERT_EQ(raced.ranking->rankers.size(), 5u);
   const auto& by_number = raced.ranking->rankers[0];
   EXPECT_EQ(by_number.scored, 6);
   EXPECT_THAT(by_number.unscored, ElementsAre(::testing::Pair("its number says nothing", 8)));
   EXPECT_THAT(raced.ranking->rankers[3].missing,
               HasSubstr("there is no libcostly.so; install libcostly"));
+  // Nor did the one that brought its process down bring anything else down.
+  EXPECT_THAT(raced.ranking->rankers[4].missing, HasSubstr("while it ranked kernels"));
   const KernelOutcome* fast = testing::find_kernel(raced, "costly_5");
   ASSERT_NE(fast, nullptr);
   EXPECT_EQ(fast->ranks,
@@ -144,7 +146,7 @@ TEST_F(Ranking, ARankerThatIsNoneIsRefusedWithTheListAndOneThatIsMissingWithTheR
   EXPECT_THAT(unknown.err, HasSubstr("there is no ranker 'by_numbers'; did you mean 'by_number'"));
   const Finished strange = sweep({"--ranker", "zzz"});
   EXPECT_EQ(strange.code(), 2);
-  EXPECT_THAT(strange.err, HasSubstr("by_number, worst_first, roofline, missing, none"));
+  EXPECT_THAT(strange.err, HasSubstr("by_number, worst_first, roofline, missing, crashing, none"));
   const Finished missing = sweep({"--ranker", "missing"});
   EXPECT_EQ(missing.code(), 2);
   EXPECT_THAT(unbroken(missing.err),

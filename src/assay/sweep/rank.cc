@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -90,6 +91,27 @@ Json to_json(const std::vector<RankerRequest>& rankers) {
   return list;
 }
 
+namespace {
+
+// A library that brings the process down is a ranker that cannot be asked, and no more.
+Result<Json> ask_ranker(const Station& station, const std::string& name, const Json& message) {
+  // Not where users' code says what there is: this one runs none of it.
+  ASSAY_TRY(Child * worker, station.crew.builder());
+  const auto answer = worker->call(message, kRankSeconds);
+  if (!answer) {
+    if (!std::holds_alternative<Death>(answer.error()) || is_interruption(answer.error()))
+      return fail(as_error(answer.error(), "ranking kernels"));
+    return Json{{"name", name},
+                {"missing", as_error(answer.error(), "while it ranked kernels").message}};
+  }
+  ASSAY_TRY(const Json* rankings, member(answer->json, "rankings"));
+  if (!rankings->is_array() || rankings->size() != 1)
+    return fail(ErrorCode::internal, "a worker asked {} gives another answer", name);
+  return rankings->front();
+}
+
+}  // namespace
+
 Status rank(const Station& station, std::span<const KernelMetadata> rows, Field& field) {
   const auto costly = std::ranges::count_if(field.candidates, is_costly);
   if (costly == 0) return {};
@@ -103,13 +125,10 @@ Status rank(const Station& station, std::span<const KernelMetadata> rows, Field&
   if (!request.rankers.empty()) {
     Json message = station.message("rank");
     message["kernels"] = table_json(rows);
-    message["rankers"] = to_json(request.rankers);
-    // Not where users' code says what there is: this one runs none of it.
-    ASSAY_TRY(Child * worker, station.crew.builder());
-    ASSAY_TRY(const Message answer, ask(*worker, message, kRankSeconds, "ranking kernels"));
-    ASSAY_TRY(const Json* rankings, member(answer.json, "rankings"));
-    for (const Json& json : *rankings) {
-      ASSAY_TRY(Ranking ranking, read_ranking(json, field));
+    for (const RankerRequest& ranker : request.rankers) {
+      message["rankers"] = to_json({ranker});
+      ASSAY_TRY(const Json answer, ask_ranker(station, ranker.name, message));
+      ASSAY_TRY(Ranking ranking, read_ranking(answer, field));
       if (ranking.asked.name == request.ranker) {
         if (!ranking.asked.missing.empty())
           return fail(ErrorCode::invalid_input, "--ranker: {} cannot be asked here: {}",

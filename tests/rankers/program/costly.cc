@@ -1,6 +1,7 @@
 #include "costly.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
@@ -177,6 +178,7 @@ std::vector<std::unique_ptr<Ranker>> make_rankers() {
   }));
   rankers.push_back(of("roofline", [](int64_t) { return std::optional<double>(); }));
   rankers.push_back(of("missing", nullptr));
+  rankers.push_back(of("crashing", [](int64_t) -> std::optional<double> { std::abort(); }));
   return rankers;
 }
 
