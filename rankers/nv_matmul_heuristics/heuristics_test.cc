@@ -9,6 +9,7 @@
 #include "assay/base/dynamic_library.h"
 #include "assay/op/gemm/gemm.h"
 #include "library.h"
+#include "testing/fake_card.h"
 #include "testing/ranker_conformance.h"
 
 namespace assay::nv_matmul_heuristics {
@@ -135,6 +136,19 @@ TEST(NvMatmulHeuristics, DescriptorsEndWithTheirScorerAndTheHandleIsLeftAlone) {
   const int before = live();
   { (void)score({row(128, 256, 2, 1)}, kShape, testing::h200(), fake()); }
   EXPECT_EQ(live(), before);
+}
+
+// What a worker tells rankers of the card that its driver shows.
+TEST(NvMatmulHeuristics, ScoresOnACardAsItsDriverTellsOfIt) {
+  const auto card = testing::open_fake_card();
+  ASSERT_TRUE(card) << card.error().message;
+  const DeviceFacts facts = facts_of(**card);
+  EXPECT_EQ(facts.capability, 9);
+  EXPECT_EQ(facts.multiprocessors, 132);
+  EXPECT_GT(facts.clock_hz, 1e9);
+  EXPECT_GT(facts.bytes_per_second, 1e12);
+  EXPECT_GT(facts.l2_bytes, 1e6);
+  EXPECT_EQ(score({row(128, 256, 2, 1)}, kShape, facts, fake()).costs[0], 0);
 }
 
 // Facts of 0.1.0.27, on a square problem of an H200: a large tile leads, and small ones are far
