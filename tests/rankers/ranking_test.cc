@@ -205,6 +205,7 @@ TEST_F(Ranking, TheReportSaysWhereInEachOrderTheWinnerStood) {
   EXPECT_THAT(*markdown, HasSubstr("by_number"));
   EXPECT_THAT(*markdown, HasSubstr("3 of 6"));
   EXPECT_THAT(*markdown, HasSubstr("7 of 12"));
+  EXPECT_THAT(*markdown, HasSubstr("ordered all 12 kernels that cost much to compile"));
   // Judged again from the record alone.
   const Finished again = assay_->run({"compare", "--recompute", "run/record.json"});
   EXPECT_EQ(again.code(), 0) << again.out << again.err;

@@ -30,10 +30,12 @@ std::string ranking_text(const ProblemRecord& problem) {
   const RankingRecord& ranking = *problem.ranking;
   const bool listed = ranking.ranker.empty();
   const std::string who = listed ? "their own order" : sanitize(ranking.ranker, 80);
-  std::string text =
-      fmt::format("{} {} {} of {} kernels that cost much to compile", who,
-                  ranking.not_built > 0 ? "chose" : "ordered all",
-                  thousands(ranking.costly - ranking.not_built), thousands(ranking.costly));
+  const std::string chosen =
+      ranking.not_built > 0
+          ? fmt::format("chose {} of", thousands(ranking.costly - ranking.not_built))
+          : "ordered all";
+  std::string text = fmt::format("{} {} {} kernels that cost much to compile", who, chosen,
+                                 thousands(ranking.costly));
   const KernelOutcome* winner = problem.winner();
   if (winner == nullptr || listed) return text;
   const auto rank = winner->ranks.find(ranking.ranker);
