@@ -78,7 +78,7 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::string& path, const Optio
   if (path.empty() || path.find('\0') != std::string::npos) {
     return fail(ErrorCode::invalid_input, "'{}' is not a library's path", sanitize(path, 200));
   }
-  int flags = RTLD_NOW | RTLD_LOCAL;
+  int flags = RTLD_NOW | (options.global ? RTLD_GLOBAL : RTLD_LOCAL);
   if (options.deep_bind && kCanDeepBind) flags |= RTLD_DEEPBIND;
   if (options.no_load) flags |= RTLD_NOLOAD;
   if (const std::string why = cut_short(path); !why.empty())

@@ -1,7 +1,7 @@
 #pragma once
 
-// Shared libraries loaded at run time. Symbols stay local (RTLD_LOCAL), so that two BLAS in one
-// process do not answer for one another.
+// Shared libraries loaded at run time. Symbols stay local (RTLD_LOCAL) unless asked for, so that
+// two BLAS in one process do not answer for one another.
 
 #include <string>
 #include <string_view>
@@ -17,6 +17,7 @@ class DynamicLibrary {
     bool deep_bind =
         true;  // Its own symbols before those of the process; off under AddressSanitizer.
     bool no_load = false;     // Only if it is mapped already.
+    bool global = false;      // Its symbols serve what is loaded after it.
     bool keep_mapped = true;  // Stays after the handle is gone: kernels keep pointers into it.
   };
 
