@@ -157,6 +157,25 @@ TEST_F(KernelTest, RunsStepsInOrderUntilOneFails) {
   EXPECT_THAT(order, ElementsAre(0, 7));
 }
 
+TEST_F(KernelTest, AStepThatKnowsWhyItFailedIsAsked) {
+  for (const bool knows : {true, false}) {
+    family_->bind = [knows](const Binding&, std::vector<Step>& steps) -> Status {
+      steps.push_back(HostStep{[](const void*, void* const*) { return 7; },
+                               std::make_shared<bool>(knows),
+                               [](const void* state) {
+                                 const bool* const known = static_cast<const bool*>(state);
+                                 return std::string(*known ? "the sky is falling" : "");
+                               }});
+      return {};
+    };
+    auto made = plan(kernel());
+    const Status launched = made->launch(*stream_);
+    ASSERT_FALSE(launched);
+    EXPECT_EQ(launched.error().message, knows ? "the kernel reported code 7: the sky is falling"
+                                              : "the kernel reported code 7");
+  }
+}
+
 TEST_F(KernelTest, AnEmptyPlanAndAnUndeclaredDependencyAreRefused) {
   EXPECT_FALSE(Plan().launch(*stream_));
   auto made = plan(kernel());

@@ -5,9 +5,12 @@
 namespace assay {
 namespace {
 
-Status reported(int code) {
+template <class AnyStep>
+Status reported(int code, const AnyStep& step) {
   if (code == 0) return {};
-  return fail(ErrorCode::failed, "the kernel reported code {}", code);
+  const std::string why = step.reason == nullptr ? "" : step.reason(step.state.get());
+  return fail(ErrorCode::failed, "the kernel reported code {}{}{}", code, why.empty() ? "" : ": ",
+              why);
 }
 
 }  // namespace
@@ -19,9 +22,10 @@ Status Plan::launch(Stream& stream, Dependency dependency) noexcept {
   if (steps_.empty()) return fail(ErrorCode::invalid_input, "an empty plan cannot be launched");
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (const auto* host = std::get_if<HostStep>(&steps_[i])) {
-      ASSAY_TRY(reported(host->function(host->state.get(), data_.data())));
+      ASSAY_TRY(reported(host->function(host->state.get(), data_.data()), *host));
     } else if (const auto* enqueue = std::get_if<StreamStep>(&steps_[i])) {
-      ASSAY_TRY(reported(enqueue->function(enqueue->state.get(), data_.data(), stream.native())));
+      ASSAY_TRY(reported(enqueue->function(enqueue->state.get(), data_.data(), stream.native()),
+                         *enqueue));
     } else {
       const DeviceStep& step = *std::get_if<DeviceStep>(&steps_[i]);
       // Only the first may begin early: the others follow steps of their own plan.

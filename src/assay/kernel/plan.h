@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -23,9 +24,14 @@ namespace assay {
 // then the prepared memory (null where there is none). Returns 0, or a code that the record shows.
 using HostFunction = int (*)(const void* state, void* const* data);
 
+// Why a step's function has just returned non-zero, asked in the thread that called it; empty: no
+// more is known.
+using StepReason = std::string (*)(const void* state);
+
 struct HostStep {
   HostFunction function = nullptr;
   std::shared_ptr<const void> state;
+  StepReason reason = nullptr;  // May be null.
 };
 
 // Host code of a library that enqueues on the stream it is given. Returns as a HostFunction does.
@@ -34,6 +40,7 @@ using StreamFunction = int (*)(const void* state, void* const* data, void* nativ
 struct StreamStep {
   StreamFunction function = nullptr;
   std::shared_ptr<const void> state;
+  StepReason reason = nullptr;  // May be null.
 };
 
 // A parameter of device code: a value, or one of the plan's pointers, or something made of one (a
