@@ -27,6 +27,16 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix) {
 
 }  // namespace
 
+std::vector<fs::path> python_package_folders() {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const char* root : {"/usr/local/lib", "/usr/lib", "/opt/conda/lib", "/opt/venv/lib"})
+    for (const fs::path& python : entries(root, "python3"))
+      for (const char* packages : {"dist-packages", "site-packages"})
+        if (fs::is_directory(python / packages, ignored)) found.push_back(python / packages);
+  return found;
+}
+
 std::vector<std::string> library_candidates(const std::vector<std::string>& names,
                                             std::string_view package) {
   std::vector<std::string> found;
@@ -34,14 +44,10 @@ std::vector<std::string> library_candidates(const std::vector<std::string>& name
     add(found, toolkit / "lib64", names);
     add(found, toolkit / "targets/x86_64-linux/lib", names);
   }
-  for (const char* root : {"/usr/local/lib", "/usr/lib", "/opt/conda/lib", "/opt/venv/lib"}) {
-    for (const fs::path& python : entries(root, "python3")) {
-      for (const char* packages : {"dist-packages", "site-packages"}) {
-        const fs::path nvidia = python / packages / "nvidia";
-        for (const fs::path& newer : entries(nvidia, "cu1")) add(found, newer / "lib", names);
-        add(found, nvidia / package / "lib", names);
-      }
-    }
+  for (const fs::path& packages : python_package_folders()) {
+    const fs::path nvidia = packages / "nvidia";
+    for (const fs::path& newer : entries(nvidia, "cu1")) add(found, newer / "lib", names);
+    add(found, nvidia / package / "lib", names);
   }
   found.insert(found.end(), names.begin(), names.end());
   // Links between folders lead to one file.

@@ -3,11 +3,16 @@
 // Where NVIDIA's libraries lie on machines with a toolkit, with Python's packages alone, or with
 // the system's.
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay::cuda {
+
+// Folders in which Python's packages lie, of the system and of usual environments, the newest
+// Python first. Those that exist.
+std::vector<std::filesystem::path> python_package_folders();
 
 // Files that may be tried in this order: the toolkit's folders, Python's packages (`package` is the
 // folder under nvidia/ of those before CUDA 13: cublas, cuda_nvrtc), and the plain names, which the
