@@ -36,7 +36,7 @@ Result<std::string> device_for(const std::vector<std::string>& files) {
   for (const auto& file : *entries) {
     for (const KernelEntry& entry : file) {
       const Provider* const taker = find_taker(providers, entry);
-      if (taker == nullptr || !taker->info().on_card) return std::string();
+      if (taker == nullptr || !is_for_card(*taker, entry)) return std::string();
     }
   }
   auto card = choose_device("gpu");

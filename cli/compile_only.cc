@@ -20,7 +20,7 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files) {
   for (const auto& file : entries) {
     for (const KernelEntry& entry : file) {
       const Provider* const taker = find_taker(providers, entry);
-      if (taker == nullptr || !taker->info().on_card || taker->runs_code_to_bring())
+      if (taker == nullptr || !is_for_card(*taker, entry) || taker->runs_code_to_bring())
         return fail(ErrorCode::invalid_input,
                     "{}: --target compiles code for cards, and this is none; leave it out",
                     entry.origin);

@@ -217,6 +217,12 @@ const OperandRule* ProblemRule::find_operand(std::string_view role) const {
   return nullptr;
 }
 
+bool ProblemRule::for_cards_alone() const {
+  return !targets.empty() && std::ranges::all_of(targets, [](const Target& target) {
+    return target.arch.starts_with("sm_");
+  });
+}
+
 Refusals ProblemRule::match(const Problem* problem, const Target* target) const {
   Refusals refusals;
   if (problem) match_problem(*this, *problem, refusals);

@@ -43,6 +43,7 @@ struct ProblemRule {
   std::vector<Target> targets;         // Any of these; empty: anywhere.
 
   const OperandRule* find_operand(std::string_view role) const;
+  bool for_cards_alone() const;  // Names targets, and each is a card.
 
   // Every reason why the problem, or the target, does not fit; either may be null.
   Refusals match(const Problem* problem, const Target* target) const;

@@ -16,4 +16,8 @@ const Provider* find_taker(std::span<const std::unique_ptr<Provider>> providers,
   return nullptr;
 }
 
+bool is_for_card(const Provider& taker, const KernelEntry& entry) {
+  return taker.info().on_card || (entry.rule && entry.rule->for_cards_alone());
+}
+
 }  // namespace assay

@@ -13,4 +13,8 @@ namespace assay {
 const Provider* find_taker(std::span<const std::unique_ptr<Provider>> providers,
                            const KernelEntry& entry);
 
+// Whether the entry's kernel runs on a card and nowhere else: its provider's all do, or its own
+// targets say so.
+bool is_for_card(const Provider& taker, const KernelEntry& entry);
+
 }  // namespace assay

@@ -80,6 +80,7 @@ Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
     return fail(ErrorCode::invalid_input,
                 "{}: no provider takes {}; name one with the field provider", entry.origin, what);
   }
+  // By the provider, not by where the entry's results come from: host code that launches is native.
   native_guests_ = native_guests_ || !taker->info().on_card;
   if (!taker->runs_code_to_bring()) return bring(*taker, entry);
   Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};
