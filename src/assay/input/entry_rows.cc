@@ -81,20 +81,24 @@ bool is_told(const KernelEntry& entry, std::string_view name) {
   return names(entry.args) || names(entry.prepare_args);
 }
 
-Result<EntryRows> EntryRows::create(KernelEntry entry, const std::vector<DesignAxis>& besides) {
+Result<EntryRows> EntryRows::create(KernelEntry entry, const std::vector<DesignAxis>& besides,
+                                    std::optional<RunsOn> runs_on) {
   if (!entry.rule) return fail(ErrorCode::invalid_input, "{}: no rule", entry.origin);
   ASSAY_TRY(auto workspace, parse(entry, "workspace", entry.workspace_text));
   ASSAY_TRY(auto prepare_bytes, parse(entry, "prepare.bytes", entry.prepare_bytes_text));
-  return EntryRows(std::move(entry), std::move(workspace), std::move(prepare_bytes), besides);
+  const RunsOn by_launch = entry.launch ? RunsOn::card : RunsOn::cores;
+  return EntryRows(std::move(entry), std::move(workspace), std::move(prepare_bytes), besides,
+                   runs_on.value_or(by_launch));
 }
 
 EntryRows::EntryRows(KernelEntry entry, std::optional<Expression> workspace,
                      std::optional<Expression> prepare_bytes,
-                     const std::vector<DesignAxis>& besides)
+                     const std::vector<DesignAxis>& besides, RunsOn runs_on)
     : entry_(std::move(entry)),
       workspace_(std::move(workspace)),
       prepare_bytes_(std::move(prepare_bytes)),
-      space_(groups(besides)) {}
+      space_(groups(besides)),
+      runs_on_(runs_on) {}
 
 // Over tunables alone: such a constraint says which rows there are.
 bool EntryRows::is_static(const Expression& expression) const {
@@ -155,7 +159,7 @@ std::optional<Refusal> EntryRows::objection(const Design& design, const Problem&
 }
 
 void EntryRows::enumerate(const Query& query, const MetadataSink& sink) const {
-  const bool for_card = entry_.launch.has_value();
+  const bool for_card = runs_on_ == RunsOn::card;
   if (query.target() != nullptr && query.target()->arch.starts_with("sm_") != for_card)
     return query.refuse(Reason::target, for_card ? "device code runs on a card: give --device gpu"
                                                  : "host code runs on cores: leave --device out");

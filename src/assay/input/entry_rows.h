@@ -17,11 +17,15 @@ namespace assay::input {
 // Whether the kernel, or its preparation, heeds what `args` calls so.
 bool is_told(const KernelEntry& entry, std::string_view name);
 
+enum class RunsOn : uint8_t { cores, card };
+
 class EntryRows {
  public:
-  // `besides`: attributes of every row that no tunable says. Errors (invalid_input, prefixed by
-  // entry.origin): an expression that cannot be parsed, no rule.
-  static Result<EntryRows> create(KernelEntry entry, const std::vector<DesignAxis>& besides = {});
+  // `besides`: attributes of every row that no tunable says. runs_on: where its tensors lie; an
+  // entry that says how it is launched is for a card, any other for cores, unless this says more.
+  // Errors (invalid_input, prefixed by entry.origin): an expression that cannot be parsed, no rule.
+  static Result<EntryRows> create(KernelEntry entry, const std::vector<DesignAxis>& besides = {},
+                                  std::optional<RunsOn> runs_on = std::nullopt);
 
   const KernelEntry& entry() const { return entry_; }
 
@@ -41,13 +45,15 @@ class EntryRows {
 
  private:
   EntryRows(KernelEntry entry, std::optional<Expression> workspace,
-            std::optional<Expression> prepare_bytes, const std::vector<DesignAxis>& besides);
+            std::optional<Expression> prepare_bytes, const std::vector<DesignAxis>& besides,
+            RunsOn runs_on);
   std::vector<DesignGroup> groups(const std::vector<DesignAxis>& besides) const;
   bool is_static(const Expression& expression) const;
 
   KernelEntry entry_;
   std::optional<Expression> workspace_, prepare_bytes_;
   DesignSpace space_;
+  RunsOn runs_on_;
 };
 
 }  // namespace assay::input
