@@ -119,9 +119,12 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
   for (const auto& provider : built_in) {
     const ProviderInfo& info = provider->info();
     const bool asked = std::find(names.begin(), names.end(), info.name) != names.end();
-    if (names.empty() ? info.role == ProviderRole::reference : !asked) continue;
-    sweep::ProviderRequest request{info.name, "", {}};
     const auto settings = context.provider_settings.find(info.name);
+    // One that brings users' files is there whenever there is a file: what is set of it counts.
+    const bool brings =
+        info.role == ProviderRole::user && settings != context.provider_settings.end();
+    if (names.empty() ? info.role == ProviderRole::reference : !asked && !brings) continue;
+    sweep::ProviderRequest request{info.name, "", {}};
     if (settings != context.provider_settings.end()) request.settings = settings->second;
     request.settings["cxx"] = cxx;  // For those that compile.
     requests.push_back(std::move(request));
