@@ -12,20 +12,21 @@
 
 namespace assay::testing {
 
-Result<std::string> build_plugin(const std::string& c_file, const std::string& folder,
+Result<std::string> build_plugin(const std::string& file, const std::string& folder,
                                  const std::vector<std::string>& macros) {
   const char* root = std::getenv("ASSAY_SOURCE_DIR");
   const char* path = std::getenv("PATH");
   if (root == nullptr) return fail(ErrorCode::internal, "run these tests by ctest");
-  std::string name = std::filesystem::path(c_file).stem().string();
+  const bool cpp = file.ends_with(".cc");
+  std::string name = std::filesystem::path(file).stem().string();
   if (!macros.empty()) name = macros.front();
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::string output = fmt::format("{}/{}.so", folder, name);
   SubprocessOptions options;
   options.argv = {"c++",
                   "-x",
-                  "c",
-                  "-std=c99",
+                  cpp ? "c++" : "c",
+                  cpp ? "-std=c++17" : "-std=c99",
                   "-pedantic",
                   "-Wall",
                   "-O1",
@@ -39,7 +40,7 @@ Result<std::string> build_plugin(const std::string& c_file, const std::string& f
                   "-I",
                   fmt::format("{}/src/assay/kernel", root)};
   for (const std::string& macro : macros) options.argv.push_back("-D" + macro);
-  options.argv.insert(options.argv.end(), {c_file, "-o", output});
+  options.argv.insert(options.argv.end(), {file, "-o", output});
   options.env = {fmt::format("PATH={}", path == nullptr ? "/usr/bin:/bin" : path)};
   CommandLimits limits;
   limits.timeout_ns = 120 * kNsPerSecond;

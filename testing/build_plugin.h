@@ -1,6 +1,6 @@
 #pragma once
 
-// Plug-ins for tests, from C sources.
+// Shared objects for tests: plug-ins from C sources, others from C++.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,9 @@
 namespace assay::testing {
 
 // A shared object in `folder`, named after the source and the first of the macros ("CASE_X" is
-// case_x): strict C99 and every warning an error, so that the ABI's header is held to it. The path.
-Result<std::string> build_plugin(const std::string& c_file, const std::string& folder,
+// case_x): C++17 where the source ends in .cc, else strict C99; every warning an error, so that the
+// ABI's header is held to it. The path.
+Result<std::string> build_plugin(const std::string& file, const std::string& folder,
                                  const std::vector<std::string>& macros = {});
 
 }  // namespace assay::testing
