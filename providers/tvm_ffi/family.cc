@@ -1,0 +1,166 @@
+#include "family.h"
+
+#include <algorithm>
+
+#include "assay/base/choices.h"
+#include "assay/base/file.h"
+#include "assay/base/hash.h"
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+#include "assay/input/argument_values.h"
+#include "assay/input/entry_rows.h"
+#include "call.h"
+#include "object_file.h"
+
+namespace assay::tvm_ffi {
+namespace {
+
+constexpr size_t kMostObjectBytes = size_t{1} << 30;
+constexpr size_t kMostListed = 12;
+constexpr const char* kObject = "kernel.so";
+
+class TvmFfiFamily final : public Family {
+ public:
+  TvmFfiFamily(input::EntryRows rows, ObjectFile object, ProviderSettings settings)
+      : rows_(std::move(rows)), object_(std::move(object)), settings_(std::move(settings)) {}
+
+  std::string_view name() const override { return entry().name; }
+
+ private:
+  const KernelEntry& entry() const { return rows_.entry(); }
+  std::string symbol() const { return std::string(kPrefix) + entry().entry; }
+
+  // Its tensors lie in this machine's memory, unless its targets are cards.
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    if (query.target() != nullptr && query.target()->arch.starts_with("sm_") &&
+        !entry().rule->for_cards_alone())
+      return query.refuse(Reason::target,
+                          "it says nothing of cards; one that takes a card's tensors says so: "
+                          "targets: [" +
+                              query.target()->arch + "]");
+    rows_.enumerate(query, sink);
+  }
+
+  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
+                       const Target& target) const override {
+    Refusals refusals;
+    if (target.arch.starts_with("sm_") != entry().rule->for_cards_alone())
+      refusals.add(Reason::target, "its tensors lie elsewhere");
+    if (const auto why = rows_.objection(row.design, problem))
+      refusals.add(why->reason, why->sentence);
+    return refusals;
+  }
+
+  // Nothing is compiled: the cache keeps the bytes that are raced, whatever becomes of the file.
+  Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
+                              const CompileContext& context) const override {
+    if (context.cache == nullptr)
+      return fail(ErrorCode::internal, "an object is kept in a cache, and none was given");
+    ASSAY_TRY(const std::string content, read_file(entry().source.string(), kMostObjectBytes));
+    const std::string sha256 = sha256_hex(content);
+    const Json key = {{"provider", "tvm_ffi"}, {"sha256", sha256}, {"symbol", symbol()}};
+    return context.cache->get_or_build(
+        key, [&](const std::filesystem::path& folder) -> Result<ArtifactCache::Built> {
+          ASSAY_TRY(write_file_atomic((folder / kObject).string(), content));
+          return ArtifactCache::Built{
+              .file_name = kObject,
+              .facts = {{"symbol", symbol()}, {"sha256", sha256}, {"needs", object_.needed}}};
+        });
+  }
+
+  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
+                            int threads) const override {
+    return rows_.workspace_bytes(row.design, problem, threads);
+  }
+
+  Status do_bind(const KernelMetadata& row, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    const std::string file = binding.artifact.file.string();
+    if (file.empty())
+      return fail(ErrorCode::internal, "{}: the artifact has no file", entry().name);
+    auto loaded = load({.file = file,
+                        .symbol = symbol(),
+                        .folder = entry().source.parent_path(),
+                        .needed = object_.needed,
+                        .settings = settings_});
+    if (!loaded) return fail(with_context(std::move(loaded).error(), entry().origin));
+    ASSAY_TRY(const auto values,
+              input::argument_values(
+                  {entry(), row, binding.problem, binding.threads,
+                   rows_.workspace_bytes(row.design, binding.problem, binding.threads)},
+                  entry().args));
+    ASSAY_TRY(auto step, Call::make_step(std::move(*loaded), binding, values, entry().rule->batch));
+    steps.push_back(std::move(step));
+    return {};
+  }
+
+  input::EntryRows rows_;
+  ObjectFile object_;
+  ProviderSettings settings_;
+};
+
+template <class... Args>
+tl::unexpected<Error> wrong(const KernelEntry& entry, fmt::format_string<Args...> sentence,
+                            Args&&... args) {
+  return fail(ErrorCode::invalid_input, "{}: {}", entry.origin,
+              fmt::format(sentence, std::forward<Args>(args)...));
+}
+
+// What a description may say of code that others compile, and of functions that are called as they
+// are.
+Status check_fields(const KernelEntry& entry) {
+  if (!entry.prepare_entry.empty())
+    return wrong(entry, "prepare: an object with TVM-FFI entry points does not pack weights here");
+  if (!entry.flags.empty())
+    return wrong(entry, "flags: nothing is compiled here; remove this field");
+  if (!entry.specialised_on.empty())
+    return wrong(entry,
+                 "specialised_on: nothing is compiled here; write constraints instead, such "
+                 "as [k == 4096]");
+  for (const KernelEntry::Tunable& tunable : entry.tunables) {
+    if (std::ranges::find(entry.args, tunable.name) == entry.args.end())
+      return wrong(entry, "tunables: args does not name '{}', and nothing else would know of it",
+                   tunable.name);
+    if (std::holds_alternative<std::string>(tunable.values.front()))
+      return wrong(entry, "tunables: '{}' is text, and only numbers and truth values are passed",
+                   tunable.name);
+  }
+  return {};
+}
+
+// Names beginning with '_' are what tools keep beside their functions (documentation, metadata).
+Status check_entry(const KernelEntry& entry, const ObjectFile& object) {
+  if (std::ranges::binary_search(object.entries, entry.entry)) return {};
+  std::vector<std::string> names;
+  for (const std::string& name : object.entries)
+    if (!name.starts_with('_')) names.push_back(sanitize(name, 100));
+  const std::string file = sanitize(entry.source.filename().string(), 200);
+  if (names.empty())
+    return wrong(entry, "entry: {} exports no {}{}, nor any other function of TVM-FFI", file,
+                 kPrefix, entry.entry);
+  const size_t more = names.size() - std::min(names.size(), kMostListed);
+  std::vector<std::string> listed(names.begin(), names.end() - static_cast<std::ptrdiff_t>(more));
+  return wrong(entry, "entry: {} exports no {}{}{}", file, kPrefix, entry.entry,
+               did_you_mean(entry.entry, names,
+                            fmt::format("there are: {}{}", join(listed, ", "),
+                                        more == 0 ? "" : fmt::format(" and {} more", more))));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry,
+                                                  const ProviderSettings& settings) {
+  if (!entry.rule) return wrong(entry, "no rule");
+  ASSAY_TRY(check_fields(entry));
+  const std::string name = sanitize(entry.source.string(), 300);
+  const auto content = read_file(entry.source.string(), kMostObjectBytes);
+  if (!content) return fail(with_context(content.error(), entry.origin));
+  auto object = parse_object(*content);
+  if (!object) return wrong(entry, "source: '{}': {}", name, object.error().message);
+  ASSAY_TRY(check_entry(entry, *object));
+  const auto runs_on = entry.rule->for_cards_alone() ? input::RunsOn::card : input::RunsOn::cores;
+  ASSAY_TRY(auto rows, input::EntryRows::create(entry, {}, runs_on));
+  return std::make_shared<const TvmFfiFamily>(std::move(rows), std::move(*object), settings);
+}
+
+}  // namespace assay::tvm_ffi
