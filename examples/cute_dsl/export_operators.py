@@ -1,4 +1,4 @@
-"""GEMMs of nvidia-cutlass-operators (TMA, wgmma, persistent; SM90) as one shared object for tvm_ffi.
+"""SM90 GEMMs of nvidia-cutlass-operators (TMA, wgmma) as one shared object for tvm_ffi.
 
     pip install nvidia-cutlass-dsl apache-tvm-ffi networkx
     pip install --no-deps nvidia-cutlass-operators
@@ -50,7 +50,7 @@ def load_kernel():
             sys.modules[spec.name] = module
             spec.loader.exec_module(module)
             return module.Sm90StaticPersistentGemmKernel
-    sys.exit("nvidia-cutlass-operators is not installed: pip install --no-deps nvidia-cutlass-operators")
+    sys.exit("not installed: pip install --no-deps nvidia-cutlass-operators")
 
 
 def matrix(dtype, rows, columns, major):
