@@ -1,6 +1,6 @@
 """SM90 GEMMs of nvidia-cutlass-operators (TMA, wgmma) as one shared object for tvm_ffi.
 
-    pip install nvidia-cutlass-dsl apache-tvm-ffi networkx
+    pip install nvidia-cutlass-dsl apache-tvm-ffi
     pip install --no-deps nvidia-cutlass-operators
     python export_operators.py --dtype f16 --layout tn --output operators_f16_tn
     assay race operators_f16_tn.yaml --shape m=2048,n=2048,k=2048,dtype=f16,layout=tn
