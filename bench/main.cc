@@ -50,6 +50,7 @@ constexpr Entry kEntries[] = {
     {"native_table", measure_native_table, true},
     {"native_threads", measure_native_threads, true},
     {"table", measure_table},
+    {"cutlass", measure_cutlass},
     {"startup", measure_startup},
     {"python", measure_python},
     {"regret", measure_regret, true},

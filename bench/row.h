@@ -45,6 +45,7 @@ Result<std::vector<Row>> measure_sensitivity(const Context& context);
 Result<std::vector<Row>> measure_racing(const Context& context);
 Result<std::vector<Row>> measure_native(const Context& context);
 Result<std::vector<Row>> measure_table(const Context& context);
+Result<std::vector<Row>> measure_cutlass(const Context& context);
 Result<std::vector<Row>> measure_startup(const Context& context);
 // Takes half an hour, so only where it is asked for by name.
 Result<std::vector<Row>> measure_regret(const Context& context);

@@ -13,9 +13,19 @@
 namespace assay::cli {
 namespace {
 
-Result<Catalog> catalog_of(const std::vector<std::string>& files) {
+// The files' kernels, and those of the providers.
+Result<Catalog> catalog_of(const std::vector<std::string>& files,
+                           const std::vector<sweep::ProviderRequest>& asked) {
   static const auto providers = built_in_providers();
   Catalog catalog;
+  for (const sweep::ProviderRequest& request : asked)
+    for (const auto& provider : providers) {
+      if (provider->info().name != request.name) continue;
+      catalog.add(*provider, request.settings);
+      if (const auto missing = catalog.missing().find(request.name);
+          missing != catalog.missing().end())
+        return fail(ErrorCode::unsupported, "{}: {}", request.name, missing->second);
+    }
   ASSAY_TRY(const auto entries, input::read_kernel_files(files));
   for (const auto& file : entries) {
     for (const KernelEntry& entry : file) {
@@ -38,7 +48,8 @@ Json json_of(const Kernel& kernel, const Result<Artifact>& artifact) {
     return out;
   }
   for (const char* fact :
-       {"registers", "spill_store_bytes", "spill_load_bytes", "static_shared_bytes"})
+       {"registers", "spill_store_bytes", "spill_load_bytes", "static_shared_bytes",
+        "dynamic_shared_bytes", "stages", "threads", "seconds"})
     if (artifact->facts.contains(fact)) out[fact] = artifact->facts[fact];
   return out;
 }
@@ -50,22 +61,25 @@ std::string text_of(const Json& kernel) {
   std::string text = fmt::format("  {}", kernel["kernel"].get<std::string>());
   if (!kernel.contains("registers")) return text + "  taken as it is\n";
   const auto number = [&](const char* fact) { return kernel.value(fact, int64_t{0}); };
-  return text + fmt::format("  {} registers, {} bytes spilled, {} bytes of static shared memory\n",
+  const char* const shared =
+      kernel.contains("dynamic_shared_bytes") ? "dynamic_shared_bytes" : "static_shared_bytes";
+  return text + fmt::format("  {} registers, {} bytes spilled, {} bytes of {} shared memory\n",
                             number("registers"),
                             number("spill_store_bytes") + number("spill_load_bytes"),
-                            number("static_shared_bytes"));
+                            number(shared), *shared == 'd' ? "dynamic" : "static");
 }
 
 }  // namespace
 
 Result<int> compile_only(Context& context, const sweep::Request& request,
-                         const std::vector<std::string>& files, const std::string& target_text) {
+                         const std::vector<std::string>& files, const std::string& target_text,
+                         const std::vector<sweep::ProviderRequest>& providers) {
   ASSAY_TRY(const Target target, Target::parse(target_text));
   if (!target.arch.starts_with("sm_"))
     return fail(ErrorCode::invalid_input,
                 "--target: '{}' is no card; write its architecture, for example sm_90a",
                 sanitize(target_text, 100));
-  ASSAY_TRY(const Catalog catalog, catalog_of(files));
+  ASSAY_TRY(const Catalog catalog, catalog_of(files, providers));
   const ArtifactCache cache(request.cache, Log{});
   Json problems = Json::array();
   std::string text;
@@ -74,6 +88,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   std::vector<std::pair<const Problem*, const Kernel*>> wanted;
   KernelQuery query;
   query.target = target;
+  query.filter = request.filter;
   for (const Problem& problem : request.problems) {
     ASSAY_TRY(all.emplace_back(), catalog.get_kernels(problem, query));
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// race --target: what users' device code becomes for a card that is not here.
+// race --target and kernels --compile: what device code becomes for a card that is not here.
 
 #include <string>
 #include <vector>
@@ -11,10 +11,12 @@
 
 namespace assay::cli {
 
-// Compiles every kernel of the files that can take the request's problems, and shows registers,
-// spills and shared memory. Nothing runs. Ends with kRefuted where one does not compile, and with
-// kNothingRan where there is none. Errors: invalid_input for code that runs on cores.
+// Compiles every kernel of the files, and of the providers, that can take the request's problems,
+// and shows registers, spills and shared memory. Nothing runs. Ends with kRefuted where one does
+// not compile, and with kNothingRan where there is none. Errors: invalid_input for code that runs
+// on cores.
 Result<int> compile_only(Context& context, const sweep::Request& request,
-                         const std::vector<std::string>& files, const std::string& target);
+                         const std::vector<std::string>& files, const std::string& target,
+                         const std::vector<sweep::ProviderRequest>& providers = {});
 
 }  // namespace assay::cli

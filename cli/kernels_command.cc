@@ -6,6 +6,7 @@
 #include "assay/base/text.h"
 #include "assay/device/target.h"
 #include "assay/report/words.h"
+#include "cli/compile_only.h"
 #include "cli/entry_list.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
@@ -38,6 +39,9 @@ class KernelsCommand : public Command {
            "What these manifests or sources of your own became; with a shape, a provider or "
            "a filter, the rest of the pool too")
         .type_name("FILE");
+    app.add_flag("--compile", compile_,
+                 "Compile what is listed of the providers named, for --target, a card that need "
+                 "not be here; nothing runs");
     app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
     pool_.declare(app, true);
   }
@@ -46,6 +50,7 @@ class KernelsCommand : public Command {
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "kernels"));
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
     ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
+    if (compile_) return compile(context, request);
     std::string target;
     if (!target_.empty()) {
       ASSAY_TRY(const Target parsed, Target::parse(target_));
@@ -85,6 +90,16 @@ class KernelsCommand : public Command {
   bool asks_for_pool() const {
     return kernels_.empty() || !problems_.empty() || !pool_.providers.empty() ||
            !pool_.filter.empty() || !target_.empty() || why_;
+  }
+
+  Result<int> compile(Context& context, sweep::Request& request) {
+    if (target_.empty() || pool_.providers.empty() || problems_.empty() || !kernels_.empty())
+      return fail(ErrorCode::invalid_input,
+                  "--compile: say for which card, of whom and for which problem, for example "
+                  "--target sm_90a --provider cutlass --shape m=16,n=6144,k=4096,dtype=f16; files "
+                  "are compiled by assay race FILE --target");
+    ASSAY_TRY(problems_.fill(request, ""));
+    return compile_only(context, request, {}, target_, request.providers);
   }
 
   static Json to_json(const Problem* problem, const sweep::Discovery& found) {
@@ -163,7 +178,7 @@ class KernelsCommand : public Command {
   ProblemFlags problems_;
   std::string target_;
   std::vector<std::string> kernels_;
-  bool why_ = false;
+  bool why_ = false, compile_ = false;
   PoolOptions pool_;
 };
 

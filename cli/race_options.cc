@@ -126,7 +126,11 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
     if (names.empty() ? info.role == ProviderRole::reference : !asked && !brings) continue;
     sweep::ProviderRequest request{info.name, "", {}};
     if (settings != context.provider_settings.end()) request.settings = settings->second;
-    request.settings["cxx"] = cxx;  // For those that compile.
+    if (const auto told = context.settings.providers.find(info.name);
+        told != context.settings.providers.end())
+      request.settings.insert(told->second.begin(), told->second.end());
+    request.settings["cxx"] = cxx;                                // For those that compile.
+    request.settings["cache"] = context.settings.cache.string();  // And keep what they compile.
     requests.push_back(std::move(request));
   }
   return requests;
@@ -196,6 +200,8 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.device = context.device;
   request.threads = threads;
   request.cache = cache.empty() ? context.settings.cache : std::filesystem::path(cache);
+  for (sweep::ProviderRequest& provider : request.providers)
+    provider.settings["cache"] = request.cache.string();
   request.command_line = context.command_line;
   request.environment = context.settings.child_environment;
   request.cancel_fd = context.cancel_fd;

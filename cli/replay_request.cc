@@ -137,10 +137,11 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   // A record may come from anywhere: which code is loaded with a user's rights, only the user says.
   for (const std::string& setting : then.settings)
     if (const std::string_view key = std::string_view(setting).substr(0, setting.find('='));
-        key.ends_with(".library"))
-      return fail(in_record(at.path, fmt::format("options.settings: '{}' names a library; only "
-                                                 "--library and --setting of your own may",
-                                                 sanitize(setting, 200))));
+        is_place_of_code(key.substr(key.find('.') + 1)))
+      return fail(in_record(
+          at.path, fmt::format("options.settings: '{}' names a library, or where code lies; only "
+                               "--library and --setting of your own may",
+                               sanitize(setting, 200))));
   // What the user says anew wins over the record's, as the last of a name does.
   options.pool.settings.insert(options.pool.settings.begin(), then.settings.begin(),
                                then.settings.end());

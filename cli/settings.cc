@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +23,20 @@ Result<std::map<std::string, std::string>> read_dot_env() {
   return parse_dot_env(text);
 }
 
+// nvcc as a shell would find it, or as CUDA's own variables name it; empty: nowhere.
+std::string find_nvcc(const std::function<std::string(const char*)>& get) {
+  if (std::string named = get("CUDACXX"); named.starts_with('/')) return named;
+  std::vector<std::string> tried;
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+    if (const std::string home = get(name); !home.empty()) tried.push_back(home + "/bin/nvcc");
+  const std::string path = get("PATH");
+  for (const std::string_view folder : split(path, ':'))
+    if (folder.starts_with('/')) tried.push_back(std::string(folder) + "/nvcc");
+  for (const std::string& file : tried)
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  return {};
+}
+
 }  // namespace
 
 std::span<const EnvironmentVariable> environment_variables() {
@@ -27,10 +44,13 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"ASSAY_CACHE_DIR",
        "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay."},
       {"ASSAY_DEVICE", "What to run on, where --device does not say."},
+      {"ASSAY_CUTLASS_POOL", "Compiled kernels of CUTLASS that were brought here (cutlass.pool)."},
       {"ASSAY_LOCK_DIR", "Where commands that measure lock each other out."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"CUTLASS_PROFILER_BIN",
        "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
+      {"CUDACXX", "nvcc, for kernels of CUTLASS; else CUDA_HOME's, CUDA_PATH's or PATH's."},
+      {"CUTLASS_DIR", "CUTLASS, or where the package nvidia-cutlass lies (cutlass.directory)."},
       {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
       {"NO_COLOR", "Set: no colours."},
   };
@@ -59,6 +79,11 @@ Result<Settings> Settings::from_environment() {
   for (const std::string_view folder : split(plugins, ':'))
     if (!folder.empty()) settings.plugin_path.emplace_back(folder);
   if (const std::string cxx = get("CXX"); !cxx.empty()) settings.cxx = cxx;
+
+  for (const auto& [name, value] : {std::pair<const char*, std::string>{"nvcc", find_nvcc(get)},
+                                    {"directory", get("CUTLASS_DIR")},
+                                    {"pool", get("ASSAY_CUTLASS_POOL")}})
+    if (!value.empty()) settings.providers["cutlass"][name] = value;
 
   // Vendors' libraries read the environment: workers get what finding programs and libraries needs.
   for (const char* name : {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "LANG", "ASAN_OPTIONS",

@@ -4,23 +4,26 @@
 // directory; flags win over both.
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/kernel/provider.h"
 
 namespace assay::cli {
 
 struct Settings {
-  std::filesystem::path cache;                 // Artifacts.
-  std::filesystem::path locks;                 // ASSAY_LOCK_DIR: locks of devices.
-  std::vector<std::string> plugin_path;        // ASSAY_PLUGIN_PATH: folders, separated by colons.
-  std::string device;                          // ASSAY_DEVICE.
-  std::string cutlass_profiler;                // CUTLASS_PROFILER_BIN, for --profiler alone.
-  std::string cxx = "c++";                     // CXX.
-  std::vector<std::string> child_environment;  // What workers get: exactly these.
+  std::filesystem::path cache;           // Artifacts.
+  std::filesystem::path locks;           // ASSAY_LOCK_DIR: locks of devices.
+  std::vector<std::string> plugin_path;  // ASSAY_PLUGIN_PATH: folders, separated by colons.
+  std::string device;                    // ASSAY_DEVICE.
+  std::string cutlass_profiler;          // CUTLASS_PROFILER_BIN, for --profiler alone.
+  std::string cxx = "c++";               // CXX.
+  std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
+  std::vector<std::string> child_environment;         // What workers get: exactly these.
 
   static Result<Settings> from_environment();
 };

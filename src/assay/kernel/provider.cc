@@ -10,6 +10,8 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kRoles[] = {"stock", "ours", "user", "reference"};
+constexpr std::string_view kPlacesOfCode[] = {"library", "cxx",       "cache",
+                                              "nvcc",    "directory", "pool"};
 
 }  // namespace
 
@@ -21,6 +23,11 @@ Result<ProviderRole> parse_provider_role(std::string_view text) {
   return fail(ErrorCode::invalid_input,
               "unknown provider role '{}': must be stock, ours, user or reference",
               sanitize(text, 60));
+}
+
+bool is_place_of_code(std::string_view setting) {
+  return std::find(std::begin(kPlacesOfCode), std::end(kPlacesOfCode), setting) !=
+         std::end(kPlacesOfCode);
 }
 
 Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entry) const {

@@ -50,14 +50,14 @@ Status take(Candidate& candidate, const Json& artifact, double seconds, JsonPool
   return {};
 }
 
-// Users' code for a card: what the cache has is taken, the rest goes there, where build() finds it.
-// What fails, fails again there, and is said of its kernel.
+// Code for a card: what the cache has is taken, the rest goes there, where build() finds it, as
+// many at once as there are cores. What fails, fails again there, and is said of its kernel.
 Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (station.request.device.empty()) return {};
   std::vector<Candidate*> wanted;
   Json message = station.message("prebuild");
   for (Candidate& candidate : field.candidates) {
-    if (candidate.built || !candidate.alive() || candidate.outcome.role != KernelRole::user)
+    if (candidate.built || !candidate.alive() || candidate.outcome.role == KernelRole::reference)
       continue;
     wanted.push_back(&candidate);
     message["rows"].push_back(candidate.row());
@@ -65,7 +65,9 @@ Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (wanted.size() < 2) return {};
   station.observer.on_stage("build", 0, field.candidates.size(), "all of them at once");
   ASSAY_TRY(Child * builder, station.crew.builder());
-  const auto answer = builder->call(message, build_seconds(station.request));
+  // They may have to take turns, where memory holds no more compilers.
+  const double patience = build_seconds(station.request) * static_cast<double>(wanted.size());
+  const auto answer = builder->call(message, patience);
   if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
   if (!answer) return {};  // Whoever brought the builder down meets its successor alone.
   const Json seconds = answer->json.value("seconds", Json::array());

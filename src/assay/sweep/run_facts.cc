@@ -24,7 +24,7 @@ std::vector<std::string> settings_of(const Request& request) {
   std::vector<std::string> settings;
   for (const ProviderRequest& provider : request.providers)
     for (const auto& [name, value] : provider.settings)
-      if (name != "library" && name != "cxx")
+      if (!is_place_of_code(name))
         settings.push_back(fmt::format("{}.{}={}", provider.name, name, value));
   return settings;
 }

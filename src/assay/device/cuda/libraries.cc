@@ -25,6 +25,21 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix) {
   return found;
 }
 
+// Links between folders lead to one file.
+std::vector<std::string> once_each(const std::vector<std::string>& files) {
+  std::vector<std::string> once;
+  std::vector<fs::path> seen;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const fs::path real =
+        file.find('/') == std::string::npos ? fs::path(file) : fs::canonical(file, error);
+    if (std::find(seen.begin(), seen.end(), real) != seen.end()) continue;
+    seen.push_back(real);
+    once.push_back(file);
+  }
+  return once;
+}
+
 }  // namespace
 
 std::vector<fs::path> python_package_folders() {
@@ -35,6 +50,20 @@ std::vector<fs::path> python_package_folders() {
       for (const char* packages : {"dist-packages", "site-packages"})
         if (fs::is_directory(python / packages, ignored)) found.push_back(python / packages);
   return found;
+}
+
+std::vector<std::string> toolkit_files(const std::string& path) {
+  std::vector<std::string> found;
+  for (const fs::path& toolkit : entries("/usr/local", "cuda")) add(found, toolkit, {path});
+  for (const fs::path& packages : python_package_folders())
+    for (const fs::path& newer : entries(packages / "nvidia", "cu1")) add(found, newer, {path});
+  return once_each(found);
+}
+
+std::vector<std::string> python_files(const std::string& path) {
+  std::vector<std::string> found;
+  for (const fs::path& packages : python_package_folders()) add(found, packages, {path});
+  return once_each(found);
 }
 
 std::vector<std::string> library_candidates(const std::vector<std::string>& names,
@@ -50,18 +79,7 @@ std::vector<std::string> library_candidates(const std::vector<std::string>& name
     add(found, nvidia / package / "lib", names);
   }
   found.insert(found.end(), names.begin(), names.end());
-  // Links between folders lead to one file.
-  std::vector<std::string> once;
-  std::vector<fs::path> seen;
-  for (const std::string& file : found) {
-    std::error_code error;
-    const fs::path real =
-        file.find('/') == std::string::npos ? fs::path(file) : fs::canonical(file, error);
-    if (std::find(seen.begin(), seen.end(), real) != seen.end()) continue;
-    seen.push_back(real);
-    once.push_back(file);
-  }
-  return once;
+  return once_each(found);
 }
 
 }  // namespace assay::cuda

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where NVIDIA's libraries lie on machines with a toolkit, with Python's packages alone, or with
-// the system's.
+// Where NVIDIA's libraries and tools lie on machines with a toolkit, with Python's packages alone,
+// or with the system's.
 
 #include <filesystem>
 #include <string>
@@ -19,5 +19,11 @@ std::vector<std::filesystem::path> python_package_folders();
 // loader looks for. Those with a path exist.
 std::vector<std::string> library_candidates(const std::vector<std::string>& names,
                                             std::string_view package);
+
+// Of "bin/nvcc": such files in the toolkit's folders and in Python's packages of it, newest first.
+std::vector<std::string> toolkit_files(const std::string& path);
+
+// Of "cutlass_library/generator.py": such files among Python's packages.
+std::vector<std::string> python_files(const std::string& path);
 
 }  // namespace assay::cuda

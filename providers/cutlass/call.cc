@@ -1,0 +1,171 @@
+#include "call.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <memory>
+
+#include "assay/op/gemm/matrix.h"
+
+namespace assay::cutlass {
+namespace {
+
+// What makes workspaces larger than this is not listed anywhere: more tiles at once than any Hopper
+// card has multiprocessors (144 on the full die).
+constexpr int64_t kMostMultiprocessors = 144;
+constexpr int64_t kBarrierBytes = 16, kSlack = 4096;  // Of a tile; for what is rounded up.
+
+struct Freed {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// A kernel with its parameters, tensor maps included, for one set of operands. Pointers that change
+// make them anew: a few microseconds, and no memory.
+struct Bound {
+  const assay_cutlass::Kernel* kernel = nullptr;
+  assay_cutlass::Problem problem{};
+  gemm::Places places;
+  bool swapped = false, reads_c = false;
+  std::unique_ptr<void, Freed> state;
+  mutable assay_cutlass::Pointers pointers{};
+
+  assay_cutlass::Pointers pointers_of(void* const* data) const {
+    assay_cutlass::Pointers now{};
+    now.a = data[swapped ? places.b : places.a];
+    now.b = data[swapped ? places.a : places.b];
+    now.d = data[places.out];
+    // Where beta is 0 it is not read, but its tensor map is made.
+    if (reads_c) now.c = data[places.has_c ? places.c : places.out];
+    now.workspace = data[places.workspace];
+    return now;
+  }
+
+  int initialize(const assay_cutlass::Pointers& now) const {
+    const int code = kernel->initialize(&problem, &now, state.get());
+    pointers = code == 0 ? now : assay_cutlass::Pointers{};
+    return code;
+  }
+
+  static bool same(const assay_cutlass::Pointers& x, const assay_cutlass::Pointers& y) {
+    return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.workspace == y.workspace;
+  }
+
+  static int launch(const void* state, void* const* data, void* stream) {
+    const Bound& bound = *static_cast<const Bound*>(state);
+    const assay_cutlass::Pointers now = bound.pointers_of(data);
+    if (!same(now, bound.pointers))
+      if (const int code = bound.initialize(now); code != 0) return code;
+    return bound.kernel->run(bound.state.get(), stream);
+  }
+};
+
+// Of lines that lie side by side; of a single line, or of lines of one element, what a dense matrix
+// would have: tensor maps take no other.
+Result<assay_cutlass::Strides> strides_of(const gemm::Matrix& matrix, bool by_rows) {
+  const auto leading = matrix.leading(by_rows);
+  if (!leading) return fail(ErrorCode::unsupported, "an operand's strides are none of a matrix");
+  return by_rows ? assay_cutlass::Strides{*leading, 1, matrix.batch_stride}
+                 : assay_cutlass::Strides{1, *leading, matrix.batch_stride};
+}
+
+int64_t tiles(int64_t size, int64_t tile, int64_t group) {
+  const int64_t count = (size + tile - 1) / tile;
+  return (count + group - 1) / group * group;
+}
+
+}  // namespace
+
+Result<MappedKernel> MappedKernel::open(const std::string& file) {
+  // Stays mapped: CUDA's runtime in it has registered its code.
+  auto library = DynamicLibrary::open(file, {.deep_bind = false});
+  if (!library)
+    return fail(ErrorCode::build_failed, "what was compiled cannot be loaded: {}",
+                library.error().message);
+  const assay_cutlass::Kernel* (*entry)() = nullptr;
+  ASSAY_TRY(void* const symbol, library->symbol("assay_cutlass_kernel"));
+  entry = reinterpret_cast<const assay_cutlass::Kernel* (*)()>(symbol);
+  const assay_cutlass::Kernel* const kernel = entry();
+  if (kernel == nullptr || kernel->version != assay_cutlass::kVersion ||
+      kernel->bytes != sizeof(assay_cutlass::Kernel) ||
+      !std::has_single_bit(kernel->state_alignment))
+    return fail(ErrorCode::build_failed, "what was compiled has another interface");
+  return MappedKernel{std::move(*library), kernel};
+}
+
+Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMetadata& row) {
+  ASSAY_TRY(const gemm::View view, gemm::view(problem));
+  ASSAY_TRY(const Configuration configuration, configuration_of(row));
+  const Runtime runtime = runtime_of(row);
+  assay_cutlass::Problem made{};
+  gemm::Matrix a = gemm::matrix_a(view), b = gemm::matrix_b(view), out = gemm::matrix_out(view);
+  gemm::Matrix c = view.has_c ? gemm::matrix_c(view) : out;
+  made.m = view.m;
+  made.n = view.n;
+  if (is_swapped(row)) {
+    std::swap(a, b);
+    std::swap(made.m, made.n);
+    for (gemm::Matrix* matrix : {&a, &b, &c, &out}) *matrix = matrix->transposed();
+  }
+  made.k = view.k;
+  made.batches = view.l;
+  ASSAY_TRY(made.a, strides_of(a, configuration.operands.a_row_major));
+  ASSAY_TRY(made.b, strides_of(b, configuration.operands.b_row_major));
+  ASSAY_TRY(made.c, strides_of(c, false));
+  ASSAY_TRY(made.d, strides_of(out, false));
+  made.alpha = view.alpha;
+  made.beta = view.beta;
+  made.raster = runtime.raster == "along_m" ? 1 : runtime.raster == "along_n" ? 2 : 0;
+  made.swizzle = static_cast<int32_t>(runtime.swizzle);
+  made.splits = static_cast<int32_t>(runtime.split_k);
+  return made;
+}
+
+// As the stream-K scheduler's sizes: one tile of sums in f32 for each tile that several compute,
+// which are all of them where k is split, and else no more than two waves have.
+size_t most_workspace_bytes(const Problem& problem, const KernelMetadata& row) {
+  if (row.design.text("scheduler", "") != "stream_k") return 0;
+  const auto view = gemm::view(problem);
+  if (!view) return 0;
+  const bool swapped = is_swapped(row);
+  const Runtime runtime = runtime_of(row);
+  const int64_t tile_m = row.design.integer("tile_m", 1), tile_n = row.design.integer("tile_n", 1);
+  const int64_t m = swapped ? view->n : view->m, n = swapped ? view->m : view->n;
+  const int64_t all = tiles(m, tile_m, runtime.swizzle * row.design.integer("cluster_m", 1)) *
+                      tiles(n, tile_n, runtime.swizzle * row.design.integer("cluster_n", 1)) *
+                      view->l;
+  const int64_t shared = runtime.split_k > 1 ? all : std::min(all, 3 * kMostMultiprocessors);
+  const int64_t bytes = shared * (tile_m * tile_n * 4 + kBarrierBytes) + kSlack;
+  return static_cast<size_t>(bytes);
+}
+
+Result<StreamStep> bind_call(const KernelMetadata& row, const Binding& binding) {
+  ASSAY_TRY(const MappedKernel mapped, MappedKernel::open(binding.artifact.file.string()));
+  auto bound = std::make_shared<Bound>();
+  bound->kernel = mapped.kernel;
+  ASSAY_TRY(bound->problem, problem_of(binding.problem, row));
+  bound->places = gemm::places_of(binding.problem);
+  bound->swapped = is_swapped(row);
+  bound->reads_c = row.rule().find_operand("c") != nullptr;
+  const size_t alignment = std::max<size_t>(mapped.kernel->state_alignment, sizeof(void*));
+  const size_t bytes = (mapped.kernel->state_bytes + alignment - 1) / alignment * alignment;
+  bound->state.reset(std::aligned_alloc(alignment, bytes));
+  if (!bound->state) return fail(ErrorCode::machine, "no memory for a kernel's parameters");
+  const size_t needed = mapped.kernel->workspace_bytes(&bound->problem);
+  if (needed > binding.workspace_bytes)
+    return fail(ErrorCode::unsupported, "it wants a workspace of {} bytes, and has {}", needed,
+                binding.workspace_bytes);
+  std::vector<void*> data(binding.data.begin(), binding.data.end());
+  data.push_back(binding.workspace);
+  data.push_back(nullptr);
+  const assay_cutlass::Pointers pointers = bound->pointers_of(data.data());
+  const auto check = [&](int code, std::string_view doing) -> Status {
+    if (code == 0) return {};
+    return fail(ErrorCode::unsupported, "CUTLASS, {}: {}", doing, mapped.kernel->message(code));
+  };
+  ASSAY_TRY(
+      check(mapped.kernel->can_implement(&bound->problem, &pointers), "asked for this problem"));
+  ASSAY_TRY(check(bound->initialize(pointers), "preparing a launch"));
+  return StreamStep{&Bound::launch, std::move(bound)};
+}
+
+}  // namespace assay::cutlass

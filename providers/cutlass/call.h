@@ -1,0 +1,32 @@
+#pragma once
+
+// A compiled configuration as it is called.
+
+#include <string>
+
+#include "assay/base/dynamic_library.h"
+#include "assay/kernel/family.h"
+#include "configuration.h"
+#include "kernel_abi.h"
+
+namespace assay::cutlass {
+
+struct MappedKernel {
+  DynamicLibrary library;
+  const assay_cutlass::Kernel* kernel = nullptr;
+
+  // ErrorCode::build_failed for an object that is none, or of another version of the interface.
+  static Result<MappedKernel> open(const std::string& file);
+};
+
+// The problem as CUTLASS sees it, with column-major D.
+Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMetadata& row);
+
+// Bytes that such a kernel may want, whatever the card. The object itself knows better, but is not
+// compiled when this is asked.
+size_t most_workspace_bytes(const Problem& problem, const KernelMetadata& row);
+
+// Maps the artifact's file, and makes what launches need for these operands.
+Result<StreamStep> bind_call(const KernelMetadata& row, const Binding& binding);
+
+}  // namespace assay::cutlass

@@ -1,0 +1,434 @@
+// The provider where nvcc is a script and the card runs on the host (testing/fake_nvcc.h,
+// testing/fake_cuda): everything but what CUTLASS itself computes.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/json.h"
+#include "assay/kernel/catalog.h"
+#include "assay/op/gemm/gemm.h"
+#include "compile.h"
+#include "providers/cutlass/info.h"
+#include "space.h"
+#include "testing/bound_kernel.h"
+#include "testing/fake_card.h"
+#include "testing/fake_nvcc.h"
+#include "testing/provider_conformance.h"
+
+namespace assay::cutlass {
+namespace {
+
+using testing::BoundKernel;
+using testing::FakeNvcc;
+using ::testing::HasSubstr;
+
+// Folders of one test; those of the conformance suite stay as long as the program.
+struct Workplace {
+  Workplace()
+      : folder(*TemporaryDirectory::create("/tmp", "assay-cutlass-")), nvcc(folder.path()) {}
+
+  ProviderSettings settings() const {
+    return {
+        {"nvcc", nvcc.nvcc()}, {"directory", nvcc.directory()}, {"cache", folder.file("cache")}};
+  }
+
+  TemporaryDirectory folder;
+  FakeNvcc nvcc;
+};
+
+ProviderSettings conformance_settings() {
+  static const Workplace workplace;
+  return workplace.settings();
+}
+
+const Target kHopper = *Target::parse("sm_90a");
+
+Problem problem_of(const gemm::Shape& shape) {
+  auto made = gemm::problem(shape);
+  EXPECT_TRUE(made) << made.error().message;
+  return *made;
+}
+
+gemm::Shape shape(DType dtype = DType::f16, std::string layout = "tn") {
+  return {.m = 16, .n = 24, .k = 32, .dtype = dtype, .layout = std::move(layout)};
+}
+
+class Cutlass : public ::testing::Test {
+ protected:
+  Found found(const Problem& problem, const ProviderSettings& settings) {
+    catalog_ = Catalog();
+    catalog_.add(*provider_, settings);
+    for (const auto& [name, why] : catalog_.missing()) ADD_FAILURE() << why;
+    auto found = catalog_.get_kernels(problem, {.target = kHopper});
+    EXPECT_TRUE(found) << found.error().message;
+    return *found;
+  }
+  Found found(const Problem& problem) { return found(problem, with({})); }
+  ProviderSettings with(const ProviderSettings& more) const {
+    ProviderSettings settings = more;
+    const ProviderSettings all = place_.settings();
+    settings.insert(all.begin(), all.end());
+    return settings;
+  }
+  Kernel kernel(const Problem& problem, const std::string& name) {
+    for (const Kernel& one : found(problem, with({{"build", "all"}})).kernels)
+      if (one.metadata().name() == name) return one;
+    ADD_FAILURE() << "no kernel " << name;
+    return found(problem).kernels.front();
+  }
+  static std::string why(const Found& found, Reason reason) {
+    for (const auto& [code, count] : found.refusals)
+      if (code == reason) return count.example;
+    return "nothing was refused for that";
+  }
+  Result<BoundKernel> bind(const Kernel& kernel, const Problem& problem) const {
+    ASSAY_TRY(auto card, testing::open_fake_card());
+    return BoundKernel::make(kernel, problem, 1, context_, std::move(card));
+  }
+  // Compiles, binds, launches and checks.
+  void expect_right(const Kernel& kernel, const Problem& problem) const {
+    SCOPED_TRACE(problem.name() + ' ' + kernel.metadata().name());
+    auto bound = bind(kernel, problem);
+    ASSERT_TRUE(bound) << bound.error().message;
+    const Status launched = bound->launch();
+    ASSERT_TRUE(launched) << launched.error().message;
+    ASSERT_TRUE(bound->wait());
+    EXPECT_TRUE(bound->check().right);
+  }
+
+  static constexpr const char* kGood = "128x128x64_2x1_cooperative_tma_persistent";
+  const std::unique_ptr<Provider> provider_ = make_provider();
+  const Workplace place_;
+  const ArtifactCache cache_{place_.folder.file("cache"), Log{}};
+  const CompileContext context_{.cache = &cache_};
+  Catalog catalog_;
+};
+
+TEST_F(Cutlass, ListsEveryConfigurationForEitherOrderOfTheOutput) {
+  catalog_.add(*provider_, place_.settings());
+  const auto all = catalog_.get_kernels();
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->kernels.size(), 2 * 2408u);
+  std::set<std::string> ids;
+  for (const Kernel& kernel : all->kernels) ids.insert(kernel.metadata().id());
+  EXPECT_EQ(ids.size(), 2 * 2408u);
+  EXPECT_EQ(place_.nvcc.compiled(), 0);
+}
+
+TEST_F(Cutlass, WithoutACompilerTheReasonSaysWhatToInstallAndListingWorks) {
+  const ProviderSettings none = {{"nvcc", "/no/such/nvcc"}, {"directory", place_.nvcc.directory()}};
+  const Availability availability = provider_->availability(none);
+  EXPECT_FALSE(availability.available);
+  EXPECT_THAT(availability.reason, HasSubstr("'/no/such/nvcc' is no program; install"));
+  const Found refused = found(problem_of(shape()), none);
+  EXPECT_TRUE(refused.kernels.empty());
+  EXPECT_THAT(why(refused, Reason::compiler_missing), HasSubstr("not compiled yet, and"));
+  EXPECT_EQ(refused.refusals.total(), 2 * 2408);
+  const auto listed = catalog_.get_kernels();
+  ASSERT_TRUE(listed);
+  EXPECT_EQ(listed->kernels.size(), 2 * 2408u);
+  const ProviderSettings headless = {{"nvcc", place_.nvcc.nvcc()}, {"directory", "/no/such"}};
+  EXPECT_THAT(provider_->availability(headless).reason,
+              HasSubstr("cutlass.directory: '/no/such' holds no include/cutlass/cutlass.h"));
+}
+
+TEST_F(Cutlass, AFewAreBuiltForAProblemAndTheOthersNameTheSetting) {
+  const Problem problem = problem_of(shape());
+  const Found few = found(problem);
+  EXPECT_EQ(few.kernels.size(), 4u);
+  EXPECT_THAT(why(few, Reason::filter), HasSubstr("cutlass.build=4"));
+  for (const Kernel& kernel : few.kernels) {
+    EXPECT_EQ(kernel.metadata().rule().find_operand("c"), nullptr) << "c is not there";
+    EXPECT_NE(kernel.metadata().design.text("schedule", ""), "auto");
+  }
+  EXPECT_EQ(found(problem, with({{"build", "0"}})).kernels.size(), 0u);
+  const size_t all = found(problem, with({{"build", "all"}})).kernels.size();
+  // 66 that read c, 40 and 12 ... of what the package's generator lists for f16, tn.
+  EXPECT_EQ(all, 66 + 52 + 6 + 6u);
+  EXPECT_EQ(few.kernels.size() + static_cast<size_t>(few.refusals.total()), 2 * 2408u);
+  // What is compiled takes part besides them.
+  ASSERT_TRUE(few.kernels.front().compile(problem, kHopper, context_));
+  const Found more = found(problem);
+  EXPECT_EQ(more.kernels.size(), 5u);
+}
+
+TEST_F(Cutlass, ComputesEveryLayoutAndTypeThatItLists) {
+  std::set<std::string> layouts;
+  for (const char* layout : {"ttt", "tnt", "ntt", "nnt", "ttn", "tnn", "ntn", "nnn"})
+    for (const DType dtype : {DType::f16, DType::bf16})
+      for (const DType out : {dtype, DType::f32}) {
+        gemm::Shape asked = shape(dtype, layout);
+        asked.out = out;
+        const Problem problem = problem_of(asked);
+        const Found listed = found(problem, with({{"build", "1"}}));
+        ASSERT_FALSE(listed.kernels.empty()) << problem.name();
+        EXPECT_EQ(listed.kernels.front().metadata().design.truth("swapped", false),
+                  layout[2] == 't');
+        expect_right(listed.kernels.front(), problem);
+        layouts.insert(layout);
+      }
+  EXPECT_EQ(layouts.size(), 8u);
+}
+
+TEST_F(Cutlass, TakesFactorsAnAddendABatchPaddedRowsAndOneRow) {
+  gemm::Shape scaled = shape(), batched = shape(), padded = shape(), narrow = shape(),
+              half = shape();
+  scaled.alpha = 0.5;
+  scaled.beta = -2;
+  batched.batch = 3;
+  padded.lda = 48;
+  padded.ldb = 40;
+  padded.ldout = 32;
+  narrow.m = 1;
+  half.accumulate = DType::f16;
+  for (const gemm::Shape& one : {scaled, batched, padded, narrow, half}) {
+    const Problem problem = problem_of(one);
+    const Found listed = found(problem, with({{"build", "1"}}));
+    ASSERT_FALSE(listed.kernels.empty()) << problem.name();
+    expect_right(listed.kernels.front(), problem);
+  }
+  EXPECT_NE(found(problem_of(scaled)).kernels.front().metadata().rule().find_operand("c"), nullptr);
+}
+
+TEST_F(Cutlass, WhatIsNotDivisibleOrOfAnotherTypeOrCardIsRefused) {
+  gemm::Shape odd = shape();
+  odd.k = 33;
+  EXPECT_TRUE(found(problem_of(odd)).kernels.empty());
+  EXPECT_THAT(why(found(problem_of(odd)), Reason::divisibility),
+              HasSubstr("k=33 is not a multiple"));
+  gemm::Shape even = shape();
+  even.k = 34;
+  for (const Kernel& kernel : found(problem_of(even), with({{"build", "all"}})).kernels)
+    EXPECT_THAT(kernel.metadata().name(), HasSubstr("_align2"));
+  EXPECT_TRUE(found(problem_of(shape(DType::f32))).kernels.empty());
+  const auto elsewhere =
+      catalog_.get_kernels(problem_of(shape()), {.target = Target::parse("sm_80").value()});
+  ASSERT_TRUE(elsewhere);
+  EXPECT_TRUE(elsewhere->kernels.empty());
+  EXPECT_THAT(why(*elsewhere, Reason::target), HasSubstr("needs sm_90a"));
+}
+
+TEST_F(Cutlass, TheArtifactSaysWhatTheCompilerSaidAndIsMadeOnce) {
+  const Problem problem = problem_of(shape());
+  const Kernel good = kernel(problem, kGood);
+  for (int i = 0; i < 2; ++i) {
+    const auto artifact = good.compile(problem, kHopper, context_);
+    ASSERT_TRUE(artifact) << artifact.error().message;
+    EXPECT_EQ(artifact->facts["registers"], 168);
+    EXPECT_EQ(artifact->facts["spill_store_bytes"], 0);
+    EXPECT_EQ(artifact->facts["stack_bytes"], 16);
+    EXPECT_EQ(artifact->facts["dynamic_shared_bytes"], 200'000);
+    EXPECT_EQ(artifact->facts["stages"], 5);
+    EXPECT_EQ(artifact->facts["cutlass"], "4.2.0");
+    EXPECT_THAT(artifact->facts["compiler"].get<std::string>(), HasSubstr("13.0.99"));
+    EXPECT_EQ(place_.nvcc.compiled(), 1);
+  }
+  // Another size is the same object; other headers are not.
+  gemm::Shape larger = shape();
+  larger.m = 64;
+  ASSERT_TRUE(good.compile(problem_of(larger), kHopper, context_));
+  EXPECT_EQ(place_.nvcc.compiled(), 1);
+  ASSERT_TRUE(write_file_atomic(place_.nvcc.directory() + "/include/cutlass/more.h", "//\n"));
+  ASSERT_TRUE(kernel(problem, kGood).compile(problem, kHopper, context_));
+  EXPECT_EQ(place_.nvcc.compiled(), 2);
+}
+
+TEST_F(Cutlass, WhatSpillsOrIsSerialisedIsRefusedBeforeItIsTimed) {
+  const Problem problem = problem_of(shape());
+  const Kernel large = kernel(problem, "256x256x64_2x1_cooperative_direct_persistent");
+  for (int i = 0; i < 2; ++i) {
+    const auto spilled = large.compile(problem, kHopper, context_);
+    ASSERT_FALSE(spilled);
+    EXPECT_EQ(spilled.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(spilled.error().message,
+                HasSubstr("it spills: 128 sums a thread do not fit beside the rest into its 168 "
+                          "registers, and 2048 bytes are stored and loaded again"));
+    EXPECT_EQ(place_.nvcc.compiled(), 1) << "once is enough to know it";
+  }
+  place_.nvcc.order("serialise");
+  const auto serialised = kernel(problem, kGood).compile(problem, kHopper, context_);
+  ASSERT_FALSE(serialised);
+  EXPECT_THAT(serialised.error().message, HasSubstr("serialises its tensor instructions"));
+}
+
+TEST_F(Cutlass, ACompilerThatFailsIsQuoted) {
+  place_.nvcc.order("fail");
+  const Problem problem = problem_of(shape());
+  const auto artifact = kernel(problem, kGood).compile(problem, kHopper, context_);
+  ASSERT_FALSE(artifact);
+  EXPECT_EQ(artifact.error().code, ErrorCode::build_failed);
+  EXPECT_THAT(artifact.error().message, HasSubstr("error: the fake compiler was told to fail"));
+  EXPECT_THAT(artifact.error().message,
+              HasSubstr("cutlass3x_sm90_tensorop_gemm_f16_f16_f32_void_"));
+}
+
+// A pool is a cache that was brought: no compiler, and no headers, are asked for.
+TEST_F(Cutlass, APoolServesAMachineWithoutACompiler) {
+  const Problem problem = problem_of(shape());
+  ASSERT_TRUE(kernel(problem, kGood).compile(problem, kHopper, context_));
+  const ProviderSettings bare = {{"nvcc", "/no/such/nvcc"},
+                                 {"directory", "/no/such"},
+                                 {"cache", place_.folder.file("empty")},
+                                 {"pool", place_.folder.file("cache")}};
+  EXPECT_TRUE(provider_->availability(bare).available);
+  const Found ready = found(problem, bare);
+  ASSERT_EQ(ready.kernels.size(), 1u);
+  EXPECT_EQ(ready.kernels.front().metadata().name(), kGood);
+  const ArtifactCache empty(place_.folder.file("empty"), Log{});
+  auto card = testing::open_fake_card();
+  ASSERT_TRUE(card);
+  auto bound =
+      BoundKernel::make(ready.kernels.front(), problem, 1, {.cache = &empty}, std::move(*card));
+  ASSERT_TRUE(bound) << bound.error().message;
+  ASSERT_TRUE(bound->launch() && bound->wait());
+  EXPECT_TRUE(bound->check().right);
+  EXPECT_EQ(place_.nvcc.compiled(), 1);
+}
+
+TEST_F(Cutlass, NewPointersMakeNewParametersAndTheOldOnesComeBack) {
+  const Problem problem = problem_of(shape());
+  auto bound = bind(kernel(problem, kGood), problem);
+  ASSERT_TRUE(bound) << bound.error().message;
+  const std::vector<void*> first(bound->plan().data().begin(), bound->plan().data().begin() + 3);
+  ASSERT_TRUE(bound->launch() && bound->wait());
+  EXPECT_TRUE(bound->check().right);
+  // Another output, poisoned: what the first holds must not change, and this one must be written.
+  auto other = bound->device().allocate(static_cast<size_t>(problem.operands()[2].span_bytes), {});
+  ASSERT_TRUE(other);
+  std::vector<void*> second = first;
+  ASSERT_EQ(problem.operands()[2].role, "out");
+  second[2] = (*other)->data();
+  std::memset((*other)->data(), 0x55, (*other)->bytes());
+  const std::vector<std::byte> before(static_cast<std::byte*>(first[2]),
+                                      static_cast<std::byte*>(first[2]) + (*other)->bytes());
+  ASSERT_TRUE(bound->plan().rebind(second));
+  ASSERT_TRUE(bound->launch() && bound->wait());
+  EXPECT_EQ(std::memcmp((*other)->data(), before.data(), before.size()), 0);
+  std::memset(first[2], 0x33, before.size());
+  ASSERT_TRUE(bound->plan().rebind(first));
+  ASSERT_TRUE(bound->launch() && bound->wait());
+  EXPECT_TRUE(bound->check().right);
+}
+
+TEST_F(Cutlass, RuntimeParametersShareOneObject) {
+  const Problem problem = problem_of(shape());
+  const Found searched = found(problem, with({{"build", "all"}, {"runtime", "search"}}));
+  std::vector<Kernel> rows;
+  for (const Kernel& kernel : searched.kernels)
+    if (kernel.metadata().name().starts_with("128x128x64_2x1_cooperative_tma_stream_k") &&
+        kernel.metadata().rule().find_operand("c") == nullptr)
+      rows.push_back(kernel);
+  ASSERT_EQ(rows.size(), 9u)
+      << "six orders and swizzles, two splits of k, and what CUTLASS chooses";
+  for (const Kernel& row : rows) expect_right(row, problem);
+  EXPECT_EQ(place_.nvcc.compiled(), 1);
+}
+
+TEST_F(Cutlass, SettingsThatMeanNothingAreRefused) {
+  for (const auto& [name, value] : {std::pair<std::string, std::string>{"space", "all"},
+                                    {"build", "-1"},
+                                    {"build", "many"},
+                                    {"runtime", "yes"}}) {
+    const Status taken = provider_->check({{name, value}});
+    ASSERT_FALSE(taken) << name << '=' << value;
+    EXPECT_EQ(taken.error().code, ErrorCode::invalid_input);
+    EXPECT_THAT(taken.error().message, HasSubstr("cutlass: " + name + ": '" + value + "'"));
+  }
+}
+
+TEST_F(Cutlass, TheLargestLevelIsMadeOnceIntoTheCache) {
+  // No generator beside the headers, and nothing in the cache.
+  const auto none = provider_->families(with({{"space", "max"}}));
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("there is no cutlass_library beside the headers"));
+  const std::string package = place_.nvcc.directory() + "/python/cutlass_library";
+  std::filesystem::create_directories(package);
+  const auto write = [&](const std::string& file, const std::string& text) {
+    ASSERT_TRUE(write_file_atomic(package + "/" + file, text));
+  };
+  write("__init__.py", "raise SystemExit('the generator is broken')\n");
+  write("generator.py", "");
+  const auto broken = provider_->families(with({{"space", "max"}}));
+  ASSERT_FALSE(broken);
+  if (broken.error().message.find("no python3") != std::string::npos)
+    GTEST_SKIP() << broken.error().message;
+  EXPECT_THAT(broken.error().message, HasSubstr("the generator is broken"));
+  // A package of two operations, in the place of one of 77,036.
+  write("__init__.py", "");
+  write("library.py", R"(import enum
+DataType = enum.Enum("DataType", "f16 bf16 f32 void")
+GemmKind = enum.Enum("GemmKind", "Universal3x Other")
+)");
+  write("manifest.py", R"(class Manifest:
+  def __init__(self, arguments): self.operations, self.level = {}, arguments[-1]
+)");
+  write("generator.py", R"(import types
+from . import library
+name = lambda word: types.SimpleNamespace(name=word)
+class define_parser:
+  def parse_args(self, words): return words
+def tensor(dtype, layout):
+  return types.SimpleNamespace(element=dtype, layout=name(layout), alignment=8)
+def operation(tile_n):
+  half, full = library.DataType.f16, library.DataType.f32
+  made = types.SimpleNamespace(
+      gemm_kind=library.GemmKind.Universal3x, A=tensor(half, "RowMajor"),
+      B=tensor(half, "ColumnMajor"), C=tensor(library.DataType.void, "ColumnMajor"),
+      D=tensor(half, "ColumnMajor"), element_epilogue=full,
+      kernel_schedule=name("TmaWarpSpecializedPingpong"),
+      epilogue_schedule=name("TmaWarpSpecialized"), tile_scheduler=name("Default"),
+      tile_description=types.SimpleNamespace(cluster_shape=[2, 1, 1], stages=0))
+  made.accumulator_type = lambda: full
+  made.get_collective_tile_shape = lambda: [64, tile_n, 64]
+  made.procedural_name = lambda: "fake"
+  return made
+def GenerateSM90_TensorOp_16b_WGMMA_gemm(listed, cuda):
+  assert listed.level == "max", listed.level
+  print("noise")
+  listed.operations = {"gemm": [operation(16), operation(32)]}
+def GenerateSM90_TensorOp_16b_WGMMA_alignx_gemm(listed, cuda): pass
+)");
+  for (int i = 0; i < 2; ++i) {
+    const Found two = found(problem_of(shape()), with({{"space", "max"}, {"build", "all"}}));
+    ASSERT_EQ(two.kernels.size(), 2u);
+    EXPECT_EQ(two.kernels.front().metadata().name(), "64x16x64_2x1_pingpong_tma_persistent");
+    expect_right(two.kernels.front(), problem_of(shape()));
+    // The second time it is read.
+    write("generator.py", "raise SystemExit('asked again')\n");
+  }
+  // What is damaged is made anew, and that cannot be done now.
+  for (const auto& entry :
+       std::filesystem::directory_iterator(place_.folder.file("cache/cutlass"))) {
+    if (!entry.path().filename().string().starts_with("configurations-max-")) continue;
+    ASSERT_TRUE(write_file_atomic(entry.path().string(), "garbage\n"));
+  }
+  const auto damaged = provider_->families(with({{"space", "max"}}));
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().message, HasSubstr("asked again"));
+}
+
+TEST(CutlassCompiler, ItsWordsAreReadWhereverTheyStand) {
+  const Resources read = resources_of(
+      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+      "serialized due to x\n"
+      "    24 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads\n"
+      "ptxas info    : Used 255 registers, used 6 barriers\n");
+  EXPECT_EQ(read.registers, 255);
+  EXPECT_EQ(read.stack_bytes, 24);
+  EXPECT_EQ(read.spill_store_bytes, 12);
+  EXPECT_EQ(read.spill_load_bytes, 20);
+  EXPECT_TRUE(read.serialised);
+  EXPECT_FALSE(resources_of("ptxas info : Used 90 registers\n").serialised);
+}
+
+}  // namespace
+}  // namespace assay::cutlass
+
+ASSAY_PROVIDER_CONFORMANCE(cutlass, {.make = assay::cutlass::make_provider,
+                                     .settings = assay::cutlass::conformance_settings(),
+                                     .rows_per_problem = 2,
+                                     .open_device = assay::testing::open_fake_card});

@@ -1,0 +1,287 @@
+#include "gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <mutex>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "assay/op/gemm/gemm.h"
+#include "call.h"
+#include "choose.h"
+#include "compile.h"
+#include "shelf.h"
+#include "space.h"
+
+namespace assay::cutlass {
+namespace {
+
+// The first is what a caller gets who says nothing. Raster order and swizzle are said as CUTLASS
+// takes them; it swizzles less where there are few tiles.
+constexpr std::array<Runtime, 9> kRuntimes = {{{},
+                                               {"along_m", 1, 1},
+                                               {"along_n", 1, 1},
+                                               {"along_m", 4, 1},
+                                               {"along_n", 4, 1},
+                                               {"along_m", 8, 1},
+                                               {"along_n", 8, 1},
+                                               {"heuristic", 1, 2},
+                                               {"heuristic", 1, 4}}};
+
+// Rows under one rule.
+struct RuleRows {
+  Operands operands;
+  bool swapped = false;
+  const std::vector<uint32_t>* designs = nullptr;
+  int64_t count = 0;
+  std::shared_ptr<const KernelTraits> plain, searched;
+};
+
+std::shared_ptr<const KernelTraits> traits_of(const Operands& operands,
+                                              std::shared_ptr<const ProblemRule> rule,
+                                              bool searched) {
+  KernelTraits traits;
+  traits.rule = std::move(rule);
+  traits.name =
+      "{tile_m}x{tile_n}x{tile_k}_{cluster_m}x{cluster_n}_{schedule}_{epilogue}_{scheduler}";
+  if (operands.alignment_in != 8) traits.name += fmt::format("_align{}", operands.alignment_in);
+  if (operands.reads_c) traits.name += "_c";
+  if (searched) traits.name += "_{raster}_w{swizzle}_k{split_k}";
+  return std::make_shared<const KernelTraits>(std::move(traits));
+}
+
+// What all rows ask.
+const ProblemRule& common_rule() {
+  static const ProblemRule common = [] {
+    ProblemRule rule;
+    const std::vector<DType> in = {DType::f16, DType::bf16};
+    const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32};
+    rule.operands = {{.role = "a", .dtypes = in},
+                     {.role = "b", .dtypes = in},
+                     {.role = "c", .dtypes = out},
+                     {.role = "out", .dtypes = out}};
+    rule.scalars = true;
+    rule.targets = {*Target::parse("sm_90a")};
+    return rule;
+  }();
+  return common;
+}
+
+std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
+  DesignAxis designs, runtimes;
+  designs.names = {"tile_m", "tile_n",   "tile_k",   "cluster_m", "cluster_n",
+                   "stages", "schedule", "epilogue", "scheduler"};
+  for (const Design& is : table.designs)
+    designs.choices.push_back({int64_t{is.tile_m}, int64_t{is.tile_n}, int64_t{is.tile_k},
+                               int64_t{is.cluster_m}, int64_t{is.cluster_n}, int64_t{is.stages},
+                               is.schedule, is.epilogue, is.scheduler});
+  runtimes.names = {"raster", "swizzle", "split_k"};
+  for (const Runtime& is : kRuntimes)
+    runtimes.choices.push_back({std::string(is.raster), is.swizzle, is.split_k});
+  return std::make_shared<const DesignAxes>(
+      std::vector<DesignAxis>{{{"swapped"}, {{swapped}}}, std::move(designs), std::move(runtimes)});
+}
+
+class GemmFamily final : public Family {
+ public:
+  GemmFamily(Settings settings, std::shared_ptr<const Table> table)
+      : settings_(std::move(settings)), table_(std::move(table)) {
+    for (const bool swapped : {true, false}) {
+      axes_[swapped ? 1 : 0] = axes_of(*table_, swapped);
+      for (const Group& group : table_->groups) {
+        const auto rule = std::make_shared<const ProblemRule>(rule_of(group.operands, swapped));
+        const std::vector<uint32_t>& designs = table_->lists[group.list];
+        int64_t count = 0;
+        for (const uint32_t design : designs) count += points(design);
+        rows_ += count;
+        rules_.push_back({group.operands, swapped, &designs, count,
+                          traits_of(group.operands, rule, false),
+                          traits_of(group.operands, rule, true)});
+      }
+    }
+  }
+
+  std::string_view name() const override { return "gemm"; }
+
+ private:
+  // How often a design is listed.
+  int64_t points(uint32_t design) const {
+    if (!settings_.searches_runtime) return 1;
+    const bool splits = table_->designs[design].scheduler == "stream_k";
+    return std::count_if(kRuntimes.begin(), kRuntimes.end(),
+                         [&](const Runtime& at) { return splits || at.split_k == 1; });
+  }
+
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    // Most problems are none for any of 160 rules.
+    if (const Refusals why = common_rule().match(query.problem(), query.target()); !why.empty()) {
+      query.refuse(why.front().reason, why.front().sentence, rows_);
+      return;
+    }
+    std::vector<const RuleRows*> admitted;
+    for (const RuleRows& rows : rules_)
+      if (query.admits(*rows.plain->rule, rows.count)) admitted.push_back(&rows);
+    if (admitted.empty()) return;
+    if (query.problem() == nullptr || settings_.most_builds < 0) {
+      for (const RuleRows* const rows : admitted)
+        for (const uint32_t design : *rows->designs) emit(*rows, design, sink);
+      return;
+    }
+    list_some(query, admitted, sink);
+  }
+
+  // Of a problem's kernels those that are ready, and a few more where there is a compiler.
+  void list_some(const Query& query, const std::vector<const RuleRows*>& admitted,
+                 const MetadataSink& sink) const {
+    std::vector<Candidate> candidates;
+    const State& state = ready_state();
+    for (const RuleRows* const rows : admitted)
+      for (const uint32_t design : *rows->designs) {
+        Candidate& candidate = candidates.emplace_back();
+        candidate.design = &table_->designs[design];
+        candidate.operands = &rows->operands;
+        candidate.ready =
+            state.any_ready &&
+            state.shelf_of(Configuration{*candidate.design, rows->operands}.stock_name()) !=
+                nullptr;
+      }
+    const std::vector<bool> taken = choose(candidates, state.toolchain ? settings_.most_builds : 0);
+    size_t at = 0;
+    int64_t left = 0;
+    for (const RuleRows* const rows : admitted)
+      for (const uint32_t design : *rows->designs)
+        if (taken[at++])
+          emit(*rows, design, sink);
+        else
+          left += points(design);
+    if (left == 0) return;
+    if (!state.toolchain)
+      query.refuse(Reason::compiler_missing,
+                   fmt::format("not compiled yet, and {}", state.toolchain.error().message), left);
+    else
+      query.refuse(Reason::filter,
+                   fmt::format("not compiled yet: {} of a problem's kernels are (cutlass.build={}; "
+                               "each takes a minute; cutlass.build=all compiles every one, "
+                               "scripts/build-cutlass-pool some ahead)",
+                               settings_.most_builds, settings_.most_builds),
+                   left);
+  }
+
+  void emit(const RuleRows& rows, uint32_t design, const MetadataSink& sink) const {
+    const auto& axes = axes_[rows.swapped ? 1 : 0];
+    const auto first = static_cast<uint64_t>(design) * kRuntimes.size();
+    sink(KernelMetadata(rows.plain, assay::Design(axes, first)));
+    if (!settings_.searches_runtime) return;
+    const bool splits = table_->designs[design].scheduler == "stream_k";
+    for (size_t i = 1; i < kRuntimes.size(); ++i)
+      if (splits || kRuntimes[i].split_k == 1)
+        sink(KernelMetadata(rows.searched, assay::Design(axes, first + i)));
+  }
+
+  Refusals do_supports(const KernelMetadata&, const Problem& problem,
+                       const Target&) const override {
+    Refusals refusals;
+    const auto view = gemm::view(problem);
+    if (!view) {
+      refusals.add(Reason::other, view.error().message);
+      return refusals;
+    }
+    for (const int64_t size : {view->l, view->m, view->n, view->k})
+      if (size > std::numeric_limits<int>::max())
+        refusals.add(Reason::size, "a size is above 2^31-1");
+    return refusals;
+  }
+
+  // One that was compiled anywhere, or a new one; what spills is not worth its time.
+  Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem&, const Target& target,
+                              const CompileContext& context) const override {
+    ASSAY_TRY(const Configuration configuration, configuration_of(row));
+    ASSAY_TRY(Artifact artifact, made(configuration, target, context));
+    if (const std::string why = objection(artifact.facts); !why.empty())
+      return fail(ErrorCode::unsupported, "{}", why);
+    return artifact;
+  }
+
+  Result<Artifact> made(const Configuration& configuration, const Target& target,
+                        const CompileContext& context) const {
+    const State& state = ready_state();
+    if (const Shelf* const shelf = state.shelf_of(configuration.stock_name()); shelf != nullptr) {
+      ASSAY_TRY(const Json key, key_of(configuration, target, shelf->identity()));
+      const auto there = ArtifactCache(shelf->root(), Log{})
+                             .without_building()
+                             .get_or_build(key, [](const auto&) -> Result<ArtifactCache::Built> {
+                               return fail(ErrorCode::internal, "nothing is built on a shelf");
+                             });
+      if (there) return there;
+    }
+    if (!state.toolchain) return fail(state.toolchain.error());
+    return compile(configuration, *state.toolchain, target, context);
+  }
+
+  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem, int) const override {
+    return most_workspace_bytes(problem, row);
+  }
+
+  Status do_bind(const KernelMetadata& row, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    ASSAY_TRY(StreamStep step, bind_call(row, binding));
+    steps.push_back(std::move(step));
+    return {};
+  }
+
+  // What this machine has, looked for once: when a problem's kernels are first asked for.
+  struct State {
+    Result<Toolchain> toolchain = Toolchain{};
+    std::vector<Shelf> shelves;  // That of this compiler first.
+    bool any_ready = false;
+
+    const Shelf* shelf_of(const std::string& name) const {
+      for (const Shelf& shelf : shelves)
+        if (shelf.has(name)) return &shelf;
+      return nullptr;
+    }
+  };
+
+  const State& ready_state() const {
+    std::call_once(state_once_, [this] {
+      State& state = state_.emplace();
+      state.toolchain = Toolchain::find(settings_);
+      if (state.toolchain && !settings_.cache.empty())
+        state.shelves.emplace_back(settings_.cache, state.toolchain->identity);
+      for (const auto& root : {settings_.pool, settings_.cache}) {
+        // With a compiler here, kernels of another are taken from a pool alone.
+        if (root.empty() || (state.toolchain && root == settings_.cache)) continue;
+        for (Shelf& shelf : Shelf::all_of(root)) state.shelves.push_back(std::move(shelf));
+      }
+      for (const Shelf& shelf : state.shelves) state.any_ready = state.any_ready || !shelf.empty();
+    });
+    return *state_;
+  }
+
+  Settings settings_;
+  std::shared_ptr<const Table> table_;
+  std::shared_ptr<const DesignAxes> axes_[2];  // By swapped.
+  std::vector<RuleRows> rules_;
+  int64_t rows_ = 0;
+  mutable std::once_flag state_once_;
+  mutable std::optional<State> state_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Family>> make_gemm_family(const Settings& settings) {
+  std::shared_ptr<const Table> table;
+  if (settings.whole_space) {
+    ASSAY_TRY(Table whole, whole_table(settings));
+    table = std::make_shared<const Table>(std::move(whole));
+  } else {
+    table = std::shared_ptr<const Table>(std::shared_ptr<const Table>(), &default_table());
+  }
+  if (table->configurations == 0)
+    return fail(ErrorCode::internal, "the table of CUTLASS's configurations cannot be read");
+  return std::make_shared<const GemmFamily>(settings, std::move(table));
+}
+
+}  // namespace assay::cutlass

@@ -1,0 +1,60 @@
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+#include "gemm.h"
+#include "providers/cutlass/info.h"
+#include "settings.h"
+#include "shelf.h"
+#include "space.h"
+#include "toolchain.h"
+
+namespace assay::cutlass {
+namespace {
+
+class CutlassProvider final : public Provider {
+ public:
+  const ProviderInfo& info() const override { return provider_info(); }
+
+ private:
+  Status do_check(const ProviderSettings& settings) const override {
+    return Settings::parse(settings).map([](const Settings&) {});
+  }
+
+  // Kernels that are ready need no compiler.
+  Availability do_availability(const ProviderSettings& given) const override {
+    Availability availability;
+    const auto settings = Settings::parse(given);
+    if (!settings) {
+      availability.reason = settings.error().message;
+      return availability;
+    }
+    const auto toolchain = Toolchain::locate(*settings);
+    int64_t ready = 0;
+    for (const auto& root : {settings->cache, settings->pool})
+      for (const Shelf& shelf : root.empty() ? std::vector<Shelf>() : Shelf::all_of(root))
+        ready += static_cast<int64_t>(shelf.size());
+    availability.available = toolchain.has_value() || ready > 0;
+    availability.details = {{"configurations", default_table().configurations}, {"ready", ready}};
+    if (toolchain) {
+      availability.version = toolchain->headers.version;
+      availability.path = toolchain->headers.include;
+      availability.details["nvcc"] = toolchain->nvcc;
+    } else {
+      availability.reason = toolchain.error().message;
+      availability.version = ready > 0 ? default_table().version : "";
+    }
+    return availability;
+  }
+
+  Result<std::vector<std::shared_ptr<const Family>>> do_families(
+      const ProviderSettings& given) const override {
+    ASSAY_TRY(const Settings settings, Settings::parse(given));
+    ASSAY_TRY(auto family, make_gemm_family(settings));
+    return std::vector<std::shared_ptr<const Family>>{std::move(family)};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make_provider() { return std::make_unique<CutlassProvider>(); }
+
+}  // namespace assay::cutlass

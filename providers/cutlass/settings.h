@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "assay/kernel/provider.h"
+
+namespace assay::cutlass {
+
+// What a user says of this provider.
+struct Settings {
+  bool whole_space = false;  // space=max: all that the generator can make, not its default level.
+  int64_t most_builds = 4;   // build=N: compiled for a problem besides those that are ready;
+                             // -1: all. 4 take three minutes on two cores.
+  bool searches_runtime = false;    // runtime=search: raster order, swizzle, split of k as well.
+  std::filesystem::path directory;  // CUTLASS itself, or where its package lies; empty: looked for.
+  std::filesystem::path nvcc;       // Empty: looked for.
+  std::filesystem::path pool;       // Kernels that are ready, besides the cache's; may be empty.
+  std::filesystem::path cache;      // Of artifacts; empty: none.
+
+  // ErrorCode::invalid_input.
+  static Result<Settings> parse(const ProviderSettings& settings);
+};
+
+}  // namespace assay::cutlass

@@ -1,0 +1,111 @@
+#include "shelf.h"
+
+#include <fmt/format.h>
+
+#include "assay/base/file.h"
+#include "assay/base/hash.h"
+#include "providers/cutlass/info.h"
+
+namespace assay::cutlass {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFolder = "cutlass";
+constexpr const char* kToolchain = "toolchain.json";
+constexpr size_t kMostBytes = 1 << 20;
+
+// Of what all sources have in common.
+const std::string& template_hash() {
+  static const std::string hash = [] {
+    std::string text;
+    for (const EmbeddedFile& file : embedded_files())
+      if (file.name.starts_with("kernel_")) text += file.content;
+    for (const std::string& flag : compile_flags()) text += flag + '\n';
+    return sha256_hex(text);
+  }();
+  return hash;
+}
+
+Json described(const Json& identity) {
+  return {{"schema", "assay-cutlass-toolchain-v1"},
+          {"identity", identity},
+          {"template", template_hash()}};
+}
+
+}  // namespace
+
+// -DNDEBUG: without it CUTLASS's checks keep wgmma from being pipelined, and it spills.
+// -gencode: -arch=sm_90a would compile a second time, for compute_90.
+const std::vector<std::string>& compile_flags() {
+  static const std::vector<std::string> flags = {"-std=c++17",
+                                                 "-O3",
+                                                 "-gencode",
+                                                 "arch=compute_90a,code=sm_90a",
+                                                 "-DNDEBUG",
+                                                 "-DCUTLASS_ENABLE_TENSOR_CORE_MMA=1",
+                                                 "--expt-relaxed-constexpr",
+                                                 "-shared",
+                                                 "-Xcompiler",
+                                                 "-fPIC,-fvisibility=hidden",
+                                                 "-Xlinker",
+                                                 "-Bsymbolic,--exclude-libs,ALL",
+                                                 "--cudart",
+                                                 "static",
+                                                 "-Xptxas",
+                                                 "-v"};
+  return flags;
+}
+
+Result<Json> key_of(const Configuration& configuration, const Target& target,
+                    const Json& identity) {
+  ASSAY_TRY(const std::string source, configuration.source());
+  return Json{{"provider", "cutlass"},        {"kernel", configuration.stock_name()},
+              {"source", sha256_hex(source)}, {"flags", compile_flags()},
+              {"target", target.to_string()}, {"toolchain", identity}};
+}
+
+Shelf::Shelf(fs::path root, Json identity)
+    : root_(std::move(root)), identity_(std::move(identity)) {
+  read();
+}
+
+fs::path Shelf::folder() const {
+  return root_ / kFolder / sha256_hex(canonical(described(identity_))).substr(0, 16);
+}
+
+void Shelf::read() {
+  names_.clear();
+  std::error_code error;
+  for (fs::directory_iterator at(folder(), error), end; !error && at != end; at.increment(error))
+    if (std::string name = at->path().filename().string(); name != kToolchain)
+      names_.insert(std::move(name));
+}
+
+std::vector<Shelf> Shelf::all_of(const fs::path& root) {
+  std::vector<Shelf> shelves;
+  std::error_code error;
+  for (fs::directory_iterator at(root / kFolder, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string file = (at->path() / kToolchain).string();
+    const auto text = read_file(file, kMostBytes);
+    if (!text) continue;
+    const auto json = parse_json(*text, file);
+    if (!json || !json->is_object() || !json->contains("identity")) continue;
+    Shelf shelf(root, json->at("identity"));
+    // The folder's name says that it is of this program's sources, too.
+    if (shelf.folder() == at->path() && !shelf.empty()) shelves.push_back(std::move(shelf));
+  }
+  return shelves;
+}
+
+void Shelf::note(const std::string& name) const {
+  const fs::path at = folder();
+  if (!make_directories(at.string())) return;
+  std::error_code ignored;
+  if (!fs::exists(at / kToolchain, ignored))
+    (void)write_file_atomic((at / kToolchain).string(), dump_pretty(described(identity_)));
+  (void)write_file_atomic((at / name).string(), "");
+}
+
+}  // namespace assay::cutlass

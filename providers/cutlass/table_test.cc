@@ -1,0 +1,111 @@
+#include "table.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "choose.h"
+#include "configuration.h"
+#include "space.h"
+
+namespace assay::cutlass {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kSmall =
+    "assay-cutlass-table 1 nvidia-cutlass 4.2.0 default 3\n"
+    "# a word\n"
+    "d 128 128 64 2 1 0 pingpong tma persistent\n"
+    "d 128 256 64 1 1 4 cooperative direct stream_k\n"
+    "l 0-1\n"
+    "l 1\n"
+    "g f16 void f16 f32 t n 8 8 0\n"
+    "g bf16 f32 f32 f32 n t 4 4 1\n";
+
+TEST(CutlassTable, SaysWhatItsLinesSay) {
+  const auto table = Table::parse(kSmall, "small.txt");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->version, "4.2.0");
+  EXPECT_EQ(table->configurations, 3);
+  ASSERT_EQ(table->groups.size(), 2u);
+  EXPECT_EQ(table->designs[1],
+            (Design{128, 256, 64, 1, 1, 4, "cooperative", "direct", "stream_k"}));
+  EXPECT_EQ(table->groups[1].operands,
+            (Operands{DType::bf16, DType::f32, DType::f32, true, false, true, 4, 4}));
+  EXPECT_EQ(table->lists[table->groups[1].list], std::vector<uint32_t>{1});
+}
+
+TEST(CutlassTable, ALineThatIsWrongIsNamed) {
+  const auto error = [](std::string_view from, std::string_view to) {
+    std::string text(kSmall);
+    text.replace(text.find(from), from.size(), to);
+    const auto table = Table::parse(text, "small.txt");
+    return table ? "it was taken" : table.error().message;
+  };
+  EXPECT_THAT(error("table 1", "table 2"), HasSubstr("small.txt:1: it is of a version"));
+  EXPECT_THAT(error("default 3", "default 4"),
+              HasSubstr("names 4 configurations, and there are 3"));
+  EXPECT_THAT(error("pingpong", "pong"), HasSubstr("small.txt:3: a schedule"));
+  EXPECT_THAT(error("d 128 128", "d 128 0"), HasSubstr("small.txt:3: a tile"));
+  EXPECT_THAT(error("l 0-1", "l 0-2"), HasSubstr("small.txt:5: a list names a design"));
+  EXPECT_THAT(error("l 0-1", "l 1,0"), HasSubstr("small.txt:5: a list names a design"));
+  EXPECT_THAT(error("8 8 0", "8 8 7"), HasSubstr("small.txt:7: it names a list"));
+  EXPECT_THAT(error("bf16 f32 f32", "bf16 f32 f16"),
+              HasSubstr("small.txt:8: c is of another type"));
+  EXPECT_THAT(error("t n 8", "t x 8"), HasSubstr("small.txt:7: a layout"));
+  EXPECT_THAT(Table::parse("", "none").error().message, HasSubstr("it is no table"));
+}
+
+// The names are those of `python -m cutlass_library.generator`, nvidia-cutlass 4.2.0.
+TEST(CutlassTable, TheDefaultLevelIsInTheProgramAndEveryNameIsOnce) {
+  const Table& table = default_table();
+  EXPECT_EQ(table.configurations, 2408);
+  std::set<std::string> names;
+  for (const Group& group : table.groups)
+    for (const uint32_t design : table.lists[group.list])
+      names.insert(Configuration{table.designs[design], group.operands}.stock_name());
+  EXPECT_EQ(names.size(), 2408u);
+  for (const char* name :
+       {"cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f16_f16_128x128x64_2x1x1_0_tnn_align8",
+        "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_void_f32_64x256x64_1x2x1_0_nnn_align8"
+        "_warpspecialized_pingpong_epi_tma",
+        "cutlass3x_sm90_tensorop_gemm_f16_f16_f32_f16_f16_128x256x64_2x1x1_0_tnn_align8"
+        "_stream_k_warpspecialized_cooperative_epi_tma",
+        "cutlass3x_sm90_tensorop_gemm_f16_f16_f16_f16_f16_128x128x64_1x1x1_0_ntn_align2"
+        "_stream_k_cpasync_warpspecialized_cooperative_epi_nosmem"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(CutlassTable, ARowsRuleSaysWhichConfigurationItIsInEitherOrderOfTheOutput) {
+  for (const Group& group : default_table().groups)
+    for (const bool swapped : {false, true}) {
+      KernelTraits traits;
+      traits.rule = std::make_shared<const ProblemRule>(rule_of(group.operands, swapped));
+      assay::Design design;
+      design.set("swapped", swapped);
+      const auto read = configuration_of(KernelMetadata(traits, design));
+      ASSERT_TRUE(read) << read.error().message;
+      EXPECT_EQ(read->operands, group.operands);
+    }
+}
+
+TEST(CutlassChoice, WhatIsReadyIsTakenAndOfTheRestTheMostPromising) {
+  const Operands plain, reads_c = {.reads_c = true};
+  const Design good{128, 128, 64, 2, 1, 0, "cooperative", "tma", "persistent"};
+  const Design spills{256, 256, 64, 2, 1, 0, "cooperative", "tma", "persistent"};
+  const Design automatic{128, 128, 64, 2, 1, 0, "auto", "auto", "persistent"};
+  const std::vector<Candidate> candidates = {
+      {&automatic, &plain}, {&spills, &plain, true}, {&good, &reads_c}, {&good, &plain}};
+  const auto taken = [&](int64_t builds) { return choose(candidates, builds); };
+  EXPECT_EQ(taken(0), (std::vector<bool>{false, true, false, false}));
+  EXPECT_EQ(taken(1), (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(taken(2), (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(taken(9), std::vector<bool>(4, true));
+  EXPECT_EQ(taken(-1), std::vector<bool>(4, true));
+}
+
+}  // namespace
+}  // namespace assay::cutlass

@@ -1,0 +1,146 @@
+// CUTLASS's kernels in whole commands, where nvcc is a script (testing/fake_nvcc.h) and the card
+// testing/fake_cuda.
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testing/assay_program.h"
+#include "testing/fake_card.h"
+#include "testing/fake_nvcc.h"
+
+namespace assay {
+namespace {
+
+using testing::AssayProgram;
+using testing::fake_library;
+using testing::FakeNvcc;
+using testing::Finished;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CutlassCommandTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path folder = assay_.file("driver");
+    std::filesystem::create_directory(folder);
+    std::filesystem::create_symlink(fake_library("fake_cuda"), folder / "libcuda.so.1");
+    ASSERT_TRUE(write_file_atomic(assay_.file("driver/fake_cuda.txt"),
+                                  "ns=assay_produce:20 ns=assay_consume:20 ns=cutlass:300"));
+  }
+
+  // Like a user's, where the environment says where nvcc and CUTLASS are.
+  Finished run(std::vector<std::string> words, bool compiler = true) const {
+    std::vector<std::string> before = {"env", "LD_LIBRARY_PATH=" + assay_.file("driver"),
+                                       "CUDACXX=" + (compiler ? nvcc_.nvcc() : "/no/such/nvcc"),
+                                       "CUTLASS_DIR=" + nvcc_.directory()};
+    return assay_.run(std::move(words), before);
+  }
+  Finished sweep(std::vector<std::string> more) const {
+    std::vector<std::string> words = {
+        "sweep", "--provider",  "cutlass", "--device",  "gpu", "--shape",      kShape, "--budget",
+        "1s",    "--processes", "3",       "--timeout", "5s",  "--output-dir", "run"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(std::move(words));
+  }
+
+  ProblemRecord problem() const {
+    auto record = load_record(assay_.file("run/record.json"));
+    EXPECT_TRUE(record) << record.error().message;
+    if (!record || record->problems.size() != 1) return {};
+    return std::move(record->problems.front());
+  }
+
+  static constexpr const char* kShape = "m=16,n=24,k=32,dtype=f16";
+  AssayProgram assay_;
+  FakeNvcc nvcc_{assay_.file("toolchain")};
+};
+
+TEST_F(CutlassCommandTest, KernelsAreCompiledProvenAndTimedAndWhatSpillsIsRefused) {
+  const Finished finished =
+      sweep({"--setting", "cutlass.build=all", "--filter",
+             "tile_n == 256 and cluster_m == 2 and schedule == 'cooperative' and epilogue == "
+             "'direct' and scheduler == 'persistent'"});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  const ProblemRecord raced = problem();
+  const auto ending = [&](const char* name) -> std::pair<std::string, std::string> {
+    const KernelOutcome* kernel = testing::find_kernel(raced, name);
+    if (kernel == nullptr) return {"not listed", ""};
+    return {std::string(ending_name(kernel->ending)), ending_sentence(kernel->ending)};
+  };
+  EXPECT_EQ(ending("128x256x64_2x1_cooperative_direct_persistent").first, "timed")
+      << ending("128x256x64_2x1_cooperative_direct_persistent").second;
+  EXPECT_EQ(ending("256x256x64_2x1_cooperative_direct_persistent").first, "refusal");
+  EXPECT_THAT(ending("256x256x64_2x1_cooperative_direct_persistent").second,
+              HasSubstr("it spills"));
+  const KernelOutcome* kernel =
+      testing::find_kernel(raced, "128x256x64_2x1_cooperative_direct_persistent");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->artifact_facts.json()["registers"], 168);
+  ASSERT_TRUE(kernel->proof);
+  EXPECT_TRUE(kernel->proof->right);
+  const int compiled = nvcc_.compiled();
+  EXPECT_GE(compiled, 2);
+  // Another run finds them.
+  std::filesystem::remove_all(assay_.file("run"));
+  ASSERT_EQ(sweep({"--setting", "cutlass.build=0", "--fresh"}).code(), 0);
+  EXPECT_EQ(nvcc_.compiled(), compiled);
+  EXPECT_EQ(
+      ending_name(
+          testing::find_kernel(problem(), "128x256x64_2x1_cooperative_direct_persistent")->ending),
+      "timed");
+}
+
+TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWhatIsMissing) {
+  std::filesystem::remove(assay_.file("driver/libcuda.so.1"));
+  const std::vector<std::string> asked = {"kernels", "--provider", "cutlass", "--target",
+                                          "sm_90a",  "--shape",    kShape};
+  const auto kernels = [&](const std::vector<std::string>& more, bool compiler = true) {
+    std::vector<std::string> words = asked;
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words, compiler);
+  };
+  const Finished listed = kernels({"--why"});
+  EXPECT_EQ(listed.code(), 0) << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("4 kernels, "));
+  EXPECT_THAT(listed.out, HasSubstr("cutlass.build=4"));
+  EXPECT_EQ(nvcc_.compiled(), 0);
+  const Finished none = kernels({"--why"}, false);
+  EXPECT_EQ(none.code(), 0) << none.err;
+  EXPECT_THAT(none.out, HasSubstr("0 kernels, "));
+  EXPECT_THAT(none.out, HasSubstr("install"));
+  const Finished compiled =
+      kernels({"--compile", "--setting", "cutlass.build=3", "--cache-dir", assay_.file("pool")});
+  EXPECT_EQ(compiled.code(), 0) << compiled.out << compiled.err;
+  EXPECT_THAT(compiled.out, HasSubstr("3 compiled for sm_90a"));
+  EXPECT_THAT(compiled.out, HasSubstr("168 registers, 0 bytes spilled, 200000 bytes of dynamic"));
+  EXPECT_EQ(nvcc_.compiled(), 3);
+  const Finished brought = kernels(
+      {"--setting", "cutlass.pool=" + assay_.file("pool"), "--cache-dir", assay_.file("other")},
+      false);
+  EXPECT_THAT(brought.out, HasSubstr("3 kernels, "));
+  const Finished race =
+      run({"sweep", "--provider", "cutlass", "--device", "gpu", "--shape", kShape});
+  EXPECT_NE(race.code(), 0);
+  EXPECT_THAT(race.err, HasSubstr("libcuda.so.1"));
+}
+
+// A record from elsewhere must not say which compiler is run here.
+TEST_F(CutlassCommandTest, WhereCodeLiesIsNotRecorded) {
+  ASSERT_EQ(
+      sweep({"--setting", "cutlass.build=1", "--setting", "cutlass.nvcc=" + nvcc_.nvcc()}).code(),
+      0);
+  const auto text = read_file(assay_.file("run/record.json"));
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("cutlass.build=1"));
+  EXPECT_THAT(*text, Not(HasSubstr("cutlass.nvcc=")));
+  EXPECT_THAT(*text, Not(HasSubstr("cutlass.directory=")));
+  EXPECT_THAT(*text, Not(HasSubstr("cutlass.cache=")));
+}
+
+}  // namespace
+}  // namespace assay
