@@ -35,18 +35,17 @@ int preference(const Design& design, const Operands& operands) {
   return points;
 }
 
-std::vector<bool> choose(std::span<const Candidate> candidates, int64_t most_builds) {
-  std::vector<bool> taken(candidates.size(), most_builds < 0);
-  if (most_builds < 0) return taken;
+std::vector<bool> choose(std::span<const Candidate> candidates, int64_t most) {
+  std::vector<bool> taken(candidates.size(), most < 0);
+  if (most < 0) return taken;
   std::vector<std::pair<int, size_t>> order;
   for (size_t i = 0; i < candidates.size(); ++i) {
     taken[i] = candidates[i].ready;
-    if (!taken[i])
-      order.emplace_back(preference(*candidates[i].design, *candidates[i].operands), i);
+    order.emplace_back(preference(*candidates[i].design, *candidates[i].operands), i);
   }
-  const size_t most = std::min(order.size(), static_cast<size_t>(most_builds));
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end());
-  for (size_t i = 0; i < most; ++i) taken[order[i].second] = true;
+  const size_t first = std::min(order.size(), static_cast<size_t>(most));
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first), order.end());
+  for (size_t i = 0; i < first; ++i) taken[order[i].second] = true;
   return taken;
 }
 

@@ -21,8 +21,8 @@ struct Candidate {
 // and is what scripts/build-cutlass-pool builds.
 int preference(const Design& design, const Operands& operands);
 
-// By candidate: those that are ready, and of the others the first `most_builds` (-1: all) by
-// preference, then by their place.
-std::vector<bool> choose(std::span<const Candidate> candidates, int64_t most_builds);
+// By candidate: the first `most` (-1: all) by preference, then by their place, ready or not, so
+// that a second run compiles nothing; and besides them all that are ready.
+std::vector<bool> choose(std::span<const Candidate> candidates, int64_t most);
 
 }  // namespace assay::cutlass

@@ -162,9 +162,9 @@ class GemmFamily final : public Family {
                    fmt::format("not compiled yet, and {}", state.toolchain.error().message), left);
     else
       query.refuse(Reason::filter,
-                   fmt::format("not compiled yet: {} of a problem's kernels are (cutlass.build={}; "
-                               "each takes a minute; cutlass.build=all compiles every one, "
-                               "scripts/build-cutlass-pool some ahead)",
+                   fmt::format("not compiled, nor among the {} most promising, which are "
+                               "(cutlass.build={}: each takes a minute; cutlass.build=all compiles "
+                               "every one, scripts/build-cutlass-pool some ahead)",
                                settings_.most_builds, settings_.most_builds),
                    left);
   }

@@ -102,7 +102,8 @@ TEST(CutlassChoice, WhatIsReadyIsTakenAndOfTheRestTheMostPromising) {
   const auto taken = [&](int64_t builds) { return choose(candidates, builds); };
   EXPECT_EQ(taken(0), (std::vector<bool>{false, true, false, false}));
   EXPECT_EQ(taken(1), (std::vector<bool>{false, true, false, true}));
-  EXPECT_EQ(taken(2), (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(taken(2), (std::vector<bool>{false, true, false, true})) << "that is the second";
+  EXPECT_EQ(taken(3), (std::vector<bool>{true, true, false, true}));
   EXPECT_EQ(taken(9), std::vector<bool>(4, true));
   EXPECT_EQ(taken(-1), std::vector<bool>(4, true));
 }
