@@ -68,6 +68,14 @@ void say(Stride& stride, const Strides& given, int64_t batches, bool outer_is_fi
   cute::get<2>(stride) = batches > 1 ? given.batch : 0;
 }
 
+// Stream-K's scheduler alone has such a member.
+template <class Scheduler>
+auto say_splits(Scheduler& scheduler, int splits, int) -> decltype(void(scheduler.splits)) {
+  scheduler.splits = splits;
+}
+template <class Scheduler>
+void say_splits(Scheduler&, int, long) {}
+
 int hardware(cutlass::KernelHardwareInfo& info) {
   static const int known = [] {
     if (GemmKernel::SharedStorageSize < (48 << 10)) return 0;
@@ -115,8 +123,7 @@ Arguments arguments_of(const Problem& problem, const Pointers& pointers,
                              : problem.raster == 2 ? Order::AlongN
                                                    : Order::Heuristic;
   }
-  if constexpr (std::is_same_v<ASSAY_SCHEDULER, cutlass::gemm::StreamKScheduler>)
-    scheduler.splits = problem.splits;
+  say_splits(scheduler, problem.splits, 0);
   return arguments;
 }
 
