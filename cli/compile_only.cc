@@ -1,5 +1,7 @@
 #include "cli/compile_only.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -8,17 +10,19 @@
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
 #include "assay/kernel/taker.h"
+#include "assay/sweep/guest_process.h"
 #include "cli/exit_code.h"
 
 namespace assay::cli {
 namespace {
 
-// The files' kernels, and those of the providers.
+// The files' kernels, and those of the providers. asked: with which settings.
 Result<Catalog> catalog_of(const std::vector<std::string>& files,
+                           const std::vector<sweep::ProviderRequest>& whole,
                            const std::vector<sweep::ProviderRequest>& asked) {
   static const auto providers = built_in_providers();
   Catalog catalog;
-  for (const sweep::ProviderRequest& request : asked)
+  for (const sweep::ProviderRequest& request : whole)
     for (const auto& provider : providers) {
       if (provider->info().name != request.name) continue;
       catalog.add(*provider, request.settings);
@@ -34,7 +38,10 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files,
         return fail(ErrorCode::invalid_input,
                     "{}: --target compiles code for cards, and this is none; leave it out",
                     entry.origin);
-      ASSAY_TRY(auto family, taker->bring(entry));
+      const auto request =
+          std::ranges::find(asked, taker->info().name, &sweep::ProviderRequest::name);
+      ASSAY_TRY(auto family, taker->bring(entry, request == asked.end() ? ProviderSettings()
+                                                                        : request->settings));
       catalog.add(taker->info().name, taker->info().role, std::move(family));
     }
   }
@@ -79,8 +86,11 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
     return fail(ErrorCode::invalid_input,
                 "--target: '{}' is no card; write its architecture, for example sm_90a",
                 sanitize(target_text, 100));
-  ASSAY_TRY(const Catalog catalog, catalog_of(files, providers));
+  ASSAY_TRY(const Catalog catalog, catalog_of(files, providers, request.providers));
   const ArtifactCache cache(request.cache, Log{});
+  const CompileContext compiling{.cache = &cache,
+                                 .timeout_seconds = request.compile_timeout_seconds,
+                                 .run_guest = &sweep::run_confined};
   Json problems = Json::array();
   std::string text;
   size_t compiled = 0, failed = 0;
@@ -97,7 +107,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   // Side by side, into the cache: what fails, fails again below, where it is said.
   for_each_forked(wanted.size(), [&](size_t i) {
     const auto& [problem, kernel] = wanted[i];
-    (void)kernel->compile(*problem, target, {.cache = &cache});
+    (void)kernel->compile(*problem, target, compiling);
     return 0.0;
   });
   for (size_t p = 0; p < request.problems.size(); ++p) {
@@ -106,7 +116,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
     text += problem.name() + '\n';
     Json kernels = Json::array();
     for (const Kernel& kernel : found.kernels) {
-      const auto artifact = kernel.compile(problem, target, {.cache = &cache});
+      const auto artifact = kernel.compile(problem, target, compiling);
       ++(artifact ? compiled : failed);
       kernels.push_back(json_of(kernel, artifact));
       text += text_of(kernels.back());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -16,9 +17,27 @@ namespace {
 
 constexpr size_t kShownKernels = 12;
 
+// Values of an attribute that no tunable says: a provider's own, which a problem decides.
+size_t values_besides(const BroughtEntry& brought) {
+  if (brought.kernels.empty() ||
+      brought.kernels.front().design.size() <= brought.entry.tunables.size())
+    return 1;
+  std::set<std::string> values;
+  for (const KernelMetadata& kernel : brought.kernels) {
+    std::string row;
+    for (const auto& [name, value] : kernel.design)
+      if (std::ranges::find(brought.entry.tunables, name, &KernelEntry::Tunable::name) ==
+          brought.entry.tunables.end())
+        row += to_string(value) + ' ';
+    values.insert(std::move(row));
+  }
+  return values.size();
+}
+
 // Tunables' values in every combination.
-std::int64_t points_of(const KernelEntry& entry) {
-  std::int64_t points = 1;
+std::int64_t points_of(const BroughtEntry& brought) {
+  const KernelEntry& entry = brought.entry;
+  auto points = static_cast<std::int64_t>(values_besides(brought));
   for (const KernelEntry::Tunable& tunable : entry.tunables)
     points = checked_mul(points, static_cast<std::int64_t>(tunable.values.size()))
                  .value_or(std::numeric_limits<std::int64_t>::max());
@@ -122,7 +141,7 @@ std::string text_of(const BroughtEntry& brought, const report::TextStyle& style)
     line("needs", text + (asks_the_shape(entry, expression) ? "   (asked of each shape)" : ""));
   line("kernels",
        fmt::format("{} of {} point{} legal{}", report::thousands(std::ssize(brought.kernels)),
-                   report::thousands(points_of(entry)), points_of(entry) == 1 ? "" : "s",
+                   report::thousands(points_of(brought)), points_of(brought) == 1 ? "" : "s",
                    names_text(brought)));
   return out;
 }
@@ -148,7 +167,7 @@ Json json_of(const BroughtEntry& brought) {
                {"args", entry.args},
                {"tunables", std::move(tunables)},
                {"constraints", std::move(constraints)},
-               {"points", points_of(entry)},
+               {"points", points_of(brought)},
                {"legal", brought.kernels.size()},
                {"kernels", std::move(kernels)},
                {"flags", entry.flags},

@@ -78,7 +78,11 @@ class RaceCommand : public Command {
           ErrorCode::invalid_input,
           "race: which problem? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
     ASSAY_TRY(problems_.fill(request, ""));
-    if (!target_.empty()) return compile_only(context, request, files_, target_);
+    if (!target_.empty()) {
+      // Those of the card that is not here, too.
+      ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
+      return compile_only(context, request, files_, target_);
+    }
     request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {

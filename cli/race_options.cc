@@ -178,14 +178,21 @@ void PoolOptions::declare_machine(Flags& app) {
   app.add_option("--cxx", cxx, "C++ compiler for users' sources").type_name("PROGRAM");
 }
 
+Result<std::vector<sweep::ProviderRequest>> PoolOptions::asked_providers(
+    const Context& context) const {
+  ASSAY_TRY(auto requests,
+            request_providers(context, providers, cxx.empty() ? context.settings.cxx : cxx));
+  for (const std::string& entry : libraries) ASSAY_TRY(add_library(requests, entry));
+  for (const std::string& entry : settings) ASSAY_TRY(add_setting(requests, entry));
+  return requests;
+}
+
 Result<sweep::Request> PoolOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   sweep::Request request;
   request.kind = kind;
   request.cxx = cxx.empty() ? context.settings.cxx : cxx;
-  ASSAY_TRY(request.providers, request_providers(context, providers, request.cxx));
-  for (const std::string& entry : libraries) ASSAY_TRY(add_library(request.providers, entry));
-  for (const std::string& entry : settings) ASSAY_TRY(add_setting(request.providers, entry));
+  ASSAY_TRY(request.providers, asked_providers(context));
   request.rankers = request_rankers(context, libraries);
   for (const std::string& plugin : plugins) {
     ASSAY_TRY(

@@ -24,6 +24,8 @@ struct PoolOptions {
   void declare(Flags& app, bool lists);
   void declare_settings(Flags& app);  // Of those, what providers are told.
   void declare_machine(Flags& app);   // And what says where kernels run.
+  // As --provider, --library and --setting say, those that the device is not for included.
+  Result<std::vector<sweep::ProviderRequest>> asked_providers(const Context& context) const;
   // Its kernels are the plug-ins.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };

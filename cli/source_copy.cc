@@ -6,6 +6,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/input/python_files.h"
 
 namespace assay::cli {
 namespace {
@@ -49,6 +50,9 @@ Result<SourceCopy> SourceCopy::read(const fs::path& file, const std::vector<std:
     if (!text) return fail(std::move(text).error());
     for (const std::string& other : included(*text))
       if (!fs::path(other).is_absolute()) open.push_back(path.parent_path() / other);
+    if (path.extension() == ".py")
+      for (fs::path& other : input::imported_files(*text, path, copy.file_.parent_path()))
+        open.push_back(std::move(other));
     copy.root_ = common_folder(copy.root_, path.parent_path());
     texts.emplace(path, std::move(*text));
   }

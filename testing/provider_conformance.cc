@@ -57,7 +57,7 @@ std::set<std::string> conform(const Catalog& catalog, Device& device,
   EXPECT_TRUE(folder && problems);
   if (!folder || !problems) return families;
   const ArtifactCache cache(folder->path(), Log{});
-  const CompileContext context{.cache = &cache};
+  const CompileContext context{.cache = &cache, .run_guest = &run_here};
   const verify::ConformanceSubject subject{catalog, device, context, asked.rows_per_problem,
                                            asked.rows_by_problem};
   for (const verify::ConformanceCheck& check : verify::conformance_checks()) {

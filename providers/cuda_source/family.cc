@@ -2,13 +2,13 @@
 
 #include <filesystem>
 #include <random>
-#include <regex>
 
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
 #include "assay/input/device_family.h"
 #include "assay/input/source_files.h"
+#include "assay/kernel/device_code/resources.h"
 #include "nvrtc.h"
 
 namespace assay::cuda_source {
@@ -95,22 +95,9 @@ class CudaFamily final : public input::DeviceFamily {
                         {"flags", options},
                         {"symbol", compiled->symbol},
                         {"target", target.to_string()}};
-          add_resources(compiled->log, facts);
+          device_code::add_resources(compiled->log, facts);
           return ArtifactCache::Built{.file_name = kCubin, .facts = std::move(facts)};
         });
-  }
-
-  // ptxas's own lines: "Used 32 registers, ... 8 bytes spill stores".
-  static void add_resources(const std::string& log, Json& facts) {
-    const auto number = [&](const char* pattern, const char* name) {
-      std::smatch found;
-      if (std::regex_search(log, found, std::regex(pattern)))
-        facts[name] = std::stoll(found[1].str());
-    };
-    number(R"(Used (\d{1,9}) registers)", "registers");
-    number(R"((\d{1,9}) bytes spill stores)", "spill_store_bytes");
-    number(R"((\d{1,9}) bytes spill loads)", "spill_load_bytes");
-    number(R"((\d{1,9}) bytes smem)", "static_shared_bytes");
   }
 };
 

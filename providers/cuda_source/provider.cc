@@ -32,7 +32,8 @@ class CudaSourceProvider final : public Provider {
     return std::vector<std::shared_ptr<const Family>>();
   }
 
-  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const override {
+  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
+                                                 const ProviderSettings&) const override {
     return make_family(entry);
   }
 };

@@ -21,7 +21,8 @@ class PtxProvider final : public Provider {
     return std::vector<std::shared_ptr<const Family>>();
   }
 
-  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const override {
+  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
+                                                 const ProviderSettings&) const override {
     return make_family(entry);
   }
 };

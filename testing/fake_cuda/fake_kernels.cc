@@ -78,6 +78,19 @@ uint64_t gemm(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
+// triton_gemm(const float* a, const float* b, float* out, int32_t m, n, k, void* scratch, void*
+// profile): the same product, as Triton compiles functions to be called. Where there is scratch
+// memory, each block writes its 64 bytes of it.
+uint64_t triton_gemm(const abi::LaunchConfig& config, void** parameters) {
+  int64_t sizes[3];
+  for (int i = 0; i < 3; ++i) sizes[i] = parameter<int32_t>(parameters, 3 + i);
+  void* passed[] = {parameters[0], parameters[1], parameters[2], &sizes[0], &sizes[1], &sizes[2]};
+  if (auto* scratch = parameter<std::byte*>(parameters, 6); scratch != nullptr)
+    std::memset(scratch, 1, size_t{64} * config.grid_x * config.grid_y * config.grid_z);
+  if (config.block_x % 32 != 0 || parameter<void*>(parameters, 7) != nullptr) return kFault;
+  return gemm(config, passed);
+}
+
 // The last byte of b: a row that the kernel has read.
 uint64_t spoil(const abi::LaunchConfig& config, void** parameters) {
   gemm(config, parameters);
@@ -334,30 +347,32 @@ const HostKernel* find_kernel(const std::string& name) {
   const std::vector<size_t> kMultiply(7, 8);
   const std::vector<size_t> kTurn = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4};
   const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
-  static const std::vector<HostKernel> all = {{"fill_words", {8, 4, 8}, fill_words},
-                                              {"add_words", {8, 8, 8, 8}, add_words},
-                                              {"write_geometry", {8}, write_geometry},
-                                              {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
-                                              {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm},
-                                              {"gemm_spoils_b", {8, 8, 8, 8, 8, 8}, spoil},
-                                              {"gemm_wrong", {8, 8, 8, 8, 8, 8}, wrong},
-                                              {"gemm_wrong_later", {8, 8, 8, 8, 8, 8}, wrong_later},
-                                              {"gemm_faults", {8, 8, 8, 8, 8, 8}, fault},
-                                              {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
-                                              {"assay_consume", {8, 8, 8}, consume},
-                                              {"assay_digest", {8, 8, 8, 8}, digest},
-                                              {"assay_zones", {8, 8, 8, 8, 4}, zones},
-                                              {"assay_probe", {8, 8, 8, 4, 8}, probe},
-                                              {"assay_read", {8, 8, 8}, move},
-                                              {"assay_copy", {8, 8, 8}, move},
-                                              {"assay_widen", kWiden, widen},
-                                              {"assay_multiply", kMultiply, multiply},
-                                              {"assay_turn", kTurn, turn},
-                                              {"assay_compare", kCompare, compare},
-                                              {"assay_peak_f16", {4, 8}, peak},
-                                              {"assay_peak_bf16", {4, 8}, peak},
-                                              {"assay_peak_f32", {4, 8}, peak},
-                                              {"assay_peak_f64", {4, 8}, peak}};
+  static const std::vector<HostKernel> all = {
+      {"fill_words", {8, 4, 8}, fill_words},
+      {"add_words", {8, 8, 8, 8}, add_words},
+      {"write_geometry", {8}, write_geometry},
+      {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
+      {"triton_gemm", {8, 8, 8, 4, 4, 4, 8, 8}, triton_gemm},
+      {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm},
+      {"gemm_spoils_b", {8, 8, 8, 8, 8, 8}, spoil},
+      {"gemm_wrong", {8, 8, 8, 8, 8, 8}, wrong},
+      {"gemm_wrong_later", {8, 8, 8, 8, 8, 8}, wrong_later},
+      {"gemm_faults", {8, 8, 8, 8, 8, 8}, fault},
+      {"assay_produce", {8, 8, 8, 8, 4, 8}, produce},
+      {"assay_consume", {8, 8, 8}, consume},
+      {"assay_digest", {8, 8, 8, 8}, digest},
+      {"assay_zones", {8, 8, 8, 8, 4}, zones},
+      {"assay_probe", {8, 8, 8, 4, 8}, probe},
+      {"assay_read", {8, 8, 8}, move},
+      {"assay_copy", {8, 8, 8}, move},
+      {"assay_widen", kWiden, widen},
+      {"assay_multiply", kMultiply, multiply},
+      {"assay_turn", kTurn, turn},
+      {"assay_compare", kCompare, compare},
+      {"assay_peak_f16", {4, 8}, peak},
+      {"assay_peak_bf16", {4, 8}, peak},
+      {"assay_peak_f32", {4, 8}, peak},
+      {"assay_peak_f64", {4, 8}, peak}};
   const auto found = std::ranges::find(all, name, &HostKernel::name);
   return found == all.end() ? nullptr : &*found;
 }

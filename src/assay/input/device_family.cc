@@ -63,6 +63,7 @@ Result<DeviceFamily::Description> DeviceFamily::describe(const KernelEntry& entr
 
 void DeviceFamily::do_enumerate(const Query& query, const MetadataSink& sink) const {
   description_.rows.enumerate(query, [&](const KernelMetadata& row) {
+    if (query.problem() != nullptr && !twin_objection(row, *query.problem()).empty()) return;
     const std::string why =
         query.problem() == nullptr ? "" : launch_objection(row, *query.problem());
     if (why.empty())
@@ -81,6 +82,8 @@ Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& pro
     refusals.add(Reason::target, why);
   if (const auto why = description_.rows.objection(row.design, problem))
     refusals.add(why->reason, why->sentence);
+  if (const std::string why = twin_objection(row, problem); !why.empty())
+    refusals.add(Reason::constraint, why);
   if (const std::string why = launch_objection(row, problem); !why.empty())
     refusals.add(Reason::constraint, why);
   return refusals;
@@ -176,15 +179,22 @@ Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
                              std::vector<Step>& steps) const {
   ASSAY_TRY(const std::string symbol, symbol_of(binding.artifact));
   ASSAY_TRY(const std::string image, read_file(binding.artifact.file.string(), kMostImageBytes));
-  ASSAY_TRY(const device_code::Geometry geometry, geometry_of(row, binding.problem));
-  ASSAY_TRY(const auto values, parameters_of(row, binding.problem, binding.threads));
+  Call call;
+  ASSAY_TRY(call.geometry, geometry_of(row, binding.problem));
+  ASSAY_TRY(call.values, parameters_of(row, binding.problem, binding.threads));
+  ASSAY_TRY(do_adapt(binding, call));
   // A string ends in a NUL, which PTX has to.
   const bool text = !image.starts_with(
       "\x7f"
       "ELF");
   const std::span bytes(image.data(), image.size() + (text ? 1 : 0));
-  ASSAY_TRY(auto step,
-            device_code::bind(binding.device, std::as_bytes(bytes), symbol, geometry, values));
+  ASSAY_TRY(auto step, device_code::bind(binding.device, std::as_bytes(bytes), symbol,
+                                         call.geometry, call.values));
+  if (!call.keep.empty()) {
+    call.keep.push_back(std::move(step.code));
+    step.code =
+        std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(call.keep));
+  }
   steps.push_back(std::move(step));
   return {};
 }

@@ -41,7 +41,20 @@ class DeviceFamily : public Family, public Exportable {
  protected:
   const KernelEntry& entry() const { return description_.rows.entry(); }
 
+  // A launch as the entry says it, and what args names.
+  struct Call {
+    device_code::Geometry geometry;
+    std::vector<ArgumentValue> values;
+    std::vector<std::shared_ptr<const void>> keep;  // Memory that the values point to.
+  };
+
  private:
+  // Of a row that another one stands for on this problem: why. It is not listed, nor counted.
+  virtual std::string twin_objection(const KernelMetadata&, const Problem&) const { return {}; }
+
+  // What compiling decided of the call.
+  virtual Status do_adapt(const Binding&, Call&) const { return {}; }
+
   // Why the code cannot run on a card of this architecture; empty where it can.
   virtual std::string code_objection(const Target&) const { return {}; }
 

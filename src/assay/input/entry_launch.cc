@@ -28,7 +28,9 @@ Status EntryReader::read_maps(const YamlField& launch, KernelEntry::Launch& into
   for (const KernelWords::Operand& operand : words_->operands) roles.push_back(operand.role);
   ASSAY_TRY(maps->only(roles));
   ASSAY_TRY(const auto members, maps->members());
-  static const std::vector<std::string> kKnown = {"box", "swizzle", "promotion"};
+  // Triton says how a block lies in shared memory.
+  std::vector<std::string> known = {"box"};
+  if (provider_ != "triton") known.insert(known.end(), {"swizzle", "promotion"});
   const auto bytes = [](const YamlField& map, const char* name,
                         std::initializer_list<int64_t> allowed) -> Result<int64_t> {
     ASSAY_TRY(const auto field, map.find(name));
@@ -39,7 +41,7 @@ Status EntryReader::read_maps(const YamlField& launch, KernelEntry::Launch& into
                                          value, fmt::join(allowed, ", "))));
   };
   for (const auto& [role, map] : members) {
-    ASSAY_TRY(map.only(kKnown));
+    ASSAY_TRY(map.only(known));
     KernelEntry::Launch::Map read{.role = role};
     ASSAY_TRY(const YamlField box, map.at("box"));
     ASSAY_TRY(read.box, extents(box));
@@ -71,27 +73,32 @@ Status EntryReader::check_maps(const KernelEntry::Launch& launch) const {
 }
 
 Status EntryReader::read_launch() {
+  // A Triton function is compiled for so many threads, clusters and bytes: it says them itself.
+  const bool compiler_knows = provider_ == "triton";
   ASSAY_TRY(const auto found, field_.find("launch"));
   if (!found) {
-    return fail(
-        field_.error("there is no field launch; device code says how it is launched, for example "
-                     "launch: {grid: [ceil_div(n, 64), m], block: [128]}"));
+    return fail(field_.error(
+        fmt::format("there is no field launch; device code says how it is launched, for example "
+                    "launch: {{grid: [ceil_div(n, 64), m]{}}}",
+                    compiler_knows ? "" : ", block: [128]")));
   }
-  static const std::vector<std::string> kKnown = {"grid",   "block",     "cluster",
-                                                  "shared", "dependent", "maps"};
-  ASSAY_TRY(found->only(kKnown));
+  std::vector<std::string> known = {"grid", "dependent", "maps"};
+  if (!compiler_knows) known.insert(known.end(), {"block", "cluster", "shared"});
+  ASSAY_TRY(found->only(known));
   KernelEntry::Launch launch;
   ASSAY_TRY(const YamlField grid, found->at("grid"));
   ASSAY_TRY(launch.grid, extents(grid));
-  ASSAY_TRY(const YamlField block, found->at("block"));
-  ASSAY_TRY(launch.block, extents(block));
-  ASSAY_TRY(const auto cluster, found->find("cluster"));
-  if (cluster) {
-    ASSAY_TRY(launch.cluster, extents(*cluster));
-  }
-  ASSAY_TRY(const auto shared, found->find("shared"));
-  if (shared) {
-    ASSAY_TRY(launch.shared_text, size_expression(*shared));
+  if (!compiler_knows) {
+    ASSAY_TRY(const YamlField block, found->at("block"));
+    ASSAY_TRY(launch.block, extents(block));
+    ASSAY_TRY(const auto cluster, found->find("cluster"));
+    if (cluster) {
+      ASSAY_TRY(launch.cluster, extents(*cluster));
+    }
+    ASSAY_TRY(const auto shared, found->find("shared"));
+    if (shared) {
+      ASSAY_TRY(launch.shared_text, size_expression(*shared));
+    }
   }
   ASSAY_TRY(const auto dependent, found->find("dependent"));
   if (dependent) {

@@ -25,9 +25,9 @@ bool launches_on_gpu(std::string_view provider) {
          provider == "tvm_ffi";
 }
 
-// Device code that is brought as it is; the others bring their geometry with them.
+// Device code; the others bring their geometry with them.
 bool needs_launch(std::string_view provider) {
-  return provider == "cuda_source" || provider == "ptx";
+  return provider == "cuda_source" || provider == "ptx" || provider == "triton";
 }
 
 }  // namespace

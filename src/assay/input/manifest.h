@@ -24,7 +24,7 @@
 //     workspace: m * n * 4       # Bytes; `threads` is known here too.
 //     prepare: {entry: pack_b, bytes: n * k * 4, args: [b, prepared, n, k]}
 //     launch: {grid: [ceil_div(n, 64), m], block: [128], cluster: [2], shared: 4096,
-//              dependent: false}  # Device code alone (.cu, .ptx): extents, bytes.
+//              dependent: false}  # Device code alone (.cu, .ptx; of .py, grid and dependent).
 //     epilogues: []
 //     deterministic: true
 // clang-format on

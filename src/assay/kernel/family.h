@@ -11,6 +11,7 @@
 
 #include "assay/device/device.h"
 #include "assay/kernel/artifact.h"
+#include "assay/kernel/guest_program.h"
 #include "assay/kernel/metadata.h"
 #include "assay/kernel/plan.h"
 #include "assay/kernel/refusals.h"
@@ -73,6 +74,8 @@ struct CompileContext {
   std::string cxx = "c++";       // C++ compiler for cpp_source.
   double timeout_seconds = 120;  // Of one call of a compiler.
   int64_t memory_bytes = 0;      // Address space of a compiler that is a process; 0: no limit.
+  // Runs what runs code of users; null: such a kernel cannot be compiled here.
+  RunGuest run_guest = nullptr;
 };
 
 // Sizes outside metadata.specialised_on read as 0 here, so that a cache key cannot lie.

@@ -22,7 +22,8 @@ class Files final : public Provider {
       const ProviderSettings&) const override {
     return std::vector<std::shared_ptr<const Family>>();
   }
-  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const override {
+  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
+                                                 const ProviderSettings&) const override {
     return parts_.bring(entry);
   }
 

@@ -30,7 +30,8 @@ bool is_place_of_code(std::string_view setting) {
          std::end(kPlacesOfCode);
 }
 
-Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entry) const {
+Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entry,
+                                                         const ProviderSettings&) const {
   return fail(ErrorCode::unsupported, "{}: provider {} takes no files of users", entry.origin,
               info().name);
 }

@@ -118,8 +118,9 @@ class Provider {
 
   // File extensions that bring() takes: ".cc".
   virtual std::vector<std::string> extensions() const { return {}; }
-  Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry) const {
-    return do_bring(entry);
+  Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry,
+                                              const ProviderSettings& settings = {}) const {
+    return do_bring(entry, settings);
   }
   // True: bring() runs what the file holds, so only a process that has given up its rights calls
   // it.
@@ -130,7 +131,8 @@ class Provider {
   virtual Availability do_availability(const ProviderSettings& settings) const = 0;
   virtual Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings& settings) const = 0;
-  virtual Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const;
+  virtual Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
+                                                         const ProviderSettings& settings) const;
 };
 
 // Generated from the folders under providers/ (target assay::providers).

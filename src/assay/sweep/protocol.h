@@ -24,6 +24,9 @@
 //           cached    problem, rows                      -> of each, whether its artifact is cached
 //           prebuild  problem, rows                      -> of each: the artifact where the cache had
 //                                                            it (else null, cached now), seconds
+//           guest     argv, input, timeout, memory,      -> code, signal, timed_out, truncated, out,
+//                     most_output                            err: of a program that ran without
+//                                                            rights. No init goes ahead of it.
 //           export    problem, row                       -> source and a call, as it leaves
 //           timer     condition                          -> tick_ns, read_ns, empty_burst_ns
 //           ceilings  -                                  -> what this device reaches

@@ -14,6 +14,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
 #include "assay/base/forked.h"
+#include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/device/cuda/selection.h"
 #include "assay/kernel/export.h"
@@ -25,6 +26,7 @@
 #include "assay/sweep/card_watch.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/guard.h"
+#include "assay/sweep/guest_process.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/worker_kernels.h"
 #include "assay/sweep/worker_manners.h"
@@ -36,6 +38,7 @@ namespace assay::sweep {
 namespace {
 
 constexpr int kChannelFd = 3;
+constexpr size_t kMostGuestErrors = size_t{1} << 18;
 constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the probes run once.
 
 class Worker {
@@ -71,7 +74,8 @@ class Worker {
                                                                 {"ceilings", &Worker::ceilings},
                                                                 {"card", &Worker::card},
                                                                 {"count", &Worker::count},
-                                                                {"block", &Worker::block}};
+                                                                {"block", &Worker::block},
+ {"guest", &Worker::run_guest}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -93,6 +97,7 @@ class Worker {
     context_.cxx = json.value("cxx", std::string("c++"));
     context_.timeout_seconds = number_or(json, "compile_timeout", context_.timeout_seconds);
     context_.memory_bytes = static_cast<int64_t>(number_or(json, "compile_memory", 0));
+    context_.run_guest = &run_confined;
 
     Answer answer;
     ASSAY_TRY(answer.json["providers"],
@@ -116,6 +121,29 @@ class Worker {
     answer.json["memory_bytes"] = device_->memory_bytes();
     ASSAY_TRY(const Confinement confinement, give_up_rights(json));
     answer.json["confinement"] = to_json(confinement);
+    return answer;
+  }
+
+  // For a process that was started for this alone: it has no device, and no rights from here on.
+  Result<Answer> run_guest(Message& message) {
+    if (device_) return fail(ErrorCode::internal, "a guest is no program for this process");
+    const Json& json = message.json;
+    GuestProgram program;
+    for (const Json& word : json.value("argv", Json::array()))
+      if (word.is_string()) program.argv.push_back(word.get<std::string>());
+    ASSAY_TRY(program.input, text(json, "input"));
+    program.timeout_seconds = number_or(json, "timeout", program.timeout_seconds);
+    program.memory_bytes = static_cast<int64_t>(number_or(json, "memory", 0));
+    program.most_output = static_cast<size_t>(number_or(json, "most_output", 1 << 20));
+    (void)confine(true, place_, {}, "/");
+    ASSAY_TRY(const CommandOutput output, run_here(program));
+    Answer answer;
+    answer.json = {{"code", output.status.code},
+                   {"signal", output.status.signal},
+                   {"timed_out", output.timed_out},
+                   {"truncated", output.truncated},
+                   {"out", sanitize(output.out, program.most_output, Newlines::keep)},
+                   {"err", sanitize(output.err, kMostGuestErrors, Newlines::keep)}};
     return answer;
   }
 

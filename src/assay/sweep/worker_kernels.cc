@@ -25,6 +25,7 @@ Result<Json> WorkerKernels::add_providers(const Json& wanted) {
         if (value.is_string()) settings[key] = value.get<std::string>();
       const Availability availability = provider->availability(settings);
       const std::string as = want.value("as", std::string());
+      if (as.empty()) settings_[info.name] = settings;
       ASSAY_TRY(add(*provider, availability, settings, as));
       described.push_back({{"name", as.empty() ? info.name : as},
                            {"role", assay::to_string(info.role)},
@@ -90,7 +91,9 @@ Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
 }
 
 Status WorkerKernels::bring(const Provider& provider, const KernelEntry& entry) {
-  ASSAY_TRY(auto family, provider.bring(entry));
+  const auto settings = settings_.find(provider.info().name);
+  ASSAY_TRY(auto family, provider.bring(entry, settings == settings_.end() ? ProviderSettings()
+                                                                           : settings->second));
   catalog_.add(provider.info().name, provider.info().role, std::move(family));
   return {};
 }

@@ -2,6 +2,7 @@
 
 // The kernels that a worker can be asked for: those of the providers, and what users brought.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,6 +65,7 @@ class WorkerKernels {
   ProviderRole role_of(std::string_view provider, std::string_view family) const;
 
   const std::vector<std::unique_ptr<Provider>>& providers_;
+  std::map<std::string, ProviderSettings> settings_;  // Of the providers that were asked for.
   Catalog catalog_;
   std::vector<Guest> guests_;
   bool admits_guests_ = false;

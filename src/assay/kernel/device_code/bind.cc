@@ -88,7 +88,7 @@ Result<DeviceParameter> passed(const ArgumentValue& parameter, size_t bytes,
   switch (parameter.kind) {
     case ArgumentValue::Kind::pointer:
       if (bytes != 8) return odd("a pointer of 8");
-      return parameter.place < 0 ? DeviceParameter::value<void*>(nullptr)
+      return parameter.place < 0 ? DeviceParameter::value<void*>(parameter.address)
                                  : DeviceParameter::pointer(parameter.place);
     case ArgumentValue::Kind::integer:
       if (bytes == 8) return DeviceParameter::value(parameter.integer);

@@ -1,0 +1,154 @@
+#include "python.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "assay/base/file.h"
+#include "assay/base/hash.h"
+#include "assay/base/text.h"
+
+namespace assay::triton {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrograms[] = {"/usr/local/bin/python3", "/usr/bin/python3",
+                                     "/opt/conda/bin/python3"};
+constexpr const char* kToolkitPtxas = "/usr/local/cuda/bin/ptxas";
+constexpr size_t kMostRecordBytes = size_t{16} << 20;
+constexpr std::pair<int, int> kOldest = {3, 2};
+
+std::string setting(const ProviderSettings& settings, const char* name) {
+  const auto found = settings.find(name);
+  return found == settings.end() || found->second == "found" ? "" : found->second;
+}
+
+bool is_program(const std::string& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::optional<std::pair<int, int>> numbers_of(std::string_view version) {
+  int major = 0, minor = 0;
+  const char* const end = version.data() + version.size();
+  const auto first = std::from_chars(version.data(), end, major);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return std::nullopt;
+  if (std::from_chars(first.ptr + 1, end, minor).ec != std::errc()) return std::nullopt;
+  return std::pair(major, minor);
+}
+
+// Folders that hold the packages of a program: beside the place that it is called by (a virtual
+// environment's), of its own version where its name says one.
+std::vector<fs::path> package_folders(const std::string& program) {
+  std::error_code failed;
+  const fs::path prefix = fs::path(program).parent_path().parent_path();
+  const std::string real = fs::canonical(program, failed).filename().string();
+  const std::string own = !failed && real.starts_with("python3.") ? real : "";
+  std::vector<fs::path> folders;
+  std::vector<fs::path> libraries = {prefix / "lib", prefix / "lib64"};
+  if (prefix == "/usr") libraries.emplace_back("/usr/local/lib");
+  for (const fs::path& library : libraries)
+    for (const auto& entry : fs::directory_iterator(library, failed)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with("python3") || (!own.empty() && name != own && name != "python3"))
+        continue;
+      for (const char* kind : {"site-packages", "dist-packages"})
+        if (fs::is_directory(entry.path() / kind, failed)) folders.push_back(entry.path() / kind);
+    }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+// "triton-3.9.0.dist-info" in one of them.
+std::optional<Python> look_in(const std::string& program) {
+  constexpr std::string_view kPrefix = "triton-", kSuffix = ".dist-info";
+  for (const fs::path& folder : package_folders(program)) {
+    std::error_code failed;
+    if (!fs::is_directory(folder / "triton", failed)) continue;
+    for (const auto& entry : fs::directory_iterator(folder, failed)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+      Python found{.program = program,
+                   .version = {},
+                   .package = (folder / "triton").string(),
+                   .identity = {}};
+      found.version = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+      // pip's list of the package's files and their hashes; where it is missing, the version.
+      const auto record = read_file((entry.path() / "RECORD").string(), kMostRecordBytes);
+      found.identity = {{"triton", found.version},
+                        {"python", folder.parent_path().filename().string()},
+                        {"record", record ? sha256_hex(*record) : std::string()}};
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+Json identity_of(const std::string& path) {
+  struct stat facts {};
+  if (path.empty() || ::stat(path.c_str(), &facts) != 0) return nullptr;
+  return Json{
+      {"path", path},
+      {"bytes", facts.st_size},
+      {"modified_ns", int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec}};
+}
+
+constexpr std::string_view kInstall =
+    "install it (pip install triton, into a virtual environment) and name its Python: --setting "
+    "triton.python=/path/to/bin/python3";
+
+}  // namespace
+
+Status check_settings(const ProviderSettings& settings) {
+  for (const char* name : {"python", "ptxas"}) {
+    const std::string value = setting(settings, name);
+    if (value.empty() || (value == "bundled" && std::string_view(name) == "ptxas")) continue;
+    if (!value.starts_with('/') || sanitize(value, 1000) != value)
+      return fail(ErrorCode::invalid_input, "triton.{} is a whole path, not '{}'", name,
+                  sanitize(value, 200));
+  }
+  return {};
+}
+
+Result<Python> find_python(const ProviderSettings& settings) {
+  ASSAY_TRY(check_settings(settings));
+  const std::string asked = setting(settings, "python");
+  if (!asked.empty() && !is_program(asked))
+    return fail(ErrorCode::unsupported, "triton.python names '{}', which is no program",
+                sanitize(asked, 300));
+  std::vector<std::string> programs(std::begin(kPrograms), std::end(kPrograms));
+  if (!asked.empty()) programs = {asked};
+  std::optional<Python> old;
+  for (const std::string& program : programs) {
+    if (!is_program(program)) continue;
+    auto found = look_in(program);
+    if (!found) continue;
+    const auto numbers = numbers_of(found->version);
+    if (numbers && *numbers >= kOldest) return std::move(*found);
+    old = std::move(found);
+  }
+  if (old)
+    return fail(ErrorCode::unsupported,
+                "the Triton of {} is {}, and 3.2 is the oldest that is known",
+                sanitize(old->program, 300), sanitize(old->version, 60));
+  return fail(ErrorCode::unsupported, "no Triton lies beside {}; {}", join(programs, ", "),
+              kInstall);
+}
+
+Result<Assembler> find_assembler(const ProviderSettings& settings) {
+  ASSAY_TRY(check_settings(settings));
+  Assembler found{.asked = setting(settings, "ptxas"), .toolkit = {}, .identity = {}};
+  if (found.asked.empty() && is_program(kToolkitPtxas)) found.toolkit = kToolkitPtxas;
+  if (found.asked.starts_with('/') && !is_program(found.asked))
+    return fail(ErrorCode::unsupported, "triton.ptxas names '{}', which is no program",
+                sanitize(found.asked, 300));
+  found.identity = {{"asked", found.asked},
+                    {"file", identity_of(found.asked.empty() ? found.toolkit : found.asked)}};
+  return found;
+}
+
+}  // namespace assay::triton

@@ -1,0 +1,131 @@
+#include "assay/input/python_files.h"
+
+#include <algorithm>
+
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+
+namespace assay::input {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostBytes = size_t{4} << 20;  // Of all together: they travel as one message.
+constexpr size_t kMostFiles = 500;
+
+bool is_file(const fs::path& path) {
+  std::error_code failed;
+  return fs::is_regular_file(path, failed);
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c >= 0x80;
+  });
+}
+
+// Statements, each on one line: what stands in parentheses or behind a backslash is joined.
+std::vector<std::string> statements(std::string_view text) {
+  std::vector<std::string> found;
+  std::string open;
+  for (std::string_view line : split(text, '\n')) {
+    if (const size_t comment = line.find('#'); comment != std::string_view::npos)
+      line = line.substr(0, comment);
+    line = trim(line);
+    const bool goes_on = line.ends_with('\\');
+    if (goes_on) line.remove_suffix(1);
+    if (open.empty() && !line.starts_with("import") && !line.starts_with("from") &&
+        line.find(';') == std::string_view::npos)
+      continue;
+    open += std::string(line) + ' ';
+    if (goes_on || (open.find('(') != std::string::npos && open.find(')') == std::string::npos &&
+                    open.starts_with("from")))
+      continue;
+    for (const std::string_view one : split(open, ';')) found.emplace_back(trim(one));
+    open.clear();
+  }
+  return found;
+}
+
+// A module's own file and those of the packages around it, where they are there.
+void add_module(const fs::path& folder, std::string_view dotted, std::vector<fs::path>& files) {
+  fs::path place = folder;
+  for (const std::string_view part : split(dotted, '.')) {
+    if (!is_name(part)) return;
+    place /= part;
+    if (is_file(place / "__init__.py")) files.push_back(place / "__init__.py");
+    if (is_file(fs::path(place.string() + ".py"))) files.emplace_back(place.string() + ".py");
+  }
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find_first_of(" \t"));
+}
+
+void add_imports(std::string_view names, const fs::path& root, std::vector<fs::path>& files) {
+  for (const std::string_view name : split(names, ','))
+    add_module(root, first_word(trim(name)), files);
+}
+
+// from X import a, b: X, and a and b where they are modules of it.
+void add_from(std::string_view statement, const fs::path& path, const fs::path& root,
+              std::vector<fs::path>& files) {
+  const size_t import = statement.find(" import");
+  if (import == std::string_view::npos) return;
+  std::string_view module = trim(statement.substr(0, import));
+  fs::path folder = root;
+  if (module.starts_with('.')) {
+    folder = path.parent_path();
+    module.remove_prefix(1);
+    for (; module.starts_with('.'); module.remove_prefix(1)) folder = folder.parent_path();
+    const fs::path inside = folder.lexically_relative(root);
+    if (inside.empty() || *inside.begin() == "..") return;
+    if (is_file(folder / "__init__.py")) files.push_back(folder / "__init__.py");
+  }
+  if (!module.empty()) add_module(folder, module, files);
+  for (const std::string_view part : split(module, '.')) folder /= part;
+  std::string names(statement.substr(import + 7));
+  std::erase_if(names, [](char c) { return c == '(' || c == ')'; });
+  for (const std::string_view name : split(names, ','))
+    add_module(folder, first_word(trim(name)), files);
+}
+
+}  // namespace
+
+std::vector<fs::path> imported_files(std::string_view text, const fs::path& path,
+                                     const fs::path& root) {
+  std::vector<fs::path> files;
+  for (const std::string_view statement : statements(text)) {
+    if (statement.starts_with("import "))
+      add_imports(statement.substr(7), root, files);
+    else if (statement.starts_with("from "))
+      add_from(trim(statement.substr(5)), path, root, files);
+  }
+  return files;
+}
+
+Result<std::map<std::string, std::string>> read_python_files(const fs::path& source) {
+  const fs::path root = source.parent_path();
+  std::map<std::string, std::string> texts;
+  std::vector<fs::path> open = {source};
+  size_t bytes = 0;
+  while (!open.empty()) {
+    const fs::path path = open.back().lexically_normal();
+    open.pop_back();
+    const std::string name = path.lexically_relative(root.lexically_normal()).string();
+    if (texts.contains(name)) continue;
+    ASSAY_TRY(std::string text, read_file(path.string(), kMostBytes));
+    bytes += text.size();
+    if (texts.size() >= kMostFiles || bytes > kMostBytes)
+      return fail(ErrorCode::invalid_input, "'{}' imports more than {} files, or {} of text",
+                  sanitize(source.string(), 300), kMostFiles,
+                  format_bytes(static_cast<double>(kMostBytes)));
+    const auto more = imported_files(text, path, root.lexically_normal());
+    open.insert(open.end(), more.begin(), more.end());
+    texts.emplace(name, std::move(text));
+  }
+  return texts;
+}
+
+}  // namespace assay::input

@@ -1,0 +1,52 @@
+#include "assay/sweep/guest_process.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/sweep/child.h"
+#include "assay/sweep/protocol.h"
+
+namespace assay::sweep {
+namespace {
+
+// Beyond the program's own limit: starting, and clearing its folder away.
+constexpr double kSlackSeconds = 60;
+
+ExitStatus status_from(const Json& json) {
+  ExitStatus status;
+  const auto code = static_cast<int>(number_or(json, "code", 0));
+  const auto signal = static_cast<int>(number_or(json, "signal", 0));
+  status.kind = signal != 0 ? ExitStatus::Kind::signaled : ExitStatus::Kind::exited;
+  status.code = code;
+  status.signal = signal;
+  return status;
+}
+
+}  // namespace
+
+Result<CommandOutput> run_confined(const GuestProgram& program) {
+  ChildOptions options;
+  options.role = "worker";
+  options.guard = ChildOptions::Guard::confining;
+  ASSAY_TRY(Child child, Child::start(options));
+  const Json request = {{"do", "guest"},
+                        {"argv", program.argv},
+                        {"input", program.input},
+                        {"timeout", program.timeout_seconds},
+                        {"memory", program.memory_bytes},
+                        {"most_output", program.most_output}};
+  auto answer = child.call(request, program.timeout_seconds + kSlackSeconds);
+  if (!answer)
+    return fail(as_error(answer.error(), fmt::format("running {}", program.argv.front())));
+  CommandOutput output;
+  output.status = status_from(answer->json);
+  output.timed_out = answer->json.value("timed_out", false);
+  output.truncated = answer->json.value("truncated", false);
+  output.out = answer->json.value("out", std::string());
+  output.err = answer->json.value("err", std::string());
+  return output;
+}
+
+}  // namespace assay::sweep

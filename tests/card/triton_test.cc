@@ -1,0 +1,123 @@
+// Triton kernels as users bring them, on a card that is testing/fake_cuda, compiled by a Python
+// that is testing/fake_triton: through all processes of a run, without Triton and without a card.
+
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testing/assay_program.h"
+#include "testing/fake_triton.h"
+
+namespace assay {
+namespace {
+
+using testing::AssayProgram;
+using testing::FakeTriton;
+using testing::Finished;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class TritonOnACard : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    namespace fs = std::filesystem;
+    const fs::path folder = assay_.file("driver");
+    fs::create_directory(folder);
+    const auto tests = fs::read_symlink("/proc/self/exe").parent_path();
+    fs::create_symlink(tests / "libfake_cuda.so", folder / "libcuda.so.1");
+    write("driver/fake_cuda.txt", "ns=assay_produce:20 ns=assay_consume:20 ns=triton_gemm:100");
+    write("k.py",
+          "# assay: {entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k],\n"
+          "#         tunables: {tile: [16, 32]}, launch: {grid: [m]}}\n"
+          "raise SystemExit('nobody but Python reads this')\n");
+    // Who has given up its rights is another user, and must find it.
+    fs::permissions(assay_.folder(), fs::perms::others_read | fs::perms::others_exec,
+                    fs::perm_options::add);
+    fake_.answer(FakeTriton::kernel("triton_gemm"));
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    const Status written = write_file_atomic(assay_.file(name), text);
+    ASSERT_TRUE(written) << written.error().message;
+  }
+
+  Finished run(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--shape", "m=3,n=5,k=7,dtype=f32,layout=tn", "--setting",
+                               "triton.python=" + fake_.python()});
+    return assay_.run(std::move(words), {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+  }
+
+  AssayProgram assay_;
+  FakeTriton fake_{assay_.file("venv"), "3.9.0"};
+};
+
+TEST_F(TritonOnACard, AFileIsListedCompiledProvenAndRaced) {
+  const Finished listed =
+      run({"kernels", "--kernels", "k.py", "--provider", "triton", "--target", "sm_90a", "--why"});
+  EXPECT_EQ(listed.code(), 0) << listed.out << listed.err;
+  EXPECT_THAT(listed.out, HasSubstr("f_tile16"));
+  const Finished finished = run({"race", "k.py", "--device", "gpu", "--budget", "1s", "--processes",
+                                 "3", "--output-dir", "run"});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  const auto record = load_record(assay_.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  // Its author's Python ran, but where it could reach nothing; the card runs the rest.
+  EXPECT_EQ(record->trust, TrustGrade::device_code) << record->trust_reason;
+  ASSERT_EQ(record->problems.size(), 1u);
+  for (const char* name : {"f_tile16_aligned0", "f_tile32_aligned0"}) {
+    const KernelOutcome* kernel = testing::find_kernel(record->problems.front(), name);
+    ASSERT_NE(kernel, nullptr) << name;
+    EXPECT_TRUE(kernel->proof && kernel->proof->right) << name;
+    EXPECT_EQ(kernel->artifact_facts.json().at("registers"), 40) << name;
+  }
+}
+
+TEST_F(TritonOnACard, WithoutADeviceItEndsAtWhatWasCompiled) {
+  const Finished finished = run({"race", "k.py", "--target", "sm_90a"});
+  EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("40 registers, 20 bytes spilled, 0 bytes of static shared"));
+  EXPECT_THAT(finished.out, HasSubstr("2 compiled for sm_90a; not raced: no device"));
+  fake_.answer({{"error", {{"place", "k.py:3"}, {"what", "KeyError: 'n'"}, {"trace", ""}}}});
+  write("k.py",
+        "# assay: {entry: f, dtype: f32, layout: tn, args: [a, b, out],\n"
+        "#         launch: {grid: [m]}}\n");
+  const Finished failed = run({"race", "k.py", "--target", "sm_90a"});
+  EXPECT_EQ(failed.code(), 1) << failed.out << failed.err;
+  EXPECT_THAT(failed.out, HasSubstr("k.py:3: KeyError: 'n'"));
+}
+
+// Neither the user's own files nor assay's cache can be written by what a kernel's Python does, and
+// nothing that it starts is left.
+TEST_F(TritonOnACard, ThePythonOfAKernelHasNoRights) {
+  write("mine.txt", "mine");
+  const std::string theirs = assay_.file("mine.txt");
+  std::filesystem::permissions(theirs, std::filesystem::perms::owner_all);
+  fake_.run("echo changed > '" + theirs + "' 2>/dev/null; echo x > '" + assay_.file("venv/new") +
+            "' 2>/dev/null; sleep 1000 & setsid sleep 1000 &\n"
+            "grep NoNewPrivs /proc/self/status >&2; touch here && echo 'can write here' >&2\n"
+            "exit 1");
+  const Finished finished = run({"race", "k.py", "--target", "sm_90a"});
+  EXPECT_EQ(finished.code(), 1) << finished.out << finished.err;
+  EXPECT_THAT(testing::unbroken(finished.out), HasSubstr("NoNewPrivs:\\t1"));
+  EXPECT_THAT(finished.out, HasSubstr("can write here"));
+  // Where the system gives it namespaces, or makes it another user, as confine.h says.
+  if (::geteuid() == 0) {
+    EXPECT_EQ(read_file(theirs).value_or(""), "mine") << "it is another user";
+    EXPECT_FALSE(std::filesystem::exists(assay_.file("venv/new")));
+  }
+}
+
+TEST_F(TritonOnACard, SaysWhatToInstallWhereThereIsNoTriton) {
+  const Finished finished =
+      assay_.run({"race", "k.py", "--target", "sm_90a", "--shape",
+                  "m=3,n=5,k=7,dtype=f32,layout=tn", "--setting", "triton.python=/bin/sh"});
+  EXPECT_EQ(finished.code(), 1) << finished.out << finished.err;
+  EXPECT_THAT(testing::unbroken(finished.out), HasSubstr("pip install triton"));
+}
+
+}  // namespace
+}  // namespace assay
