@@ -247,6 +247,23 @@ def compile_kernel(request, log):
     return facts
 
 
+def visited(error):
+    """The part of a function that Triton's own visitors stood at, and that function's source."""
+    frames = []
+    step = error.__traceback__
+    while step is not None:
+        frames.append(step.tb_frame.f_locals)
+        step = step.tb_next
+    node = None
+    for known in reversed(frames):
+        if node is None and hasattr(known.get("node"), "lineno"):
+            node = known["node"]
+        source = getattr(known.get("self"), "src", None)
+        if node is not None and isinstance(source, str):
+            return node, source
+    return None, None
+
+
 def place_of(error, files):
     """FILE:LINE of the user's that the error is about; empty where there is none."""
     seen = []
@@ -255,6 +272,8 @@ def place_of(error, files):
         error = error.__cause__ or error.__context__
     for one in reversed(seen):
         node, source = getattr(one, "node", None), getattr(one, "src", None)
+        if not isinstance(source, str):
+            node, source = visited(one)
         if hasattr(node, "lineno") and isinstance(source, str):
             for name, text in files.items():
                 at = text.find(source)

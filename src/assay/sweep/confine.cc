@@ -164,6 +164,14 @@ void limit_processes(int64_t already) {
   ::setrlimit(RLIMIT_NPROC, &limit);
 }
 
+void limit_address_space(int64_t bytes) {
+  rlimit limit{};
+  if (bytes <= 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;
+  limit.rlim_max = std::min(limit.rlim_max, static_cast<rlim_t>(bytes));
+  limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
 void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 void drop_capabilities() {

@@ -50,6 +50,9 @@ void drop_capabilities();
 // many as it likes.)
 void limit_processes(int64_t already);
 
+// Of this process and those that it starts; before confine(), after which no limit can be changed.
+void limit_address_space(int64_t bytes);
+
 // The parent and the referee: other processes of the same user may not read their memory.
 void hide_memory();
 

@@ -133,7 +133,7 @@ class Worker {
       if (word.is_string()) program.argv.push_back(word.get<std::string>());
     ASSAY_TRY(program.input, text(json, "input"));
     program.timeout_seconds = number_or(json, "timeout", program.timeout_seconds);
-    program.memory_bytes = static_cast<int64_t>(number_or(json, "memory", 0));
+    limit_address_space(static_cast<int64_t>(number_or(json, "memory", 0)));
     program.most_output = static_cast<size_t>(number_or(json, "most_output", 1 << 20));
     (void)confine(true, place_, {}, "/");
     ASSAY_TRY(const CommandOutput output, run_here(program));
