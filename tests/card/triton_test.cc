@@ -76,6 +76,23 @@ TEST_F(TritonOnACard, AFileIsListedCompiledProvenAndRaced) {
   }
 }
 
+// The seed's baseline command.
+TEST_F(TritonOnACard, ASweepOfTheProviderWritesItsResults) {
+  const Finished finished =
+      run({"sweep", "--provider", "triton", "--kernels", "k.py", "--device", "gpu", "--budget",
+           "1s", "--processes", "3", "--output-dir", "artifacts/cutlass_profiler"});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  const auto results =
+      read_file(assay_.file("artifacts/cutlass_profiler/triton_matmul_results.json"));
+  ASSERT_TRUE(results) << results.error().message;
+  EXPECT_THAT(*results, HasSubstr("f_tile"));
+  write("artifacts/cutlass_profiler/cutlass_profiler_results.json",
+        R"({"provider": "cutlass", "results": [{"name": "gemm_m3_n5_k7_f32_tn", "tflops": 0.0021,
+            "runtime_ms": 0.0001, "kernel": "stock"}]})");
+  const Finished compared = assay_.run({"compare", "--include-default-triton"});
+  EXPECT_THAT(compared.out, HasSubstr("triton")) << compared.err;
+}
+
 TEST_F(TritonOnACard, WithoutADeviceItEndsAtWhatWasCompiled) {
   const Finished finished = run({"race", "k.py", "--target", "sm_90a"});
   EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
