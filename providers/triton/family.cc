@@ -332,13 +332,14 @@ class TritonFamily final : public input::DeviceFamily {
   // an argument: there is no file of it that a process without rights could read.
   Result<Compiled> run_helper(const Python& python, const Json& asked,
                               const CompileContext& context) const {
-    if (!context.run_guest) return fail(ErrorCode::unsupported,
+    if (!context.run_guest)
+      return fail(ErrorCode::unsupported,
                   "{}: compiling runs a user's Python, and this program has no process without "
                   "rights for that; `assay race` and `assay sweep` have",
                   entry().origin);
     GuestProgram program;
     program.argv = {python.program, "-I", "-B", "-c", std::string(embedded(kHelper))};
-    program.input = asked.dump();
+    program.input = canonical(asked);  // A file may hold what is no UTF-8.
     program.timeout_seconds = context.timeout_seconds;
     program.memory_bytes = context.memory_bytes;
     ASSAY_TRY(const CommandOutput output, context.run_guest(program));

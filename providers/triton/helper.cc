@@ -178,7 +178,8 @@ Json Compiled::launch() const {
 }
 
 Result<Compiled> Compiled::from_launch(const Json& json) {
-  ASSAY_TRY(const JsonDocument document, parse_json_document(json.dump(), "the artifact's launch"));
+  ASSAY_TRY(const JsonDocument document,
+            parse_json_document(canonical(json), "the artifact's launch"));
   Compiled compiled;
   ASSAY_TRY(read_launch(JsonField(document), false, compiled));
   return compiled;
