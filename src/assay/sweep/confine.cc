@@ -164,6 +164,20 @@ void limit_processes(int64_t already) {
   ::setrlimit(RLIMIT_NPROC, &limit);
 }
 
+std::string closed_folder(const std::string& file) {
+  std::error_code failed;
+  for (const std::filesystem::path& path :
+       {std::filesystem::path(file), std::filesystem::canonical(file, failed)}) {
+    for (auto folder = path.parent_path(); folder.has_relative_path();
+         folder = folder.parent_path()) {
+      struct stat facts {};
+      if (::stat(folder.c_str(), &facts) == 0 && (facts.st_mode & S_IXOTH) == 0)
+        return folder.string();
+    }
+  }
+  return {};
+}
+
 void limit_address_space(int64_t bytes) {
   rlimit limit{};
   if (bytes <= 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;

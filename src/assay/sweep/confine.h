@@ -50,6 +50,10 @@ void drop_capabilities();
 // many as it likes.)
 void limit_processes(int64_t already);
 
+// The first folder on the way to a file, and to what it links to, that others than its owner may
+// not enter; empty: there is none.
+std::string closed_folder(const std::string& file);
+
 // Of this process and those that it starts; before confine(), after which no limit can be changed.
 void limit_address_space(int64_t bytes);
 

@@ -135,7 +135,16 @@ class Worker {
     program.timeout_seconds = number_or(json, "timeout", program.timeout_seconds);
     limit_address_space(static_cast<int64_t>(number_or(json, "memory", 0)));
     program.most_output = static_cast<size_t>(number_or(json, "most_output", 1 << 20));
-    (void)confine(true, place_, {}, "/");
+    if (program.argv.empty()) return fail(ErrorCode::internal, "a guest is a program");
+    // Another user could not run what lies below root's own folder, say. Then it stays this one,
+    // without rights, where it can write to nothing and reach nobody.
+    const std::string closed = closed_folder(program.argv.front());
+    if (!closed.empty() && ::geteuid() == 0 && !(place_.own_processes && place_.read_only))
+      return fail(ErrorCode::unsupported,
+                  "'{}' lies below '{}', which no other user may enter, and without namespaces ({}) "
+                  "no user's Python is run as root; use a Python that others may run",
+                  sanitize(program.argv.front(), 300), sanitize(closed, 300), place_.shared);
+    (void)confine(true, place_, {}, closed.empty() ? "/" : closed);
     ASSAY_TRY(const CommandOutput output, run_here(program));
     Answer answer;
     answer.json = {{"code", output.status.code},
