@@ -349,6 +349,10 @@ class TritonFamily final : public input::DeviceFamily {
                                 .memory_bytes = context.memory_bytes});
   }
 
+  std::string export_objection() const override {
+    return "what Triton decided of its launch is known to the race alone yet";
+  }
+
   // Warps, shared memory and clusters as they were compiled; a descriptor is a tensor map, its
   // sizes and its strides; and behind all arguments stand the scratch memories that this version
   // of Triton passes: none before 3.3, then one, later two (triton/backends/nvidia/driver.py).

@@ -201,6 +201,9 @@ Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
 
 Result<KernelExport> DeviceFamily::export_row(const KernelMetadata& row, const Problem& problem,
                                               const ExportOptions& options) const {
+  if (const std::string why = export_objection(); !why.empty())
+    return fail(ErrorCode::unsupported, "{}/{} cannot be exported: {}", row.provider(), row.name(),
+                why);
   if (options.artifact == nullptr)
     return fail(ErrorCode::internal, "device code is exported once it is compiled");
   ASSAY_TRY(const std::string symbol, symbol_of(*options.artifact));

@@ -54,6 +54,8 @@ class DeviceFamily : public Family, public Exportable {
 
   // What compiling decided of the call.
   virtual Status do_adapt(const Binding&, Call&) const { return {}; }
+  // Why its kernels cannot leave as code and a launch; empty where they can.
+  virtual std::string export_objection() const { return {}; }
 
   // Why the code cannot run on a card of this architecture; empty where it can.
   virtual std::string code_objection(const Target&) const { return {}; }
