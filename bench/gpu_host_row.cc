@@ -55,9 +55,11 @@ class Nothing final : public Family {
                  std::vector<Step>& steps) const override {
     std::vector<ArgumentValue> values;
     for (int place = 0; place < 3; ++place)
-      values.push_back({"pointer", ArgumentValue::Kind::pointer, place});
+      values.push_back({.name = "pointer", .kind = ArgumentValue::Kind::pointer, .place = place});
     for (const char* size : {"m", "n", "k"})
-      values.push_back({size, ArgumentValue::Kind::integer, -1, binding.problem.dimension(size)});
+      values.push_back({.name = size,
+                        .kind = ArgumentValue::Kind::integer,
+                        .integer = binding.problem.dimension(size)});
     const std::string_view text(kEmpty);
     ASSAY_TRY(auto step, device_code::bind(binding.device,
                                            std::as_bytes(std::span(text.data(), text.size() + 1)),

@@ -36,7 +36,8 @@ class TvmFfiProvider final : public Provider {
     return std::vector<std::shared_ptr<const Family>>();
   }
 
-  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry) const override {
+  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
+                                                 const ProviderSettings&) const override {
     const std::lock_guard lock(mutex_);
     return make_family(entry, settings_);
   }

@@ -83,7 +83,8 @@ Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunc
       launch.parameters.size());
   for (const EmbeddedFile& file : input_export::embedded_files()) {
     const std::string name(file.name.substr(file.name.rfind('/') + 1));
-    made.files.push_back({name == "abi.h" ? "cuda_driver.h" : name, std::string(file.content)});
+    made.files.push_back(
+        {name == "abi.h" ? "cuda_driver.h" : "card_launch.h", std::string(file.content)});
   }
   made.files.push_back(image);
   made.compile_flags = {"-std=c++20", "-O2"};

@@ -75,9 +75,11 @@ class CardProblemTest : public ::testing::Test {
       using Argument = ArgumentValue;
       std::vector<Argument> values;
       for (int place = 0; place < 3; ++place)
-        values.push_back({"pointer", Argument::Kind::pointer, place});
+        values.push_back({.name = "pointer", .kind = Argument::Kind::pointer, .place = place});
       for (const char* size : {"m", "n", "k"})
-        values.push_back({size, Argument::Kind::integer, -1, binding.problem.dimension(size)});
+        values.push_back({.name = size,
+                          .kind = Argument::Kind::integer,
+                          .integer = binding.problem.dimension(size)});
       ASSAY_TRY(
           auto step,
           device_code::bind(binding.device, std::as_bytes(std::span(code.c_str(), code.size() + 1)),

@@ -75,7 +75,7 @@ class Worker {
                                                                 {"card", &Worker::card},
                                                                 {"count", &Worker::count},
                                                                 {"block", &Worker::block},
- {"guest", &Worker::run_guest}};
+                                                                {"guest", &Worker::run_guest}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
@@ -140,10 +140,11 @@ class Worker {
     // without rights, where it can write to nothing and reach nobody.
     const std::string closed = closed_folder(program.argv.front());
     if (!closed.empty() && ::geteuid() == 0 && !(place_.own_processes && place_.read_only))
-      return fail(ErrorCode::unsupported,
-                  "'{}' lies below '{}', which no other user may enter, and without namespaces ({}) "
-                  "no user's Python is run as root; use a Python that others may run",
-                  sanitize(program.argv.front(), 300), sanitize(closed, 300), place_.shared);
+      return fail(
+          ErrorCode::unsupported,
+          "'{}' lies below '{}', which no other user may enter, and without namespaces ({}) "
+          "no user's Python is run as root; use a Python that others may run",
+          sanitize(program.argv.front(), 300), sanitize(closed, 300), place_.shared);
     (void)confine(true, place_, {}, closed.empty() ? "/" : closed);
     ASSAY_TRY(const CommandOutput output, run_here(program));
     Answer answer;
