@@ -128,7 +128,7 @@ Result<std::vector<ExportFile>> export_files(const Problem& problem, const Kerne
   const std::string_view caller = made.on_card ? "card_caller.cpp" : "caller.cpp";
   for (const EmbeddedFile& file : cli_export::embedded_files()) {
     if (file.name == caller) files.push_back({"caller.cc", std::string(file.content)});
-    if (file.name == "check.h") files.push_back({"check.h", std::string(file.content)});
+    if (file.name == "check.hpp") files.push_back({"check.h", std::string(file.content)});
   }
   // The caller's neighbours in a chain are the race's own.
   if (made.on_card) files.push_back({"chain.ptx", sweep::chain_code(made.dependent_launch)});

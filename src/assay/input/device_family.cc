@@ -63,9 +63,11 @@ Result<DeviceFamily::Description> DeviceFamily::describe(const KernelEntry& entr
 
 void DeviceFamily::do_enumerate(const Query& query, const MetadataSink& sink) const {
   description_.rows.enumerate(query, [&](const KernelMetadata& row) {
-    if (query.problem() != nullptr && !twin_objection(row, *query.problem()).empty()) return;
-    const std::string why =
-        query.problem() == nullptr ? "" : launch_objection(row, *query.problem());
+    std::string why;
+    if (query.problem() != nullptr) {
+      why = twin_objection(row, *query.problem());
+      if (why.empty()) why = launch_objection(row, *query.problem());
+    }
     if (why.empty())
       sink(row);
     else

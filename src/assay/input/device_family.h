@@ -49,7 +49,7 @@ class DeviceFamily : public Family, public Exportable {
   };
 
  private:
-  // Of a row that another one stands for on this problem: why. It is not listed, nor counted.
+  // Of a row that another one stands for on this problem: why.
   virtual std::string twin_objection(const KernelMetadata&, const Problem&) const { return {}; }
 
   // What compiling decided of the call.

@@ -83,8 +83,10 @@ TEST(HeadComment, ReadsEveryStyle) {
     EXPECT_EQ(operand(entries->at(0), "b").major, Major::column);
     EXPECT_EQ(entries->at(0).args.size(), 6u);
   }
-  const auto python =
-      from_head("#!/usr/bin/env python3\n# A kernel.\n# assay: " + fields + "\n", "", "/x/k.py");
+  const auto python = from_head(
+      "#!/usr/bin/env python3\n# A kernel.\n# assay: {entry: f, dtype: f32, layout: tn, "
+      "args: [a, b, out, m, n, k],\n#   launch: {grid: [1]}}\n",
+      "", "/x/k.py");
   EXPECT_EQ(python[0].origin, "/x/k.py:3");
 }
 
