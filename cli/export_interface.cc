@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/op/gemm/variation.h"
 
 namespace assay::cli {
 namespace {
@@ -106,12 +107,13 @@ class Interface {
     text += matrix("kOut", "out", view_.out_l, view_.out_m, view_.out_n);
     text += fmt::format(
         "inline constexpr const Matrix* kInputs[] = {{&kA, &kB{}}};\n"
+        "inline constexpr const Matrix* kVaried = {};  // What each call brings anew.\n"
         "inline constexpr Type kAccumulate = Type::{};\n"
         "inline constexpr double kAlpha = {:.17g}, kBeta = {:.17g};\n"
         "inline constexpr std::size_t kWorkspaceBytes = {}, kPreparedBytes = {};\n"
         "inline constexpr bool kWarm = {}, kIsolated = {}, kChain = {}, kDependent = {};\n"
         "inline constexpr int kThreads = {};\ninline constexpr double kRecordedUs = {:.6g};\n\n",
-        view_.has_c ? ", &kC" : "", to_string(view_.accumulate), view_.alpha,
+        view_.has_c ? ", &kC" : "", varied(), to_string(view_.accumulate), view_.alpha,
         view_.has_c ? view_.beta : 0.0, made_.workspace_bytes, made_.prepared_bytes,
         facts_.problem.condition.cache == "warm", facts_.problem.condition.spacing == "isolated",
         facts_.problem.condition.spacing == "chain", made_.dependent_launch,
@@ -125,6 +127,11 @@ class Interface {
   }
 
  private:
+  std::string_view varied() const {
+    constexpr std::string_view kNames[] = {"&kA", "&kB"};
+    const size_t operand = gemm::varied_operand_of(problem_);
+    return operand < std::size(kNames) ? kNames[operand] : "nullptr";
+  }
   bool prepares() const { return made_.prepared_bytes > 0; }
   bool has_workspace() const { return made_.workspace_bytes > 0; }
 

@@ -89,10 +89,12 @@ constexpr double kCacheMultiple = 3;
 constexpr int kLeastPlaces = 4, kMostPlaces = 256, kWantedSets = 64;
 constexpr double kSetsBytes = 1 << 30;
 constexpr std::size_t kOutputBytes = std::size_t{256} << 20, kWorkspaces = 4;
+constexpr std::size_t kRefreshedEach = std::size_t{64} << 20;
 
 struct Sets {
   std::vector<problem::Buffers> sets;
-  std::vector<void*> staged;  // In a chain: what the producer writes to a.
+  std::vector<void*> staged;  // In a chain: what the producer reads, by set.
+  void* pristine = nullptr;   // The operand that varies, as it was filled.
   std::size_t outputs = 2;
   problem::Buffers host;      // The first set's inputs, and room for its output.
   std::vector<std::vector<std::byte>> memory;
@@ -104,7 +106,7 @@ struct Sets {
       all += bytes;
       (matrix->cold ? cold : own) += bytes;
     }
-    if (problem::kChain) own += static_cast<double>(problem::kA.bytes);
+    if (problem::kChain) own += static_cast<double>(problem::kVaried->bytes);
     int places = kLeastPlaces;
     if (cold > 0) {
       const double wanted = kCacheMultiple * card.cache_bytes / cold + 1;
@@ -132,6 +134,7 @@ struct Sets {
     for (std::size_t i = 0; i < kWorkspaces; ++i)
       workspace.push_back(problem::kWorkspaceBytes > 0 ? on_card(problem::kWorkspaceBytes)
                                                        : nullptr);
+    if (problem::kVaried != nullptr) pristine = filled(*problem::kVaried);
     for (int s = 0; s < count; ++s) {
       problem::Buffers set;
       for (const Matrix* matrix : problem::kInputs) {
@@ -140,24 +143,27 @@ struct Sets {
           set.*matrix->member = sets[static_cast<std::size_t>(s % shared)].*matrix->member;
           continue;
         }
-        set.*matrix->member = on_card(matrix->bytes);
-        must(call().copy_in(address_of(set.*matrix->member), host.*matrix->member, matrix->bytes),
-             "copying inputs");
+        set.*matrix->member = filled(*matrix);
       }
       set.out = out[static_cast<std::size_t>(s) % outputs];
       set.workspace = workspace[static_cast<std::size_t>(s) % kWorkspaces];
       sets.push_back(set);
-      if (problem::kChain) {
-        if (s == 0 || !problem::kWarm) {
-          staged.push_back(on_card(problem::kA.bytes));
-          must(call().copy_in(address_of(staged.back()), host.a, problem::kA.bytes),
-               "copying inputs");
-        } else {
-          staged.push_back(staged.front());
-        }
-      }
+      if (problem::kChain)
+        staged.push_back(s == 0 || !problem::kWarm ? filled(*problem::kVaried) : staged.front());
     }
     must(call().context_synchronize(), "copying inputs");
+  }
+  // What set s's launch reads as its activations, before a producer has moved it.
+  void* varied(std::size_t s) const {
+    return problem::kChain ? staged[s] : sets[s].*problem::kVaried->member;
+  }
+
+ private:
+  // On the card, as the host has it.
+  void* filled(const Matrix& matrix) const {
+    void* const to = on_card(matrix.bytes);
+    must(call().copy_in(address_of(to), host.*matrix.member, matrix.bytes), "copying inputs");
+    return to;
   }
 };
 
@@ -178,7 +184,7 @@ class Chain {
     must(call().copy_in(address_of(digest_), &zero, sizeof zero), "copying");
   }
   void produce(void* to, const void* from) const {
-    std::uint64_t bytes = problem::kA.bytes, hold = 0;
+    std::uint64_t bytes = problem::kVaried->bytes, hold = 0;
     std::uint32_t mask = 0;
     void* digest = digest_;
     void* parameters[] = {&to, &from, &bytes, &digest, &mask, &hold};
@@ -267,12 +273,24 @@ class Timer {
  private:
   void enqueue(std::size_t s, bool kernel) const {
     const problem::Buffers& set = sets_.sets[s];
-    if (problem::kChain) chain_.produce(set.a, sets_.staged[s]);
+    if (problem::kChain) chain_.produce(set.*problem::kVaried->member, sets_.staged[s]);
     if (kernel) must(problem::launch(set, card_.stream), "the kernel was not launched");
     if (problem::kChain) chain_.consume(set.out, kernel && problem::kDependent);
   }
+  // A race writes activations anew before each burst, of each launch unless they are large: they
+  // lie in the card's cache when it begins.
+  void refresh(std::size_t burst) const {
+    if (problem::kVaried == nullptr) return;
+    const bool each = problem::kVaried->bytes <= kRefreshedEach && !problem::kWarm;
+    for (std::size_t i = each ? 0 : 1; i <= (each ? burst : 1); ++i)
+      must(call().copy_async(
+               address_of(sets_.varied(problem::kWarm ? 0 : (cursor_ + i) % sets_.sets.size())),
+               address_of(sets_.pristine), problem::kVaried->bytes, card_.stream),
+           "writing activations");
+  }
   // Nanoseconds of a launch; one that is not timed leads in.
   double time(std::size_t burst, bool kernel) {
+    if (kernel) refresh(burst);
     gate_.close(card_.stream);
     enqueue(cursor_++ % sets_.sets.size(), kernel);
     must(call().event_record(start_, card_.stream), "an event");
