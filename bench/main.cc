@@ -72,6 +72,8 @@ constexpr Entry kEntries[] = {
     {"gpu_host", measure_gpu_host, true},
     {"gpu_race", measure_gpu_race, true},
     {"gpu_start", measure_gpu_start, true},
+    {"gpu_profiler", measure_gpu_profiler, true},
+    {"gpu_pool", measure_gpu_pool, true},
     {"gpu_compile", measure_gpu_compile, true}};
 
 // Parts that a word of --only means: of that name, or else all whose names begin with it.

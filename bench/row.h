@@ -67,6 +67,8 @@ Result<std::vector<Row>> measure_gpu_cheat_down(const Context& context);
 Result<std::vector<Row>> measure_gpu_host(const Context& context);
 Result<std::vector<Row>> measure_gpu_race(const Context& context);
 Result<std::vector<Row>> measure_gpu_start(const Context& context);
+Result<std::vector<Row>> measure_gpu_profiler(const Context& context);
+Result<std::vector<Row>> measure_gpu_pool(const Context& context);
 Result<std::vector<Row>> measure_gpu_compile(const Context& context);
 Result<std::vector<Row>> measure_python(const Context& context);
 
