@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,11 @@ constexpr std::array<std::array<int64_t, 3>, 5> kSizes = {{{8192, 16384, 4096},
                                                            {4096, 4096, 4096},
                                                            {8192, 4096, 4096}}};
 
+std::span<const std::array<int64_t, 3>> sizes(const Context& context) {
+  return std::span(kSizes).last(
+      static_cast<size_t>(context.count(static_cast<int>(kSizes.size()), 2)));
+}
+
 std::string required(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr ? "" : value;
@@ -54,7 +60,7 @@ Result<Profiled> profile(const Context& context, const std::string& binary,
   options.argv = {assay_program(), "sweep", "--profiler", "--profiler-bin",        binary,
                   "--device",      "gpu",   "--lock-dir", context.folder.string(), "--output-dir",
                   folder};
-  for (const auto& [m, n, k] : kSizes) {
+  for (const auto& [m, n, k] : sizes(context)) {
     options.argv.emplace_back("--shape");
     options.argv.push_back(fmt::format("m={},n={},k={},dtype=f16,layout=tn", m, n, k));
   }
@@ -79,9 +85,9 @@ Result<Profiled> profile(const Context& context, const std::string& binary,
       for (const std::string_view field : split(line, ','))
         if (field.starts_with(kPrefix)) profiled.kernels.emplace(field);
   }
-  if (profiled.winners.size() != kSizes.size())
+  if (profiled.winners.size() != sizes(context).size())
     return fail(ErrorCode::failed, "cutlass_profiler has a winner for {} of {} problems",
-                profiled.winners.size(), kSizes.size());
+                profiled.winners.size(), sizes(context).size());
   return profiled;
 }
 
@@ -100,9 +106,9 @@ std::string row_name(std::string_view stock) {
                      words[at + 1], streams ? "stream_k" : "persistent");
 }
 
-Result<std::vector<Problem>> problems() {
+Result<std::vector<Problem>> problems(const Context& context) {
   std::vector<Problem> all;
-  for (const auto& [m, n, k] : kSizes) {
+  for (const auto& [m, n, k] : sizes(context)) {
     ASSAY_TRY(all.emplace_back(), gemm::problem(card_shape(m, n, k)));
   }
   return all;
@@ -115,7 +121,7 @@ Result<sweep::Request> request_of(const Context& context, const std::string& nam
             make_card_request(context, name, measure::Spacing::back_to_back));
   request.providers = {{"cutlass", "", {{"pool", pool}}}};
   request.filter = filter;
-  ASSAY_TRY(request.problems, problems());
+  ASSAY_TRY(request.problems, problems(context));
   return request;
 }
 
@@ -213,7 +219,8 @@ Result<std::vector<Row>> measure_gpu_profiler(const Context& context) {
     const KernelOutcome* const theirs = find_stock(problem, as_it_comes.winners[i]);
     if (theirs == nullptr)
       return fail(ErrorCode::failed, "{} has no kernel {}", problem.name, as_it_comes.winners[i]);
-    const std::string where = fmt::format("m{} n{} k{}", kSizes[i][0], kSizes[i][1], kSizes[i][2]);
+    const std::string where = fmt::format("m{} n{} k{}", sizes(context)[i][0], sizes(context)[i][1],
+                                          sizes(context)[i][2]);
     if (theirs->id == ours->id) {
       words += fmt::format("; {}: one kernel, {}", where, ours->name);
       continue;

@@ -38,7 +38,7 @@ class Progress : public sweep::Observer {
  private:
   // One line, over what it said before.
   void show(const std::string& what) const {
-    std::fprintf(stderr, "%s  %-36s %5.0f s  %-32s", terminal_ ? "\r" : "",
+    std::fprintf(stderr, "%s  %-36s %6.1f s  %-32s", terminal_ ? "\r" : "",
                  request_.folder.filename().c_str(),
                  static_cast<double>(monotonic_ns() - start_) * 1e-9, what.c_str());
   }
