@@ -58,7 +58,7 @@ Result<std::vector<Row>> measure_cutlass(const Context& context) {
   ASSAY_TRY(
       write_file_atomic(cache.file("cutlass/configurations-max-synthetic.txt"), synthetic_table()));
   const ProviderSettings settings = {
-      {"space", "max"}, {"build", "all"}, {"cache", cache.path()}, {"directory", cache.path()}};
+      {"space", "max"}, {"cache", cache.path()}, {"directory", cache.path()}};
   ASSAY_TRY(const Problem problem,
             gemm::problem(gemm::Shape{.m = 16, .n = 6144, .k = 4096, .dtype = DType::f16}));
   ASSAY_TRY(const Target hopper, Target::parse("sm_90a"));

@@ -1,6 +1,7 @@
 #include "cli/compile_only.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,38 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files,
     }
   }
   return catalog;
+}
+
+ProviderRole role_of(const Catalog& catalog, const Kernel& kernel) {
+  for (const Catalog::Entry& entry : catalog.entries())
+    if (entry.family.get() == &kernel.family()) return entry.role;
+  return ProviderRole::user;
+}
+
+// Leaves the kernels that a race on such a card would build.
+Status keep_first(const sweep::Request& request, const Problem& problem, const Target& target,
+                  const Catalog& catalog, Found& found) {
+  if (request.build <= 0) return {};
+  std::vector<sweep::DiscoveredRow> rows;
+  bool costly = false;
+  for (const Kernel& kernel : found.kernels) {
+    rows.push_back({kernel.metadata(), role_of(catalog, kernel)});
+    costly = costly || kernel.metadata().compile_seconds() > 0;
+  }
+  if (!costly) return {};
+  ASSAY_TRY(const auto first, sweep::find_first(request, problem, target.to_string(), rows));
+  const auto left = std::erase_if(
+      found.kernels, [&](const Kernel& kernel) { return !first.contains(kernel.metadata().id()); });
+  if (left > 0)
+    found.refusals.add(Reason::not_built, static_cast<int64_t>(left),
+                       fmt::format("{}; --build says how many are", sweep::why_not_built(request)));
+  return {};
+}
+
+// What compiling may depend on: two kernels, or problems, with the same are one artifact.
+std::string artifact_of(const Problem& problem, const Kernel& kernel) {
+  const KernelMetadata& row = kernel.metadata();
+  return row.artifact_id() + canonical(MaskedProblem(problem, row.specialised_on()).key());
 }
 
 Json json_of(const Kernel& kernel, const Result<Artifact>& artifact) {
@@ -101,9 +134,13 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   query.filter = request.filter;
   for (const Problem& problem : request.problems) {
     ASSAY_TRY(all.emplace_back(), catalog.get_kernels(problem, query));
+    ASSAY_TRY(keep_first(request, problem, target, catalog, all.back()));
   }
+  std::set<std::string> artifacts;
   for (size_t p = 0; p < all.size(); ++p)
-    for (const Kernel& kernel : all[p].kernels) wanted.emplace_back(&request.problems[p], &kernel);
+    for (const Kernel& kernel : all[p].kernels)
+      if (artifacts.insert(artifact_of(request.problems[p], kernel)).second)
+        wanted.emplace_back(&request.problems[p], &kernel);
   // Side by side, into the cache: what fails, fails again below, where it is said.
   for_each_forked(wanted.size(), [&](size_t i) {
     const auto& [problem, kernel] = wanted[i];

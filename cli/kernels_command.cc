@@ -1,10 +1,15 @@
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
 #include "assay/device/target.h"
+#include "assay/kernel/metadata_identity.h"
 #include "assay/report/words.h"
 #include "cli/compile_only.h"
 #include "cli/entry_list.h"
@@ -18,6 +23,63 @@ namespace {
 
 constexpr size_t kShownId = 12;  // Enough to find a kernel again by `assay run`.
 constexpr int kNoWidth = 1 << 20;
+
+// Rows as JSON while they are read: what rows share is turned into text once.
+class JsonRows {
+ public:
+  explicit JsonRows(Console& console) : console_(console) {}
+
+  // Behind so many spaces.
+  static std::string indented(const Json& value, size_t depth) {
+    std::string text = dump_pretty(value);
+    text.pop_back();  // Its line's end.
+    const std::string spaces(depth, ' ');
+    for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+      text.insert(at + 1, spaces);
+    return text;
+  }
+
+  void text(std::string_view more) {
+    buffer_ += more;
+    if (buffer_.size() > kMostBuffered) flush();
+  }
+
+  void row(const sweep::DiscoveredRow& row) {
+    const KernelMetadata& metadata = row.metadata;
+    if (metadata.traits != traits_) {
+      traits_ = metadata.traits;
+      shared_.clear();
+      for (const auto& [key, value] : metadata.shared_json().items())
+        shared_[key] = indented(value, kDepth);
+    }
+    std::map<std::string_view, std::string_view> members(shared_.begin(), shared_.end());
+    std::map<std::string, std::string> own;
+    for (const auto& [key, value] : metadata.own_json(ids_.id(metadata)).items())
+      own[key] = indented(value, kDepth);
+    own["role"] = fmt::format("\"{}\"", to_string(row.role));
+    members.insert(own.begin(), own.end());
+    std::string_view before = "{\n          \"";
+    for (const auto& [key, value] : members) {
+      buffer_ += before;
+      buffer_.append(key).append("\": ").append(value);
+      before = ",\n          \"";
+    }
+    text("\n        }");
+  }
+
+  void flush() {
+    console_.result(buffer_);
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr size_t kDepth = 10, kMostBuffered = 1 << 18;
+  Console& console_;
+  std::string buffer_;
+  KernelIds ids_;
+  std::shared_ptr<const KernelTraits> traits_;  // Of the row before.
+  std::map<std::string, std::string> shared_;
+};
 
 class KernelsCommand : public Command {
  public:
@@ -43,6 +105,7 @@ class KernelsCommand : public Command {
                  "Compile what is listed of the providers named, for --target, a card that need "
                  "not be here; nothing runs");
     app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
+    ranking_.declare(app);
     pool_.declare(app, true);
   }
 
@@ -51,6 +114,8 @@ class KernelsCommand : public Command {
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
     ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
     if (compile_) return compile(context, request);
+    if (!ranking_.build.empty())
+      return fail(ErrorCode::invalid_input, "--build says how many --compile compiles; give both");
     std::string target;
     if (!target_.empty()) {
       ASSAY_TRY(const Target parsed, Target::parse(target_));
@@ -58,7 +123,8 @@ class KernelsCommand : public Command {
     } else if (pool_.providers.empty()) {
       ASSAY_TRY(keep_those_of_the_device(request, {}));
     }
-    Json list = Json::array(), entries = Json::array();
+    Json entries = Json::array();
+    std::vector<Listed> list;
     std::string text;
     if (!kernels_.empty()) {
       ASSAY_TRY(const auto brought, bring_entries(request, kernels_));
@@ -66,22 +132,34 @@ class KernelsCommand : public Command {
       text += entries_text(brought, {context.console.width_out(), context.console.colour_out()});
     }
     const auto add = [&](const Problem* problem) -> Status {
-      ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, problem, target));
-      list.push_back(to_json(problem, found));
-      text += to_text(context.console, problem, found);
+      ASSAY_TRY(sweep::Discovery found, sweep::discover(request, problem, target));
+      if (context.console.json())
+        list.push_back({problem, std::move(found)});
+      else
+        text += to_text(context.console, problem, found);
       return {};
     };
+    input::Suite suite;
     if (asks_for_pool() && problems_.empty()) {
       ASSAY_TRY(add(nullptr));
     } else if (asks_for_pool()) {
-      ASSAY_TRY(const input::Suite suite, problems_.read("transformer_cpu"));
+      ASSAY_TRY(suite, problems_.read("transformer_cpu"));
       for (const Problem& problem : suite.problems) ASSAY_TRY(add(&problem));
     }
-    context.console.result(context.console.json() ? dump_pretty({{"schema", "assay.kernels/1"},
-                                                                 {"target", target},
-                                                                 {"entries", std::move(entries)},
-                                                                 {"problems", std::move(list)}})
-                                                  : text);
+    if (!context.console.json()) {
+      context.console.result(text);
+      return kDone;
+    }
+    JsonRows out(context.console);
+    out.text(
+        fmt::format("{{\n  \"entries\": {},\n  \"problems\": [", JsonRows::indented(entries, 2)));
+    for (size_t i = 0; i < list.size(); ++i) {
+      out.text(i == 0 ? "\n    " : ",\n    ");
+      write_json(list[i], out);
+    }
+    out.text(fmt::format("{}],\n  \"schema\": \"assay.kernels/1\",\n  \"target\": {}\n}}\n",
+                         list.empty() ? "" : "\n  ", Json(target).dump()));
+    out.flush();
     return kDone;
   }
 
@@ -99,27 +177,38 @@ class KernelsCommand : public Command {
                   "--target sm_90a --provider cutlass --shape m=16,n=6144,k=4096,dtype=f16; files "
                   "are compiled by assay race FILE --target");
     ASSAY_TRY(problems_.fill(request, ""));
+    ASSAY_TRY(ranking_.fill(request));
     return compile_only(context, request, {}, target_, request.providers);
   }
 
-  static Json to_json(const Problem* problem, const sweep::Discovery& found) {
-    Json kernels = Json::array();
-    for (const sweep::DiscoveredRow& row : found.rows) {
-      Json kernel = row.metadata.to_json();
-      kernel["role"] = std::string(to_string(row.role));
-      kernels.push_back(std::move(kernel));
+  struct Listed {
+    const Problem* problem = nullptr;  // Null: whatever the problem.
+    sweep::Discovery found;
+  };
+
+  // As dump_pretty() would of one value, which would hold the rules of 150,000 rows.
+  static void write_json(const Listed& listed, JsonRows& out) {
+    const sweep::Discovery& found = listed.found;
+    const Problem* const problem = listed.problem;
+    out.text("{\n      \"kernels\": [");
+    for (size_t i = 0; i < found.rows.size(); ++i) {
+      out.text(i == 0 ? "\n        " : ",\n        ");
+      out.row(found.rows[i]);
     }
+    out.text(found.rows.empty() ? "]" : "\n      ]");
     Json refusals = Json::array();
     for (const auto& [reason, refusal] : found.refusals)
       refusals.push_back({{"reason", std::string(to_string(reason))},
                           {"count", refusal.count},
                           {"example", refusal.example}});
-    return {{"name", problem == nullptr ? Json(nullptr) : Json(problem->name())},
-            {"problem", problem == nullptr ? Json(nullptr) : problem->to_json()},
-            {"kernels", std::move(kernels)},
-            {"refused", found.refusals.total()},
-            {"refusals", std::move(refusals)},
-            {"missing", found.missing}};
+    const Json rest = {{"missing", found.missing},
+                       {"name", problem == nullptr ? Json(nullptr) : Json(problem->name())},
+                       {"problem", problem == nullptr ? Json(nullptr) : problem->to_json()},
+                       {"refusals", std::move(refusals)},
+                       {"refused", found.refusals.total()}};
+    for (const auto& [key, value] : rest.items())
+      out.text(fmt::format(",\n      \"{}\": {}", key, JsonRows::indented(value, 6)));
+    out.text("\n    }");
   }
 
   std::string to_text(const Console& console, const Problem* problem,
@@ -146,6 +235,7 @@ class KernelsCommand : public Command {
                      {.title = "id"},
                      {.title = "role"},
                      {.title = "notes"}};
+    KernelIds ids;
     for (const sweep::DiscoveredRow& row : found.rows) {
       const KernelMetadata& metadata = row.metadata;
       std::vector<std::string> notes;
@@ -154,7 +244,7 @@ class KernelsCommand : public Command {
       if (!metadata.deterministic()) notes.emplace_back("not deterministic");
       if (metadata.design.truth("default", false)) notes.emplace_back("default");
       table.rows.push_back({{{sanitize(metadata.provider() + '/' + metadata.name(), 240)},
-                             {metadata.id().substr(0, kShownId)},
+                             {ids.id(metadata).substr(0, kShownId)},
                              {std::string(to_string(row.role))},
                              {join(notes, ", ")}},
                             {}});
@@ -179,6 +269,7 @@ class KernelsCommand : public Command {
   std::string target_;
   std::vector<std::string> kernels_;
   bool why_ = false, compile_ = false;
+  RankingOptions ranking_;
   PoolOptions pool_;
 };
 

@@ -57,7 +57,7 @@ class RaceCommand : public Command {
            "Only compile, for a card that need not be here: registers, spills, shared memory")
         .type_name("TARGET");
     options_.declare(app, false);
-    options_.declare_ranking(app);
+    options_.ranking.declare(app);
   }
 
   Result<int> run(Context& context) override {

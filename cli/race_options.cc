@@ -216,7 +216,7 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   return request;
 }
 
-void RaceOptions::declare_ranking(Flags& app) {
+void RankingOptions::declare(Flags& app) {
   app.add_option("--ranker", ranker,
                  "Whose order says which kernels are built, of those that cost much to compile: " +
                      join(ranker_names(), ", ") + ", or none: as they are listed")
@@ -229,7 +229,7 @@ void RaceOptions::declare_ranking(Flags& app) {
       .type_name("N|all");
 }
 
-Status RaceOptions::fill_ranking(sweep::Request& request) const {
+Status RankingOptions::fill(sweep::Request& request) const {
   std::vector<std::string> known = ranker_names();
   known.emplace_back(kNoRanker);
   if (std::ranges::find(known, ranker) == known.end())
@@ -315,7 +315,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
   if (!memory_limit.empty()) {
     ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }
-  ASSAY_TRY(fill_ranking(request));
+  ASSAY_TRY(ranking.fill(request));
   if (processes > 0) request.processes = request.most_processes = processes;
   request.store = store;
   request.lock.wait = !no_wait;

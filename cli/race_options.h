@@ -32,6 +32,14 @@ struct PoolOptions {
 
 inline constexpr const char* kNoRanker = "none";
 
+// Which kernels are built where not every one need be.
+struct RankingOptions {
+  std::string ranker = sweep::kDefaultRanker, build;
+
+  void declare(Flags& app);
+  Status fill(sweep::Request& request) const;
+};
+
 // How it is raced.
 struct RaceOptions {
   PoolOptions pool;
@@ -39,17 +47,13 @@ struct RaceOptions {
   std::string margin = "1%", budget, timeout = "20s", compile_timeout = "2m";
   std::string memory_limit;
   int processes = 0;  // 0: as many as the plan says.
-  std::string ranker = sweep::kDefaultRanker, build;
+  RankingOptions ranking;
   bool no_wait = false;
   std::string lock_folder, store;
 
   void declare(Flags& app, bool lists);
-  void declare_ranking(Flags& app);  // Where not every kernel need be built.
   // Everything but problems, kernels and folder.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
-
- private:
-  Status fill_ranking(sweep::Request& request) const;
 };
 
 // The requests for these providers, in the built-in order; none: all but the reference. Unknown

@@ -151,8 +151,8 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   options.dependent_launch = recorded.race_class.dependent_launch;
   options.margin = fmt::format("{:.17g}", then.margin);
   if (then.most_processes <= then.processes) options.processes = then.processes;
-  options.ranker = then.ranker.empty() ? kNoRanker : then.ranker;
-  options.build = then.build > 0 ? fmt::to_string(then.build) : "all";
+  options.ranking.ranker = then.ranker.empty() ? kNoRanker : then.ranker;
+  options.ranking.build = then.build > 0 ? fmt::to_string(then.build) : "all";
   auto request = options.make_request(context, record.kind);
   if (!request) {
     const std::string& message = request.error().message;

@@ -55,7 +55,7 @@ class SweepCommand : public Command {
                    "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
         .type_name("FILE");
     options_.declare(app, true);
-    options_.declare_ranking(app);
+    options_.ranking.declare(app);
     profiler_.declare(app);
   }
 
@@ -77,7 +77,7 @@ class SweepCommand : public Command {
       ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
     request.exhaustive = exhaustive_;
     if (exhaustive_) {
-      if (!options_.build.empty() && options_.build != "all")
+      if (!options_.ranking.build.empty() && options_.ranking.build != "all")
         return fail(ErrorCode::invalid_input,
                     "--exhaustive builds every kernel, --build some; give one of them");
       request.build = 0;

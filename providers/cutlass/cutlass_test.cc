@@ -75,7 +75,7 @@ class Cutlass : public ::testing::Test {
     return settings;
   }
   Kernel kernel(const Problem& problem, const std::string& name) {
-    for (const Kernel& one : found(problem, with({{"build", "all"}})).kernels)
+    for (const Kernel& one : found(problem).kernels)
       if (one.metadata().name() == name) return one;
     ADD_FAILURE() << "no kernel " << name;
     return found(problem).kernels.front();
@@ -136,26 +136,46 @@ TEST_F(Cutlass, WithoutACompilerTheReasonSaysWhatToInstallAndListingWorks) {
               HasSubstr("cutlass.directory: '/no/such' holds no include/cutlass/cutlass.h"));
 }
 
-TEST_F(Cutlass, AFewAreBuiltForAProblemAndTheOthersNameTheSetting) {
+// A ranker says which of them are built: rows tell it what a compile takes, and what shares one.
+TEST_F(Cutlass, EveryKernelOfAProblemIsListedAndSaysWhatItsCompileTakes) {
   const Problem problem = problem_of(shape());
-  const Found few = found(problem);
-  EXPECT_EQ(few.kernels.size(), 4u);
-  EXPECT_THAT(why(few, Reason::filter), HasSubstr("cutlass.build=4"));
-  for (const Kernel& kernel : few.kernels) {
-    EXPECT_EQ(kernel.metadata().rule().find_operand("c"), nullptr) << "c is not there";
-    EXPECT_NE(kernel.metadata().design.text("schedule", ""), "auto");
-  }
-  EXPECT_EQ(found(problem, with({{"build", "0"}})).kernels.size(), 0u);
-  const size_t all = found(problem, with({{"build", "all"}})).kernels.size();
+  const Found all = found(problem);
   // 66 that read c, 40 and 12 ... of what the package's generator lists for f16, tn.
-  EXPECT_EQ(all, 66 + 52 + 6 + 6u);
-  EXPECT_EQ(few.kernels.size() + static_cast<size_t>(few.refusals.total()), 2 * 2408u);
-  // Those are compiled once; what else is compiled takes part besides them.
-  ASSERT_TRUE(few.kernels.front().compile(problem, kHopper, context_));
-  EXPECT_EQ(found(problem).kernels.size(), 4u);
-  ASSERT_TRUE(kernel(problem, "128x128x64_1x2_pingpong_direct_persistent")
-                  .compile(problem, kHopper, context_));
-  EXPECT_EQ(found(problem).kernels.size(), 5u);
+  ASSERT_EQ(all.kernels.size(), 66 + 52 + 6 + 6u);
+  EXPECT_EQ(all.kernels.size() + static_cast<size_t>(all.refusals.total()), 2 * 2408u);
+  std::set<std::string> artifacts;
+  for (const Kernel& kernel : all.kernels) {
+    EXPECT_EQ(kernel.metadata().compile_seconds(), 45);
+    artifacts.insert(kernel.metadata().artifact_id());
+  }
+  EXPECT_EQ(artifacts.size(), all.kernels.size());
+  std::set<std::string> searched;
+  const Found more = found(problem, with({{"runtime", "search"}}));
+  EXPECT_GT(more.kernels.size(), 6 * all.kernels.size());
+  for (const Kernel& kernel : more.kernels) searched.insert(kernel.metadata().artifact_id());
+  EXPECT_EQ(searched, artifacts);
+  EXPECT_EQ(place_.nvcc.compiled(), 0);
+}
+
+// What a ranker cannot tell apart is built as it is listed.
+TEST_F(Cutlass, WhatRarelyWinsIsListedBehindTheOthers) {
+  const Found all = found(problem_of(shape()));
+  const KernelMetadata& first = all.kernels.front().metadata();
+  EXPECT_EQ(first.rule().find_operand("c"), nullptr);
+  EXPECT_EQ(first.design.text("epilogue", ""), "tma");
+  bool reads_c = false, less_aligned = false;
+  for (const Kernel& kernel : all.kernels) {
+    const KernelMetadata& row = kernel.metadata();
+    const bool reads = row.rule().find_operand("c") != nullptr;
+    EXPECT_FALSE(reads_c && !reads) << row.name();
+    reads_c = reads;
+    const bool less = row.rule().operands.front().divisibility < 8;
+    EXPECT_FALSE(less_aligned && !less) << row.name();
+    less_aligned = less;
+    if (row.design.text("schedule", "") == "auto") {
+      EXPECT_EQ(row.design.text("epilogue", ""), "auto");
+    }
+  }
 }
 
 TEST_F(Cutlass, ComputesEveryLayoutAndTypeThatItLists) {
@@ -166,7 +186,7 @@ TEST_F(Cutlass, ComputesEveryLayoutAndTypeThatItLists) {
         gemm::Shape asked = shape(dtype, layout);
         asked.out = out;
         const Problem problem = problem_of(asked);
-        const Found listed = found(problem, with({{"build", "1"}}));
+        const Found listed = found(problem);
         ASSERT_FALSE(listed.kernels.empty()) << problem.name();
         EXPECT_EQ(listed.kernels.front().metadata().design.truth("swapped", false),
                   layout[2] == 't');
@@ -189,7 +209,7 @@ TEST_F(Cutlass, TakesFactorsAnAddendABatchPaddedRowsAndOneRow) {
   half.accumulate = DType::f16;
   for (const gemm::Shape& one : {scaled, batched, padded, narrow, half}) {
     const Problem problem = problem_of(one);
-    const Found listed = found(problem, with({{"build", "1"}}));
+    const Found listed = found(problem);
     ASSERT_FALSE(listed.kernels.empty()) << problem.name();
     expect_right(listed.kernels.front(), problem);
   }
@@ -204,7 +224,7 @@ TEST_F(Cutlass, WhatIsNotDivisibleOrOfAnotherTypeOrCardIsRefused) {
               HasSubstr("k=33 is not a multiple"));
   gemm::Shape even = shape();
   even.k = 34;
-  for (const Kernel& kernel : found(problem_of(even), with({{"build", "all"}})).kernels)
+  for (const Kernel& kernel : found(problem_of(even)).kernels)
     EXPECT_THAT(kernel.metadata().name(), HasSubstr("_align2"));
   EXPECT_TRUE(found(problem_of(shape(DType::f32))).kernels.empty());
   const auto elsewhere =
@@ -318,7 +338,7 @@ TEST_F(Cutlass, NewPointersMakeNewParametersAndTheOldOnesComeBack) {
 
 TEST_F(Cutlass, RuntimeParametersShareOneObject) {
   const Problem problem = problem_of(shape());
-  const Found searched = found(problem, with({{"build", "all"}, {"runtime", "search"}}));
+  const Found searched = found(problem, with({{"runtime", "search"}}));
   std::vector<Kernel> rows;
   for (const Kernel& kernel : searched.kernels)
     if (kernel.metadata().name().starts_with("128x128x64_2x1_cooperative_tma_stream_k") &&
@@ -331,10 +351,8 @@ TEST_F(Cutlass, RuntimeParametersShareOneObject) {
 }
 
 TEST_F(Cutlass, SettingsThatMeanNothingAreRefused) {
-  for (const auto& [name, value] : {std::pair<std::string, std::string>{"space", "all"},
-                                    {"build", "-1"},
-                                    {"build", "many"},
-                                    {"runtime", "yes"}}) {
+  for (const auto& [name, value] :
+       {std::pair<std::string, std::string>{"space", "all"}, {"runtime", "yes"}}) {
     const Status taken = provider_->check({{name, value}});
     ASSERT_FALSE(taken) << name << '=' << value;
     EXPECT_EQ(taken.error().code, ErrorCode::invalid_input);
@@ -395,7 +413,7 @@ def GenerateSM90_TensorOp_16b_WGMMA_gemm(listed, cuda):
 def GenerateSM90_TensorOp_16b_WGMMA_alignx_gemm(listed, cuda): pass
 )");
   for (int i = 0; i < 2; ++i) {
-    const Found two = found(problem_of(shape()), with({{"space", "max"}, {"build", "all"}}));
+    const Found two = found(problem_of(shape()), with({{"space", "max"}}));
     ASSERT_EQ(two.kernels.size(), 2u);
     EXPECT_EQ(two.kernels.front().metadata().name(), "64x16x64_2x1_pingpong_tma_persistent");
     expect_right(two.kernels.front(), problem_of(shape()));

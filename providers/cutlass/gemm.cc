@@ -10,7 +10,6 @@
 
 #include "assay/op/gemm/gemm.h"
 #include "call.h"
-#include "choose.h"
 #include "compile.h"
 #include "shelf.h"
 #include "space.h"
@@ -30,11 +29,14 @@ constexpr std::array<Runtime, 9> kRuntimes = {{{},
                                                {"heuristic", 1, 2},
                                                {"heuristic", 1, 4}}};
 
+// Of one core; measured 40 to 50, CUDA 13.0.
+constexpr double kCompileSeconds = 45;
+
 // Rows under one rule.
 struct RuleRows {
   Operands operands;
   bool swapped = false;
-  const std::vector<uint32_t>* designs = nullptr;
+  const std::vector<uint32_t>* designs = nullptr;  // Of the family's lists.
   int64_t count = 0;
   std::shared_ptr<const KernelTraits> plain, searched;
 };
@@ -49,6 +51,8 @@ std::shared_ptr<const KernelTraits> traits_of(const Operands& operands,
   if (operands.alignment_in != 8) traits.name += fmt::format("_align{}", operands.alignment_in);
   if (operands.reads_c) traits.name += "_c";
   if (searched) traits.name += "_{raster}_w{swizzle}_k{split_k}";
+  traits.compile_seconds = kCompileSeconds;
+  traits.launch_attributes = {"raster", "swizzle", "split_k"};
   return std::make_shared<const KernelTraits>(std::move(traits));
 }
 
@@ -69,6 +73,14 @@ const ProblemRule& common_rule() {
   return common;
 }
 
+// Smaller is listed sooner. It matters only between kernels of which a ranker says the same, since
+// no ranker is told it: a builder's own choice is one of the others; one warp group that computes
+// alone rarely wins; stores that go through shared memory are wider.
+int listing_place(const Design& design) {
+  const bool alone = design.schedule == "tma" || design.schedule == "cpasync";
+  return (design.schedule == "auto" ? 4 : alone ? 2 : 0) + (design.epilogue == "direct" ? 1 : 0);
+}
+
 std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
   DesignAxis designs, runtimes;
   designs.names = {"tile_m", "tile_n",   "tile_k",   "cluster_m", "cluster_n",
@@ -87,18 +99,27 @@ std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
 class GemmFamily final : public Family {
  public:
   GemmFamily(Settings settings, std::shared_ptr<const Table> table)
-      : settings_(std::move(settings)), table_(std::move(table)) {
+      : settings_(std::move(settings)), table_(std::move(table)), lists_(table_->lists) {
+    for (std::vector<uint32_t>& list : lists_)
+      std::ranges::stable_sort(
+          list, {}, [&](uint32_t design) { return listing_place(table_->designs[design]); });
+    // Behind the others, those that read a C which may not be there, and those of less alignment.
+    std::vector<const Group*> groups;
+    for (const Group& group : table_->groups) groups.push_back(&group);
+    std::ranges::stable_sort(groups, {}, [](const Group* group) {
+      return std::pair(group->operands.reads_c, -group->operands.alignment_in);
+    });
     for (const bool swapped : {true, false}) {
       axes_[swapped ? 1 : 0] = axes_of(*table_, swapped);
-      for (const Group& group : table_->groups) {
-        const auto rule = std::make_shared<const ProblemRule>(rule_of(group.operands, swapped));
-        const std::vector<uint32_t>& designs = table_->lists[group.list];
+      for (const Group* const group : groups) {
+        const auto rule = std::make_shared<const ProblemRule>(rule_of(group->operands, swapped));
+        const std::vector<uint32_t>& designs = lists_[group->list];
         int64_t count = 0;
         for (const uint32_t design : designs) count += points(design);
         rows_ += count;
-        rules_.push_back({group.operands, swapped, &designs, count,
-                          traits_of(group.operands, rule, false),
-                          traits_of(group.operands, rule, true)});
+        rules_.push_back({group->operands, swapped, &designs, count,
+                          traits_of(group->operands, rule, false),
+                          traits_of(group->operands, rule, true)});
       }
     }
   }
@@ -124,60 +145,39 @@ class GemmFamily final : public Family {
     for (const RuleRows& rows : rules_)
       if (query.admits(*rows.plain->rule, rows.count)) admitted.push_back(&rows);
     if (admitted.empty()) return;
-    if (query.problem() == nullptr || settings_.most_builds < 0) {
-      for (const RuleRows* const rows : admitted)
-        for (const uint32_t design : *rows->designs) emit(*rows, design, sink);
-      return;
-    }
-    list_some(query, admitted, sink);
-  }
-
-  // Of a problem's kernels those that are ready, and a few more where there is a compiler.
-  void list_some(const Query& query, const std::vector<const RuleRows*>& admitted,
-                 const MetadataSink& sink) const {
-    std::vector<Candidate> candidates;
-    const State& state = ready_state();
-    for (const RuleRows* const rows : admitted)
-      for (const uint32_t design : *rows->designs) {
-        Candidate& candidate = candidates.emplace_back();
-        candidate.design = &table_->designs[design];
-        candidate.operands = &rows->operands;
-        candidate.ready =
-            state.any_ready &&
-            state.shelf_of(Configuration{*candidate.design, rows->operands}.stock_name()) !=
-                nullptr;
-      }
-    const std::vector<bool> taken = choose(candidates, state.toolchain ? settings_.most_builds : 0);
-    size_t at = 0;
+    const bool all = query.problem() == nullptr || toolchain().has_value();
     int64_t left = 0;
-    for (const RuleRows* const rows : admitted)
-      for (const uint32_t design : *rows->designs)
-        if (taken[at++])
-          emit(*rows, design, sink);
-        else
-          left += points(design);
-    if (left == 0) return;
-    if (!state.toolchain)
+    for (const RuleRows* const rows : admitted) left += emit(*rows, all, sink);
+    if (left > 0)
       query.refuse(Reason::compiler_missing,
-                   fmt::format("not compiled yet, and {}", state.toolchain.error().message), left);
-    else
-      query.refuse(Reason::filter,
-                   fmt::format("not compiled, nor among the {} most promising, which are "
-                               "(cutlass.build={}: each takes a minute; cutlass.build=all compiles "
-                               "every one, scripts/build-cutlass-pool some ahead)",
-                               settings_.most_builds, settings_.most_builds),
-                   left);
+                   fmt::format("not compiled yet, and {}", toolchain().error().message), left);
   }
 
-  void emit(const RuleRows& rows, uint32_t design, const MetadataSink& sink) const {
+  // Rows of each artifact that is ready, or of all; how many were left out.
+  int64_t emit(const RuleRows& rows, bool all, const MetadataSink& sink) const {
     const auto& axes = axes_[rows.swapped ? 1 : 0];
-    const auto first = static_cast<uint64_t>(design) * kRuntimes.size();
-    sink(KernelMetadata(rows.plain, assay::Design(axes, first)));
-    if (!settings_.searches_runtime) return;
-    const bool splits = table_->designs[design].scheduler == "stream_k";
-    for (size_t i = 1; i < kRuntimes.size(); ++i)
-      if (splits || kRuntimes[i].split_k == 1)
-        sink(KernelMetadata(rows.searched, assay::Design(axes, first + i)));
+    std::vector<uint32_t> ready;
+    int64_t left = 0;
+    for (const uint32_t design : *rows.designs) {
+      if (all) break;
+      if (is_ready({table_->designs[design], rows.operands}))
+        ready.push_back(design);
+      else
+        left += points(design);
+    }
+    const std::vector<uint32_t>& taken = all ? *rows.designs : ready;
+    const auto row = [&](uint32_t design, size_t runtime) {
+      return assay::Design(axes, static_cast<uint64_t>(design) * kRuntimes.size() + runtime);
+    };
+    for (const uint32_t design : taken) sink(KernelMetadata(rows.plain, row(design, 0)));
+    if (!settings_.searches_runtime) return left;
+    for (const uint32_t design : taken) {
+      const bool splits = table_->designs[design].scheduler == "stream_k";
+      for (size_t i = 1; i < kRuntimes.size(); ++i)
+        if (splits || kRuntimes[i].split_k == 1)
+          sink(KernelMetadata(rows.searched, row(design, i)));
+    }
+    return left;
   }
 
   Refusals do_supports(const KernelMetadata&, const Problem& problem,
@@ -231,10 +231,21 @@ class GemmFamily final : public Family {
     return {};
   }
 
-  // What this machine has, looked for once: when a problem's kernels are first asked for.
+  // Whether there is one: looked for once, when a problem's kernels are first asked for.
+  const Result<Toolchain>& toolchain() const {
+    std::call_once(toolchain_once_, [this] { toolchain_ = Toolchain::locate(settings_); });
+    return toolchain_;
+  }
+
+  bool is_ready(const Configuration& configuration) const {
+    const State& state = ready_state();
+    return state.any_ready && state.shelf_of(configuration.stock_name()) != nullptr;
+  }
+
+  // What is compiled already, looked for once: where there is no compiler, or one would be called.
   struct State {
-    Result<Toolchain> toolchain = Toolchain{};
-    std::vector<Shelf> shelves;  // That of this compiler first.
+    Result<Toolchain> toolchain = Toolchain{};  // With its identity.
+    std::vector<Shelf> shelves;                 // That of this compiler first.
     bool any_ready = false;
 
     const Shelf* shelf_of(const std::string& name) const {
@@ -262,10 +273,12 @@ class GemmFamily final : public Family {
 
   Settings settings_;
   std::shared_ptr<const Table> table_;
+  std::vector<std::vector<uint32_t>> lists_;   // The table's, in the order of listing.
   std::shared_ptr<const DesignAxes> axes_[2];  // By swapped.
   std::vector<RuleRows> rules_;
   int64_t rows_ = 0;
-  mutable std::once_flag state_once_;
+  mutable std::once_flag toolchain_once_, state_once_;
+  mutable Result<Toolchain> toolchain_ = Toolchain{};
   mutable std::optional<State> state_;
 };
 

@@ -1,13 +1,9 @@
 #include "settings.h"
 
-#include <charconv>
-
 #include "assay/base/text.h"
 
 namespace assay::cutlass {
 namespace {
-
-constexpr int64_t kMostBuilds = 1'000'000;
 
 const std::string& value_of(const ProviderSettings& settings, const std::string& name,
                             const std::string& otherwise) {
@@ -29,18 +25,6 @@ Result<Settings> Settings::parse(const ProviderSettings& settings) {
   Settings parsed;
   ASSAY_TRY(parsed.whole_space, choice(settings, "space", "default", "max"));
   ASSAY_TRY(parsed.searches_runtime, choice(settings, "runtime", "default", "search"));
-  const std::string builds = value_of(settings, "build", std::to_string(parsed.most_builds));
-  if (builds == "all") {
-    parsed.most_builds = -1;
-  } else {
-    const char* const end = builds.data() + builds.size();
-    const auto [behind, error] = std::from_chars(builds.data(), end, parsed.most_builds);
-    if (error != std::errc() || behind != end || parsed.most_builds < 0 ||
-        parsed.most_builds > kMostBuilds)
-      return fail(ErrorCode::invalid_input,
-                  "cutlass: build: '{}' is neither all nor a number from 0 to {}",
-                  sanitize(builds, 80), kMostBuilds);
-  }
   parsed.directory = value_of(settings, "directory", "");
   parsed.nvcc = value_of(settings, "nvcc", "");
   parsed.pool = value_of(settings, "pool", "");

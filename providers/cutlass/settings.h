@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 
 #include "assay/kernel/provider.h"
@@ -10,8 +9,6 @@ namespace assay::cutlass {
 // What a user says of this provider.
 struct Settings {
   bool whole_space = false;  // space=max: all that the generator can make, not its default level.
-  int64_t most_builds = 4;  // build=N: as many of a problem's kernels are compiled; -1: all. 4 take
-                            // three minutes of a core, once.
   bool searches_runtime = false;    // runtime=search: raster order, swizzle, split of k as well.
   std::filesystem::path directory;  // CUTLASS itself, or where its package lies; empty: looked for.
   std::filesystem::path nvcc;       // Empty: looked for.

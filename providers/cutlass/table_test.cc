@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "choose.h"
 #include "configuration.h"
 #include "space.h"
 
@@ -90,22 +89,6 @@ TEST(CutlassTable, ARowsRuleSaysWhichConfigurationItIsInEitherOrderOfTheOutput) 
       ASSERT_TRUE(read) << read.error().message;
       EXPECT_EQ(read->operands, group.operands);
     }
-}
-
-TEST(CutlassChoice, WhatIsReadyIsTakenAndOfTheRestTheMostPromising) {
-  const Operands plain, reads_c = {.reads_c = true};
-  const Design good{128, 128, 64, 2, 1, 0, "cooperative", "tma", "persistent"};
-  const Design spills{256, 256, 64, 2, 1, 0, "cooperative", "tma", "persistent"};
-  const Design automatic{128, 128, 64, 2, 1, 0, "auto", "auto", "persistent"};
-  const std::vector<Candidate> candidates = {
-      {&automatic, &plain}, {&spills, &plain, true}, {&good, &reads_c}, {&good, &plain}};
-  const auto taken = [&](int64_t builds) { return choose(candidates, builds); };
-  EXPECT_EQ(taken(0), (std::vector<bool>{false, true, false, false}));
-  EXPECT_EQ(taken(1), (std::vector<bool>{false, true, false, true}));
-  EXPECT_EQ(taken(2), (std::vector<bool>{false, true, false, true})) << "that is the second";
-  EXPECT_EQ(taken(3), (std::vector<bool>{true, true, false, true}));
-  EXPECT_EQ(taken(9), std::vector<bool>(4, true));
-  EXPECT_EQ(taken(-1), std::vector<bool>(4, true));
 }
 
 }  // namespace

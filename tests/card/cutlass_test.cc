@@ -39,12 +39,12 @@ class CutlassCommandTest : public ::testing::Test {
                                        "CUTLASS_DIR=" + nvcc_.directory()};
     return assay_.run(std::move(words), before);
   }
-  Finished sweep(std::vector<std::string> more) const {
+  Finished sweep(std::vector<std::string> more, bool compiler = true) const {
     std::vector<std::string> words = {
         "sweep", "--provider",  "cutlass", "--device",  "gpu", "--shape",      kShape, "--budget",
         "1s",    "--processes", "3",       "--timeout", "5s",  "--output-dir", "run"};
     words.insert(words.end(), more.begin(), more.end());
-    return run(std::move(words));
+    return run(std::move(words), compiler);
   }
 
   ProblemRecord problem() const {
@@ -61,7 +61,7 @@ class CutlassCommandTest : public ::testing::Test {
 
 TEST_F(CutlassCommandTest, KernelsAreCompiledProvenAndTimedAndWhatSpillsIsRefused) {
   const Finished finished =
-      sweep({"--setting", "cutlass.build=all", "--filter",
+      sweep({"--build", "all", "--filter",
              "tile_n == 256 and cluster_m == 2 and schedule == 'cooperative' and epilogue == "
              "'direct' and scheduler == 'persistent'"});
   ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
@@ -84,14 +84,50 @@ TEST_F(CutlassCommandTest, KernelsAreCompiledProvenAndTimedAndWhatSpillsIsRefuse
   EXPECT_TRUE(kernel->proof->right);
   const int compiled = nvcc_.compiled();
   EXPECT_GE(compiled, 2);
-  // Another run finds them.
+  // Another run finds them, wherever a ranker puts them, and builds its first besides.
   std::filesystem::remove_all(assay_.file("run"));
-  ASSERT_EQ(sweep({"--setting", "cutlass.build=0", "--fresh"}).code(), 0);
-  EXPECT_EQ(nvcc_.compiled(), compiled);
-  EXPECT_EQ(
-      ending_name(
-          testing::find_kernel(problem(), "128x256x64_2x1_cooperative_direct_persistent")->ending),
-      "timed");
+  ASSERT_EQ(sweep({"--build", "1", "--fresh"}).code(), 0);
+  EXPECT_LE(nvcc_.compiled(), compiled + 1);
+  const ProblemRecord again = problem();
+  ASSERT_TRUE(again.ranking);
+  EXPECT_EQ(again.ranking->ranker, "roofline");
+  EXPECT_EQ(again.ranking->costly, 130);
+  const KernelOutcome* const kept =
+      testing::find_kernel(again, "128x256x64_2x1_cooperative_direct_persistent");
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(ending_name(kept->ending), "timed");
+}
+
+// Rows of one object count once where they are chosen, and it is compiled once.
+TEST_F(CutlassCommandTest, RuntimeParametersOfOneObjectAreBuiltTogether) {
+  const Finished finished =
+      sweep({"--build", "2", "--setting", "cutlass.runtime=search", "--filter",
+             "schedule == 'pingpong' and epilogue == 'tma' and cluster_m == 2"});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  EXPECT_EQ(nvcc_.compiled(), 2);
+  const ProblemRecord raced = problem();
+  EXPECT_EQ(raced.kernels.size(), 14u) << "two objects, with seven orders and swizzles each";
+  EXPECT_GT(raced.ranking->not_built, 0);
+}
+
+// A pool that was brought takes part wherever a ranker puts it, and nothing else without a
+// compiler.
+TEST_F(CutlassCommandTest, APoolTakesPartWhateverTheRankerSays) {
+  const Finished compiled =
+      run({"kernels", "--compile", "--provider", "cutlass", "--target", "sm_90a", "--shape", kShape,
+           "--filter", "tile_n == 128 and cluster_m == 2 and epilogue == 'tma'", "--build", "4",
+           "--ranker", "none", "--cache-dir", assay_.file("pool")});
+  ASSERT_EQ(compiled.code(), 0) << compiled.out << compiled.err;
+  ASSERT_EQ(nvcc_.compiled(), 4);
+  const std::string pool = "cutlass.pool=" + assay_.file("pool");
+  ASSERT_EQ(sweep({"--build", "1", "--setting", pool}, false).code(), 0);
+  EXPECT_EQ(problem().kernels.size(), 4u);
+  EXPECT_EQ(problem().refusals.at("compiler_missing").count, 126);
+  std::filesystem::remove_all(assay_.file("run"));
+  ASSERT_EQ(sweep({"--build", "1", "--setting", pool, "--fresh"}).code(), 0);
+  EXPECT_LE(problem().kernels.size(), 5u);
+  EXPECT_GE(problem().kernels.size(), 4u);
+  EXPECT_LE(nvcc_.compiled(), 5);
 }
 
 TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWhatIsMissing) {
@@ -105,17 +141,17 @@ TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWh
   };
   const Finished listed = kernels({"--why"});
   EXPECT_EQ(listed.code(), 0) << listed.err;
-  EXPECT_THAT(listed.out, HasSubstr("4 kernels, "));
-  EXPECT_THAT(listed.out, HasSubstr("cutlass.build=4"));
+  EXPECT_THAT(listed.out, HasSubstr("130 kernels, "));
   EXPECT_EQ(nvcc_.compiled(), 0);
   const Finished none = kernels({"--why"}, false);
   EXPECT_EQ(none.code(), 0) << none.err;
   EXPECT_THAT(none.out, HasSubstr("0 kernels, "));
   EXPECT_THAT(none.out, HasSubstr("install"));
   const Finished compiled =
-      kernels({"--compile", "--setting", "cutlass.build=3", "--cache-dir", assay_.file("pool")});
+      kernels({"--compile", "--build", "3", "--cache-dir", assay_.file("pool")});
   EXPECT_EQ(compiled.code(), 0) << compiled.out << compiled.err;
   EXPECT_THAT(compiled.out, HasSubstr("3 compiled for sm_90a"));
+  EXPECT_THAT(compiled.out, HasSubstr("127 refused: not built: ranked below 3 by roofline"));
   EXPECT_THAT(compiled.out, HasSubstr("168 registers, 0 bytes spilled, 200000 bytes of dynamic"));
   EXPECT_EQ(nvcc_.compiled(), 3);
   const Finished brought = kernels(
@@ -130,13 +166,14 @@ TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWh
 
 // A record from elsewhere must not say which compiler is run here.
 TEST_F(CutlassCommandTest, WhereCodeLiesIsNotRecorded) {
-  ASSERT_EQ(
-      sweep({"--setting", "cutlass.build=1", "--setting", "cutlass.nvcc=" + nvcc_.nvcc()}).code(),
-      0);
+  ASSERT_EQ(sweep({"--build", "1", "--setting", "cutlass.space=default", "--setting",
+                   "cutlass.nvcc=" + nvcc_.nvcc()})
+                .code(),
+            0);
   // The command line is kept as it was typed; settings are what a replay obeys.
   const auto record = load_record(assay_.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;
-  EXPECT_THAT(record->options.settings, ::testing::ElementsAre("cutlass.build=1"));
+  EXPECT_THAT(record->options.settings, ::testing::ElementsAre("cutlass.space=default"));
 }
 
 }  // namespace

@@ -79,6 +79,16 @@ Result<std::string> read_name(const JsonField& root, std::string_view key) {
   return text;
 }
 
+Status read_names(const JsonField& root, std::string_view key, std::vector<std::string>& names) {
+  const auto list = root.find(key);
+  if (!list) return {};
+  ASSAY_TRY(const auto items, list->items());
+  for (const JsonField& name : items) {
+    ASSAY_TRY(names.emplace_back(), name.as_string());
+  }
+  return {};
+}
+
 Status read_truth(const JsonField& root, std::string_view key, bool& truth) {
   if (auto field = root.find(key)) {
     ASSAY_TRY(truth, field->as_bool());
@@ -108,7 +118,15 @@ std::optional<Value> design_value(const Json& json) {
   return std::nullopt;
 }
 
-std::string KernelIds::id(const KernelMetadata& row) {
+std::string KernelIds::id(const KernelMetadata& row) { return hash(row, design_json(row.design)); }
+
+std::string KernelIds::artifact_id(const KernelMetadata& row) {
+  Json design = design_json(row.design);
+  for (const std::string& name : row.traits->launch_attributes) design.erase(name);
+  return hash(row, design);
+}
+
+std::string KernelIds::hash(const KernelMetadata& row, const Json& design) {
   if (row.traits != traits_ || tail_.empty()) {
     traits_ = row.traits;
     const Json shared = {{"family", row.family()},
@@ -119,12 +137,13 @@ std::string KernelIds::id(const KernelMetadata& row) {
   }
   Sha256 hash;
   hash.update(std::string_view("{\"design\":"));
-  hash.update(canonical(design_json(row.design)));
+  hash.update(canonical(design));
   hash.update(tail_);
   return hash.hex();
 }
 
 std::string KernelMetadata::id() const { return KernelIds().id(*this); }
+std::string KernelMetadata::artifact_id() const { return KernelIds().artifact_id(*this); }
 
 std::string KernelMetadata::name() const {
   const std::string& pattern = traits->name;
@@ -189,6 +208,7 @@ Json KernelMetadata::shared_json() const {
                {"prepares", prepares()},
                {"dependent_launch", dependent_launch()}};
   if (compile_seconds() > 0) json["compile_seconds"] = compile_seconds();
+  if (!traits->launch_attributes.empty()) json["launch_attributes"] = traits->launch_attributes;
   return json;
 }
 
@@ -216,12 +236,8 @@ Result<std::shared_ptr<const KernelTraits>> KernelMetadata::read_traits(const Js
   auto rule = ProblemRule::from_json(rule_field.json());
   if (!rule) return fail(with_context(std::move(rule.error()), "kernel metadata"));
   traits.rule = std::make_shared<const ProblemRule>(std::move(*rule));
-  if (auto list = root.find("specialised_on")) {
-    ASSAY_TRY(auto names, list->items());
-    for (const JsonField& name : names) {
-      ASSAY_TRY(traits.specialised_on.emplace_back(), name.as_string());
-    }
-  }
+  ASSAY_TRY(read_names(root, "specialised_on", traits.specialised_on));
+  ASSAY_TRY(read_names(root, "launch_attributes", traits.launch_attributes));
   ASSAY_TRY(read_truth(root, "deterministic", traits.deterministic));
   ASSAY_TRY(read_truth(root, "prepares", traits.prepares));
   ASSAY_TRY(read_truth(root, "dependent_launch", traits.dependent_launch));

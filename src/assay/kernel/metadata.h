@@ -35,6 +35,9 @@ struct KernelTraits {
   // for a race: a ranker then says which are, and only the first of its order are (docs/method.md).
   // 0: rows are built as they come.
   double compile_seconds = 0;
+  // Attributes of the design that launching alone knows of: rows of one rule that differ in nothing
+  // else share one artifact, which is compiled, and counted where rows are chosen, once.
+  std::vector<std::string> launch_attributes;
 };
 
 // A row. Cheap to copy: 100,000 of them are found in milliseconds.
@@ -62,6 +65,9 @@ struct KernelMetadata {
   // SHA-256 (hex) of provider, family, rule and design: what was asked for. A kernel is found again
   // by it; renaming changes nothing.
   std::string id() const;
+
+  // The same without launch_attributes: of all rows that share an artifact.
+  std::string artifact_id() const;
 
   // The names a filter or constraint can use: provider, family, name, prepares, deterministic,
   // dependent_launch, every design attribute, and the operands' dtypes by role (a, b, out; where

@@ -13,8 +13,11 @@ namespace assay {
 class KernelIds {
  public:
   std::string id(const KernelMetadata& row);
+  std::string artifact_id(const KernelMetadata& row);
 
  private:
+  std::string hash(const KernelMetadata& row, const Json& design);
+
   std::shared_ptr<const KernelTraits> traits_;  // Of the row before.
   std::string tail_;                            // From "family" on, keys being sorted.
 };

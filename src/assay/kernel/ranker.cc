@@ -38,6 +38,16 @@ DeviceFacts facts_of(const Device& device) {
   return facts;
 }
 
+DeviceFacts facts_of(const Target& target) {
+  DeviceFacts facts;
+  facts.target = target;
+  constexpr std::string_view kCard = "sm_";
+  // Two digits, or three from 10.0 on; a letter may follow.
+  if (target.arch.starts_with(kCard))
+    facts.capability = std::atof(target.arch.c_str() + kCard.size()) / 10;
+  return facts;
+}
+
 Scores Scorer::score(std::span<const KernelMetadata> rows, const Problem& problem,
                      const DeviceFacts& device) const {
   Scores scores;
@@ -61,15 +71,13 @@ Result<std::unique_ptr<Scorer>> Ranker::open(const ProviderSettings& settings) c
               join(info().packages, " or "));
 }
 
-std::vector<size_t> order_of(std::span<const double> costs,
-                             const std::function<std::string_view(size_t row)>& id) {
+std::vector<size_t> order_of(std::span<const double> costs) {
   std::vector<size_t> order(costs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, [&](size_t one, size_t other) {
     const bool has = !std::isnan(costs[one]), has_other = !std::isnan(costs[other]);
     if (!has || !has_other) return has && !has_other;
-    if (costs[one] != costs[other]) return costs[one] < costs[other];
-    return id(one) < id(other);
+    return costs[one] < costs[other];
   });
   return order;
 }

@@ -40,6 +40,7 @@ struct DeviceFacts {
   double l2_bytes = 0;          // Last-level cache.
 };
 DeviceFacts facts_of(const Device& device);
+DeviceFacts facts_of(const Target& target);  // Of a card that is not here: its architecture.
 
 // One for each row asked about, in their order.
 struct Scores {
@@ -78,10 +79,9 @@ class Ranker {
   virtual Result<std::unique_ptr<Scorer>> do_open(const ProviderSettings& settings) const = 0;
 };
 
-// Rows from the best to the worst: by cost, those of one cost by id; behind them those without a
-// cost, as they stand.
-std::vector<size_t> order_of(std::span<const double> costs,
-                             const std::function<std::string_view(size_t row)>& id);
+// Rows from the best to the worst: by cost, behind them those without one; those of one cost, and
+// those without, as they are listed: a family lists first what it would try first.
+std::vector<size_t> order_of(std::span<const double> costs);
 
 // Generated from the folders under rankers/.
 std::vector<std::unique_ptr<Ranker>> built_in_rankers();

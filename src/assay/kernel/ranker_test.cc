@@ -15,14 +15,17 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<size_t> order(const std::vector<double>& costs, const std::vector<std::string>& ids) {
-  return order_of(costs, [&](size_t i) -> std::string_view { return ids[i]; });
+TEST(OrderOf, ByCostThenThoseWithoutOneAndOtherwiseAsTheyAreListed) {
+  EXPECT_EQ(order_of(std::vector<double>{kNone, 2, 1, kNone, 2, 0}),
+            (std::vector<size_t>{5, 2, 1, 4, 0, 3}));
+  EXPECT_TRUE(order_of({}).empty());
 }
 
-TEST(OrderOf, ByCostThenIdThenThoseWithoutACostAsTheyStand) {
-  EXPECT_EQ(order({kNone, 2, 1, kNone, 2, 0}, {"a", "f", "c", "0", "b", "z"}),
-            (std::vector<size_t>{5, 2, 4, 1, 0, 3}));
-  EXPECT_TRUE(order({}, {}).empty());
+TEST(FactsOf, ATargetSaysItsCapability) {
+  EXPECT_EQ(facts_of(*Target::parse("sm_90a")).capability, 9.0);
+  EXPECT_EQ(facts_of(*Target::parse("sm_86")).capability, 8.6);
+  EXPECT_EQ(facts_of(*Target::parse("sm_100a")).capability, 10.0);
+  EXPECT_EQ(facts_of(*Target::parse("x86_64+avx2")).capability, 0);
 }
 
 class Odd final : public Scorer {
@@ -87,6 +90,28 @@ TEST(KernelTraits, WhatACompileCostsCrossesAProcessAndChangesNoId) {
   Json hostile = costly.to_json();
   hostile["compile_seconds"] = -1;
   EXPECT_FALSE(KernelMetadata::from_json(hostile));
+}
+
+TEST(KernelTraits, RowsThatDifferInWhatALaunchKnowsAloneAreOneArtifact) {
+  KernelTraits traits;
+  traits.provider = "p";
+  traits.family = "f";
+  traits.name = "n";
+  traits.rule = std::make_shared<const ProblemRule>();
+  const Design one{{"tile_m", int64_t{64}}, {"raster", std::string("m")}};
+  const Design other{{"tile_m", int64_t{64}}, {"raster", std::string("n")}};
+  EXPECT_EQ(KernelMetadata(traits, one).artifact_id(), KernelMetadata(traits, one).id());
+  const std::string id = KernelMetadata(traits, one).id();
+  traits.launch_attributes = {"raster", "not there"};
+  traits.name = "another name";
+  const KernelMetadata first(traits, one), second(traits, other);
+  EXPECT_EQ(first.id(), id) << "what shares an artifact changes no id";
+  EXPECT_NE(first.id(), second.id());
+  EXPECT_EQ(first.artifact_id(), second.artifact_id());
+  EXPECT_NE(first.artifact_id(), KernelMetadata(traits, {{"tile_m", int64_t{32}}}).artifact_id());
+  const auto read = KernelMetadata::from_json(second.to_json());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->artifact_id(), first.artifact_id());
 }
 
 }  // namespace

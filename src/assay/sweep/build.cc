@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -54,10 +56,13 @@ Status take(Candidate& candidate, const Json& artifact, double seconds, JsonPool
 // many at once as there are cores. What fails, fails again there, and is said of its kernel.
 Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (station.request.device.empty()) return {};
-  std::vector<Candidate*> wanted;
+  std::vector<Candidate*> wanted;  // One of each artifact: the others find it.
+  std::set<std::string_view> artifacts_wanted;
   Json message = station.message("prebuild");
   for (Candidate& candidate : field.candidates) {
     if (candidate.built || !candidate.alive() || candidate.outcome.role == KernelRole::reference)
+      continue;
+    if (!candidate.artifact_id.empty() && !artifacts_wanted.insert(candidate.artifact_id).second)
       continue;
     wanted.push_back(&candidate);
     message["rows"].push_back(candidate.row());

@@ -26,7 +26,9 @@ struct Candidate {
   double launch_ns = 0;        // Rough, from the proof; then from the race.
   int launches = 1;            // Per burst.
   double compile_seconds = 0;  // Says its metadata.
-  // Of its provider's whose compile costs much, the first being 1; 0: it is built in any case.
+  std::string artifact_id;     // Of kernels whose compile costs much; several may share one.
+  // Of its provider's artifacts whose compile costs much, the first being 1; 0: it is built in any
+  // case.
   int place = 0;
 
   // What an earlier process of the run found of it, as its journal has it.

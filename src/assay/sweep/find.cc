@@ -116,6 +116,7 @@ class Entries {
     candidate.deterministic = metadata.deterministic();
     candidate.family = metadata.family();
     candidate.compile_seconds = metadata.compile_seconds();
+    if (candidate.compile_seconds > 0) candidate.artifact_id = ids_.artifact_id(metadata);
     KernelOutcome& outcome = candidate.outcome;
     outcome.id = ids_.id(metadata);
     outcome.provider = metadata.provider();
@@ -154,8 +155,36 @@ Result<Field> find_candidates(const Station& station) {
                          }));
   field.refusals = discovery.refusals;
   field.refusals.merge(outside);
-  ASSAY_TRY(rank(station, rows, field));
+  ASSAY_TRY(rank(station.request, station.crew, station.message("rank"), rows, field));
   return field;
+}
+
+Result<std::set<std::string>> find_first(const Request& request, const Problem& problem,
+                                         const std::string& target,
+                                         std::span<const DiscoveredRow> rows) {
+  Request asked = request;
+  std::erase_if(asked.rankers,
+                [&](const RankerRequest& ranker) { return ranker.name != request.ranker; });
+  Crew crew(asked);
+  Field field;
+  Entries entries;
+  std::vector<KernelMetadata> metadata;
+  for (const DiscoveredRow& row : rows) {
+    field.candidates.push_back(entries.enter(row));
+    metadata.push_back(row.metadata);
+  }
+  try {
+    ASSAY_TRY(rank(
+        asked, crew,
+        {{"problem", problem.to_json()}, {"operation", problem.operation()}, {"target", target}},
+        metadata, field));
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
+  }
+  std::set<std::string> first;
+  for (const Candidate& candidate : field.candidates)
+    if (request.build <= 0 || candidate.place <= request.build) first.insert(candidate.outcome.id);
+  return first;
 }
 
 }  // namespace assay::sweep

@@ -16,8 +16,8 @@
 //           discover  problem, filter, providers, target -> kernels (blocks of rows, with their
 //                                                            role), refusals, missing
 //           compile   problem, row                       -> artifact
-//           rank      problem, kernels (blocks), rankers -> of each: name, reason why it cannot, or
-//                                                            version, path, costs (null: none) and
+//           rank      problem, kernels (blocks),         -> of each: name, reason why it cannot, or
+//                     rankers, target (else: the device)     version, path, costs (null: none) and
 //                                                            unscored {sentence: rows}
 //           rankers   rankers                            -> of each: name, reason why it is missing, or
 //                                                            version, path

@@ -58,21 +58,24 @@ Result<Ranking> read_ranking(const Json& json, Field& field) {
     for (const auto& [sentence, count] : unscored.items())
       if (count.is_number_integer()) asked.unscored[sentence] = count.get<int64_t>();
   }
-  ranking.order =
-      order_of(costs, [&](size_t i) -> std::string_view { return field.candidates[i].outcome.id; });
+  ranking.order = order_of(costs);
   for (size_t i = 0; i < static_cast<size_t>(asked.scored); ++i)
     field.candidates[ranking.order[i]].outcome.ranks[asked.name] = static_cast<int64_t>(i + 1);
   return ranking;
 }
 
 // Behind one another in the order of building; what is built in any case stays in front, as it
-// stands.
+// stands. Kernels of one artifact have the place of the first of them.
 void put_in_order(Field& field, const std::vector<size_t>& order) {
-  std::map<std::string, int> places;
+  std::map<std::string, std::map<std::string_view, int>> places;  // By provider and artifact.
   for (const size_t index : order) {
     Candidate& candidate = field.candidates[index];
-    if (is_costly(candidate)) candidate.place = ++places[candidate.outcome.provider];
+    if (!is_costly(candidate)) continue;
+    auto& taken = places[candidate.outcome.provider];
+    candidate.place =
+        taken.try_emplace(candidate.artifact_id, static_cast<int>(taken.size()) + 1).first->second;
   }
+  places.clear();  // Its keys are the candidates'.
   std::vector<Candidate> sorted;
   sorted.reserve(field.candidates.size());
   for (Candidate& candidate : field.candidates)
@@ -94,9 +97,9 @@ Json to_json(const std::vector<RankerRequest>& rankers) {
 namespace {
 
 // A library that brings the process down is a ranker that cannot be asked, and no more.
-Result<Json> ask_ranker(const Station& station, const std::string& name, const Json& message) {
+Result<Json> ask_ranker(Crew& crew, const std::string& name, const Json& message) {
   // Not where users' code says what there is: this one runs none of it.
-  ASSAY_TRY(Child * worker, station.crew.builder());
+  ASSAY_TRY(Child * worker, crew.builder());
   const auto answer = worker->call(message, kRankSeconds);
   if (!answer) {
     if (!std::holds_alternative<Death>(answer.error()) || is_interruption(answer.error()))
@@ -112,10 +115,10 @@ Result<Json> ask_ranker(const Station& station, const std::string& name, const J
 
 }  // namespace
 
-Status rank(const Station& station, std::span<const KernelMetadata> rows, Field& field) {
+Status rank(const Request& request, Crew& crew, Json message, std::span<const KernelMetadata> rows,
+            Field& field) {
   const auto costly = std::ranges::count_if(field.candidates, is_costly);
   if (costly == 0) return {};
-  const Request& request = station.request;
   RankingRecord& record = field.ranking.emplace();
   record.ranker = request.ranker;
   record.build = request.build;
@@ -123,11 +126,11 @@ Status rank(const Station& station, std::span<const KernelMetadata> rows, Field&
   std::vector<size_t> order(field.candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (!request.rankers.empty()) {
-    Json message = station.message("rank");
+    message["do"] = "rank";
     message["kernels"] = table_json(rows);
     for (const RankerRequest& ranker : request.rankers) {
       message["rankers"] = to_json({ranker});
-      ASSAY_TRY(const Json answer, ask_ranker(station, ranker.name, message));
+      ASSAY_TRY(const Json answer, ask_ranker(crew, ranker.name, message));
       ASSAY_TRY(Ranking ranking, read_ranking(answer, field));
       if (ranking.asked.name == request.ranker) {
         if (!ranking.asked.missing.empty())
@@ -144,7 +147,7 @@ Status rank(const Station& station, std::span<const KernelMetadata> rows, Field&
 
 namespace {
 
-// Of the candidates `asked`, the ids of those that the cache has.
+// The artifacts of the candidates `asked` that the cache has, or a pool that a provider knows of.
 Result<std::set<std::string>> find_cached(const Station& station,
                                           const std::vector<const Candidate*>& asked) {
   std::set<std::string> cached;
@@ -158,43 +161,46 @@ Result<std::set<std::string>> find_cached(const Station& station,
               ask(*worker, message, kRankSeconds, "looking for compiled kernels"));
     ASSAY_TRY(const Json* there, member(answer.json, "cached"));
     for (size_t i = begin; i < end && i - begin < there->size(); ++i)
-      if ((*there)[i - begin] == true) cached.insert(asked[i]->outcome.id);
+      if ((*there)[i - begin] == true) cached.insert(asked[i]->artifact_id);
   }
   return cached;
 }
 
 }  // namespace
 
+std::string why_not_built(const Request& request) {
+  return fmt::format(
+      "not built: ranked below {} by {}", request.build,
+      request.ranker.empty() ? "the order in which they are listed" : request.ranker);
+}
+
 Status leave_out(const Station& station, Field& field) {
   if (!field.ranking || station.request.build <= 0) return {};
   const auto is_beyond = [&](const Candidate& candidate) {
     return candidate.place > station.request.build && !candidate.built;
   };
-  std::vector<const Candidate*> beyond;
+  std::vector<const Candidate*> beyond;  // One of each artifact.
+  std::set<std::string_view> seen;
   for (const Candidate& candidate : field.candidates)
-    if (is_beyond(candidate)) beyond.push_back(&candidate);
+    if (is_beyond(candidate) && seen.insert(candidate.artifact_id).second)
+      beyond.push_back(&candidate);
   if (beyond.empty()) return {};
-  ASSAY_TRY(std::set<std::string> kept, find_cached(station, beyond));
+  ASSAY_TRY(const std::set<std::string> cached, find_cached(station, beyond));
   // A race that is gone on with had its field; the cache may hold more by now.
   ASSAY_TRY(const auto race, station.journal.race(station.problem.name()));
-  if (race) {
-    std::set<std::string> raced;
+  std::set<std::string> raced;
+  if (race)
     for (const Journal::Raced& kernel : race->kernels) raced.insert(kernel.outcome.id);
-    std::erase_if(kept, [&](const std::string& id) { return !raced.contains(id); });
-  }
   const auto before = static_cast<int64_t>(field.candidates.size());
   std::erase_if(field.candidates, [&](const Candidate& candidate) {
-    return is_beyond(candidate) && !kept.contains(candidate.outcome.id);
+    return is_beyond(candidate) && (!cached.contains(candidate.artifact_id) ||
+                                    (race && !raced.contains(candidate.outcome.id)));
   });
   const int64_t left = before - static_cast<int64_t>(field.candidates.size());
   field.ranking->not_built = left;
-  field.refusals.add(
-      Reason::not_built, left,
-      fmt::format("not built: ranked below {} by {}; --build says how many are, --exhaustive "
-                  "builds all",
-                  station.request.build,
-                  station.request.ranker.empty() ? "the order in which they are listed"
-                                                 : station.request.ranker));
+  field.refusals.add(Reason::not_built, left,
+                     fmt::format("{}; --build says how many are, --exhaustive builds all",
+                                 why_not_built(station.request)));
   return {};
 }
 

@@ -41,8 +41,10 @@ struct Station {
 Result<Field> find_candidates(const Station& station);
 
 // What rankers say of the field's kernels, whose rows these are: where each stands by each of them,
-// and which of those that cost much to compile come first. Nothing where none does.
-Status rank(const Station& station, std::span<const KernelMetadata> rows, Field& field);
+// and which of those that cost much to compile come first. Nothing where none does. message: names
+// the problem, and a target where it is not the workers' own device.
+Status rank(const Request& request, Crew& crew, Json message, std::span<const KernelMetadata> rows,
+            Field& field);
 
 // As a worker is asked for them.
 Json to_json(const std::vector<RankerRequest>& rankers);

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -150,6 +152,15 @@ struct Discovery {
 };
 Result<Discovery> discover(const Request& request, const Problem* problem,
                            const std::string& target);
+
+// Of rows that take the problem, the ids of those that a race on such a card would build: the first
+// request.build of the ranker's order, and what costs nothing that counts. What is compiled already
+// is not looked for.
+Result<std::set<std::string>> find_first(const Request& request, const Problem& problem,
+                                         const std::string& target,
+                                         std::span<const DiscoveredRow> rows);
+// Why the others are not, in a sentence's beginning.
+std::string why_not_built(const Request& request);
 
 // How the kernels of request.kernels do under the checks of verify/conformance.h, in a confined
 // process that may crash. Errors: a file that cannot be loaded, or does not say what it offers

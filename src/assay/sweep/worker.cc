@@ -225,7 +225,13 @@ class Worker {
   Result<Answer> rank(Message& message) {
     ASSAY_TRY(const Problem problem, problem_from(message.json));
     Answer answer;
-    ASSAY_TRY(answer.json["rankings"], rankers_.rank(message.json, problem, facts_of(*device_)));
+    DeviceFacts facts = facts_of(*device_);
+    if (message.json.contains("target")) {
+      ASSAY_TRY(const std::string target, text(message.json, "target"));
+      ASSAY_TRY(const Target parsed, Target::parse(target));
+      facts = facts_of(parsed);
+    }
+    ASSAY_TRY(answer.json["rankings"], rankers_.rank(message.json, problem, facts));
     return answer;
   }
 
