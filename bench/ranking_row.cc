@@ -67,8 +67,6 @@ Result<std::vector<Row>> measure_ranking(const Context& context) {
   std::vector<Row> rows;
   for (const auto& [size, bound_ms] : kSizes) {
     const auto kernels = card_rows(size);
-    std::vector<std::string> ids;  // A sweep has them by then.
-    for (const KernelMetadata& kernel : kernels) ids.push_back(kernel.id());
     for (const auto& ranker : built_in_rankers()) {
       Row row{.target = fmt::format("{} puts {} kernels in order", ranker->info().name, size),
               .bound = fmt::format("<= {} ms", bound_ms)};
@@ -85,8 +83,7 @@ Result<std::vector<Row>> measure_ranking(const Context& context) {
       for (int i = 0; i < context.count(21, 5); ++i) {
         const int64_t start = monotonic_ns();
         const Scores scores = (*scorer)->score(kernels, problem, h200());
-        const auto order =
-            order_of(scores.costs, [&](size_t at) -> std::string_view { return ids[at]; });
+        const auto order = order_of(scores.costs);
         times.push_back(static_cast<double>(monotonic_ns() - start) * 1e-6);
         if (order.size() != size)
           return fail(ErrorCode::internal, "{} put {} rows in order", ranker->info().name,
