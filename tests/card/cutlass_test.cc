@@ -120,7 +120,8 @@ TEST_F(CutlassCommandTest, APoolTakesPartWhateverTheRankerSays) {
   ASSERT_EQ(compiled.code(), 0) << compiled.out << compiled.err;
   ASSERT_EQ(nvcc_.compiled(), 4);
   const std::string pool = "cutlass.pool=" + assay_.file("pool");
-  ASSERT_EQ(sweep({"--build", "1", "--setting", pool}, false).code(), 0);
+  const Finished brought = sweep({"--build", "1", "--setting", pool}, false);
+  ASSERT_EQ(brought.code(), 0) << brought.out << brought.err;
   EXPECT_EQ(problem().kernels.size(), 4u);
   EXPECT_EQ(problem().refusals.at("compiler_missing").count, 126);
   std::filesystem::remove_all(assay_.file("run"));

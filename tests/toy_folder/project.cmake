@@ -1,4 +1,4 @@
-# CMakeLists.txt of the copy: the modules, providers/CMakeLists.txt and the sources are the real ones.
+# CMakeLists.txt of the copy: the modules, KINDs/CMakeLists.txt and the sources are the real ones.
 cmake_minimum_required(VERSION 3.25)
 project(assay VERSION 0.1.0 LANGUAGES CXX)
 
@@ -10,17 +10,18 @@ include(layers)
 include(embed)
 include(tables)
 include(part)
-include(provider)
+include(${KIND})
 
 # Those that the other build has compiled are in the table, and their objects in the list.
-string(REPLACE "," ";" built "${BUILT_PROVIDERS}")
-set_property(GLOBAL PROPERTY ASSAY_PROVIDERS ${built})
-add_subdirectory(providers)
+string(REPLACE "," ";" built "${BUILT}")
+string(TOUPPER "ASSAY_${KIND}S" table)
+set_property(GLOBAL PROPERTY ${table} ${built})
+add_subdirectory(${KIND}s)
 
 file(STRINGS "${OBJECTS}" objects)
 add_executable(assay ${objects})
 set_target_properties(assay PROPERTIES LINKER_LANGUAGE CXX)
-assay_link_parts(assay providers)
+assay_link_parts(assay ${KIND}s)
 # Archives that the parts' objects want.
 file(GLOB archives "${PROJECT_SOURCE_DIR}/src/assay/*/*/archive.cmake")
 foreach(file IN LISTS archives)
