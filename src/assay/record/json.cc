@@ -4,6 +4,7 @@
 
 #include "assay/base/text.h"
 #include "assay/record/archive.h"
+#include "assay/record/describe_card_profile.h"
 #include "assay/record/describe_card_window.h"
 #include "assay/record/describe_confirm.h"
 #include "assay/record/describe_environment.h"
@@ -93,10 +94,12 @@ void describe(A& a, T& problem) {
   a("findings", problem.findings);
   a("counts", problem.counts);
   if constexpr (std::is_const_v<T>) {
+    if (!problem.profiles.empty()) a("profiles", problem.profiles);
     if (problem.ranking) a("ranking", problem.ranking);
     if (problem.card) a("card", problem.card);
     if (problem.own_clock) a("own_clock", problem.own_clock);
   } else {
+    a("profiles", problem.profiles);
     a("ranking", problem.ranking);
     a("card", problem.card);
     a("own_clock", problem.own_clock);

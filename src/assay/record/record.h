@@ -12,6 +12,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
+#include "assay/record/card_profile.h"
 #include "assay/record/card_window.h"
 #include "assay/record/confirm.h"
 #include "assay/record/environment.h"
@@ -106,12 +107,13 @@ struct ProblemRecord {
   // is nearer; 0 unknown. It is no bound: above 1 where the machine gave more to the kernel than
   // when the ceiling was measured, or where activations were still in a cache (cold_weights).
   double ceiling_share = 0;
-  std::string ceiling;                        // Of which ceiling: "read", "flops_f32".
-  std::string no_winner;                      // Why there is none; empty where there is one.
-  std::vector<Finding> findings;              // On all that was timed: "cache_unproven".
-  std::map<std::string, EventCounts> counts;  // By kernel id, where events were asked for.
-  std::optional<RankingRecord> ranking;       // Where some kernel's compile costs much.
-  std::optional<CardWindow> card;             // On a card: its state from the race to the end.
+  std::string ceiling;                          // Of which ceiling: "read", "flops_f32".
+  std::string no_winner;                        // Why there is none; empty where there is one.
+  std::vector<Finding> findings;                // On all that was timed: "cache_unproven".
+  std::map<std::string, EventCounts> counts;    // By kernel id, where events were asked for.
+  std::map<std::string, CardProfile> profiles;  // Likewise, on a card.
+  std::optional<RankingRecord> ranking;         // Where some kernel's compile costs much.
+  std::optional<CardWindow> card;               // On a card: its state from the race to the end.
   std::optional<OwnClock> own_clock;  // Of the headline's two, where a power cap held it back.
 
   const KernelOutcome* find(std::string_view id) const;

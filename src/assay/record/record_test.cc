@@ -36,6 +36,8 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   record.problems[0].kernels[0].findings = {{"nondeterministic", "two launches differed"}};
   record.problems[0].counts[testing::id_of("mine", "skinny")] = {
       100, 3e9, {{"page_faults", 0.5}}, {{"cycles", "no"}}};
+  record.problems[0].profiles[testing::id_of("mine", "skinny")] = {
+      "ncu 2025.3.1", {"ncu", "--csv"}, "ncu-1.csv", "", "", 3, {{"gemm", {{"x.sum", 1.5}}}}};
   record.problems[0].own_clock =
       OwnClock{"a", "b", {{"a", 100, 2, 1400, 1500, 1}, {"b", 90, 2.1, 0, 0, 0.5}}};
   const Json written = to_json(record);
@@ -45,6 +47,7 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   EXPECT_EQ(read->problems[0].own_clock, record.problems[0].own_clock);
   EXPECT_EQ(read->problems[1].own_clock, std::nullopt);
   EXPECT_EQ(read->problems[0].counts, record.problems[0].counts);
+  EXPECT_EQ(read->problems[0].profiles, record.problems[0].profiles);
   EXPECT_EQ(read->environment, record.environment);
   EXPECT_TRUE(read->problems[0].kernels == record.problems[0].kernels);
   EXPECT_TRUE(read->problems[1].confirmations[0].processes ==
