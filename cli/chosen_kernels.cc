@@ -56,6 +56,18 @@ std::string first_of(const std::vector<std::string>& names) {
                                 : "");
 }
 
+// Why it cannot take the problem; empty where that cannot be told in a sentence.
+std::string refusal_of(const sweep::Request& request, const KernelMetadata& kernel) {
+  sweep::Request alone = request;
+  narrow(alone, std::span(&kernel, 1));
+  const auto found = sweep::discover(alone, &request.problems.front(), "");
+  if (!found) return {};
+  std::vector<std::string> sentences;
+  for (const auto& [reason, refusal] : found->refusals)
+    if (reason != Reason::filter) sentences.push_back(refusal.example);
+  return sentences.size() == 1 ? sentences.front() : std::string();
+}
+
 }  // namespace
 
 Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::string& word,
@@ -84,6 +96,9 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
   ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
   for (const sweep::DiscoveredRow& row : all.rows) {
     if (!names(word, families, row)) continue;
+    if (const std::string why = refusal_of(request, row.metadata); !why.empty())
+      return fail(ErrorCode::unsupported, "{}/{} cannot take {}: {}", row.metadata.provider(),
+                  row.metadata.name(), problem.name(), sanitize(why, 600));
     return fail(ErrorCode::unsupported,
                 "{}/{} cannot take {}; `assay kernels --shape ... --filter \"name == '{}'\" "
                 "--why` says why",

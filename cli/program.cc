@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/choices.h"
+#include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
@@ -39,6 +40,19 @@ Status check_working_folder() {
 }
 
 int finish(const Status& status) { return status ? kDone : exit_code(status.error().code); }
+
+// Under a profiler, whose output is all that is read of it.
+int profiled(const std::string& file) {
+  const auto run = [&]() -> Status {
+    constexpr size_t kMost = size_t{16} << 20;
+    ASSAY_TRY(const std::string text, read_file(file, kMost));
+    ASSAY_TRY(const JsonDocument script, parse_json_document(text, file));
+    return sweep::profile_main(built_in_providers(), script.root);
+  };
+  const Status status = run();
+  if (!status) Console().error(status.error().message);
+  return finish(status);
+}
 
 class Program {
  public:
@@ -178,6 +192,7 @@ int run_program(int argc, char** argv) {
   try {
     if (argc == 2 && std::strcmp(argv[1], "worker") == 0)
       return finish(sweep::worker_main(built_in_providers(), {}, built_in_rankers()));
+    if (argc == 3 && std::strcmp(argv[1], "profiled") == 0) return profiled(argv[2]);
     if (argc == 2 && std::strcmp(argv[1], "referee") == 0) return finish(sweep::referee_main());
     Program program(argc, argv);
     const Result<int> code = program.run();

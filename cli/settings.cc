@@ -46,6 +46,7 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"ASSAY_DEVICE", "What to run on, where --device does not say."},
       {"ASSAY_CUTLASS_POOL", "Compiled kernels of CUTLASS that were brought here (cutlass.pool)."},
       {"ASSAY_LOCK_DIR", "Where commands that measure lock each other out."},
+      {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a card, or none (--ncu)."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"CUTLASS_PROFILER_BIN",
        "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
@@ -74,6 +75,7 @@ Result<Settings> Settings::from_environment() {
     settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
   settings.locks = get("ASSAY_LOCK_DIR");
   settings.device = get("ASSAY_DEVICE");
+  settings.ncu = get("ASSAY_NCU");
   settings.cutlass_profiler = get("CUTLASS_PROFILER_BIN");
   const std::string plugins = get("ASSAY_PLUGIN_PATH");
   for (const std::string_view folder : split(plugins, ':'))

@@ -21,6 +21,7 @@ struct Settings {
   std::vector<std::string> plugin_path;  // ASSAY_PLUGIN_PATH: folders, separated by colons.
   std::string device;                    // ASSAY_DEVICE.
   std::string cutlass_profiler;          // CUTLASS_PROFILER_BIN, for --profiler alone.
+  std::string ncu;                       // ASSAY_NCU, for `why` on a card.
   std::string cxx = "c++";               // CXX.
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
   std::vector<std::string> child_environment;         // What workers get: exactly these.

@@ -11,6 +11,7 @@
 #include "assay/report/words.h"
 #include "cli/chosen_kernels.h"
 #include "cli/command.h"
+#include "cli/find_ncu.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
@@ -19,6 +20,16 @@
 
 namespace assay::cli {
 namespace {
+
+Json json_of(const CardProfile& profile) {
+  Json kernels = Json::array();
+  for (const ProfiledKernel& kernel : profile.kernels)
+    kernels.push_back({{"name", kernel.name}, {"metrics", kernel.metrics}});
+  return {{"tool", profile.tool},         {"command_line", profile.command_line},
+          {"output", profile.output},     {"unavailable", profile.unavailable},
+          {"note", profile.note},         {"launches", profile.launches},
+          {"kernels", std::move(kernels)}};
+}
 
 Json json_of(const Limits& limits) {
   Json ceilings = Json::array();
@@ -44,6 +55,7 @@ Json json_of(const Limits& limits) {
           {"instructions_per_cycle", limits.instructions_per_cycle},
           {"counts", limits.counts},
           {"unavailable", limits.unavailable},
+          {"profile", limits.profile ? json_of(*limits.profile) : Json(nullptr)},
           {"because", limits.because}};
 }
 
@@ -61,7 +73,10 @@ class WhyCommand : public Command {
     return "The kernels race alone on one shape, with the counters of the processor read after "
            "every claim was timed. Shown are time, the share of each ceiling that was measured on "
            "this machine (reading memory, arithmetic), cycles, instructions and misses where they "
-           "may be counted, and a sentence that names the ceiling next to each kernel.";
+           "may be counted, and a sentence that names the ceiling next to each kernel. On a card: "
+           "waves, occupancy, registers, spills and, where Nsight Compute's ncu is installed and "
+           "may "
+           "read counters, what each launch moved through memory and how busy the tensor pipe was.";
   }
 
   void declare(Flags& app) override {
@@ -74,6 +89,10 @@ class WhyCommand : public Command {
     app.add_option("--kernels", files_, "Manifests or sources of your own, to find them in")
         .type_name("FILE")
         .several_words(false);
+    app.add_option("--ncu", ncu_,
+                   "On a card: Nsight Compute's ncu, or none (default: ASSAY_NCU, else along the "
+                   "PATH, else in CUDA's folders)")
+        .type_name("FILE");
     app.add_option("--output-dir", folder_,
                    "Where the record goes (default: runs/<n>-why-<kernel>)")
         .type_name("DIR");
@@ -105,6 +124,11 @@ class WhyCommand : public Command {
     request.build = 0;
     request.count_events = true;
     request.folder = folder_;
+    if (!request.device.empty()) {
+      ASSAY_TRY(FoundNcu ncu, find_ncu(ncu_, context.settings));
+      request.ncu = std::move(ncu.program);
+      request.no_ncu = std::move(ncu.missing);
+    }
     std::vector<KernelMetadata> chosen;
     for (size_t i = 0; i < words_.size(); ++i) {
       ASSAY_TRY(KernelMetadata kernel, find_kernel(request, words_[i], families[i]));
@@ -140,6 +164,29 @@ class WhyCommand : public Command {
                         judge_options(record.options));
   }
 
+  // Why the race refused it, whose only kernels were those that were named.
+  static std::string refusal_of(const ProblemRecord& problem, const KernelMetadata& kernel) {
+    std::vector<std::pair<std::string, std::string>> reasons;
+    for (const auto& [reason, refusal] : problem.refusals)
+      if (reason != to_string(Reason::filter)) reasons.emplace_back(reason, refusal.example);
+    // Of two that were refused, sentences name who it was where they are the race's own.
+    if (reasons.size() > 1)
+      std::erase_if(reasons, [&](const auto& reason) {
+        return reason.second.find(kernel.name()) == std::string::npos;
+      });
+    if (reasons.size() != 1)
+      return fmt::format(
+          "`assay kernels --why --filter \"name == '{}'\"` with the same --shape "
+          "says why",
+          kernel.name());
+    const auto& [reason, sentence] = reasons.front();
+    if (reason == to_string(Reason::dependent_launch_class))
+      return sentence + "; --dependent-launch allowed lets it";
+    if (reason == to_string(Reason::preparation_class))
+      return sentence + "; --preparation allowed lets it";
+    return sentence;
+  }
+
   static std::vector<Limits> limits(const RunRecord& record, const ProblemRecord& problem,
                                     const std::vector<KernelMetadata>& chosen) {
     std::vector<Limits> all;
@@ -150,10 +197,8 @@ class WhyCommand : public Command {
         Limits& refused = all.emplace_back();
         refused.id = kernel.id();
         refused.label = kernel.provider() + "/" + kernel.name();
-        refused.failure = fmt::format(
-            "cannot take this shape; `assay kernels --why --filter \"name == '{}'\"` with the same "
-            "--shape says why",
-            kernel.name());
+        refused.threads = 0;
+        refused.failure = "takes no part: " + refusal_of(problem, kernel);
       }
     }
     return all;
@@ -195,7 +240,7 @@ class WhyCommand : public Command {
   }
 
   std::vector<std::string> words_, files_;
-  std::string folder_;
+  std::string folder_, ncu_;
   ProblemFlags problems_;
   RaceOptions options_;
 };

@@ -22,6 +22,8 @@
 // there and the file `lost` beside it. cards: how many (1). fail=ENTRY:CODE:N: the Nth call of
 // ENTRY in that process, and all after it where CODE is sticky, return CODE. hang=FUNCTION: its
 // launches never end. ns=FUNCTION:N: as fake_cuda_set_launch_ns().
+// FAKE_CUDA_PROFILE names a file for the functions that are launched between cuProfilerStart and
+// cuProfilerStop, a line each.
 // caches=all: they keep all that was ever read. memory=shared: processes may share it (cuIpc*),
 // through files beside the words. pin=ignored: all cards are shown whatever CUDA_VISIBLE_DEVICES
 // says.

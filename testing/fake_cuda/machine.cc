@@ -40,6 +40,7 @@ Machine::Machine() {
   }
   if (pin_is_ignored) ::unsetenv("CUDA_VISIBLE_DEVICES");
   cards = visible_cards(there);
+  if (const char* file = std::getenv("FAKE_CUDA_PROFILE")) profile.open(file, std::ios::app);
   if (losing.empty()) return;
   const std::string mark = fake::order_folder() + "/lost";
   if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) cards.clear();
@@ -95,6 +96,7 @@ Result launch(Machine& machine, abi::Stream stream, const std::string& function,
     machine.loss << "lost" << std::flush;
     return machine.dead = abi::kNoDevice;
   }
+  if (machine.profiles) machine.profile << function << std::endl;
   if (machine.hang == function) return enqueue(stream, [] { return false; });
   Queued queued;
   queued.run = [run = std::move(run), takes, &machine] {

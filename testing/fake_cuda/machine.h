@@ -52,6 +52,9 @@ class Machine {
   // is sure to be there once the default stream or the context was waited for.
   std::function<void()> staged;
   void land();
+  // Between cuProfilerStart and cuProfilerStop: names of launches go to FAKE_CUDA_PROFILE.
+  bool profiles = false;
+  std::ofstream profile;
 
   // Before every entry point: what it returns instead, if it is to fail.
   Result enter(const char* entry);

@@ -120,6 +120,16 @@ Result cuEventQuery(abi::Event event) {
   const auto* asked = reinterpret_cast<FakeEvent*>(event);
   return !asked->recorded || asked->passed ? abi::kSuccess : abi::kNotReady;
 }
+Result cuProfilerStart() {
+  FAKE_ENTER("cuProfilerStart");
+  machine.profiles = true;
+  return abi::kSuccess;
+}
+Result cuProfilerStop() {
+  FAKE_ENTER("cuProfilerStop");
+  machine.profiles = false;
+  return abi::kSuccess;
+}
 Result cuEventElapsedTime(float* milliseconds, abi::Event start, abi::Event end) {
   FAKE_ENTER("cuEventElapsedTime");
   const auto* from = reinterpret_cast<FakeEvent*>(start);

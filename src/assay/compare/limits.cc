@@ -116,6 +116,72 @@ void add_launch_sentences(Limits& limits) {
           launch.local_bytes));
 }
 
+std::string bytes_text(double bytes) { return format_si(bytes, "B"); }
+
+// Of a library's launch, whose geometry the tool alone tells.
+void add_seen_launch_sentences(Limits& limits, const CardProfile& profile) {
+  const auto blocks = [](const ProfiledKernel& kernel) {
+    return kernel.at(metric::kBlocks).value_or(0);
+  };
+  const auto most = std::ranges::max_element(profile.kernels, {}, blocks);
+  const double waves = most->at(metric::kWaves).value_or(0);
+  constexpr double kFullWave = 0.95;
+  if (waves > 0 && waves < kFullWave)
+    limits.because.push_back(fmt::format(
+        "It launches {:.0f} blocks, {:.2f} of a wave: {} of the card has nothing to do.",
+        blocks(*most), waves, per_cent(1 - waves)));
+  else if (waves > 1 && waves / std::ceil(waves) < kFullWave)
+    limits.because.push_back(fmt::format(
+        "It launches {:.0f} blocks: {:.1f} waves, and the last one leaves {} of the card's time "
+        "unused.",
+        blocks(*most), waves, per_cent(1 - waves / std::ceil(waves))));
+  const auto loads = profile.sum(metric::kLocalLoads), stores = profile.sum(metric::kLocalStores);
+  if (loads && stores && *loads + *stores > 0)
+    limits.because.push_back(fmt::format(
+        "Its warps read or write local memory {:.0f} times: registers that were spilled, or arrays "
+        "that are indexed.",
+        *loads + *stores));
+}
+
+// What the counters say: how much of what it moved it had to move, and what was busiest meanwhile.
+void add_profile_sentences(Limits& limits) {
+  if (!limits.profile || limits.profile->kernels.empty()) return;
+  const CardProfile& profile = *limits.profile;
+  if (limits.launches.empty()) add_seen_launch_sentences(limits, profile);
+  const auto read = profile.sum(metric::kRead), written = profile.sum(metric::kWritten);
+  if (read && written && limits.bytes > 0) {
+    constexpr double kMuchMore = 1.2;  // Partial tiles, descriptors and the driver's own are less.
+    const double times = (*read + *written) / limits.bytes;
+    limits.because.push_back(fmt::format(
+        "ncu counts {} through DRAM in a launch, {:.2f} x the least possible{}",
+        bytes_text(*read + *written), times,
+        times > kMuchMore ? ": it reads operands again, or keeps partial results there." : "."));
+  }
+  struct Unit {
+    const char* name;
+    std::optional<double> busy;
+  };
+  std::vector<Unit> units = {{"DRAM", profile.mean(metric::kMemory)},
+                             {"the L2 cache", profile.mean(metric::kL2)},
+                             {"the tensor pipe", profile.mean(metric::kTensor)}};
+  std::erase_if(units, [](const Unit& unit) { return !unit.busy; });
+  if (units.empty()) return;
+  std::ranges::stable_sort(units, [](const Unit& a, const Unit& b) { return *a.busy > *b.busy; });
+  std::vector<std::string> others;
+  for (size_t i = 1; i < units.size(); ++i)
+    others.push_back(fmt::format("{} {}", units[i].name, per_cent(*units[i].busy / 100)));
+  const double share = *units.front().busy / 100;
+  const std::string rest = others.empty() ? "" : " (" + join(others, ", ") + ")";
+  limits.because.push_back(
+      share >= kAtCeiling ? fmt::format("By its counters it is bound by {}, busy to {}{}.",
+                                        units.front().name, per_cent(share), rest)
+      : share >= kFarFromCeiling
+          ? fmt::format("By its counters the nearest ceiling is {}, busy to {}{}.",
+                        units.front().name, per_cent(share), rest)
+          : fmt::format("By its counters nothing is busy: the most is {}, to {}{}; it waits.",
+                        units.front().name, per_cent(share), rest));
+}
+
 void add_sentences(Limits& limits, const ProblemRecord& problem) {
   const bool warm = problem.condition.cache == "warm";
   limits.because.push_back(
@@ -123,6 +189,7 @@ void add_sentences(Limits& limits, const ProblemRecord& problem) {
           ? std::string("No ceiling was measured in this run, so there is none to name.")
           : nearest_sentence(limits.ceilings.front(), warm));
   add_launch_sentences(limits);
+  add_profile_sentences(limits);
   // A launch that touches new pages each time pays for them more than for the work.
   if (const auto faults = limits.counts.find("page_faults");
       faults != limits.counts.end() && faults->second >= 1)
@@ -143,6 +210,8 @@ Limits limits_of(const RunRecord& record, const ProblemRecord& problem,
   const bool on_card = record.environment.device.kind == "gpu";
   limits.threads = on_card ? 0 : std::max(record.options.threads, 1);
   limits.launches = kernel.launches;
+  if (const auto found = problem.profiles.find(kernel.id); found != problem.profiles.end())
+    limits.profile = found->second;
   limits.bytes = problem.bytes;
   if (const Conclusion* conclusion = problem.conclusion())
     limits.us = conclusion->median_us(kernel.id);

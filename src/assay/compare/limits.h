@@ -4,6 +4,7 @@
 // the processor counted. Read from a record; pure.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct Limits {
   double low_us = 0, high_us = 0;    // Interval over fresh processes; 0 where there is none.
   int threads = 1;                   // 0: it runs on a card.
   std::vector<CardLaunch> launches;  // On a card: of its device code.
-  double bytes = 0;                  // Least that a launch moves, of the problem's model.
+  std::optional<CardProfile> profile;  // On a card: what a profiler counted, or why it did not.
+  double bytes = 0;                    // Least that a launch moves, of the problem's model.
   std::vector<CeilingShare> ceilings;  // The nearest first.
 
   double clock_hz = 0;          // Of a core; 0 unknown.

@@ -112,6 +112,45 @@ TEST(LimitsTest, OnACardItsLaunchSaysWhatItLeavesUnused) {
   EXPECT_THAT(with(400, 24).because.back(), HasSubstr("keeps 24 bytes in local memory"));
 }
 
+TEST(LimitsTest, CountersNameWhatWasBusiestAndWhatWasMovedTwice) {
+  RunRecord record = record_of(3e11, 1e12);
+  record.environment.device.kind = "gpu";
+  const auto with = [&](double read, double memory, double tensor, double waves) {
+    ProfiledKernel kernel;
+    kernel.name = "gemm";
+    for (const auto& [name, value] : {std::pair{metric::kRead, read},
+                                      {metric::kWritten, 0.0},
+                                      {metric::kMemory, memory},
+                                      {metric::kTensor, tensor},
+                                      {metric::kBlocks, 100.0},
+                                      {metric::kWaves, waves},
+                                      {metric::kLocalLoads, 7.0},
+                                      {metric::kLocalStores, 0.0}})
+      kernel.metrics[std::string(name)] = value;
+    CardProfile profile;
+    profile.kernels = {kernel};
+    record.problems[0].profiles[testing::id_of("mine", "skinny")] = profile;
+    const auto because = limits_of(record).because;
+    return because;
+  };
+  const double least = record.problems[0].bytes;
+  auto because = with(least, 90, 30, 0.5);
+  EXPECT_THAT(because, ::testing::Contains(HasSubstr("1.00 x the least possible.")));
+  EXPECT_THAT(because.back(), HasSubstr("bound by DRAM, busy to 90 % (the tensor pipe 30 %)."));
+  EXPECT_THAT(because, ::testing::Contains(HasSubstr("100 blocks, 0.50 of a wave: 50 %")));
+  EXPECT_THAT(because, ::testing::Contains(HasSubstr("local memory 7 times")));
+  because = with(2 * least, 30, 60, 1.25);
+  EXPECT_THAT(because, ::testing::Contains(HasSubstr("2.00 x the least possible: it reads")));
+  EXPECT_THAT(because, ::testing::Contains(HasSubstr("the last one leaves 38 % of the card's")));
+  EXPECT_THAT(because.back(), HasSubstr("nearest ceiling is the tensor pipe, busy to 60 %"));
+  because = with(least, 10, 20, 1);
+  EXPECT_THAT(because.back(), HasSubstr("nothing is busy: the most is the tensor pipe, to 20 %"));
+  // What the driver says of device code is not said twice.
+  record.problems[0].kernels[0].launches = {{.blocks = 50, .threads = 128}};
+  for (const std::string& sentence : with(least, 10, 20, 0.5))
+    EXPECT_EQ(sentence.find("of a wave"), std::string::npos) << sentence;
+}
+
 TEST(LimitsTest, AKernelThatFellSaysHow) {
   RunRecord record = record_of(3e11, 1e12);
   record.problems[0].confirmations.clear();

@@ -56,40 +56,120 @@ std::string what_of(const std::string& event) {
 using AddRow =
     std::function<void(const std::string&, const std::function<std::string(const Limits&)>&)>;
 
-// What device code asks of the card. A library's own launches are not known.
-void add_launches(std::span<const Limits> kernels, const AddRow& add) {
+std::string each_text(const std::vector<std::string>& texts) {
+  return texts.empty() ? std::string("-") : join(texts, "; ");
+}
+
+std::string seen_number(const ProfiledKernel& kernel, std::string_view metric) {
+  const auto value = kernel.at(metric);
+  return value ? thousands(static_cast<std::int64_t>(std::min(*value, 9e18))) : std::string("-");
+}
+
+// What device code asks of the card: by the driver, or of a library's own launches by a profiler.
+void add_launches(const AddRow& add) {
   add("least bytes moved",
       [](const Limits& kernel) { return kernel.bytes > 0 ? format_si(kernel.bytes, "B") : "-"; });
-  if (std::ranges::all_of(kernels, [](const Limits& k) { return k.launches.empty(); })) return;
   // Of several launches, one after the other.
   const auto each = [&](const std::string& what,
-                        const std::function<std::string(const CardLaunch&)>& of) {
-    add(what, [of](const Limits& kernel) {
+                        const std::function<std::string(const CardLaunch&)>& of,
+                        const std::function<std::string(const ProfiledKernel&)>& seen) {
+    add(what, [of, seen](const Limits& kernel) {
       std::vector<std::string> texts;
       for (const CardLaunch& launch : kernel.launches) texts.push_back(of(launch));
-      return texts.empty() ? std::string("-") : join(texts, "; ");
+      if (texts.empty() && kernel.profile)
+        for (const ProfiledKernel& one : kernel.profile->kernels) texts.push_back(seen(one));
+      return each_text(texts);
     });
   };
-  each("blocks x threads", [](const CardLaunch& launch) {
-    return fmt::format(
-        "{} x {}{}", launch.blocks, launch.threads,
-        launch.cluster_blocks > 1 ? fmt::format(", clusters of {}", launch.cluster_blocks) : "");
+  const auto seen = [](std::string_view metric) {
+    return [metric](const ProfiledKernel& kernel) { return seen_number(kernel, metric); };
+  };
+  const auto not_seen = [](const ProfiledKernel&) { return std::string("-"); };
+  each(
+      "blocks x threads",
+      [](const CardLaunch& launch) {
+        return fmt::format("{} x {}{}", launch.blocks, launch.threads,
+                           launch.cluster_blocks > 1
+                               ? fmt::format(", clusters of {}", launch.cluster_blocks)
+                               : "");
+      },
+      [](const ProfiledKernel& kernel) {
+        return seen_number(kernel, metric::kBlocks) + " x " + seen_number(kernel, metric::kThreads);
+      });
+  each(
+      "waves",
+      [](const CardLaunch& launch) {
+        return launch.waves() <= 0
+                   ? std::string("-")
+                   : fmt::format("{} ({} x {} blocks at once)", significant(launch.waves()),
+                                 launch.multiprocessors, launch.resident_blocks);
+      },
+      [](const ProfiledKernel& kernel) { return number(kernel.at(metric::kWaves).value_or(0)); });
+  each(
+      "occupancy",
+      [](const CardLaunch& launch) {
+        return launch.occupancy() <= 0 ? std::string("-") : percent(launch.occupancy());
+      },
+      not_seen);
+  each(
+      "registers of a thread",
+      [](const CardLaunch& launch) { return fmt::format("{}", launch.registers); },
+      seen(metric::kRegisters));
+  each(
+      "local memory of a thread, B",
+      [](const CardLaunch& launch) { return fmt::format("{}", launch.local_bytes); }, not_seen);
+  each(
+      "shared memory of a block, B",
+      [](const CardLaunch& launch) { return thousands(launch.shared_bytes); },
+      seen(metric::kShared));
+}
+
+// What a profiler counted.
+void add_profile(const AddRow& add) {
+  const auto profiled = [&](const std::string& what,
+                            const std::function<std::string(const CardProfile&)>& of) {
+    add(what, [of](const Limits& kernel) {
+      return kernel.profile && !kernel.profile->kernels.empty() ? of(*kernel.profile)
+                                                                : std::string("-");
+    });
+  };
+  const auto busy = [&](const std::string& what, std::string_view metric) {
+    profiled(what, [metric](const CardProfile& profile) {
+      const auto value = profile.mean(metric);
+      return value ? percent(*value / 100) : std::string("-");
+    });
+  };
+  const auto bytes = [&](const std::string& what, std::string_view metric) {
+    profiled(what, [metric](const CardProfile& profile) {
+      const auto value = profile.sum(metric);
+      return value ? format_si(*value, "B") : std::string("-");
+    });
+  };
+  profiled("kernels, by ncu", [](const CardProfile& profile) {
+    constexpr std::size_t kShown = 60;
+    std::vector<std::string> names;
+    for (const ProfiledKernel& kernel : profile.kernels)
+      names.push_back(sanitize(kernel.name, kShown));
+    return each_text(names);
   });
-  each("waves", [](const CardLaunch& launch) {
-    return launch.waves() <= 0
-               ? std::string("-")
-               : fmt::format("{} ({} x {} blocks at once)", significant(launch.waves()),
-                             launch.multiprocessors, launch.resident_blocks);
+  profiled("us in it, by ncu", [](const CardProfile& profile) {
+    const auto ns = profile.sum(metric::kNanoseconds);
+    return ns ? microseconds(*ns * 1e-3) : std::string("-");
   });
-  each("occupancy", [](const CardLaunch& launch) {
-    return launch.occupancy() <= 0 ? std::string("-") : percent(launch.occupancy());
+  bytes("read from DRAM", metric::kRead);
+  bytes("written to DRAM", metric::kWritten);
+  busy("DRAM busy", metric::kMemory);
+  busy("L2 busy", metric::kL2);
+  busy("tensor pipe busy", metric::kTensor);
+  busy("occupancy reached", metric::kOccupancy);
+}
+
+// Rows in which no kernel has anything say nothing.
+void drop_empty_rows(Table& table) {
+  std::erase_if(table.rows, [](const Table::Row& row) {
+    return std::all_of(row.cells.begin() + 1, row.cells.end(),
+                       [](const auto& cell) { return cell.text == "-"; });
   });
-  each("registers of a thread",
-       [](const CardLaunch& launch) { return fmt::format("{}", launch.registers); });
-  each("local memory of a thread, B",
-       [](const CardLaunch& launch) { return fmt::format("{}", launch.local_bytes); });
-  each("shared memory of a block, B",
-       [](const CardLaunch& launch) { return thousands(launch.shared_bytes); });
 }
 
 Table table_of(std::span<const Limits> kernels) {
@@ -122,8 +202,12 @@ Table table_of(std::span<const Limits> kernels) {
       if ((name == "read") == memory)
         add(fmt::format("of {}, {}", safe(name), rate(ceiling.value, ceiling.unit)),
             [&, of = name](const Limits& kernel) { return share_text(kernel, of); });
-  if (!on_cores) add_launches(kernels, add);
-  if (!on_cores) return table;
+  if (!on_cores) {
+    add_launches(add);
+    add_profile(add);
+    drop_empty_rows(table);
+    return table;
+  }
   add("cycles per FMA", [](const Limits& kernel) { return number(kernel.cycles_per_fma); });
   add("FMAs per cycle", [](const Limits& kernel) { return number(kernel.fmas_per_cycle); });
   add("core clock, MHz", [](const Limits& kernel) { return number(kernel.clock_hz * 1e-6); });
@@ -133,6 +217,7 @@ Table table_of(std::span<const Limits> kernels) {
       add("instructions per cycle",
           [](const Limits& kernel) { return number(kernel.instructions_per_cycle); });
   }
+  drop_empty_rows(table);
   return table;
 }
 
@@ -146,6 +231,14 @@ std::vector<std::string> unavailable_lines(std::span<const Limits> kernels) {
     const std::vector<std::string> list(names.begin(), names.end());
     lines.push_back(fmt::format("not counted: {}: {}", join(list, ", "), safe(why)));
   }
+  std::set<std::string> reasons;
+  for (const Limits& kernel : kernels) {
+    if (!kernel.profile) continue;
+    const CardProfile& profile = *kernel.profile;
+    if (!profile.unavailable.empty()) reasons.insert("no counters: " + profile.unavailable);
+    if (!profile.note.empty()) reasons.insert("not all counters: " + profile.note);
+  }
+  for (const std::string& reason : reasons) lines.push_back(sanitize(reason, 600));
   return lines;
 }
 

@@ -369,6 +369,23 @@ Result<measure::Burst> CardProblem::block(int handle, double seconds) {
   return block;
 }
 
+Status CardProblem::profile(int handle, int launches) {
+  ASSAY_TRY(OpenKernel* const kernel, opened(handle));
+  const cuda::Driver& driver = *device_.driver();
+  // open() launched the first set's.
+  for (int l = 1; l <= launches; ++l) {
+    ASSAY_TRY(stream_->synchronize());
+    ASSAY_TRY(driver.profile(true));
+    const Status launched =
+        kernel->plans[static_cast<size_t>(l) % sets_.size()].launch(*stream_, Dependency::full);
+    const Status ended = stream_->synchronize();
+    ASSAY_TRY(driver.profile(false));
+    ASSAY_TRY(launched);
+    ASSAY_TRY(ended);
+  }
+  return {};
+}
+
 // Activations that no launch has seen, of each set or, where that costs much, of the first timed.
 Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_seed) {
   const size_t operand = operation_.varied_operand(problem_);

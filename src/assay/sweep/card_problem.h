@@ -39,6 +39,7 @@ class CardProblem final : public ProblemRunner {
   Result<Counted> count(int, int, uint64_t) override {
     return fail(ErrorCode::unsupported, "a card's counters are not read");
   }
+  Status profile(int handle, int launches) override;
   Result<TimedOutput> timed_output(int handle, uint64_t choice) override;
   bool inputs_intact() override;
   std::string find_trespass(int handle) override;

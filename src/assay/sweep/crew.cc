@@ -42,6 +42,8 @@ std::vector<std::string> card_environment(const Request& request) {
   return environment;
 }
 
+}  // namespace
+
 // Thread pools must sleep between bursts, and use the cores they are given; between the launches of
 // one burst they may spin, as they do in a caller's loop: for a fraction of a millisecond, where
 // OpenBLAS would spin for 2^28 cycles and keep every other kernel waiting. Libraries read this when
@@ -64,7 +66,24 @@ std::vector<std::string> worker_environment(const Request& request) {
   return environment;
 }
 
-}  // namespace
+Json worker_init(const Request& request) {
+  Json providers = Json::array();
+  for (const ProviderRequest& provider : request.providers)
+    providers.push_back(
+        {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
+  return {{"do", "init"},
+          {"device", request.device},
+          {"cuda_driver", request.cuda_driver},
+          {"threads", request.threads},
+          {"providers", std::move(providers)},
+          {"kernels", request.kernels},
+          {"cache", request.cache.string()},
+          {"folder", request.folder.string()},
+          {"parent", ::getpid()},
+          {"cxx", request.cxx},
+          {"compile_timeout", request.compile_timeout_seconds},
+          {"compile_memory", compiler_memory(request)}};
+}
 
 Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
                     std::string_view doing, std::span<const int> fds) {
@@ -93,27 +112,11 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ASSAY_TRY(auto started, Child::start(options));
   auto child = std::make_unique<Child>(std::move(started));
 
-  Json providers = Json::array();
-  for (const ProviderRequest& provider : request_.providers)
-    providers.push_back(
-        {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
-  auto ready = ask(*child,
-                   {{"do", "init"},
-                    {"device", request_.device},
-                    {"cuda_driver", request_.cuda_driver},
-                    {"threads", request_.threads},
-                    {"providers", providers},
-                    {"kernels", request_.kernels},
-                    {"cache", request_.cache.string()},
-                    {"folder", request_.folder.string()},
-                    {"parent", ::getpid()},
-                    {"cxx", request_.cxx},
-                    {"compile_timeout", request_.compile_timeout_seconds},
-                    {"compile_memory", compiler_memory(request_)},
-                    {"kept_share", kind.kept_share},
-                    {"pin", kind.pinned},
-                    {"confine", kind.confined}},
-                   kStartSeconds, "starting a worker");
+  Json init = worker_init(request_);
+  init["kept_share"] = kind.kept_share;
+  init["pin"] = kind.pinned;
+  init["confine"] = kind.confined;
+  auto ready = ask(*child, init, kStartSeconds, "starting a worker");
   if (!ready) {
     // It was there when the run began.
     if (!request_.device.empty() && !facts_.target.empty() &&

@@ -33,6 +33,11 @@ struct WorkerFacts {
   std::vector<Waiting> waiting;
 };
 
+// What processes of this request's device are told: their environment, and the message by which a
+// worker begins, which has besides "pin", "kept_share" and "confine".
+std::vector<std::string> worker_environment(const Request& request);
+Json worker_init(const Request& request);
+
 class Crew {
  public:
   explicit Crew(const Request& request) : request_(request) {}

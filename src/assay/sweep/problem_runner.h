@@ -91,6 +91,12 @@ class ProblemRunner {
   };
   virtual Result<Counted> count(int handle, int launches, uint64_t round_seed) = 0;
 
+  // Launches of an open kernel alone, one after the other, each with another operand set: what a
+  // profiler around this process is to see, and nothing else (Driver::profile).
+  virtual Status profile(int /*handle*/, int /*launches*/) {
+    return fail(ErrorCode::unsupported, "launches are profiled on cards");
+  }
+
   // One of the outputs of an open kernel's timed launches that no later one has overwritten: which
   // of them is the caller's choice, any number.
   virtual Result<TimedOutput> timed_output(int handle, uint64_t choice) = 0;

@@ -260,6 +260,7 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
   }
   if (station_.request.count_events) {
     ASSAY_TRY(record_.counts, count_events(station_, field_, race_.finalists));
+    ASSAY_TRY(record_.profiles, profile_kernels(station_, field_, race_.finalists));
   }
   record_.card = card;
   if (card)

@@ -85,6 +85,11 @@ Result<RaceResult> race(const Station& station, Field& field, double budget_seco
 Result<std::map<std::string, EventCounts>> count_events(const Station& station, Field& field,
                                                         const std::vector<std::string>& finalists);
 
+// The same of a card, by the profiler of the request: last of all, with no other process of ours
+// left on the card. What it cannot say is data, too.
+Result<std::map<std::string, CardProfile>> profile_kernels(
+    const Station& station, const Field& field, const std::vector<std::string>& finalists);
+
 // What to add to a child's answer's end: the record's ending for a death in `stage`.
 Ending ending_of(const CallFailure& failure, const std::string& stage);
 

@@ -68,6 +68,9 @@ struct Request {
   int processes = 7;                   // Fresh processes of a confirmation, at least,
   int most_processes = 0;     // and at most (0: as most_processes() says): the plan chooses.
   bool count_events = false;  // Afterwards, also what the processor counts while finalists run.
+  // With it, on a card: Nsight Compute's program, which looks at launches once nothing is timed any
+  // more. Empty: the record says why there is none.
+  std::string ncu, no_ncu;
 
   std::filesystem::path folder;  // Journal, logs and record; made if absent.
   IfPresent if_present = IfPresent::refuse;

@@ -74,6 +74,7 @@ class Worker {
                                                                 {"ceilings", &Worker::ceilings},
                                                                 {"card", &Worker::card},
                                                                 {"count", &Worker::count},
+                                                                {"profile", &Worker::profile},
                                                                 {"block", &Worker::block},
                                                                 {"guest", &Worker::run_guest}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
@@ -113,7 +114,7 @@ class Worker {
                                   {"name", device_->fingerprint().name},
                                   {"id", device_->fingerprint().id},
                                   {"details", device_->fingerprint().details}};
-    if (card_ != nullptr && !json.value("confine", false))
+    if (card_ != nullptr && json.value("watch", !json.value("confine", false)))
       watch_card(json, answer.json["fingerprint"]["details"]);
     answer.json["target"] = device_->target().to_string();
     answer.json["threads"] = threads_;
@@ -467,6 +468,14 @@ class Worker {
     return answer;
   }
 
+  Result<Answer> profile(Message& message) {
+    ASSAY_TRY(ProblemRunner * problem, loaded());
+    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
+    ASSAY_TRY(const int64_t launches, integer(message.json, "launches"));
+    ASSAY_TRY(problem->profile(static_cast<int>(handle), static_cast<int>(launches)));
+    return Answer{};
+  }
+
   Result<Answer> collect(Message& message) {
     ASSAY_TRY(ProblemRunner * problem, loaded());
     ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
@@ -610,6 +619,36 @@ Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers,
   Worker worker(providers, setup, rankers, std::move(place));
   serve(channel, [&](Message& message) { return worker.handle(message); });
   return {};
+}
+
+Status profile_main(const std::vector<std::unique_ptr<Provider>>& providers, const Json& script) {
+  const CatalogSetup setup;
+  const std::vector<std::unique_ptr<Ranker>> rankers;
+  Worker worker(providers, setup, rankers, Surroundings{});
+  const auto ask = [&](const char* what, Json json, std::vector<UniqueFd> fds = {}) {
+    json["do"] = what;
+    Message message{std::move(json), std::move(fds)};
+    return worker.handle(message);
+  };
+  ASSAY_TRY(const Json* init, member(script, "init"));
+  ASSAY_TRY(ask("init", *init).map([](const Answer&) {}));
+  ASSAY_TRY(const Problem problem, problem_from(script));
+  ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
+  ASSAY_TRY(const auto instance, operation->make_instance(problem, InputKind::uniform, 1));
+  std::vector<UniqueFd> inputs;
+  for (size_t i = 0; i < problem.operands().size(); ++i) {
+    if (problem.operands()[i].access == Access::write) continue;
+    ASSAY_TRY(auto copy, create_sealed_memfd("assay-input", instance->input(i)));
+    inputs.push_back(std::move(copy));
+  }
+  Json load = script;
+  load["instances"] = 1;
+  ASSAY_TRY(ask("load", std::move(load), std::move(inputs)).map([](const Answer&) {}));
+  ASSAY_TRY(ask("rotate", script).map([](const Answer&) {}));
+  ASSAY_TRY(const Answer opened, ask("open", script));
+  Json launches = script;
+  launches["handle"] = opened.json["handle"];
+  return ask("profile", std::move(launches)).map([](const Answer&) {});
 }
 
 }  // namespace assay::sweep

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "assay/base/json_fwd.h"
 #include "assay/base/result.h"
 #include "assay/kernel/catalog.h"
 #include "assay/kernel/ranker.h"
@@ -18,5 +19,11 @@ using CatalogSetup = std::function<void(Catalog&)>;
 Status worker_main(const std::vector<std::unique_ptr<Provider>>& providers,
                    const CatalogSetup& setup = {},
                    const std::vector<std::unique_ptr<Ranker>>& rankers = {});
+
+// `assay profiled FILE`: one kernel as a race would launch it, bound to operands that are cold, a
+// few times and nothing else, for a profiler that this process runs under (profile.cc, which writes
+// the file). Without a parent, and without a channel, which a profiler might not pass on. Code for
+// the processor that a user brought runs without rights, as in a race; a driver is opened before.
+Status profile_main(const std::vector<std::unique_ptr<Provider>>& providers, const Json& script);
 
 }  // namespace assay::sweep

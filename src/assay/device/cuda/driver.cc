@@ -81,6 +81,14 @@ Status Driver::check(abi::Result code, std::string_view doing) const {
                               text != nullptr ? text : "an error that the driver does not name")});
 }
 
+Status Driver::profile(bool begins) const {
+  const char* const symbol = begins ? "cuProfilerStart" : "cuProfilerStop";
+  abi::Result (*entry)() = nullptr;
+  if (const Status loaded = library_.load(symbol, entry); !loaded)
+    return fail(ErrorCode::unsupported, "the CUDA driver {} has no {}", library_.path(), symbol);
+  return check(entry(), begins ? "beginning to profile" : "ending to profile");
+}
+
 std::string Driver::version_text() const {
   return fmt::format("{}.{}", version_ / 1000, version_ % 1000 / 10);
 }

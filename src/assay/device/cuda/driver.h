@@ -29,6 +29,9 @@ class Driver {
   Status check(abi::Result code, std::string_view doing) const;
 
   const abi::EntryPoints& call() const { return call_; }
+  // Where a profiler that was told to wait for it begins to look at launches, and where it ends.
+  // Nothing happens where none looks. Errors: unsupported, where the driver has no such calls.
+  Status profile(bool begins) const;
   int version() const { return version_; }  // 13000 is CUDA 13.0.
   std::string version_text() const;         // "13.0"
   int device_count() const { return device_count_; }
