@@ -349,16 +349,12 @@ class TritonFamily final : public input::DeviceFamily {
                                 .memory_bytes = context.memory_bytes});
   }
 
-  std::string export_objection() const override {
-    return "what Triton decided of its launch is known to the race alone yet";
-  }
-
   // Warps, shared memory and clusters as they were compiled; a descriptor is a tensor map, its
   // sizes and its strides; and behind all arguments stand the scratch memories that this version
   // of Triton passes: none before 3.3, then one, later two (triton/backends/nvidia/driver.py).
-  Status do_adapt(const Binding& binding, Call& call) const override {
-    ASSAY_TRY(const Compiled compiled, Compiled::from_launch(binding.artifact.facts));
-    auto& [geometry, values, keep] = call;
+  Status do_adapt(const Artifact& artifact, Call& call) const override {
+    ASSAY_TRY(const Compiled compiled, Compiled::from_launch(artifact.facts));
+    auto& [geometry, values] = call;
     geometry.block = {static_cast<uint32_t>(32 * compiled.warps), 1, 1};
     geometry.shared_bytes = static_cast<uint32_t>(compiled.shared_bytes);
     uint64_t blocks = 1;
@@ -394,10 +390,7 @@ class TritonFamily final : public input::DeviceFamily {
         if (blocks > (uint64_t{1} << 40) / static_cast<uint64_t>(scratch[i]))
           return fail(ErrorCode::unsupported, "{} blocks need {} bytes of scratch memory each",
                       blocks, scratch[i]);
-        ASSAY_TRY(auto buffer, binding.device.allocate(blocks * static_cast<uint64_t>(scratch[i]),
-                                                       {.alignment = 4096}));
-        pointer.address = buffer->data();
-        keep.emplace_back(std::shared_ptr<const Buffer>(std::move(buffer)));
+        pointer.scratch_bytes = blocks * static_cast<uint64_t>(scratch[i]);
       }
       passed.push_back(std::move(pointer));
     }

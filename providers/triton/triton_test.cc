@@ -9,6 +9,7 @@
 
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
+#include "assay/kernel/export.h"
 #include "assay/op/gemm/gemm.h"
 #include "family.h"
 #include "providers/triton/info.h"
@@ -404,6 +405,45 @@ TEST(TritonLaunch, GivesScratchMemoryToEachBlock) {
       {.arguments = arguments, .artifact = *other, .device = **card, .workspace = {}});
   ASSERT_FALSE(plan);
   EXPECT_THAT(plan.error().message, HasSubstr("takes 5 parameters, and args gives 6"));
+}
+
+// A descriptor is the driver's map of an operand, as Triton compiled it, with sizes and strides
+// behind.
+TEST(TritonExport, ShipsDescriptorsScratchMemoryAndWhatIsLeftOfTheArguments) {
+  const Folder folder;
+  Json answer = FakeTriton::kernel("triton_gemm");
+  answer["kernel"]["descriptors"] = Json::array();
+  for (const int64_t wide : {64, 32})
+    answer["kernel"]["descriptors"].push_back(
+        {{"block_size", {128, wide}}, {"swizzle", wide == 64 ? 3 : 2}});
+  answer["kernel"]["parameters"] = 16;
+  answer["kernel"]["num_warps"] = 8;
+  answer["kernel"]["cluster"] = {2, 1, 1};
+  answer["kernel"]["global_scratch_bytes"] = 128;
+  folder.fake().answer(answer);
+  const std::string file = folder.write(
+      "k.py",
+      "# assay: {entry: f, dtype: f16, layout: tn, args: [map_a, map_b, out, m, n, k],\n"
+      "#         launch: {grid: [m], maps: {a: {box: [64, 128]}, b: {box: [64, 128]}}}}\n");
+  const Problem problem = problem_of({.m = 64, .n = 80, .k = 96, .dtype = DType::f16});
+  const Found found = folder.kernels(file, problem);
+  ASSERT_FALSE(found.kernels.empty());
+  const Kernel& kernel = found.kernels.front();
+  const auto artifact = kernel.compile(problem, kHopper, folder.context());
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  const auto made = export_kernel(kernel, problem, {.target = kHopper, .artifact = &*artifact});
+  ASSERT_TRUE(made) << made.error().message;
+  // 64 blocks of the user's grid in clusters of two, eight warps.
+  EXPECT_THAT(made->code, HasSubstr("\"triton_gemm\", {128, 1, 1}, {256, 1, 1}, {2, 1, 1}, 1024,"));
+  EXPECT_THAT(made->code, HasSubstr("{card::Parameter::tensor_map, 0, 0, 0,\n     {6, 2, {96, 64}, "
+                                    "{192}, {64, 128}, 3, 2}}"));
+  EXPECT_THAT(made->code, HasSubstr("{6, 2, {96, 80}, {192}, {32, 128}, 2, 2}}"));
+  EXPECT_THAT(made->code, HasSubstr("card::Parameter::integer, -1, 96, 0"));
+  EXPECT_THAT(made->code, HasSubstr("card::Parameter::scratch, -1, 16384, 0"));
+  EXPECT_THAT(made->code,
+              HasSubstr("card::Parameter::pointer, -1, 0, 0, {}},  // profile_scratch"));
+  EXPECT_THAT(made->code, HasSubstr("kParameters, 16}"));
+  EXPECT_TRUE(made->on_card);
 }
 
 // With a Triton of this machine, or of ASSAY_TEST_TRITON_PYTHON, for a card that is not there.

@@ -76,6 +76,43 @@ TEST_F(TritonOnACard, AFileIsListedCompiledProvenAndRaced) {
   }
 }
 
+// With what Triton decided of its launch: threads, shared memory, what it is not given, scratch.
+TEST_F(TritonOnACard, AWinnerLeavesWithTheLaunchThatItWasCompiledFor) {
+  for (const int scratch : {0, 64}) {
+    SCOPED_TRACE(scratch);
+    std::filesystem::remove_all(assay_.file("run"));
+    std::filesystem::remove_all(assay_.file("winner"));
+    Json answer = FakeTriton::kernel("triton_gemm");
+    answer["kernel"]["global_scratch_bytes"] = scratch;
+    answer["kernel"]["global_scratch_alignment"] = 16;
+    fake_.answer(answer);
+    write("k.py",
+          "# assay: {entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k],\n"
+          "#         tunables: {tile: [" +
+              std::to_string(16 + scratch) + "]}, launch: {grid: [m]}}\n");
+    const Finished raced = run({"race", "k.py", "--device", "gpu", "--budget", "1s", "--processes",
+                                "3", "--output-dir", "run"});
+    ASSERT_EQ(raced.code(), 0) << raced.out << raced.err;
+    const Finished exported =
+        assay_.run({"export", "--winner", "gemm_m3_n5_k7_f32_tn", "--run", "run", "--output-dir",
+                    "winner", "--device", "gpu", "--setting", "triton.python=" + fake_.python()},
+                   {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+    ASSERT_EQ(exported.code(), 0) << exported.out << exported.err;
+    const std::string launch = read_file(assay_.file("winner/launch.cc")).value_or("");
+    EXPECT_THAT(launch, HasSubstr("{3, 1, 1}, {128, 1, 1}, {1, 1, 1}, 1024"));
+    // Three pointers, three sizes, and its two scratch memories, each block's in one.
+    EXPECT_THAT(launch, HasSubstr("kParameters, 8}"));
+    EXPECT_EQ(launch.find("card::Parameter::scratch, -1, 192,") != std::string::npos, scratch > 0);
+    const Finished ran =
+        assay_.run({}, {"env", "LD_LIBRARY_PATH=" + assay_.file("driver"), "sh", "-c",
+                        "cd '" + assay_.file("winner") +
+                            "' && make -s caller && ./caller "
+                            "--seconds 0.01"});
+    EXPECT_EQ(ran.code(), 0) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("right: 15 of 15 elements"));
+  }
+}
+
 // The seed's baseline command.
 TEST_F(TritonOnACard, ASweepOfTheProviderWritesItsResults) {
   const Finished finished =

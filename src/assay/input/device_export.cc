@@ -34,6 +34,8 @@ std::string list(const Numbers& numbers) {
 std::string parameter(const ArgumentValue& value) {
   switch (value.kind) {
     case ArgumentValue::Kind::pointer:
+      if (value.scratch_bytes > 0)
+        return fmt::format("{{card::Parameter::scratch, -1, {}, 0, {{}}}}", value.scratch_bytes);
       return fmt::format("{{card::Parameter::pointer, {}, 0, 0, {{}}}}", value.place);
     case ArgumentValue::Kind::integer:
       return fmt::format("{{card::Parameter::integer, -1, {}, 0, {{}}}}", value.integer);
@@ -53,6 +55,16 @@ std::string parameter(const ArgumentValue& value) {
 }
 
 }  // namespace
+
+std::vector<ExportFile> launcher_files() {
+  std::vector<ExportFile> files;
+  for (const EmbeddedFile& file : input_export::embedded_files()) {
+    const std::string name(file.name.substr(file.name.rfind('/') + 1));
+    files.push_back(
+        {name == "abi.h" ? "cuda_driver.h" : "card_launch.h", std::string(file.content)});
+  }
+  return files;
+}
 
 Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunch& launch,
                                         const std::string& for_target) {
@@ -81,11 +93,7 @@ Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunc
       label, image.path, parameters, launch.symbol, list(geometry.grid), list(geometry.block),
       list(geometry.cluster), geometry.shared_bytes, launch.dependent ? "true" : "false",
       launch.parameters.size());
-  for (const EmbeddedFile& file : input_export::embedded_files()) {
-    const std::string name(file.name.substr(file.name.rfind('/') + 1));
-    made.files.push_back(
-        {name == "abi.h" ? "cuda_driver.h" : "card_launch.h", std::string(file.content)});
-  }
+  made.files = launcher_files();
   made.files.push_back(image);
   made.compile_flags = {"-std=c++20", "-O2"};
   made.link_flags = {"-ldl", "-pthread"};

@@ -177,14 +177,27 @@ Result<std::vector<ArgumentValue>> DeviceFamily::parameters_of(const KernelMetad
   return values;
 }
 
+Result<DeviceFamily::Call> DeviceFamily::call_of(const KernelMetadata& row, const Problem& problem,
+                                                 int threads, const Artifact& artifact) const {
+  Call call;
+  ASSAY_TRY(call.geometry, geometry_of(row, problem));
+  ASSAY_TRY(call.values, parameters_of(row, problem, threads));
+  ASSAY_TRY(do_adapt(artifact, call));
+  return call;
+}
+
 Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
                              std::vector<Step>& steps) const {
   ASSAY_TRY(const std::string symbol, symbol_of(binding.artifact));
   ASSAY_TRY(const std::string image, read_file(binding.artifact.file.string(), kMostImageBytes));
-  Call call;
-  ASSAY_TRY(call.geometry, geometry_of(row, binding.problem));
-  ASSAY_TRY(call.values, parameters_of(row, binding.problem, binding.threads));
-  ASSAY_TRY(do_adapt(binding, call));
+  ASSAY_TRY(Call call, call_of(row, binding.problem, binding.threads, binding.artifact));
+  std::vector<std::shared_ptr<const void>> keep;  // Memory that the values point to.
+  for (ArgumentValue& value : call.values) {
+    if (value.scratch_bytes == 0) continue;
+    ASSAY_TRY(auto buffer, binding.device.allocate(value.scratch_bytes, {.alignment = 4096}));
+    value.address = buffer->data();
+    keep.emplace_back(std::shared_ptr<const Buffer>(std::move(buffer)));
+  }
   // A string ends in a NUL, which PTX has to.
   const bool text = !image.starts_with(
       "\x7f"
@@ -192,10 +205,9 @@ Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
   const std::span bytes(image.data(), image.size() + (text ? 1 : 0));
   ASSAY_TRY(auto step, device_code::bind(binding.device, std::as_bytes(bytes), symbol,
                                          call.geometry, call.values));
-  if (!call.keep.empty()) {
-    call.keep.push_back(std::move(step.code));
-    step.code =
-        std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(call.keep));
+  if (!keep.empty()) {
+    keep.push_back(std::move(step.code));
+    step.code = std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(keep));
   }
   steps.push_back(std::move(step));
   return {};
@@ -203,9 +215,6 @@ Status DeviceFamily::do_bind(const KernelMetadata& row, const Binding& binding,
 
 Result<KernelExport> DeviceFamily::export_row(const KernelMetadata& row, const Problem& problem,
                                               const ExportOptions& options) const {
-  if (const std::string why = export_objection(); !why.empty())
-    return fail(ErrorCode::unsupported, "{}/{} cannot be exported: {}", row.provider(), row.name(),
-                why);
   if (options.artifact == nullptr)
     return fail(ErrorCode::internal, "device code is exported once it is compiled");
   ASSAY_TRY(const std::string symbol, symbol_of(*options.artifact));
@@ -213,8 +222,9 @@ Result<KernelExport> DeviceFamily::export_row(const KernelMetadata& row, const P
   ASSAY_TRY(image.text, read_file(options.artifact->file.string(), kMostImageBytes));
   CodeLaunch launch;
   launch.symbol = symbol;
-  ASSAY_TRY(launch.geometry, geometry_of(row, problem));
-  ASSAY_TRY(launch.parameters, parameters_of(row, problem, options.threads));
+  ASSAY_TRY(Call call, call_of(row, problem, options.threads, *options.artifact));
+  launch.geometry = call.geometry;
+  launch.parameters = std::move(call.values);
   launch.dependent = row.dependent_launch();
   return export_device_code(image, launch, options.target.arch);
 }

@@ -45,7 +45,6 @@ class DeviceFamily : public Family, public Exportable {
   struct Call {
     device_code::Geometry geometry;
     std::vector<ArgumentValue> values;
-    std::vector<std::shared_ptr<const void>> keep;  // Memory that the values point to.
   };
 
  private:
@@ -53,9 +52,7 @@ class DeviceFamily : public Family, public Exportable {
   virtual std::string twin_objection(const KernelMetadata&, const Problem&) const { return {}; }
 
   // What compiling decided of the call.
-  virtual Status do_adapt(const Binding&, Call&) const { return {}; }
-  // Why its kernels cannot leave as code and a launch; empty where they can.
-  virtual std::string export_objection() const { return {}; }
+  virtual Status do_adapt(const Artifact&, Call&) const { return {}; }
 
   // Why the code cannot run on a card of this architecture; empty where it can.
   virtual std::string code_objection(const Target&) const { return {}; }
@@ -71,6 +68,9 @@ class DeviceFamily : public Family, public Exportable {
   std::string launch_objection(const KernelMetadata& row, const Problem& problem) const;
   Result<device_code::Geometry> geometry_of(const KernelMetadata& row,
                                             const Problem& problem) const;
+  // As it is made: the entry's, and what compiling decided of it.
+  Result<Call> call_of(const KernelMetadata& row, const Problem& problem, int threads,
+                       const Artifact& artifact) const;
   // What its function is given, tensor maps described.
   Result<std::vector<ArgumentValue>> parameters_of(const KernelMetadata& row,
                                                    const Problem& problem, int threads) const;

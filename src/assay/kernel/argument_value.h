@@ -25,8 +25,9 @@ struct ArgumentValue {
   enum class Kind : uint8_t { pointer, integer, real, tensor_map };
   std::string name;
   Kind kind = Kind::pointer;
-  int place = -1;           // Pointers: among a plan's data; -1: what `address` says.
-  void* address = nullptr;  // Memory that is no operand, or null.
+  int place = -1;              // Pointers: among a plan's data; -1: what `address` says.
+  void* address = nullptr;     // Memory that is no operand, or null.
+  uint64_t scratch_bytes = 0;  // Of a pointer to memory of its own, which who binds it allocates.
   int64_t integer = 0;
   double real = 0;
   std::shared_ptr<const TensorMapShape> map;  // Of a tensor_map, whose `place` is the operand's.

@@ -31,6 +31,7 @@ inline const driver::EntryPoints* entry_points() {
                           calls.function_parameter != nullptr &&
                           calls.set_function_attribute != nullptr &&
                           calls.function_attribute != nullptr && calls.launch != nullptr &&
+                          calls.allocate != nullptr &&
                           calls.encode_tiled != nullptr;
     return complete ? &calls : nullptr;
   }();
@@ -47,10 +48,10 @@ struct Map {
 };
 
 struct Parameter {
-  enum Kind { pointer, integer, real, tensor_map };
+  enum Kind { pointer, integer, real, tensor_map, scratch };
   Kind kind;
   int place;  // Of a pointer, and of the operand that a map is of; -1: null.
-  long long whole;
+  long long whole;  // Of scratch memory, the bytes.
   double number;
   Map map;
 };
@@ -64,7 +65,8 @@ struct Kernel {
   std::size_t count;
 };
 
-// Loads the code once, into the context that is current at the first launch.
+// Loads the code once, into the context that is current at the first launch. Scratch memory is
+// allocated with it, and never given back: one launch at a time may be under way then.
 class Launcher {
  public:
   explicit Launcher(const Kernel& kernel) : kernel_(kernel) {}
@@ -91,6 +93,9 @@ class Launcher {
       switch (from.kind) {
         case Parameter::pointer:
           to.pointer = pointer;
+          break;
+        case Parameter::scratch:
+          to.pointer = scratch_[i];
           break;
         case Parameter::integer:
           if (bytes_[i] == 8)
@@ -150,8 +155,15 @@ class Launcher {
       const bool fits = kernel_.parameters[i].kind == Parameter::tensor_map
                             ? bytes_[i] == sizeof(driver::TensorMap)
                             : bytes_[i] == 8 || (bytes_[i] == 4 &&
-                                                 kernel_.parameters[i].kind != Parameter::pointer);
+                                                 kernel_.parameters[i].kind != Parameter::pointer &&
+                                                 kernel_.parameters[i].kind != Parameter::scratch);
       if (!fits) return kOtherFunction;
+      if (kernel_.parameters[i].kind != Parameter::scratch) continue;
+      driver::Address address = 0;
+      if (const int code =
+              call.allocate(&address, static_cast<std::size_t>(kernel_.parameters[i].whole)))
+        return code;
+      scratch_[i] = reinterpret_cast<void*>(address);
     }
     // More than 48 KiB, with what is static, has to be asked for; less is not, as in a race: asking
     // for 8 KiB made launches between other kernels 4 % slower on an H200.
@@ -172,6 +184,7 @@ class Launcher {
   int code_ = 0;
   driver::Function function_ = nullptr;
   std::size_t bytes_[kMostParameters] = {};
+  void* scratch_[kMostParameters] = {};
 };
 
 }  // namespace card
