@@ -11,6 +11,7 @@
 #include "assay/op/gemm/gemm.h"
 #include "call.h"
 #include "compile.h"
+#include "export.h"
 #include "shelf.h"
 #include "space.h"
 
@@ -96,7 +97,7 @@ std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
       std::vector<DesignAxis>{{{"swapped"}, {{swapped}}}, std::move(designs), std::move(runtimes)});
 }
 
-class GemmFamily final : public Family {
+class GemmFamily final : public Family, public Exportable {
  public:
   GemmFamily(Settings settings, std::shared_ptr<const Table> table)
       : settings_(std::move(settings)), table_(std::move(table)), lists_(table_->lists) {
@@ -125,6 +126,10 @@ class GemmFamily final : public Family {
   }
 
   std::string_view name() const override { return "gemm"; }
+  Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
+                                  const ExportOptions& options) const override {
+    return export_call(row, problem, options);
+  }
 
  private:
   // How often a design is listed.

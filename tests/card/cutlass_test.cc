@@ -165,6 +165,25 @@ TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWh
   EXPECT_THAT(race.err, HasSubstr("libcuda.so.1"));
 }
 
+TEST_F(CutlassCommandTest, AWinnerLeavesAsItsObjectWithACallerThatTimesIt) {
+  ASSERT_EQ(sweep({"--setting", "cutlass.build=1"}).code(), 0);
+  const Finished exported = run({"export", "--winner", "gemm_m16_n24_k32_f16", "--run", "run",
+                                 "--output-dir", "winner", "--device", "gpu"});
+  ASSERT_EQ(exported.code(), 0) << exported.out << exported.err;
+  EXPECT_THAT(testing::unbroken(exported.out), HasSubstr("a compiled kernel of CUTLASS"));
+  const auto shell = [&](const std::string& command) {
+    return assay_.run({}, {"env", "LD_LIBRARY_PATH=" + assay_.file("driver"), "sh", "-c",
+                           "cd '" + assay_.file("winner") + "' && " + command});
+  };
+  const Finished ran = shell("make -s caller && cd / && \"$OLDPWD/caller\" --seconds 0.01");
+  EXPECT_EQ(ran.code(), 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("right: 384 of 384 elements"));
+  EXPECT_THAT(ran.out, HasSubstr("us a launch"));
+  const Finished without = shell("rm kernel_*.so && ./caller");
+  EXPECT_EQ(without.code(), 2);
+  EXPECT_THAT(without.err, HasSubstr("the kernel was not launched: -1"));
+}
+
 // A record from elsewhere must not say which compiler is run here.
 TEST_F(CutlassCommandTest, WhereCodeLiesIsNotRecorded) {
   ASSERT_EQ(sweep({"--build", "1", "--setting", "cutlass.space=default", "--setting",
