@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/kernel/export.h"
 #include "assay/op/gemm/matrix.h"
 #include "call.h"
 
@@ -48,7 +49,7 @@ struct Bound {
   }
 };
 
-class MatmulFamily final : public Family {
+class MatmulFamily final : public Family, public Exportable {
  public:
   MatmulFamily(std::shared_ptr<const Api> api, SpaceChoice choice)
       : api_(std::move(api)),
@@ -57,6 +58,24 @@ class MatmulFamily final : public Family {
         algorithm_(traits_of(false)) {}
 
   std::string_view name() const override { return "matmul"; }
+
+  // Its code is the library's: what could leave is a call, which whoever has the library can write.
+  Result<KernelExport> export_row(const KernelMetadata& row, const Problem&,
+                                  const ExportOptions&) const override {
+    const bool is_default = row.design.truth("default", false);
+    std::vector<std::string> values;
+    for (const AlgorithmField& field : kAlgorithmFields)
+      values.push_back(fmt::format("{} {}", field.name, row.design.integer(field.name, 0)));
+    return fail(ErrorCode::unsupported,
+                "{}/{} cannot be exported: its code stays in the library. Call cublasLtMatmul "
+                "with {} and {} of workspace, or ship it in a tuned table, which does so (assay "
+                "sweep --save-table, then TunedTable in the program)",
+                row.provider(), row.name(),
+                is_default ? std::string("the first algorithm of its heuristic")
+                           : fmt::format("cublasLtMatmulAlgoInit and these attributes: {}",
+                                         join(values, ", ")),
+                format_bytes(static_cast<double>(kWorkspaceBytes)));
+  }
 
  private:
   // What there is depends on the problem: without one, only the default can be named.

@@ -80,6 +80,19 @@ class StockLibrariesTest : public ::testing::Test {
   AssayProgram assay_;
 };
 
+TEST_F(StockLibrariesTest, AWinnerWhoseCodeIsTheLibrarysSaysHowToHaveIt) {
+  ASSERT_EQ(race({}, {"sweep", "--provider", "cublaslt", "cublas", "--filter",
+                      fmt::format("name == '{}'", kSlow)})
+                .code(),
+            0);
+  const Finished exported = run({}, {"export", "--winner", "gemm_m3_n5_k7_f32_tn", "--run", "run"});
+  EXPECT_EQ(exported.code(), 4) << exported.out;
+  EXPECT_THAT(testing::unbroken(exported.err),
+              HasSubstr("Call cublasLtMatmul with cublasLtMatmulAlgoInit and these attributes: "
+                        "algo 6, tile 15, stages 8, split_k 1,"));
+  EXPECT_THAT(testing::unbroken(exported.err), HasSubstr("ship it in a tuned table"));
+}
+
 TEST_F(StockLibrariesTest, OneKernelIsRacedAgainstEveryAlgorithmAndEachEndsAsItShould) {
   const Finished finished =
       race({.driver = "ns=gemm:100 ns=cublaslt_plain:200 ns=cublaslt_split:300 "
