@@ -49,13 +49,13 @@ class JsonRows {
     if (metadata.traits != traits_) {
       traits_ = metadata.traits;
       shared_.clear();
-      for (const auto& [key, value] : metadata.shared_json().items())
-        shared_[key] = indented(value, kDepth);
+      const Json shared = metadata.shared_json();
+      for (const auto& [key, value] : shared.items()) shared_[key] = indented(value, kDepth);
     }
     std::map<std::string_view, std::string_view> members(shared_.begin(), shared_.end());
     std::map<std::string, std::string> own;
-    for (const auto& [key, value] : metadata.own_json(ids_.id(metadata)).items())
-      own[key] = indented(value, kDepth);
+    const Json own_json = metadata.own_json(ids_.id(metadata));
+    for (const auto& [key, value] : own_json.items()) own[key] = indented(value, kDepth);
     own["role"] = fmt::format("\"{}\"", to_string(row.role));
     members.insert(own.begin(), own.end());
     std::string_view before = "{\n          \"";

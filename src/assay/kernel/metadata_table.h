@@ -13,7 +13,10 @@
 namespace assay {
 
 // [{"shared": {provider, family, name (the pattern), rule ...}, "columns": [attribute ...],
-//   "rows": [[value ...] ...]} ...]: blocks of rows of one family, in the order given.
+//   "designs": [[value ...] ...], "rows": [number of a design ...]} ...]: blocks of rows of one
+// family, in the order given. In the place of its columns a block may say "like": the number of an
+// earlier block whose columns are its own; its designs are numbered on from those of all such
+// blocks before it.
 Json table_json(std::span<const KernelMetadata> rows);
 
 // The rows in their order, each with its block, which may hold more members. Rows of a block share

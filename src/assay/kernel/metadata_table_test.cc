@@ -59,6 +59,33 @@ TEST(MetadataTable, RowsComeBackInOrderAndShareWhatTheyShared) {
   EXPECT_EQ(after[0].design.axes(), after[1].design.axes());
 }
 
+// 77,036 configurations of CUTLASS are 900 designs.
+TEST(MetadataTable, DesignsOfSeveralRulesAreWrittenOnce) {
+  const auto axes = std::make_shared<const DesignAxes>(
+      std::vector<DesignAxis>{{{"tile_m"}, {{int64_t{64}}, {int64_t{32}}, {int64_t{16}}}}});
+  std::vector<KernelMetadata> before;
+  for (const char* name : {"one", "other", "third"}) {
+    const auto shared = std::make_shared<const KernelTraits>(traits(name));
+    for (const uint64_t row : {2, 0, 1}) before.emplace_back(shared, Design(axes, row));
+    if (before.size() == 3) before.pop_back();  // A later block has one more.
+  }
+  // Of axes of its own, with the same column.
+  before.emplace_back(traits("fourth"), Design({{"tile_m", int64_t{8}}}));
+  const Json table = table_json(before);
+  size_t designs = 0;
+  for (const Json& block : table) designs += block["designs"].size();
+  EXPECT_EQ(table.size(), 4u);
+  EXPECT_EQ(designs, 4u);
+  std::vector<KernelMetadata> after;
+  ASSERT_TRUE(read_table(table, [&](const Json&, KernelMetadata row) {
+    after.push_back(std::move(row));
+    return Status();
+  }));
+  ASSERT_EQ(after.size(), before.size());
+  for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i].id(), before[i].id()) << i;
+  EXPECT_EQ(after.front().design.axes(), after.back().design.axes());
+}
+
 TEST(MetadataTable, AnErrorOfWhoTakesThemEndsIt) {
   int taken = 0;
   const Status read =
@@ -87,10 +114,17 @@ TEST(MetadataTable, HostileTablesAreErrors) {
   EXPECT_THAT(with("/0/columns/0", 3), HasSubstr("columns[0]"));
   EXPECT_THAT(with("/0/columns/0", "kind"), HasSubstr("differ"));
   EXPECT_THAT(with("/0/columns/0", ""), HasSubstr("differ"));
+  EXPECT_THAT(with("/0/designs", 3), HasSubstr("designs"));
+  EXPECT_THAT(with("/0/designs/1", {16}), HasSubstr("designs"));
+  EXPECT_THAT(with("/0/designs/1/0", nullptr), HasSubstr("designs"));
+  EXPECT_THAT(with("/0/designs/1/0", 18446744073709551615u), HasSubstr("designs"));
   EXPECT_THAT(with("/0/rows", 3), HasSubstr("rows"));
-  EXPECT_THAT(with("/0/rows/1", {16}), HasSubstr("rows"));
-  EXPECT_THAT(with("/0/rows/1/0", nullptr), HasSubstr("rows"));
-  EXPECT_THAT(with("/0/rows/1/0", 18446744073709551615u), HasSubstr("rows"));
+  EXPECT_THAT(with("/0/rows/1", 2), HasSubstr("rows"));
+  EXPECT_THAT(with("/0/rows/1", -1), HasSubstr("rows"));
+  EXPECT_THAT(with("/0/rows/1", "0"), HasSubstr("rows"));
+  EXPECT_THAT(with("/1/rows/0", 1), HasSubstr("rows"));
+  for (const Json& like : {Json(1), Json(2), Json(7), Json(-1), Json("0")})
+    EXPECT_THAT(with("/1/like", like), HasSubstr("like")) << like;
 }
 
 }  // namespace
