@@ -110,8 +110,9 @@ Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMe
   made.batches = view.l;
   ASSAY_TRY(made.a, strides_of(a, configuration.operands.a_row_major));
   ASSAY_TRY(made.b, strides_of(b, configuration.operands.b_row_major));
-  ASSAY_TRY(made.c, strides_of(c, false));
-  ASSAY_TRY(made.d, strides_of(out, false));
+  const bool d_row_major = configuration.operands.d_row_major();
+  ASSAY_TRY(made.c, strides_of(c, d_row_major));
+  ASSAY_TRY(made.d, strides_of(out, d_row_major));
   made.alpha = view.alpha;
   made.beta = view.beta;
   made.raster = runtime.raster == "along_m" ? 1 : runtime.raster == "along_n" ? 2 : 0;
@@ -120,16 +121,21 @@ Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMe
   return made;
 }
 
+// Of sm80 a counter for each tile of which several blocks compute parts.
+//
 // As the stream-K scheduler's sizes: one tile of sums in f32 for each tile that several compute,
 // which are all of them where k is split, and else no more than two waves have.
 size_t most_workspace_bytes(const Problem& problem, const KernelMetadata& row) {
-  if (row.design.text("scheduler", "") != "stream_k") return 0;
+  const bool multistage = row.design.text("schedule", "") == "multistage";
+  const Runtime runtime = runtime_of(row);
+  if (multistage ? runtime.split_k <= 1 : row.design.text("scheduler", "") != "stream_k") return 0;
   const auto view = gemm::view(problem);
   if (!view) return 0;
   const bool swapped = is_swapped(row);
-  const Runtime runtime = runtime_of(row);
   const int64_t tile_m = row.design.integer("tile_m", 1), tile_n = row.design.integer("tile_n", 1);
   const int64_t m = swapped ? view->n : view->m, n = swapped ? view->m : view->n;
+  if (multistage)
+    return static_cast<size_t>(tiles(m, tile_m, 1) * tiles(n, tile_n, 1)) * sizeof(int32_t);
   const int64_t all = tiles(m, tile_m, runtime.swizzle * row.design.integer("cluster_m", 1)) *
                       tiles(n, tile_n, runtime.swizzle * row.design.integer("cluster_n", 1)) *
                       view->l;

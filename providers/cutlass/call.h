@@ -19,7 +19,7 @@ struct MappedKernel {
   static Result<MappedKernel> open(const std::string& file);
 };
 
-// The problem as CUTLASS sees it, with column-major D.
+// The problem as CUTLASS sees it, with column-major D (row-major of sm80).
 Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMetadata& row);
 
 // Bytes that such a kernel may want, whatever the card. The object itself knows better, but is not

@@ -73,10 +73,10 @@ Result<FileLock> take_turn(const fs::path& cache, double seconds) {
 }
 
 Result<std::string> run_nvcc(const Toolchain& toolchain, const fs::path& folder,
-                             const CompileContext& context) {
+                             const std::string& code, const CompileContext& context) {
   SubprocessOptions options;
   options.argv = {toolchain.nvcc};
-  for (const std::string& flag : compile_flags()) options.argv.push_back(flag);
+  for (const std::string& flag : compile_flags(code)) options.argv.push_back(flag);
   options.argv.insert(options.argv.end(),
                       {"-I", toolchain.headers.include, "-o", kObject, kSource});
   options.env = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.string()};
@@ -136,11 +136,12 @@ Result<Artifact> compile(const Configuration& configuration, const Toolchain& to
     return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
   ASSAY_TRY(const Json key, key_of(configuration, target, toolchain.identity));
   ASSAY_TRY(const std::string source, configuration.source());
+  const std::string code = code_for(configuration.operands.generation, target);
   const auto build = [&](const fs::path& folder) -> Result<ArtifactCache::Built> {
     ASSAY_TRY(const FileLock turn, take_turn(context.cache->root(), 60 * context.timeout_seconds));
     ASSAY_TRY(write_file_atomic((folder / kSource).string(), source));
     const int64_t start = monotonic_ns();
-    ASSAY_TRY(const std::string output, run_nvcc(toolchain, folder, context));
+    ASSAY_TRY(const std::string output, run_nvcc(toolchain, folder, code, context));
     const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
     ASSAY_TRY(const std::string version, toolchain.compiler_version());
     ASSAY_TRY(const MappedKernel mapped, MappedKernel::open((folder / kObject).string()));
@@ -150,7 +151,7 @@ Result<Artifact> compile(const Configuration& configuration, const Toolchain& to
                                 {{"kernel", configuration.stock_name()},
                                  {"compiler", fmt::format("{} {}", toolchain.nvcc, version)},
                                  {"cutlass", toolchain.headers.version},
-                                 {"flags", compile_flags()},
+                                 {"flags", compile_flags(code)},
                                  {"seconds", seconds},
                                  {"registers", resources.registers},
                                  {"spill_store_bytes", resources.spill_store_bytes},
@@ -164,7 +165,7 @@ Result<Artifact> compile(const Configuration& configuration, const Toolchain& to
   };
   auto artifact = context.cache->get_or_build(key, build);
   if (!artifact) return fail(with_context(std::move(artifact).error(), configuration.stock_name()));
-  Shelf(context.cache->root(), toolchain.identity).note(configuration.stock_name());
+  Shelf(context.cache->root(), toolchain.identity, code).note(configuration.stock_name());
   return artifact;
 }
 

@@ -64,9 +64,52 @@ std::string without_pragma(std::string_view text) {
   return copy;
 }
 
+const char* code_of(bool row_major) {
+  return row_major ? "cutlass::layout::RowMajor" : "cutlass::layout::ColumnMajor";
+}
+
+// Its layouts are those of the transposed problem, whose D is column-major.
+std::string stock_name_sm80(const Configuration& configuration) {
+  const Design& is = configuration.design;
+  const Operands& operands = configuration.operands;
+  const auto layout = [](bool row_major) { return row_major ? 't' : 'n'; };
+  const bool half_sums = operands.accumulate == DType::f16;
+  std::string types = half_sums ? "h16816gemm" : "s16816gemm";
+  if (operands.d != operands.accumulate) types = fmt::format("{}_{}", to_string(operands.d), types);
+  if (operands.a != operands.accumulate) types += fmt::format("_{}", to_string(operands.a));
+  return fmt::format("cutlass_tensorop_{}_{}x{}_{}x{}_{}{}_align{}", types, is.tile_m, is.tile_n,
+                     is.tile_k, is.stages, layout(!operands.b_row_major),
+                     layout(!operands.a_row_major), operands.alignment_in);
+}
+
+std::string source_sm80(const Configuration& configuration) {
+  const Design& is = configuration.design;
+  const Operands& operands = configuration.operands;
+  std::string text = fmt::format("// {}\n", configuration.stock_name());
+  const auto define = [&](std::string_view name, const auto& value) {
+    text += fmt::format("#define ASSAY_{} {}\n", name, value);
+  };
+  define("A", code_of(operands.a));
+  define("D", code_of(operands.d));
+  define("ACCUMULATE", code_of(operands.accumulate));
+  define("LAYOUT_A", code_of(operands.a_row_major));
+  define("LAYOUT_B", code_of(operands.b_row_major));
+  define("ALIGNMENT_IN", operands.alignment_in);
+  define("ALIGNMENT_OUT", operands.alignment_out);
+  define("TILE_M", is.tile_m);
+  define("TILE_N", is.tile_n);
+  define("TILE_K", is.tile_k);
+  define("WARPS_M", is.warps_m);
+  define("WARPS_N", is.warps_n);
+  define("STAGES", is.stages);
+  return text + without_pragma(content_of("kernel_abi.h")) +
+         std::string(content_of("kernel_body_sm80.cuh"));
+}
+
 }  // namespace
 
 std::string Configuration::stock_name() const {
+  if (operands.generation == Generation::sm80) return stock_name_sm80(*this);
   const Design& is = design;
   const Words* const schedule = find(kSchedules, is.schedule);
   const Words* const epilogue = find(kEpilogues, is.epilogue);
@@ -83,6 +126,7 @@ std::string Configuration::stock_name() const {
 }
 
 Result<std::string> Configuration::source() const {
+  if (operands.generation == Generation::sm80) return source_sm80(*this);
   const Words* const schedule = find(kSchedules, design.schedule);
   const Words* const epilogue = find(kEpilogues, design.epilogue);
   const Words* const scheduler = find(kSchedulers, design.scheduler);
@@ -96,15 +140,12 @@ Result<std::string> Configuration::source() const {
   const auto define = [&](std::string_view name, const auto& value) {
     text += fmt::format("#define ASSAY_{} {}\n", name, value);
   };
-  const auto layout = [](bool row_major) {
-    return row_major ? "cutlass::layout::RowMajor" : "cutlass::layout::ColumnMajor";
-  };
   define("A", code_of(operands.a));
   define("C", operands.reads_c ? code_of(operands.d) : "void");
   define("D", code_of(operands.d));
   define("ACCUMULATE", code_of(operands.accumulate));
-  define("LAYOUT_A", layout(operands.a_row_major));
-  define("LAYOUT_B", layout(operands.b_row_major));
+  define("LAYOUT_A", code_of(operands.a_row_major));
+  define("LAYOUT_B", code_of(operands.b_row_major));
   define("ALIGNMENT_IN", operands.alignment_in);
   define("ALIGNMENT_OUT", operands.alignment_out);
   define("TILE_M", design.tile_m);
@@ -142,6 +183,12 @@ Result<Configuration> configuration_of(const KernelMetadata& row) {
   design.schedule = row.design.text("schedule", "");
   design.epilogue = row.design.text("epilogue", "");
   design.scheduler = row.design.text("scheduler", "");
+  design.warps_m = number("warps_m");
+  design.warps_n = number("warps_n");
+  if (design.schedule == "multistage") {
+    made.operands.generation = Generation::sm80;
+    design.cluster_m = design.cluster_n = 1;
+  }
   const bool swapped = is_swapped(row);
   // CUTLASS's A is b transposed where operands are swapped.
   const OperandRule* const first = row.rule().find_operand(swapped ? "b" : "a");
@@ -163,6 +210,25 @@ Result<Configuration> configuration_of(const KernelMetadata& row) {
   return made;
 }
 
+std::vector<Target> targets_of(Generation generation) {
+  if (generation == Generation::sm90) return {*Target::parse("sm_90a")};
+  std::vector<Target> targets;
+  for (const char* name : {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"})
+    targets.push_back(*Target::parse(name));
+  return targets;
+}
+
+// A cubin runs on the cards of its major version.
+std::string code_for(Generation generation, const Target& target) {
+  if (generation == Generation::sm90) return "sm_90a";
+  return target.arch.starts_with("sm_9") ? "sm_90" : "sm_80";
+}
+
+std::vector<std::string> codes_of(Generation generation) {
+  if (generation == Generation::sm90) return {"sm_90a"};
+  return {"sm_80", "sm_90"};
+}
+
 ProblemRule rule_of(const Operands& operands, bool swapped) {
   ProblemRule rule;
   const auto operand = [&](const char* role, DType dtype, bool row_major, int alignment) {
@@ -176,11 +242,12 @@ ProblemRule rule_of(const Operands& operands, bool swapped) {
           operands.alignment_in);
   operand("b", operands.a, swapped ? !operands.a_row_major : operands.b_row_major,
           operands.alignment_in);
-  if (operands.reads_c) operand("c", operands.d, swapped, operands.alignment_out);
-  operand("out", operands.d, swapped, operands.alignment_out);
+  const bool d_row_major = operands.d_row_major() != swapped;
+  if (operands.reads_c) operand("c", operands.d, d_row_major, operands.alignment_out);
+  operand("out", operands.d, d_row_major, operands.alignment_out);
   rule.accumulate = {operands.accumulate};
   rule.scalars = true;
-  rule.targets = {*Target::parse("sm_90a")};
+  rule.targets = targets_of(operands.generation);
   return rule;
 }
 

@@ -42,8 +42,13 @@ struct Workplace {
 
 ProviderSettings conformance_settings() {
   static const Workplace workplace;
-  return workplace.settings();
+  ProviderSettings settings = workplace.settings();
+  settings["ampere"] = "all";  // The card is Hopper's.
+  return settings;
 }
+
+// Of Hopper and of Ampere, each for either order of the output.
+constexpr size_t kRows = 2 * (2408 + 1320);
 
 const Target kHopper = *Target::parse("sm_90a");
 
@@ -59,11 +64,12 @@ gemm::Shape shape(DType dtype = DType::f16, std::string layout = "tn") {
 
 class Cutlass : public ::testing::Test {
  protected:
-  Found found(const Problem& problem, const ProviderSettings& settings) {
+  Found found(const Problem& problem, const ProviderSettings& settings,
+              const Target& target = kHopper) {
     catalog_ = Catalog();
     catalog_.add(*provider_, settings);
     for (const auto& [name, why] : catalog_.missing()) ADD_FAILURE() << why;
-    auto found = catalog_.get_kernels(problem, {.target = kHopper});
+    auto found = catalog_.get_kernels(problem, {.target = target});
     EXPECT_TRUE(found) << found.error().message;
     return *found;
   }
@@ -112,10 +118,10 @@ TEST_F(Cutlass, ListsEveryConfigurationForEitherOrderOfTheOutput) {
   catalog_.add(*provider_, place_.settings());
   const auto all = catalog_.get_kernels();
   ASSERT_TRUE(all);
-  EXPECT_EQ(all->kernels.size(), 2 * 2408u);
+  EXPECT_EQ(all->kernels.size(), kRows);
   std::set<std::string> ids;
   for (const Kernel& kernel : all->kernels) ids.insert(kernel.metadata().id());
-  EXPECT_EQ(ids.size(), 2 * 2408u);
+  EXPECT_EQ(ids.size(), kRows);
   EXPECT_EQ(place_.nvcc.compiled(), 0);
 }
 
@@ -127,10 +133,10 @@ TEST_F(Cutlass, WithoutACompilerTheReasonSaysWhatToInstallAndListingWorks) {
   const Found refused = found(problem_of(shape()), none);
   EXPECT_TRUE(refused.kernels.empty());
   EXPECT_THAT(why(refused, Reason::compiler_missing), HasSubstr("not compiled yet, and"));
-  EXPECT_EQ(refused.refusals.total(), 2 * 2408);
+  EXPECT_EQ(refused.refusals.total(), static_cast<int64_t>(kRows));
   const auto listed = catalog_.get_kernels();
   ASSERT_TRUE(listed);
-  EXPECT_EQ(listed->kernels.size(), 2 * 2408u);
+  EXPECT_EQ(listed->kernels.size(), kRows);
   const ProviderSettings headless = {{"nvcc", place_.nvcc.nvcc()}, {"directory", "/no/such"}};
   EXPECT_THAT(provider_->availability(headless).reason,
               HasSubstr("cutlass.directory: '/no/such' holds no include/cutlass/cutlass.h"));
@@ -142,7 +148,7 @@ TEST_F(Cutlass, EveryKernelOfAProblemIsListedAndSaysWhatItsCompileTakes) {
   const Found all = found(problem);
   // 66 that read c, 40 and 12 ... of what the package's generator lists for f16, tn.
   ASSERT_EQ(all.kernels.size(), 66 + 52 + 6 + 6u);
-  EXPECT_EQ(all.kernels.size() + static_cast<size_t>(all.refusals.total()), 2 * 2408u);
+  EXPECT_EQ(all.kernels.size() + static_cast<size_t>(all.refusals.total()), kRows);
   std::set<std::string> artifacts;
   for (const Kernel& kernel : all.kernels) {
     EXPECT_EQ(kernel.metadata().compile_seconds(), 45);
@@ -228,7 +234,7 @@ TEST_F(Cutlass, WhatIsNotDivisibleOrOfAnotherTypeOrCardIsRefused) {
     EXPECT_THAT(kernel.metadata().name(), HasSubstr("_align2"));
   EXPECT_TRUE(found(problem_of(shape(DType::f32))).kernels.empty());
   const auto elsewhere =
-      catalog_.get_kernels(problem_of(shape()), {.target = Target::parse("sm_80").value()});
+      catalog_.get_kernels(problem_of(shape()), {.target = Target::parse("sm_75").value()});
   ASSERT_TRUE(elsewhere);
   EXPECT_TRUE(elsewhere->kernels.empty());
   EXPECT_THAT(why(*elsewhere, Reason::target), HasSubstr("needs sm_90a"));
@@ -348,6 +354,88 @@ TEST_F(Cutlass, RuntimeParametersShareOneObject) {
       << "six orders and swizzles, two splits of k, and what CUTLASS chooses";
   for (const Kernel& row : rows) expect_right(row, problem);
   EXPECT_EQ(place_.nvcc.compiled(), 1);
+}
+
+TEST_F(Cutlass, AmperesKernelsAreForItsCardsAndForHopperWhenAsked) {
+  const Problem problem = problem_of(shape());
+  const Found there = found(problem, with({}), *Target::parse("sm_80"));
+  // 22 tiles of f16 with f32 sums, of three alignments.
+  ASSERT_EQ(there.kernels.size(), 66u);
+  const KernelMetadata& first = there.kernels.front().metadata();
+  EXPECT_EQ(first.family(), "gemm_sm80");
+  EXPECT_EQ(first.name(), "64x64x32_2x2_10_multistage");
+  EXPECT_FALSE(first.design.truth("swapped", true)) << "D is row-major to it, as the problem's";
+  EXPECT_GT(first.compile_seconds(), 0);
+  EXPECT_THAT(why(there, Reason::target), HasSubstr("needs sm_90a"));
+  // Ten stages of 64x64x32 are 81,920 bytes; what takes more than 99 KiB is not for these.
+  const Found small = found(problem, with({}), *Target::parse("sm_86"));
+  EXPECT_EQ(small.kernels.size(), 3 * 15u);
+  EXPECT_THAT(why(small, Reason::workspace), HasSubstr("a block of sm_86 has 101376"));
+  EXPECT_THAT(why(found(problem), Reason::filter), HasSubstr("cutlass.ampere=all"));
+  EXPECT_EQ(found(problem, with({{"ampere", "all"}})).kernels.size(), 130 + 66u);
+}
+
+TEST_F(Cutlass, AmperesKernelsComputeEveryLayoutAndType) {
+  const ProviderSettings both = with({{"ampere", "all"}});
+  for (const char* layout : {"ttt", "tnt", "ntt", "nnt", "ttn", "tnn", "ntn", "nnn"})
+    for (const DType dtype : {DType::f16, DType::bf16})
+      for (const DType out : {dtype, DType::f32}) {
+        gemm::Shape asked = shape(dtype, layout);
+        asked.out = out;
+        const Problem problem = problem_of(asked);
+        const Found listed = found(problem, both);
+        ASSERT_FALSE(listed.kernels.empty()) << problem.name();
+        const Kernel& last = listed.kernels.back();
+        ASSERT_EQ(last.metadata().family(), "gemm_sm80");
+        EXPECT_EQ(last.metadata().design.truth("swapped", false), layout[2] == 'n');
+        expect_right(last, problem);
+      }
+  gemm::Shape scaled = shape(), batched = shape(), half = shape();
+  scaled.alpha = 0.5;
+  scaled.beta = -2;
+  batched.batch = 3;
+  half.accumulate = DType::f16;
+  for (const gemm::Shape& one : {scaled, batched, half}) {
+    const Problem problem = problem_of(one);
+    const Found listed = found(problem, both);
+    ASSERT_EQ(listed.kernels.back().metadata().family(), "gemm_sm80");
+    expect_right(listed.kernels.back(), problem);
+  }
+}
+
+TEST_F(Cutlass, AmperesSwizzlesAndSplitsOfKShareOneObjectOfEachMajorVersion) {
+  const Problem problem = problem_of(shape());
+  const Found searched = found(problem, with({{"ampere", "all"}, {"runtime", "search"}}));
+  std::vector<Kernel> rows;
+  for (const Kernel& kernel : searched.kernels)
+    if (kernel.metadata().name().starts_with("128x256x64_2x4_3_multistage") &&
+        kernel.metadata().rule().operands.front().divisibility == 8)
+      rows.push_back(kernel);
+  ASSERT_EQ(rows.size(), 9u);
+  for (const Kernel& row : rows) expect_right(row, problem);
+  EXPECT_EQ(place_.nvcc.compiled(), 1);
+  const auto flags = [&](const char* target) {
+    const auto artifact = rows.front().compile(problem, *Target::parse(target), context_);
+    EXPECT_TRUE(artifact) << artifact.error().message;
+    return artifact ? artifact->facts["flags"].dump() : "";
+  };
+  EXPECT_THAT(flags("sm_90a"), HasSubstr("arch=compute_90,code=sm_90\""));
+  EXPECT_THAT(flags("sm_86"), HasSubstr("arch=compute_80,code=sm_80\""));
+  EXPECT_THAT(flags("sm_80"), HasSubstr("arch=compute_80,code=sm_80\""));
+  EXPECT_EQ(place_.nvcc.compiled(), 2);
+  // What lies there for one major version is not there for another.
+  const ProviderSettings bare = {{"nvcc", "/no/such/nvcc"},
+                                 {"directory", "/no/such"},
+                                 {"cache", place_.folder.file("empty")},
+                                 {"pool", place_.folder.file("cache")}};
+  EXPECT_EQ(found(problem, bare, *Target::parse("sm_89")).kernels.size(), 0u)
+      << "147,456 bytes of shared memory";
+  EXPECT_EQ(found(problem, bare, *Target::parse("sm_80")).kernels.size(), 1u);
+  gemm::Shape batched = shape();
+  batched.batch = 2;
+  for (const Kernel& kernel :
+       found(problem_of(batched), with({{"runtime", "search"}}), *Target::parse("sm_80")).kernels)
+    EXPECT_EQ(kernel.metadata().design.integer("split_k", 0), 1);
 }
 
 TEST_F(Cutlass, SettingsThatMeanNothingAreRefused) {

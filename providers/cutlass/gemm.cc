@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -30,8 +32,32 @@ constexpr std::array<Runtime, 9> kRuntimes = {{{},
                                                {"heuristic", 1, 2},
                                                {"heuristic", 1, 4}}};
 
-// Of one core; measured 40 to 50, CUDA 13.0.
-constexpr double kCompileSeconds = 45;
+// Of sm80: blocks run along m, in columns of tiles as wide as the swizzle; parts of k are added by
+// the blocks of a tile one after another.
+constexpr std::array<Runtime, 9> kRuntimesSm80 = {{{},
+                                                   {"along_m", 1, 1},
+                                                   {"along_m", 2, 1},
+                                                   {"along_m", 4, 1},
+                                                   {"along_m", 8, 1},
+                                                   {"heuristic", 1, 2},
+                                                   {"heuristic", 1, 4},
+                                                   {"heuristic", 1, 8},
+                                                   {"heuristic", 1, 16}}};
+
+std::span<const Runtime> runtimes_of(Generation generation) {
+  if (generation == Generation::sm90) return kRuntimes;
+  return kRuntimesSm80;
+}
+
+// Of one core; measured 40 to 50 for sm90, CUDA 13.0.
+double compile_seconds(Generation generation) { return generation == Generation::sm90 ? 45 : 20; }
+
+// What a block may have of a multiprocessor's shared memory, by CUDA's programming guide.
+int64_t most_shared_bytes(const Target& target) {
+  constexpr int64_t kKiB = 1024;
+  if (target.arch.starts_with("sm_9")) return 227 * kKiB;
+  return target.arch == "sm_86" || target.arch == "sm_89" ? 99 * kKiB : 163 * kKiB;
+}
 
 // Rows under one rule.
 struct RuleRows {
@@ -47,31 +73,31 @@ std::shared_ptr<const KernelTraits> traits_of(const Operands& operands,
                                               bool searched) {
   KernelTraits traits;
   traits.rule = std::move(rule);
+  const bool multistage = operands.generation == Generation::sm80;
   traits.name =
-      "{tile_m}x{tile_n}x{tile_k}_{cluster_m}x{cluster_n}_{schedule}_{epilogue}_{scheduler}";
+      multistage
+          ? "{tile_m}x{tile_n}x{tile_k}_{warps_m}x{warps_n}_{stages}_{schedule}"
+          : "{tile_m}x{tile_n}x{tile_k}_{cluster_m}x{cluster_n}_{schedule}_{epilogue}_{scheduler}";
   if (operands.alignment_in != 8) traits.name += fmt::format("_align{}", operands.alignment_in);
-  if (operands.reads_c) traits.name += "_c";
+  if (operands.reads_c && !multistage) traits.name += "_c";  // Of sm80 all do.
   if (searched) traits.name += "_{raster}_w{swizzle}_k{split_k}";
-  traits.compile_seconds = kCompileSeconds;
+  traits.compile_seconds = compile_seconds(operands.generation);
   traits.launch_attributes = {"raster", "swizzle", "split_k"};
   return std::make_shared<const KernelTraits>(std::move(traits));
 }
 
-// What all rows ask.
-const ProblemRule& common_rule() {
-  static const ProblemRule common = [] {
-    ProblemRule rule;
-    const std::vector<DType> in = {DType::f16, DType::bf16};
-    const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32};
-    rule.operands = {{.role = "a", .dtypes = in},
-                     {.role = "b", .dtypes = in},
-                     {.role = "c", .dtypes = out},
-                     {.role = "out", .dtypes = out}};
-    rule.scalars = true;
-    rule.targets = {*Target::parse("sm_90a")};
-    return rule;
-  }();
-  return common;
+// What all rows of a generation ask.
+ProblemRule common_rule(Generation generation) {
+  ProblemRule rule;
+  const std::vector<DType> in = {DType::f16, DType::bf16};
+  const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32};
+  rule.operands = {{.role = "a", .dtypes = in},
+                   {.role = "b", .dtypes = in},
+                   {.role = "c", .dtypes = out},
+                   {.role = "out", .dtypes = out}};
+  rule.scalars = true;
+  rule.targets = targets_of(generation);
+  return rule;
 }
 
 // Smaller is listed sooner. It matters only between kernels of which a ranker says the same, since
@@ -84,14 +110,23 @@ int listing_place(const Design& design) {
 
 std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
   DesignAxis designs, runtimes;
-  designs.names = {"tile_m", "tile_n",   "tile_k",   "cluster_m", "cluster_n",
-                   "stages", "schedule", "epilogue", "scheduler"};
-  for (const Design& is : table.designs)
-    designs.choices.push_back({int64_t{is.tile_m}, int64_t{is.tile_n}, int64_t{is.tile_k},
-                               int64_t{is.cluster_m}, int64_t{is.cluster_n}, int64_t{is.stages},
-                               is.schedule, is.epilogue, is.scheduler});
+  const bool multistage = table.generation == Generation::sm80;
+  if (multistage)
+    designs.names = {"tile_m", "tile_n", "tile_k", "warps_m", "warps_n", "stages", "schedule"};
+  else
+    designs.names = {"tile_m", "tile_n",   "tile_k",   "cluster_m", "cluster_n",
+                     "stages", "schedule", "epilogue", "scheduler"};
+  for (const Design& is : table.designs) {
+    std::vector<Value>& choice = designs.choices.emplace_back();
+    for (const int number :
+         {is.tile_m, is.tile_n, is.tile_k, multistage ? is.warps_m : is.cluster_m,
+          multistage ? is.warps_n : is.cluster_n, is.stages})
+      choice.emplace_back(int64_t{number});
+    choice.emplace_back(is.schedule);
+    if (!multistage) choice.insert(choice.end(), {is.epilogue, is.scheduler});
+  }
   runtimes.names = {"raster", "swizzle", "split_k"};
-  for (const Runtime& is : kRuntimes)
+  for (const Runtime& is : runtimes_of(table.generation))
     runtimes.choices.push_back({std::string(is.raster), is.swizzle, is.split_k});
   return std::make_shared<const DesignAxes>(
       std::vector<DesignAxis>{{{"swapped"}, {{swapped}}}, std::move(designs), std::move(runtimes)});
@@ -100,7 +135,10 @@ std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
 class GemmFamily final : public Family, public Exportable {
  public:
   GemmFamily(Settings settings, std::shared_ptr<const Table> table)
-      : settings_(std::move(settings)), table_(std::move(table)), lists_(table_->lists) {
+      : settings_(std::move(settings)),
+        table_(std::move(table)),
+        common_(common_rule(table_->generation)),
+        lists_(table_->lists) {
     for (std::vector<uint32_t>& list : lists_)
       std::ranges::stable_sort(
           list, {}, [&](uint32_t design) { return listing_place(table_->designs[design]); });
@@ -125,25 +163,39 @@ class GemmFamily final : public Family, public Exportable {
     }
   }
 
-  std::string_view name() const override { return "gemm"; }
+  std::string_view name() const override {
+    return generation() == Generation::sm90 ? "gemm" : "gemm_sm80";
+  }
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const override {
     return export_call(row, problem, options);
   }
 
  private:
+  Generation generation() const { return table_->generation; }
+  std::span<const Runtime> runtimes() const { return runtimes_of(generation()); }
+
+  bool splits_k(uint32_t design) const {
+    return generation() == Generation::sm80 || table_->designs[design].scheduler == "stream_k";
+  }
+
   // How often a design is listed.
   int64_t points(uint32_t design) const {
     if (!settings_.searches_runtime) return 1;
-    const bool splits = table_->designs[design].scheduler == "stream_k";
-    return std::count_if(kRuntimes.begin(), kRuntimes.end(),
-                         [&](const Runtime& at) { return splits || at.split_k == 1; });
+    return std::ranges::count_if(
+        runtimes(), [&](const Runtime& at) { return splits_k(design) || at.split_k == 1; });
   }
 
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    // Most problems are none for any of 160 rules.
-    if (const Refusals why = common_rule().match(query.problem(), query.target()); !why.empty()) {
+    if (const Refusals why = common_.match(query.problem(), query.target()); !why.empty()) {
       query.refuse(why.front().reason, why.front().sentence, rows_);
+      return;
+    }
+    // Slower there than Hopper's, and no ranker knows by how much.
+    if (generation() == Generation::sm80 && !settings_.sm80_on_hopper &&
+        query.target() != nullptr && query.target()->arch.starts_with("sm_9")) {
+      query.refuse(Reason::filter, "for cards before Hopper (cutlass.ampere=all: for it, too)",
+                   rows_);
       return;
     }
     std::vector<const RuleRows*> admitted;
@@ -152,41 +204,40 @@ class GemmFamily final : public Family, public Exportable {
     if (admitted.empty()) return;
     const bool all = query.problem() == nullptr || toolchain().has_value();
     int64_t left = 0;
-    for (const RuleRows* const rows : admitted) left += emit(*rows, all, sink);
+    for (const RuleRows* const rows : admitted) left += emit(*rows, all, query, sink);
     if (left > 0)
       query.refuse(Reason::compiler_missing,
                    fmt::format("not compiled yet, and {}", toolchain().error().message), left);
   }
 
   // Rows of each artifact that is ready, or of all; how many were left out.
-  int64_t emit(const RuleRows& rows, bool all, const MetadataSink& sink) const {
+  int64_t emit(const RuleRows& rows, bool all, const Query& query, const MetadataSink& sink) const {
     const auto& axes = axes_[rows.swapped ? 1 : 0];
     std::vector<uint32_t> ready;
     int64_t left = 0;
     for (const uint32_t design : *rows.designs) {
       if (all) break;
-      if (is_ready({table_->designs[design], rows.operands}))
+      if (is_ready({table_->designs[design], rows.operands}, query.target()))
         ready.push_back(design);
       else
         left += points(design);
     }
     const std::vector<uint32_t>& taken = all ? *rows.designs : ready;
     const auto row = [&](uint32_t design, size_t runtime) {
-      return assay::Design(axes, static_cast<uint64_t>(design) * kRuntimes.size() + runtime);
+      return assay::Design(axes, static_cast<uint64_t>(design) * runtimes().size() + runtime);
     };
     for (const uint32_t design : taken) sink(KernelMetadata(rows.plain, row(design, 0)));
     if (!settings_.searches_runtime) return left;
     for (const uint32_t design : taken) {
-      const bool splits = table_->designs[design].scheduler == "stream_k";
-      for (size_t i = 1; i < kRuntimes.size(); ++i)
-        if (splits || kRuntimes[i].split_k == 1)
+      for (size_t i = 1; i < runtimes().size(); ++i)
+        if (splits_k(design) || runtimes()[i].split_k == 1)
           sink(KernelMetadata(rows.searched, row(design, i)));
     }
     return left;
   }
 
-  Refusals do_supports(const KernelMetadata&, const Problem& problem,
-                       const Target&) const override {
+  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
+                       const Target& target) const override {
     Refusals refusals;
     const auto view = gemm::view(problem);
     if (!view) {
@@ -196,7 +247,24 @@ class GemmFamily final : public Family, public Exportable {
     for (const int64_t size : {view->l, view->m, view->n, view->k})
       if (size > std::numeric_limits<int>::max())
         refusals.add(Reason::size, "a size is above 2^31-1");
+    if (generation() == Generation::sm80) add_refusals_sm80(row, *view, target, refusals);
     return refusals;
+  }
+
+  static void add_refusals_sm80(const KernelMetadata& row, const gemm::View& view,
+                                const Target& target, Refusals& refusals) {
+    constexpr int64_t kElementBytes = 2;
+    const int64_t bytes = (row.design.integer("tile_m", 0) + row.design.integer("tile_n", 0)) *
+                          row.design.integer("tile_k", 0) * row.design.integer("stages", 0) *
+                          kElementBytes;
+    if (bytes > most_shared_bytes(target))
+      refusals.add(
+          Reason::workspace,
+          fmt::format("its stages take {} bytes of shared memory, and a block of {} has {}", bytes,
+                      target.to_string(), most_shared_bytes(target)));
+    if (view.l > 1 && row.design.integer("split_k", 1) > 1)
+      refusals.add(Reason::batch, "it splits k or takes batches, not both");
+    if (view.l > 65535) refusals.add(Reason::batch, "it takes 65,535 batches at most");
   }
 
   // One that was compiled anywhere, or a new one; what spills is not worth its time.
@@ -212,17 +280,35 @@ class GemmFamily final : public Family, public Exportable {
   Result<Artifact> made(const Configuration& configuration, const Target& target,
                         const CompileContext& context) const {
     const State& state = ready_state();
-    if (const Shelf* const shelf = state.shelf_of(configuration.stock_name()); shelf != nullptr) {
+    if (const Shelf* const shelf =
+            state.shelf_of(configuration.stock_name(), code_for(generation(), target));
+        shelf != nullptr) {
       ASSAY_TRY(const Json key, key_of(configuration, target, shelf->identity()));
       const auto there = ArtifactCache(shelf->root(), Log{})
                              .without_building()
                              .get_or_build(key, [](const auto&) -> Result<ArtifactCache::Built> {
                                return fail(ErrorCode::internal, "nothing is built on a shelf");
                              });
-      if (there) return there;
+      if (there) return brought(*there, key, *shelf, context);
     }
     if (!state.toolchain) return fail(state.toolchain.error());
     return compile(configuration, *state.toolchain, target, context);
+  }
+
+  // A pool's kernel in the cache, where workers find it whatever they may read. Where it cannot be
+  // put there, or is only looked for, the pool's own.
+  static Result<Artifact> brought(const Artifact& there, const Json& key, const Shelf& shelf,
+                                  const CompileContext& context) {
+    if (context.cache == nullptr || context.cache->root() == shelf.root()) return there;
+    const auto copy = [&](const std::filesystem::path& folder) -> Result<ArtifactCache::Built> {
+      const std::string name = there.file.filename().string();
+      std::error_code error;
+      if (!std::filesystem::copy_file(there.file, folder / name, error))
+        return fail(ErrorCode::machine, "cannot copy a kernel of the pool: {}", error.message());
+      return ArtifactCache::Built{name, there.facts};
+    };
+    auto copied = context.cache->get_or_build(key, copy);
+    return copied ? std::move(copied) : there;
   }
 
   size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem, int) const override {
@@ -242,9 +328,12 @@ class GemmFamily final : public Family, public Exportable {
     return toolchain_;
   }
 
-  bool is_ready(const Configuration& configuration) const {
+  // For this card; null: any.
+  bool is_ready(const Configuration& configuration, const Target* target) const {
     const State& state = ready_state();
-    return state.any_ready && state.shelf_of(configuration.stock_name()) != nullptr;
+    return state.any_ready &&
+           state.shelf_of(configuration.stock_name(),
+                          target == nullptr ? "" : code_for(generation(), *target)) != nullptr;
   }
 
   // What is compiled already, looked for once: where there is no compiler, or one would be called.
@@ -253,9 +342,10 @@ class GemmFamily final : public Family, public Exportable {
     std::vector<Shelf> shelves;                 // That of this compiler first.
     bool any_ready = false;
 
-    const Shelf* shelf_of(const std::string& name) const {
+    // code: empty for any.
+    const Shelf* shelf_of(const std::string& name, const std::string& code) const {
       for (const Shelf& shelf : shelves)
-        if (shelf.has(name)) return &shelf;
+        if ((code.empty() || shelf.code() == code) && shelf.has(name)) return &shelf;
       return nullptr;
     }
   };
@@ -264,12 +354,14 @@ class GemmFamily final : public Family, public Exportable {
     std::call_once(state_once_, [this] {
       State& state = state_.emplace();
       state.toolchain = Toolchain::find(settings_);
-      if (state.toolchain && !settings_.cache.empty())
-        state.shelves.emplace_back(settings_.cache, state.toolchain->identity);
-      for (const auto& root : {settings_.pool, settings_.cache}) {
-        // With a compiler here, kernels of another are taken from a pool alone.
-        if (root.empty() || (state.toolchain && root == settings_.cache)) continue;
-        for (Shelf& shelf : Shelf::all_of(root)) state.shelves.push_back(std::move(shelf));
+      for (const std::string& code : codes_of(generation())) {
+        if (state.toolchain && !settings_.cache.empty())
+          state.shelves.emplace_back(settings_.cache, state.toolchain->identity, code);
+        for (const auto& root : {settings_.pool, settings_.cache}) {
+          // With a compiler here, kernels of another are taken from a pool alone.
+          if (root.empty() || (state.toolchain && root == settings_.cache)) continue;
+          for (Shelf& shelf : Shelf::all_of(root, code)) state.shelves.push_back(std::move(shelf));
+        }
       }
       for (const Shelf& shelf : state.shelves) state.any_ready = state.any_ready || !shelf.empty();
     });
@@ -278,6 +370,7 @@ class GemmFamily final : public Family, public Exportable {
 
   Settings settings_;
   std::shared_ptr<const Table> table_;
+  ProblemRule common_;                         // Most problems are none for any of its many rules.
   std::vector<std::vector<uint32_t>> lists_;   // The table's, in the order of listing.
   std::shared_ptr<const DesignAxes> axes_[2];  // By swapped.
   std::vector<RuleRows> rules_;
@@ -289,17 +382,25 @@ class GemmFamily final : public Family, public Exportable {
 
 }  // namespace
 
-Result<std::shared_ptr<const Family>> make_gemm_family(const Settings& settings) {
-  std::shared_ptr<const Table> table;
+Result<std::vector<std::shared_ptr<const Family>>> make_gemm_families(const Settings& settings) {
+  std::vector<std::shared_ptr<const Table>> tables;
+  const auto embedded = [](const Table& table) {
+    return std::shared_ptr<const Table>(std::shared_ptr<const Table>(), &table);
+  };
   if (settings.whole_space) {
     ASSAY_TRY(Table whole, whole_table(settings));
-    table = std::make_shared<const Table>(std::move(whole));
+    tables.push_back(std::make_shared<const Table>(std::move(whole)));
   } else {
-    table = std::shared_ptr<const Table>(std::shared_ptr<const Table>(), &default_table());
+    tables.push_back(embedded(default_table()));
   }
-  if (table->configurations == 0)
-    return fail(ErrorCode::internal, "the table of CUTLASS's configurations cannot be read");
-  return std::make_shared<const GemmFamily>(settings, std::move(table));
+  tables.push_back(embedded(sm80_table()));
+  std::vector<std::shared_ptr<const Family>> families;
+  for (auto& table : tables) {
+    if (table->configurations == 0)
+      return fail(ErrorCode::internal, "the table of CUTLASS's configurations cannot be read");
+    families.push_back(std::make_shared<const GemmFamily>(settings, std::move(table)));
+  }
+  return families;
 }
 
 }  // namespace assay::cutlass

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "assay/kernel/family.h"
 #include "settings.h"
@@ -8,7 +9,7 @@
 
 namespace assay::cutlass {
 
-// One family: every configuration of the table, for either order of out.
-Result<std::shared_ptr<const Family>> make_gemm_family(const Settings& settings);
+// One of each generation: every configuration of its table, for either order of out.
+Result<std::vector<std::shared_ptr<const Family>>> make_gemm_families(const Settings& settings);
 
 }  // namespace assay::cutlass

@@ -2,6 +2,7 @@
 """Lists CUTLASS's stock configurations as a table (table.h says how it is read).
 
   list_configurations.py PACKAGE_DIR [--level default|max] > configurations.txt
+  list_configurations.py PACKAGE_DIR --level sm80 > configurations_sm80.txt
 
 PACKAGE_DIR is the folder that holds cutlass_library: where the package nvidia-cutlass is installed
 or unpacked, or python/ of CUTLASS itself. Only its generator is run; nothing is compiled.
@@ -18,17 +19,23 @@ CUDA = "13.0.0"  # What the generator is told; it lists more from 12.0, and noth
 
 
 def operations(level):
-    """Dense GEMMs of Hopper on f16 and bf16, as the generator makes them."""
+    """Dense GEMMs on f16 and bf16, as the generator makes them: of Hopper, or (sm80) of Ampere."""
     from cutlass_library import generator, library, manifest
 
-    words = ["--operations", "gemm", "--architectures", "90a", "--cuda-version", CUDA]
+    architecture = "80" if level == "sm80" else "90a"
+    words = ["--operations", "gemm", "--architectures", architecture, "--cuda-version", CUDA]
     words += ["--kernels", "all", "--build-dir", ".", "--curr-build-dir", "."]
     if level == "max":
         words += ["--instantiation-level", "max"]
     listed = manifest.Manifest(generator.define_parser().parse_args(words))
-    # The two of GenerateSM90 that make such: all of it takes minutes at the largest level.
-    generator.GenerateSM90_TensorOp_16b_WGMMA_gemm(listed, CUDA)
-    generator.GenerateSM90_TensorOp_16b_WGMMA_alignx_gemm(listed, CUDA)
+    kind = library.GemmKind.Universal3x
+    if level == "sm80":
+        generator.GenerateSM80_TensorOp_16816(listed, CUDA)
+        kind = library.GemmKind.Universal
+    else:
+        # The two of GenerateSM90 that make such: all of it takes minutes at the largest level.
+        generator.GenerateSM90_TensorOp_16b_WGMMA_gemm(listed, CUDA)
+        generator.GenerateSM90_TensorOp_16b_WGMMA_alignx_gemm(listed, CUDA)
 
     def walk(entry):
         if isinstance(entry, dict):
@@ -41,7 +48,7 @@ def operations(level):
 
     halves = (library.DataType.f16, library.DataType.bf16)
     for operation in walk(listed.operations):
-        if operation.gemm_kind == library.GemmKind.Universal3x and operation.A.element in halves:
+        if getattr(operation, "gemm_kind", None) == kind and operation.A.element in halves:
             yield operation
 
 
@@ -87,6 +94,28 @@ def group_of(operation):
             LAYOUTS[a.layout.name], LAYOUTS[b.layout.name], a.alignment, d.alignment)
 
 
+def design_of_sm80(operation):
+    tile = operation.tile_description
+    if tile.warp_count[2] != 1:
+        raise ValueError(f"{operation.procedural_name()}: warps along k")
+    return (*tile.threadblock_shape, *tile.warp_count[:2], tile.stages)
+
+
+def group_of_sm80(operation):
+    """The kernel that is launched: its D is row-major, that of the operation's name its transpose."""
+    a, b, c = operation.A, operation.B, operation.C
+    sums = operation.accumulator_type()
+    if b.element != a.element or operation.element_epilogue != sums:
+        raise ValueError(f"{operation.procedural_name()}: a mixture of types")
+    if LAYOUTS[c.layout.name] != "n" or a.alignment != b.alignment or a.alignment < c.alignment:
+        raise ValueError(f"{operation.procedural_name()}: not as the others")
+    turned = {"t": "n", "n": "t"}
+    # 16 bytes at once are the most that a thread stores.
+    out = min(c.alignment, 4 if c.element.name == "f32" else 8)
+    return (a.element.name, c.element.name, c.element.name, sums.name,
+            turned[LAYOUTS[b.layout.name]], turned[LAYOUTS[a.layout.name]], a.alignment, out)
+
+
 def ranges(numbers):
     """0 1 2 5 as 0-2,5."""
     parts = []
@@ -99,24 +128,28 @@ def ranges(numbers):
 
 
 def table(level, version):
+    group, design = (group_of_sm80, design_of_sm80) if level == "sm80" else (group_of, design_of)
     groups = {}
     for operation in operations(level):
-        groups.setdefault(group_of(operation), []).append(design_of(operation))
+        groups.setdefault(group(operation), []).append(design(operation))
     # Numbered in the order of their values, so that neighbours in a list are neighbours in numbers.
     numbers = {design: i for i, design in enumerate(sorted({d for g in groups.values() for d in g}))}
     lists, lines = {}, []
-    for group, designs in sorted(groups.items(), key=lambda item: (-item[0][6], item[0])):
+    for operands, designs in sorted(groups.items(), key=lambda item: (-item[0][6], item[0])):
         taken = ranges(sorted(numbers[design] for design in designs))
         if len(set(designs)) != len(designs):
-            raise ValueError(f"{group}: a configuration twice")
+            raise ValueError(f"{operands}: a configuration twice")
         lists.setdefault(taken, len(lists))
-        lines.append(f"g {' '.join(map(str, group))} {lists[taken]}")
+        lines.append(f"g {' '.join(map(str, operands))} {lists[taken]}")
     count = sum(len(designs) for designs in groups.values())
     yield f"assay-cutlass-table 1 nvidia-cutlass {version} {level} {count}"
     yield "# Made by list_configurations.py; do not edit."
-    yield "# d TILE_M TILE_N TILE_K CLUSTER_M CLUSTER_N STAGES(0: as many as fit) SCHEDULE EPILOGUE SCHEDULER"
-    for design in numbers:
-        yield "d " + " ".join(map(str, design))
+    if level == "sm80":
+        yield "# m TILE_M TILE_N TILE_K WARPS_M WARPS_N STAGES; D is row-major"
+    else:
+        yield "# d TILE_M TILE_N TILE_K CLUSTER_M CLUSTER_N STAGES(0: as many as fit) SCHEDULE EPILOGUE SCHEDULER"
+    for numbered in numbers:
+        yield ("m " if level == "sm80" else "d ") + " ".join(map(str, numbered))
     yield "# l DESIGNS, by number"
     for taken in lists:
         yield f"l {taken}"
@@ -137,7 +170,7 @@ def version_of(package):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("package", help="The folder that holds cutlass_library")
-    parser.add_argument("--level", choices=("default", "max"), default="default")
+    parser.add_argument("--level", choices=("default", "max", "sm80"), default="default")
     options = parser.parse_args()
     sys.path.insert(0, options.package)
     sys.dont_write_bytecode = True

@@ -73,6 +73,9 @@ class CutlassPackage : public ::testing::Test {
 TEST_F(CutlassPackage, TheTableInTheProgramIsTheGenerators) {
   EXPECT_EQ(python(embedded("list_configurations.py"), {folder_}), embedded("configurations.txt"));
   expect_same_names(default_table(), "default");
+  EXPECT_EQ(python(embedded("list_configurations.py"), {folder_, "--level", "sm80"}),
+            embedded("configurations_sm80.txt"));
+  expect_same_names(sm80_table(), "sm80");
 }
 
 TEST_F(CutlassPackage, TheLargestLevelHas77036Configurations) {
@@ -84,42 +87,69 @@ TEST_F(CutlassPackage, TheLargestLevelHas77036Configurations) {
   expect_same_names(*table, "max");
 }
 
-TEST_F(CutlassPackage, ARealCompilerMakesAKernelThatAnswersWithoutACard) {
+// Which kernel for which card, and what it is of CUTLASS's.
+struct Compiled {
+  const char* filter;
+  const char* target;
+  bool swapped = false;
+  int least_registers = 0;
+};
+
+class CutlassCompiler : public CutlassPackage, public ::testing::WithParamInterface<Compiled> {};
+
+TEST_P(CutlassCompiler, MakesAKernelThatAnswersWithoutACard) {
   const char* const nvcc = std::getenv("ASSAY_TEST_NVCC");
   if (nvcc == nullptr) GTEST_SKIP() << "ASSAY_TEST_NVCC names no nvcc to compile with for a minute";
   const auto folder = TemporaryDirectory::create("/tmp", "assay-cutlass-");
   ASSERT_TRUE(folder);
   const ProviderSettings settings = {
-      {"nvcc", nvcc}, {"directory", folder_}, {"cache", folder->path()}};
+      {"nvcc", nvcc}, {"directory", folder_}, {"cache", folder->path()}, {"ampere", "all"}};
   const auto provider = make_provider();
   Catalog catalog;
   catalog.add(*provider, settings);
   const auto problem =
       gemm::problem(gemm::Shape{.m = 16, .n = 6144, .k = 4096, .dtype = DType::f16});
-  const Target target = *Target::parse("sm_90a");
-  const auto found = catalog.get_kernels(
-      *problem, {.target = target,
-                 .filter = "name == '128x128x64_2x1_cooperative_tma_persistent' and swapped"});
-  ASSERT_TRUE(found && found->kernels.size() == 1);
+  const Target target = *Target::parse(GetParam().target);
+  const auto found = catalog.get_kernels(*problem, {.target = target, .filter = GetParam().filter});
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->kernels.size(), 1u);
   const Kernel& kernel = found->kernels.front();
   const ArtifactCache cache(folder->path(), Log{});
   const auto artifact = kernel.compile(*problem, target, {.cache = &cache, .timeout_seconds = 600});
   ASSERT_TRUE(artifact) << artifact.error().message;
   EXPECT_EQ(artifact->facts["spill_store_bytes"], 0);
-  EXPECT_GT(artifact->facts["registers"].get<int>(), 100);
+  EXPECT_GT(artifact->facts["registers"].get<int>(), GetParam().least_registers);
   EXPECT_GE(artifact->facts["stages"].get<int>(), 3);
+  RecordProperty("facts", artifact->facts.dump());
   const auto mapped = MappedKernel::open(artifact->file.string());
   ASSERT_TRUE(mapped) << mapped.error().message;
-  const auto call = problem_of(*problem, kernel.metadata());
+  auto call = problem_of(*problem, kernel.metadata());
   ASSERT_TRUE(call);
-  EXPECT_EQ(call->m, 6144) << "operands are swapped";
+  EXPECT_EQ(call->m, GetParam().swapped ? 6144 : 16);
   alignas(16) static char somewhere[16];
   assay_cutlass::Pointers pointers{somewhere, somewhere, somewhere, somewhere, somewhere};
   EXPECT_EQ(mapped->kernel->can_implement(&*call, &pointers), 0);
   auto odd = *call;
   odd.k = 4097;
   EXPECT_NE(mapped->kernel->can_implement(&odd, &pointers), 0);
+  if (GetParam().swapped) return;  // Hopper's asks for a card's multiprocessors.
+  EXPECT_EQ(mapped->kernel->workspace_bytes(&*call), 0u);
+  call->splits = 4;
+  assay::Design split = kernel.metadata().design;
+  split.set("split_k", int64_t{4});
+  EXPECT_LE(mapped->kernel->workspace_bytes(&*call),
+            most_workspace_bytes(*problem, KernelMetadata(kernel.metadata().traits, split)));
+  EXPECT_GT(mapped->kernel->workspace_bytes(&*call), 0u);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CutlassCompiler,
+    ::testing::Values(
+        Compiled{"family == 'gemm' and name == '128x128x64_2x1_cooperative_tma_persistent'",
+                 "sm_90a", true, 100},
+        Compiled{"name == '128x128x32_2x2_4_multistage'", "sm_80", false, 60},
+        Compiled{"name == '128x128x32_2x2_4_multistage'", "sm_90a", false, 60},
+        Compiled{"name == '64x256x64_1x4_4_multistage'", "sm_80", false, 60}));
 
 }  // namespace
 }  // namespace assay::cutlass

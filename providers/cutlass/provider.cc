@@ -30,10 +30,14 @@ class CutlassProvider final : public Provider {
     const auto toolchain = Toolchain::locate(*settings);
     int64_t ready = 0;
     for (const auto& root : {settings->cache, settings->pool})
-      for (const Shelf& shelf : root.empty() ? std::vector<Shelf>() : Shelf::all_of(root))
-        ready += static_cast<int64_t>(shelf.size());
+      for (const Generation generation : {Generation::sm90, Generation::sm80})
+        for (const std::string& code : codes_of(generation))
+          for (const Shelf& shelf : root.empty() ? std::vector<Shelf>() : Shelf::all_of(root, code))
+            ready += static_cast<int64_t>(shelf.size());
     availability.available = toolchain.has_value() || ready > 0;
-    availability.details = {{"configurations", default_table().configurations}, {"ready", ready}};
+    availability.details = {
+        {"configurations", default_table().configurations + sm80_table().configurations},
+        {"ready", ready}};
     if (toolchain) {
       availability.version = toolchain->headers.version;
       availability.path = toolchain->headers.include;
@@ -48,8 +52,7 @@ class CutlassProvider final : public Provider {
   Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings& given) const override {
     ASSAY_TRY(const Settings settings, Settings::parse(given));
-    ASSAY_TRY(auto family, make_gemm_family(settings));
-    return std::vector<std::shared_ptr<const Family>>{std::move(family)};
+    return make_gemm_families(settings);
   }
 };
 

@@ -25,6 +25,7 @@ Result<Settings> Settings::parse(const ProviderSettings& settings) {
   Settings parsed;
   ASSAY_TRY(parsed.whole_space, choice(settings, "space", "default", "max"));
   ASSAY_TRY(parsed.searches_runtime, choice(settings, "runtime", "default", "search"));
+  ASSAY_TRY(parsed.sm80_on_hopper, choice(settings, "ampere", "older", "all"));
   parsed.directory = value_of(settings, "directory", "");
   parsed.nvcc = value_of(settings, "nvcc", "");
   parsed.pool = value_of(settings, "pool", "");

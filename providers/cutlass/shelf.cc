@@ -15,63 +15,65 @@ constexpr const char* kFolder = "cutlass";
 constexpr const char* kToolchain = "toolchain.json";
 constexpr size_t kMostBytes = 1 << 20;
 
-// Of what all sources have in common.
-const std::string& template_hash() {
-  static const std::string hash = [] {
-    std::string text;
-    for (const EmbeddedFile& file : embedded_files())
-      if (file.name.starts_with("kernel_")) text += file.content;
-    for (const std::string& flag : compile_flags()) text += flag + '\n';
-    return sha256_hex(text);
-  }();
-  return hash;
+// Of what all sources of a code have in common.
+std::string template_hash(const std::string& code) {
+  const std::string_view body = code == "sm_90a" ? "kernel_body.cuh" : "kernel_body_sm80.cuh";
+  std::string text;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name == "kernel_abi.h" || file.name == body) text += file.content;
+  for (const std::string& flag : compile_flags(code)) text += flag + '\n';
+  return sha256_hex(text);
 }
 
-Json described(const Json& identity) {
+Json described(const Json& identity, const std::string& code) {
   return {{"schema", "assay-cutlass-toolchain-v1"},
           {"identity", identity},
-          {"template", template_hash()}};
+          {"template", template_hash(code)}};
 }
 
 }  // namespace
 
 // -DNDEBUG: without it CUTLASS's checks keep wgmma from being pipelined, and it spills.
 // -gencode: -arch=sm_90a would compile a second time, for compute_90.
-const std::vector<std::string>& compile_flags() {
-  static const std::vector<std::string> flags = {"-std=c++17",
-                                                 "-O3",
-                                                 "-gencode",
-                                                 "arch=compute_90a,code=sm_90a",
-                                                 "-DNDEBUG",
-                                                 "-DCUTLASS_ENABLE_TENSOR_CORE_MMA=1",
-                                                 "--expt-relaxed-constexpr",
-                                                 "-shared",
-                                                 "-Xcompiler",
-                                                 "-fPIC,-fvisibility=hidden",
-                                                 "-Xlinker",
-                                                 "-Bsymbolic,--exclude-libs,ALL",
-                                                 "--cudart",
-                                                 "static",
-                                                 "-Xptxas",
-                                                 "-v"};
-  return flags;
+std::vector<std::string> compile_flags(std::string_view code) {
+  const std::string_view number = code.substr(code.find('_') + 1);
+  return {"-std=c++17",
+          "-O3",
+          "-gencode",
+          fmt::format("arch=compute_{0},code=sm_{0}", number),
+          "-DNDEBUG",
+          "-DCUTLASS_ENABLE_TENSOR_CORE_MMA=1",
+          "--expt-relaxed-constexpr",
+          "-shared",
+          "-Xcompiler",
+          "-fPIC,-fvisibility=hidden",
+          "-Xlinker",
+          "-Bsymbolic,--exclude-libs,ALL",
+          "--cudart",
+          "static",
+          "-Xptxas",
+          "-v"};
 }
 
 Result<Json> key_of(const Configuration& configuration, const Target& target,
                     const Json& identity) {
   ASSAY_TRY(const std::string source, configuration.source());
-  return Json{{"provider", "cutlass"},        {"kernel", configuration.stock_name()},
-              {"source", sha256_hex(source)}, {"flags", compile_flags()},
-              {"target", target.to_string()}, {"toolchain", identity}};
+  const std::string code = code_for(configuration.operands.generation, target);
+  return Json{{"provider", "cutlass"},
+              {"kernel", configuration.stock_name()},
+              {"source", sha256_hex(source)},
+              {"flags", compile_flags(code)},
+              {"target", code},
+              {"toolchain", identity}};
 }
 
-Shelf::Shelf(fs::path root, Json identity)
-    : root_(std::move(root)), identity_(std::move(identity)) {
+Shelf::Shelf(fs::path root, Json identity, std::string code)
+    : root_(std::move(root)), identity_(std::move(identity)), code_(std::move(code)) {
   read();
 }
 
 fs::path Shelf::folder() const {
-  return root_ / kFolder / sha256_hex(canonical(described(identity_))).substr(0, 16);
+  return root_ / kFolder / sha256_hex(canonical(described(identity_, code_))).substr(0, 16);
 }
 
 void Shelf::read() {
@@ -82,7 +84,7 @@ void Shelf::read() {
       names_.insert(std::move(name));
 }
 
-std::vector<Shelf> Shelf::all_of(const fs::path& root) {
+std::vector<Shelf> Shelf::all_of(const fs::path& root, const std::string& code) {
   std::vector<Shelf> shelves;
   std::error_code error;
   for (fs::directory_iterator at(root / kFolder, error), end; !error && at != end;
@@ -92,8 +94,8 @@ std::vector<Shelf> Shelf::all_of(const fs::path& root) {
     if (!text) continue;
     const auto json = parse_json(*text, file);
     if (!json || !json->is_object() || !json->contains("identity")) continue;
-    Shelf shelf(root, json->at("identity"));
-    // The folder's name says that it is of this program's sources, too.
+    Shelf shelf(root, json->at("identity"), code);
+    // The folder's name says that it is of this program's sources and of this code, too.
     if (shelf.folder() == at->path() && !shelf.empty()) shelves.push_back(std::move(shelf));
   }
   return shelves;
@@ -104,7 +106,7 @@ void Shelf::note(const std::string& name) const {
   if (!make_directories(at.string())) return;
   std::error_code ignored;
   if (!fs::exists(at / kToolchain, ignored))
-    (void)write_file_atomic((at / kToolchain).string(), dump_pretty(described(identity_)));
+    (void)write_file_atomic((at / kToolchain).string(), dump_pretty(described(identity_, code_)));
   (void)write_file_atomic((at / name).string(), "");
 }
 

@@ -21,21 +21,23 @@
 
 namespace assay::cutlass {
 
-// What nvcc is told besides the headers' folder.
-const std::vector<std::string>& compile_flags();
+// What nvcc is told besides the headers' folder. code: as code_for() says.
+std::vector<std::string> compile_flags(std::string_view code = "sm_90a");
 
 // Everything that an artifact's bytes depend on.
 Result<Json> key_of(const Configuration& configuration, const Target& target, const Json& identity);
 
 class Shelf {
  public:
-  Shelf(std::filesystem::path root, Json identity);
+  // code: as code_for() says; kernels of each lie on a shelf of their own.
+  Shelf(std::filesystem::path root, Json identity, std::string code);
 
   // Those below a root, of whatever compiler, whose sources are those of this program.
-  static std::vector<Shelf> all_of(const std::filesystem::path& root);
+  static std::vector<Shelf> all_of(const std::filesystem::path& root, const std::string& code);
 
   const std::filesystem::path& root() const { return root_; }
   const Json& identity() const { return identity_; }
+  const std::string& code() const { return code_; }
   bool has(const std::string& name) const { return names_.contains(name); }
   bool empty() const { return names_.empty(); }
   size_t size() const { return names_.size(); }
@@ -49,6 +51,7 @@ class Shelf {
 
   std::filesystem::path root_;
   Json identity_;
+  std::string code_;
   std::set<std::string, std::less<>> names_;
 };
 

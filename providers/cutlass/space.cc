@@ -25,6 +25,11 @@ std::string_view embedded(std::string_view name) {
   return {};
 }
 
+Table embedded_table(std::string_view name) {
+  auto parsed = Table::parse(embedded(name), name);
+  return parsed ? std::move(*parsed) : Table{};
+}
+
 // By what made it: another version of the package, or of the script, makes another table.
 fs::path file_of(const Settings& settings, const std::string& version) {
   const std::string script = sha256_hex(embedded("list_configurations.py")).substr(0, 12);
@@ -63,10 +68,12 @@ Result<std::string> any_there(const Settings& settings) {
 }  // namespace
 
 const Table& default_table() {
-  static const Table table = [] {
-    auto parsed = Table::parse(embedded("configurations.txt"), "configurations.txt");
-    return parsed ? std::move(*parsed) : Table{};
-  }();
+  static const Table table = embedded_table("configurations.txt");
+  return table;
+}
+
+const Table& sm80_table() {
+  static const Table table = embedded_table("configurations_sm80.txt");
   return table;
 }
 

@@ -7,8 +7,9 @@
 
 namespace assay::cutlass {
 
-// The default level's, which is in the program.
+// The default level's, and those of Ampere, which are in the program.
 const Table& default_table();
+const Table& sm80_table();
 
 // All that the generator makes: read from the cache, or made there by the package's generator (5
 // seconds). ErrorCode::unsupported where there is no package, Python or cache.

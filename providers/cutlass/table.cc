@@ -37,10 +37,11 @@ class Reader {
     if (text.empty() || text.starts_with('#')) return {};
     const auto words = split(text, ' ');
     if (!headed_) return head(words);
-    if (words[0] == "d") return design(words);
+    if (words[0] == "d" && table.generation == Generation::sm90) return design(words);
+    if (words[0] == "m" && table.generation == Generation::sm80) return multistage(words);
     if (words[0] == "l") return list(words);
     if (words[0] == "g") return group(words);
-    return "it begins with none of d, l and g";
+    return "it begins with none of d (m of sm80), l and g";
   }
 
   std::string end() const {
@@ -62,6 +63,7 @@ class Reader {
     if (words[1] != "1") return "it is of a version that this program does not read";
     table.version = words[3];
     table.level = words[4];
+    if (table.level == "sm80") table.generation = Generation::sm80;
     headed_ = read(words[5], table.configurations);
     return headed_ ? "" : "it does not say how many configurations there are";
   }
@@ -80,6 +82,22 @@ class Reader {
     made.schedule = words[7];
     made.epilogue = words[8];
     made.scheduler = words[9];
+    if (table.designs.size() == kMostDesigns) return "there are too many designs";
+    table.designs.push_back(std::move(made));
+    return {};
+  }
+
+  std::string multistage(const Words& words) {
+    Design made;
+    if (words.size() != 7) return "a design has six words";
+    int* const numbers[] = {&made.tile_m,  &made.tile_n,  &made.tile_k,
+                            &made.warps_m, &made.warps_n, &made.stages};
+    for (size_t i = 0; i < std::size(numbers); ++i)
+      if (!read(words[i + 1], *numbers[i]) || *numbers[i] < 1 || *numbers[i] > 1024)
+        return "a tile, number of warps or of stages is none";
+    if (made.tile_m % made.warps_m != 0 || made.tile_n % made.warps_n != 0)
+      return "warps do not divide their tile";
+    made.schedule = "multistage";
     if (table.designs.size() == kMostDesigns) return "there are too many designs";
     table.designs.push_back(std::move(made));
     return {};
@@ -107,6 +125,7 @@ class Reader {
     Group made;
     if (words.size() != 10) return "a set of operands has nine words";
     Operands& is = made.operands;
+    is.generation = table.generation;
     const auto a = find_dtype(words[1]), d = find_dtype(words[3]),
                accumulate = find_dtype(words[4]);
     if (!a || !d || !accumulate) return "a type is not known";

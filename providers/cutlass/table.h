@@ -10,6 +10,10 @@
 //   g f16 void f16 f32 t n 8 8 0                                operands, with the list that they
 //   take
 //
+// and of Ampere's kernels (level sm80, configurations_sm80.txt) in the place of d
+//
+//   m 256 128 32 4 2 3                                          tile, warps along m and n, stages
+//
 // 80 sets of operands share a dozen lists, so 77,036 configurations are 90 KB and read in a
 // millisecond or two.
 
@@ -23,22 +27,28 @@
 
 namespace assay::cutlass {
 
+// Which of CUTLASS's interfaces makes a kernel: 3 with Hopper's wgmma, 2 with Ampere's mma.sync.
+enum class Generation { sm90, sm80 };
+
 // What a kernel is, whatever it multiplies. The words are those of the table.
 struct Design {
   int tile_m = 0, tile_n = 0, tile_k = 0, cluster_m = 1, cluster_n = 1;
-  int stages = 0;  // 0: as many as fit.
-  std::string schedule, epilogue, scheduler;
+  int stages = 0;                             // 0: as many as fit.
+  std::string schedule, epilogue, scheduler;  // Of sm80: "multistage", and no other.
+  int warps_m = 0, warps_n = 0;               // Of sm80 alone.
 
   bool operator==(const Design&) const = default;
 };
 
-// What it multiplies. D is column-major.
+// What it multiplies. D is column-major, of sm80 row-major.
 struct Operands {
   DType a = DType::f16, d = DType::f16, accumulate = DType::f32;  // b is of a's type, c of d's,
   bool reads_c = false;                                           // if it is read at all.
   bool a_row_major = true, b_row_major = false;
   int alignment_in = 8, alignment_out = 8;  // Elements.
+  Generation generation = Generation::sm90;
 
+  bool d_row_major() const { return generation == Generation::sm80; }
   bool operator==(const Operands&) const = default;
 };
 
@@ -48,7 +58,8 @@ struct Group {
 };
 
 struct Table {
-  std::string version, level;  // Of CUTLASS; "default" or "max".
+  std::string version, level;  // Of CUTLASS; "default", "max" or "sm80".
+  Generation generation = Generation::sm90;
   std::vector<Design> designs;
   std::vector<std::vector<uint32_t>> lists;  // Numbers of designs.
   std::vector<Group> groups;

@@ -78,13 +78,45 @@ TEST(CutlassTable, TheDefaultLevelIsInTheProgramAndEveryNameIsOnce) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
+TEST(CutlassTable, AmperesAreInTheProgramAndEveryNameIsOnce) {
+  const Table& table = sm80_table();
+  EXPECT_EQ(table.configurations, 1320);
+  EXPECT_EQ(table.generation, Generation::sm80);
+  std::set<std::string> names;
+  for (const Group& group : table.groups)
+    for (const uint32_t design : table.lists[group.list])
+      names.insert(Configuration{table.designs[design], group.operands}.stock_name());
+  EXPECT_EQ(names.size(), 1320u);
+  for (const char* name : {"cutlass_tensorop_s16816gemm_f16_256x128_32x3_nn_align8",
+                           "cutlass_tensorop_f16_s16816gemm_f16_128x64_32x6_tn_align2",
+                           "cutlass_tensorop_h16816gemm_64x64_64x5_nt_align4",
+                           "cutlass_tensorop_bf16_s16816gemm_bf16_64x64_64x5_tt_align2"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  // Lines of one generation are none of the other's.
+  EXPECT_THAT(Table::parse("assay-cutlass-table 1 nvidia-cutlass 4.2.0 sm80 1\nd 1 1 1 1 1 0 tma "
+                           "tma persistent\n",
+                           "x")
+                  .error()
+                  .message,
+              HasSubstr("x:2: it begins with none of"));
+  EXPECT_THAT(
+      Table::parse("assay-cutlass-table 1 nvidia-cutlass 4.2.0 sm80 1\nm 64 64 32 3 2 10\n", "x")
+          .error()
+          .message,
+      HasSubstr("x:2: warps do not divide their tile"));
+}
+
 TEST(CutlassTable, ARowsRuleSaysWhichConfigurationItIsInEitherOrderOfTheOutput) {
-  for (const Group& group : default_table().groups)
+  std::vector<Group> groups = default_table().groups;
+  groups.insert(groups.end(), sm80_table().groups.begin(), sm80_table().groups.end());
+  for (const Group& group : groups)
     for (const bool swapped : {false, true}) {
       KernelTraits traits;
       traits.rule = std::make_shared<const ProblemRule>(rule_of(group.operands, swapped));
       assay::Design design;
       design.set("swapped", swapped);
+      if (group.operands.generation == Generation::sm80)
+        design.set("schedule", std::string("multistage"));
       const auto read = configuration_of(KernelMetadata(traits, design));
       ASSERT_TRUE(read) << read.error().message;
       EXPECT_EQ(read->operands, group.operands);

@@ -43,6 +43,10 @@ struct State {
   bool ready;
 };
 
+// A word of the workspace for each: no real kernel needs less where it splits k.
+constexpr int64_t kTile = 256;
+int64_t tiles(int64_t size) { return (size + kTile - 1) / kTile; }
+
 int64_t at(const Strides& strides, int64_t batch, int64_t row, int64_t column) {
   return batch * strides.batch + row * strides.row + column * strides.column;
 }
@@ -61,8 +65,9 @@ void compute(const State& state) {
         for (int64_t p = 0; p < is.k; ++p)
           sum += static_cast<double>(a[at(is.a, l, i, p)]) * b[at(is.b, l, p, j)];
         if (is.splits > 1) {
-          parts[i * is.n + j] = static_cast<float>(sum);
-          sum = parts[i * is.n + j];
+          float& part = parts[i / kTile * tiles(is.n) + j / kTile];
+          part = static_cast<float>(sum);
+          sum = part;
         }
         sum *= is.alpha;
         if (is.beta != 0) sum += is.beta * c[at(is.c, l, i, j)];
@@ -75,7 +80,8 @@ int can_implement(const Problem* problem, const Pointers* pointers) {
 }
 
 uint64_t workspace_bytes(const Problem* problem) {
-  return problem->splits > 1 ? static_cast<uint64_t>(problem->m * problem->n) * sizeof(float) : 0;
+  if (problem->splits <= 1) return 0;
+  return static_cast<uint64_t>(tiles(problem->m) * tiles(problem->n)) * sizeof(float);
 }
 
 int initialize(const Problem* problem, const Pointers* pointers, void* state) {
