@@ -295,8 +295,8 @@ class GemmFamily final : public Family, public Exportable {
     return compile(configuration, *state.toolchain, target, context);
   }
 
-  // A pool's kernel in the cache, where workers find it whatever they may read. Where it cannot be
-  // put there, or is only looked for, the pool's own.
+  // A pool's kernel in the cache, where workers find it whatever they may read, also where it is
+  // only looked for: it takes part then. The pool's own where it cannot be put there.
   static Result<Artifact> brought(const Artifact& there, const Json& key, const Shelf& shelf,
                                   const CompileContext& context) {
     if (context.cache == nullptr || context.cache->root() == shelf.root()) return there;
@@ -307,7 +307,7 @@ class GemmFamily final : public Family, public Exportable {
         return fail(ErrorCode::machine, "cannot copy a kernel of the pool: {}", error.message());
       return ArtifactCache::Built{name, there.facts};
     };
-    auto copied = context.cache->get_or_build(key, copy);
+    auto copied = ArtifactCache(context.cache->root(), Log{}).get_or_build(key, copy);
     return copied ? std::move(copied) : there;
   }
 
