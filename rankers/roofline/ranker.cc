@@ -8,6 +8,23 @@
 namespace assay::roofline {
 namespace {
 
+// What breaks ties between rows of one design, by what they ask of a problem: far smaller than what
+// the model is wrong by. Narrow loads go through threads and not the copy engine; room for a C that
+// the problem lacks costs stages.
+constexpr double kNarrow = 1.01, kIdleC = 1.001;
+constexpr int64_t kCopyEngineBytes = 16;
+
+double tie_breaker(const ProblemRule& rule, bool has_c) {
+  double factor = 1;
+  for (const OperandRule& operand : rule.operands) {
+    if (operand.role == "c" && !has_c) factor *= kIdleC;
+    if ((operand.role == "a" || operand.role == "b") && operand.alignment > 1 &&
+        operand.alignment < kCopyEngineBytes)
+      factor *= kNarrow;
+  }
+  return factor;
+}
+
 class RooflineScorer final : public Scorer {
   void do_score(std::span<const KernelMetadata> rows, const Problem& problem,
                 const DeviceFacts& device, Scores& scores) const override {
@@ -21,14 +38,21 @@ class RooflineScorer final : public Scorer {
     const Work work = work_of(*view, card, device.capability);
     TileReader reader;
     TileDesign tile;
+    const ProblemRule* rule = nullptr;  // Of the row before.
+    double factor = 1;
     for (size_t i = 0; i < rows.size(); ++i) {
       std::string_view why = reader.read(rows[i].design, tile);
       if (why.empty() && accumulator_registers(tile, work) > kMostRegisters)
         why = "its sums need more registers than a thread can have";
-      if (!why.empty())
+      if (!why.empty()) {
         ++scores.unscored[std::string(why)];
-      else
-        scores.costs[i] = estimate_seconds(tile, work, card);
+        continue;
+      }
+      if (rule != &rows[i].rule()) {
+        rule = &rows[i].rule();
+        factor = tie_breaker(*rule, view->has_c);
+      }
+      scores.costs[i] = factor * estimate_seconds(tile, work, card);
     }
   }
 };

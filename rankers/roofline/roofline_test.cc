@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "assay/op/gemm/gemm.h"
@@ -91,6 +92,31 @@ TEST(Roofline, SumsThatFitNoRegistersAreNotScored) {
   const Scores scores = (*scorer)->score(rows, *problem, testing::h200());
   EXPECT_TRUE(std::isnan(scores.costs[0]));
   EXPECT_FALSE(std::isnan(scores.costs[1]));
+}
+
+TEST(Roofline, OfOneDesignWideLoadsAndNoRoomForAnAbsentCComeFirst) {
+  const auto row = [](int64_t alignment, bool reads_c) {
+    ProblemRule rule;
+    for (const char* role : {"a", "b"})
+      rule.operands.push_back({.role = role, .dtypes = {DType::f16}, .alignment = alignment});
+    if (reads_c) rule.operands.push_back({.role = "c", .dtypes = {DType::f16}});
+    KernelTraits traits;
+    traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
+    return KernelMetadata(std::make_shared<const KernelTraits>(std::move(traits)),
+                          Design({{"tile_m", int64_t{128}}, {"tile_n", int64_t{128}}}));
+  };
+  const std::vector<KernelMetadata> rows = {row(4, false), row(16, true), row(16, false)};
+  const auto scorer = make_ranker()->open({});
+  ASSERT_TRUE(scorer);
+  const auto order = [&](const gemm::Shape& asked) {
+    const auto problem = gemm::problem(asked);
+    EXPECT_TRUE(problem);
+    return order_of((*scorer)->score(rows, *problem, testing::h200()).costs);
+  };
+  gemm::Shape asked = shape(4096, 4096, 4096);
+  EXPECT_THAT(order(asked), ::testing::ElementsAre(2, 1, 0));
+  asked.beta = 1;
+  EXPECT_THAT(order(asked), ::testing::ElementsAre(1, 2, 0)) << "as they are listed";
 }
 
 TEST(Roofline, ACardOfWhichNothingIsToldIsTheUsualOneOfItsKind) {

@@ -166,7 +166,7 @@ TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWh
 }
 
 TEST_F(CutlassCommandTest, AWinnerLeavesAsItsObjectWithACallerThatTimesIt) {
-  ASSERT_EQ(sweep({"--setting", "cutlass.build=1"}).code(), 0);
+  ASSERT_EQ(sweep({"--build", "1"}).code(), 0);
   const Finished exported = run({"export", "--winner", "gemm_m16_n24_k32_f16", "--run", "run",
                                  "--output-dir", "winner", "--device", "gpu"});
   ASSERT_EQ(exported.code(), 0) << exported.out << exported.err;
