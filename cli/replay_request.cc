@@ -42,7 +42,8 @@ Result<std::string> is_kernel(const ProblemRecord& problem, const std::string& i
                      family, kernel->name);
 }
 
-// Whether a kernel's code was a user's, and not a provider's own, as Triton's baseline is.
+// Whether a kernel's code was a user's, and not a provider's own, as Triton's baseline is. A
+// provider that cannot say so now says why when it is asked for the kernel.
 bool is_from_a_file(const sweep::Request& request, const KernelOutcome& kernel) {
   if (kernel.role != KernelRole::user) return false;
   for (const auto& provider : built_in_providers()) {
@@ -51,9 +52,9 @@ bool is_from_a_file(const sweep::Request& request, const KernelOutcome& kernel) 
         std::ranges::find(request.providers, kernel.provider, &sweep::ProviderRequest::name);
     const auto own =
         provider->families(asked == request.providers.end() ? ProviderSettings() : asked->settings);
-    return !own || std::ranges::none_of(*own, [&](const std::shared_ptr<const Family>& one) {
-      return one->name() == family_of(kernel);
-    });
+    return own && std::ranges::none_of(*own, [&](const std::shared_ptr<const Family>& one) {
+             return one->name() == family_of(kernel);
+           });
   }
   return true;
 }
