@@ -9,7 +9,6 @@
 #include "assay/compare/claimed.h"
 #include "assay/compare/recompute.h"
 #include "assay/device/cpu/cpu_device.h"
-#include "assay/kernel/provider.h"
 #include "cli/kernel_copies.h"
 #include "cli/user_files.h"
 
@@ -40,23 +39,6 @@ Result<std::string> is_kernel(const ProblemRecord& problem, const std::string& i
                   sanitize(kernel->label(), 200));
   return fmt::format("(provider == '{}' and family == '{}' and name == '{}')", kernel->provider,
                      family, kernel->name);
-}
-
-// Whether a kernel's code was a user's, and not a provider's own, as Triton's baseline is. A
-// provider that cannot say so now says why when it is asked for the kernel.
-bool is_from_a_file(const sweep::Request& request, const KernelOutcome& kernel) {
-  if (kernel.role != KernelRole::user) return false;
-  for (const auto& provider : built_in_providers()) {
-    if (provider->info().name != kernel.provider) continue;
-    const auto asked =
-        std::ranges::find(request.providers, kernel.provider, &sweep::ProviderRequest::name);
-    const auto own =
-        provider->families(asked == request.providers.end() ? ProviderSettings() : asked->settings);
-    return own && std::ranges::none_of(*own, [&](const std::shared_ptr<const Family>& one) {
-             return one->name() == family_of(kernel);
-           });
-  }
-  return true;
 }
 
 }  // namespace
@@ -184,10 +166,10 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   request->suite = then.suite;
   request->problems = {std::move(*problem)};
   ASSAY_TRY(request->kernels, kept_kernels(at.folder));
-  if (request->kernels.empty() &&
-      std::ranges::any_of(recorded.kernels, [&](const KernelOutcome& kernel) {
-        return is_from_a_file(*request, kernel);
-      }))
+  const bool users = std::ranges::any_of(recorded.kernels, [](const KernelOutcome& kernel) {
+    return kernel.role == KernelRole::user;
+  });
+  if (users && request->kernels.empty())
     return fail(ErrorCode::missing,
                 "{}: users' kernels took part, and their sources are not beside the record: keep "
                 "its sources folder there",

@@ -92,7 +92,7 @@ void Catalog::add(const Provider& provider, const ProviderSettings& settings) {
     return;
   }
   const ProviderInfo& info = provider.info();
-  for (auto& family : *families) add(info.name, info.role, std::move(family), info.rank);
+  for (auto& family : *families) add(info.name, own_role(info), std::move(family), info.rank);
 }
 
 Result<Found> Catalog::get_kernels(const KernelQuery& query) const {

@@ -25,6 +25,10 @@ Result<ProviderRole> parse_provider_role(std::string_view text) {
               sanitize(text, 60));
 }
 
+ProviderRole own_role(const ProviderInfo& info) {
+  return info.role == ProviderRole::user ? ProviderRole::ours : info.role;
+}
+
 bool is_place_of_code(std::string_view setting) {
   return std::find(std::begin(kPlacesOfCode), std::end(kPlacesOfCode), setting) !=
          std::end(kPlacesOfCode);

@@ -65,7 +65,7 @@ Status WorkerKernels::add(const Provider& provider, const Availability& availabi
   if (!availability.available) return {};
   ASSAY_TRY(auto families, provider.families(settings));
   const ProviderInfo& info = provider.info();
-  for (auto& family : families) catalog_.add(as, info.role, std::move(family), info.rank);
+  for (auto& family : families) catalog_.add(as, own_role(info), std::move(family), info.rank);
   return {};
 }
 
