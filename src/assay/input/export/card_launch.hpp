@@ -165,8 +165,7 @@ class Launcher {
         return code;
       scratch_[i] = reinterpret_cast<void*>(address);
     }
-    // More than 48 KiB, with what is static, has to be asked for; less is not, as in a race: asking
-    // for 8 KiB made launches between other kernels 4 % slower on an H200.
+    // More than 48 KiB, with what is static, has to be asked for; less is not, as in a race.
     int fixed = 0;
     if (const int code = call.function_attribute(&fixed, driver::kStaticSharedBytes, function_))
       return code;
