@@ -9,7 +9,10 @@ namespace {
 // A block's registers: 65,536 of 4 bytes a multiprocessor, of which accumulators may have two
 // thirds before they spill.
 constexpr double kAccumulatorBytes = 65536 * 4 * 2.0 / 3;
-constexpr double kPartBytes = 4;  // Sums of parts are f32.
+constexpr double kPartBytes = 4;      // Sums of parts are f32.
+constexpr double kLoadedLatency = 2;  // Of memory that is busy, in latencies without load.
+// A kernel behind another on a stream, however little it does: stream-k's counters are cleared so.
+constexpr double kLaunchSeconds = 2e-6;
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 double round_up(double a, double b) { return ceil_div(a, b) * b; }
@@ -123,15 +126,18 @@ double estimate_seconds(const TileDesign& tile, const Work& work, const Card& ca
       operands <= card.l2_bytes
           ? operands + work.batch * work.m * work.n * work.out_bytes
           : memory_bytes(work, tiles_m, tiles_n, working / std::max(1.0, split), tile);
-  const double by_memory = from_memory / card.dram_bytes_per_second;
+  const double under_way = busy * resident * stages * stage_bytes(tile, tk, work);
+  const double by_memory =
+      from_memory /
+      std::min(card.dram_bytes_per_second, under_way / (kLoadedLatency * card.latency_seconds));
 
-  double reduction = 0;
+  double reduction = tile.stream_k ? kLaunchSeconds : 0;
   const bool has_parts = split > 1 || (tile.stream_k && std::fmod(tiles, working) != 0);
   if (has_parts) {
     const double parts = split > 1 ? tiles : busy;
     const double bytes = 2 * parts * tm * tn * kPartBytes;  // Written, and read again.
     const double rate = std::min(card.l2_bytes_per_clock, busy * card.l2_port_bytes);
-    reduction = bytes / (rate * card.clock_hz) + card.latency_seconds;
+    reduction += bytes / (rate * card.clock_hz) + card.latency_seconds;
   }
   return card.latency_seconds + std::max(on_multiprocessors, by_memory) + reduction;
 }

@@ -42,13 +42,15 @@ inline constexpr double kMostRegisters = 255;
 //               rows load them once,
 //   latency     latency / stages: a pipeline of s stages has s blocks under way.
 //
-// Memory: every operand once; where those of one wave do not stay in L2 until the next, each wave
+// Memory gives what it can, but no more than the bytes that are under way, stages of all blocks at
+// once, over the latency of busy memory, twice that without load (Little's law). Every operand
+// once; where those of one wave do not stay in L2 until the next, each wave
 // loads its rows and columns again, its tiles being as square as they can be.
 //
 // Epilogue: the last tile is written through the port while nothing is computed; with pingpong, and
 // where two blocks share a multiprocessor, those before it hide behind another tile's arithmetic,
 // without them they do not. Reduction: parts of f32, written and read again by L2, and one more
-// latency.
+// latency; stream-k also clears its counters, by a launch of its own ahead.
 double estimate_seconds(const TileDesign& tile, const Work& work, const Card& card);
 
 }  // namespace assay::roofline

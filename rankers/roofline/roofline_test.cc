@@ -59,6 +59,23 @@ TEST(Roofline, OneTileBeyondAWaveIsATail) {
   EXPECT_LT(seconds(even, shape(128, 133 * 128, 4096)), 0.8 * two);
 }
 
+// Its counters are cleared ahead of it, also where no tile is shared.
+TEST(Roofline, StreamKPaysForALaunchOfItsOwn) {
+  TileDesign tile{.tile_m = 128, .tile_n = 128, .tile_k = 64};
+  const double plain = seconds(tile, shape(128, 132 * 128, 4096));
+  tile.stream_k = true;
+  EXPECT_NEAR(seconds(tile, shape(128, 132 * 128, 4096)) - plain, 2e-6, 1e-9);
+}
+
+// One block of one stage has a few KiB under way: a latency of memory for each of its 64 blocks of
+// k.
+TEST(Roofline, MemoryGivesWhatIsUnderWay) {
+  TileDesign tile{.tile_m = 64, .tile_n = 64, .tile_k = 64, .stages = 1};
+  const double one = seconds(tile, shape(64, 64, 65536));
+  tile.stages = 4;
+  EXPECT_GT(one, 3 * seconds(tile, shape(64, 64, 65536)));
+}
+
 TEST(Roofline, FewTilesWithALongKWantItSplit) {
   TileDesign split = kSmall;
   split.split_k = 8;

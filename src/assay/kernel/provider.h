@@ -41,8 +41,8 @@ struct ProviderInfo {
   std::vector<ProviderSetting> settings;
 };
 
-// Of the kernels that a provider lists by itself: what no user brought is none of theirs, though the
-// provider takes their files (Triton's baseline).
+// Of the kernels that a provider lists by itself: what no user brought is none of theirs, though
+// the provider takes their files (Triton's baseline).
 ProviderRole own_role(const ProviderInfo& info);
 
 // What a machine has of a provider.
