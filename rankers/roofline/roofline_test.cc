@@ -67,13 +67,15 @@ TEST(Roofline, StreamKPaysForALaunchOfItsOwn) {
   EXPECT_NEAR(seconds(tile, shape(128, 132 * 128, 4096)) - plain, 2e-6, 1e-9);
 }
 
-// One block of one stage has a few KiB under way: a latency of memory for each of its 64 blocks of
-// k.
+// One block of one stage has 16 KiB under way, and 16 MiB to read: each comes after the latency of
+// busy memory, twice that of idle memory.
 TEST(Roofline, MemoryGivesWhatIsUnderWay) {
   TileDesign tile{.tile_m = 64, .tile_n = 64, .tile_k = 64, .stages = 1};
+  const double idle = card_of(testing::h200()).latency_seconds;
   const double one = seconds(tile, shape(64, 64, 65536));
+  EXPECT_NEAR(one, 1024 * 2 * idle, 0.05 * one);
   tile.stages = 4;
-  EXPECT_GT(one, 3 * seconds(tile, shape(64, 64, 65536)));
+  EXPECT_LT(seconds(tile, shape(64, 64, 65536)), one / 3);
 }
 
 TEST(Roofline, FewTilesWithALongKWantItSplit) {

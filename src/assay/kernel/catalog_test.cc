@@ -61,9 +61,9 @@ class MissingLibrary final : public Provider {
 // A library of one kernel.
 class Library final : public Provider {
  public:
-  Library(std::string name, int rank) {
+  Library(std::string name, int rank, ProviderRole role = ProviderRole::stock) {
     info_.name = std::move(name);
-    info_.role = ProviderRole::stock;
+    info_.role = role;
     info_.rank = rank;
   }
   const ProviderInfo& info() const override { return info_; }
@@ -91,6 +91,16 @@ TEST(Catalog, StandsByRankAndThenAsItWasGiven) {
   catalog.add(Library("eel", 20));
   EXPECT_THAT(names(*catalog.get_kernels()),
               ElementsAre("of_cat", "of_badger", "of_eel", "of_aardvark", "of_dog"));
+}
+
+// As Triton's baseline beside the files that users bring to it.
+TEST(Catalog, WhatAProviderOfUsersFilesListsByItselfIsNoUsers) {
+  Catalog catalog;
+  catalog.add(Library("takes_files", kNoRank, ProviderRole::user));
+  catalog.add(Library("vendor", 10));
+  ASSERT_EQ(catalog.entries().size(), 2u);
+  EXPECT_EQ(catalog.entries()[0].role, ProviderRole::stock);
+  EXPECT_EQ(catalog.entries()[1].role, ProviderRole::ours);
 }
 
 TEST(Catalog, GivesEverythingOrWhatCanRunAProblem) {
