@@ -82,27 +82,43 @@ std::string stock_name_sm80(const Configuration& configuration) {
                      layout(!operands.a_row_major), operands.alignment_in);
 }
 
+// The head of a source: what it is, and what all generations are told.
+class Defines {
+ public:
+  explicit Defines(const Configuration& configuration)
+      : text_(fmt::format("// {}\n", configuration.stock_name())) {
+    const Design& design = configuration.design;
+    const Operands& operands = configuration.operands;
+    Defines& define = *this;
+    define("A", code_of(operands.a));
+    define("C", operands.reads_c ? code_of(operands.d) : "void");
+    define("D", code_of(operands.d));
+    define("ACCUMULATE", code_of(operands.accumulate));
+    define("LAYOUT_A", code_of(operands.a_row_major));
+    define("LAYOUT_B", code_of(operands.b_row_major));
+    define("ALIGNMENT_IN", operands.alignment_in);
+    define("ALIGNMENT_OUT", operands.alignment_out);
+    define("TILE_M", design.tile_m);
+    define("TILE_N", design.tile_n);
+    define("TILE_K", design.tile_k);
+  }
+  template <typename Value>
+  void operator()(std::string_view name, const Value& value) {
+    text_ += fmt::format("#define ASSAY_{} {}\n", name, value);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 std::string source_sm80(const Configuration& configuration) {
   const Design& is = configuration.design;
-  const Operands& operands = configuration.operands;
-  std::string text = fmt::format("// {}\n", configuration.stock_name());
-  const auto define = [&](std::string_view name, const auto& value) {
-    text += fmt::format("#define ASSAY_{} {}\n", name, value);
-  };
-  define("A", code_of(operands.a));
-  define("D", code_of(operands.d));
-  define("ACCUMULATE", code_of(operands.accumulate));
-  define("LAYOUT_A", code_of(operands.a_row_major));
-  define("LAYOUT_B", code_of(operands.b_row_major));
-  define("ALIGNMENT_IN", operands.alignment_in);
-  define("ALIGNMENT_OUT", operands.alignment_out);
-  define("TILE_M", is.tile_m);
-  define("TILE_N", is.tile_n);
-  define("TILE_K", is.tile_k);
+  Defines define(configuration);
   define("WARPS_M", is.warps_m);
   define("WARPS_N", is.warps_n);
   define("STAGES", is.stages);
-  return text + without_pragma(content_of("kernel_abi.h")) +
+  return define.text() + without_pragma(content_of("kernel_abi.h")) +
          std::string(content_of("kernel_body_sm80.cuh"));
 }
 
@@ -136,28 +152,14 @@ Result<std::string> Configuration::source() const {
   std::string epilogue_code(epilogue->code);
   if (design.epilogue == "tma" && design.schedule.ends_with("cooperative"))
     epilogue_code += "Cooperative";
-  std::string text = fmt::format("// {}\n", stock_name());
-  const auto define = [&](std::string_view name, const auto& value) {
-    text += fmt::format("#define ASSAY_{} {}\n", name, value);
-  };
-  define("A", code_of(operands.a));
-  define("C", operands.reads_c ? code_of(operands.d) : "void");
-  define("D", code_of(operands.d));
-  define("ACCUMULATE", code_of(operands.accumulate));
-  define("LAYOUT_A", code_of(operands.a_row_major));
-  define("LAYOUT_B", code_of(operands.b_row_major));
-  define("ALIGNMENT_IN", operands.alignment_in);
-  define("ALIGNMENT_OUT", operands.alignment_out);
-  define("TILE_M", design.tile_m);
-  define("TILE_N", design.tile_n);
-  define("TILE_K", design.tile_k);
+  Defines define(*this);
   define("CLUSTER_M", design.cluster_m);
   define("CLUSTER_N", design.cluster_n);
   define("STAGES", design.stages);
   define("SCHEDULE", schedule->code);
   define("EPILOGUE", epilogue_code);
   define("SCHEDULER", scheduler->code);
-  return text + without_pragma(content_of("kernel_abi.h")) +
+  return define.text() + without_pragma(content_of("kernel_abi.h")) +
          std::string(content_of("kernel_body.cuh"));
 }
 
