@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/base/parallel.h"
 #include "assay/base/random.h"
 #include "assay/op/gemm/instance.h"
 #include "assay/op/gemm/variation.h"
@@ -208,6 +209,36 @@ class Generator {
     }
   }
 
+  // Whole rows at once, since pairs of indices lie anywhere in k.
+  template <class Value>
+  void fill_exact_a(const ExactPlan& plan, Value value) {
+    constexpr int64_t kElements = int64_t{1} << 21;  // Of a thread's share.
+    const CounterRandom random{key_, kA};
+    const auto k = static_cast<size_t>(view_.k);
+    const int64_t strip = std::clamp<int64_t>((int64_t{1} << 19) / view_.k, 1, 32);
+    const int64_t share = std::max(kElements / view_.k / strip, int64_t{1}) * strip;
+    const int64_t shares = (view_.m + share - 1) / share;
+    for_each_parallel(static_cast<size_t>(view_.l * shares), [&](size_t index) {
+      const int64_t l = static_cast<int64_t>(index) / shares;
+      const int64_t begin = static_cast<int64_t>(index) % shares * share;
+      const int64_t end = std::min(begin + share, view_.m);
+      std::vector<double> uniform(k), lines(k * static_cast<size_t>(strip));
+      for (int64_t first = begin; first < end; first += strip) {
+        const Range rows{nullptr, first, std::min(strip, end - first)};
+        for (int64_t i = 0; i < rows.count; ++i) {
+          random.fill_uniform(static_cast<uint64_t>((l * view_.m + rows[i]) * view_.k), uniform);
+          double* line = lines.data() + static_cast<size_t>(i) * k;
+          for (size_t p = 0; p < k; ++p) {
+            const auto from = static_cast<size_t>(plan.source[p]);
+            const bool active = plan.sparse_b || is_active(plan, static_cast<int64_t>(p), rows[i]);
+            line[p] = active ? value(uniform[from], plan.a[from]) : 0;
+          }
+        }
+        store_tile(a_, l, rows, Range::all(view_.k), lines.data());
+      }
+    });
+  }
+
   void fill_exact() {
     const ExactPlan plan = plan_exact(view_, inputs_.limits, key_);
     // Odd numbers in the upper half of the magnitudes, so that the last bit is always there.
@@ -220,26 +251,8 @@ class Generator {
       if (most == 0) magnitude = 0;
       return u < 0 ? -magnitude : magnitude;
     };
-    const CounterRandom random_a{key_, kA}, random_b{key_, kB};
-    const auto k = static_cast<size_t>(view_.k);
-    // Whole rows of a at once, since pairs of indices lie anywhere in k; as many as fit a few MiB.
-    const int64_t strip = std::clamp<int64_t>((int64_t{1} << 19) / view_.k, 1, 32);
-    std::vector<double> uniform(k), lines(k * static_cast<size_t>(strip));
-    for (int64_t l = 0; l < view_.l; ++l) {
-      for (int64_t first = 0; first < view_.m; first += strip) {
-        const Range rows{nullptr, first, std::min(strip, view_.m - first)};
-        for (int64_t i = 0; i < rows.count; ++i) {
-          random_a.fill_uniform(static_cast<uint64_t>((l * view_.m + rows[i]) * view_.k), uniform);
-          double* line = lines.data() + static_cast<size_t>(i) * k;
-          for (size_t p = 0; p < k; ++p) {
-            const auto from = static_cast<size_t>(plan.source[p]);
-            const bool active = plan.sparse_b || is_active(plan, static_cast<int64_t>(p), rows[i]);
-            line[p] = active ? value(uniform[from], plan.a[from]) : 0;
-          }
-        }
-        store_tile(a_, l, rows, Range::all(view_.k), lines.data());
-      }
-    }
+    fill_exact_a(plan, value);
+    const CounterRandom random_b{key_, kB};
     for_each_tile_parallel(b_, [&](int64_t l, Range rows, Range columns, double* tile) {
       for (int64_t i = 0; i < rows.count; ++i) {
         const int64_t p = rows[i], from = plan.source[static_cast<size_t>(p)];
