@@ -83,6 +83,8 @@ Result<UniqueFd> new_memfd(const std::string& name, std::size_t bytes) {
   return fd;
 }
 
+constexpr int kUnchanging = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+
 Status add_seals(int fd, int seals) {
   if (fcntl(fd, F_ADD_SEALS, seals) == 0) return {};
   return fail(ErrorCode::machine, "cannot seal a memory file: {}", errno_text(errno));
@@ -170,7 +172,7 @@ Result<bool> wait_for_fd(int fd, short events, std::optional<std::int64_t> deadl
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::span<const std::byte> bytes) {
   ASSAY_TRY(UniqueFd fd, new_memfd(name, 0));
   ASSAY_TRY(write_all(fd.get(), bytes));
-  ASSAY_TRY(add_seals(fd.get(), F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL));
+  ASSAY_TRY(add_seals(fd.get(), kUnchanging));
   return fd;
 }
 
@@ -240,6 +242,22 @@ MappedFile::~MappedFile() {
 
 std::span<std::byte> MappedFile::writable_bytes() {
   return writable_ ? std::span<std::byte>(data_, size_) : std::span<std::byte>();
+}
+
+Result<MemoryFile> MemoryFile::create(const std::string& name, std::size_t bytes) {
+  MemoryFile file;
+  ASSAY_TRY(file.fd_, new_memfd(name, bytes));
+  ASSAY_TRY(file.mapped_, MappedFile::map_read_write(file.fd_.get()));
+  return file;
+}
+
+Status MemoryFile::seal() {
+  if (!fd_) return {};
+  // Not while anybody, we included, could write to it.
+  mapped_ = MappedFile();
+  ASSAY_TRY(add_seals(fd_.get(), kUnchanging));
+  ASSAY_TRY(mapped_, MappedFile::map_read_only(fd_.get(), Seal::unchanging));
+  return {};
 }
 
 }  // namespace assay

@@ -89,4 +89,21 @@ class MappedFile {
   bool writable_ = false;
 };
 
+// Bytes in a memory file of their own: written by their maker, then sealed, from when on nobody can
+// change them, their maker included, so that others may be given the file instead of a copy.
+class MemoryFile {
+ public:
+  MemoryFile() = default;  // No bytes, and no file.
+  static Result<MemoryFile> create(const std::string& name, std::size_t bytes);  // Zeros.
+
+  std::span<std::byte> writable_bytes() { return mapped_.writable_bytes(); }  // Sealed: empty.
+  std::span<const std::byte> bytes() const { return mapped_.bytes(); }
+  Status seal();  // What bytes() gave before is void.
+  Result<UniqueFd> file() const { return fd_.duplicate(); }
+
+ private:
+  UniqueFd fd_;
+  MappedFile mapped_;
+};
+
 }  // namespace assay

@@ -24,8 +24,9 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span<const char>(text.data(), text.size()));
 }
 
-std::string text_of(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.size()};
+template <class File>
+std::string text_of(const File& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
 bool is_open(int fd) { return fcntl(fd, F_GETFD) >= 0; }
@@ -127,6 +128,29 @@ TEST(Memfd, SealedCannotBeChanged) {
   ASSERT_TRUE(mapped) << mapped.error().message;
   EXPECT_EQ(text_of(*mapped), "hello");
   EXPECT_TRUE((fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST(MemoryFile, IsWrittenOnceAndThenByNobody) {
+  auto memory = MemoryFile::create("inputs", 5).value();
+  EXPECT_EQ(text_of(memory), std::string(5, '\0'));
+  std::ranges::copy(bytes_of("hello"), memory.writable_bytes().begin());
+  ASSERT_TRUE(memory.seal());
+  EXPECT_TRUE(memory.writable_bytes().empty());
+  EXPECT_EQ(text_of(memory), "hello");
+  const auto file = memory.file().value();
+  EXPECT_LT(pwrite(file.get(), "x", 1, 0), 0);
+  EXPECT_FALSE(MappedFile::map_read_write(file.get()));
+  memory = MemoryFile();
+  EXPECT_EQ(text_of(MappedFile::map_read_only(file.get(), Seal::unchanging).value()), "hello");
+}
+
+TEST(MemoryFile, WithoutBytesThereIsNothingToSeal) {
+  auto memory = MemoryFile::create("nothing", 0).value();
+  EXPECT_TRUE(memory.seal());
+  EXPECT_TRUE(memory.bytes().empty());
+  MemoryFile none;
+  EXPECT_TRUE(none.seal());
+  EXPECT_TRUE(none.bytes().empty());
 }
 
 TEST(Memfd, WritableKeepsItsSizeAndIsShared) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "assay/base/fd.h"
 #include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/op/model.h"
@@ -80,6 +81,8 @@ class Instance {
   // Bytes of operand i (problem().operands()[i].span_bytes of them); for outputs that are not also
   // read, empty. Gaps between strided rows hold a fixed NaN-like filler.
   virtual std::span<const std::byte> input(size_t operand) const = 0;
+  // The same, where there are any, as a memory file that nobody can change.
+  virtual Result<UniqueFd> input_file(size_t operand) const = 0;
 
   // Compares what a kernel wrote (span_bytes of the output operand) with the reference. variation:
   // the seed by which the launch's per-call inputs had been varied (Operation::vary); 0 for none.

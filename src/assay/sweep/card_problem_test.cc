@@ -54,7 +54,7 @@ class CardProblemTest : public ::testing::Test {
         instances[0].emplace_back();
         continue;
       }
-      auto memory = create_sealed_memfd("input", instance_->input(i));
+      auto memory = instance_->input_file(i);
       ASSERT_TRUE(memory);
       auto mapped = MappedFile::map_read_only(memory->get());
       ASSERT_TRUE(mapped);

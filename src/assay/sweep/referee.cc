@@ -109,25 +109,25 @@ class Referee {
     return answer;
   }
 
-  // An instance and the sealed copies of its inputs that a worker gets.
+  // An instance and the sealed files of its inputs that a worker gets.
   struct Made {
     std::unique_ptr<Instance> instance;
-    std::vector<UniqueFd> copies;
+    std::vector<UniqueFd> files;
   };
-  static Result<Made> with_copies(Result<std::unique_ptr<Instance>> instance) {
+  static Result<Made> with_files(Result<std::unique_ptr<Instance>> instance) {
     if (!instance) return fail(std::move(instance).error());
     Made made{std::move(*instance), {}};
     const auto operands = made.instance->problem().operands();
     for (size_t i = 0; i < operands.size(); ++i) {
       if (operands[i].access == Access::write) continue;
-      ASSAY_TRY(auto copy, create_sealed_memfd("assay-input", made.instance->input(i)));
-      made.copies.push_back(std::move(copy));
+      ASSAY_TRY(auto file, made.instance->input_file(i));
+      made.files.push_back(std::move(file));
     }
     return made;
   }
 
   void keep(Made made, Answer& answer) {
-    std::ranges::move(made.copies, std::back_inserter(answer.fds));
+    std::ranges::move(made.files, std::back_inserter(answer.fds));
     answer.json["instances"].push_back(next_);
     instances_[next_++] = std::move(made.instance);
   }
@@ -142,7 +142,7 @@ class Referee {
     for_each_parallel(kinds.size(), [&](size_t i) {
       const auto derived =
           seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kinds[i])));
-      made[i] = with_copies(operation->make_instance(problem, kinds[i], derived));
+      made[i] = with_files(operation->make_instance(problem, kinds[i], derived));
       // What the card compares needs no reference of ours.
       if (const auto* instance = made[i] ? calculated(*made[i]->instance) : nullptr;
           instance != nullptr && !card_)
@@ -179,12 +179,12 @@ class Referee {
     }
     std::vector<Result<Made>> made(wanted.size());
     for_each_parallel(wanted.size(), [&](size_t i) {
-      made[i] = with_copies(wanted[i].base->derive(wanted[i].seed));
+      made[i] = with_files(wanted[i].base->derive(wanted[i].seed));
     });
     Answer answer;
     for (Result<Made>& each : made) {
       if (!each) return fail(std::move(each).error());
-      answer.json["inputs"].push_back(each->copies.size());
+      answer.json["inputs"].push_back(each->files.size());
       keep(std::move(*each), answer);
     }
     return answer;

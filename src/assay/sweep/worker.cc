@@ -638,8 +638,8 @@ Status profile_main(const std::vector<std::unique_ptr<Provider>>& providers, con
   std::vector<UniqueFd> inputs;
   for (size_t i = 0; i < problem.operands().size(); ++i) {
     if (problem.operands()[i].access == Access::write) continue;
-    ASSAY_TRY(auto copy, create_sealed_memfd("assay-input", instance->input(i)));
-    inputs.push_back(std::move(copy));
+    ASSAY_TRY(auto file, instance->input_file(i));
+    inputs.push_back(std::move(file));
   }
   Json load = script;
   load["instances"] = 1;

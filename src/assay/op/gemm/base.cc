@@ -101,8 +101,8 @@ std::vector<double> row_norms(const Matrix& matrix) {
 
 Reference refer(const Base& base) {
   const View& sizes = base.view;
-  const Matrix a = with_data(matrix_a(sizes), base.inputs.a);
-  const Matrix b = with_data(matrix_b(sizes), base.inputs.b);
+  const Matrix a = with_data(matrix_a(sizes), base.inputs.a.bytes());
+  const Matrix b = with_data(matrix_b(sizes), base.inputs.b.bytes());
   const uint64_t check_seed =
       seed_from(fmt::format("check {} {}", base.problem.signature(), base.seed));
   Reference reference;

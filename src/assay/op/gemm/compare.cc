@@ -215,8 +215,8 @@ class Comparison {
 
   // Finds the wrong elements of rows that failed.
   void explain(int64_t l, const std::vector<int64_t>& rows) {
-    const Matrix a = with_data(matrix_a(v_), base_.inputs.a);
-    const Matrix b = with_data(matrix_b(v_), base_.inputs.b);
+    const Matrix a = with_data(matrix_a(v_), base_.inputs.a.bytes());
+    const Matrix b = with_data(matrix_b(v_), base_.inputs.b.bytes());
     std::vector<int64_t> base_rows;
     for (int64_t i : rows) base_rows.push_back(mapping_.m.from[i]);
     const auto width = static_cast<size_t>(v_.n);

@@ -37,10 +37,11 @@ TEST(GemmExactTest, SumsAndOutputsFitTheirTypesAndUseThem) {
     ASSERT_TRUE(inputs) << inputs.error().message;
     const auto elements = static_cast<size_t>(v.m * v.n);
     std::vector<double> product(elements), magnitude(elements), c(elements);
-    multiply(with_data(matrix_a(v), inputs->a), with_data(matrix_b(v), inputs->b), 0,
-             Range::all(v.m), Range::all(v.n), product.data(), magnitude.data());
+    multiply(with_data(matrix_a(v), inputs->a.bytes()), with_data(matrix_b(v), inputs->b.bytes()),
+             0, Range::all(v.m), Range::all(v.n), product.data(), magnitude.data());
     if (v.has_c)
-      load_tile(with_data(matrix_c(v), inputs->c), 0, Range::all(v.m), Range::all(v.n), c.data());
+      load_tile(with_data(matrix_c(v), inputs->c.bytes()), 0, Range::all(v.m), Range::all(v.n),
+                c.data());
     const double q = inputs->limits.quantum;
     double largest = 0;
     for (size_t i = 0; i < elements; ++i) {
@@ -62,7 +63,8 @@ TEST(GemmExactTest, ValuesAreTooLongForNarrowerTypes) {
   const Inputs inputs = *make_inputs(made, v, InputKind::exact, 1);
   int beyond_tf32 = 0, beyond_two_bf16 = 0;
   std::vector<double> values(2000);
-  load_tile(with_data(matrix_a(v), inputs.a), 0, Range::all(2), Range::all(1000), values.data());
+  load_tile(with_data(matrix_a(v), inputs.a.bytes()), 0, Range::all(2), Range::all(1000),
+            values.data());
   for (double value : values) {
     int exponent = 0;
     const double fraction = std::frexp(value, &exponent);
@@ -105,7 +107,8 @@ TEST(GemmReferenceTest, EveryInstructionSetGivesTheSameExactProducts) {
   const auto made = *problem(Shape{.m = 101, .n = 45, .k = 530, .dtype = DType::f64});
   const View v = *view(made);
   const Inputs inputs = *make_inputs(made, v, InputKind::exact, 3);
-  const Matrix a = with_data(matrix_a(v), inputs.a), b = with_data(matrix_b(v), inputs.b);
+  const Matrix a = with_data(matrix_a(v), inputs.a.bytes()),
+               b = with_data(matrix_b(v), inputs.b.bytes());
   std::vector<double> expected(101 * 45), expected_magnitude(101 * 45), tile_a(101 * 530),
       tile_b(530 * 45);
   load_tile(a, 0, Range::all(101), Range::all(530), tile_a.data());

@@ -69,15 +69,18 @@ class Generator {
       return fail(ErrorCode::unsupported, "alpha: {} lets sums of {} products leave s32",
                   view_.alpha, view_.k);
     }
-    const Operand* c = problem.find_operand("c");
-    inputs_.a.assign(static_cast<size_t>(problem.find_operand("a")->span_bytes), kFiller);
-    inputs_.b.assign(static_cast<size_t>(problem.find_operand("b")->span_bytes), kFiller);
-    if (c != nullptr) inputs_.c.assign(static_cast<size_t>(c->span_bytes), kFiller);
-    a_ = with_data(matrix_a(view_), inputs_.a);
-    b_ = with_data(matrix_b(view_), inputs_.b);
-    c_ = with_data(matrix_c(view_), inputs_.c);
-    if (c == nullptr) c_.batches = 0;
+    ASSAY_TRY(inputs_.a, allocate_input(*problem.find_operand("a")));
+    ASSAY_TRY(inputs_.b, allocate_input(*problem.find_operand("b")));
+    a_ = with_data(matrix_a(view_), inputs_.a.writable_bytes());
+    b_ = with_data(matrix_b(view_), inputs_.b.writable_bytes());
+    c_ = matrix_c(view_);
+    c_.batches = 0;
+    if (const Operand* c = problem.find_operand("c")) {
+      ASSAY_TRY(inputs_.c, allocate_input(*c));
+      c_ = with_data(matrix_c(view_), inputs_.c.writable_bytes());
+    }
     fill_kind();
+    for (MemoryFile* input : {&inputs_.a, &inputs_.b, &inputs_.c}) ASSAY_TRY(input->seal());
     return std::move(inputs_);
   }
 
@@ -349,6 +352,16 @@ class Generator {
 };
 
 }  // namespace
+
+Result<MemoryFile> allocate_input(const Operand& operand) {
+  ASSAY_TRY(auto memory,
+            MemoryFile::create("assay-input", static_cast<size_t>(operand.span_bytes)));
+  int64_t elements = 1;
+  for (const int64_t size : operand.sizes) elements *= size;
+  if (elements * size_bytes(operand.dtype) < operand.span_bytes)
+    std::ranges::fill(memory.writable_bytes(), std::byte{0xff});
+  return memory;
+}
 
 Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind kind,
                            uint64_t seed) {

@@ -7,19 +7,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "assay/base/fd.h"
 #include "assay/op/gemm/exact_plan.h"
 #include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
 
-// All ones: a NaN of every float format, -1 of integers. Between strided rows, so that a kernel
-// which reads there shows it.
-inline constexpr std::byte kFiller{0xff};
+// For the operand, all of whose elements will be written. Between strided rows lie ones: a NaN of
+// every float format, -1 of integers, so that a kernel which reads there shows it.
+Result<MemoryFile> allocate_input(const Operand& operand);
 
 struct Inputs {
-  std::vector<std::byte> a, b, c;  // c is empty where there is none.
-  bool exact = false;              // Integers throughout: compare exactly, check with Freivalds.
-  ExactLimits limits;              // Of exact inputs.
+  MemoryFile a, b, c;  // Sealed. c is empty where there is none.
+  bool exact = false;  // Integers throughout: compare exactly, check with Freivalds.
+  ExactLimits limits;  // Of exact inputs.
   std::vector<int64_t> rows, columns;  // Of out, where something special is: worth a sample,
   int64_t batch = 0;                   // in this batch.
 };

@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "assay/op/calculator.h"
 #include "assay/op/gemm/calculated_check.h"
@@ -18,26 +19,25 @@ class GemmInstance final : public CalculatedInstance {
   explicit GemmInstance(std::shared_ptr<const Base> base)
       : base_(std::move(base)), mapping_(Mapping::identity(base_->view)) {}
 
-  GemmInstance(std::shared_ptr<const Base> base, Mapping mapping)
-      : base_(std::move(base)), mapping_(std::move(mapping)), derived_(true) {
-    const View& view = base_->view;
-    a_ = permuted(matrix_a(view), base_->inputs.a, mapping_.l, mapping_.m, mapping_.k);
-    b_ = permuted(matrix_b(view), base_->inputs.b, mapping_.l, mapping_.k, mapping_.n);
-    if (view.has_c)
-      c_ = permuted(matrix_c(view), base_->inputs.c, mapping_.l, mapping_.m, mapping_.n);
+  static Result<std::unique_ptr<Instance>> derived(std::shared_ptr<const Base> base,
+                                                   Mapping mapping) {
+    auto instance = std::make_unique<GemmInstance>(std::move(base));
+    instance->mapping_ = std::move(mapping);
+    ASSAY_TRY(instance->permute_inputs());
+    return instance;
   }
 
   const Problem& problem() const override { return base_->problem; }
   InputKind kind() const override { return base_->kind; }
 
   std::span<const std::byte> input(size_t operand) const override {
-    const auto operands = base_->problem.operands();
-    if (operand >= operands.size()) return {};
-    const std::string& role = operands[operand].role;
-    if (role == "a") return derived_ ? a_ : base_->inputs.a;
-    if (role == "b") return derived_ ? b_ : base_->inputs.b;
-    if (role == "c") return derived_ ? c_ : base_->inputs.c;
-    return {};
+    const MemoryFile* const found = find(operand);
+    return found == nullptr ? std::span<const std::byte>() : found->bytes();
+  }
+
+  Result<UniqueFd> input_file(size_t operand) const override {
+    if (const MemoryFile* found = find(operand)) return found->file();
+    return fail(ErrorCode::internal, "operand {} is no input", operand);
   }
 
   Check check(std::span<const std::byte> output, uint64_t variation) const override {
@@ -50,7 +50,7 @@ class GemmInstance final : public CalculatedInstance {
       return check;
     }
     if (variation == 0 || varied_operand_of(base_->problem) > 1)
-      return compare(*base_, mapping_, derived_ ? c_ : base_->inputs.c, output);
+      return compare(*base_, mapping_, own().c, output);
     const VariedInputs inputs = own();
     std::call_once(projection_once_, [&] { projection_ = make_projection(*base_, inputs); });
     return check_varied(*base_, projection_, inputs, output, variation);
@@ -71,8 +71,7 @@ class GemmInstance final : public CalculatedInstance {
   }
 
   Result<std::unique_ptr<Instance>> derive(uint64_t seed) const override try {
-    return std::make_unique<GemmInstance>(base_,
-                                          Mapping::random(base_->view, seed).after(mapping_));
+    return derived(base_, Mapping::random(base_->view, seed).after(mapping_));
   } catch (const std::bad_alloc&) {
     return out_of_memory("more inputs");
   }
@@ -82,15 +81,48 @@ class GemmInstance final : public CalculatedInstance {
     return fail(ErrorCode::machine, "not enough memory for {} of {}", what, base_->problem.name());
   }
 
+  Status permute_inputs() {
+    const View& view = base_->view;
+    const Inputs& from = base_->inputs;
+    const Mapping& by = mapping_;
+    derived_.emplace();
+    const auto make = [&](MemoryFile& to, std::string_view role, const Matrix& matrix,
+                          const MemoryFile& pristine, const Axis& rows,
+                          const Axis& columns) -> Status {
+      ASSAY_TRY(to, allocate_input(*base_->problem.find_operand(role)));
+      permute(matrix, pristine.bytes(), to.writable_bytes(), by.l, rows, columns);
+      return to.seal();
+    };
+    ASSAY_TRY(make(derived_->a, "a", matrix_a(view), from.a, by.m, by.k));
+    ASSAY_TRY(make(derived_->b, "b", matrix_b(view), from.b, by.k, by.n));
+    if (view.has_c) ASSAY_TRY(make(derived_->c, "c", matrix_c(view), from.c, by.m, by.n));
+    return {};
+  }
+
+  const MemoryFile* find(size_t operand) const {
+    const auto operands = base_->problem.operands();
+    if (operand >= operands.size()) return nullptr;
+    const std::string& role = operands[operand].role;
+    const Inputs& inputs = base_->inputs;
+    if (role == "a") return derived_ ? &derived_->a : &inputs.a;
+    if (role == "b") return derived_ ? &derived_->b : &inputs.b;
+    if (role == "c") return derived_ ? &derived_->c : &inputs.c;
+    return nullptr;
+  }
+
   VariedInputs own() const {
     const Inputs& inputs = base_->inputs;
-    return {derived_ ? a_ : inputs.a, derived_ ? b_ : inputs.b, derived_ ? c_ : inputs.c};
+    if (derived_) return {derived_->a.bytes(), derived_->b.bytes(), derived_->c.bytes()};
+    return {inputs.a.bytes(), inputs.b.bytes(), inputs.c.bytes()};
   }
+
+  struct Operands {
+    MemoryFile a, b, c;
+  };
 
   std::shared_ptr<const Base> base_;
   Mapping mapping_;
-  bool derived_ = false;
-  std::vector<std::byte> a_, b_, c_;
+  std::optional<Operands> derived_;
   mutable std::once_flag projection_once_;
   mutable Projection projection_;
   mutable CalculatedCheck calculated_;

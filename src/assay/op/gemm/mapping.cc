@@ -91,10 +91,9 @@ Mapping Mapping::after(const Mapping& inner) const {
   return {l.after(inner.l), m.after(inner.m), n.after(inner.n), k.after(inner.k)};
 }
 
-std::vector<std::byte> permuted(const Matrix& matrix, const std::vector<std::byte>& bytes,
-                                const Axis& batches, const Axis& rows, const Axis& columns) {
-  std::vector<std::byte> result(bytes.size(), kFiller);
-  Matrix from = with_data(matrix, bytes), to = with_data(matrix, result);
+void permute(const Matrix& matrix, std::span<const std::byte> bytes, std::span<std::byte> target,
+             const Axis& batches, const Axis& rows, const Axis& columns) {
+  Matrix from = with_data(matrix, bytes), to = with_data(matrix, target);
   const Axis* outer = &rows;
   const Axis* inner = &columns;
   if (matrix.row_stride < matrix.column_stride) {  // Run along what lies together.
@@ -118,7 +117,6 @@ std::vector<std::byte> permuted(const Matrix& matrix, const std::vector<std::byt
       copy_permuted<uint64_t>(from, to, batches, *outer, *inner);
       break;
   }
-  return result;
 }
 
 }  // namespace assay::gemm

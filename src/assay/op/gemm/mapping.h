@@ -4,6 +4,7 @@
 // Not for use outside op/gemm.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "assay/op/gemm/base.h"
@@ -31,8 +32,9 @@ struct Mapping {
   Mapping after(const Mapping& inner) const;
 };
 
-// Bytes of an operand with rows, columns and batches permuted and negated as the axes say.
-std::vector<std::byte> permuted(const Matrix& matrix, const std::vector<std::byte>& bytes,
-                                const Axis& batches, const Axis& rows, const Axis& columns);
+// An operand at `to` as it is at `bytes`, with rows, columns and batches permuted and negated as
+// the axes say.
+void permute(const Matrix& matrix, std::span<const std::byte> bytes, std::span<std::byte> to,
+             const Axis& batches, const Axis& rows, const Axis& columns);
 
 }  // namespace assay::gemm
