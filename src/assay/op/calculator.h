@@ -104,6 +104,8 @@ class CalculatedInstance : public Instance {
 
   // Makes what check() needs, ahead of its first call: not needed where check_on() does it all.
   virtual Status prepare_check() const = 0;
+  // Likewise what check_on() needs for inputs that are not varied.
+  virtual Status prepare_check_on(Calculator& calculator) const = 0;
 };
 
 }  // namespace assay

@@ -97,6 +97,14 @@ Status Instances::load_into(Child& worker, uint64_t seed) const {
   return ask(worker, message, kLoadSeconds, "loading operands", fds).map([](const Message&) {});
 }
 
+Status Instances::prepare_checks() const {
+  ASSAY_TRY(Child * referee, station_.crew.referee());
+  Json message = {{"do", "prepare"}, {"instances", Json::array()}};
+  for (const Made& made : made_) message["instances"].push_back(made.id);
+  return ask(*referee, message, kReferenceSeconds, "working out references")
+      .map([](const Message&) {});
+}
+
 Result<Check> Instances::check(size_t index, const SeenOutput& output, uint64_t variation) const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   const std::span<const int> fds(&output.fd, output.fd >= 0 ? 1 : 0);

@@ -33,6 +33,8 @@ class Instances {
   void close_copies();
 
   Status load_into(Child& worker, uint64_t seed) const;
+  // The referee works out on its card what outputs will be compared with.
+  Status prepare_checks() const;
   Result<Check> check(size_t index, const SeenOutput& output, uint64_t variation) const;
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.

@@ -162,6 +162,9 @@ class ProofRun {
     std::vector<std::function<Status()>> loads;
     for (size_t i = 0; i < provers.size(); ++i)
       loads.push_back([&, i] { return load(i, provers[i]); });
+    // While operands are on their way to the workers.
+    if (station_.crew.referee_sees_card())
+      loads.push_back([&] { return instances_.prepare_checks(); });
     ASSAY_TRY(station_.crew.side_by_side(loads));
     for (;;) {
       for (size_t i = 0; i < provers.size() && next_ < waiting_.size(); ++i)

@@ -42,9 +42,9 @@ class Referee {
     static const std::map<std::string_view, Method> kMethods = {
         {"card", &Referee::open_card}, {"view", &Referee::view},
         {"commit", &Referee::commit},  {"instances", &Referee::instances},
-        {"derive", &Referee::derive},  {"check", &Referee::check},
-        {"reveal", &Referee::reveal},  {"kinds", &Referee::kinds},
-        {"drop", &Referee::drop}};
+        {"derive", &Referee::derive},  {"prepare", &Referee::prepare},
+        {"check", &Referee::check},    {"reveal", &Referee::reveal},
+        {"kinds", &Referee::kinds},    {"drop", &Referee::drop}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
     const auto method = kMethods.find(what);
     if (method == kMethods.end()) return fail(ErrorCode::internal, "a referee cannot '{}'", what);
@@ -188,6 +188,17 @@ class Referee {
       keep(std::move(*each), answer);
     }
     return answer;
+  }
+
+  // What the card needs to compare outputs of these instances. What fails is said by check().
+  Result<Answer> prepare(Message& message) {
+    ASSAY_TRY(const Json* list, member(message.json, "instances"));
+    for (const Json& one : *list) {
+      ASSAY_TRY(const Instance* instance, find({{"instance", one}}));
+      if (const auto* own = calculated(*instance); own != nullptr && card_)
+        (void)own->prepare_check_on(*card_);
+    }
+    return Answer{};
   }
 
   Result<Answer> check(Message& message) {

@@ -224,8 +224,24 @@ std::string multiply_code() {
   return code + "  ret;\n}\n";
 }
 
-// {0}: kThreadPlace, {1}: kLoadRegisters, {2}: the load of out, {3}: that of c. A NaN is no number,
-// so every comparison with one is false.
+// A warp's values of the float64 register {0}, joined by the instruction {1} in each of its
+// threads: a quarter of a million threads that all add to one word wait for one another for
+// milliseconds.
+std::string join_warp(std::string_view value, std::string_view instruction) {
+  std::string code;
+  for (int distance = 16; distance > 0; distance /= 2)
+    code += fmt::format(
+        "  mov.b64 {{%low, %high}}, {0};\n"
+        "  shfl.sync.bfly.b32 %low, %low, {2}, 31, -1;\n"
+        "  shfl.sync.bfly.b32 %high, %high, {2}, 31, -1;\n"
+        "  mov.b64 %other, {{%low, %high}};\n"
+        "  {1} {0}, {0}, %other;\n",
+        value, instruction, distance);
+  return code;
+}
+
+// {0}: kThreadPlace, {1}: kLoadRegisters, {2}: the load of out, {3}: that of c, {4}: join_warp() of
+// the sums. A NaN is no number, so every comparison with one is false.
 constexpr const char* kCompare = R"(
 .visible .entry assay_compare(.param .u64 out, .param .u32 out_code, .param .u64 out_row,
                               .param .u64 out_column, .param .u64 c, .param .u32 c_code,
@@ -241,7 +257,8 @@ constexpr const char* kCompare = R"(
   .reg .b32 %out_code, %c_code;
   .reg .f64 %alpha, %beta, %step, %growth, %rounding, %underflow, %min_normal, %size_of_alpha;
   .reg .f64 %got, %product, %magnitude, %addend, %term, %expected, %size, %sums, %unit, %error;
-  .reg .f64 %ratio, %largest, %sum, %largest_unit, %flushed, %finite;
+  .reg .f64 %ratio, %largest, %sum, %largest_unit, %flushed, %finite, %other;
+  .reg .b32 %low, %high;
   {1}
   {0}
   ld.param.u32 %out_code, [out_code];
@@ -343,16 +360,20 @@ DONE:
   bra NEXT;
 END:
   ld.param.u64 %d26, [tally];
-  setp.eq.u64 %p1, %d19, 0;
+{4}  setp.eq.u64 %p1, %d19, 0;
   @%p1 bra RIGHT;
   red.global.add.u64 [%d26], %d19;
   red.global.min.u64 [%d26+8], %d20;
 RIGHT:
+  and.b32 %r6, %r4, 31;
+  setp.ne.u32 %p1, %r6, 0;
+  @%p1 bra COUNTED;
   mov.b64 %d27, %largest;
   red.global.max.u64 [%d26+16], %d27;
   red.global.add.f64 [%d26+24], %sum;
   mov.b64 %d27, %largest_unit;
   red.global.max.u64 [%d26+32], %d27;
+COUNTED:
   ret;
 }}
 )";
@@ -369,7 +390,9 @@ std::string referee_code(const std::string& target) {
          multiply_code() +
          fmt::format(fmt::runtime(kCompare), kThreadPlace, kLoadRegisters,
                      load_element("OUT", "%out_code", "%d23", "%got"),
-                     load_element("C", "%c_code", "%d23", "%addend"));
+                     load_element("C", "%c_code", "%d23", "%addend"),
+                     join_warp("%largest", "max.f64") + join_warp("%sum", "add.rn.f64") +
+                         join_warp("%largest_unit", "max.f64"));
 }
 
 }  // namespace assay::sweep

@@ -105,6 +105,24 @@ Result<CalculatedCheck::Held> CalculatedCheck::hold(Calculator& calculator,
   return held;
 }
 
+Status CalculatedCheck::hold_products(Calculator& calculator, const Base& base, Held& held) {
+  if (!held.products.empty()) return {};
+  for (int64_t l = 0; l < base.view.l; ++l) {
+    ASSAY_TRY(auto product, multiply(calculator, base, held, l));
+    held.products.push_back(std::move(product));
+  }
+  if (held_.a && calculator.has_room()) held_.products = held.products;
+  return {};
+}
+
+Status CalculatedCheck::prepare(Calculator& calculator, const Base& base,
+                                const VariedInputs& inputs) {
+  const std::lock_guard lock(mutex_);
+  ASSAY_TRY(Held held, hold(calculator, inputs));
+  // What there is no room for would be worked out twice.
+  return held_.a && calculator.has_room() ? hold_products(calculator, base, held) : Status();
+}
+
 Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
                                      const VariedInputs& inputs, const void* output,
                                      uint64_t variation) {
@@ -113,13 +131,7 @@ Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
   ASSAY_TRY(Held held, hold(calculator, inputs));
   const size_t varied = varied_operand_of(base.problem);
   if (variation == 0 || varied > 1) {
-    if (held.products.empty()) {
-      for (int64_t l = 0; l < v.l; ++l) {
-        ASSAY_TRY(auto product, multiply(calculator, base, held, l));
-        held.products.push_back(std::move(product));
-      }
-      if (held_.a && calculator.has_room()) held_.products = held.products;
-    }
+    ASSAY_TRY(hold_products(calculator, base, held));
     return whole(calculator, base, held, output, base.inputs.exact);
   }
   const double multiplications = static_cast<double>(v.l) * static_cast<double>(v.m) *

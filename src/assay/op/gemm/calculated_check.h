@@ -23,6 +23,8 @@ class CalculatedCheck {
   // or as in variation.h.
   Result<Check> check(Calculator& calculator, const Base& base, const VariedInputs& inputs,
                       const void* output, uint64_t variation);
+  // What check() needs where nothing is varied, ahead of its first call.
+  Status prepare(Calculator& calculator, const Base& base, const VariedInputs& inputs);
 
  private:
   using Memory = std::shared_ptr<const Calculator::Memory>;
@@ -38,6 +40,7 @@ class CalculatedCheck {
   struct Sides;
 
   Result<Held> hold(Calculator& calculator, const VariedInputs& inputs);
+  Status hold_products(Calculator& calculator, const Base& base, Held& held);
   static Sides sides_of(const Base& base, const Held& held, const void* output, int64_t batch);
   static Result<Calculator::Product> multiply(Calculator& calculator, const Base& base,
                                               const Held& held, int64_t batch);

@@ -70,6 +70,12 @@ class GemmInstance final : public CalculatedInstance {
     return out_of_memory("the reference");
   }
 
+  Status prepare_check_on(Calculator& calculator) const override try {
+    return calculated_.prepare(calculator, *base_, own());
+  } catch (const std::bad_alloc&) {
+    return out_of_memory("the reference");
+  }
+
   Result<std::unique_ptr<Instance>> derive(uint64_t seed) const override try {
     return derived(base_, Mapping::random(base_->view, seed).after(mapping_));
   } catch (const std::bad_alloc&) {
