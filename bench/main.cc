@@ -73,6 +73,7 @@ constexpr Entry kEntries[] = {
     {"gpu_race", measure_gpu_race, true},
     {"gpu_start", measure_gpu_start, true},
     {"gpu_profiler", measure_gpu_profiler, true},
+    {"gpu_profiler_no_sleep", measure_gpu_profiler_no_sleep, true},
     {"gpu_pool", measure_gpu_pool, true},
     {"gpu_compile", measure_gpu_compile, true}};
 

@@ -68,6 +68,7 @@ Result<std::vector<Row>> measure_gpu_host(const Context& context);
 Result<std::vector<Row>> measure_gpu_race(const Context& context);
 Result<std::vector<Row>> measure_gpu_start(const Context& context);
 Result<std::vector<Row>> measure_gpu_profiler(const Context& context);
+Result<std::vector<Row>> measure_gpu_profiler_no_sleep(const Context& context);
 Result<std::vector<Row>> measure_gpu_pool(const Context& context);
 Result<std::vector<Row>> measure_gpu_compile(const Context& context);
 Result<std::vector<Row>> measure_python(const Context& context);
