@@ -60,7 +60,7 @@ class Batch {
       if (journal_.is_finished(problem.name())) continue;
       run = std::make_unique<ProblemRun>(
           Station{request_, crew_, journal_, observer_, problem, condition});
-      ASSAY_TRY(run->prepare(quarantine, seconds_each_ * kRaceShare));
+      ASSAY_TRY(run->prepare(quarantine, race_seconds()));
       // What brought a worker down here is not tried on the next one.
       for (const Candidate& candidate : run->field().candidates)
         quarantine.add(problem.name(), candidate.outcome);
@@ -87,7 +87,7 @@ class Batch {
     if (open.empty()) return look_at_card();
     do {
       ASSAY_TRY(look_at_card());
-      ASSAY_TRY(confirm_in_passes(open, crew_, observer_, {seconds_each_ * kRaceShare, left}));
+      ASSAY_TRY(confirm_in_passes(open, crew_, observer_, {race_seconds(), left}));
       ASSAY_TRY(look_at_card());
       if (card_)
         for (ProblemRun* run : open) ASSAY_TRY(run->race_at_own_clock(*card_));
@@ -128,8 +128,10 @@ class Batch {
   double spent_seconds() const { return spent_seconds_; }
 
  private:
-  // Racing spends, confirming claims: most of the time is for that.
+  // Racing spends, confirming claims: where that follows, most of the time is for it.
   static constexpr double kRaceShare = 0.3;
+  double race_seconds() const { return seconds_each_ * (request_.confirm ? kRaceShare : 1); }
+
   // So many problems are seconds apart from one process to the next, and a resumed run has not lost
   // more than their confirmations.
   static constexpr size_t kMost = 16;
