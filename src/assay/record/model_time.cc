@@ -35,8 +35,8 @@ void add(ModelTime& total, const ProblemRecord& problem) {
   }
   total.default_us += problem.weight * by_default;
   total.best_stock_us += problem.weight * stock;
-  // A winner that the default ties with may be the slower of the two by noise.
-  total.best_us += problem.weight * std::min(best, by_default);
+  // A winner by tie-break may be slower than those that it ties with, by noise.
+  total.best_us += problem.weight * std::min(best, stock);
 }
 
 }  // namespace

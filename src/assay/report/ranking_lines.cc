@@ -1,5 +1,6 @@
 #include "assay/report/ranking_lines.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,6 +19,25 @@ std::int64_t scored_by(const RankingRecord& ranking, const std::string& ranker) 
   return 0;
 }
 
+std::string choice_text(const RankingRecord& ranking) {
+  const std::string who = ranking.ranker.empty() ? "their own order" : sanitize(ranking.ranker, 80);
+  const std::string chosen =
+      ranking.not_built > 0
+          ? fmt::format("chose {} of", thousands(ranking.costly - ranking.not_built))
+          : "ordered all";
+  return fmt::format("{} {} {} kernels that cost much to compile", who, chosen,
+                     thousands(ranking.costly));
+}
+
+// "3 of 48"; empty where the ranker that chose has no score of the winner.
+std::string place_of_winner(const ProblemRecord& problem) {
+  const RankingRecord& ranking = *problem.ranking;
+  const auto rank = problem.winner()->ranks.find(ranking.ranker);
+  if (rank == problem.winner()->ranks.end()) return {};
+  return fmt::format("{} of {}", thousands(rank->second),
+                     thousands(scored_by(ranking, ranking.ranker)));
+}
+
 std::string behind_text(const RankerHindsight& seen) {
   if (!seen.recalled) return "-";
   return std::isfinite(seen.behind) ? percent(seen.behind) : std::string("none was timed");
@@ -27,21 +47,47 @@ std::string behind_text(const RankerHindsight& seen) {
 
 std::string ranking_text(const ProblemRecord& problem) {
   if (!problem.ranking) return {};
-  const RankingRecord& ranking = *problem.ranking;
-  const bool listed = ranking.ranker.empty();
-  const std::string who = listed ? "their own order" : sanitize(ranking.ranker, 80);
-  const std::string chosen =
-      ranking.not_built > 0
-          ? fmt::format("chose {} of", thousands(ranking.costly - ranking.not_built))
-          : "ordered all";
-  std::string text = fmt::format("{} {} {} kernels that cost much to compile", who, chosen,
-                                 thousands(ranking.costly));
-  const KernelOutcome* winner = problem.winner();
-  if (winner == nullptr || listed) return text;
-  const auto rank = winner->ranks.find(ranking.ranker);
-  if (rank == winner->ranks.end()) return text + "; the winner is none that it could score";
-  return text + fmt::format("; the winner is its number {} of {}", thousands(rank->second),
-                            thousands(scored_by(ranking, ranking.ranker)));
+  const std::string text = choice_text(*problem.ranking);
+  if (problem.winner() == nullptr || problem.ranking->ranker.empty()) return text;
+  const std::string place = place_of_winner(problem);
+  return text + (place.empty() ? "; the winner is none that it could score"
+                               : fmt::format("; the winner is its number {}", place));
+}
+
+std::vector<std::string> ranking_lines(std::span<const ProblemRecord* const> problems) {
+  std::vector<std::pair<std::string, std::vector<const ProblemRecord*>>> alike;  // By their choice.
+  for (const ProblemRecord* problem : problems) {
+    if (!problem->ranking) continue;
+    const std::string choice = choice_text(*problem->ranking);
+    auto found = std::ranges::find(alike, choice, [](const auto& group) { return group.first; });
+    if (found == alike.end()) found = alike.insert(found, {choice, {}});
+    found->second.push_back(problem);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [choice, group] : alike) {
+    if (group.size() == 1) {
+      lines.push_back(
+          fmt::format("ranking {}: {}", group.front()->name, ranking_text(*group.front())));
+      continue;
+    }
+    std::vector<std::string> places;
+    int unscored = 0;
+    for (const ProblemRecord* problem : group) {
+      if (problem->winner() == nullptr || problem->ranking->ranker.empty()) continue;
+      const std::string place = place_of_winner(*problem);
+      if (place.empty())
+        ++unscored;
+      else
+        places.push_back(fmt::format("{} for {}", place, problem->name));
+    }
+    std::string line = fmt::format("ranking {}, for each of {} shapes", choice, group.size());
+    if (!places.empty()) line += "; the winner is its number " + join(places, ", ");
+    if (unscored > 0)
+      line += fmt::format("; {} {} that it could not score", thousands(unscored),
+                          unscored == 1 ? "winner is one" : "winners are kernels");
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 Section rankers_section(const RunRecord& record) {

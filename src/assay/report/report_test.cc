@@ -183,6 +183,43 @@ TEST(SweepReportTest, WeightsGiveTheModelsTime) {
               HasSubstr("model: decode, m 4: default 340 us, best stock 340 us, best 311 us"));
 }
 
+// By tie-break the default wins, though another was a little faster.
+TEST(SweepReportTest, AModelsBestTimeIsNoLongerThanThatOfItsBestStockKernels) {
+  ProblemRecord problem =
+      assay::testing::make_problem("m4", {{"cublaslt", "default", KernelRole::stock, 10},
+                                          {"cublaslt", "other", KernelRole::stock, 9.95}});
+  problem.weight = 20;
+  problem.confirmations[0].conclusion.winner = assay::testing::id_of("cublaslt", "default");
+  EXPECT_THAT(sweep_text(assay::testing::make_record({problem})),
+              HasSubstr("default 200 us, best stock 199 us, best 199 us"));
+}
+
+TEST(SweepReportTest, WhatARankerChoseAlikeIsSaidOnce) {
+  RunRecord record = decode_record();
+  for (ProblemRecord& problem : record.problems) {
+    RankingRecord& ranking = problem.ranking.emplace();
+    ranking.ranker = "roofline";
+    ranking.costly = 58;
+    ranking.rankers = {{.name = "roofline", .scored = 48}};
+  }
+  const std::string chose = "roofline ordered all 58 kernels that cost much to compile";
+  EXPECT_THAT(sweep_text(record, {.style = {.width = 300}}),
+              HasSubstr("\nranking " + chose +
+                        ", for each of 3 shapes; 3 winners are kernels that it could not score\n"));
+  ProblemRecord& last = record.problems.back();
+  const std::string winner = last.winner()->id;
+  std::ranges::find(last.kernels, winner, &KernelOutcome::id)->ranks["roofline"] = 3;
+  EXPECT_THAT(sweep_text(record, {.style = {.width = 300}}),
+              HasSubstr(", for each of 3 shapes; the winner is its number 3 of 48 for m64_down; 2 "
+                        "winners are kernels that it could not score\n"));
+  // What was chosen in another way has a line of its own.
+  last.ranking->not_built = 50;
+  const std::string text = sweep_text(record, {.style = {.width = 300}});
+  EXPECT_THAT(text, HasSubstr(chose + ", for each of 2 shapes; 2 winners"));
+  EXPECT_THAT(text, HasSubstr("\nranking m64_down: roofline chose 8 of 58 kernels that cost much "
+                              "to compile; the winner is its number 3 of 48\n"));
+}
+
 TEST(SweepReportTest, EachBatchOfAModelHasItsTime) {
   RunRecord record = decode_record();
   record.options.model = "tiny/config.json";

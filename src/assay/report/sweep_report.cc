@@ -290,9 +290,7 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
     for (const std::string& text : texts) out += wrap(text, options.style.width, 2);
   };
   lines(footnotes(problems));
-  for (const ProblemRecord* problem : problems)
-    if (const std::string text = ranking_text(*problem); !text.empty())
-      lines({fmt::format("ranking {}: {}", problem->name, text)});
+  lines(ranking_lines(problems));
   lines(condition_lines(record, problems));
   lines(model_lines(record));
   if (options.why) {
