@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -87,187 +89,241 @@ std::vector<Standing> show(const Field& field, const std::vector<size_t>& entran
   return shown;
 }
 
+// One race, from the first burst of each kernel to who is to be confirmed.
+class RaceRun {
+ public:
+  RaceRun(const Station& station, Field& field, double budget_seconds)
+      : station_(station),
+        field_(field),
+        budget_seconds_(budget_seconds),
+        instances_(station),
+        bursts_(station, field) {}
+
+  Result<RaceResult> run() {
+    const int64_t start = monotonic_ns();
+    result_.baseline = find_baseline(field_);
+    for (size_t i = 0; i < field_.candidates.size(); ++i)
+      if (field_.candidates[i].alive() && field_.candidates[i].proven) entrants_.push_back(i);
+    if (entrants_.empty()) return std::move(result_);
+    ASSAY_TRY(open());
+    ASSAY_TRY(look_first());
+    ASSAY_TRY(drop_hopeless());
+    ASSAY_TRY(run_rounds());
+    // Timed outputs are verified too, after the fact.
+    for (const size_t index : runners_) ASSAY_TRY(bursts_.judge_timed_output(instances_, index));
+    ASSAY_TRY(bursts_.unload());
+    ASSAY_TRY(instances_.drop());
+    sum_up();
+    choose();
+    result_.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+    result_.timed_seconds = bursts_.seconds();
+    result_.cold_doubt = bursts_.cold_doubt();
+    return std::move(result_);
+  }
+
+ private:
+  bool exhaustive() const { return station_.request.exhaustive; }
+  bool spent() const { return bursts_.seconds() > budget_seconds_; }
+  Candidate& runner(size_t place) { return field_.candidates[runners_[place]]; }
+
+  static size_t place_of(const std::vector<size_t>& all, size_t candidate) {
+    return static_cast<size_t>(std::ranges::find(all, candidate) - all.begin());
+  }
+
+  Status open() {
+    ASSAY_TRY(instances_.commit());
+    ASSAY_TRY(instances_.make(InputKind::uniform));
+    ASSAY_TRY(bursts_.open(
+        instances_, entrants_, [&] { return station_.crew.runner(); }, 2));
+    for (const size_t index : entrants_) set_launches(index);
+    return {};
+  }
+
+  // The first call of each was cold: a burst's length is set from it, and again from the first
+  // look.
+  void set_launches(size_t index) {
+    Candidate& candidate = field_.candidates[index];
+    const bool isolated = station_.condition.spacing == measure::Spacing::isolated;
+    candidate.launches = isolated
+                             ? 1
+                             : measure::launches_per_burst(candidate.launch_ns, bursts_.timer(),
+                                                           station_.crew.facts().threads,
+                                                           std::max(1, bursts_.sets() / 2));
+  }
+
+  // A burst each, and another: the first burst of all warms caches and clocks.
+  Status look_first() {
+    first_.assign(entrants_.size(), stats::Burst{0, false});
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      ASSAY_TRY(const auto round, bursts_.round(entrants_, "race"));
+      for (const auto& sample : round.samples) {
+        stats::Burst& best = first_[place_of(entrants_, sample.candidate)];
+        const double ns = bursts_.launch_ns(sample);
+        if (!best.clean || ns < best.ns) best = {ns, true};
+      }
+      if (round.complete && (attempt >= 1 || spent())) break;
+    }
+    return {};
+  }
+
+  // What is beyond three times the best takes no part in the rounds, unless it is asked about: a
+  // user's kernel is, however slow, and of a family with tunables its best point.
+  Status drop_hopeless() {
+    users_ = asked_about(station_, field_, entrants_, first_);
+    std::vector<bool> keep, dropped(entrants_.size(), false);
+    for (const size_t index : entrants_)
+      keep.push_back(field_.candidates[index].outcome.id == result_.baseline);
+    for (const size_t user : users_) keep[user] = true;
+    if (!exhaustive())
+      for (const int kernel : stats::drop_hopeless(first_, keep))
+        dropped[static_cast<size_t>(kernel)] = true;
+    std::vector<size_t> gone;
+    for (size_t i = 0; i < entrants_.size(); ++i) {
+      Candidate& candidate = field_.candidates[entrants_[i]];
+      if (first_[i].ns > 0) candidate.launch_ns = first_[i].ns;
+      set_launches(entrants_[i]);
+      if (dropped[i]) {
+        candidate.outcome.race =
+            RaceSummary{1, 1, first_[i].ns * 1e-3, 1, "beyond three times the best"};
+        gone.push_back(entrants_[i]);
+        ++result_.record.dropped;
+      } else if (candidate.alive()) {
+        runners_.push_back(entrants_[i]);
+        is_kept_.push_back(keep[i]);
+        seen_.push_back(first_[i]);
+      }
+    }
+    return bursts_.close(gone);
+  }
+
+  // Rounds, with looks.
+  Status run_rounds() {
+    stats::RaceOptions options;
+    if (exhaustive()) options.z = HUGE_VAL;
+    result_.record.looks = options.looks;
+    racing_.emplace(static_cast<int>(runners_.size()), is_kept_, options);
+    laps_.emplace(runners_.size());
+    // Where the first look spent the budget, what it saw is the race's only round.
+    if (spent()) {
+      for (size_t i = 0; i < runners_.size(); ++i)
+        if (seen_[i].clean) laps_->add(i, seen_[i].ns, true);
+      racing_->add_round(seen_);
+      racing_->end_by_budget();
+    }
+    // Alone it races nobody; how long it takes is still to be known.
+    const auto lone_rounds_left = [&] {
+      return runners_.size() == 1 && laps_->rounds(0) < kLoneRounds && !spent();
+    };
+    while (!runners_.empty() && (!racing_->ended() || lone_rounds_left())) {
+      std::vector<size_t> who;
+      for (size_t i = 0; i < runners_.size(); ++i)
+        if (racing_->in_race(static_cast<int>(i)) && runner(i).alive()) who.push_back(runners_[i]);
+      if (who.empty()) break;
+      ASSAY_TRY(run_round(who));
+    }
+    return {};
+  }
+
+  Status run_round(const std::vector<size_t>& who) {
+    ASSAY_TRY(const auto round, bursts_.round(who, "race"));
+    if (!round.complete && ++failures_ > 20 + 2 * static_cast<int>(runners_.size()))
+      return fail(ErrorCode::machine, "the race of {} could not complete a round in {} attempts",
+                  station_.problem.name(), failures_);
+    std::vector<stats::Burst> row(runners_.size(), stats::Burst{0, false});
+    bool spoiled = false;
+    for (const auto& sample : round.samples) {
+      const size_t at = place_of(runners_, sample.candidate);
+      const double ns = bursts_.launch_ns(sample);
+      row[at] = {ns, sample.clean};
+      laps_->add(at, ns, sample.clean);
+      spoiled |= !sample.clean;
+    }
+    ASSAY_TRY(bursts_.judge_some(instances_, who, kLooksAtOutputs));
+    if (!round.complete) {
+      if (spent() && racing_->rounds() > 0) racing_->end_by_budget();
+      return {};
+    }
+    result_.record.spoiled_rounds += spoiled ? 1 : 0;
+    std::vector<size_t> closing;
+    for (const int kernel : racing_->add_round(row))
+      closing.push_back(runners_[static_cast<size_t>(kernel)]);
+    result_.record.dropped += static_cast<int>(closing.size());
+    ASSAY_TRY(bursts_.close(closing));
+    station_.observer.on_standings(racing_->rounds(),
+                                   show(field_, runners_, racing_->standings(), *laps_));
+    if (spent()) racing_->end_by_budget();
+    return {};
+  }
+
+  // What the race says of each kernel.
+  void sum_up() {
+    for (const auto& standing : racing_->standings()) {
+      const auto place = static_cast<size_t>(standing.kernel);
+      Candidate& candidate = runner(place);
+      RaceSummary summary{laps_->rounds(place), laps_->clean(place), laps_->median_us(place),
+                          standing.dropped_after, ""};
+      if (standing.dropped_after > 0) summary.reason = "clearly behind the leader";
+      if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
+      candidate.outcome.race = summary;
+    }
+    result_.record.rounds = runners_.size() == 1 ? laps_->rounds(0) : racing_->rounds();
+    result_.record.end = racing_->ended() ? name_of(*racing_->ended()) : "no kernel left";
+  }
+
+  // Who is confirmed. Those that ended while they raced stand no more; the headline is about the
+  // best kernel that may make one, however far behind stock it is.
+  void choose() {
+    std::vector<stats::RaceStanding> standing_still;
+    for (const auto& standing : racing_->standings())
+      if (runner(static_cast<size_t>(standing.kernel)).alive()) standing_still.push_back(standing);
+    const auto best = std::ranges::find_if(standing_still, [&](const auto& standing) {
+      return may_be_candidate(station_.request, runner(static_cast<size_t>(standing.kernel)));
+    });
+    std::vector<stats::FinalistTraits> traits;
+    for (size_t i = 0; i < runners_.size(); ++i) {
+      const KernelOutcome& outcome = runner(i).outcome;
+      const bool asked =
+          std::ranges::any_of(users_, [&](size_t user) { return entrants_[user] == runners_[i]; });
+      const bool headline = best != standing_still.end() && static_cast<size_t>(best->kernel) == i;
+      traits.push_back(
+          {outcome.role == KernelRole::stock, outcome.id == result_.baseline || asked || headline});
+    }
+    const std::vector<int> finalists = stats::choose_finalists(
+        standing_still, traits,
+        exhaustive() ? static_cast<int>(runners_.size()) : stats::kFurtherSurvivors);
+    for (const int kernel : finalists) {
+      const Candidate& candidate = runner(static_cast<size_t>(kernel));
+      result_.finalists.push_back(candidate.outcome.id);
+      result_.round_ns += candidate.launch_ns * candidate.launches + bursts_.overhead_ns();
+    }
+    if (!result_.finalists.empty()) result_.leader = result_.finalists.front();
+    result_.candidate = best != standing_still.end()
+                            ? runner(static_cast<size_t>(best->kernel)).outcome.id
+                            : result_.leader;
+    result_.spread = stats::confirm_spread(standing_still, finalists);
+  }
+
+  const Station& station_;
+  Field& field_;
+  double budget_seconds_;
+  Instances instances_;
+  Bursts bursts_;
+  RaceResult result_;
+  std::vector<size_t> entrants_;     // Candidates.
+  std::vector<stats::Burst> first_;  // By entrant: the better of the first look's.
+  std::vector<size_t> users_;        // Entrants.
+  std::vector<size_t> runners_;      // Candidates that the first look left,
+  std::vector<bool> is_kept_;        // whether they stay however slow,
+  std::vector<stats::Burst> seen_;   // and what it saw of them.
+  std::optional<stats::Race> racing_;
+  std::optional<Laps> laps_;  // By runner.
+  int failures_ = 0;
+};
+
 }  // namespace
 
 Result<RaceResult> race(const Station& station, Field& field, double budget_seconds) {
-  RaceResult result;
-  const int64_t start = monotonic_ns();
-  result.baseline = find_baseline(field);
-  std::vector<size_t> entrants;
-  for (size_t i = 0; i < field.candidates.size(); ++i)
-    if (field.candidates[i].alive() && field.candidates[i].proven) entrants.push_back(i);
-  if (entrants.empty()) return result;
-
-  Instances instances(station);
-  ASSAY_TRY(instances.commit());
-  ASSAY_TRY(instances.make(InputKind::uniform));
-  Bursts bursts(station, field);
-  ASSAY_TRY(bursts.open(
-      instances, entrants, [&] { return station.crew.runner(); }, 2));
-
-  // The first call of each was cold: a burst's length is set from it, and again from stage 2.
-  const auto set_launches = [&](size_t index) {
-    Candidate& candidate = field.candidates[index];
-    const bool isolated = station.condition.spacing == measure::Spacing::isolated;
-    candidate.launches = isolated ? 1
-                                  : measure::launches_per_burst(candidate.launch_ns, bursts.timer(),
-                                                                station.crew.facts().threads,
-                                                                std::max(1, bursts.sets() / 2));
-  };
-  std::ranges::for_each(entrants, set_launches);
-
-  // Stage 2: one burst each; what is beyond three times the best is dropped.
-  std::vector<bool> keep;
-  for (const size_t index : entrants)
-    keep.push_back(field.candidates[index].outcome.id == result.baseline);
-  std::vector<stats::Burst> first(entrants.size(), stats::Burst{0, false});
-  const auto spent = [&] { return bursts.seconds() > budget_seconds; };
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    ASSAY_TRY(const auto round, bursts.round(entrants, "race"));
-    for (const auto& sample : round.samples) {
-      const auto at =
-          static_cast<size_t>(std::ranges::find(entrants, sample.candidate) - entrants.begin());
-      const double ns = bursts.launch_ns(sample);
-      if (!first[at].clean || ns < first[at].ns) first[at] = {ns, true};
-    }
-    if (round.complete && (attempt >= 1 || spent()))
-      break;  // Twice: the first burst of all warms caches and clocks.
-  }
-  // A user's kernel is asked about, however slow: of a family with tunables, its best point.
-  const std::vector<size_t> users = asked_about(station, field, entrants, first);
-  for (const size_t user : users) keep[user] = true;
-  std::vector<bool> dropped(entrants.size(), false);
-  if (!station.request.exhaustive)
-    for (const int kernel : stats::drop_hopeless(first, keep))
-      dropped[static_cast<size_t>(kernel)] = true;
-  std::vector<size_t> runners, gone;
-  std::vector<bool> runner_keep;
-  std::vector<stats::Burst> seen;  // Of the runners.
-  for (size_t i = 0; i < entrants.size(); ++i) {
-    Candidate& candidate = field.candidates[entrants[i]];
-    if (first[i].ns > 0) candidate.launch_ns = first[i].ns;
-    set_launches(entrants[i]);
-    if (dropped[i]) {
-      candidate.outcome.race =
-          RaceSummary{1, 1, first[i].ns * 1e-3, 1, "beyond three times the best"};
-      gone.push_back(entrants[i]);
-      ++result.record.dropped;
-    } else if (candidate.alive()) {
-      runners.push_back(entrants[i]);
-      runner_keep.push_back(keep[i]);
-      seen.push_back(first[i]);
-    }
-  }
-  ASSAY_TRY(bursts.close(gone));
-
-  // Stage 3: rounds, with looks.
-  stats::RaceOptions options;
-  if (station.request.exhaustive) options.z = HUGE_VAL;
-  stats::Race racing(static_cast<int>(runners.size()), runner_keep, options);
-  result.record.looks = options.looks;
-  Laps laps(runners.size());
-  std::vector<stats::Burst> row(runners.size());
-  int failures = 0;
-  // Alone it races nobody; how long it takes is still to be known.
-  const auto lone_rounds_left = [&] {
-    return runners.size() == 1 && laps.rounds(0) < kLoneRounds && !spent();
-  };
-  // Where the first look spent the budget, what it saw is the race's only round.
-  if (spent()) {
-    for (size_t i = 0; i < runners.size(); ++i)
-      if (seen[i].clean) laps.add(i, seen[i].ns, true);
-    racing.add_round(seen);
-    racing.end_by_budget();
-  }
-  while (!runners.empty() && (!racing.ended() || lone_rounds_left())) {
-    std::vector<size_t> who;
-    for (size_t i = 0; i < runners.size(); ++i)
-      if (racing.in_race(static_cast<int>(i)) && field.candidates[runners[i]].alive())
-        who.push_back(runners[i]);
-    if (who.empty()) break;
-    ASSAY_TRY(const auto round, bursts.round(who, "race"));
-    if (!round.complete && ++failures > 20 + 2 * static_cast<int>(runners.size()))
-      return fail(ErrorCode::machine, "the race of {} could not complete a round in {} attempts",
-                  station.problem.name(), failures);
-    std::ranges::fill(row, stats::Burst{0, false});
-    bool spoiled = false;
-    for (const auto& sample : round.samples) {
-      const auto at =
-          static_cast<size_t>(std::ranges::find(runners, sample.candidate) - runners.begin());
-      const double ns = bursts.launch_ns(sample);
-      row[at] = {ns, sample.clean};
-      laps.add(at, ns, sample.clean);
-      spoiled |= !sample.clean;
-    }
-    ASSAY_TRY(bursts.judge_some(instances, who, kLooksAtOutputs));
-    if (!round.complete) {
-      if (spent() && racing.rounds() > 0) racing.end_by_budget();
-      continue;
-    }
-    result.record.spoiled_rounds += spoiled ? 1 : 0;
-    const auto out = racing.add_round(row);
-    std::vector<size_t> closing;
-    for (const int kernel : out) closing.push_back(runners[static_cast<size_t>(kernel)]);
-    result.record.dropped += static_cast<int>(out.size());
-    ASSAY_TRY(bursts.close(closing));
-    station.observer.on_standings(racing.rounds(), show(field, runners, racing.standings(), laps));
-    if (spent()) racing.end_by_budget();
-  }
-
-  // Timed outputs are verified too, after the fact.
-  for (const size_t index : runners) ASSAY_TRY(bursts.judge_timed_output(instances, index));
-  ASSAY_TRY(bursts.unload());
-  ASSAY_TRY(instances.drop());
-
-  const auto standings = racing.standings();
-  for (const auto& standing : standings) {
-    const auto runner = static_cast<size_t>(standing.kernel);
-    Candidate& candidate = field.candidates[runners[runner]];
-    RaceSummary summary{laps.rounds(runner), laps.clean(runner), laps.median_us(runner),
-                        standing.dropped_after, ""};
-    if (standing.dropped_after > 0) summary.reason = "clearly behind the leader";
-    if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
-    candidate.outcome.race = summary;
-  }
-  // Those that ended while they raced stand no more.
-  std::vector<stats::RaceStanding> standing_still;
-  for (const auto& standing : standings)
-    if (field.candidates[runners[static_cast<size_t>(standing.kernel)]].alive())
-      standing_still.push_back(standing);
-  // The headline is about the best kernel that may make one, however far behind stock it is.
-  const auto best = std::ranges::find_if(standing_still, [&](const auto& standing) {
-    return may_be_candidate(station.request,
-                            field.candidates[runners[static_cast<size_t>(standing.kernel)]]);
-  });
-  std::vector<stats::FinalistTraits> traits;
-  for (size_t i = 0; i < runners.size(); ++i) {
-    const KernelOutcome& outcome = field.candidates[runners[i]].outcome;
-    const bool asked =
-        std::ranges::any_of(users, [&](size_t user) { return entrants[user] == runners[i]; });
-    const bool headline = best != standing_still.end() && static_cast<size_t>(best->kernel) == i;
-    traits.push_back(
-        {outcome.role == KernelRole::stock, outcome.id == result.baseline || asked || headline});
-  }
-  const std::vector<int> finalists = stats::choose_finalists(
-      standing_still, traits,
-      station.request.exhaustive ? static_cast<int>(runners.size()) : stats::kFurtherSurvivors);
-  for (const int kernel : finalists)
-    result.finalists.push_back(field.candidates[runners[static_cast<size_t>(kernel)]].outcome.id);
-  if (!result.finalists.empty()) result.leader = result.finalists.front();
-  if (best != standing_still.end())
-    result.candidate = field.candidates[runners[static_cast<size_t>(best->kernel)]].outcome.id;
-  for (const int kernel : finalists) {
-    const Candidate& candidate = field.candidates[runners[static_cast<size_t>(kernel)]];
-    result.round_ns += candidate.launch_ns * candidate.launches + bursts.overhead_ns();
-  }
-  if (result.candidate.empty()) result.candidate = result.leader;
-  result.spread = stats::confirm_spread(standing_still, finalists);
-  result.record.rounds = runners.size() == 1 ? laps.rounds(0) : racing.rounds();
-  result.record.end = racing.ended() ? name_of(*racing.ended()) : "no kernel left";
-  result.record.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
-  result.timed_seconds = bursts.seconds();
-  result.cold_doubt = bursts.cold_doubt();
-  return result;
+  return RaceRun(station, field, budget_seconds).run();
 }
 
 }  // namespace assay::sweep
