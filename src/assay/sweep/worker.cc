@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <map>
 #include <optional>
-#include <random>
-#include <span>
 #include <unistd.h>
 #include <utility>
 
@@ -21,7 +19,6 @@
 #include "assay/measure/ceilings.h"
 #include "assay/record/record.h"
 #include "assay/sweep/card_ceilings.h"
-#include "assay/sweep/card_problem.h"
 #include "assay/sweep/card_timer.h"
 #include "assay/sweep/card_watch.h"
 #include "assay/sweep/confine.h"
@@ -30,8 +27,8 @@
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/worker_kernels.h"
 #include "assay/sweep/worker_manners.h"
-#include "assay/sweep/worker_problem.h"
 #include "assay/sweep/worker_rankers.h"
+#include "assay/sweep/worker_runs.h"
 #include "assay/verify/conformance.h"
 
 namespace assay::sweep {
@@ -39,7 +36,6 @@ namespace {
 
 constexpr int kChannelFd = 3;
 constexpr size_t kMostGuestErrors = size_t{1} << 18;
-constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the probes run once.
 
 class Worker {
  public:
@@ -59,28 +55,18 @@ class Worker {
                                                                 {"bring", &Worker::bring_file},
                                                                 {"export", &Worker::export_source},
                                                                 {"conform", &Worker::conform},
-                                                                {"load", &Worker::load},
                                                                 {"manners", &Worker::manners},
-                                                                {"prove", &Worker::prove},
-                                                                {"share", &Worker::share},
-                                                                {"rotate", &Worker::rotate},
-                                                                {"open", &Worker::open},
-                                                                {"round", &Worker::round},
-                                                                {"collect", &Worker::collect},
-                                                                {"close", &Worker::close},
-                                                                {"unload", &Worker::unload},
                                                                 {"timer", &Worker::timer},
-                                                                {"intact", &Worker::intact},
                                                                 {"ceilings", &Worker::ceilings},
                                                                 {"card", &Worker::card},
-                                                                {"count", &Worker::count},
-                                                                {"profile", &Worker::profile},
-                                                                {"block", &Worker::block},
                                                                 {"guest", &Worker::run_guest}};
     ASSAY_TRY(const std::string what, text(message.json, "do"));
-    const auto method = kMethods.find(what);
-    if (method == kMethods.end()) return fail(ErrorCode::internal, "a worker cannot '{}'", what);
-    auto answer = (this->*method->second)(message);
+    const auto own = kMethods.find(what);
+    const auto of_problem = runs_ ? WorkerRuns::find_method(what) : nullptr;
+    if (own == kMethods.end() && of_problem == nullptr)
+      return fail(ErrorCode::internal, "a worker cannot '{}'", what);
+    auto answer =
+        of_problem != nullptr ? (*runs_.*of_problem)(message) : (this->*own->second)(message);
     // What was said on the way to an error goes with the next answer.
     if (answer && !notes_.empty()) answer->json["notes"] = std::exchange(notes_, {});
     return answer;
@@ -91,6 +77,8 @@ class Worker {
     const Json& json = message.json;
     ASSAY_TRY(open_device(json));
     threads_ = device_->threads();
+    runs_.emplace(*device_, card_, threads_,
+                  [this](const Json& named) { return candidate(named); });
     cache_ = std::make_unique<ArtifactCache>(
         json.value("cache", std::string()),
         Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));
@@ -313,203 +301,11 @@ class Worker {
     return answer;
   }
 
-  Result<Answer> load(Message& message) {
-    problem_.reset();
-    ASSAY_TRY(Problem problem, problem_from(message.json));
-    ASSAY_TRY(const int64_t count, integer(message.json, "instances"));
-    std::vector<std::vector<MappedFile>> instances;
-    size_t next = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      auto& instance = instances.emplace_back();
-      for (const Operand& operand : problem.operands()) {
-        if (operand.access == Access::write) {
-          instance.emplace_back();
-          continue;
-        }
-        if (next >= message.fds.size()) return fail(ErrorCode::internal, "operands are missing");
-        ASSAY_TRY(auto mapped,
-                  MappedFile::map_read_only(message.fds[next++].get(), Seal::unchanging));
-        instance.push_back(std::move(mapped));
-      }
-    }
-    const auto seed = static_cast<uint64_t>(number_or(message.json, "seed", 1));
-    if (card_ != nullptr) {
-      ASSAY_TRY(problem_,
-                CardProblem::create(std::move(problem), *card_, std::move(instances), seed));
-    } else {
-      ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), *device_, threads_,
-                                                std::move(instances), seed));
-    }
-    return Answer{};
-  }
-
-  Result<ProblemRunner*> loaded() {
-    if (!problem_) return fail(ErrorCode::internal, "no problem is loaded");
-    return problem_.get();
-  }
-
   Result<std::pair<Kernel, Artifact>> candidate(const Json& json) {
     ASSAY_TRY(Kernel kernel, kernel_from(json));
     ASSAY_TRY(const Json* artifact, member(json, "artifact"));
     ASSAY_TRY(Artifact compiled, Artifact::from_json(*artifact));
     return std::pair(std::move(kernel), reachable(std::move(compiled)));
-  }
-
-  // A word for the referee to find, if memory of the card can be shared with it.
-  Result<Answer> share(Message&) {
-    if (card_ == nullptr) return fail(ErrorCode::unsupported, "no card, nothing to share");
-    ASSAY_TRY(shared_word_, card_->allocate(cuda::kSharedPage, {.alignment = 256}));
-    const uint64_t word = std::random_device{}() | uint64_t{1} << 40;
-    // Not where it would be found by whoever forgets the offset.
-    auto* at = static_cast<std::byte*>(shared_word_->data()) + cuda::kSharedPage / 2;
-    ASSAY_TRY(card_->copy_in(at, std::as_bytes(std::span(&word, 1))));
-    ASSAY_TRY(const auto shared, cuda::share(*card_->driver(), at, sizeof word));
-    Answer answer;
-    answer.json = {{"memory", to_json(shared)}, {"word", word}};
-    return answer;
-  }
-
-  Result<Answer> prove(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const auto who, candidate(message.json));
-    ASSAY_TRY(const Json* instances, member(message.json, "instances"));
-    problem->hand_out_by_card(message.json.value("share", false));
-    Answer answer;
-    Json& launches = answer.json["launches"] = Json::array();
-    for (const Json& index : *instances) {
-      if (!index.is_number_unsigned()) return fail(ErrorCode::internal, "an instance is a number");
-      ASSAY_TRY(auto proven, problem->prove(who.first, who.second, index.get<size_t>(),
-                                            index.get<size_t>() < kRepeated));
-      Json outputs = Json::array({to_json(std::move(proven.output), answer.fds)});
-      if (proven.second) outputs.push_back(to_json(std::move(*proven.second), answer.fds));
-      launches.push_back({{"ns", proven.launch_ns},
-                          {"launches", proven.launches},
-                          {"repeatable", proven.repeatable},
-                          {"trespass", proven.trespass},
-                          {"inputs_changed", proven.inputs_changed},
-                          {"float_control_changed", proven.float_control_changed},
-                          {"outputs", std::move(outputs)}});
-    }
-    answer.json["busy_threads"] = !problem->at_rest();
-    return answer;
-  }
-
-  Result<Answer> rotate(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const Json* json, member(message.json, "condition"));
-    ASSAY_TRY(const auto condition, measure::condition_from_json(*json));
-    ASSAY_TRY(problem->make_rotation(condition));
-    Answer answer;
-    answer.json["sets"] = problem->sets();
-    answer.json["cold_doubt"] = problem->cold_doubt();
-    return answer;
-  }
-
-  Result<Answer> open(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const auto who, candidate(message.json));
-    ASSAY_TRY(const auto opened, problem->open(who.first, who.second));
-    Answer answer;
-    answer.json = {{"handle", opened.handle},
-                   {"workspace_bytes", opened.workspace_bytes},
-                   {"prepared_bytes", opened.prepared_bytes},
-                   {"prepare_seconds", opened.prepare_seconds},
-                   {"launches", Json::array()}};
-    for (const CardLaunch& launch : opened.launches)
-      answer.json["launches"].push_back(to_json(launch));
-    return answer;
-  }
-
-  Result<Answer> round(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const Json* bursts, member(message.json, "bursts"));
-    ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
-    Answer answer;
-    Json& samples = answer.json["bursts"] = Json::array();
-    for (const Json& burst : *bursts) {
-      if (!burst.is_array() || burst.size() != 2)
-        return fail(ErrorCode::internal, "a burst is a pair");
-      auto sample =
-          problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
-      if (!sample && sample.error().code == ErrorCode::device_lost) return fail(sample.error());
-      if (!sample) {
-        answer.json["failed"] = {{"handle", burst[0]}, {"message", sample.error().message}};
-        return answer;
-      }
-      samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});
-    }
-    return answer;
-  }
-
-  Result<Answer> block(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
-    ASSAY_TRY(const auto ran,
-              problem->block(static_cast<int>(handle), number_or(message.json, "seconds", 1)));
-    Answer answer;
-    answer.json = {{"ns", ran.ns}, {"launches", ran.launches}};
-    return answer;
-  }
-
-  Result<Answer> count(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
-    ASSAY_TRY(const int64_t launches, integer(message.json, "launches"));
-    ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
-    ASSAY_TRY(const auto counted,
-              problem->count(static_cast<int>(handle), static_cast<int>(launches),
-                             static_cast<uint64_t>(seed)));
-    Answer answer;
-    answer.json = {{"launches", counted.launches}, {"clock_hz", counted.clock_hz}};
-    Json& events = answer.json["events"] = Json::array();
-    for (const measure::EventCount& event : counted.events)
-      events.push_back(
-          {{"event", event.event}, {"count", event.count}, {"unavailable", event.unavailable}});
-    return answer;
-  }
-
-  Result<Answer> profile(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
-    ASSAY_TRY(const int64_t launches, integer(message.json, "launches"));
-    ASSAY_TRY(problem->profile(static_cast<int>(handle), static_cast<int>(launches)));
-    return Answer{};
-  }
-
-  Result<Answer> collect(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
-    ASSAY_TRY(const int64_t choice, integer(message.json, "choice"));
-    problem->hand_out_by_card(message.json.value("share", false));
-    ASSAY_TRY(auto output,
-              problem->timed_output(static_cast<int>(handle), static_cast<uint64_t>(choice)));
-    Answer answer;
-    answer.json["variation"] = output.variation;
-    answer.json["output"] = to_json(std::move(output.output), answer.fds);
-    answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));
-    answer.json["trespass_beside_inputs"] = problem->find_trespass_beside_inputs();
-    return answer;
-  }
-
-  Result<Answer> close(Message& message) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    ASSAY_TRY(const Json* handles, member(message.json, "handles"));
-    for (const Json& handle : *handles)
-      if (handle.is_number_integer()) problem->close(handle.get<int>());
-    return Answer{};
-  }
-
-  Result<Answer> intact(Message&) {
-    ASSAY_TRY(ProblemRunner * problem, loaded());
-    Answer answer;
-    answer.json["intact"] = problem->inputs_intact();
-    answer.json["trespass"] = problem->find_trespass_beside_inputs();
-    return answer;
-  }
-
-  Result<Answer> unload(Message&) {
-    problem_.reset();
-    return Answer{};
   }
 
   // One check of conformance.h, with its problem where it has one.
@@ -596,7 +392,6 @@ class Worker {
   std::unique_ptr<Device> device_;
   cuda::CudaDevice* card_ = nullptr;  // The device, where it is a card.
   std::vector<std::string> notes_;    // For the user, with the next answer.
-  std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<CardWatch> watch_;  // Of the card, in a process that runs no candidates.
   std::string why_unwatched_ = "nobody looked";
   std::unique_ptr<ArtifactCache> cache_;
@@ -606,7 +401,7 @@ class Worker {
   measure::SchedulerWatch scheduler_;
   WorkerKernels kernels_;
   WorkerRankers rankers_;
-  std::unique_ptr<ProblemRunner> problem_;
+  std::optional<WorkerRuns> runs_;  // Once there is a device.
 };
 
 }  // namespace
