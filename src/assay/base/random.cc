@@ -84,13 +84,17 @@ using Doubles = double __attribute__((vector_size(8 * kLanes)));
 }
 #endif
 
-void fill_groups_as_fast(const CounterRandom& random, std::uint64_t block, double* out,
-                         std::size_t groups) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512dq")) return fill_groups_avx512(random, block, out, groups);
-  if (__builtin_cpu_supports("avx2")) return fill_groups_avx2(random, block, out, groups);
-#endif
+void fill_groups_baseline(const CounterRandom& random, std::uint64_t block, double* out,
+                          std::size_t groups) {
   fill_groups(random, block, out, groups);
+}
+
+auto* choose_fill(VectorUnit unit) {
+#if defined(__x86_64__)
+  if (unit == VectorUnit::avx512) return fill_groups_avx512;
+  if (unit == VectorUnit::avx2) return fill_groups_avx2;
+#endif
+  return fill_groups_baseline;
 }
 
 std::uint64_t first_64_bits(const Sha256Digest& digest) {
@@ -127,11 +131,12 @@ std::uint64_t CounterRandom::below(std::uint64_t index, std::uint64_t bound) con
   return static_cast<std::uint64_t>(static_cast<Wide>(bits(index)) * bound >> 64);
 }
 
-void CounterRandom::fill_uniform(std::uint64_t first, std::span<double> out) const {
+void CounterRandom::fill_uniform(std::uint64_t first, std::span<double> out,
+                                 VectorUnit unit) const {
   size_t i = 0;
   if (first % 2 == 1 && !out.empty()) out[i++] = uniform(first);
   const size_t groups = (out.size() - i) / kGroup;
-  if (groups > 0) fill_groups_as_fast(*this, (first + i) / 2, out.data() + i, groups);
+  if (groups > 0) choose_fill(resolve(unit))(*this, (first + i) / 2, out.data() + i, groups);
   for (i += groups * kGroup; i < out.size(); ++i) out[i] = uniform(first + i);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "assay/base/result.h"
+#include "assay/base/vector_unit.h"
 
 namespace assay {
 
@@ -27,7 +28,8 @@ struct CounterRandom {
   std::uint64_t below(std::uint64_t index, std::uint64_t bound) const;
 
   // out[i] = uniform(first + i), at half the price.
-  void fill_uniform(std::uint64_t first, std::span<double> out) const;
+  void fill_uniform(std::uint64_t first, std::span<double> out,
+                    VectorUnit unit = VectorUnit::best) const;
   void fill_uniform(std::uint64_t first, std::span<float> out) const;  // Rounded towards zero: < 1.
 };
 

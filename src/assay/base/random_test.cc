@@ -40,8 +40,18 @@ TEST(CounterRandom, UniformFillsItsRangeEvenly) {
 TEST(CounterRandom, FillDoesNotDependOnOrderOrPieces) {
   const CounterRandom random{3, 4};
   std::vector<double> whole(101);
-  random.fill_uniform(7, whole);
-  for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_EQ(whole[i], random.uniform(7 + i)) << i;
+  for (const VectorUnit unit :
+       {VectorUnit::baseline, VectorUnit::avx2, VectorUnit::avx512, VectorUnit::best}) {
+    if (!has_vector_unit(unit)) continue;
+    whole.assign(whole.size(), 7);
+    random.fill_uniform(7, whole, unit);
+    for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_EQ(whole[i], random.uniform(7 + i)) << i;
+    // Where blocks' numbers leave 32 bits.
+    constexpr std::uint64_t kFar = (std::uint64_t{1} << 33) - 50;
+    random.fill_uniform(kFar, whole, unit);
+    for (std::size_t i = 0; i < whole.size(); ++i) ASSERT_EQ(whole[i], random.uniform(kFar + i));
+    random.fill_uniform(7, whole, unit);
+  }
   std::vector<double> piece(4);
   random.fill_uniform(7 + 50, piece);
   EXPECT_TRUE(std::equal(piece.begin(), piece.end(), whole.begin() + 50));

@@ -61,10 +61,6 @@ void run_baseline(int64_t depth, const double* a, const double* b, double* tile)
 #endif
 
 Kernel choose_kernel(VectorUnit unit) {
-  if (unit == VectorUnit::best) {
-    for (VectorUnit each : {VectorUnit::avx512, VectorUnit::avx2})
-      if (has_vector_unit(each)) return choose_kernel(each);
-  }
 #if defined(__x86_64__)
   if (unit == VectorUnit::avx512) return {8, 16, run_avx512};
   if (unit == VectorUnit::avx2) return {4, 12, run_avx2};
@@ -148,18 +144,9 @@ void multiply_group(const Kernel& kernel, const Matrix& a, const Matrix& b, int6
 
 }  // namespace
 
-bool has_vector_unit(VectorUnit unit) {
-#if defined(__x86_64__)
-  if (unit == VectorUnit::avx512) return __builtin_cpu_supports("avx512f");
-  if (unit == VectorUnit::avx2)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-  return unit == VectorUnit::best || unit == VectorUnit::baseline;
-}
-
 void multiply(const Matrix& a, const Matrix& b, int64_t batch, Range rows, Range columns,
               double* product, double* magnitude, VectorUnit unit) {
-  const Kernel kernel = choose_kernel(unit);
+  const Kernel kernel = choose_kernel(resolve(unit));
   const int64_t across = (columns.count + kBlockColumns - 1) / kBlockColumns;
   const int64_t down = (rows.count + kGroupRows - 1) / kGroupRows;
   const auto work = [&](size_t index) {

@@ -5,13 +5,10 @@
 
 #include <cstdint>
 
+#include "assay/base/vector_unit.h"
 #include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
-
-// Instruction sets that the sums are written for; `best` is what the machine has.
-enum class VectorUnit : uint8_t { best, baseline, avx2, avx512 };
-bool has_vector_unit(VectorUnit unit);
 
 // product[i * columns.count + j] = sum over k of a(rows[i], k) * b(k, columns[j]) of one batch, and
 // the same of absolute values in `magnitude`, unless that is null. Sums run over k in order, in
