@@ -38,7 +38,7 @@ std::span<const std::array<int64_t, 3>> sizes(const Context& context) {
       static_cast<size_t>(context.count(static_cast<int>(kSizes.size()), 2)));
 }
 
-std::string required(const char* variable) {
+std::string environment_value(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr ? "" : value;
 }
@@ -128,8 +128,9 @@ struct Raced {
   double seconds = 0;  // All problems, proof included.
   RunRecord record;
   std::vector<std::string> winners;  // Ids.
-  // On every problem, at least; of them so many that were not timed: they spill.
-  int kernels = 0, refused = 0;
+  // On every problem, at least: raced, or refused as their accumulators spill, which one cannot
+  // time and mean it. Of them so many spill.
+  int kernels = 0, spill = 0;
 };
 
 Result<Raced> race(const Context& context, const std::string& pool, const std::string& filter) {
@@ -142,10 +143,13 @@ Result<Raced> race(const Context& context, const std::string& pool, const std::s
   raced.kernels = kFewestKernels * 100;
   for (const ProblemRecord& problem : raced.record.problems) {
     const KernelOutcome* best = nullptr;
-    int refused = 0;
+    int spill = 0;
     for (const KernelOutcome& kernel : problem.kernels) {
       if (!is_timed(kernel.ending) || !kernel.race) {
-        ++refused;
+        const std::string why = ending_sentence(kernel.ending);
+        if (why.find("spill") == std::string::npos)
+          return fail(ErrorCode::failed, "{} of {}: {}", kernel.name, problem.name, why);
+        ++spill;
         continue;
       }
       if (best == nullptr || kernel.race->median_us < best->race->median_us) best = &kernel;
@@ -153,7 +157,7 @@ Result<Raced> race(const Context& context, const std::string& pool, const std::s
     if (best == nullptr) return fail(ErrorCode::failed, "no kernel of {} was timed", problem.name);
     raced.winners.push_back(best->id);
     raced.kernels = std::min(raced.kernels, static_cast<int>(problem.kernels.size()));
-    raced.refused = std::max(raced.refused, refused);
+    raced.spill = std::max(raced.spill, spill);
   }
   return raced;
 }
@@ -183,8 +187,8 @@ struct Sides {
 };
 
 Result<Sides> race_against(const Context& context, const Way& way) {
-  const std::string binary = required("CUTLASS_PROFILER_BIN"),
-                    pool = required("ASSAY_CUTLASS_POOL");
+  const std::string binary = environment_value("CUTLASS_PROFILER_BIN"),
+                    pool = environment_value("ASSAY_CUTLASS_POOL");
   if (binary.empty() || pool.empty())
     return fail(ErrorCode::missing,
                 "set CUTLASS_PROFILER_BIN (scripts/build-cutlass-profiler) and ASSAY_CUTLASS_POOL "
@@ -214,7 +218,7 @@ Result<Sides> race_against(const Context& context, const Way& way) {
                  {"profiler_winners", sides.theirs.winners},
                  {"winners", ours.winners},
                  {"kernels", ours.kernels},
-                 {"refused", ours.refused}};
+                 {"spill", ours.spill}};
   // What follows takes minutes more.
   ASSAY_TRY(write_file_atomic((context.folder / "gpu_profiler.json").string(),
                               Json(row.details).dump(2) + '\n'));
@@ -224,7 +228,7 @@ Result<Sides> race_against(const Context& context, const Way& way) {
 // Where the two name different winners, those are raced once more, with a confirmation.
 Result<Row> race_winners(const Context& context, const Sides& sides) {
   Row same{.target = "its winner against ours, raced once more with a confirmation",
-           .bound = "ours never slower by 1 %"};
+           .bound = "ours never shown slower by 1 %"};
   double largest = 0;
   std::string words;
   Json pairs = Json::array();

@@ -4,9 +4,11 @@
 #include <array>
 #include <filesystem>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/profiler/question.h"
 
@@ -34,15 +36,8 @@ Status check_program(const std::string& from, const fs::path& path) {
 
 Result<std::string> along_the_path(const std::string& from, const std::string& name,
                                    const Settings& settings) {
-  for (const std::string& variable : settings.child_environment) {
-    if (!variable.starts_with("PATH=")) continue;
-    for (const std::string_view folder : split(std::string_view(variable).substr(5), ':')) {
-      const fs::path path = fs::path(folder.empty() ? "." : folder) / name;
-      std::error_code error;
-      if (fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0)
-        return fs::absolute(path).lexically_normal().string();
-    }
-  }
+  const std::string found = find_along_path(name, settings.child_environment);
+  if (!found.empty()) return fs::absolute(found).lexically_normal().string();
   return fail(ErrorCode::invalid_input,
               "{}: there is no {} along the PATH; name one by --profiler-bin or "
               "CUTLASS_PROFILER_BIN, or build one: scripts/build-cutlass-profiler",
@@ -111,14 +106,19 @@ Result<std::vector<std::string>> ProfilerFlags::flags(
 }
 
 Status ProfilerFlags::refuse_those_of_a_race(const std::vector<std::string>& words) {
-  static constexpr std::array<std::string_view, 20> kOfARace = {
-      "--exhaustive", "--why",         "--save-table",   "--library",         "--setting",
-      "--plugin",     "--plugin-path", "--filter",       "--threads",         "--cxx",
-      "--condition",  "--preparation", "--margin",       "--budget",          "--dependent-launch",
-      "--timeout",    "--processes",   "--memory-limit", "--compile-timeout", "--store"};
+  // All others are: one that is new, too.
+  static constexpr std::array<std::string_view, 24> kOfBoth = {
+      "--suite",    "--shapes",   "--shape",        "--model",
+      "--batch",    "--tp",       "--dtype",        "--kernels",
+      "--provider", "--resume",   "--output-dir",   "--fresh",
+      "--profiler", "--lock-dir", "--profiler-bin", "--extra-profiler-flags",
+      "--no-wait",  "--device",   "--config",       "--profiler-timeout",
+      "--json",     "--quiet",    "--verbose",      "--color"};
+  bool is_value = false;  // Of --extra-profiler-flags: may look like a flag of ours.
   for (const std::string& word : words) {
     const std::string flag = word.substr(0, word.find('='));
-    if (std::find(kOfARace.begin(), kOfARace.end(), flag) == kOfARace.end()) continue;
+    if (std::exchange(is_value, word == "--extra-profiler-flags")) continue;
+    if (!flag.starts_with("--") || std::ranges::find(kOfBoth, flag) != kOfBoth.end()) continue;
     return fail(ErrorCode::invalid_input,
                 "{} is about a race, and with --profiler there is none: cutlass_profiler is told "
                 "by --extra-profiler-flags",

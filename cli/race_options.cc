@@ -28,8 +28,8 @@ Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::st
     return {};
   if (equals == std::string::npos || found == providers.end())
     return fail(ErrorCode::invalid_input,
-                "--library: '{}' is not PROVIDER=PATH of a provider that takes part",
-                sanitize(entry, 200));
+                "--library: '{}' is not NAME=PATH of a provider that takes part, or of a ranker{}",
+                sanitize(entry, 200), did_you_mean(name, ranker_names()));
   found->settings["library"] = entry.substr(equals + 1);
   return {};
 }

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "assay/device/cuda/limits.h"
+#include "assay/kernel/ranker.h"
 #include "assay/op/gemm/gemm.h"
 #include "call.h"
 #include "compile.h"
@@ -51,13 +53,6 @@ std::span<const Runtime> runtimes_of(Generation generation) {
 
 // Of one core; measured 40 to 50 for sm90, CUDA 13.0.
 double compile_seconds(Generation generation) { return generation == Generation::sm90 ? 45 : 20; }
-
-// What a block may have of a multiprocessor's shared memory, by CUDA's programming guide.
-int64_t most_shared_bytes(const Target& target) {
-  constexpr int64_t kKiB = 1024;
-  if (target.arch.starts_with("sm_9")) return 227 * kKiB;
-  return target.arch == "sm_86" || target.arch == "sm_89" ? 99 * kKiB : 163 * kKiB;
-}
 
 // Rows under one rule.
 struct RuleRows {
@@ -257,11 +252,12 @@ class GemmFamily final : public Family, public Exportable {
     const int64_t bytes = (row.design.integer("tile_m", 0) + row.design.integer("tile_n", 0)) *
                           row.design.integer("tile_k", 0) * row.design.integer("stages", 0) *
                           kElementBytes;
-    if (bytes > most_shared_bytes(target))
+    const int64_t most = cuda::most_shared_bytes(facts_of(target).capability);
+    if (bytes > most)
       refusals.add(
           Reason::workspace,
           fmt::format("its stages take {} bytes of shared memory, and a block of {} has {}", bytes,
-                      target.to_string(), most_shared_bytes(target)));
+                      target.to_string(), most));
     if (view.l > 1 && row.design.integer("split_k", 1) > 1)
       refusals.add(Reason::batch, "it splits k or takes batches, not both");
     if (view.l > 65535) refusals.add(Reason::batch, "it takes 65,535 batches at most");

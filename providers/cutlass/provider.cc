@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "gemm.h"
@@ -16,7 +18,14 @@ class CutlassProvider final : public Provider {
 
  private:
   Status do_check(const ProviderSettings& settings) const override {
-    return Settings::parse(settings).map([](const Settings&) {});
+    ASSAY_TRY(const Settings parsed, Settings::parse(settings));
+    std::error_code error;
+    if (parsed.pool.empty() || std::filesystem::is_directory(parsed.pool / "cutlass", error))
+      return {};
+    return fail(ErrorCode::invalid_input,
+                "cutlass.pool: '{}' holds no kernels of CUTLASS; scripts/build-cutlass-pool makes "
+                "such a folder",
+                sanitize(parsed.pool.string(), 300));
   }
 
   // Kernels that are ready need no compiler.

@@ -53,16 +53,26 @@ Result<std::string> generate(const Headers& headers) {
               sanitize(lines.empty() ? "" : lines.back(), 300));
 }
 
-// One that is there, of whatever version: a machine without the package lists what was brought.
-Result<std::string> any_there(const Settings& settings) {
+Result<Table> load_table(const std::string& file) {
+  ASSAY_TRY(const std::string text, read_file(file, kMostBytes));
+  return Table::parse(text, file);
+}
+
+// One that is there, of whatever version: a machine without the package lists what was brought. Of
+// several the first that can be read; of none, what is wrong with one.
+Result<Table> any_there(const Settings& settings) {
+  Error why{ErrorCode::not_found, "no table is there"};
   for (const fs::path& root : {settings.cache, settings.pool}) {
     std::error_code error;
     for (fs::directory_iterator at(root / "cutlass", error), end; !error && at != end;
          at.increment(error))
-      if (at->path().filename().string().starts_with("configurations-max-"))
-        return at->path().string();
+      if (at->path().filename().string().starts_with("configurations-max-")) {
+        auto table = load_table(at->path().string());
+        if (table) return table;
+        if (why.code == ErrorCode::not_found) why = std::move(table).error();
+      }
   }
-  return fail(ErrorCode::not_found, "no table is there");
+  return fail(std::move(why));
 }
 
 }  // namespace
@@ -81,22 +91,18 @@ Result<Table> whole_table(const Settings& settings) {
   if (settings.cache.empty())
     return fail(ErrorCode::unsupported, "cutlass.space=max needs a cache to keep its table in");
   const auto headers = Headers::find(settings);
-  std::string file;
   if (!headers || headers->package.empty()) {
     auto there = any_there(settings);
-    if (!there)
-      return fail(ErrorCode::unsupported, "cutlass.space=max: {}",
-                  headers ? "there is no cutlass_library beside the headers of CUTLASS"
+    if (there) return there;
+    return fail(ErrorCode::unsupported, "cutlass.space=max: {}",
+                there.error().code != ErrorCode::not_found
+                    ? there.error().message + "; remove that file, or copy it again"
+                : headers ? "there is no cutlass_library beside the headers of CUTLASS"
                           : headers.error().message);
-    file = std::move(*there);
-  } else {
-    file = file_of(settings, headers->version).string();
   }
-  const auto text = read_file(file, kMostBytes);
-  if (text)
-    if (auto table = Table::parse(*text, file)) return table;
-  // Absent, or damaged.
-  if (!headers) return fail(headers.error());
+  const std::string file = file_of(settings, headers->version).string();
+  // Absent or damaged, it is made again.
+  if (auto table = load_table(file)) return table;
   ASSAY_TRY(const std::string made, generate(*headers));
   ASSAY_TRY(Table table, Table::parse(made, file));
   ASSAY_TRY(make_directories(fs::path(file).parent_path().string()));

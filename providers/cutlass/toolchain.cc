@@ -28,11 +28,6 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-bool is_program(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
-}
-
 // A checkout has include/ and python/, the package all of it below itself.
 Headers headers_below(const fs::path& folder) {
   Headers headers;
@@ -93,7 +88,7 @@ Result<std::string> find_nvcc(const Settings& settings) {
       "install the CUDA toolkit's nvcc (cuda-nvcc-13-0 and cuda-cudart-dev-13-0 of NVIDIA's "
       "repository), or name one by cutlass.nvcc";
   if (!settings.nvcc.empty()) {
-    if (is_program(settings.nvcc)) return settings.nvcc.string();
+    if (is_program(settings.nvcc.string())) return settings.nvcc.string();
     return fail(ErrorCode::unsupported, "cutlass.nvcc: '{}' is no program; {}",
                 sanitize(settings.nvcc.string(), 300), kInstall);
   }
@@ -156,7 +151,7 @@ Result<std::string> Toolchain::compiler_version() const {
 Result<std::string> find_program(const std::string& name) {
   for (const char* folder :
        {"/usr/local/bin", "/usr/bin", "/bin", "/opt/conda/bin", "/opt/venv/bin"})
-    if (is_program(fs::path(folder) / name)) return (fs::path(folder) / name).string();
+    if (is_program((fs::path(folder) / name).string())) return (fs::path(folder) / name).string();
   return fail(ErrorCode::not_found, "there is no {}", name);
 }
 

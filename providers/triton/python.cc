@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <optional>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
+#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 
 namespace assay::triton {
@@ -25,11 +25,6 @@ constexpr std::pair<int, int> kOldest = {3, 2};
 std::string setting(const ProviderSettings& settings, const char* name) {
   const auto found = settings.find(name);
   return found == settings.end() || found->second == "found" ? "" : found->second;
-}
-
-bool is_program(const std::string& path) {
-  std::error_code failed;
-  return fs::is_regular_file(path, failed) && ::access(path.c_str(), X_OK) == 0;
 }
 
 std::optional<std::pair<int, int>> numbers_of(std::string_view version) {

@@ -86,7 +86,7 @@ TEST(NvMatmulHeuristics, TheLibraryIsToldTheLayout) {
   const std::vector<KernelMetadata> rows = {row(128, 256, 2, 1)};
   gemm::Shape shape = kShape;
   for (const auto& [layout, place] :
-       {std::pair("tn", 0.0), {"tt", 1.0}, {"nt", 1.0}, {"tnn", 1.0}}) {
+       {std::pair("tn", 0.0), {"tt", 1.0}, {"nt", 1.0}, {"tnn", 1.0}, {"ntn", 1.0}}) {
     shape.layout = layout;
     EXPECT_EQ(score(rows, shape, testing::h200(), fake()).costs[0], place) << layout;
   }
@@ -103,7 +103,6 @@ TEST(NvMatmulHeuristics, ACardOrATypeThatItDoesNotKnowIsAReason) {
   bytes.out = DType::s32;
   EXPECT_THAT(score(rows, bytes, testing::h200(), fake()).unscored,
               ElementsAre(::testing::Pair(HasSubstr("element types"), 1)));
-  gemm::Shape large = kShape;
   EXPECT_EQ(card_number("NVIDIA H100 80GB HBM3"), 9000u);
   EXPECT_EQ(card_number("NVIDIA H100 PCIe"), 9001u);
   EXPECT_EQ(card_number("NVIDIA H100 NVL"), 9002u);

@@ -11,6 +11,7 @@
 
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/device/cuda/limits.h"
 #include "assay/kernel/tile_design.h"
 #include "assay/op/gemm/gemm.h"
 #include "library.h"
@@ -55,15 +56,15 @@ Key key_of(const TileDesign& tile) {
           tile.cluster_n, tile.stages, tile.split_k, tile.stream_k};
 }
 
-// As many as fit beside the output's tile into what a block of Hopper may have.
-uint8_t stages_that_fit(const TileDesign& tile, int64_t tile_k, int64_t element_bytes) {
-  constexpr int64_t kShared = 227 * 1024;
+// As many as fit beside the output's tile into `shared` bytes.
+uint8_t stages_that_fit(const TileDesign& tile, int64_t tile_k, int64_t element_bytes,
+                        int64_t shared) {
   const int64_t stage = (tile.tile_m + tile.tile_n) * tile_k * element_bytes;
-  const int64_t room = kShared - tile.tile_m * tile.tile_n * element_bytes;
+  const int64_t room = shared - tile.tile_m * tile.tile_n * element_bytes;
   return static_cast<uint8_t>(std::clamp<int64_t>(room / std::max<int64_t>(stage, 1), 1, 16));
 }
 
-abi::Configuration configuration_of(const TileDesign& tile, int64_t element_bytes) {
+abi::Configuration configuration_of(const TileDesign& tile, int64_t element_bytes, int64_t shared) {
   const int64_t tile_k = tile.tile_k > 0 ? tile.tile_k : 128 / element_bytes;
   const auto m = static_cast<uint16_t>(tile.tile_m), n = static_cast<uint16_t>(tile.tile_n),
              k = static_cast<uint16_t>(tile_k);
@@ -74,7 +75,7 @@ abi::Configuration configuration_of(const TileDesign& tile, int64_t element_byte
           .instruction = {rows, columns, static_cast<uint16_t>(32 / element_bytes)},
           .split_k = static_cast<uint16_t>(tile.split_k),
           .stages = tile.stages > 0 ? static_cast<uint8_t>(tile.stages)
-                                    : stages_that_fit(tile, tile_k, element_bytes),
+                                    : stages_that_fit(tile, tile_k, element_bytes, shared),
           .swizzle = 1,
           .order = 0,
           .cluster = {static_cast<uint8_t>(tile.cluster_m), static_cast<uint8_t>(tile.cluster_n)}};
@@ -119,6 +120,7 @@ class HeuristicsScorer final : public Scorer {
                                *card};
     const std::vector<abi::Configuration> proposals = library_->propose(question);
     const auto bytes = static_cast<int64_t>(size_bytes(view->a));
+    const int64_t shared = cuda::most_shared_bytes(device.capability);
     TileReader reader;
     TileDesign tile;
     std::map<Key, double> known;
@@ -130,7 +132,7 @@ class HeuristicsScorer final : public Scorer {
         why = "its design has a number that the library cannot be told";
       if (why.empty()) {
         const auto [found, is_new] = known.try_emplace(key_of(tile), 0);
-        if (is_new) found->second = cost_of(tile, proposals, question, bytes);
+        if (is_new) found->second = cost_of(tile, proposals, question, bytes, shared);
         scores.costs[i] = found->second;
         if (std::isfinite(found->second)) continue;
         why = "the library gives no estimate of it";
@@ -141,10 +143,11 @@ class HeuristicsScorer final : public Scorer {
 
   // The place of the best proposal that it implements; behind all of those, by estimated seconds.
   double cost_of(const TileDesign& tile, const std::vector<abi::Configuration>& proposals,
-                 const Library::Question& question, int64_t element_bytes) const {
+                 const Library::Question& question, int64_t element_bytes, int64_t shared) const {
     for (size_t place = 0; place < proposals.size(); ++place)
       if (implements(tile, proposals[place])) return static_cast<double>(place);
-    const double seconds = library_->estimate(question, configuration_of(tile, element_bytes));
+    const double seconds =
+        library_->estimate(question, configuration_of(tile, element_bytes, shared));
     return std::isfinite(seconds) && seconds > 0 ? kNotProposed + seconds
                                                  : std::numeric_limits<double>::quiet_NaN();
   }

@@ -1,5 +1,7 @@
 #include "card.h"
 
+#include "assay/device/cuda/limits.h"
+
 namespace assay::roofline {
 namespace {
 
@@ -17,13 +19,13 @@ Card card_of(const DeviceFacts& facts) {
   card.clock_hz = known(facts.clock_hz, hopper ? 1.83e9 : 1.41e9);
   card.dram_bytes_per_second = known(facts.bytes_per_second, hopper ? 3.35e12 : 2.04e12);
   card.l2_bytes = known(facts.l2_bytes, hopper ? 50 * kMiB : 40 * kMiB);
-  card.tensor_operations = capability >= 10                        ? 8192
-                           : hopper                                ? 4096
-                           : capability > 8.0 && capability < 8.95 ? 1024
-                                                                   : 2048;
+  card.tensor_operations = capability >= 10                                            ? 8192
+                           : hopper                                                    ? 4096
+                           : capability < 8 || (capability > 8.0 && capability < 8.95) ? 1024
+                                                                                       : 2048;
   // "5120 bytes a clock" of A100's white paper; H100's says nothing else.
   card.l2_bytes_per_clock = 5120;
-  card.shared_bytes = hopper ? 227 * kKiB : capability > 8.0 ? 99 * kKiB : 163 * kKiB;
+  card.shared_bytes = static_cast<double>(cuda::most_shared_bytes(capability));
   // About a thousand clocks at these rates: published microbenchmarks have 470 to 500 ns idle for
   // A100 and H100, and a pipeline meets them loaded.
   card.latency_seconds = 0.7e-6;

@@ -26,7 +26,8 @@ inline constexpr double kMostRegisters = 255;
 
 // Seconds of one launch:
 //
-//   T = latency + max(T_multiprocessors, T_memory) + T_epilogue + T_reduction
+//   T = latency + max(T_multiprocessors, T_memory) + T_reduction
+//   T_multiprocessors = k blocks of the busiest multiprocessor * T_block + T_epilogue
 //
 // Tiles and waves. A grid is rounded up to whole clusters, and a cluster's blocks lie together, so
 // that S' = floor(S / c) c of S multiprocessors work on clusters of c. The busiest multiprocessor
@@ -40,12 +41,12 @@ inline constexpr double kMostRegisters = 255;
 //   L2          (tm / cluster_n + tn / cluster_m) tk bytes over 64 bytes a clock, or over the
 //               multiprocessor's share of all of L2's 5120: a cluster's blocks that want the same
 //               rows load them once,
-//   latency     latency / stages: a pipeline of s stages has s blocks under way.
+//   latency     latency / (stages * blocks on the multiprocessor): so many are under way.
 //
 // Memory gives what it can, but no more than the bytes that are under way, stages of all blocks at
 // once, over the latency of busy memory, twice that without load (Little's law). Every operand
-// once; where those of one wave do not stay in L2 until the next, each wave
-// loads its rows and columns again, its tiles being as square as they can be.
+// once where a and b fit into L2 together; else each wave loads its rows and columns again, its
+// tiles being as square as they can be.
 //
 // Epilogue: the last tile is written through the port while nothing is computed; with pingpong, and
 // where two blocks share a multiprocessor, those before it hide behind another tile's arithmetic,

@@ -149,5 +149,22 @@ TEST(Roofline, ACardOfWhichNothingIsToldIsTheUsualOneOfItsKind) {
   EXPECT_NEAR(ampere.tensor_operations * ampere.multiprocessors * ampere.clock_hz, 312e12, 2e12);
 }
 
+// V100 and T4 have half of A100's rate, and Orin (8.7) as much shared memory as A100.
+TEST(Roofline, OlderCardsAndSmallOnesAreTheirOwn) {
+  DeviceFacts facts;
+  facts.capability = 7.5;
+  facts.multiprocessors = 40;
+  facts.clock_hz = 1.59e9;
+  const Card turing = card_of(facts);
+  EXPECT_NEAR(turing.tensor_operations * turing.multiprocessors * turing.clock_hz, 65e12, 1e12);
+  EXPECT_EQ(turing.shared_bytes, 64 * 1024);
+  facts.capability = 8.7;
+  EXPECT_EQ(card_of(facts).shared_bytes, 163 * 1024);
+  facts.capability = 8.9;
+  EXPECT_EQ(card_of(facts).shared_bytes, 99 * 1024);
+  facts.capability = 12;
+  EXPECT_EQ(card_of(facts).shared_bytes, 99 * 1024);
+}
+
 }  // namespace
 }  // namespace assay::roofline

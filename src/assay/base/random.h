@@ -27,7 +27,7 @@ struct CounterRandom {
   // In [0, bound), 0 if bound is 0. The bias is below bound / 2^64.
   std::uint64_t below(std::uint64_t index, std::uint64_t bound) const;
 
-  // out[i] = uniform(first + i), at half the price.
+  // out[i] = uniform(first + i), many at once.
   void fill_uniform(std::uint64_t first, std::span<double> out,
                     VectorUnit unit = VectorUnit::best) const;
   void fill_uniform(std::uint64_t first, std::span<float> out) const;  // Rounded towards zero: < 1.

@@ -108,10 +108,11 @@ void mark_all_close_on_exec(int limit) {
   report_and_exit(pipe, Stage::exec);
 }
 
-bool is_program(const std::string& path) {
-  struct stat facts {};
-  return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-         access(path.c_str(), X_OK) == 0;
+std::string_view path_of(std::span<const std::string> environment) {
+  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string_view entry : environment)
+    if (entry.starts_with("PATH=")) path = entry.substr(5);
+  return path;
 }
 
 Result<std::string> find_program(const SubprocessOptions& options) {
@@ -125,17 +126,9 @@ Result<std::string> find_program(const SubprocessOptions& options) {
     }
     return fmt::format("{}/{}", here.data(), name);
   }
-  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
-  for (std::string_view entry : options.env) {
-    if (entry.starts_with("PATH=")) path = entry.substr(5);
-  }
-  for (std::string_view folder : split(path, ':')) {
-    if (folder.empty()) continue;
-    std::string candidate = fmt::format("{}/{}", folder, name);
-    if (is_program(candidate)) return candidate;
-  }
+  if (std::string found = find_along_path(name, options.env); !found.empty()) return found;
   return fail(ErrorCode::not_found, "there is no program '{}' in {}", sanitize(name, 200),
-              sanitize(path, 1000));
+              sanitize(path_of(options.env), 1000));
 }
 
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
@@ -439,6 +432,21 @@ Result<ExitStatus> Subprocess::terminate(std::int64_t grace_ns) {
   }
   ASSAY_TRY(send_signal(SIGKILL));
   return wait();
+}
+
+bool is_program(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+std::string find_along_path(std::string_view name, std::span<const std::string> environment) {
+  for (const std::string_view folder : split(path_of(environment), ':')) {
+    if (folder.empty()) continue;
+    std::string candidate = fmt::format("{}/{}", folder, name);
+    if (is_program(candidate)) return candidate;
+  }
+  return {};
 }
 
 }  // namespace assay

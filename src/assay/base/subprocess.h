@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -122,5 +123,10 @@ struct CommandOutput {
 // Runs a program to its end and collects its output; stdout_to and stderr_to of `options` are
 // ignored. A timeout or a nonzero exit is an output, not an Error.
 Result<CommandOutput> run_command(const SubprocessOptions& options, const CommandLimits& limits);
+
+// A file that this user may execute.
+bool is_program(const std::string& path);
+// The first of that name in the folders of this environment's PATH; empty where there is none.
+std::string find_along_path(std::string_view name, std::span<const std::string> environment);
 
 }  // namespace assay

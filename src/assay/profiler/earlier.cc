@@ -65,7 +65,19 @@ Result<Earlier> Earlier::open(const SweepRequest& request) {
                 "{}: results are here already; --resume runs what is missing or has changed, "
                 "--fresh moves them aside",
                 file.string());
-  ASSAY_TRY(ProviderResults results, load_provider_results(file.string()));
+  auto loaded = load_provider_results(file.string());
+  if (!loaded && request.if_present == IfPresent::fresh) {
+    // Damaged: what it named cannot be told, but it is moved, not lost.
+    ASSAY_TRY(const std::string aside, move_aside(request, {}));
+    earlier.notes_.push_back(
+        fmt::format("{}; that file is now in {}, and its reports are where "
+                    "they were",
+                    loaded.error().message, aside));
+    return earlier;
+  }
+  if (!loaded)
+    return fail(loaded.error().code, "{}; --fresh moves it aside", loaded.error().message);
+  ProviderResults results = std::move(*loaded);
   // Those of a race have a record, and are that run's to move.
   if (std::ranges::any_of(results.results, [](const auto& one) { return !one.record.empty(); }))
     return fail(ErrorCode::invalid_input,

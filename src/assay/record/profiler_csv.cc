@@ -204,6 +204,13 @@ class RowReader {
     return number_in(cell(line, *column, name));
   }
 
+  // A number that was written as none, by a row that says that it ran, is no number left out.
+  Status check_told(const CsvRow& line, std::optional<std::size_t> column, std::string_view name,
+                    bool has_number) const {
+    if (has_number || !column || text(line, column).empty()) return {};
+    return cell(line, *column, name).wrong("a positive number, and its row says that it ran");
+  }
+
   Status read_rates(const CsvRow& line, ProfilerRow& row) const {
     ASSAY_TRY(const auto runtime, number(line, runtime_, "Runtime"));
     ASSAY_TRY(const auto gflops, number(line, gflops_, "GFLOPs"));
@@ -213,6 +220,10 @@ class RowReader {
     row.runtime_ms = runtime ? *runtime : gflops ? work / (*gflops * 1e9) * 1e3 : 0;
     row.gflops = gflops ? *gflops : runtime ? work / (*runtime * 1e-3) * 1e-9 : 0;
     if (gibps) row.gbps = *gibps * kGibi * 1e-9;
+    if (row.ran() && !(row.disposition.empty() && row.status.empty())) {
+      ASSAY_TRY(check_told(line, runtime_, "Runtime", runtime.has_value()));
+      ASSAY_TRY(check_told(line, gflops_, "GFLOPs", gflops.has_value()));
+    }
     if (!row.usable()) return {};
     const Cell time = runtime ? cell(line, *runtime_, "Runtime") : cell(line, *gflops_, "GFLOPs");
     if (gflops && !agree(row.runtime_ms, row.gflops, work) &&
@@ -245,11 +256,12 @@ bool same_text(const CsvRow& one, const CsvRow& other) {
 
 }  // namespace
 
-bool ProfilerRow::usable() const {
-  const bool ran = disposition.empty() || disposition == "passed" || disposition == "not_verified";
+bool ProfilerRow::ran() const {
   const bool fine = status.empty() || status == "success";
-  return ran && fine && runtime_ms > 0 && gflops > 0;
+  return fine && (disposition.empty() || disposition == "passed" || disposition == "not_verified");
 }
+
+bool ProfilerRow::usable() const { return ran() && runtime_ms > 0 && gflops > 0; }
 
 double ProfilerRow::work() const {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *

@@ -33,7 +33,8 @@ struct ProfilerRow {
   int line = 0;
 
   // It ran, and was not found to be wrong.
-  bool usable() const;
+  bool ran() const;     // By its status and disposition.
+  bool usable() const;  // It ran, and has a time.
   double work() const;  // 2 m n k for each of the batch: what tflops are made of here.
 };
 

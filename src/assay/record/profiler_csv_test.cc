@@ -72,6 +72,16 @@ TEST(ProfilerCsvTest, BrokenReportsAreRefusedWithTheirPlace) {
   EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,-1\n"), HasSubstr("positive"));
   EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,inf\n"), HasSubstr("positive"));
   EXPECT_THAT(error("Operation,m,n,k,Runtime\n,1,2,3,1\n"), HasSubstr("names the kernel"));
+  // Who says that it ran has a time, and none that would have to be made up.
+  const std::string rates = "Operation,Status,m,n,k,Runtime,GFLOPs\n";
+  for (const char* none : {"nan", "0", "-0"}) {
+    EXPECT_THAT(error(rates + "x,success,1,2,3," + none + ",5\n"),
+                StartsWith("r.csv:2:17: Runtime: "));
+    EXPECT_THAT(error(rates + "x,success,1,2,3,0.5," + none + "\n"),
+                StartsWith("r.csv:2:21: GFLOPs: "));
+    EXPECT_EQ(error(rates + "x,error_internal,1,2,3," + none + ",5\n"), "no error");
+  }
+  EXPECT_EQ(error(rates + "x,success,1,2,3,,5\n"), "no error");
   EXPECT_THAT(error("Operation,m,n,k,Runtime\n\"x,1,2,3,1\n"), HasSubstr("closing quote"));
   EXPECT_THAT(error(std::string("Operation,m,n,k\0,Runtime\n", 25)),
               StartsWith("r.csv:1:16: a zero byte"));

@@ -85,7 +85,7 @@ void Confirming::equalise_launches() {
 Status Confirming::begin() {
   ASSAY_TRY(base_.commit());
   ASSAY_TRY(base_.make(InputKind::uniform));
-  base_.close_copies();
+  base_.close_files();
   return {};
 }
 

@@ -1,7 +1,9 @@
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/text.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/stages.h"
@@ -10,21 +12,31 @@
 namespace assay::sweep {
 namespace {
 
-Result<std::vector<RankerReport>> ask_rankers(const Request& request, Crew& crew) {
+// Each for itself: a library that ends the process, or never answers, takes its own row alone.
+Result<RankerReport> ask_ranker(const RankerRequest& ranker, Crew& crew) {
   constexpr double kSeconds = 60;  // Libraries from a cold disk.
-  Json message = {{"do", "rankers"}, {"rankers", to_json(request.rankers)}};
+  RankerReport report;
+  report.name = ranker.name;
   ASSAY_TRY(Child * worker, crew.builder());
-  ASSAY_TRY(const Message answer, ask(*worker, message, kSeconds, "asking rankers"));
-  std::vector<RankerReport> reports;
-  for (const Json& json : answer.json.value("rankers", Json::array())) {
-    RankerReport& report = reports.emplace_back();
-    report.name = json.value("name", "");
+  const auto answer = worker->call(
+      {{"do", "rankers"}, {"rankers", to_json(std::vector<RankerRequest>{ranker})}}, kSeconds);
+  if (!answer) {
+    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+    const auto library = ranker.settings.find("library");
+    report.availability.reason =
+        as_error(answer.error(), library == ranker.settings.end()
+                                     ? "asking it"
+                                     : fmt::format("loading '{}'", sanitize(library->second, 300)))
+            .message;
+    return report;
+  }
+  for (const Json& json : answer->json.value("rankers", Json::array())) {
     report.availability.reason = json.value("missing", "");
     report.availability.available = !json.contains("missing");
     report.availability.version = json.value("version", "");
     report.availability.path = json.value("path", "");
   }
-  return reports;
+  return report;
 }
 
 }  // namespace
@@ -44,8 +56,9 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
                              json.value("details", Json::object())};
     report.providers.push_back(std::move(provider));
   }
-  if (!request.rankers.empty()) {
-    ASSAY_TRY(report.rankers, ask_rankers(request, crew));
+  for (const RankerRequest& ranker : request.rankers) {
+    ASSAY_TRY(RankerReport asked, ask_ranker(ranker, crew));
+    report.rankers.push_back(std::move(asked));
   }
   report.environment = describe(request, crew);
   report.environment.libraries = with_build_hashes(std::move(report.environment.libraries));

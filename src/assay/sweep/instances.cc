@@ -83,7 +83,7 @@ Status Instances::derive(Crew& crew, std::span<const Derivation> wanted) {
   return {};
 }
 
-void Instances::close_copies() {
+void Instances::close_files() {
   for (Made& made : made_) made.inputs.clear();
 }
 

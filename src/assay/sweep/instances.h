@@ -1,6 +1,6 @@
 #pragma once
 
-// Inputs of one problem as the referee made them: handed to workers as sealed copies, judged by the
+// Inputs of one problem as the referee made them: handed to workers as sealed files, judged by the
 // referee alone.
 
 #include <string>
@@ -29,8 +29,8 @@ class Instances {
   };
   static Status derive(Crew& crew, std::span<const Derivation> wanted);
 
-  // Closes the copies for workers: what is left is there for derive().
-  void close_copies();
+  // Closes the files for workers: what is left is there for derive().
+  void close_files();
 
   Status load_into(Child& worker, uint64_t seed) const;
   // The referee works out on its card what outputs will be compared with.

@@ -34,7 +34,7 @@ Result<std::vector<InputKind>> parse_kinds(const Json& json) {
 }
 
 // Owns what decides: the secret seeds, pristine inputs, references, comparison. It never maps
-// candidate code, and hands out sealed copies alone.
+// candidate code, and hands out inputs in files that nobody can change, this process included.
 class Referee {
  public:
   Result<Answer> handle(Message& message) {
