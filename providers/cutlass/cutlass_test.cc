@@ -315,6 +315,22 @@ TEST_F(Cutlass, APoolServesAMachineWithoutACompiler) {
   ASSERT_TRUE(bound->launch() && bound->wait());
   EXPECT_TRUE(bound->check().right);
   EXPECT_EQ(place_.nvcc.compiled(), 1);
+  // Damaged, it is said of that file, not of headers that nobody needed until then.
+  int spoilt = 0;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(place_.folder.file("cache"))) {
+    if (file.path().extension() != ".so") continue;
+    std::filesystem::resize_file(file.path(), 10);
+    ++spoilt;
+  }
+  EXPECT_EQ(spoilt, 1);
+  const ArtifactCache other(place_.folder.file("other"), Log{});
+  CompileContext anew = context_;
+  anew.cache = &other;
+  const auto compiled = found(problem, bare).kernels.front().compile(problem, kHopper, anew);
+  ASSERT_FALSE(compiled);
+  EXPECT_THAT(compiled.error().message, HasSubstr("does not have the hash in its manifest"));
+  EXPECT_THAT(compiled.error().message, HasSubstr("bring that folder again"));
 }
 
 TEST_F(Cutlass, NewPointersMakeNewParametersAndTheOldOnesComeBack) {

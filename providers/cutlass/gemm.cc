@@ -286,6 +286,9 @@ class GemmFamily final : public Family, public Exportable {
                                return fail(ErrorCode::internal, "nothing is built on a shelf");
                              });
       if (there) return brought(*there, key, *shelf, context);
+      if (!state.toolchain)
+        return fail(ErrorCode::unsupported, "{}; bring that folder again, or have it compiled: {}",
+                    there.error().message, state.toolchain.error().message);
     }
     if (!state.toolchain) return fail(state.toolchain.error());
     return compile(configuration, *state.toolchain, target, context);

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
 #include "assay/base/file.h"
@@ -112,7 +114,10 @@ Result<Artifact> ArtifactCache::get_or_build(const Json& key, const Builder& bui
   const std::string folder = entry_folder(key).string();
   Loaded loaded = load(folder, key_text);
   if (loaded.artifact) return std::move(*loaded.artifact);
-  if (!builds_) return fail(ErrorCode::not_found, "the cache has no such entry");
+  if (!builds_)
+    return fail(ErrorCode::not_found, "{}",
+                loaded.defect.empty() ? "the cache has no such entry"
+                                      : fmt::format("{}: {}", folder, loaded.defect));
   if (!loaded.defect.empty()) {
     log_.warning("rebuilding the cached artifact in '{}': {}", sanitize(folder),
                  sanitize(loaded.defect));
