@@ -94,10 +94,11 @@ class Interface {
         "enum class Type {{ f64, f32, bf16, f16, s8, s32 }};\n"
         "struct Buffers {{\n  void *a = nullptr, *b = nullptr, *c = nullptr, *out = nullptr;\n"
         "  void *workspace = nullptr, *prepared = nullptr;\n}};\n"
-        "// Strides in elements; bytes from the first to past the last element. cold: in no cache\n"
-        "// when a launch begins.\n"
+        "// Strides in elements; bytes from the first to past the last element. constant: the "
+        "same\n"
+        "// at every call, as weights are. cold: in no cache when a launch begins.\n"
         "struct Matrix {{\n  Type type;\n  std::int64_t batch, row, column;\n  std::size_t bytes;\n"
-        "  bool cold;\n  void* Buffers::*member;\n}};\n\n"
+        "  bool constant, cold;\n  void* Buffers::*member;\n}};\n\n"
         "inline constexpr char kName[] = \"{0}\", kKernel[] = \"{2}\";\n"
         "inline constexpr std::int64_t kL = {3}, kM = {4}, kN = {5}, kK = {6};\n",
         problem_.name(), name_, label_, view_.l, view_.m, view_.n, view_.k);
@@ -199,12 +200,12 @@ class Interface {
     const Operand* operand = problem_.find_operand(role);
     if (operand == nullptr)
       return fmt::format(
-          "inline constexpr Matrix {} = {{Type::f32, 0, 0, 0, 0, false, &Buffers::{}}};\n",
+          "inline constexpr Matrix {} = {{Type::f32, 0, 0, 0, 0, false, false, &Buffers::{}}};\n",
           constant, role);
     return fmt::format(
-        "inline constexpr Matrix {} = {{Type::{}, {}, {}, {}, {}, {}, &Buffers::{}}};\n", constant,
-        to_string(operand->dtype), batch, row, column, operand->span_bytes,
-        is_cold(*operand, facts_.problem.condition), role);
+        "inline constexpr Matrix {} = {{Type::{}, {}, {}, {}, {}, {}, {}, &Buffers::{}}};\n",
+        constant, to_string(operand->dtype), batch, row, column, operand->span_bytes,
+        operand->lifetime == Lifetime::constant, is_cold(*operand, facts_.problem.condition), role);
   }
 
   std::string call_of(std::string_view what, bool preparing) const {

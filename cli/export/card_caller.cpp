@@ -84,7 +84,8 @@ struct Card {
 // --- The operand sets ---------------------------------------------------------------------------
 
 // As in a race (docs/method.md): constants lie in so many places that three caches would not hold
-// them, and repeat beside activations of their own; a burst takes half of the sets.
+// them, and repeat beside activations of their own; a burst takes half of the sets. The counts
+// are card_bursts.cc's.
 constexpr double kCacheMultiple = 3;
 constexpr int kLeastPlaces = 4, kMostPlaces = 256, kWantedSets = 64;
 constexpr double kSetsBytes = 1 << 30;
@@ -104,9 +105,11 @@ struct Sets {
     for (const Matrix* matrix : problem::kInputs) {
       const auto bytes = static_cast<double>(matrix->bytes);
       all += bytes;
-      (matrix->cold ? cold : own) += bytes;
+      if (matrix->cold) cold += bytes;
+      if (!matrix->constant) own += bytes;
     }
-    if (problem::kChain) own += static_cast<double>(problem::kVaried->bytes);
+    own += static_cast<double>(problem::kOut.bytes);
+    if (problem::kChain) own *= 2;
     int places = kLeastPlaces;
     if (cold > 0) {
       const double wanted = kCacheMultiple * card.cache_bytes / cold + 1;
@@ -119,7 +122,8 @@ struct Sets {
     const int count = problem::kWarm ? kWantedSets : std::max(1, beside / places) * places;
     outputs = std::clamp<std::size_t>(
         kOutputBytes / std::max<std::size_t>(problem::kOut.bytes, 1), 2,
-        static_cast<std::size_t>(count));
+        std::max<std::size_t>(2, static_cast<std::size_t>(count)));
+    while (static_cast<std::size_t>(count) % outputs != 0) --outputs;
 
     Random random(static_cast<std::uint64_t>(time(nullptr)));
     for (const Matrix* matrix : problem::kInputs) {
@@ -138,7 +142,7 @@ struct Sets {
     for (int s = 0; s < count; ++s) {
       problem::Buffers set;
       for (const Matrix* matrix : problem::kInputs) {
-        const int shared = problem::kWarm ? 1 : matrix->cold ? places : count;
+        const int shared = problem::kWarm ? 1 : matrix->constant ? places : count;
         if (s >= shared) {
           set.*matrix->member = sets[static_cast<std::size_t>(s % shared)].*matrix->member;
           continue;
@@ -275,10 +279,12 @@ class Timer {
     const problem::Buffers& set = sets_.sets[s];
     if (problem::kChain) chain_.produce(set.*problem::kVaried->member, sets_.staged[s]);
     if (kernel) must(problem::launch(set, card_.stream), "the kernel was not launched");
-    if (problem::kChain) chain_.consume(set.out, kernel && problem::kDependent);
+    // What bare links read is as near as a kernel's output.
+    if (problem::kChain)
+      chain_.consume(kernel ? set.out : sets_.sets[s % 2].out, kernel && problem::kDependent);
   }
   // A race writes activations anew before each burst, of each launch unless they are large: they
-  // lie in the card's cache when it begins.
+  // lie in the card's cache when it begins, also before bare links.
   void refresh(std::size_t burst) const {
     if (problem::kVaried == nullptr) return;
     const bool each = problem::kVaried->bytes <= kRefreshedEach && !problem::kWarm;
@@ -290,7 +296,7 @@ class Timer {
   }
   // Nanoseconds of a launch; one that is not timed leads in.
   double time(std::size_t burst, bool kernel) {
-    if (kernel) refresh(burst);
+    refresh(burst);
     gate_.close(card_.stream);
     enqueue(cursor_++ % sets_.sets.size(), kernel);
     must(call().event_record(start_, card_.stream), "an event");

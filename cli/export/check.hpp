@@ -71,24 +71,25 @@ long double get(const std::byte* at, Type type) {
   return 0;
 }
 
-// In [-1, 1), with as many bits as the type has; a multiple of 1/128 for the narrow types.
+// In [-1, 1), with as many random bits as the type has, as a race's inputs: how long a launch takes
+// depends on them (docs/method.md).
 void put_random(std::byte* at, Type type, std::uint64_t bits) {
   const int whole = static_cast<int>(bits >> 56) - 128;
-  const float coarse = static_cast<float>(whole) / 128;
+  const float real = static_cast<float>(bits >> 40) * 0x1p-23f - 1;
   const auto put = [&](auto number) { std::memcpy(at, &number, sizeof(number)); };
   switch (type) {
     case Type::f64:
       return put(static_cast<double>(bits >> 11) * 0x1p-52 - 1);
     case Type::f32:
-      return put(static_cast<float>(bits >> 40) * 0x1p-23f - 1);
+      return put(real);
     case Type::bf16:
-      return put(static_cast<std::uint16_t>(read_as<std::uint32_t>(&coarse) >> 16));
+      return put(static_cast<std::uint16_t>(read_as<std::uint32_t>(&real) >> 16));
     case Type::f16: {
-      // Normal numbers of f16, or zero.
-      const auto f32 = read_as<std::uint32_t>(&coarse);
-      const std::uint32_t exponent = (f32 >> 23 & 255) - 112, sign = f32 >> 16 & 0x8000;
-      return put(
-          static_cast<std::uint16_t>(whole == 0 ? 0 : sign | exponent << 10 | (f32 >> 13 & 1023)));
+      // Normal numbers of f16, or zero: its exponents count from 15, those of f32 from 127.
+      const auto f32 = read_as<std::uint32_t>(&real);
+      const std::uint32_t exponent = f32 >> 23 & 255, sign = f32 >> 16 & 0x8000;
+      return put(static_cast<std::uint16_t>(
+          exponent <= 112 ? 0 : sign | (exponent - 112) << 10 | (f32 >> 13 & 1023)));
     }
     case Type::s8:
       return put(static_cast<std::int8_t>(whole));

@@ -304,10 +304,11 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   std::vector<size_t> order;  // The lead-in's set comes first; it is not timed.
   for (int l = 0; l <= launches; ++l)
     order.push_back((cursor_ + static_cast<size_t>(l)) % sets_.size());
+  // Of bare links too: what they are taken off found its activations in the card's cache.
+  ASSAY_TRY(vary_some(order, round_seed));
+  cursor_ += order.size();
   if (kernel != nullptr) {
-    ASSAY_TRY(vary_some(order, round_seed));
     for (const size_t s : order) kernel->recent.add({s, sets_[s].variation});
-    cursor_ += order.size();
     launched_ = true;
   }
 
