@@ -119,6 +119,7 @@ class Interface {
         facts_.problem.condition.cache == "warm", facts_.problem.condition.spacing == "isolated",
         facts_.problem.condition.spacing == "chain", made_.dependent_launch,
         facts_.run.options.threads, facts_.median_us);
+    if (made_.on_card) text += bursts();
     return text + fmt::format(
                       "inline int prepare([[maybe_unused]] const Buffers& buffers) {{\n"
                       "  return {};\n}}\ninline int launch(const Buffers& buffers{}) {{\n"
@@ -132,6 +133,20 @@ class Interface {
     constexpr std::string_view kNames[] = {"&kA", "&kB"};
     const size_t operand = gemm::varied_operand_of(problem_);
     return operand < std::size(kNames) ? kNames[operand] : "nullptr";
+  }
+  // As the confirmation had them.
+  std::string bursts() const {
+    int64_t launches = 1, bare = 1;
+    if (const Confirmation* confirmation = facts_.problem.decisive())
+      for (const ProcessSamples& process : confirmation->processes) {
+        if (const KernelSamples* samples = process.find(facts_.kernel.id))
+          launches = samples->launches;
+        if (process.bare_links) bare = process.bare_links->launches;
+      }
+    return fmt::format(
+        "// Launches of a timed burst, and of one of a chain's bare links.\n"
+        "inline constexpr std::size_t kBurst = {}, kBareBurst = {};\n\n",
+        launches, bare);
   }
   bool prepares() const { return made_.prepared_bytes > 0; }
   bool has_workspace() const { return made_.workspace_bytes > 0; }

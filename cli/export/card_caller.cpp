@@ -84,13 +84,38 @@ struct Card {
 // --- The operand sets ---------------------------------------------------------------------------
 
 // As in a race (docs/method.md): constants lie in so many places that three caches would not hold
-// them, and repeat beside activations of their own; a burst takes half of the sets. The counts
-// are card_bursts.cc's.
+// them, and repeat beside activations of their own. The counts are a race's, and so is where
+// things lie: at random distances in one allocation, since from addresses that are multiples of
+// 2 MiB some kernels read 1 % slower.
 constexpr double kCacheMultiple = 3;
 constexpr int kLeastPlaces = 4, kMostPlaces = 256, kWantedSets = 64;
 constexpr double kSetsBytes = 1 << 30;
 constexpr std::size_t kOutputBytes = std::size_t{256} << 20, kWorkspaces = 4;
 constexpr std::size_t kRefreshedEach = std::size_t{64} << 20;
+
+class Room {
+ public:
+  // To be had at `pointer` after allocate().
+  void want(void*& pointer, std::size_t bytes) { wanted_.push_back({&pointer, bytes}); }
+  void allocate(Random& random) {
+    constexpr std::size_t kStep = 256, kApart = 8192;
+    std::vector<std::size_t> starts;
+    std::size_t end = 0;
+    for (const Wanted& wanted : wanted_) {
+      starts.push_back((end + kApart + kStep - 1) / kStep * kStep + random.next() % 16 * kStep);
+      end = starts.back() + wanted.bytes;
+    }
+    std::byte* const base = static_cast<std::byte*>(on_card(end));
+    for (std::size_t i = 0; i < wanted_.size(); ++i) *wanted_[i].pointer = base + starts[i];
+  }
+
+ private:
+  struct Wanted {
+    void** pointer;
+    std::size_t bytes;
+  };
+  std::vector<Wanted> wanted_;
+};
 
 struct Sets {
   std::vector<problem::Buffers> sets;
@@ -133,41 +158,48 @@ struct Sets {
     }
     memory.emplace_back(problem::kOut.bytes);
     host.out = memory.back().data();
-    std::vector<void*> out, workspace;
-    for (std::size_t i = 0; i < outputs; ++i) out.push_back(on_card(problem::kOut.bytes));
-    for (std::size_t i = 0; i < kWorkspaces; ++i)
-      workspace.push_back(problem::kWorkspaceBytes > 0 ? on_card(problem::kWorkspaceBytes)
-                                                       : nullptr);
-    if (problem::kVaried != nullptr) pristine = filled(*problem::kVaried);
-    for (int s = 0; s < count; ++s) {
-      problem::Buffers set;
+    const auto size = static_cast<std::size_t>(count);
+    const auto shared = [&](const Matrix& matrix) {
+      return problem::kWarm ? 1 : matrix.constant ? static_cast<std::size_t>(places) : size;
+    };
+    sets.resize(size);
+    if (problem::kChain) staged.resize(problem::kWarm ? 1 : size);
+    std::vector<void*> out(outputs), workspace(kWorkspaces);
+    Room room;
+    for (std::size_t s = 0; s < size; ++s)
+      for (const Matrix* matrix : problem::kInputs)
+        if (s < shared(*matrix)) room.want(sets[s].*matrix->member, matrix->bytes);
+    for (void*& to : staged) room.want(to, problem::kVaried->bytes);
+    if (problem::kVaried != nullptr) room.want(pristine, problem::kVaried->bytes);
+    for (void*& to : out) room.want(to, problem::kOut.bytes);
+    if (problem::kWorkspaceBytes > 0)
+      for (void*& to : workspace) room.want(to, problem::kWorkspaceBytes);
+    room.allocate(random);
+
+    for (void* to : staged) put(*problem::kVaried, to);
+    if (problem::kVaried != nullptr) put(*problem::kVaried, pristine);
+    for (std::size_t s = 0; s < size; ++s) {
+      problem::Buffers& set = sets[s];
       for (const Matrix* matrix : problem::kInputs) {
-        const int shared = problem::kWarm ? 1 : matrix->constant ? places : count;
-        if (s >= shared) {
-          set.*matrix->member = sets[static_cast<std::size_t>(s % shared)].*matrix->member;
-          continue;
-        }
-        set.*matrix->member = filled(*matrix);
+        if (s < shared(*matrix))
+          put(*matrix, set.*matrix->member);
+        else
+          set.*matrix->member = sets[s % shared(*matrix)].*matrix->member;
       }
-      set.out = out[static_cast<std::size_t>(s) % outputs];
-      set.workspace = workspace[static_cast<std::size_t>(s) % kWorkspaces];
-      sets.push_back(set);
-      if (problem::kChain)
-        staged.push_back(s == 0 || !problem::kWarm ? filled(*problem::kVaried) : staged.front());
+      set.out = out[s % outputs];
+      set.workspace = workspace[s % kWorkspaces];
     }
     must(call().context_synchronize(), "copying inputs");
   }
   // What set s's launch reads as its activations, before a producer has moved it.
   void* varied(std::size_t s) const {
-    return problem::kChain ? staged[s] : sets[s].*problem::kVaried->member;
+    return problem::kChain ? staged[s % staged.size()] : sets[s].*problem::kVaried->member;
   }
 
  private:
-  // On the card, as the host has it.
-  void* filled(const Matrix& matrix) const {
-    void* const to = on_card(matrix.bytes);
+  // As the host has it.
+  void put(const Matrix& matrix, void* to) const {
     must(call().copy_in(address_of(to), host.*matrix.member, matrix.bytes), "copying inputs");
-    return to;
   }
 };
 
@@ -255,10 +287,10 @@ class Timer {
   }
 
   void run(double seconds) {
-    const std::size_t burst =
-        problem::kIsolated
-            ? 1
-            : std::max<std::size_t>(1, std::min(sets_.sets.size() / 2, sets_.outputs - 1));
+    const std::size_t most =
+        std::max<std::size_t>(1, std::min(sets_.sets.size() / 2, sets_.outputs - 1));
+    const std::size_t burst = std::min(problem::kBurst, most);
+    const std::size_t bare_burst = std::min(problem::kBareBurst, sets_.sets.size() / 2);
     // The driver loads code at its first launch, and would wait for a closed gate.
     enqueue(0, true);
     card_.wait();
@@ -266,7 +298,7 @@ class Timer {
     const double until = now() + seconds;
     while (now() < until || times.size() < 10) {
       times.push_back(time(burst, true));
-      if (problem::kChain) bare.push_back(time(burst, false));
+      if (problem::kChain) bare.push_back(time(bare_burst, false));
     }
     say_times(times, burst, bare.empty() ? 0 : quantile(bare, 0.5));
     if (problem::kChain)
@@ -277,7 +309,7 @@ class Timer {
  private:
   void enqueue(std::size_t s, bool kernel) const {
     const problem::Buffers& set = sets_.sets[s];
-    if (problem::kChain) chain_.produce(set.*problem::kVaried->member, sets_.staged[s]);
+    if (problem::kChain) chain_.produce(set.*problem::kVaried->member, sets_.varied(s));
     if (kernel) must(problem::launch(set, card_.stream), "the kernel was not launched");
     // What bare links read is as near as a kernel's output.
     if (problem::kChain)
@@ -294,8 +326,11 @@ class Timer {
                address_of(sets_.pristine), problem::kVaried->bytes, card_.stream),
            "writing activations");
   }
-  // Nanoseconds of a launch; one that is not timed leads in.
+  // Nanoseconds of a launch; one that is not timed leads in. The card rests before it, as it does
+  // in a race while the host is at work: without, heavy kernels meet the power cap.
   double time(std::size_t burst, bool kernel) {
+    constexpr timespec kRest{0, 400'000};
+    nanosleep(&kRest, nullptr);
     refresh(burst);
     gate_.close(card_.stream);
     enqueue(cursor_++ % sets_.sets.size(), kernel);

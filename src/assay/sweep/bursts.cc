@@ -34,8 +34,7 @@ Status Bursts::open(const Instances& instances, std::vector<size_t> candidates, 
 Status Bursts::load() {
   ASSAY_TRY(worker_, source_());
   ASSAY_TRY(const Message timer,
-            ask(*worker_, {{"do", "timer"}, {"condition", measure::to_json(station_.condition)}},
-                kOpenSeconds, "reading the clock"));
+            ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
   timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
             number_or(timer.json, "empty_burst_ns", 60)};
   ASSAY_TRY(instances_->load_into(*worker_, seed_));

@@ -6,7 +6,7 @@
 
 namespace assay::sweep {
 
-Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device, measure::Spacing spacing) {
+Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device) {
   constexpr int kPairs = 64;
   ASSAY_TRY(const auto stream, device.make_stream());
   const auto native = static_cast<cuda::abi::Stream>(stream->native());
@@ -31,8 +31,8 @@ Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device, measure
   }
   if (!std::isfinite(facts.tick_ns)) facts.tick_ns = 32;
   if (!std::isfinite(facts.empty_burst_ns)) facts.empty_burst_ns = 0;
-  // A thousand of these: 50 us of a card's time, in a chain 200 us of kernels (docs/method.md).
-  facts.read_ns = spacing == measure::Spacing::chain ? 200 : 50;
+  // A thousand of these: what a burst costs once is about a microsecond (docs/method.md).
+  facts.read_ns = 200;
   return facts;
 }
 

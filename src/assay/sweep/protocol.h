@@ -28,7 +28,7 @@
 //                     most_output                            err: of a program that ran without
 //                                                            rights. No init goes ahead of it.
 //           export    problem, row                       -> source and a call, as it leaves
-//           timer     condition                          -> tick_ns, read_ns, empty_burst_ns
+//           timer     -                                  -> tick_ns, read_ns, empty_burst_ns
 //           ceilings  -                                  -> what this device reaches
 //           card      -                                  -> how the card was since the last call
 //           load      problem, instances + fds, seed     -> {}

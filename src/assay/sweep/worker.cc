@@ -339,12 +339,10 @@ class Worker {
     return answer;
   }
 
-  Result<Answer> timer(Message& message) {
+  Result<Answer> timer(Message&) {
     measure::TimerFacts facts;
     if (card_ != nullptr) {
-      ASSAY_TRY(const Json* json, member(message.json, "condition"));
-      ASSAY_TRY(const auto condition, measure::condition_from_json(*json));
-      ASSAY_TRY(facts, measure_card_timer(*card_, condition.spacing));
+      ASSAY_TRY(facts, measure_card_timer(*card_));
     } else {
       facts = measure::measure_timer();
     }
