@@ -231,7 +231,10 @@ void time_it(const Sets& sets, double seconds) {
     for (std::size_t i = 0; i < burst; ++i) sets.drop_from_caches(at(i));
     cursor += burst;
   }
-  say_times(times, burst);
+  const auto us = [&](double share) { return quantile(times, share) * 1e-3; };
+  std::printf("%.4g us a launch: median of %zu bursts of %zu, the middle half %.4g to %.4g us\n",
+              us(0.5), times.size(), burst, us(0.25), us(0.75));
+  say_recorded(us(0.5));
 }
 
 // To the first cores that this process may use, as many as the kernel had.

@@ -2,7 +2,7 @@
 // Linux and NVIDIA's driver; no toolkit. What the problem is stands in problem.h, what right is in
 // check.h.
 //
-//   caller              checks, then times for two seconds
+//   caller              checks, then times for two seconds in all, in five processes
 //   caller --seconds 5  times for longer; 0 only checks
 //
 // CUDA_VISIBLE_DEVICES chooses the card. Exit codes: 0 right, 1 wrong, 2 the kernel or the machine
@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <vector>
 
 #include "card_launch.h"
@@ -150,7 +152,9 @@ struct Sets {
         std::max<std::size_t>(2, static_cast<std::size_t>(count)));
     while (static_cast<std::size_t>(count) % outputs != 0) --outputs;
 
-    Random random(static_cast<std::uint64_t>(time(nullptr)));
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    Random random(static_cast<std::uint64_t>(time.tv_sec * 1'000'000'000 + time.tv_nsec));
     for (const Matrix* matrix : problem::kInputs) {
       memory.emplace_back(matrix->bytes);
       fill(*matrix, memory.back().data(), random);
@@ -279,6 +283,12 @@ double now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
+// Of a process. ns: a launch's; link_ns: in a chain, of the kernels around it, taken off.
+struct Times {
+  double ns = 0, link_ns = 0;
+  std::size_t bursts = 0, burst = 0;
+};
+
 class Timer {
  public:
   Timer(const Card& card, const Sets& sets) : card_(card), sets_(sets), chain_(card) {
@@ -286,7 +296,7 @@ class Timer {
     must(call().event_create(&end_, driver::kEventDefault), "an event");
   }
 
-  void run(double seconds) {
+  Times run(double seconds) {
     const std::size_t most =
         std::max<std::size_t>(1, std::min(sets_.sets.size() / 2, sets_.outputs - 1));
     const std::size_t burst = std::min(problem::kBurst, most);
@@ -300,10 +310,8 @@ class Timer {
       times.push_back(time(burst, true));
       if (problem::kChain) bare.push_back(time(bare_burst, false));
     }
-    say_times(times, burst, bare.empty() ? 0 : quantile(bare, 0.5));
-    if (problem::kChain)
-      std::printf("in a chain: %.4g us of the kernels around it are taken off\n",
-                  quantile(bare, 0.5) * 1e-3);
+    const double link_ns = bare.empty() ? 0 : quantile(bare, 0.5);
+    return {quantile(times, 0.5) - link_ns, link_ns, times.size(), burst};
   }
 
  private:
@@ -352,12 +360,10 @@ class Timer {
   std::size_t cursor_ = 0;
 };
 
-}  // namespace
+// --- Processes ----------------------------------------------------------------------------------
 
-int main(int argc, char** argv) {
-  const double seconds = seconds_of(argc, argv);
+int check_once() {
   const Card card;
-  std::printf("%s, %s\n", problem::kName, problem::kKernel);
   const Sets sets(card);
   const problem::Buffers& first = sets.sets.front();
   must(call().fill_bytes(address_of(first.out), 0xff, problem::kOut.bytes, card.stream), "memory");
@@ -365,7 +371,69 @@ int main(int argc, char** argv) {
   card.wait();
   must(call().copy_out(sets.host.out, address_of(first.out), problem::kOut.bytes),
        "copying the output");
-  if (const int code = check(sets.host); code != 0) return code;
-  if (seconds > 0) Timer(card, sets).run(seconds);
+  return check(sets.host);
+}
+
+// Where operands lie moves a time by a percent: a recorded one is of several processes, too.
+// Each begins without a context, and so this one never has any.
+template <class Work>
+int in_a_process(Work work) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int code = work();
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+    std::fprintf(stderr, "caller: a process of it ended early\n");
+    return 2;
+  }
+  return WEXITSTATUS(status);
+}
+
+int time_it(double seconds) {
+  constexpr int kProcesses = 5;
+  std::vector<double> us, link_us;
+  std::size_t bursts = 0, burst = 0;
+  for (int process = 0; process < kProcesses; ++process) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+      std::perror("caller: a pipe");
+      return 2;
+    }
+    const int code = in_a_process([&] {
+      const Card card;
+      const Sets sets(card);
+      const Times times = Timer(card, sets).run(seconds / kProcesses);
+      return write(ends[1], &times, sizeof times) == sizeof times ? 0 : 2;
+    });
+    Times times;
+    const bool came = code == 0 && read(ends[0], &times, sizeof times) == sizeof times;
+    close(ends[0]);
+    close(ends[1]);
+    if (!came) return code == 0 ? 2 : code;
+    us.push_back(times.ns * 1e-3);
+    link_us.push_back(times.link_ns * 1e-3);
+    bursts += times.bursts;
+    burst = times.burst;
+  }
+  const double median = quantile(us, 0.5);
+  std::printf("%.4g us a launch: median of %d processes, %.4g to %.4g us; %zu bursts of %zu\n",
+              median, kProcesses, quantile(us, 0), quantile(us, 1), bursts, burst);
+  say_recorded(median);
+  if (problem::kChain)
+    std::printf("in a chain: %.4g us of the kernels around it are taken off\n",
+                quantile(link_us, 0.5));
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double seconds = seconds_of(argc, argv);
+  std::printf("%s, %s\n", problem::kName, problem::kKernel);
+  if (const int code = in_a_process(check_once); code != 0) return code;
+  return seconds > 0 ? time_it(seconds) : 0;
 }

@@ -208,13 +208,8 @@ double quantile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-// ns: of a launch, one for each burst of so many. beside: of every burst, what is not the kernel's.
-void say_times(const std::vector<double>& ns, std::size_t burst, double beside_ns = 0) {
-  const auto us = [&](double share) { return (quantile(ns, share) - beside_ns) * 1e-3; };
-  std::printf("%.4g us a launch: median of %zu bursts of %zu, the middle half %.4g to %.4g us\n",
-              us(0.5), ns.size(), burst, us(0.25), us(0.75));
-  std::printf("%.4g us recorded: %.3f of it\n", problem::kRecordedUs,
-              us(0.5) / problem::kRecordedUs);
+void say_recorded(double us) {
+  std::printf("%.4g us recorded: %.3f of it\n", problem::kRecordedUs, us / problem::kRecordedUs);
 }
 
 // The seconds of --seconds S, two by default; exits where the words are others.

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/record/record.h"
 #include "testing/assay_program.h"
 
 namespace assay {
@@ -51,6 +52,13 @@ class CardExportTest : public ::testing::Test {
     ASSERT_EQ(exported.code(), 0) << exported.out << exported.err;
     EXPECT_THAT(exported.out, HasSubstr("compiled device code"));
   }
+  // In a burst of the confirmation's.
+  int64_t raced_launches() const {
+    const auto record = load_record(assay_.file("run/record.json"));
+    if (!record || record->problems.front().confirmations.empty()) return -1;
+    const Confirmation& last = record->problems.front().confirmations.back();
+    return last.processes.front().kernels.front().launches;
+  }
   // In the winner's folder; the program itself is not run.
   Finished shell(const std::string& command, const std::string& drivers) const {
     return assay_.run({}, {"env", "LD_LIBRARY_PATH=" + drivers, "sh", "-c",
@@ -70,7 +78,8 @@ TEST_F(CardExportTest, AWinnerRunsWithoutAssayAndSaysItsTime) {
     const Finished ran = shell("make -s caller && ./caller --seconds 0.01");
     EXPECT_EQ(ran.code(), 0) << ran.out << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("right: 15 of 15 elements"));
-    EXPECT_THAT(ran.out, HasSubstr("us a launch"));
+    EXPECT_THAT(ran.out, HasSubstr("us a launch: median of 5 processes"));
+    EXPECT_THAT(ran.out, HasSubstr(" bursts of " + std::to_string(raced_launches())));
   }
 }
 

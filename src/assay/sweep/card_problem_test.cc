@@ -172,11 +172,14 @@ TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
     ASSERT_TRUE(burst) << burst.error().message;
     EXPECT_EQ(burst->launches, 8);
     EXPECT_NEAR(static_cast<double>(burst->ns), 8 * 15'000, 10);
+    const uint64_t launched = calls_("cuLaunchKernelEx");
     const auto bare = card_->burst(kBareLinks, 16, 77);
     ASSERT_TRUE(bare) << bare.error().message;
+    EXPECT_EQ(calls_("cuLaunchKernelEx") - launched, 17u * 3)
+        << "two kernels a link, whose activations are as new as a kernel would find them";
     EXPECT_EQ(bare->launches, 16);
     EXPECT_NEAR(static_cast<double>(bare->ns), 16 * 5000, 10);
-    // The producer wrote what the kernel read, and it is new.
+    // The producer wrote what the kernel read, and it is new; so it was before the bare links.
     for (uint64_t choice = 0; choice < 9; ++choice) {
       const auto output = card_->timed_output(opened->handle, choice);
       ASSERT_TRUE(output);
