@@ -1,4 +1,5 @@
-// The referee's comparisons on a card against those on the host; the card is testing/fake_cuda.
+// The referee's comparisons on a card against those on the host: the fake driver's, and in gpu_test
+// a real one.
 #include "assay/sweep/referee_card.h"
 
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "testing/fake_card.h"
 #include "testing/naive_gemm.h"
 #include "testing/small_problems.h"
+#include "testing/test_card.h"
 
 namespace assay::sweep {
 namespace {
@@ -26,7 +28,8 @@ class RefereeCardTest : public ::testing::Test {
   void SetUp() override { open_card(RefereeCard::kMultiplicationsOfALook); }
 
   void open_card(double multiplications_of_a_look) {
-    auto device = testing::open_fake_card();
+    auto device = testing::open_test_card();
+    if (!device && !testing::test_card_is_fake()) GTEST_SKIP() << device.error().message;
     ASSERT_TRUE(device) << device.error().message;
     auto card = RefereeCard::open(std::move(*device), multiplications_of_a_look);
     ASSERT_TRUE(card) << card.error().message;
@@ -181,6 +184,7 @@ TEST_F(RefereeCardTest, NoRowOfALargeTimedOutputIsOutOfSight) {
 }
 
 TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
+  if (!testing::test_card_is_fake()) GTEST_SKIP() << "a real card is not full on demand";
   const testing::FakeControls controls("fake_cuda");
   auto* fails = controls.find<void(const char*, int, int)>("fake_cuda_fail");
   const Problem problem = gemm::testing::small_problems().front();
@@ -200,6 +204,7 @@ TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
 }
 
 TEST_F(RefereeCardTest, NothingStaysThereWhereWorkersNeedTheRoom) {
+  if (!testing::test_card_is_fake()) GTEST_SKIP() << "a real card is not full on demand";
   const testing::FakeControls controls("fake_cuda");
   auto* allocated = controls.find<uint64_t()>("fake_cuda_allocated");
   const Problem problem = gemm::testing::small_problems().front();
