@@ -12,13 +12,13 @@
 #include "assay/sweep/card_launches.h"
 #include "assay/sweep/card_open_kernel.h"
 #include "assay/sweep/card_probe.h"
+#include "assay/sweep/input_places.h"
 #include "assay/sweep/protocol.h"
 #include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr int kLeastSets = 4;
 constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
 constexpr int kMostSets = 256;
@@ -34,8 +34,6 @@ constexpr size_t kWorkspaces = 4;
 // Above this, one set of a burst is varied: it costs the card four times the reading of the
 // operand.
 constexpr size_t kVariedEachLaunch = size_t{64} << 20;
-
-bool reads(const Operand& operand) { return operand.access != Access::write; }
 
 bool is_constant(const Operand& operand) { return operand.lifetime == Lifetime::constant; }
 
@@ -54,7 +52,7 @@ CardProblem::Rotation CardProblem::plan_rotation() const {
   double cold_bytes = 0, set_bytes = 0, own_bytes = 0;
   for (const Operand& operand : operands) {
     const auto bytes = static_cast<double>(operand.span_bytes);
-    if (reads(operand)) set_bytes += bytes;
+    if (is_input(operand)) set_bytes += bytes;
     if (measure::is_cold(operand, condition_)) cold_bytes += bytes;
     // In a chain a producer reads what it writes from somewhere.
     if (!is_constant(operand))
@@ -103,7 +101,7 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
   for (size_t s = 0; s < count; ++s) {
     sets_[s].data.assign(operands.size(), nullptr);
     for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNone && (s < places_ || !is_shared(operands[i])))
+      if (source.index[i] != kNowhere && (s < places_ || !is_shared(operands[i])))
         want(sets_[s].data[i], i);
   }
   if (condition_.spacing == measure::Spacing::chain) {
@@ -117,7 +115,7 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
   for (size_t s = 0; s < count; ++s) {
     Set& set = sets_[s];
     for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNone && set.data[i] == nullptr)
+      if (source.index[i] != kNowhere && set.data[i] == nullptr)
         set.data[i] = sets_[s % places_].data[i];
     if (set.staged == nullptr) set.staged = sets_.front().staged;
   }
@@ -153,7 +151,7 @@ Result<std::string> CardProblem::probe_cold() {
   const auto operands = problem_.operands();
   std::vector<size_t> cold;
   for (size_t i = 0; i < operands.size(); ++i)
-    if (reads(operands[i]) && measure::is_cold(operands[i], condition_)) cold.push_back(i);
+    if (is_input(operands[i]) && measure::is_cold(operands[i], condition_)) cold.push_back(i);
   if (cold.empty()) return std::string();
   ASSAY_TRY(const auto probe, CardProbe::create(device_));
   for (size_t s = 0; s < places_; ++s)

@@ -8,27 +8,26 @@
 
 #include "assay/base/random.h"
 #include "assay/sweep/card_open_kernel.h"
+#include "assay/sweep/input_places.h"
 #include "assay/verify/guard.h"
 #include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr double kLateFactor = 2;      // Of a kernel's run: how long its inputs are held back,
 constexpr double kLateSlackNs = 50e3;  // besides this,
 constexpr double kMostLateNs = 200e6;  // and at most so long.
-
-bool reads(const Operand& operand) { return operand.access != Access::write; }
 
 }  // namespace
 
 CardProblem::CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device,
                          uint64_t seed)
-    : problem_(std::move(problem)), operation_(operation), device_(device), seed_(seed) {
-  for (size_t i = 0; i < problem_.operands().size(); ++i)
-    if (problem_.operands()[i].access != Access::read) output_ = i;
-}
+    : problem_(std::move(problem)),
+      operation_(operation),
+      device_(device),
+      seed_(seed),
+      output_(output_of(problem_)) {}
 
 CardProblem::~CardProblem() = default;
 
@@ -57,26 +56,16 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
   }
   const auto operands = card->problem_.operands();
   for (auto& instance : instances) {
-    if (instance.size() != operands.size())
-      return fail(ErrorCode::internal, "an instance has {} operands, its problem {}",
-                  instance.size(), operands.size());
+    ASSAY_TRY(InputPlaces places, place_inputs(card->problem_, instance));
     InputSet set;
-    std::vector<size_t> sizes;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      set.index.push_back(reads(operands[i]) ? sizes.size() : kNone);
-      if (!reads(operands[i])) continue;
-      if (instance[i].size() != static_cast<size_t>(operands[i].span_bytes))
-        return fail(ErrorCode::internal, "operand {} has {} bytes, expected {}", operands[i].role,
-                    instance[i].size(), operands[i].span_bytes);
-      sizes.push_back(instance[i].size());
-    }
-    ASSAY_TRY(set.arena, CardArena::allocate(*card->zones_, sizes, card->next_seed()));
+    ASSAY_TRY(set.arena, CardArena::allocate(*card->zones_, places.sizes, card->next_seed()));
+    set.index = std::move(places.index);
     set.digest.resize(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)
-      if (set.index[i] != kNone)
+      if (set.index[i] != kNowhere)
         ASSAY_TRY(device.copy_in(set.arena.at(set.index[i]).data, instance[i].bytes()));
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (set.index[i] == kNone) continue;
+      if (set.index[i] == kNowhere) continue;
       const CardArena::Piece& piece = set.arena.at(set.index[i]);
       ASSAY_TRY(set.digest[i], card->digest_->of(*card->stream_, piece.data, piece.bytes));
     }
@@ -135,7 +124,7 @@ Status CardProblem::launch_late(Plan& plan, InputSet& inputs, const CardArena::P
   const auto operands = problem_.operands();
   const auto* driver = device_.driver().get();
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (inputs.index[i] == kNone || operands[i].lifetime == Lifetime::constant) continue;
+    if (inputs.index[i] == kNowhere || operands[i].lifetime == Lifetime::constant) continue;
     const CardArena::Piece& late = inputs.arena.at(inputs.index[i]);
     ASSAY_TRY(const auto kept, device_.allocate(late.bytes, {}));
     ASSAY_TRY(device_.copy_in(kept->data(), inputs.host[i].bytes()));
@@ -170,8 +159,8 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   CardPool prepared(device_);
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)
-    arguments.data.push_back(inputs.index[i] == kNone ? buffers.at(0).data
-                                                      : inputs.arena.at(inputs.index[i]).data);
+    arguments.data.push_back(inputs.index[i] == kNowhere ? buffers.at(0).data
+                                                         : inputs.arena.at(inputs.index[i]).data);
   const std::span<std::byte> workspace(static_cast<std::byte*>(buffers.at(1).data),
                                        buffers.at(1).bytes);
   ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, 1, &prepared}));
@@ -220,7 +209,7 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
               inputs.arena.find_trespass([](size_t) { return std::string("an input"); }));
   }
   for (size_t i = 0; i < operands.size() && !proven.inputs_changed; ++i) {
-    if (inputs.index[i] == kNone) continue;
+    if (inputs.index[i] == kNowhere) continue;
     const CardArena::Piece& piece = inputs.arena.at(inputs.index[i]);
     ASSAY_TRY(const uint64_t digest, digest_->of(*stream_, piece.data, piece.bytes));
     proven.inputs_changed = digest != inputs.digest[i];

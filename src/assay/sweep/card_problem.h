@@ -90,7 +90,7 @@ class CardProblem final : public ProblemRunner {
   cuda::CudaDevice& device_;
   uint64_t seed_;
   uint64_t seeds_used_ = 0;
-  size_t output_ = 0;  // The operand that is written.
+  size_t output_;  // The operand that is written.
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<cuda::Gate> gate_;
   std::unique_ptr<cuda::Event> start_, end_;

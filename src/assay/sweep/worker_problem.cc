@@ -10,6 +10,7 @@
 #include "assay/base/random.h"
 #include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
+#include "assay/sweep/input_places.h"
 #include "assay/sweep/prepared_pool.h"
 #include "assay/sweep/recent_launches.h"
 #include "assay/sweep/worker_manners.h"
@@ -19,7 +20,6 @@
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1);
 constexpr int kLeastSets = 4;         // Placements per process and problem; docs/method.md.
 constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
 // More sets than this, or of more bytes, would fill the memory with copies of the operands and of
@@ -37,8 +37,6 @@ constexpr int kWorkspaceCopies = 4;
 // Warm launches of a burst read the same operands: so many sets, each with an output of its own,
 // share them. All but one are launched and timed; that one warms the operands before.
 constexpr size_t kWarmSharers = 16;
-
-bool reads(const Operand& operand) { return operand.access != Access::write; }
 
 std::string describe(const verify::GuardedArena::Trespass& trespass, std::string_view what) {
   return fmt::format("{} bytes written outside {} (first at byte {} of it)", trespass.changed, what,
@@ -77,10 +75,8 @@ WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device
       threads_(threads),
       seed_(seed),
       scatter_(
-          fast_hash(std::as_bytes(std::span(&seed, 1)), static_cast<uint64_t>(monotonic_ns()))) {
-  for (size_t i = 0; i < problem_.operands().size(); ++i)
-    if (problem_.operands()[i].access != Access::read) output_ = i;
-}
+          fast_hash(std::as_bytes(std::span(&seed, 1)), static_cast<uint64_t>(monotonic_ns()))),
+      output_(output_of(problem_)) {}
 
 WorkerProblem::~WorkerProblem() = default;
 
@@ -95,22 +91,12 @@ Result<std::unique_ptr<WorkerProblem>> WorkerProblem::create(
   ASSAY_TRY(worker->stream_, device.make_stream());
   const auto operands = worker->problem_.operands();
   for (const auto& instance : instances) {
-    if (instance.size() != operands.size())
-      return fail(ErrorCode::internal, "an instance has {} operands, its problem {}",
-                  instance.size(), operands.size());
+    ASSAY_TRY(InputPlaces places, place_inputs(worker->problem_, instance));
     InputSet set;
-    std::vector<size_t> sizes;
+    ASSAY_TRY(set.arena, verify::GuardedArena::allocate(device, places.sizes, worker->next_seed()));
+    set.index = std::move(places.index);
     for (size_t i = 0; i < operands.size(); ++i) {
-      set.index.push_back(reads(operands[i]) ? sizes.size() : kNone);
-      if (!reads(operands[i])) continue;
-      if (instance[i].size() != static_cast<size_t>(operands[i].span_bytes))
-        return fail(ErrorCode::internal, "operand {} has {} bytes, expected {}", operands[i].role,
-                    instance[i].size(), operands[i].span_bytes);
-      sizes.push_back(instance[i].size());
-    }
-    ASSAY_TRY(set.arena, verify::GuardedArena::allocate(device, sizes, worker->next_seed()));
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (set.index[i] == kNone) continue;
+      if (set.index[i] == kNowhere) continue;
       std::ranges::copy(instance[i].bytes(), set.arena.at(set.index[i]).begin());
       set.hashes.push_back(fast_hash(std::span<const std::byte>(set.arena.at(set.index[i])), seed));
     }
@@ -133,8 +119,8 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
 
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)
-    arguments.data.push_back(inputs.index[i] == kNone ? buffers.at(0).data()
-                                                      : inputs.arena.at(inputs.index[i]).data());
+    arguments.data.push_back(inputs.index[i] == kNowhere ? buffers.at(0).data()
+                                                         : inputs.arena.at(inputs.index[i]).data());
   ASSAY_TRY(Plan plan,
             kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared}));
 
@@ -171,7 +157,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   if (const auto trespass = inputs.arena.find_trespass())
     proven.trespass = describe(*trespass, "an input");
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (inputs.index[i] == kNone) continue;
+    if (inputs.index[i] == kNowhere) continue;
     if (fast_hash(std::span<const std::byte>(inputs.arena.at(inputs.index[i])), seed_) !=
         inputs.hashes[inputs.index[i]])
       proven.inputs_changed = true;
@@ -209,7 +195,7 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
   std::vector<size_t> sizes;
   for (int s = 0; s < count; ++s)
     for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNone) sizes.push_back(source.arena.at(source.index[i]).size());
+      if (source.index[i] != kNowhere) sizes.push_back(source.arena.at(source.index[i]).size());
   ASSAY_TRY(auto arena, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   rotation_ = std::make_unique<verify::GuardedArena>(std::move(arena));
   sets_.clear();
@@ -217,7 +203,7 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition) {
   for (int s = 0; s < count; ++s) {
     Set set;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (source.index[i] == kNone) {
+      if (source.index[i] == kNowhere) {
         set.data.push_back(nullptr);
         continue;
       }

@@ -79,7 +79,7 @@ class WorkerProblem final : public ProblemRunner {
   uint64_t seed_;
   uint64_t seeds_used_ = 0;
   measure::Scatter scatter_;  // Before anything else is allocated.
-  size_t output_ = 0;         // The operand that is written.
+  size_t output_;             // The operand that is written.
   std::unique_ptr<Stream> stream_;
   measure::SchedulerWatch watch_;
   std::vector<InputSet> instances_;
