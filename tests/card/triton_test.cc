@@ -76,6 +76,23 @@ TEST_F(TritonOnACard, AFileIsListedCompiledProvenAndRaced) {
   }
 }
 
+// It is waited for while all are compiled at once, and not each by itself again.
+TEST_F(TritonOnACard, ACompilerThatHangsIsWaitedForOnce) {
+  fake_.run("exec sleep 1000");
+  const Finished finished = run({"race", "k.py", "--device", "gpu", "--budget", "1s",
+                                 "--compile-timeout", "1s", "--output-dir", "run"});
+  EXPECT_NE(finished.code(), 0) << finished.out;
+  const auto record = load_record(assay_.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  for (const char* name : {"f_tile16_aligned0", "f_tile32_aligned0"}) {
+    const KernelOutcome* kernel = testing::find_kernel(record->problems.front(), name);
+    ASSERT_NE(kernel, nullptr) << name;
+    const auto* timeout = std::get_if<ending::Timeout>(&kernel->ending);
+    ASSERT_NE(timeout, nullptr) << name;
+    EXPECT_EQ(timeout->stage, "build");
+  }
+}
+
 // With what Triton decided of its launch: threads, shared memory, what it is not given, scratch.
 TEST_F(TritonOnACard, AWinnerLeavesWithTheLaunchThatItWasCompiledFor) {
   for (const int scratch : {0, 64}) {

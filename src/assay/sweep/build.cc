@@ -53,7 +53,8 @@ Status take(Candidate& candidate, const Json& artifact, double seconds, JsonPool
 }
 
 // Code for a card: what the cache has is taken, the rest goes there, where build() finds it, as
-// many at once as there are cores. What fails, fails again there, and is said of its kernel.
+// many at once as there are cores. What fails, fails again there, and is said of its kernel; what
+// had all of its time is not waited for again.
 Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (station.request.device.empty()) return {};
   std::vector<Candidate*> wanted;  // One of each artifact: the others find it.
@@ -76,8 +77,18 @@ Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
   if (!answer) return {};  // Whoever brought the builder down meets its successor alone.
   const Json seconds = answer->json.value("seconds", Json::array());
-  for (size_t i = 0; i < std::min(wanted.size(), seconds.size()); ++i)
-    if (seconds[i].is_number()) wanted[i]->outcome.build_seconds = seconds[i].get<double>();
+  const Json failed = answer->json.value("failed", Json::array());
+  const double limit = station.request.compile_timeout_seconds;
+  for (size_t i = 0; i < std::min(wanted.size(), seconds.size()); ++i) {
+    if (!seconds[i].is_number()) continue;
+    wanted[i]->outcome.build_seconds = seconds[i].get<double>();
+    if (wanted[i]->outcome.build_seconds < limit || i >= failed.size() || failed[i] != true)
+      continue;
+    const std::string artifact = wanted[i]->artifact_id;
+    for (Candidate& candidate : field.candidates)
+      if (&candidate == wanted[i] || (!artifact.empty() && candidate.artifact_id == artifact))
+        candidate.outcome.ending = ending::Timeout{"build", limit};
+  }
   const Json artifacts = answer->json.value("artifacts", Json::array());
   for (size_t i = 0; i < std::min(wanted.size(), artifacts.size()); ++i)
     if (!artifacts[i].is_null()) ASSAY_TRY(take(*wanted[i], artifacts[i], 0, facts));

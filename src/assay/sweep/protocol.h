@@ -23,7 +23,8 @@
 //                                                            version, path
 //           cached    problem, rows                      -> of each, whether its artifact is cached
 //           prebuild  problem, rows                      -> of each: the artifact where the cache had
-//                                                            it (else null, cached now), seconds
+//                                                            it (else null, cached now), seconds,
+//                                                            whether compiling failed
 //           guest     argv, input, timeout, memory,      -> code, signal, timed_out, truncated, out,
 //                     most_output                            err: of a program that ran without
 //                                                            rights. No init goes ahead of it.

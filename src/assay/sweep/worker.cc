@@ -1,6 +1,7 @@
 #include "assay/sweep/worker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fcntl.h>
 #include <map>
 #include <optional>
@@ -277,14 +278,21 @@ class Worker {
       if (!artifact) missing.push_back(i);
     }
     std::vector<double> seconds(rows->size());
+    std::vector<bool> failed(rows->size());
+    // Of what failed, less than 0.
     const std::vector<double> took = for_each_forked(missing.size(), [&](size_t i) {
       const int64_t start = monotonic_ns();
-      if (const auto kernel = kernels_.find((*rows)[missing[i]]))
-        (void)kernel->compile(problem, device_->target(), context_);
-      return static_cast<double>(monotonic_ns() - start) * 1e-9;
+      const auto kernel = kernels_.find((*rows)[missing[i]]);
+      const bool built = kernel && kernel->compile(problem, device_->target(), context_);
+      const double spent = static_cast<double>(monotonic_ns() - start) * 1e-9;
+      return built ? spent : -spent;
     });
-    for (size_t i = 0; i < missing.size(); ++i) seconds[missing[i]] = took[i];
+    for (size_t i = 0; i < missing.size(); ++i) {
+      seconds[missing[i]] = std::abs(took[i]);
+      failed[missing[i]] = took[i] < 0;
+    }
     answer.json["seconds"] = seconds;
+    answer.json["failed"] = failed;
     return answer;
   }
 
