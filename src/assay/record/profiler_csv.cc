@@ -137,6 +137,7 @@ class RowReader {
     reader.flops_ = columns.find("flops");
     reader.gbps_ = columns.find("gb/s", "gb/s");
     reader.batch_ = columns.find("batch_count", "batch");
+    reader.kind_ = columns.find("operationkind");
     reader.provider_ = columns.find("provider");
     reader.name_ = columns.find("name");
     reader.disposition_ = columns.find("disposition", "disposition");
@@ -160,6 +161,12 @@ class RowReader {
     if (row.operation.empty()) {
       return cell(line, operation_, "Operation").says("is empty; it names the kernel");
     }
+    // Of another operation m, n and k say something else.
+    if (const std::string kind = lower(text(line, kind_)); !kind.empty() && kind != "gemm")
+      return cell(line, *kind_, "OperationKind")
+          .says(
+              fmt::format("'{}' is no gemm, and rows of others have no m, n and k; leave them out",
+                          sanitize(kind, 40)));
     ASSAY_TRY(row.provider, name(line, provider_, "Provider", "a provider's name"));
     ASSAY_TRY(row.name, name(line, name_, "name", "a problem's name"));
     ASSAY_TRY(row.m, size_in(cell(line, m_, "m")));
@@ -245,7 +252,7 @@ class RowReader {
   Columns columns_;
   std::string_view origin_;
   std::size_t operation_ = 0, m_ = 0, n_ = 0, k_ = 0;
-  std::optional<std::size_t> runtime_, gflops_, flops_, gbps_, batch_, provider_, name_,
+  std::optional<std::size_t> kind_, runtime_, gflops_, flops_, gbps_, batch_, provider_, name_,
       disposition_, status_, accumulate_, a_, b_, c_, d_;
 };
 

@@ -72,6 +72,8 @@ TEST(ProfilerCsvTest, BrokenReportsAreRefusedWithTheirPlace) {
   EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,-1\n"), HasSubstr("positive"));
   EXPECT_THAT(error("Operation,m,n,k,Runtime\nx,1,2,3,inf\n"), HasSubstr("positive"));
   EXPECT_THAT(error("Operation,m,n,k,Runtime\n,1,2,3,1\n"), HasSubstr("names the kernel"));
+  EXPECT_THAT(error("OperationKind,Operation,m,n,k,Runtime\nconv2d,x,1,2,3,1\n"),
+              HasSubstr("r.csv:2:1: OperationKind: 'conv2d' is no gemm"));
   // Who says that it ran has a time, and none that would have to be made up.
   const std::string rates = "Operation,Status,m,n,k,Runtime,GFLOPs\n";
   for (const char* none : {"nan", "0", "-0"}) {
