@@ -123,6 +123,7 @@ class KernelsCommand : public Command {
     } else if (pool_.providers.empty()) {
       ASSAY_TRY(keep_those_of_the_device(request, {}));
     }
+    ASSAY_TRY(check_settings(request));
     Json entries = Json::array();
     std::vector<Listed> list;
     std::string text;

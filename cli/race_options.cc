@@ -93,6 +93,18 @@ Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::
   return {};
 }
 
+Status check_settings(const sweep::Request& request) {
+  const auto built_in = built_in_providers();
+  for (const sweep::ProviderRequest& asked : request.providers)
+    for (const auto& provider : built_in) {
+      if (provider->info().name != asked.name) continue;
+      if (const Status taken = provider->check(asked.settings); !taken)
+        return fail(taken.error().code, "{} (said by the environment or a configuration file)",
+                    taken.error().message);
+    }
+  return {};
+}
+
 std::vector<std::string> ranker_names() {
   std::vector<std::string> names;
   for (const auto& ranker : built_in_rankers()) names.push_back(ranker->info().name);
@@ -301,6 +313,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   ASSAY_TRY(sweep::Request request, pool.make_request(context, kind));
   ASSAY_TRY(keep_those_of_the_device(request, pool.providers));
+  ASSAY_TRY(check_settings(request));
   ASSAY_TRY(request.condition,
             measure::parse_condition(
                 condition, request.device.empty() ? measure::Place::cpu : measure::Place::card));

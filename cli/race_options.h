@@ -67,6 +67,10 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
 // loaded, the others cost nothing (cuBLASLt alone takes 60 ms).
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named);
 
+// Whether the request's providers take what they are told, --setting aside, which was looked at
+// when it was read.
+Status check_settings(const sweep::Request& request);
+
 bool is_provider(const std::string& name);
 std::vector<std::string> ranker_names();
 

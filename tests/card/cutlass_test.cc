@@ -159,6 +159,11 @@ TEST_F(CutlassCommandTest, WithoutACardKernelsAreListedAndCompiledAndARaceSaysWh
       {"--setting", "cutlass.pool=" + assay_.file("pool"), "--cache-dir", assay_.file("other")},
       false);
   EXPECT_THAT(brought.out, HasSubstr("3 kernels, "));
+  const Finished nowhere = assay_.run({"kernels", "--provider", "cutlass", "--target", "sm_90a"},
+                                      {"env", "ASSAY_CUTLASS_POOL=" + assay_.file("nowhere")});
+  EXPECT_EQ(nowhere.code(), 2) << nowhere.out;
+  EXPECT_THAT(nowhere.err, HasSubstr("nowhere' holds no kernels of CUTLASS"));
+  EXPECT_THAT(nowhere.err, HasSubstr("said by the environment"));
   const Finished race =
       run({"sweep", "--provider", "cutlass", "--device", "gpu", "--shape", kShape});
   EXPECT_NE(race.code(), 0);
