@@ -32,9 +32,10 @@ gemm::Shape small_shape() {
 double ms_since(int64_t start) { return static_cast<double>(monotonic_ns() - start) * 1e-6; }
 
 Result<Catalog> catalog_of(const std::string& source) {
-  ASSAY_TRY(const auto entries, input::read_kernels(source));
+  const auto providers = built_in_providers();
+  ASSAY_TRY(const auto entries, input::read_kernels(source, launch_forms(providers)));
   Catalog catalog;
-  for (const auto& provider : built_in_providers()) {
+  for (const auto& provider : providers) {
     if (provider->info().name != "cuda_source") continue;
     for (const KernelEntry& entry : entries) {
       ASSAY_TRY(auto family, provider->bring(entry));

@@ -30,9 +30,9 @@ Result<std::string> choose_device(const std::string& wanted) {
 }
 
 Result<std::string> device_for(const std::vector<std::string>& files) {
-  const auto entries = input::read_kernel_files(files);
-  if (!entries || entries->empty()) return std::string();
   const auto providers = built_in_providers();
+  const auto entries = input::read_kernel_files(files, launch_forms(providers));
+  if (!entries || entries->empty()) return std::string();
   for (const auto& file : *entries) {
     for (const KernelEntry& entry : file) {
       const Provider* const taker = find_taker(providers, entry);

@@ -31,7 +31,7 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files,
           missing != catalog.missing().end())
         return fail(ErrorCode::unsupported, "{}: {}", request.name, missing->second);
     }
-  ASSAY_TRY(const auto entries, input::read_kernel_files(files));
+  ASSAY_TRY(const auto entries, input::read_kernel_files(files, launch_forms(providers)));
   for (const auto& file : entries) {
     for (const KernelEntry& entry : file) {
       const Provider* const taker = find_taker(providers, entry);

@@ -11,6 +11,7 @@
 #include "assay/input/manifest.h"
 #include "assay/report/words.h"
 #include "cli/race_text.h"
+#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -187,7 +188,7 @@ Json json_of(const BroughtEntry& brought) {
 Result<std::vector<BroughtEntry>> bring_entries(const sweep::Request& request,
                                                 std::span<const std::string> files) {
   // A worker names them as the reader here does: both are given the same files in the same order.
-  ASSAY_TRY(const auto lists, input::read_kernel_files(files));
+  ASSAY_TRY(const auto lists, read_entries(files));
   sweep::Request alone = request;
   alone.providers.clear();
   alone.filter.clear();

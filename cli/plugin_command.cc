@@ -8,6 +8,7 @@
 #include "cli/quantities.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
+#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -52,7 +53,7 @@ class PluginCommand : public Command {
     if (const std::string path = file_.substr(0, file_.find("::")); !input::is_plugin(path))
       return fail(ErrorCode::invalid_input, "plugin check: '{}' is no shared object by its name",
                   sanitize(path, 200));
-    ASSAY_TRY(input::read_kernels(file_).map([](const auto&) {}));
+    ASSAY_TRY(read_entries({&file_, 1}).map([](const auto&) {}));
     request.kernels = {file_};
     ASSAY_TRY(request.trial_timeout_seconds, parse_seconds(timeout_, "--timeout"));
     sweep::ConformanceReport report;

@@ -12,6 +12,7 @@
 #include "cli/race_options.h"
 #include "cli/save_table.h"
 #include "cli/show_run.h"
+#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -73,8 +74,7 @@ class SweepCommand : public Command {
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
     ASSAY_TRY(problems_.fill(request, kDefaultSuite));
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
-    for (const std::string& file : request.kernels)
-      ASSAY_TRY(input::read_kernels(file).map([](const auto&) {}));
+    ASSAY_TRY(read_entries(request.kernels).map([](const auto&) {}));
     request.exhaustive = exhaustive_;
     if (exhaustive_) {
       if (!options_.ranking.build.empty() && options_.ranking.build != "all")

@@ -18,8 +18,13 @@ std::string file_part(const std::string& file_and_entry) {
 
 }  // namespace
 
+Result<std::vector<std::vector<KernelEntry>>> read_entries(std::span<const std::string> files) {
+  const auto providers = built_in_providers();
+  return input::read_kernel_files(files, launch_forms(providers));
+}
+
 Result<std::vector<UserFile>> read_user_files(std::span<const std::string> files) {
-  ASSAY_TRY(const auto lists, input::read_kernel_files(files));
+  ASSAY_TRY(const auto lists, read_entries(files));
   std::vector<UserFile> result;
   for (size_t i = 0; i < files.size(); ++i) {
     UserFile& file = result.emplace_back();

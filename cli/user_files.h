@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/kernel/provider.h"
 #include "assay/record/record.h"
 #include "assay/sweep/sweep.h"
 
@@ -18,6 +19,9 @@ struct UserFile {
   std::vector<std::string> families;  // KernelMetadata::family of each of its kernels.
   std::vector<std::string> sources;   // Absolute; the file itself included.
 };
+
+// What the files hold, to those providers that are built in (input/manifest.h).
+Result<std::vector<std::vector<KernelEntry>>> read_entries(std::span<const std::string> files);
 
 // Errors of the files carry file and line. The names are those that a worker gives when it is sent
 // the same files in this order.

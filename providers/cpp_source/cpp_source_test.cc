@@ -113,10 +113,14 @@ std::string write(const TemporaryDirectory& folder, const std::string& name,
   return folder.file(name);
 }
 
+LaunchForms itself() {
+  return [](const KernelEntry&) { return LaunchForm::itself; };
+}
+
 std::vector<std::shared_ptr<const Family>> bring(const Provider& provider,
                                                  const std::string& file) {
   std::vector<std::shared_ptr<const Family>> families;
-  const auto entries = input::read_kernels(file);
+  const auto entries = input::read_kernels(file, itself());
   EXPECT_TRUE(entries) << entries.error().message;
   if (!entries) return families;
   for (const KernelEntry& entry : *entries) {
@@ -152,7 +156,8 @@ class CppSource : public ::testing::Test {
     const auto problem = gemm::problem(shape);
     EXPECT_TRUE(problem) << problem.error().message;
     ASSAY_TRY(const auto entries,
-              input::read_kernels(write(*folder_, "my.cc", "// assay: " + comment + "\n" + code)));
+              input::read_kernels(write(*folder_, "my.cc", "// assay: " + comment + "\n" + code),
+                                  itself()));
     ASSAY_TRY(auto family, provider_->bring(entries.front()));
     Catalog catalog;
     catalog.add("cpp_source", ProviderRole::user, std::move(family));
@@ -408,7 +413,8 @@ TEST_F(CppSource, AnotherTargetGetsItsFlags) {
 
 TEST_F(CppSource, EntriesThatCannotBeBuiltAreKnownWhenTheyAreBrought) {
   auto entries = input::read_kernels(
-      write(*folder_, "my.cc", std::string("// assay: ") + kComment + "\n" + fills_with("1")));
+      write(*folder_, "my.cc", std::string("// assay: ") + kComment + "\n" + fills_with("1")),
+      itself());
   ASSERT_TRUE(entries);
   KernelEntry gone = entries->front();
   gone.source = folder_->file("gone.cc");
@@ -423,10 +429,11 @@ TEST_F(CppSource, EntriesThatCannotBeBuiltAreKnownWhenTheyAreBrought) {
 }
 
 TEST_F(CppSource, FunctionsInNamespacesCanBeNamed) {
-  auto entries = input::read_kernels(write(*folder_, "my.cc",
-                                           std::string("// assay: ") + kComment +
-                                               "\nnamespace deep::inside { static " +
-                                               fills_with("1").substr(11) + "}\n"));
+  auto entries = input::read_kernels(
+      write(*folder_, "my.cc",
+            std::string("// assay: ") + kComment + "\nnamespace deep::inside { static " +
+                fills_with("1").substr(11) + "}\n"),
+      itself());
   ASSERT_TRUE(entries) << entries.error().message;
   KernelEntry entry = entries->front();
   entry.entry = "deep::inside::mine";

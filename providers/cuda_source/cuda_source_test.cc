@@ -20,7 +20,9 @@ using ::testing::SizeIs;
 const std::string kExamples = ASSAY_EXAMPLES;
 
 Result<std::vector<KernelEntry>> read(const std::string& file) {
-  ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}));
+  ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}, [](const KernelEntry&) {
+              return LaunchForm::geometry;
+            }));
   return std::move(entries.front());
 }
 

@@ -28,8 +28,12 @@ std::string source(const std::string& name) {
   return fmt::format("{}/tests/plugins/{}", root == nullptr ? "." : root, name);
 }
 
+LaunchForms itself() {
+  return [](const KernelEntry&) { return LaunchForm::itself; };
+}
+
 Result<std::shared_ptr<const Family>> bring_file(const std::string& file) {
-  ASSAY_TRY(const auto entries, input::read_kernels(file));
+  ASSAY_TRY(const auto entries, input::read_kernels(file, itself()));
   return make_provider()->bring(entries.front());
 }
 
@@ -213,7 +217,8 @@ TEST_F(Plugin, AFileThatChangedIsNotLoadedAgainIntoTheSameProcess) {
 TEST_F(Plugin, AManifestNamesAPluginAndNoMore) {
   build("good.c");
   const auto read = [&](const std::string& fields) {
-    return input::parse_manifest("- {source: good.so, " + fields + "}\n", folder_.file("m.yaml"));
+    return input::parse_manifest("- {source: good.so, " + fields + "}\n", folder_.file("m.yaml"),
+                                 itself());
   };
   const auto entries = read("name: mine, provider: plugin, entry: packed");
   ASSERT_TRUE(entries) << entries.error().message;

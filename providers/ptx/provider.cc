@@ -14,9 +14,10 @@ Availability availability(const ProviderSettings&) {
 }  // namespace
 
 std::unique_ptr<Provider> make_provider() {
-  return make_file_provider(
-      provider_info(),
-      {.extensions = {".ptx", ".cubin"}, .bring = &make_family, .availability = &availability});
+  return make_file_provider(provider_info(), {.extensions = {".ptx", ".cubin"},
+                                              .launch_form = LaunchForm::geometry,
+                                              .bring = &make_family,
+                                              .availability = &availability});
 }
 
 }  // namespace assay::ptx

@@ -468,7 +468,9 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& given,
 Result<std::vector<std::shared_ptr<const Family>>> own_families(const ProviderSettings& settings) {
   ASSAY_TRY(const Python python, find_python(settings));
   const std::string text(embedded(kOwnFile));
-  ASSAY_TRY(const auto entries, input::parse_head_comment(text, std::string(kOwnFile)));
+  ASSAY_TRY(const auto entries,
+            input::parse_head_comment(text, std::string(kOwnFile),
+                                      [](const KernelEntry&) { return LaunchForm::grid; }));
   std::vector<std::shared_ptr<const Family>> families;
   for (KernelEntry entry : entries) {
     // Host descriptors came with 3.4.

@@ -10,6 +10,8 @@ class TritonProvider final : public Provider {
  public:
   const ProviderInfo& info() const override { return provider_info(); }
   std::vector<std::string> extensions() const override { return {".py"}; }
+  // A function is compiled for so many threads, clusters and bytes: the compiler says them.
+  LaunchForm launch_form() const override { return LaunchForm::grid; }
 
  private:
   Status do_check(const ProviderSettings& settings) const override {

@@ -61,7 +61,9 @@ class Folder {
   }
 
   Result<std::vector<KernelEntry>> read(const std::string& file) const {
-    ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}));
+    ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}, [](const KernelEntry&) {
+                return LaunchForm::grid;
+              }));
     return std::move(entries.front());
   }
 
@@ -545,6 +547,7 @@ class Brought final : public Provider {
  public:
   const ProviderInfo& info() const override { return provider_->info(); }
   std::vector<std::string> extensions() const override { return provider_->extensions(); }
+  LaunchForm launch_form() const override { return provider_->launch_form(); }
 
  private:
   Availability do_availability(const ProviderSettings& settings) const override {

@@ -51,13 +51,17 @@ const std::string& object() {
   return file;
 }
 
+LaunchForms itself() {
+  return [](const KernelEntry&) { return LaunchForm::itself; };
+}
+
 Result<std::shared_ptr<const Family>> bring(const std::string& fields,
                                             const std::string& source = object(),
                                             const ProviderSettings& settings = fake()) {
   ASSAY_TRY(const auto entries,
             input::parse_manifest(
                 fmt::format("- {{provider: tvm_ffi, source: {}, {}}}\n", source, fields),
-                folder() + "/m.yaml"));
+                folder() + "/m.yaml", itself()));
   const auto provider = make_provider();
   (void)provider->families(settings);
   return provider->bring(entries.front());
@@ -307,7 +311,8 @@ TEST_F(TvmFfi, AnEntrysTargetsSayWhereItsTensorsLie) {
     EXPECT_EQ(rows(*Target::parse("sm_90a")), for_card ? 1u : 0u);
     EXPECT_EQ(rows(cpu::host_target()), for_card ? 0u : 1u);
     const auto entries = input::parse_manifest(
-        fmt::format("- {{provider: tvm_ffi, source: {}, {}}}\n", object(), all), "m.yaml");
+        fmt::format("- {{provider: tvm_ffi, source: {}, {}}}\n", object(), all), "m.yaml",
+        itself());
     ASSERT_TRUE(entries) << entries.error().message;
     EXPECT_EQ(is_for_card(*make_provider(), entries->front()), for_card);
   }

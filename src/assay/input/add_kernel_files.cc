@@ -22,7 +22,7 @@ Status add(Catalog& catalog, std::span<const std::unique_ptr<Provider>> provider
 
 Status add_kernel_files(Catalog& catalog, std::span<const std::unique_ptr<Provider>> providers,
                         std::span<const std::string> files) {
-  ASSAY_TRY(const auto entries, read_kernel_files(files));
+  ASSAY_TRY(const auto entries, read_kernel_files(files, launch_forms(providers)));
   for (const auto& of_file : entries)
     for (const KernelEntry& entry : of_file) ASSAY_TRY(add(catalog, providers, entry));
   return {};

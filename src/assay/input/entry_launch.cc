@@ -28,9 +28,9 @@ Status EntryReader::read_maps(const YamlField& launch, KernelEntry::Launch& into
   for (const KernelWords::Operand& operand : words_->operands) roles.push_back(operand.role);
   ASSAY_TRY(maps->only(roles));
   ASSAY_TRY(const auto members, maps->members());
-  // Triton says how a block lies in shared memory.
+  // What compiles a function of grids alone says how a block lies in shared memory.
   std::vector<std::string> known = {"box"};
-  if (provider_ != "triton") known.insert(known.end(), {"swizzle", "promotion"});
+  if (launch_form_ == LaunchForm::geometry) known.insert(known.end(), {"swizzle", "promotion"});
   const auto bytes = [](const YamlField& map, const char* name,
                         std::initializer_list<int64_t> allowed) -> Result<int64_t> {
     ASSAY_TRY(const auto field, map.find(name));
@@ -73,8 +73,7 @@ Status EntryReader::check_maps(const KernelEntry::Launch& launch) const {
 }
 
 Status EntryReader::read_launch() {
-  // A Triton function is compiled for so many threads, clusters and bytes: it says them itself.
-  const bool compiler_knows = provider_ == "triton";
+  const bool compiler_knows = launch_form_ == LaunchForm::grid;
   ASSAY_TRY(const auto found, field_.find("launch"));
   if (!found) {
     return fail(field_.error(

@@ -8,30 +8,6 @@
 #include "assay/op/operation.h"
 
 namespace assay::input {
-namespace {
-
-// Only decides which fields make sense; who brings a kernel is decided where providers are known.
-std::string provider_of_extension(const std::filesystem::path& source) {
-  const std::string extension = source.extension().string();
-  if (is_plugin(source)) return "plugin";
-  if (extension == ".cu") return "cuda_source";
-  if (extension == ".ptx" || extension == ".cubin") return "ptx";
-  if (extension == ".py") return "triton";
-  return "cpp_source";
-}
-
-bool launches_on_gpu(std::string_view provider) {
-  return provider == "cuda_source" || provider == "ptx" || provider == "triton" ||
-         provider == "tvm_ffi";
-}
-
-// Device code; the others bring their geometry with them.
-bool needs_launch(std::string_view provider) {
-  return provider == "cuda_source" || provider == "ptx" || provider == "triton";
-}
-
-}  // namespace
-
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -70,7 +46,7 @@ Result<std::vector<KernelEntry>> EntryReader::read() {
   entry_.origin = fmt::format("{}:{}", field_.origin(), field_.line());
   ASSAY_TRY(read_source());
   ASSAY_TRY(read_provider());
-  if (provider_ == "plugin" && !context_.of_plugin) return read_plugin();
+  if (brings_plugin()) return read_plugin();
   ASSAY_TRY(read_operation());
   ASSAY_TRY(check_fields());
   ASSAY_TRY(read_names());
@@ -83,7 +59,7 @@ Result<std::vector<KernelEntry>> EntryReader::read() {
   ASSAY_TRY(read_multiples("divisibility"));
   ASSAY_TRY(read_multiples("alignment"));
   ASSAY_TRY(read_constraints());
-  if (needs_launch(provider_))
+  if (launch_form_ != LaunchForm::itself)
     ASSAY_TRY(read_launch());
   else
     ASSAY_TRY(check_maps({}));
@@ -139,17 +115,23 @@ Status EntryReader::read_source() {
 }
 
 Status EntryReader::read_provider() {
-  provider_ = context_.of_plugin ? "plugin" : provider_of_extension(entry_.source);
   ASSAY_TRY(const auto provider, field_.find("provider"));
-  if (!provider) return {};
-  if (context_.of_plugin)
+  if (context_.of_plugin) {
+    if (!provider) return {};
     return fail(provider->error("a plug-in is brought by the provider plugin; leave this out"));
-  ASSAY_TRY(entry_.provider, provider->as_string());
-  if (!matches_name_rule(entry_.provider)) {
-    return fail(provider->error("is not a provider's name; `assay providers` lists them"));
   }
-  provider_ = entry_.provider;
+  if (provider) {
+    ASSAY_TRY(entry_.provider, provider->as_string());
+    if (!matches_name_rule(entry_.provider))
+      return fail(provider->error("is not a provider's name; `assay providers` lists them"));
+  }
+  launch_form_ = context_.launch_forms(entry_);
   return {};
+}
+
+bool EntryReader::brings_plugin() const {
+  if (context_.of_plugin) return false;
+  return entry_.provider.empty() ? is_plugin(entry_.source) : entry_.provider == kPluginProvider;
 }
 
 // All else is in the plug-in, which only a worker opens.
@@ -161,7 +143,7 @@ Result<std::vector<KernelEntry>> EntryReader::read_plugin() {
       return fail(
           member.error("a plug-in describes its kernels itself; an entry of it has name, "
                        "source and entry alone, so remove this field"));
-  entry_.provider = "plugin";
+  entry_.provider = kPluginProvider;
   ASSAY_TRY(const auto entry, field_.find("entry"));
   if (entry) {
     ASSAY_TRY(entry_.entry, entry->as_string());
@@ -173,7 +155,6 @@ Result<std::vector<KernelEntry>> EntryReader::read_plugin() {
 }
 
 Status EntryReader::check_fields() {
-  const std::string& effective = provider_;
   std::vector<std::string> known = {"name",      "operation", "dtype",        "accumulate",
                                     "layout",    "args",      "tunables",     "constraints",
                                     "alignment", "workspace", "prepare",      "divisibility",
@@ -181,11 +162,10 @@ Status EntryReader::check_fields() {
   if (!context_.of_plugin)
     known.insert(known.end(), {"provider", "source", "entry", "flags", "specialised_on"});
   for (const KernelWords::Operand& operand : words_->operands) known.push_back(operand.role);
-  if (needs_launch(effective)) known.push_back("launch");
+  if (launch_form_ != LaunchForm::itself) known.push_back("launch");
   ASSAY_TRY(const auto launch, field_.find("launch"));
-  if (launch && !launches_on_gpu(effective))
-    return fail(launch->error(fmt::format("belongs to kernels for a GPU, not to {}; remove it",
-                                          sanitize(effective, 60))));
+  if (launch && launch_form_ == LaunchForm::itself)
+    return fail(launch->error("belongs to device code, and this launches itself; remove it"));
   return field_.only(known);
 }
 

@@ -14,7 +14,7 @@
 #include "assay/input/kernel_words.h"
 #include "assay/input/manifest_entry.h"
 #include "assay/input/yaml.h"
-#include "assay/kernel/provider.h"
+#include "assay/kernel/taker.h"
 
 namespace assay::input {
 
@@ -28,6 +28,7 @@ class EntryReader {
  private:
   Status read_source();
   Status read_provider();
+  bool brings_plugin() const;
   Result<std::vector<KernelEntry>> read_plugin();
   Status read_operation();
   Status check_fields();
@@ -67,11 +68,13 @@ class EntryReader {
 
   const YamlField& field_;
   const EntryContext& context_;
-  std::string provider_;  // As the field says, or by the source's extension.
+  LaunchForm launch_form_ = LaunchForm::itself;
   const KernelWords* words_ = nullptr;
   ProblemRule rule_;
   KernelEntry entry_;
 };
+
+inline constexpr const char* kPluginProvider = "plugin";
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 std::optional<std::string> repeated(std::vector<std::string> names);

@@ -80,7 +80,7 @@ Result<KernelEntry> plugin_entry(const FileAndEntry& wanted) {
     return fail(ErrorCode::not_found, "there is no file '{}'", sanitize(wanted.file.string(), 300));
   KernelEntry entry;
   entry.name = plugin_name(wanted.file);
-  entry.provider = "plugin";
+  entry.provider = kPluginProvider;
   entry.source = absolute_path(wanted.file);
   entry.origin = wanted.file.string();
   entry.entry = wanted.entry;
@@ -96,7 +96,8 @@ FileAndEntry split_entry(std::string_view text) {
 }  // namespace
 
 Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
-                                                const std::filesystem::path& path) {
+                                                const std::filesystem::path& path,
+                                                const LaunchForms& forms) {
   ASSAY_TRY(const YamlField file, parse_yaml(text, path.string()));
   YamlField list = file;
   if (file.kind() == YamlField::Kind::map) {
@@ -109,8 +110,11 @@ Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
   }
   ASSAY_TRY(const std::vector<YamlField> items, list.items());
   if (items.empty()) return fail(list.error("is empty; describe at least one kernel"));
-  const EntryContext context{
-      .folder = absolute_path(path).parent_path(), .source = {}, .entry = {}, .of_plugin = false};
+  const EntryContext context{.launch_forms = forms,
+                             .folder = absolute_path(path).parent_path(),
+                             .source = {},
+                             .entry = {},
+                             .of_plugin = false};
   std::vector<KernelEntry> entries;
   for (const YamlField& item : items) {
     ASSAY_TRY(std::vector<KernelEntry> read, read_entry(item, context));
@@ -125,8 +129,11 @@ Result<std::vector<KernelEntry>> parse_plugin_kernel(std::string_view json,
                                                      const std::string& origin) {
   ASSAY_TRY(parse_json(json, origin).map([](const Json&) {}));  // YAML would take more than JSON.
   ASSAY_TRY(const YamlField kernel, parse_yaml(json, origin));
-  const EntryContext context{
-      .folder = {}, .source = absolute_path(plugin), .entry = {}, .of_plugin = true};
+  const EntryContext context{.launch_forms = {},
+                             .folder = {},
+                             .source = absolute_path(plugin),
+                             .entry = {},
+                             .of_plugin = true};
   return read_entry(kernel, context);
 }
 
@@ -135,13 +142,15 @@ bool is_plugin(const std::filesystem::path& path) {
   return name.ends_with(".so") || name.find(".so.") != std::string::npos;
 }
 
-Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path) {
+Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path,
+                                               const LaunchForms& forms) {
   ASSAY_TRY(const std::string text, read_file(path.string(), YamlLimits{}.bytes));
-  return parse_manifest(text, path);
+  return parse_manifest(text, path, forms);
 }
 
 Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
                                                     const std::filesystem::path& path,
+                                                    const LaunchForms& forms,
                                                     std::string_view entry) {
   const HeadComments found = find_head_comments(text, comment_style(path));
   if (found.comments.empty()) return fail(no_comment(path, text, found.first_after_code));
@@ -149,8 +158,11 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
     return fail(ErrorCode::invalid_input, "{}:{}: more than {} descriptions in one file; split it",
                 path.string(), found.comments[kMaxHeadComments].line, kMaxHeadComments);
   }
-  EntryContext context{
-      .folder = {}, .source = absolute_path(path), .entry = std::string(entry), .of_plugin = false};
+  EntryContext context{.launch_forms = forms,
+                       .folder = {},
+                       .source = absolute_path(path),
+                       .entry = std::string(entry),
+                       .of_plugin = false};
   std::vector<KernelEntry> entries;
   std::vector<std::string> known;
   for (const HeadComment& comment : found.comments) {
@@ -179,21 +191,23 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
 }
 
 Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
+                                                   const LaunchForms& forms,
                                                    std::string_view entry) {
   ASSAY_TRY(const std::string text, read_file(path.string(), kMaxSourceBytes));
-  return parse_head_comment(text, path, entry);
+  return parse_head_comment(text, path, forms, entry);
 }
 
-Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
+Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry,
+                                              const LaunchForms& forms) {
   const FileAndEntry wanted = split_entry(file_and_entry);
   if (is_plugin(wanted.file)) {
     ASSAY_TRY(KernelEntry entry, plugin_entry(wanted));
     return std::vector<KernelEntry>{std::move(entry)};
   }
   if (wanted.file.extension() != ".yaml" && wanted.file.extension() != ".yml") {
-    return read_head_comment(wanted.file, wanted.entry);
+    return read_head_comment(wanted.file, forms, wanted.entry);
   }
-  ASSAY_TRY(std::vector<KernelEntry> entries, read_manifest(wanted.file));
+  ASSAY_TRY(std::vector<KernelEntry> entries, read_manifest(wanted.file, forms));
   if (wanted.entry.empty()) return entries;
   std::vector<std::string> known;
   std::vector<KernelEntry> chosen;
@@ -211,11 +225,11 @@ Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry) {
 }
 
 Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
-    std::span<const std::string> files_and_entries) {
+    std::span<const std::string> files_and_entries, const LaunchForms& forms) {
   std::vector<std::vector<KernelEntry>> files;
   std::set<std::string> taken;
   for (const std::string& file_and_entry : files_and_entries) {
-    ASSAY_TRY(files.emplace_back(), read_kernels(file_and_entry));
+    ASSAY_TRY(files.emplace_back(), read_kernels(file_and_entry, forms));
     for (KernelEntry& entry : files.back()) {
       const std::string own = entry.name;
       for (int n = 2; !taken.insert(entry.name).second; ++n)

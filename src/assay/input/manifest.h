@@ -40,7 +40,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
-#include "assay/kernel/provider.h"
+#include "assay/kernel/taker.h"
 
 namespace assay::input {
 
@@ -72,17 +72,22 @@ std::optional<Argument> find_argument(const KernelEntry& entry, std::string_view
 std::vector<std::string> expression_names(const KernelEntry& entry);
 
 // A list of kernels, or a map with the list under `kernels`. A layout list gives one entry each,
-// its name suffixed by the layout. Names are unique within the file.
-Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path);
+// its name suffixed by the layout. Names are unique within the file. forms: what the providers at
+// hand say of their files' field `launch`.
+Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path,
+                                               const LaunchForms& forms);
 Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
-                                                const std::filesystem::path& path);
+                                                const std::filesystem::path& path,
+                                                const LaunchForms& forms);
 
 // `entry` (as in my.cc::ENTRY) picks the comment that names it; where there is one comment alone,
 // it replaces that comment's entry. A file without a comment is an error that shows what to write.
 Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
+                                                   const LaunchForms& forms,
                                                    std::string_view entry = {});
 Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
                                                     const std::filesystem::path& path,
+                                                    const LaunchForms& forms,
                                                     std::string_view entry = {});
 
 // What a plug-in says of one of its kernels: JSON with the fields above, but for provider, source,
@@ -98,11 +103,12 @@ bool is_plugin(const std::filesystem::path& path);
 // FILE or FILE::ENTRY: a manifest where FILE ends in .yaml or .yml (ENTRY then picks by name or
 // entry), a plug-in (which only a worker opens: the entry has no rule), else a source file with a
 // head comment.
-Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry);
+Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry,
+                                              const LaunchForms& forms);
 
 // Several of them, one list for each. A name that an earlier kernel has gets _2, _3 ..., so that
 // two versions of one file can race each other and a record tells them apart.
 Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
-    std::span<const std::string> files_and_entries);
+    std::span<const std::string> files_and_entries, const LaunchForms& forms);
 
 }  // namespace assay::input

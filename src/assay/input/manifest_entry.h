@@ -8,11 +8,12 @@
 
 #include "assay/base/result.h"
 #include "assay/input/yaml.h"
-#include "assay/kernel/provider.h"
+#include "assay/kernel/taker.h"
 
 namespace assay::input {
 
 struct EntryContext {
+  LaunchForms launch_forms;
   std::filesystem::path folder;  // Of the manifest: where sources are looked for.
   std::filesystem::path source;  // The file with the head comment; empty in a manifest.
   std::string entry;             // Replaces what the field says; empty: nothing.

@@ -18,16 +18,23 @@ constexpr std::string_view kHead =
     "b, "
     "out, m, n, k]}\n";
 
+// Of providers that take device code by its extension.
+LaunchForm forms(const KernelEntry& entry) {
+  const std::string extension = entry.source.extension().string();
+  if (extension == ".py") return LaunchForm::grid;
+  return extension == ".cu" || extension == ".ptx" ? LaunchForm::geometry : LaunchForm::itself;
+}
+
 std::vector<KernelEntry> from_head(std::string_view text, std::string_view entry = {},
                                    const char* path = "/x/my.cc") {
-  auto entries = parse_head_comment(text, path, entry);
+  auto entries = parse_head_comment(text, path, forms, entry);
   if (!entries) throw std::runtime_error(entries.error().message);
   return *entries;
 }
 
 std::string head_error(std::string_view text, std::string_view entry = {},
                        const char* path = "my.cc") {
-  const auto entries = parse_head_comment(text, path, entry);
+  const auto entries = parse_head_comment(text, path, forms, entry);
   return entries ? "no error" : entries.error().message;
 }
 
@@ -77,7 +84,7 @@ TEST(HeadComment, ReadsEveryStyle) {
       "\xef\xbb\xbf// assay: " + fields + "\n",
   };
   for (const std::string& text : files) {
-    const auto entries = parse_head_comment(text, "my.cc");
+    const auto entries = parse_head_comment(text, "my.cc", forms);
     ASSERT_TRUE(entries) << text << entries.error().message;
     EXPECT_EQ(entries->at(0).entry, "f");
     EXPECT_EQ(operand(entries->at(0), "b").major, Major::column);
@@ -157,7 +164,7 @@ class Manifest : public ::testing::Test {
   }
   std::string path() const { return folder_->file("m.yaml"); }
   std::string error_of(std::string_view text) const {
-    const auto entries = parse_manifest(text, path());
+    const auto entries = parse_manifest(text, path(), forms);
     if (entries) return "no error";
     std::string message = entries.error().message;
     return message.starts_with(path()) ? message.substr(path().size()) : "not in file: " + message;
@@ -203,7 +210,7 @@ kernels:
     epilogues: [relu]
     deterministic: false
 )",
-                                      path());
+                                      path(), forms);
   ASSERT_TRUE(entries) << entries.error().message;
   ASSERT_EQ(entries->size(), 2u);
   const KernelEntry& entry = entries->at(1);
@@ -263,8 +270,9 @@ kernels:
 
 TEST_F(Manifest, AnyLayoutNeedsStrides) {
   const std::string strides = "[a, b, out, m, n, k, a_m, a_k, b_k, b_n, out_m, out_n]";
-  const auto entries = parse_manifest(
-      "- {source: k.cc, entry: f, dtype: f32, layout: any, args: " + strides + "}\n", path());
+  const auto entries =
+      parse_manifest("- {source: k.cc, entry: f, dtype: f32, layout: any, args: " + strides + "}\n",
+                     path(), forms);
   ASSERT_TRUE(entries) << entries.error().message;
   EXPECT_EQ(operand(entries->at(0), "b").major, Major::any);
   EXPECT_THAT(error_of(entry_with("layout: any", "layout")),
@@ -353,7 +361,8 @@ TEST_F(Manifest, EveryFieldIsChecked) {
       {"prepare: {entry: p, bytes: 1, args: [b, prepared], x: 1}", "", "there is no field 'x'"},
       {"epilogues: [3]", "", "epilogues[0]: '3' is a number"},
       {"deterministic: maybe", "", "deterministic: 'maybe' is not what belongs here; write true"},
-      {"launch: {grid: m}", "", "launch: belongs to kernels for a GPU, not to cpp_source"},
+      {"launch: {grid: m}", "",
+       "launch: belongs to device code, and this launches itself; remove it"},
       {"layouts: tt", "layout", "did you mean 'layout'?"},
   };
   for (const Case& test : cases) {
@@ -383,7 +392,8 @@ TEST_F(Manifest, WhatIsMissingIsNamed) {
 
 TEST_F(Manifest, ConstraintsMayHoldCommasInParentheses) {
   const auto entries = parse_manifest(
-      entry_with("constraints: [\"m > 1\", min(n, k) % 8 == 0, max(m, min(n, k)) < 4096]"), path());
+      entry_with("constraints: [\"m > 1\", min(n, k) % 8 == 0, max(m, min(n, k)) < 4096]"), path(),
+      forms);
   ASSERT_TRUE(entries) << entries.error().message;
   ASSERT_EQ(entries->at(0).constraints.size(), 3u);
   EXPECT_EQ(entries->at(0).constraints[1].first, "min(n, k) % 8 == 0");
@@ -398,7 +408,7 @@ TEST_F(Manifest, DeviceCodeSaysHowItIsLaunched) {
       parse_manifest(head +
                          "   launch: {grid: [ceil_div(n, TILE), m], block: 128, shared: TILE * 8,"
                          " cluster: [2], dependent: true}}\n",
-                     path());
+                     path(), forms);
   ASSERT_TRUE(entries) << entries.error().message;
   ASSERT_TRUE(entries->at(0).launch);
   EXPECT_THAT(entries->at(0).launch->grid, ElementsAre("ceil_div(n, TILE)", "m"));
@@ -408,7 +418,7 @@ TEST_F(Manifest, DeviceCodeSaysHowItIsLaunched) {
   EXPECT_TRUE(entries->at(0).launch->dependent);
 
   const auto wrong = [&](const std::string& rest) {
-    const auto read = parse_manifest(head + rest, path());
+    const auto read = parse_manifest(head + rest, path(), forms);
     return read ? std::string() : read.error().message;
   };
   EXPECT_THAT(wrong("   name: g}\n"), HasSubstr("there is no field launch"));
@@ -430,12 +440,13 @@ TEST_F(Manifest, TooManyCombinationsAreRefused) {
 TEST_F(Manifest, KernelsOfAFileAreChosenByEntry) {
   ASSERT_TRUE(write_file_atomic(path(), entry_with("name: one") + entry_with("name: two")));
   ASSERT_TRUE(write_file_atomic(folder_->file("k.cc"), kHead));
-  EXPECT_EQ(read_kernels(path())->size(), 2u);
-  EXPECT_EQ(read_kernels(path() + "::two")->at(0).name, "two");
-  EXPECT_THAT(read_kernels(path() + "::tow").error().message, HasSubstr("did you mean 'two'?"));
-  EXPECT_EQ(read_kernels(folder_->file("k.cc") + "::other")->at(0).entry, "other");
-  EXPECT_EQ(read_kernels(folder_->file("absent.cc")).error().code, ErrorCode::not_found);
-  EXPECT_FALSE(read_kernels(folder_->path()));
+  EXPECT_EQ(read_kernels(path(), forms)->size(), 2u);
+  EXPECT_EQ(read_kernels(path() + "::two", forms)->at(0).name, "two");
+  EXPECT_THAT(read_kernels(path() + "::tow", forms).error().message,
+              HasSubstr("did you mean 'two'?"));
+  EXPECT_EQ(read_kernels(folder_->file("k.cc") + "::other", forms)->at(0).entry, "other");
+  EXPECT_EQ(read_kernels(folder_->file("absent.cc"), forms).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(read_kernels(folder_->path(), forms));
 }
 
 }  // namespace

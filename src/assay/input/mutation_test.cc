@@ -96,10 +96,12 @@ TEST(Mutation, HeadComments) {
       "// assay:\n//   entry: g\n//   a: f32\n//   b: f32\n//   out: f32\n//   layout: tn\n"
       "//   args: [a, prepared, out, workspace, m, n, k]\n//   workspace: m * 4\n"
       "//   prepare: {entry: p, bytes: n * k * 4, args: [b, prepared, n, k]}\nint x;\n";
-  ASSERT_TRUE(parse_head_comment(text, "k.cc")) << parse_head_comment(text, "k.cc").error().message;
+  const auto forms = [](const KernelEntry&) { return LaunchForm::itself; };
+  const auto whole = parse_head_comment(text, "k.cc", forms);
+  ASSERT_TRUE(whole) << whole.error().message;
   Mutator mutator;
   for (int i = 0; i < 4 * kMutants; ++i) {
-    const auto mutant = parse_head_comment(mutator.mutate(text), "k.cc");
+    const auto mutant = parse_head_comment(mutator.mutate(text), "k.cc", forms);
     if (!mutant) expect_readable(mutant.error(), "");
   }
 }

@@ -12,6 +12,7 @@ class Files final : public Provider {
   Files(const ProviderInfo& info, FileProvider parts) : info_(info), parts_(std::move(parts)) {}
   const ProviderInfo& info() const override { return info_; }
   std::vector<std::string> extensions() const override { return parts_.extensions; }
+  LaunchForm launch_form() const override { return parts_.launch_form; }
   bool runs_code_to_bring() const override { return parts_.runs_code_to_bring; }
 
  private:

@@ -100,6 +100,13 @@ struct KernelEntry {
   bool deterministic = true;
 };
 
+// Who says how code that a user brings is launched.
+enum class LaunchForm : uint8_t {
+  itself,    // It launches itself: its entry is called, and the field `launch` has no place.
+  grid,      // The field says grids; what compiles it decides on the rest.
+  geometry,  // The field says all.
+};
+
 class Provider {
  public:
   virtual ~Provider() = default;
@@ -122,6 +129,7 @@ class Provider {
 
   // File extensions that bring() takes: ".cc".
   virtual std::vector<std::string> extensions() const { return {}; }
+  virtual LaunchForm launch_form() const { return LaunchForm::itself; }
   Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry,
                                               const ProviderSettings& settings = {}) const {
     return do_bring(entry, settings);

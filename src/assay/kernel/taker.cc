@@ -16,6 +16,13 @@ const Provider* find_taker(std::span<const std::unique_ptr<Provider>> providers,
   return nullptr;
 }
 
+LaunchForms launch_forms(std::span<const std::unique_ptr<Provider>> providers) {
+  return [providers](const KernelEntry& entry) {
+    const Provider* const taker = find_taker(providers, entry);
+    return taker == nullptr ? LaunchForm::itself : taker->launch_form();
+  };
+}
+
 bool is_for_card(const Provider& taker, const KernelEntry& entry) {
   return taker.info().on_card || (entry.rule && entry.rule->for_cards_alone());
 }

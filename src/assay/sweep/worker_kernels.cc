@@ -46,7 +46,7 @@ void WorkerKernels::add(const CatalogSetup& setup) {
 }
 
 Result<Json> WorkerKernels::add_files(const std::vector<std::string>& files) {
-  ASSAY_TRY(const auto entries, input::read_kernel_files(files));
+  ASSAY_TRY(const auto entries, input::read_kernel_files(files, launch_forms(providers_)));
   for (size_t i = 0; i < entries.size(); ++i)
     for (const KernelEntry& entry : entries[i]) ASSAY_TRY(take(entry, i));
   Json waiting = Json::array();
