@@ -73,8 +73,8 @@ TEST_F(ExportFilesTest, TheCallerIsToldTypesStridesAndWhatIsCold) {
                                               .constant = {"b"},
                                               .alpha = 2,
                                               .beta = 0.5});
-  EXPECT_THAT(text, HasSubstr(", 16, 1, 128, false, &Buffers::a}"));
-  EXPECT_THAT(text, HasSubstr(", 1, 16, 256, true, &Buffers::b}"));
+  EXPECT_THAT(text, HasSubstr(", 16, 1, 128, false, false, &Buffers::a}"));
+  EXPECT_THAT(text, HasSubstr(", 1, 16, 256, true, true, &Buffers::b}"));
   EXPECT_THAT(text, HasSubstr("kA = {Type::bf16, "));
   EXPECT_THAT(text, HasSubstr("kInputs[] = {&kA, &kB, &kC}"));
   EXPECT_THAT(text, HasSubstr("kAlpha = 2, kBeta = 0.5"));

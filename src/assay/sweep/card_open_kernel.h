@@ -10,6 +10,8 @@
 
 namespace assay::sweep {
 
+inline constexpr size_t kLeastOutputs = 2;  // That launches of one kernel go round.
+
 // Memory of a card that kernels pack constant operands into.
 class CardPool : public Prepared {
  public:
@@ -31,7 +33,7 @@ struct CardProblem::OpenKernel {
   std::unique_ptr<CardPool> prepared;  // Outlives the plans that point into it.
   std::vector<Plan> plans;             // One per operand set.
   RecentLaunches recent;
-  size_t outputs = 2;  // Launches go round them.
+  size_t outputs = kLeastOutputs;  // Launches go round them.
 };
 
 }  // namespace assay::sweep

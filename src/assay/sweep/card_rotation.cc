@@ -1,0 +1,171 @@
+// The operand sets that launches on a card go round, and what a chain needs besides.
+#include <algorithm>
+#include <set>
+
+#include "assay/measure/cold_probe.h"
+#include "assay/sweep/card_open_kernel.h"
+#include "assay/sweep/card_probe.h"
+#include "assay/sweep/input_places.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr int kLeastSets = 4;
+constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
+constexpr int kMostSets = 256;
+// Constants repeat within these sets, each time beside activations of their own: a burst has half
+// of them for its launches.
+constexpr int kWantedSets = 64;
+constexpr double kSetsBytes = 1 << 30;  // Of what does not repeat.
+
+bool is_constant(const Operand& operand) { return operand.lifetime == Lifetime::constant; }
+
+}  // namespace
+
+// Whether sets beyond the first `places_` have it where those have it.
+bool CardProblem::is_shared(const Operand& operand) const {
+  return is_constant(operand) || condition_.cache == measure::Cache::warm;
+}
+
+// How many operand sets there are, and in how many places shared operands lie.
+CardProblem::Rotation CardProblem::plan_rotation() const {
+  // One set of operands, over and over, with outputs of their own.
+  if (condition_.cache == measure::Cache::warm) return {1, kWantedSets};
+  const auto operands = problem_.operands();
+  double cold_bytes = 0, set_bytes = 0, own_bytes = 0;
+  for (const Operand& operand : operands) {
+    const auto bytes = static_cast<double>(operand.span_bytes);
+    if (is_input(operand)) set_bytes += bytes;
+    if (measure::is_cold(operand, condition_)) cold_bytes += bytes;
+    // In a chain a producer reads what it writes from somewhere.
+    if (!is_constant(operand))
+      own_bytes += condition_.spacing == measure::Spacing::chain ? 2 * bytes : bytes;
+  }
+  int places = kLeastSets;
+  if (cold_bytes > 0) {
+    const double wanted =
+        kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes()) / cold_bytes;
+    const double room = static_cast<double>(device_.memory_bytes()) / 4 / set_bytes;
+    places = std::max(places, static_cast<int>(std::min({wanted + 1, room, double{kMostSets}})));
+  }
+  places += places % 2;
+  const double room = kSetsBytes / std::max(own_bytes, 1.0);
+  const int sets = static_cast<int>(std::min(room, double{kWantedSets}));
+  return {places, std::max(1, sets / places) * places};
+}
+
+Status CardProblem::make_rotation(const measure::Condition& condition) {
+  if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
+  condition_ = condition;
+  const bool chained = condition.spacing == measure::Spacing::chain;
+  if (chained && operation_.varied_operand(problem_) >= problem_.operands().size())
+    return fail(ErrorCode::unsupported, "no operand varies: there is nothing to chain by");
+  ASSAY_TRY(lay_out_sets(plan_rotation()));
+  ASSAY_TRY(fill_sets());
+  ASSAY_TRY(cold_doubt_, probe_cold());
+  if (chained) ASSAY_TRY(begin_chain());
+  const auto& driver = *device_.driver();
+  return driver.check(driver.call().reset_persisting_l2(), "resetting persisting cache lines");
+}
+
+// Where each operand of each set lies, and in a chain what its producer reads.
+Status CardProblem::lay_out_sets(const Rotation& rotation) {
+  const auto operands = problem_.operands();
+  const InputSet& source = instances_.front();
+  const auto count = static_cast<size_t>(rotation.sets);
+  places_ = static_cast<size_t>(rotation.places);
+  sets_.assign(count, Set{});
+  std::vector<size_t> sizes;
+  std::vector<void**> owners;  // Of the pieces, by size.
+  const auto want = [&](void*& owner, size_t operand) {
+    sizes.push_back(source.host[operand].size());
+    owners.push_back(&owner);
+  };
+  for (size_t s = 0; s < count; ++s) {
+    sets_[s].data.assign(operands.size(), nullptr);
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (source.index[i] != kNowhere && (s < places_ || !is_shared(operands[i])))
+        want(sets_[s].data[i], i);
+  }
+  if (condition_.spacing == measure::Spacing::chain) {
+    const bool warm = condition_.cache == measure::Cache::warm;
+    for (size_t s = 0; s < (warm ? 1 : count); ++s)
+      want(sets_[s].staged, operation_.varied_operand(problem_));
+  }
+  ASSAY_TRY(auto arena, CardArena::allocate(*zones_, sizes, next_seed()));
+  rotation_ = std::make_unique<CardArena>(std::move(arena));
+  for (size_t piece = 0; piece < owners.size(); ++piece) *owners[piece] = rotation_->at(piece).data;
+  for (size_t s = 0; s < count; ++s) {
+    Set& set = sets_[s];
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (source.index[i] != kNowhere && set.data[i] == nullptr)
+        set.data[i] = sets_[s % places_].data[i];
+    if (set.staged == nullptr) set.staged = sets_.front().staged;
+  }
+  return {};
+}
+
+// The first set comes from the host, the others from it.
+Status CardProblem::fill_sets() {
+  const InputSet& source = instances_.front();
+  const std::vector<void*>& first = sets_.front().data;
+  for (size_t i = 0; i < first.size(); ++i)
+    if (first[i] != nullptr) ASSAY_TRY(device_.copy_in(first[i], source.host[i].bytes()));
+  std::set<void*> filled(first.begin(), first.end());
+  filled.insert(nullptr);
+  const auto& driver = *device_.driver();
+  const auto copy_first = [&](void* to, size_t i) -> Status {
+    if (!filled.insert(to).second) return {};
+    return driver.check(driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(to),
+                                                 reinterpret_cast<cuda::abi::Address>(first[i]),
+                                                 source.host[i].size(),
+                                                 static_cast<cuda::abi::Stream>(stream_->native())),
+                        "placing operands");
+  };
+  for (const Set& set : sets_) {
+    for (size_t i = 0; i < set.data.size(); ++i) ASSAY_TRY(copy_first(set.data[i], i));
+    ASSAY_TRY(copy_first(set.staged, operation_.varied_operand(problem_)));
+  }
+  return stream_->synchronize();
+}
+
+// Why the first set's operands may not come from memory after all other sets were read.
+Result<std::string> CardProblem::probe_cold() {
+  const auto operands = problem_.operands();
+  std::vector<size_t> cold;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (is_input(operands[i]) && measure::is_cold(operands[i], condition_)) cold.push_back(i);
+  if (cold.empty()) return std::string();
+  ASSAY_TRY(const auto probe, CardProbe::create(device_));
+  for (size_t s = 0; s < places_; ++s)
+    for (const size_t i : cold)
+      ASSAY_TRY(digest_->of(*stream_, sets_[s].data[i], instances_.front().host[i].size())
+                    .map([](uint64_t) {}));
+  measure::ColdProbe seen;
+  size_t bytes = 0;
+  for (const size_t i : cold) {
+    const void* const data = sets_.front().data[i];
+    const size_t size = instances_.front().host[i].size();
+    ASSAY_TRY(probe->find_pages(*stream_, data, size));
+    ASSAY_TRY(const auto reading, probe->read(*stream_, data, size));
+    seen.cold_ns += reading.probe.cold_ns;
+    seen.warm_ns += reading.probe.warm_ns;
+    bytes += reading.lines * CardProbe::kLineBytes;
+  }
+  return bytes == 0 ? std::string() : measure::doubt_of_cold(seen, bytes, 0);
+}
+
+Status CardProblem::begin_chain() {
+  if (!chain_) {
+    ASSAY_TRY(chain_, CardChain::create(device_));
+  }
+  const std::vector<size_t> outputs(kLeastOutputs,
+                                    static_cast<size_t>(problem_.operands()[output_].span_bytes));
+  ASSAY_TRY(auto bare, CardArena::allocate(*zones_, outputs, next_seed()));
+  bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
+  // Loads the code: behind a closed gate that would wait for ever.
+  ASSAY_TRY(enqueue_link(0, nullptr, bare_outputs_->at(0)));
+  return stream_->synchronize();
+}
+
+}  // namespace assay::sweep
