@@ -4,6 +4,7 @@
 #include <cstring>
 #include <elf.h>
 #include <optional>
+#include <utility>
 
 namespace assay::tvm_ffi {
 namespace {
@@ -17,6 +18,7 @@ constexpr auto kMachine = EM_NONE;
 #endif
 
 constexpr size_t kMostNames = 100'000;
+constexpr size_t kMostNameBytes = 4096, kMostBytesOfNames = size_t{64} << 20;
 
 class Reader {
  public:
@@ -37,12 +39,15 @@ class Reader {
               : "it is no shared object; link it with -shared");
     if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0)
       return wrong("it has no section table, so that its entry points cannot be listed");
+    bool has_symbols = false, has_needed = false;  // The linker makes one table of each.
     for (uint64_t i = 0; i < header.e_shnum; ++i) {
       Elf64_Shdr section;
       if (!take(header.e_shoff + i * sizeof section, section))
         return wrong("it is cut short: its section table lies beyond its end");
       const bool symbols = section.sh_type == SHT_DYNSYM;
       if (!symbols && section.sh_type != SHT_DYNAMIC) continue;
+      if (std::exchange(symbols ? has_symbols : has_needed, true))
+        return wrong("it has several tables of dynamic symbols, where a linker makes one");
       Elf64_Shdr strings;
       if (!take(header.e_shoff + uint64_t{section.sh_link} * sizeof strings, strings) ||
           !bytes(strings) || !bytes(section))
@@ -51,6 +56,8 @@ class Reader {
         add_entries(*bytes(section), *bytes(strings));
       else
         add_needed(*bytes(section), *bytes(strings));
+      if (name_bytes_ > kMostBytesOfNames)
+        return wrong("its names are longer than those of any library (64 MiB)");
     }
     std::sort(object_.entries.begin(), object_.entries.end());
     return std::move(object_);
@@ -78,7 +85,7 @@ class Reader {
   // Empty where there is none.
   static std::string_view name_at(std::string_view strings, uint64_t at) {
     if (at >= strings.size()) return {};
-    const std::string_view rest = strings.substr(at);
+    const std::string_view rest = strings.substr(at, kMostNameBytes);
     return rest.substr(0, rest.find('\0'));
   }
 
@@ -94,25 +101,33 @@ class Reader {
   void add_entries(std::string_view table, std::string_view strings) {
     each<Elf64_Sym>(table, [&](const Elf64_Sym& symbol) {
       const int type = ELF64_ST_TYPE(symbol.st_info);
-      if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ||
+      if (name_bytes_ > kMostBytesOfNames || symbol.st_shndx == SHN_UNDEF ||
+          ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ||
           (type != STT_FUNC && type != STT_GNU_IFUNC) || object_.entries.size() >= kMostNames)
         return;
+      if (!strings.substr(std::min<size_t>(symbol.st_name, strings.size())).starts_with(kPrefix))
+        return;
       const std::string_view name = name_at(strings, symbol.st_name);
-      if (name.starts_with(kPrefix) && name.size() > kPrefix.size())
-        object_.entries.emplace_back(name.substr(kPrefix.size()));
+      if (name.size() == kPrefix.size()) return;
+      name_bytes_ += name.size();
+      object_.entries.emplace_back(name.substr(kPrefix.size()));
     });
   }
 
   void add_needed(std::string_view table, std::string_view strings) {
     each<Elf64_Dyn>(table, [&](const Elf64_Dyn& item) {
-      if (item.d_tag != DT_NEEDED || object_.needed.size() >= kMostNames) return;
+      if (name_bytes_ > kMostBytesOfNames || item.d_tag != DT_NEEDED ||
+          object_.needed.size() >= kMostNames)
+        return;
       const std::string_view name = name_at(strings, item.d_un.d_val);
+      name_bytes_ += name.size();
       if (!name.empty()) object_.needed.emplace_back(name);
     });
   }
 
   std::string_view content_;
   ObjectFile object_;
+  size_t name_bytes_ = 0;  // Of those that were taken.
 };
 
 }  // namespace

@@ -242,6 +242,24 @@ TEST_F(TvmFfi, ObjectsAreReadAsDataWhateverTheyHold) {
   }
 }
 
+// As many as there are sections would each be read, each over all of the file.
+TEST_F(TvmFfi, ASecondTableOfSymbolsIsRefused) {
+  std::string object_file = *read_file(object());
+  const auto at = [&](uint64_t place, auto value) {
+    std::memcpy(&value, object_file.data() + place, sizeof value);
+    return value;
+  };
+  const uint64_t sections = at(0x28, uint64_t{});
+  const uint16_t count = at(0x3c, uint16_t{});
+  constexpr uint32_t kBits = 1, kSymbols = 11;
+  for (uint16_t i = 0; i < count; ++i)
+    if (const uint64_t type = sections + i * 64u + 4; at(type, uint32_t{}) == kBits)
+      std::memcpy(object_file.data() + type, &kSymbols, sizeof kSymbols);
+  const auto read = parse_object(object_file);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("several tables of dynamic symbols"));
+}
+
 TEST_F(TvmFfi, AnObjectThatCannotBeLoadedOrWantsMoreIsAnErrorOfItsOwn) {
   const auto family = bring("entry: unknown, dtype: f32, layout: tt, args: [a, b, out]",
                             build({"CASE_UNKNOWN_SYMBOL"}));

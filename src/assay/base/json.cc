@@ -1,5 +1,6 @@
 #include "assay/base/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <new>
@@ -236,6 +237,11 @@ Result<Json> read(std::string_view text, std::string_view origin,
                 format_bytes(static_cast<double>(text.size())),
                 format_bytes(static_cast<double>(kMaxJsonBytes)));
   }
+  // The reader takes one for the end.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return fail(
+        ErrorCode::invalid_input, "{}:{}: there is a zero byte, which no JSON has", origin,
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(zero), '\n'));
   try {
     return Reader(text, origin, lines).read();
   } catch (const std::bad_alloc&) {

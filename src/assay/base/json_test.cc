@@ -55,6 +55,12 @@ TEST(ParseJson, RefusesKeysGivenTwice) {
   EXPECT_TRUE(parse_json(R"([{"a": 1}, {"a": {"a": 2}}])", "f"));
 }
 
+TEST(ParseJson, RefusesWhatStandsBehindAZero) {
+  using namespace std::string_view_literals;
+  EXPECT_THAT(error_of("{\"a\": 1}\n\0garbage"sv), StartsWith("f.json:2: there is a zero byte"));
+  EXPECT_THAT(error_of("{}\0"sv), HasSubstr("zero byte"));
+}
+
 TEST(ParseJson, RefusesWhatIsNoNumberInJson) {
   for (const char* text : {"NaN", "[1, NaN]", "Infinity", "{\"a\": -Infinity}", "nan", "-inf"}) {
     EXPECT_THAT(error_of(text), HasSubstr("NaN or Infinity; write null")) << text;

@@ -126,7 +126,13 @@ Status check_ids(const JsonField& field, const ProblemRecord& problem) {
         fmt::format("{} names {}, which is no kernel of this problem", where, sanitize(id, 80))));
   };
   for (const Confirmation& confirmation : problem.confirmations) {
-    for (const std::string& id : confirmation.finalists) check(id, "finalists");
+    std::set<std::string_view> finalists;
+    for (const std::string& id : confirmation.finalists) {
+      check(id, "finalists");
+      if (!finalists.insert(id).second && status)
+        status = fail(field.error(ErrorCode::invalid_input,
+                                  fmt::format("finalists names {} twice", sanitize(id, 80))));
+    }
     check(confirmation.leader, "leader");
     check(confirmation.candidate, "candidate");
     check(confirmation.baseline, "baseline");
