@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/clock.h"
 #include "assay/base/forked.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
@@ -123,6 +124,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   const ArtifactCache cache(request.cache, Log{});
   const CompileContext compiling{.cache = &cache,
                                  .timeout_seconds = request.compile_timeout_seconds,
+                                 .memory_bytes = sweep::compiler_memory(request.memory_limit_bytes),
                                  .run_guest = &sweep::run_confined};
   Json problems = Json::array();
   std::string text;
@@ -141,19 +143,31 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
     for (const Kernel& kernel : all[p].kernels)
       if (artifacts.insert(artifact_of(request.problems[p], kernel)).second)
         wanted.emplace_back(&request.problems[p], &kernel);
-  // Side by side, into the cache: what fails, fails again below, where it is said.
-  for_each_forked(wanted.size(), [&](size_t i) {
+  // Side by side, into the cache: what fails, fails again below, where it is said; what had all of
+  // its time is not waited for again.
+  const std::vector<double> had_all = for_each_forked(wanted.size(), [&](size_t i) {
     const auto& [problem, kernel] = wanted[i];
-    (void)kernel->compile(*problem, target, compiling);
-    return 0.0;
+    const int64_t start = monotonic_ns();
+    const bool built = kernel->compile(*problem, target, compiling).has_value();
+    return !built && static_cast<double>(monotonic_ns() - start) * 1e-9 >= compiling.timeout_seconds
+               ? 1.0
+               : 0.0;
   });
+  std::set<std::string> stopped;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (had_all[i] > 0) stopped.insert(artifact_of(*wanted[i].first, *wanted[i].second));
   for (size_t p = 0; p < request.problems.size(); ++p) {
     const Problem& problem = request.problems[p];
     const Found& found = all[p];
     text += problem.name() + '\n';
     Json kernels = Json::array();
     for (const Kernel& kernel : found.kernels) {
-      const auto artifact = kernel.compile(problem, target, compiling);
+      const Result<Artifact> artifact = stopped.contains(artifact_of(problem, kernel))
+                                            ? fail(ErrorCode::build_failed,
+                                                   "compiling was stopped after {:g} s "
+                                                   "(--compile-timeout)",
+                                                   compiling.timeout_seconds)
+                                            : kernel.compile(problem, target, compiling);
       ++(artifact ? compiled : failed);
       kernels.push_back(json_of(kernel, artifact));
       text += text_of(kernels.back());

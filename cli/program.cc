@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <system_error>
 #include <unistd.h>
@@ -185,9 +186,18 @@ class Program {
   Console console_;
 };
 
+// The first files that are opened would be a stream that is closed, and get what is said there.
+void fill_closed_streams() {
+  for (int stream = 0; stream < 3; ++stream)
+    if (::fcntl(stream, F_GETFD) < 0)
+      // What cannot be written to stdout is a result that was lost.
+      (void)::open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  fill_closed_streams();
   make_writes_fail_instead();
   try {
     if (argc == 2 && std::strcmp(argv[1], "worker") == 0)

@@ -118,9 +118,19 @@ class RaceCommand : public Command {
       request.kernels.push_back(against_);
       return {};
     }
-    std::erase_if(request.providers,
-                  [&](const auto& provider) { return provider.name != against_; });
-    if (request.providers.empty())
+    // Who brings a file of the user's keeps what it was told.
+    const auto brings = [](const sweep::ProviderRequest& asked) {
+      constexpr size_t kOfAll = 2;  // The compiler and the cache.
+      const auto providers = built_in_providers();
+      const auto provider = std::ranges::find_if(
+          providers, [&](const auto& one) { return one->info().name == asked.name; });
+      return (*provider)->info().role == ProviderRole::user && asked.settings.size() > kOfAll;
+    };
+    std::erase_if(request.providers, [&](const auto& provider) {
+      return provider.name != against_ && !brings(provider);
+    });
+    if (std::ranges::find(request.providers, against_, &sweep::ProviderRequest::name) ==
+        request.providers.end())
       return fail(ErrorCode::invalid_input,
                   "--against: {} does not take part; leave --provider out, or name it there too",
                   against_);

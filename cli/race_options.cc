@@ -192,8 +192,22 @@ void PoolOptions::declare_machine(Flags& app) {
 
 Result<std::vector<sweep::ProviderRequest>> PoolOptions::asked_providers(
     const Context& context) const {
-  ASSAY_TRY(auto requests,
-            request_providers(context, providers, cxx.empty() ? context.settings.cxx : cxx));
+  const std::string& compiler = cxx.empty() ? context.settings.cxx : cxx;
+  ASSAY_TRY(auto requests, request_providers(context, providers, compiler));
+  // Whoever brings a file of the user's is there, asked for or not: so is what it is told.
+  for (const auto& provider : built_in_providers()) {
+    const ProviderInfo& info = provider->info();
+    const auto is_of_it = [&](const std::string& entry) {
+      return entry.starts_with(info.name + '.') || entry.starts_with(info.name + '=');
+    };
+    if (info.role != ProviderRole::user ||
+        std::ranges::find(requests, info.name, &sweep::ProviderRequest::name) != requests.end() ||
+        (std::ranges::none_of(settings, is_of_it) && std::ranges::none_of(libraries, is_of_it)))
+      continue;
+    ASSAY_TRY(const auto told, request_providers(context, {info.name}, compiler));
+    std::ranges::copy_if(told, std::back_inserter(requests),
+                         [&](const auto& request) { return request.name == info.name; });
+  }
   for (const std::string& entry : libraries) ASSAY_TRY(add_library(requests, entry));
   for (const std::string& entry : settings) ASSAY_TRY(add_setting(requests, entry));
   return requests;

@@ -11,6 +11,7 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
+#include "assay/sweep/guest_process.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -23,16 +24,6 @@ constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the 
 constexpr double kConfirmersShare = 1.0 / 4;  // Of all together.
 constexpr double kContextBytes = 0x1p29;      // Of a card, by a process that has done nothing yet.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
-
-// What a compiler may take however small a kernel's share is: g++ 12 compiles a kernel that
-// includes the larger headers of the standard library in 300 MiB of address space.
-constexpr int64_t kLeastForCompilers = int64_t{1} << 30;
-
-int64_t compiler_memory(const Request& request) {
-  const int64_t half = int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)} / 2;
-  return std::max(request.memory_limit_bytes > 0 ? request.memory_limit_bytes : half,
-                  kLeastForCompilers);
-}
 
 // A process of a card sees that card alone, and so does all that it starts: a library that takes
 // "the first card" takes this one, and a candidate cannot reach another.
@@ -82,7 +73,7 @@ Json worker_init(const Request& request) {
           {"parent", ::getpid()},
           {"cxx", request.cxx},
           {"compile_timeout", request.compile_timeout_seconds},
-          {"compile_memory", compiler_memory(request)}};
+          {"compile_memory", compiler_memory(request.memory_limit_bytes)}};
 }
 
 Result<Message> ask(Child& child, const Json& request, double timeout_seconds,

@@ -1,5 +1,7 @@
 #include "assay/sweep/guest_process.h"
 
+#include <algorithm>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +27,14 @@ ExitStatus status_from(const Json& json) {
 }
 
 }  // namespace
+
+int64_t compiler_memory(int64_t limit) {
+  // g++ 12 compiles a kernel that includes the larger headers of the standard library in 300 MiB of
+  // address space, however small the kernel's own share is.
+  constexpr int64_t kLeast = int64_t{1} << 30;
+  const int64_t half = int64_t{::sysconf(_SC_PHYS_PAGES)} * int64_t{::sysconf(_SC_PAGESIZE)} / 2;
+  return std::max(limit > 0 ? limit : half, kLeast);
+}
 
 Result<CommandOutput> run_confined(const GuestProgram& program) {
   ChildOptions options;

@@ -10,4 +10,8 @@ namespace assay::sweep {
 // Asks a worker that has nothing else to do. Errors: machine where that cannot be started.
 Result<CommandOutput> run_confined(const GuestProgram& program);
 
+// What a compiler may take, in bytes: half of the machine's memory, or `limit` where that is not 0,
+// and a GiB in any case.
+int64_t compiler_memory(int64_t limit);
+
 }  // namespace assay::sweep
