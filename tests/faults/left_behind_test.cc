@@ -73,10 +73,17 @@ class LeftBehindTest : public ::testing::TestWithParam<Rights> {
 TEST_P(LeftBehindTest, EndsWithTheRun) {
   Running running = start({"good", "detaches"});
   ASSERT_TRUE(testing::wait_until([&] { return lives(); })) << running.errors_so_far();
+  ASSERT_TRUE(write_file_atomic(assay_.file("seen"), ""));
   const Finished finished = running.wait();
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_FALSE(lives()) << "before the program itself has ended";
   expect_nothing_left(running);
+  // It is no longer its child's child, and nevertheless known whose it was.
+  const auto record = load_record(assay_.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  const KernelOutcome* kernel = testing::find_kernel(record->problems.at(0), "detaches");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("background_work"));
 }
 
 TEST_P(LeftBehindTest, EndsWithCtrlC) {

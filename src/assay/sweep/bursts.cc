@@ -78,6 +78,12 @@ Status Bursts::open_one(size_t index) {
     candidate.outcome.ending = ending_of(answer.error(), "bind");
     return {};
   }
+  if (const auto left = answer->json.find("left_processes");
+      left != answer->json.end() && *left == true) {
+    candidate.outcome.ending = left_processes();
+    worker_->dismiss("a process was left behind there");
+    return {};
+  }
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
   tainted_ = tainted_ || station_.taints_process(candidate);
   handles_[index] = static_cast<int>(handle);
@@ -163,6 +169,14 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
       return {};
     }
     return recover(order, ending_of(worker_->dismiss("a failure of nobody"), stage));
+  }
+  if (const auto left = json.find("left_processes"); left != json.end()) {
+    round.complete = false;
+    worker_->dismiss("a process was left behind there");
+    for (const size_t index : order)
+      if (left->is_number_integer() && handles_.at(index) == left->get<int64_t>())
+        return recover({index}, left_processes());
+    return recover(order, left_processes());
   }
   const auto samples = json.find("bursts");
   bool well_formed =

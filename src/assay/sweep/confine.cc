@@ -11,6 +11,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -120,12 +121,14 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
   }
   forbid_new_privileges();
   drop_capabilities();
-  forbid_changing_limits();
+  // What a candidate starts stays this process's, whoever of it ends: has_children() sees it.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  forbid_escaping();
   add_gaps(confinement, place, harness);
   return confinement;
 }
 
-void forbid_changing_limits() {
+void forbid_escaping() {
 #if defined(__x86_64__)
   constexpr auto kNumber = static_cast<uint32_t>(offsetof(seccomp_data, nr));
   constexpr auto kArchitecture = static_cast<uint32_t>(offsetof(seccomp_data, arch));
@@ -135,20 +138,27 @@ void forbid_changing_limits() {
   // Where a condition holds, and where not: so many statements on.
   sock_filter filter[] = {
       /* 0*/ BPF_STMT(kLoad, kArchitecture),
-      /* 1*/ BPF_JUMP(kIf, AUDIT_ARCH_X86_64, 0, 11),
+      /* 1*/ BPF_JUMP(kIf, AUDIT_ARCH_X86_64, 0, 16),
       /* 2*/ BPF_STMT(kLoad, kNumber),
-      /* 3*/ BPF_JUMP(kIf, SYS_setrlimit, 10, 0),
-      /* 4*/ BPF_JUMP(kIf, SYS_seccomp, 9, 0),
-      /* 5*/ BPF_JUMP(kIf, SYS_prctl, 5, 0),
-      /* 6*/ BPF_JUMP(kIf, SYS_prlimit64, 0, 6),
-      /* 7*/ BPF_STMT(kLoad, kArguments + 16),  // The new limits: to read them it is null.
-      /* 8*/ BPF_JUMP(kIf, 0, 0, 5),
-      /* 9*/ BPF_STMT(kLoad, kArguments + 20),
-      /*10*/ BPF_JUMP(kIf, 0, 2, 3),
-      /*11*/ BPF_STMT(kLoad, kArguments),
-      /*12*/ BPF_JUMP(kIf, PR_SET_SECCOMP, 1, 0),
-      /*13*/ BPF_STMT(kEnd, SECCOMP_RET_ALLOW),
-      /*14*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | EPERM),
+      /* 3*/ BPF_JUMP(kIf, SYS_setrlimit, 15, 0),
+      /* 4*/ BPF_JUMP(kIf, SYS_seccomp, 14, 0),
+      /* 5*/ BPF_JUMP(kIf, SYS_prctl, 7, 0),
+      /* 6*/ BPF_JUMP(kIf, SYS_clone3, 13, 0),
+      /* 7*/ BPF_JUMP(kIf, SYS_clone, 8, 0),
+      /* 8*/ BPF_JUMP(kIf, SYS_prlimit64, 0, 9),
+      /* 9*/ BPF_STMT(kLoad, kArguments + 16),  // The new limits: to read them it is null.
+      /*10*/ BPF_JUMP(kIf, 0, 0, 8),
+      /*11*/ BPF_STMT(kLoad, kArguments + 20),
+      /*12*/ BPF_JUMP(kIf, 0, 5, 6),
+      /*13*/ BPF_STMT(kLoad, kArguments),
+      /*14*/ BPF_JUMP(kIf, PR_SET_SECCOMP, 4, 0),
+      /*15*/ BPF_JUMP(kIf, PR_SET_CHILD_SUBREAPER, 3, 2),
+      /*16*/ BPF_STMT(kLoad, kArguments),
+      /*17*/ BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_PARENT, 1, 0),
+      /*18*/ BPF_STMT(kEnd, SECCOMP_RET_ALLOW),
+      /*19*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | EPERM),
+      // Its flags lie in memory, where a filter cannot look: the C library then calls clone.
+      /*20*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | ENOSYS),
   };
   const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
   ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);

@@ -41,9 +41,10 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
 
 // Of the calling thread, and those that it starts.
 void forbid_new_privileges();
-// Of all threads, from now on: a kernel's own limits or system call filter would meet the kernels
-// after it in its process. Where the system has no filters, nothing changes.
-void forbid_changing_limits();
+// Of all threads, from now on, to change limits and system call filters, which would meet the
+// kernels after it in its process, and to start processes that are not this one's. Where the system
+// has no filters, nothing changes.
+void forbid_escaping();
 void drop_capabilities();
 // Of processes and threads, beyond those that the user of this process has already: candidate code
 // that goes on forking meets this limit, and not the machine's. (The system lets root alone have as

@@ -71,6 +71,8 @@ class ProblemRunner {
   // Whether nothing of ours runs that nobody asked for, given time that any honest pool is content
   // with.
   virtual bool at_rest() = 0;
+  // Whether a process was left behind, where it could slow down other kernels.
+  virtual bool has_left_processes() { return false; }
 
   // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
   // kBareLinks (protocol.h) is links without a kernel.

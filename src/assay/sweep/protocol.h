@@ -58,8 +58,10 @@
 //           drop      instance (or all)                  -> {}
 // clang-format on
 
+#include <csignal>
 #include <optional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -80,6 +82,7 @@ struct Answer {
 // Runs `handle(request)` for each request; its errors become error answers. Returns at end of file.
 template <class Handler>
 void serve(MessageChannel& channel, Handler&& handle) {
+  const pid_t self = ::getpid();
   for (;;) {
     auto message = channel.receive();
     if (!message) return;
@@ -90,6 +93,8 @@ void serve(MessageChannel& channel, Handler&& handle) {
       message->json.erase("ticket");
     }
     Result<Answer> answer = handle(*message);
+    // A candidate forked, and went on in both: one of them answers.
+    if (::getpid() != self) ::kill(::getpid(), SIGKILL);
     Status sent;
     if (answer) {
       std::vector<int> fds;

@@ -112,6 +112,12 @@ void add_launch(Candidate& candidate, const LaunchFacts& launch) {
 
 }  // namespace
 
+Ending left_processes() {
+  return ending::Violation{
+      "background_work",
+      "a process that it started was left behind, where it could slow down every other kernel"};
+}
+
 Status judge_proof(Candidate& candidate, const Instances& instances, size_t count,
                    const Message& answer, Child& worker) {
   const auto launches = read_launches(answer, count);
@@ -128,8 +134,12 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
       if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
     }
   }
-  const auto busy = answer.json.find("busy_threads");
-  if (candidate.alive() && busy != answer.json.end() && *busy == true)
+  const auto is = [&](const char* what) {
+    const auto found = answer.json.find(what);
+    return found != answer.json.end() && *found == true;
+  };
+  if (candidate.alive() && is("left_processes")) candidate.outcome.ending = left_processes();
+  if (candidate.alive() && is("busy_threads"))
     candidate.outcome.ending = ending::Violation{
         "background_work",
         "its threads went on working after its launches, and would slow down every other kernel"};

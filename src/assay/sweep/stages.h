@@ -61,6 +61,9 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
 
 // Judges what a worker answered to "prove" with the first `count` instances. An answer that no
 // worker of ours gives ends the candidate, and the worker.
+// Of a candidate behind whose launches a process went on.
+Ending left_processes();
+
 Status judge_proof(Candidate& candidate, const Instances& instances, size_t count,
                    const Message& answer, Child& worker);
 

@@ -1,8 +1,10 @@
 #include "assay/sweep/worker_manners.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -30,6 +32,11 @@ int count_children() {
 }
 
 }  // namespace
+
+bool has_children() {
+  siginfo_t ignored{};
+  return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
 
 Manners::File Manners::file_at(int descriptor) {
   struct stat facts {};

@@ -15,6 +15,10 @@ namespace assay::sweep {
 // about 100 ms after a call (measured); on a loaded machine longer.
 inline constexpr int64_t kRestNs = kNsPerSecond;
 
+// Whether this process has started others, or has them from those (confine()), and has not waited
+// for all of them. Costs a system call.
+bool has_children();
+
 class Manners {
  public:
   static Manners look();  // Before any of it is loaded.

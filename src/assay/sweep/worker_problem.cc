@@ -317,6 +317,8 @@ void WorkerProblem::vary(size_t s, uint64_t seed) {
 
 bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
 
+bool WorkerProblem::has_left_processes() { return has_children(); }
+
 Result<WorkerProblem::OpenKernel*> WorkerProblem::kernel_at(int handle) {
   if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
       !open_[static_cast<size_t>(handle)])

@@ -37,6 +37,7 @@ class WorkerProblem final : public ProblemRunner {
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
   void close(int handle) override;
   bool at_rest() override;
+  bool has_left_processes() override;
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
   Result<Counted> count(int handle, int launches, uint64_t round_seed) override;
   Result<TimedOutput> timed_output(int handle, uint64_t choice) override;

@@ -102,6 +102,7 @@ Result<Answer> WorkerRuns::prove(Message& message) {
                         {"float_control_changed", proven.float_control_changed},
                         {"outputs", std::move(outputs)}});
   }
+  answer.json["left_processes"] = problem->has_left_processes();
   answer.json["busy_threads"] = !problem->at_rest();
   return answer;
 }
@@ -123,6 +124,7 @@ Result<Answer> WorkerRuns::open(Message& message) {
   ASSAY_TRY(const auto opened, problem->open(who.first, who.second));
   Answer answer;
   answer.json = {{"handle", opened.handle},
+                 {"left_processes", problem->has_left_processes()},
                  {"workspace_bytes", opened.workspace_bytes},
                  {"prepared_bytes", opened.prepared_bytes},
                  {"prepare_seconds", opened.prepare_seconds},
@@ -146,6 +148,10 @@ Result<Answer> WorkerRuns::round(Message& message) {
     if (!sample && sample.error().code == ErrorCode::device_lost) return fail(sample.error());
     if (!sample) {
       answer.json["failed"] = {{"handle", burst[0]}, {"message", sample.error().message}};
+      return answer;
+    }
+    if (problem->has_left_processes()) {
+      answer.json["left_processes"] = burst[0];
       return answer;
     }
     samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});

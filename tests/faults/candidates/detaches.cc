@@ -1,6 +1,7 @@
 // assay: {entry: detaches, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Right, and leaves a grandchild in a session of its own, with no parent but init, that would live
-// for ever. It holds a lock on the file `marker`, so that a test can tell whether it does.
+// Right, and leaves a grandchild in a session of its own, whose parent has ended, that would live
+// for ever. It holds a lock on the file `marker`, so that a test can tell whether it does; the
+// launch is over once there is a file `seen`.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -12,7 +13,10 @@ KERNEL(detaches) {
   static bool forked = false;
   if (forked) return;
   forked = true;
-  if (fork() != 0) return;
+  if (fork() != 0) {
+    while (access("seen", F_OK) != 0) usleep(1000);
+    return;
+  }
   setsid();
   if (fork() != 0) _exit(0);
   const int marker = open("marker", O_RDONLY);
