@@ -437,6 +437,12 @@ TEST(CompareTest, ATamperedNumberInTheFileIsNoted) {
   EXPECT_NEAR(comparison.rows[0].competitors[0].ratio(), 1.1, 0.005);
 }
 
+TEST(RecomputeTest, ARecordWithoutProblemsHoldsNothing) {
+  RunRecord record = testing::make_record();
+  record.problems.clear();
+  EXPECT_THAT(recompute(record), Contains(Field(&Difference::what, "problems")));
+}
+
 TEST(RecomputeTest, ARecordSaysWhatItsSamplesSay) {
   EXPECT_THAT(recompute(testing::make_record()), IsEmpty());
 }
