@@ -301,8 +301,29 @@ std::string canonical(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Of UTF-8 they are two or three bytes, and stand in strings alone: U+0080 to U+009F, which some
+// terminals obey, U+202A to U+202E and U+2066 to U+2069, which turn the direction of what is shown.
 std::string dump_pretty(const Json& value) {
-  return value.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string text = value.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string shown;
+  shown.reserve(text.size() + 1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = [&](std::size_t at) {
+      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+    };
+    const unsigned second = byte(i + 1), third = byte(i + 2);
+    if (byte(i) == 0xc2 && second < 0xa0) {
+      shown += fmt::format("\\u{:04x}", second);
+      i += 1;
+    } else if (byte(i) == 0xe2 && ((second == 0x80 && third >= 0xaa && third <= 0xae) ||
+                                   (second == 0x81 && third >= 0xa6 && third <= 0xa9))) {
+      shown += fmt::format("\\u{:04x}", 0x2000U | (second & 0x3fU) << 6 | (third & 0x3fU));
+      i += 2;
+    } else {
+      shown += text[i];
+    }
+  }
+  return shown += '\n';
 }
 
 }  // namespace assay

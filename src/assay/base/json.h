@@ -112,7 +112,7 @@ class JsonField {
 // doubles become null, invalid UTF-8 becomes U+FFFD.
 std::string canonical(const Json& value);
 
-// For people: two spaces of indent and a newline at the end; otherwise as canonical().
+// For people: indented by two, a newline at the end, and nothing that a terminal would obey.
 std::string dump_pretty(const Json& value);
 
 }  // namespace assay

@@ -55,6 +55,16 @@ TEST(ParseJson, RefusesKeysGivenTwice) {
   EXPECT_TRUE(parse_json(R"([{"a": 1}, {"a": {"a": 2}}])", "f"));
 }
 
+TEST(DumpPretty, WhatATerminalWouldObeyIsEscapedAndComesBack) {
+  const Json value = {
+      {"a", "x\u0085\u009b\u009f\u00a0 \u202a\u202e\u2066\u2069 \u2029\u206a\u00e9"}};
+  const std::string text = dump_pretty(value);
+  EXPECT_THAT(
+      text,
+      HasSubstr("x\\u0085\\u009b\\u009f\u00a0 \\u202a\\u202e\\u2066\\u2069 \u2029\u206a\u00e9"));
+  EXPECT_EQ(*parse_json(text, "f.json"), value);
+}
+
 TEST(ParseJson, RefusesWhatStandsBehindAZero) {
   using namespace std::string_view_literals;
   EXPECT_THAT(error_of("{\"a\": 1}\n\0garbage"sv), StartsWith("f.json:2: there is a zero byte"));
