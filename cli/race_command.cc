@@ -118,16 +118,8 @@ class RaceCommand : public Command {
       request.kernels.push_back(against_);
       return {};
     }
-    // Who brings a file of the user's keeps what it was told.
-    const auto brings = [](const sweep::ProviderRequest& asked) {
-      constexpr size_t kOfAll = 2;  // The compiler and the cache.
-      const auto providers = built_in_providers();
-      const auto provider = std::ranges::find_if(
-          providers, [&](const auto& one) { return one->info().name == asked.name; });
-      return (*provider)->info().role == ProviderRole::user && asked.settings.size() > kOfAll;
-    };
-    std::erase_if(request.providers, [&](const auto& provider) {
-      return provider.name != against_ && !brings(provider);
+    std::erase_if(request.providers, [&](const sweep::ProviderRequest& asked) {
+      return asked.name != against_ && !is_told_of_files(asked);
     });
     if (std::ranges::find(request.providers, against_, &sweep::ProviderRequest::name) ==
         request.providers.end())

@@ -111,6 +111,15 @@ std::vector<std::string> ranker_names() {
   return names;
 }
 
+bool is_told_of_files(const sweep::ProviderRequest& asked) {
+  for (const auto& provider : built_in_providers())
+    if (provider->info().name == asked.name && provider->info().role == ProviderRole::user)
+      return std::ranges::any_of(asked.settings, [](const auto& setting) {
+        return setting.first != "cxx" && setting.first != "cache";
+      });
+  return false;
+}
+
 bool is_provider(const std::string& name) {
   const auto built_in = built_in_providers();
   return std::any_of(built_in.begin(), built_in.end(),

@@ -71,6 +71,10 @@ Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::
 // when it was read.
 Status check_settings(const sweep::Request& request);
 
+// Whether it is told something of how users' files are brought, which counts wherever there is one:
+// more than every provider is, which is the compiler and the cache.
+bool is_told_of_files(const sweep::ProviderRequest& asked);
+
 bool is_provider(const std::string& name);
 std::vector<std::string> ranker_names();
 

@@ -91,6 +91,9 @@ TEST_F(TritonOnACard, ACompilerThatHangsIsWaitedForOnce) {
     ASSERT_NE(timeout, nullptr) << name;
     EXPECT_EQ(timeout->stage, "build");
   }
+  // The provider says it in another way, who would have been asked again.
+  const Finished compiled = run({"race", "k.py", "--target", "sm_90a", "--compile-timeout", "1s"});
+  EXPECT_THAT(compiled.out, HasSubstr("compiling was stopped after 1 s (--compile-timeout)"));
 }
 
 // With what Triton decided of its launch: threads, shared memory, what it is not given, scratch.

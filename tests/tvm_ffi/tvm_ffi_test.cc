@@ -144,15 +144,25 @@ TEST_F(TvmFfiProgram, WhatIsWrongWithAManifestIsASentenceAndExit2) {
 }
 
 // Whoever asks for other providers still brings files.
-TEST_F(TvmFfiProgram, AConfigsLibraryCountsWhateverProvidersAreAsked) {
+TEST_F(TvmFfiProgram, ItsLibraryCountsWhateverProvidersAreAsked) {
   manifest({"gemm"});
-  write("assay.yaml", fmt::format("tvm_ffi: {{library: {}}}\n",
-                                  (tests_folder() / "libfake_tvm_ffi.so").string()));
-  const Finished finished =
-      program_.run({"race", "m.yaml", "--config", "assay.yaml", "--provider", "openblas", "--shape",
-                    kShape, "--budget", "1s", "--processes", "2", "--output-dir", "out"});
-  EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
-  EXPECT_THAT(ending(record(), "gemm"), StartsWith("timed"));
+  const std::string library = (tests_folder() / "libfake_tvm_ffi.so").string();
+  write("assay.yaml", fmt::format("tvm_ffi: {{library: {}}}\n", library));
+  const std::vector<std::string> ways[] = {
+      {"--config", "assay.yaml", "--provider", "openblas"},
+      {"--setting", "tvm_ffi.library=" + library, "--provider", "openblas"},
+      {"--setting", "tvm_ffi.library=" + library, "--against", "openblas"},
+      {"--library", "tvm_ffi=" + library, "--against", "openblas"}};
+  for (const std::vector<std::string>& way : ways) {
+    SCOPED_TRACE(way[0] + " " + way[2]);
+    fs::remove_all(program_.file("out"));
+    std::vector<std::string> words = {"race", "m.yaml",      "--shape", kShape,         "--budget",
+                                      "1s",   "--processes", "2",       "--output-dir", "out"};
+    words.insert(words.end(), way.begin(), way.end());
+    const Finished finished = program_.run(words);
+    EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
+    EXPECT_THAT(ending(record(), "gemm"), StartsWith("timed"));
+  }
 }
 
 class TvmFfiOnACard : public TvmFfiProgram {
