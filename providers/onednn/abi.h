@@ -26,6 +26,7 @@ inline constexpr int kQuerySource = 129, kQueryWeights = 131, kQueryScratchpad =
 // Arguments of a primitive; a reorder's are source and destination.
 inline constexpr int kArgSource = 1, kArgDestination = 17, kArgWeights = 33, kArgScratchpad = 80;
 
+inline constexpr int kIsaAvx512Vnni = 0x40;  // A bit of what dnnl_get_effective_cpu_isa says.
 inline constexpr unsigned kRuntimeNone = 0, kRuntimeSequential = 1, kRuntimeOpenMp = 2;
 
 struct Version {
@@ -41,6 +42,7 @@ struct Argument {
 
 // Named as the library names them, less "dnnl_".
 using version = const Version*();
+using get_effective_cpu_isa = int();
 using engine_create = int(Handle* engine, int kind, size_t index);
 using engine_destroy = int(Handle engine);
 using stream_create = int(Handle* stream, Handle engine, unsigned flags);

@@ -83,6 +83,9 @@ ALIKE(abi::memory_destroy, dnnl_memory_destroy);
 ALIKE(abi::memory_set_data_handle, dnnl_memory_set_data_handle);
 ALIKE(abi::sgemm, dnnl_sgemm);
 ALIKE(abi::gemm_s8s8s32, dnnl_gemm_s8s8s32);
+ALIKE(abi::get_effective_cpu_isa, dnnl_get_effective_cpu_isa);
+
+static_assert((dnnl_cpu_isa_avx512_core_vnni & ~dnnl_cpu_isa_avx512_core) == abi::kIsaAvx512Vnni);
 
 #if DNNL_VERSION_MAJOR == 2
 static_assert(sizeof(v2::MemoryDescriptor) >= sizeof(dnnl_memory_desc_t));
@@ -94,6 +97,7 @@ ALIKE(v2::memory_desc_init_by_tag, dnnl_memory_desc_init_by_tag);
 ALIKE(v2::matmul_desc_init, dnnl_matmul_desc_init);
 ALIKE(v2::primitive_desc_create, dnnl_primitive_desc_create);
 #elif DNNL_VERSION_MAJOR == 3
+static_assert((dnnl_cpu_isa_avx2_vnni & ~dnnl_cpu_isa_avx2) == v3::kIsaAvx2Vnni);
 ALIKE(v3::memory_desc_create_with_strides, dnnl_memory_desc_create_with_strides);
 ALIKE(v3::memory_desc_create_with_tag, dnnl_memory_desc_create_with_tag);
 ALIKE(v3::memory_desc_destroy, dnnl_memory_desc_destroy);

@@ -100,6 +100,7 @@ Status Api::load_functions() {
   ASSAY_TRY(load("memory_create", memory_create_));
   ASSAY_TRY(load("memory_destroy", memory_destroy_));
   ASSAY_TRY(load("memory_set_data_handle", set_data));
+  ASSAY_TRY(load("get_effective_cpu_isa", get_isa_));
   ASSAY_TRY(load("sgemm", sgemm));
   ASSAY_TRY(load("gemm_s8s8s32", gemm_s8s8s32));
   if (major() == 2) {
@@ -142,6 +143,15 @@ LibraryFacts Api::facts() const {
   Json facts = details();
   facts["version"] = version();
   return {"onednn", std::move(facts), library_};
+}
+
+void Api::check_sums_of_bytes(Refusals& refusals) const {
+  const int vnni = abi::kIsaAvx512Vnni | (major() == 2 ? 0 : v3::kIsaAvx2Vnni);
+  if ((get_isa_() & vnni) == 0)
+    refusals.add(Reason::target,
+                 fmt::format("oneDNN {} adds products of s8 by twos in 16 bits here, and they "
+                             "saturate: exact sums need a processor with VNNI",
+                             version()));
 }
 
 Status Api::check(int status, const char* call) const {

@@ -12,6 +12,7 @@
 #include "api_v3.h"
 #include "assay/kernel/library_family.h"
 #include "assay/kernel/provider.h"
+#include "assay/kernel/refusals.h"
 
 namespace assay::onednn {
 
@@ -34,6 +35,11 @@ class Api : public std::enable_shared_from_this<Api> {
   int major() const { return version_.major; }
   Json details() const;
   LibraryFacts facts() const;  // For families and artifacts.
+
+  // Adds a reason where sums of s8 products would not be exact: on processors without VNNI the
+  // library adds products by twos in 16 bits, which saturate (oneDNN's developer guide, "Nuances of
+  // int8 computations").
+  void check_sums_of_bytes(Refusals& refusals) const;
 
   // How many threads what is created and executed from now on may use. Two reads if nothing
   // changed. libgomp's number belongs to the calling thread and to all users of libgomp.
@@ -96,6 +102,8 @@ class Api : public std::enable_shared_from_this<Api> {
   abi::memory_desc_get_size* bytes_ = nullptr;
   abi::memory_create* memory_create_ = nullptr;
   abi::memory_destroy* memory_destroy_ = nullptr;
+
+  abi::get_effective_cpu_isa* get_isa_ = nullptr;
 
   abi::Handle engine_ = nullptr;
   abi::Handle attributes_ = nullptr;

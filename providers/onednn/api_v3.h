@@ -6,6 +6,8 @@
 
 namespace assay::onednn::v3 {
 
+inline constexpr int kIsaAvx2Vnni = 0x8;  // 2.x means Xeon Phi by it.
+
 using memory_desc_create_with_strides = int(abi::Handle* descriptor, int count,
                                             const abi::Dim* sizes, int data_type,
                                             const abi::Dim* strides);

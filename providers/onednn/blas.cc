@@ -52,12 +52,14 @@ int launch(const void* state, void* const* data) {
   return 0;
 }
 
-void check(const KernelMetadata&, const Problem& problem, Refusals& refusals) {
+void check(const Api& api, const Problem& problem, Refusals& refusals) {
   const auto view = gemm::view(problem);
-  if (view)
-    check_strides(matrices_of(*view), refusals);
-  else
+  if (!view) {
     refusals.add(Reason::other, view.error().message);
+    return;
+  }
+  check_strides(matrices_of(*view), refusals);
+  if (view->a == DType::s8) api.check_sums_of_bytes(refusals);
 }
 
 Result<std::shared_ptr<Call>> make_call(const std::shared_ptr<const Api>& api,
@@ -92,7 +94,9 @@ template <class In, class Out>
 std::shared_ptr<const Family> make_family(const char* name, std::shared_ptr<const Api> api,
                                           ProblemRule rule) {
   Routine routine{.name = name, .rules = {std::move(rule)}};
-  routine.check = check;
+  routine.check = [api](const KernelMetadata&, const Problem& problem, Refusals& refusals) {
+    check(*api, problem, refusals);
+  };
   routine.bind = [api](const KernelMetadata&, const Binding& binding) -> Result<HostStep> {
     ASSAY_TRY(auto call, make_call(api, binding));
     return HostStep{&launch<In, Out>, std::move(call)};

@@ -125,6 +125,7 @@ class Matmul {
       return;
     }
     check_strides(matrices_of(*view), refusals);
+    if (view->a == DType::s8) api_->check_sums_of_bytes(refusals);
     if (view->a == DType::s8 && view->k > kMostExactBytes)
       refusals.add(Reason::size,
                    fmt::format("k={}: oneDNN's matmul rounds sums of s8 to f32, which is exact up "
