@@ -1,5 +1,6 @@
 #include "assay/sweep/journal.h"
 
+#include <algorithm>
 #include <limits>
 #include <system_error>
 
@@ -15,9 +16,31 @@ namespace {
 
 constexpr const char* kName = "journal.jsonl";
 constexpr const char* kLock = ".lock";  // Held by whoever writes the journal.
-constexpr std::string_view kSchema = "assay.journal/2";
-// Its problems' lines hold their kernels; all else is the same, so it can be gone on with.
-constexpr std::string_view kEarlierSchema = "assay.journal/1";
+constexpr std::string_view kSchema = "assay.journal/3";
+// Without checksums, and the first one's lines of problems hold their kernels; all else is the
+// same, so they can be gone on with.
+constexpr std::string_view kEarlierSchemas[] = {"assay.journal/1", "assay.journal/2"};
+
+// A line is a JSON object, and its last member the checksum of the text before it:
+// {"line":"commit", ... ,"xxh3":"0123456789abcdef"}
+constexpr std::string_view kBeforeCheck = ",\"xxh3\":\"";
+constexpr std::string_view kAfterCheck = "\"}";
+
+std::string check_of(std::string_view text) { return fmt::format("{:016x}", fast_hash(text)); }
+
+std::string with_check(std::string object) {
+  object.pop_back();  // Its brace.
+  const std::string check = check_of(object);
+  return object.append(kBeforeCheck).append(check).append(kAfterCheck);
+}
+
+bool has_its_check(std::string_view line) {
+  const size_t length = kBeforeCheck.size() + check_of({}).size() + kAfterCheck.size();
+  if (line.size() < length) return false;
+  const std::string_view text = line.substr(0, line.size() - length);
+  return line.substr(text.size()) ==
+         fmt::format("{}{}{}", kBeforeCheck, check_of(text), kAfterCheck);
+}
 
 // All in which two headers differ, in words: what only one of them has, too.
 std::string difference(const Json& before, const Json& now) {
@@ -30,11 +53,13 @@ std::string difference(const Json& before, const Json& now) {
   return names;
 }
 
-std::string kind_of(const Json& line) {
-  const auto kind = line.is_object() ? line.find("line") : line.end();
-  return line.is_object() && kind != line.end() && kind->is_string() ? kind->get<std::string>()
-                                                                     : std::string();
+// Empty where there is no such text.
+std::string text_in(const Json& line, const char* member) {
+  if (!line.is_object() || !line.contains(member) || !line[member].is_string()) return {};
+  return line[member].get<std::string>();
 }
+std::string kind_of(const Json& line) { return text_in(line, "line"); }
+std::string schema_of(const Json& line) { return text_in(line, "schema"); }
 
 // Lines of kernels, which the line that counts them makes durable.
 bool belongs_to_next(std::string_view kind) { return kind == "outcome" || kind == "lap"; }
@@ -111,8 +136,9 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
 }
 
 Status Journal::check_header(const Json& line, const Json& header) {
-  const std::string schema = line.is_object() ? line.value("schema", std::string()) : "";
-  if ((schema != kSchema && schema != kEarlierSchema) || !line.contains("asked"))
+  const std::string schema = schema_of(line);
+  const bool known = schema == kSchema || std::ranges::count(kEarlierSchemas, schema) > 0;
+  if (!known || !line.contains("asked"))
     return fail(ErrorCode::invalid_input,
                 "{}:1: not a journal of this version ({}); start anew by --fresh", file_.path(),
                 kSchema);
@@ -122,7 +148,16 @@ Status Journal::check_header(const Json& line, const Json& header) {
                 "the same request, or start anew by --fresh",
                 file_.path(), difference(line["asked"], header));
   began_ = line.value("began", std::string());
+  checked_ = schema == kSchema;
   return {};
+}
+
+Result<Json> Journal::read_line(std::string_view text, int number) const {
+  ASSAY_TRY(Json line, parse_json(text, fmt::format("{}:{}", file_.path(), number)));
+  const bool checked = number == 1 ? schema_of(line) == kSchema : checked_;
+  if (checked && !has_its_check(text))
+    return fail(ErrorCode::invalid_input, "it is not what its checksum was made of");
+  return line;
 }
 
 // outcomes: where the kernels' lines just before this one begin.
@@ -161,15 +196,14 @@ Status Journal::read_earlier(const Json& header) {
     uint64_t at;
     int number;
     std::string why;
-    int lines = 0;  // Whole ones that are no JSON.
+    int lines = 0;  // Whole ones that we did not write so.
   };
   std::optional<Torn> torn;
   for (int number = 1;; ++number) {
     ASSAY_TRY(const auto line, reader.next());
     if (!line) break;
-    const auto parsed = line->whole
-                            ? parse_json(line->text, fmt::format("{}:{}", file_.path(), number))
-                            : fail(ErrorCode::invalid_input, "torn");
+    const auto parsed =
+        line->whole ? read_line(line->text, number) : fail(ErrorCode::invalid_input, "torn");
     if (!parsed || (torn && belongs_to_next(kind_of(*parsed)))) {
       if (!torn) torn = Torn{line->at, number, parsed.error().message};
       if (!parsed && line->whole) ++torn->lines;
@@ -181,9 +215,11 @@ Status Journal::read_earlier(const Json& header) {
     if (torn)
       return fail(ErrorCode::machine,
                   "{0}:{1}: the journal is damaged before its end ({2}); it was left as it is: "
-                  "`head -n {3} {0}` is what came before, --fresh moves the run aside and starts "
-                  "anew",
-                  file_.path(), torn->number, torn->why, torn->number - 1);
+                  "{3}--fresh moves the run aside and starts anew",
+                  file_.path(), torn->number, torn->why,
+                  torn->number == 1 ? ""
+                                    : fmt::format("`head -n {} {}` is what came before, ",
+                                                  torn->number - 1, file_.path()));
     // JSON, but not of the kind that we write.
     try {
       ASSAY_TRY(number == 1 ? check_header(*parsed, header)
@@ -203,7 +239,7 @@ Status Journal::read_earlier(const Json& header) {
 }
 
 Status Journal::add(const Json& line, AppendFile::Durable durable) {
-  return file_.append_line(canonical(line), durable);
+  return file_.append_line(with_check(canonical(line)), durable);
 }
 
 void Journal::withdraw() {

@@ -98,6 +98,7 @@ class Journal {
   Status read_earlier(const Json& header);
   Status place(const Json& line, uint64_t at, int number, std::vector<uint64_t>& outcomes);
   Status check_header(const Json& line, const Json& header);
+  Result<Json> read_line(std::string_view text, int number) const;
 
   FileLock lock_;
   AppendFile file_;
@@ -105,6 +106,7 @@ class Journal {
   std::optional<Trust> earlier_trust_;
   std::vector<std::string> notes_;
   std::string began_;
+  bool checked_ = true;     // Its lines have checksums.
   bool holds_work_ = true;  // More than what was asked and how candidates were confined.
 };
 

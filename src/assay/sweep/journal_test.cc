@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -141,7 +142,7 @@ TEST_F(JournalTest, WhatARunFinishedItselfCanBeReadBack) {
 TEST_F(JournalTest, OneWhoseProblemsHoldTheirKernelsIsGoneOnWith) {
   { ASSERT_TRUE(open(IfPresent::refuse)); }
   std::string text = content();
-  text.replace(text.find("assay.journal/2"), 15, "assay.journal/1");
+  text.replace(text.find("assay.journal/3"), 15, "assay.journal/1");
   std::ofstream(file_, std::ios::binary) << text;
   const ProblemRecord& old = record_.problems[0];
   const ProblemRecord& added = record_.problems[1];
@@ -154,6 +155,52 @@ TEST_F(JournalTest, OneWhoseProblemsHoldTheirKernelsIsGoneOnWith) {
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_TRUE(to_json(*read) == to_json(*problem));
   }
+}
+
+TEST_F(JournalTest, OneWithoutChecksumsIsGoneOnWithWithoutThem) {
+  write_run();
+  std::string text = content();
+  text.replace(text.find("assay.journal/3"), 15, "assay.journal/2");
+  for (size_t at; (at = text.find(",\"xxh3\":")) != std::string::npos;)
+    text.erase(at, text.find('}', at) - at);
+  std::ofstream(file_, std::ios::binary) << text;
+  {
+    auto journal = open(IfPresent::resume);
+    ASSERT_TRUE(journal) << journal.error().message;
+    expect_run(*journal);
+    ASSERT_TRUE(journal->add_problem(record_.problems[1]));
+  }
+  const auto journal = open(IfPresent::resume);
+  ASSERT_TRUE(journal) << journal.error().message;
+  expect_run(*journal);
+  EXPECT_TRUE(journal->is_finished(record_.problems[1].name));
+}
+
+// As a failing disk changes it, or somebody who would like another time: it is JSON still.
+TEST_F(JournalTest, ADigitThatWasChangedIsFound) {
+  write_run();
+  const std::string whole = content();
+  int line = 1;
+  for (size_t begin = 0; begin < whole.size(); ++line) {
+    const size_t end = whole.find('\n', begin);
+    const size_t digit = whole.find_first_of("123456789", begin);
+    ASSERT_LT(digit, end);
+    std::string changed = whole;
+    changed[digit] = changed[digit] == '9' ? '8' : '9';
+    std::ofstream(file_, std::ios::binary) << changed;
+    const auto journal = open(IfPresent::resume);
+    if (end + 1 == whole.size()) {  // As if a crash had torn it.
+      ASSERT_TRUE(journal) << journal.error().message;
+      EXPECT_FALSE(journal->notes().empty());
+      EXPECT_TRUE(journal->proofs("unfinished")->empty());
+    } else {
+      ASSERT_FALSE(journal) << line;
+      EXPECT_THAT(journal.error().message, HasSubstr(fmt::format("journal.jsonl:{}:", line)));
+      EXPECT_EQ(content(), changed);
+    }
+    begin = end + 1;
+  }
+  EXPECT_EQ(line, 9);
 }
 
 // An interrupted run wrote its kernels' lines, and then not the problem's.
@@ -185,7 +232,10 @@ TEST_F(JournalTest, AProblemWhoseKernelsAreMissingIsDamaged) {
 TEST_F(JournalTest, KernelsThatFollowATornLineAreCutOffWithIt) {
   write_run();
   const std::string whole = content();
-  append("{\"line\":\"outco\n{\"line\":\"outcome\",\"problem\":\"x\"}\n{\"line\"");
+  const size_t outcome = whole.find("{\"line\":\"outcome\"");
+  ASSERT_NE(outcome, std::string::npos);
+  append("{\"line\":\"outco\n" + whole.substr(outcome, whole.find('\n', outcome) + 1 - outcome) +
+         "{\"line\"");
   {
     const auto journal = open(IfPresent::resume);
     ASSERT_TRUE(journal) << journal.error().message;
