@@ -209,12 +209,12 @@ struct Sets {
 
 // --- What is timed ------------------------------------------------------------------------------
 
-// The kernels of a chain around the one that is timed: what writes its activations, and what reads
-// its output, as the race had them.
+// A race's own kernels. In a chain one writes the activations of the kernel that is timed, and one
+// reads its output; before each burst they write activations anew and clear the cache.
 class Chain {
  public:
-  explicit Chain(const Card& card) : card_(card) {
-    if (!problem::kChain) return;
+  explicit Chain(const Card& card)
+      : card_(card), elsewhere_bytes_(static_cast<std::size_t>(kCacheMultiple * card.cache_bytes)) {
     driver::Module module = nullptr;
     must(call().module_load(&module, card_caller_chain, 0, nullptr, nullptr), "loading chain.ptx");
     must(call().module_function(&produce_, module, "assay_produce"), "chain.ptx");
@@ -222,6 +222,7 @@ class Chain {
     digest_ = on_card(sizeof(std::uint32_t));
     const std::uint32_t zero = 0;
     must(call().copy_in(address_of(digest_), &zero, sizeof zero), "copying");
+    if (!problem::kWarm) elsewhere_ = on_card(elsewhere_bytes_);
   }
   void produce(void* to, const void* from) const {
     std::uint64_t bytes = problem::kVaried->bytes, hold = 0;
@@ -231,13 +232,20 @@ class Chain {
     launch(produce_, bytes, false, parameters);
   }
   void consume(const void* from, bool dependent) const {
-    std::uint64_t bytes = problem::kOut.bytes;
+    read(from, problem::kOut.bytes, dependent);
+  }
+  // By reading so much else. What a burst leaves in the cache, lines not yet written to memory above
+  // all, slows down the next one.
+  void clear_cache() const {
+    if (elsewhere_ != nullptr) read(elsewhere_, elsewhere_bytes_, false);
+  }
+
+ private:
+  void read(const void* from, std::uint64_t bytes, bool dependent) const {
     void* digest = digest_;
     void* parameters[] = {&from, &bytes, &digest};
     launch(consume_, bytes, dependent, parameters);
   }
-
- private:
   void launch(driver::Function function, std::uint64_t bytes, bool dependent,
               void** parameters) const {
     constexpr unsigned kThreads = 256;
@@ -253,7 +261,8 @@ class Chain {
 
   const Card& card_;
   driver::Function produce_ = nullptr, consume_ = nullptr;
-  void* digest_ = nullptr;
+  void *digest_ = nullptr, *elsewhere_ = nullptr;
+  std::size_t elsewhere_bytes_;
 };
 
 // Holds the stream back while launches are enqueued, so that the host cannot starve them.
@@ -323,23 +332,27 @@ class Timer {
     if (problem::kChain)
       chain_.consume(kernel ? set.out : sets_.sets[s % 2].out, kernel && problem::kDependent);
   }
-  // A race writes activations anew before each burst, of each launch unless they are large: they
-  // lie in the card's cache when it begins, also before bare links.
+  // The cache as a race has it before each burst, also of bare links: nothing of what ran before,
+  // and activations written anew, of each launch unless they are large, unless they are to be cold.
+  void freshen(std::size_t burst) const {
+    const bool cold = problem::kVaried != nullptr && problem::kVaried->cold;
+    if (!cold) chain_.clear_cache();
+    refresh(burst);
+    if (cold) chain_.clear_cache();
+  }
   void refresh(std::size_t burst) const {
     if (problem::kVaried == nullptr) return;
     const bool each = problem::kVaried->bytes <= kRefreshedEach && !problem::kWarm;
     for (std::size_t i = each ? 0 : 1; i <= (each ? burst : 1); ++i)
-      must(call().copy_async(
-               address_of(sets_.varied(problem::kWarm ? 0 : (cursor_ + i) % sets_.sets.size())),
-               address_of(sets_.pristine), problem::kVaried->bytes, card_.stream),
-           "writing activations");
+      chain_.produce(sets_.varied(problem::kWarm ? 0 : (cursor_ + i) % sets_.sets.size()),
+                     sets_.pristine);
   }
   // Nanoseconds of a launch; one that is not timed leads in. The card rests before it, as it does
   // in a race while the host is at work: without, heavy kernels meet the power cap.
   double time(std::size_t burst, bool kernel) {
     constexpr timespec kRest{0, 400'000};
     nanosleep(&kRest, nullptr);
-    refresh(burst);
+    freshen(burst);
     gate_.close(card_.stream);
     enqueue(cursor_++ % sets_.sets.size(), kernel);
     must(call().event_record(start_, card_.stream), "an event");

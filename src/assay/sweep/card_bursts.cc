@@ -143,7 +143,7 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   for (int l = 0; l <= launches; ++l)
     order.push_back((cursor_ + static_cast<size_t>(l)) % sets_.size());
   // Of bare links too: what they are taken off found its activations in the card's cache.
-  ASSAY_TRY(vary_some(order, round_seed));
+  ASSAY_TRY(freshen(order, round_seed));
   cursor_ += order.size();
   if (kernel != nullptr) {
     for (const size_t s : order) kernel->recent.add({s, sets_[s].variation});
@@ -225,19 +225,22 @@ Status CardProblem::profile(int handle, int launches) {
   return {};
 }
 
-// Activations that no launch has seen, of each set or, where that costs much, of the first timed.
-Status CardProblem::vary_some(const std::vector<size_t>& order, uint64_t round_seed) {
+// The cache as the condition has it, whatever ran before, and activations that no launch has seen,
+// of each set or, where that costs much, of the first timed.
+Status CardProblem::freshen(const std::vector<size_t>& order, uint64_t round_seed) {
   const size_t operand = operation_.varied_operand(problem_);
   const bool each =
       operand < problem_.operands().size() &&
       static_cast<size_t>(problem_.operands()[operand].span_bytes) <= kVariedEachLaunch;
   const CounterRandom random{round_seed, cursor_};
+  if (condition_.cache == measure::Cache::cold_weights) ASSAY_TRY(clear_cache());
   if (condition_.cache == measure::Cache::warm) {
     ASSAY_TRY(vary(sets_.front(), random.bits(0) | 1));
   } else {
     for (size_t l = 0; l < order.size(); ++l)
       if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
   }
+  if (condition_.cache == measure::Cache::cold) ASSAY_TRY(clear_cache());
   // A graph is recorded on an idle stream.
   return condition_.launch == measure::Launch::graph ? stream_->synchronize() : Status();
 }

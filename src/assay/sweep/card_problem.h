@@ -72,7 +72,7 @@ class CardProblem final : public ProblemRunner {
   Status vary(Set& set, uint64_t seed);
   Status vary(void* to, uint64_t seed);
   Result<bool> is_varied(const void* data, uint64_t seed);
-  Status vary_some(const std::vector<size_t>& order, uint64_t round_seed);
+  Status freshen(const std::vector<size_t>& order, uint64_t round_seed);
   Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
                      double launch_ns);
   bool is_shared(const Operand& operand) const;
@@ -81,6 +81,7 @@ class CardProblem final : public ProblemRunner {
   Status fill_sets();
   Result<std::string> probe_cold();
   Status begin_chain();
+  Status clear_cache();
   Status enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output);
   Result<OpenKernel*> opened(int handle) const;
   Status enqueue(size_t s, OpenKernel* kernel, bool first);
@@ -105,8 +106,9 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<CardArena> rotation_;
   std::vector<Set> sets_;
   size_t places_ = 0;
-  std::unique_ptr<CardChain> chain_;         // Once something is chained.
+  std::unique_ptr<CardChain> chain_;
   std::unique_ptr<CardArena> bare_outputs_;  // What bare links read.
+  std::unique_ptr<Buffer> elsewhere_;        // What is read to have nothing else in the cache.
   std::vector<std::byte> varied_;            // Scratch, where the host varies.
   std::unique_ptr<Buffer> expected_;         // Scratch, where the card does.
   size_t cursor_ = 0;

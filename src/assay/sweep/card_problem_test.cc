@@ -1,8 +1,11 @@
 // A problem on a card, against a driver that runs on the host (testing/fake_cuda).
 #include "assay/sweep/card_problem.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +19,8 @@
 namespace assay::sweep {
 namespace {
 
+using ::testing::ElementsAre;
+
 std::string fake_path() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_cuda.so")
       .string();
@@ -24,6 +29,7 @@ std::string fake_path() {
 class CardProblemTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    ::setenv("FAKE_CUDA_PROFILE", profile_.c_str(), 1);  // Read when the driver is first opened.
     auto driver = cuda::Driver::open(fake_path());
     ASSERT_TRUE(driver) << driver.error().message;
     auto library = DynamicLibrary::open(fake_path(), {.deep_bind = false});
@@ -103,6 +109,7 @@ class CardProblemTest : public ::testing::Test {
             launch};
   }
 
+  const std::string profile_ = ::testing::TempDir() + "card_problem_test_launches.txt";
   std::unique_ptr<cuda::CudaDevice> device_;
   std::optional<Problem> problem_;
   std::unique_ptr<Instance> instance_;
@@ -175,8 +182,8 @@ TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
     const uint64_t launched = calls_("cuLaunchKernelEx");
     const auto bare = card_->burst(kBareLinks, 16, 77);
     ASSERT_TRUE(bare) << bare.error().message;
-    EXPECT_EQ(calls_("cuLaunchKernelEx") - launched, 17u * 3)
-        << "two kernels a link, whose activations are as new as a kernel would find them";
+    EXPECT_EQ(calls_("cuLaunchKernelEx") - launched, 17u * 3 + 1)
+        << "two kernels a link, whose activations and cache are as a kernel would find them";
     EXPECT_EQ(bare->launches, 16);
     EXPECT_NEAR(static_cast<double>(bare->ns), 16 * 5000, 10);
     // The producer wrote what the kernel read, and it is new; so it was before the bare links.
@@ -243,6 +250,33 @@ TEST_F(CardProblemTest, WarmIsOneSetOfOperandsOverAndOver) {
       EXPECT_TRUE(card_->inputs_intact());
     }
   }
+}
+
+// What another burst left in the card's cache would be paid for by this one.
+TEST_F(CardProblemTest, TheCacheIsClearedBeforeABurstsActivationsAreMadeUnlessTheyAreCold) {
+  const auto functions_of_a_burst = [&](std::vector<std::string> constant, measure::Cache cache) {
+    load(std::move(constant));
+    EXPECT_TRUE(card_->make_rotation({cache, measure::Spacing::back_to_back}));
+    const auto opened = card_->open(kernel("gemm", false), {});
+    EXPECT_TRUE(opened);
+    std::ifstream lines(profile_);
+    lines.ignore(std::numeric_limits<std::streamsize>::max());
+    lines.clear();
+    EXPECT_TRUE(device_->driver()->profile(true));
+    EXPECT_TRUE(card_->burst(opened ? opened->handle : 0, 2, 5));
+    EXPECT_TRUE(device_->driver()->profile(false));
+    std::vector<std::string> functions;
+    for (std::string line; std::getline(lines, line);) functions.push_back(line);
+    return functions;
+  };
+  EXPECT_THAT(functions_of_a_burst({"b"}, measure::Cache::cold_weights),
+              ElementsAre("assay_consume", "assay_turn", "assay_turn", "assay_turn", "gemm", "gemm",
+                          "gemm"));
+  EXPECT_THAT(functions_of_a_burst({}, measure::Cache::cold),
+              ElementsAre("assay_turn", "assay_turn", "assay_turn", "assay_consume", "gemm", "gemm",
+                          "gemm"));
+  EXPECT_THAT(functions_of_a_burst({}, measure::Cache::warm),
+              ElementsAre("assay_turn", "gemm", "gemm", "gemm"));
 }
 
 TEST_F(CardProblemTest, WhatIsAllConstantCannotBeChained) {
