@@ -65,7 +65,7 @@ class ExportWinner : public ExportMode {
       return fail(ErrorCode::invalid_input,
                   "--output is one file, and a winner is several: give --output-dir");
     ASSAY_TRY(const RecordAt at, find_record(run_.empty() ? request.source : run_));
-    ASSAY_TRY(const auto chosen, choose_problems(at.record, {shape_}));
+    ASSAY_TRY(const auto chosen, choose_problems(at, {shape_}));
     const ProblemRecord& recorded = *chosen.front();
     const KernelOutcome* winner = recorded.winner();
     if (winner == nullptr)
@@ -109,14 +109,25 @@ class ExportWinner : public ExportMode {
                 sanitize(folder.string(), 300));
   }
 
+  // All of them, or none: a folder with a part of a winner would build, and lie in the way.
   static Status write(const fs::path& folder, const std::vector<ExportFile>& files) {
     for (const ExportFile& file : files) {
       const fs::path name = fs::path(file.path).lexically_normal();
       if (name.is_absolute() || name.empty() || *name.begin() == "..")
         return fail(ErrorCode::internal, "an exported file would lie at '{}'",
                     sanitize(file.path, 300));
-      ASSAY_TRY(make_directories((folder / name).parent_path().string()));
-      ASSAY_TRY(write_file_atomic((folder / name).string(), file.text));
+    }
+    Status written = write_each(folder, files);
+    std::error_code ignored;
+    if (!written) fs::remove_all(folder, ignored);  // It was empty, or not there.
+    return written;
+  }
+
+  static Status write_each(const fs::path& folder, const std::vector<ExportFile>& files) {
+    for (const ExportFile& file : files) {
+      const fs::path path = folder / file.path;
+      ASSAY_TRY(make_directories(path.parent_path().string()));
+      ASSAY_TRY(write_file_atomic(path.string(), file.text));
     }
     return {};
   }

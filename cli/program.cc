@@ -79,9 +79,13 @@ class Program {
     console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
     const std::string& named = globals_.device.empty() ? settings.device : globals_.device;
     ASSAY_TRY(check_working_folder());
-    ASSAY_TRY(const std::string device, choose_device(named));
+    auto device = choose_device(named);
+    if (!device && globals_.device.empty() && !named.empty())
+      return fail(device.error().code, "ASSAY_DEVICE is read as --device {}: {}",
+                  sanitize(named, 80), device.error().message);
+    if (!device) return fail(std::move(device).error());
     Context context{console_,         settings, config.providers, words_,
-                    make_cancel_fd(), device,   !named.empty()};
+                    make_cancel_fd(), *device,  !named.empty()};
     auto code = command->run(context);
     if (!code)
       code.error().message = config.with_origin(code.error().message, command->name(), words_);

@@ -57,7 +57,7 @@ class ReplayCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "{}: a record of `assay {}` makes no claim: replay those of race and sweep",
                   at.path.string(), sanitize(at.record.kind, 40));
-    ASSAY_TRY(const auto chosen, choose_problems(at.record, names_));
+    ASSAY_TRY(const auto chosen, choose_problems(at, names_));
     ASSAY_TRY(std::vector<Replay> replays, requests(context, at, chosen));
     std::vector<std::string> differences;
     const auto wants = [](const Replay& replay) { return replay.request.has_value(); };

@@ -66,16 +66,17 @@ Result<RecordAt> read_honest_record(const std::string& path) {
   return at;
 }
 
-Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& record,
+Result<std::vector<const ProblemRecord*>> choose_problems(const RecordAt& at,
                                                           const std::vector<std::string>& names) {
   std::vector<std::string> known;
-  for (const ProblemRecord& problem : record.problems) known.push_back(problem.name);
+  for (const ProblemRecord& problem : at.record.problems) known.push_back(problem.name);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      return fail(ErrorCode::invalid_input, "the record has no problem '{}'{}", sanitize(name, 200),
-                  did_you_mean(name, known, "it has: " + join(known, ", ")));
+      return fail(in_record(
+          at.path, fmt::format("there is no problem '{}' in it{}", sanitize(name, 200),
+                               did_you_mean(name, known, "it has: " + join(known, ", ")))));
   std::vector<const ProblemRecord*> chosen;
-  for (const ProblemRecord& problem : record.problems)
+  for (const ProblemRecord& problem : at.record.problems)
     if (names.empty() || std::find(names.begin(), names.end(), problem.name) != names.end())
       chosen.push_back(&problem);
   return chosen;

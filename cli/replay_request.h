@@ -25,7 +25,7 @@ struct RecordAt {
 Result<RecordAt> read_honest_record(const std::string& path);
 
 // The record's problems by name, in its order; none: all.
-Result<std::vector<const ProblemRecord*>> choose_problems(const RunRecord& record,
+Result<std::vector<const ProblemRecord*>> choose_problems(const RecordAt& at,
                                                           const std::vector<std::string>& names);
 
 // The flags of what a user may say anew: libraries, compiler, cache; and, where it is raced,
