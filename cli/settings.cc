@@ -23,18 +23,26 @@ Result<std::map<std::string, std::string>> read_dot_env() {
   return parse_dot_env(text);
 }
 
+// In the order of PATH; relative folders of it mean another program in each folder.
+std::vector<std::string> programs_in(std::string_view path, std::string_view name) {
+  std::vector<std::string> found;
+  for (const std::string_view folder : split(path, ':')) {
+    const std::string file = fmt::format("{}/{}", folder, name);
+    if (folder.starts_with('/') && ::access(file.c_str(), X_OK) == 0) found.push_back(file);
+  }
+  return found;
+}
+
 // nvcc as a shell would find it, or as CUDA's own variables name it; empty: nowhere.
 std::string find_nvcc(const std::function<std::string(const char*)>& get) {
   if (std::string named = get("CUDACXX"); named.starts_with('/')) return named;
   std::vector<std::string> tried;
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
     if (const std::string home = get(name); !home.empty()) tried.push_back(home + "/bin/nvcc");
-  const std::string path = get("PATH");
-  for (const std::string_view folder : split(path, ':'))
-    if (folder.starts_with('/')) tried.push_back(std::string(folder) + "/nvcc");
   for (const std::string& file : tried)
     if (::access(file.c_str(), X_OK) == 0) return file;
-  return {};
+  const auto found = programs_in(get("PATH"), "nvcc");
+  return found.empty() ? std::string() : found.front();
 }
 
 }  // namespace
@@ -86,6 +94,8 @@ Result<Settings> Settings::from_environment() {
                                     {"directory", get("CUTLASS_DIR")},
                                     {"pool", get("ASSAY_CUTLASS_POOL")}})
     if (!value.empty()) settings.providers["cutlass"][name] = value;
+  if (const auto pythons = programs_in(get("PATH"), "python3"); !pythons.empty())
+    settings.providers["triton"]["pythons"] = join(pythons, ":");
 
   // Vendors' libraries read the environment: workers get what finding programs and libraries needs.
   for (const char* name : {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "LANG", "ASAN_OPTIONS",

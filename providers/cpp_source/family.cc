@@ -160,7 +160,7 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
   }
   std::error_code failed;
   if (!std::filesystem::is_regular_file(entry.source, failed))
-    return fail(ErrorCode::not_found, "{}: source: there is no file '{}'", entry.origin,
+    return fail(ErrorCode::not_found, "{}: source: there is no regular file '{}'", entry.origin,
                 sanitize(entry.source.string(), 300));
   ASSAY_TRY(shim_text(entry));  // Arguments that cannot be passed are known now.
   ASSAY_TRY(auto rows, input::EntryRows::create(entry));

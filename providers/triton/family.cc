@@ -449,7 +449,7 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& given,
                   entry.origin);
   std::error_code failed;
   if (text.empty() && !std::filesystem::is_regular_file(entry.source, failed))
-    return fail(ErrorCode::not_found, "{}: source: there is no file '{}'", entry.origin,
+    return fail(ErrorCode::not_found, "{}: source: there is no regular file '{}'", entry.origin,
                 sanitize(entry.source.string(), 300));
   if (!Specialised(entry).decisive().empty())
     entry.tunables.push_back({.name = kAligned, .values = {true, false}});

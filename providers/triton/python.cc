@@ -93,8 +93,8 @@ Json identity_of(const std::string& path) {
 }
 
 constexpr std::string_view kInstall =
-    "install it (pip install triton, into a virtual environment) and name its Python: --setting "
-    "triton.python=/path/to/bin/python3";
+    "install it (pip install triton, into a virtual environment), and activate that or name its "
+    "Python: --setting triton.python=/path/to/bin/python3";
 
 }  // namespace
 
@@ -115,8 +115,16 @@ Result<Python> find_python(const ProviderSettings& settings) {
   if (!asked.empty() && !is_program(asked))
     return fail(ErrorCode::unsupported, "triton.python names '{}', which is no program",
                 sanitize(asked, 300));
-  std::vector<std::string> programs(std::begin(kPrograms), std::end(kPrograms));
-  if (!asked.empty()) programs = {asked};
+  std::vector<std::string> programs = {asked};
+  if (asked.empty()) {
+    const std::string of_path = setting(settings, "pythons");
+    programs.clear();
+    for (const std::string_view program : split(of_path, ':'))
+      if (!program.empty()) programs.emplace_back(program);
+    for (const char* program : kPrograms)
+      if (std::find(programs.begin(), programs.end(), program) == programs.end())
+        programs.emplace_back(program);
+  }
   std::optional<Python> old;
   for (const std::string& program : programs) {
     if (!is_program(program)) continue;

@@ -1,6 +1,7 @@
 // Triton kernels as users bring them, on a card that is testing/fake_cuda, compiled by a Python
 // that is testing/fake_triton: through all processes of a run, without Triton and without a card.
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <unistd.h>
@@ -20,6 +21,12 @@ using ::testing::ContainsRegex;
 using testing::FakeTriton;
 using testing::Finished;
 using ::testing::HasSubstr;
+
+// The shell's PATH, its first program that of an activated environment.
+std::string path_with(const std::string& folder) {
+  const char* path = std::getenv("PATH");
+  return "PATH=" + folder + ":" + (path == nullptr ? "/usr/bin:/bin" : path);
+}
 
 class TritonOnACard : public ::testing::Test {
  protected:
@@ -115,8 +122,9 @@ TEST_F(TritonOnACard, AWinnerLeavesWithTheLaunchThatItWasCompiledFor) {
     ASSERT_EQ(raced.code(), 0) << raced.out << raced.err;
     const Finished exported =
         assay_.run({"export", "--winner", "gemm_m3_n5_k7_f32_tn", "--run", "run", "--output-dir",
-                    "winner", "--device", "gpu", "--setting", "triton.python=" + fake_.python()},
-                   {"env", "LD_LIBRARY_PATH=" + assay_.file("driver")});
+                    "winner", "--device", "gpu"},
+                   {"env", "LD_LIBRARY_PATH=" + assay_.file("driver"),
+                    path_with(assay_.file("venv/bin"))});  // As `activate` does it.
     ASSERT_EQ(exported.code(), 0) << exported.out << exported.err;
     const std::string launch = read_file(assay_.file("winner/launch.cc")).value_or("");
     EXPECT_THAT(launch, HasSubstr("{3, 1, 1}, {128, 1, 1}, {1, 1, 1}, 1024"));

@@ -106,10 +106,10 @@ Status EntryReader::read_source() {
   entry_.source = (context_.folder / text).lexically_normal();
   std::error_code failed;
   if (text.empty() || !std::filesystem::is_regular_file(entry_.source, failed)) {
-    return fail(
-        source.error(fmt::format("there is no file '{}'; paths are relative to the manifest",
-                                 sanitize(entry_.source.string(), 300)),
-                     ErrorCode::not_found));
+    return fail(source.error(
+        fmt::format("there is no regular file '{}'; paths are relative to the manifest",
+                    sanitize(entry_.source.string(), 300)),
+        ErrorCode::not_found));
   }
   return {};
 }

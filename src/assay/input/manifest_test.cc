@@ -380,8 +380,8 @@ TEST_F(Manifest, WhatIsMissingIsNamed) {
   EXPECT_THAT(error_of(entry_with("", "args")), HasSubstr("has no field 'args'"));
   EXPECT_THAT(error_of(entry_with("", "dtype")), HasSubstr("has neither 'a' nor 'dtype'"));
   EXPECT_THAT(error_of("- {entry: f}\n"), HasSubstr("has no field 'source'"));
-  EXPECT_THAT(error_of("- {entry: f, source: absent.cc}\n"), HasSubstr("there is no file"));
-  EXPECT_THAT(error_of("- {entry: f, source: .}\n"), HasSubstr("there is no file"));
+  EXPECT_THAT(error_of("- {entry: f, source: absent.cc}\n"), HasSubstr("there is no regular file"));
+  EXPECT_THAT(error_of("- {entry: f, source: .}\n"), HasSubstr("there is no regular file"));
   EXPECT_THAT(error_of("- 4\n"), StartsWith(":1:3: [0]: a kernel is a map"));
   EXPECT_THAT(error_of("[]\n"), HasSubstr("is empty"));
   EXPECT_THAT(error_of("kernels: 3\n"), HasSubstr("a manifest is a list of kernels"));

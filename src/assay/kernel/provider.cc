@@ -10,8 +10,8 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kRoles[] = {"stock", "ours", "user", "reference"};
-constexpr std::string_view kPlacesOfCode[] = {"library",   "cxx",  "cache",  "nvcc",
-                                              "directory", "pool", "python", "ptxas"};
+constexpr std::string_view kPlacesOfCode[] = {"library", "cxx",    "cache",   "nvcc", "directory",
+                                              "pool",    "python", "pythons", "ptxas"};
 
 }  // namespace
 
