@@ -37,6 +37,7 @@ Json providers_json(const std::vector<sweep::ProviderReport>& providers) {
                     {"version", provider.availability.version},
                     {"path", provider.availability.path},
                     {"details", provider.availability.details},
+                    {"remark", provider.availability.remark},
                     {"summary", info == nullptr ? "" : info->summary},
                     {"rank", info == nullptr || info->rank == kNoRank ? Json() : Json(info->rank)},
                     {"licence", info == nullptr ? "" : info->licence},
@@ -55,7 +56,7 @@ std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
                    {.title = "here"},
                    {.title = "version", .shrinks_to = 12},
                    {.title = "what", .shrinks_to = 20, .elide = report::Elide::middle}};
-  std::string missing, settings;
+  std::string remarks, settings;
   for (const sweep::ProviderReport& provider : providers) {
     const Availability& has = provider.availability;
     const ProviderInfo* info = info_of(built_in, provider.name);
@@ -74,14 +75,19 @@ std::string providers_text(const std::vector<sweep::ProviderReport>& providers,
         settings += report::wrap(fmt::format("{} has a setting: --setting {}.{}={}", provider.name,
                                              provider.name, setting.name, setting.values),
                                  style.width, 2);
-    if (has.available) continue;
+    if (has.available) {
+      if (!has.remark.empty())
+        remarks += report::wrap(fmt::format("{}: {}", provider.name, sanitize(has.remark, 600)),
+                                style.width, 2);
+      continue;
+    }
     std::string sentence = fmt::format("{}: {}", provider.name, sanitize(has.reason, 600));
     if (info != nullptr && !info->packages.empty() &&
         has.reason.find("install") == std::string::npos)
       sentence += fmt::format("; install {}", join(info->packages, " or "));
-    missing += report::wrap(sentence, style.width, 2);
+    remarks += report::wrap(sentence, style.width, 2);
   }
-  return report::text_table(table, style) + missing + settings;
+  return report::text_table(table, style) + remarks + settings;
 }
 
 namespace {

@@ -89,6 +89,7 @@ Status Api::load_functions() {
 // where pack_b stands is seen by setting it through the exported function. Without a structure, and
 // only then, 0.9 takes l3_sup for set, whatever the global one says.
 void Api::find_small_switch() {
+  if (is_portable()) return;
   void (*set_pack_b)(bool) = nullptr;
   if (!library_->load("bli_pack_set_pack_b", set_pack_b) ||
       !library_->load("bli_rntm_init_from_global", init_runtime_))
@@ -120,6 +121,12 @@ std::optional<Runtime> Api::always_packing(int threads) const {
 
 Json Api::details() const {
   return {{"core", core_}, {"threading", threading_}, {"cblas", f32.cblas != nullptr}};
+}
+
+std::string Api::remark() const {
+  if (!is_portable()) return {};
+  return fmt::format("BLIS {} has no kernels for this core, and runs its portable ones ('generic')",
+                     version_);
 }
 
 LibraryFacts Api::facts() const {

@@ -59,6 +59,7 @@ class Api {
   const std::string& path() const { return library_->path(); }
   const std::string& version() const { return version_; }  // "0.9.0".
   Json details() const;                                    // Core, threading.
+  std::string remark() const;                              // Where it runs portable code alone.
   LibraryFacts facts() const;                              // For families and artifacts.
 
   // A read if nothing changed, so that every launch can afford it.
@@ -67,7 +68,7 @@ class Api {
   }
 
   // For a call that packs its operands whatever their sizes, on that many threads; nothing where
-  // this build does not say how.
+  // this build does not say how, or has no other way: its portable kernels always pack.
   bool can_always_pack() const { return small_switch_.has_value(); }
   std::optional<Runtime> always_packing(int threads) const;
 
@@ -77,6 +78,7 @@ class Api {
   static Result<std::shared_ptr<const Api>> load(const std::string& path);
   Status load_functions();
   void find_small_switch();
+  bool is_portable() const { return core_ == "generic"; }
 
   std::shared_ptr<const LoadedLibrary> library_;
   std::string version_, core_, threading_;

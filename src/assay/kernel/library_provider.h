@@ -55,6 +55,7 @@ class LibraryProvider final : public Provider {
     availability.version = (*api)->version();
     availability.path = (*api)->path();
     if constexpr (requires { (*api)->details(); }) availability.details = (*api)->details();
+    if constexpr (requires { (*api)->remark(); }) availability.remark = (*api)->remark();
     return availability;
   }
 

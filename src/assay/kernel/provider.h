@@ -52,6 +52,7 @@ struct Availability {
   std::string version;  // Of the library, as it says itself.
   std::string path;     // What was really mapped.
   Json details;         // Cores chosen, threading ...
+  std::string remark;   // What to know of it, though it is here; one sentence, may be empty.
 };
 
 // Settings of one provider, by name ("library" overrides what is looked for; the others are those

@@ -51,9 +51,12 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
     for (const auto role :
          {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
       if (to_string(role) == json.value("role", "")) provider.role = role;
-    provider.availability = {json.value("available", false), json.value("reason", ""),
-                             json.value("version", ""), json.value("path", ""),
-                             json.value("details", Json::object())};
+    provider.availability = {json.value("available", false),
+                             json.value("reason", ""),
+                             json.value("version", ""),
+                             json.value("path", ""),
+                             json.value("details", Json::object()),
+                             json.value("remark", "")};
     report.providers.push_back(std::move(provider));
   }
   for (const RankerRequest& ranker : request.rankers) {

@@ -33,7 +33,8 @@ Result<Json> WorkerKernels::add_providers(const Json& wanted) {
                            {"reason", availability.reason},
                            {"version", availability.version},
                            {"path", availability.path},
-                           {"details", availability.details}});
+                           {"details", availability.details},
+                           {"remark", availability.remark}});
     }
   }
   return described;
