@@ -140,6 +140,24 @@ TEST(CudaSource, BuildsAgainWhenAHeaderChangesAndNotWhenTheFolderMoves) {
   EXPECT_EQ(compiled("there", "2"), first);
 }
 
+TEST(CudaSource, FindsTheHeadersThatNvccFindsUnasked) {
+  const auto nvrtc = Nvrtc::open({});
+  if (!nvrtc) GTEST_SKIP() << nvrtc.error().message;
+  std::vector<std::string> options = {"--gpu-architecture=sm_90a"};
+  bool there = false;
+  for (const std::string& folder : (*nvrtc)->include_folders()) {
+    options.push_back("-I" + folder);
+    there = there || std::filesystem::exists(folder + "/cccl/cuda/std/type_traits") ||
+            std::filesystem::exists(folder + "/cuda/std/type_traits");
+  }
+  if (!there) GTEST_SKIP() << "the toolkit has no <cuda/std/type_traits>";
+  const auto compiled = (*nvrtc)->compile(
+      "#include <cuda/std/type_traits>\n"
+      "__global__ void f(cuda::std::make_unsigned_t<int>* out) { *out = 1; }\n",
+      "f.cu", "f", options);
+  EXPECT_TRUE(compiled) << compiled.error().message;
+}
+
 TEST(CudaSource, CompilesForACardThatIsNotThere) {
   if (const auto nvrtc = Nvrtc::open({}); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   auto folder = TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");

@@ -79,7 +79,11 @@ Status Nvrtc::load() {
   for (const char* beside :
        {"../include", "../../include", "../../../include", "../../cuda_runtime/include"}) {
     const fs::path headers = (folder / beside).lexically_normal();
-    if (fs::exists(headers / "cuda_fp16.h", ignored)) include_folders_.push_back(headers.string());
+    if (!fs::exists(headers / "cuda_fp16.h", ignored)) continue;
+    include_folders_.push_back(headers.string());
+    // <cuda/std/...>, since CUDA 13: nvcc looks there unasked.
+    if (fs::exists(headers / "cccl", ignored))
+      include_folders_.push_back((headers / "cccl").string());
   }
   return {};
 }
