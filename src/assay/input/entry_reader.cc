@@ -8,6 +8,13 @@
 #include "assay/op/operation.h"
 
 namespace assay::input {
+namespace {
+
+constexpr size_t kLongestName = 200;    // As matches_name_rule has it.
+constexpr size_t kLongestEntry = 4096;  // The mangled name of a template holds every argument.
+
+}  // namespace
+
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -18,9 +25,9 @@ std::optional<std::string> repeated(std::vector<std::string> names) {
   return found == names.end() ? std::nullopt : std::optional(*found);
 }
 
-bool is_identifier(std::string_view text) {
+bool is_identifier(std::string_view text, size_t longest) {
   const auto inner = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '$'; };
-  return !text.empty() && text.size() <= 200 &&
+  return !text.empty() && text.size() <= longest &&
          !std::isdigit(static_cast<unsigned char>(text[0])) &&
          std::all_of(text.begin(), text.end(), inner);
 }
@@ -172,7 +179,12 @@ Status EntryReader::check_fields() {
 // Replaces the name that was made of another field.
 Status EntryReader::read_name() {
   ASSAY_TRY(const auto name, field_.find("name"));
-  if (!name) return {};
+  if (!name) {
+    if (entry_.name.size() <= kLongestName) return {};
+    return fail(
+        field_.error("the entry is too long for a name of the kernel; add one, for example "
+                     "name: my_gemm"));
+  }
   ASSAY_TRY(entry_.name, name->as_string());
   if (matches_name_rule(entry_.name)) return {};
   return fail(name->error(
@@ -199,7 +211,7 @@ Status EntryReader::read_names() {
     ASSAY_TRY(entry, field_.find("entry"));
     entry_.entry = context_.entry;
   }
-  if (!is_identifier(entry_.entry)) {
+  if (!is_identifier(entry_.entry, kLongestEntry)) {
     return fail((entry ? *entry : field_)
                     .error(fmt::format("'{}' cannot be a function's name; write it as declared "
                                        "extern \"C\", for example my_gemm",

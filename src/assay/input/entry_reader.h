@@ -78,7 +78,7 @@ inline constexpr const char* kPluginProvider = "plugin";
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 std::optional<std::string> repeated(std::vector<std::string> names);
-bool is_identifier(std::string_view text);
+bool is_identifier(std::string_view text, size_t longest = 200);
 // A name for what a plug-in holds, from its file's: my_gemm for libmy_gemm.so.
 std::string plugin_name(const std::filesystem::path& file);
 // "there is no field 'x'; did you mean 'y'?" and its like.

@@ -135,6 +135,15 @@ TEST(HeadComment, OneEntryOfSeveralCanBeNamed) {
   // One comment alone serves whichever function is named.
   EXPECT_EQ(from_head(kHead, "other")[0].entry, "other");
   EXPECT_THAT(head_error(kHead, "not a name"), HasSubstr("cannot be a function's name"));
+  // An instance of a template: its mangled name holds every argument.
+  const std::string mangled(4096, 'Z');
+  EXPECT_EQ(from_head("// assay: {name: f, entry: f, dtype: f32, layout: tn, "
+                      "args: [a, b, out, m, n, k]}",
+                      mangled)[0]
+                .entry,
+            mangled);
+  EXPECT_THAT(head_error(kHead, mangled), HasSubstr("too long for a name of the kernel; add one"));
+  EXPECT_THAT(head_error(kHead, mangled + "Z"), HasSubstr("cannot be a function's name"));
   EXPECT_THAT(head_error(std::string(kHead) + std::string(kHead)), HasSubstr("is given twice"));
 }
 
