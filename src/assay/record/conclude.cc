@@ -238,6 +238,15 @@ std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation) {
   return found;
 }
 
+std::string next_leader(const Conclusion& conclusion) {
+  const PairVerdict* next = nullptr;
+  for (const PairVerdict& pair : conclusion.against_leader)
+    if (std::ranges::find(conclusion.ahead, pair.candidate) != conclusion.ahead.end() &&
+        (next == nullptr || pair.verdict.ratio > next->verdict.ratio))
+      next = &pair;
+  return next == nullptr ? std::string() : next->candidate;
+}
+
 std::string hash_samples(const Confirmation& confirmation) {
   Sha256 hash;
   update(hash, confirmation);

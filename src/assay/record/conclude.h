@@ -40,6 +40,10 @@ struct LaunchBound {
 };
 std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation);
 
+// Who leads a further confirmation, if one is called for: of the kernels that were `faster` than
+// the leader the fastest. Empty: none was.
+std::string next_leader(const Conclusion& conclusion);
+
 // What earlier records hold in the place of Conclusion::evidence_hash.
 std::string hash_samples(const Confirmation& confirmation);
 

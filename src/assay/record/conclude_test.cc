@@ -134,6 +134,20 @@ TEST(ConcludeTest, EveryEditOfWhatTheSamplesAreOfShows) {
   }
 }
 
+TEST(ConcludeTest, TheFastestOfThoseAheadLeadsNext) {
+  Conclusion conclusion;
+  EXPECT_EQ(next_leader(conclusion), "");
+  const auto against = [](const char* id, double ratio) {
+    PairVerdict pair{id, "leader", {}};
+    pair.verdict.ratio = ratio;
+    return pair;
+  };
+  conclusion.against_leader = {against("a", 1.04), against("b", 1.24), against("c", 2)};
+  EXPECT_EQ(next_leader(conclusion), "");
+  conclusion.ahead = {"a", "b"};
+  EXPECT_EQ(next_leader(conclusion), "b");
+}
+
 TEST(ConcludeTest, AMarginOfItsOwnChangesTheWord) {
   const ProblemRecord problem = make_problem("p", {kMine, kStock});
   RunOptions wide;

@@ -17,7 +17,7 @@ namespace {
 
 // Each further race is without a kernel that fell in the one before: few do so on one problem.
 constexpr int kMostRaces = 6;
-constexpr int kFurtherLeaders = 1;
+constexpr int kFurtherLeaders = 2;
 
 assay::Condition named(const measure::Condition& condition) {
   return {std::string(to_string(condition.cache)), std::string(to_string(condition.spacing)),
@@ -224,12 +224,21 @@ Status ProblemRun::conclude_confirmation() {
     return {};
   }
   // A finalist shown to be faster than the leader leads one further confirmation with new seeds.
-  const auto& ahead = record_.confirmations.back().conclusion.ahead;
-  if (ahead.empty() || ++leaders_ > kFurtherLeaders) return {};
-  const auto leads = std::ranges::find_if(field_.candidates, [&](const Candidate& candidate) {
-    return candidate.outcome.id == ahead.front();
-  });
-  put_in_front(race_, ahead.front(),
+  const std::string next = next_leader(record_.confirmations.back().conclusion);
+  if (next.empty()) return {};
+  const auto leads = std::ranges::find_if(
+      field_.candidates, [&](const Candidate& candidate) { return candidate.outcome.id == next; });
+  if (++leaders_ > kFurtherLeaders) {
+    record_.findings.push_back(
+        {"winner_overtaken",
+         fmt::format("{} was faster than the winner in the last of {} confirmations, each with "
+                     "another leader: ratios differ between runs here by more than their "
+                     "intervals say",
+                     leads == field_.candidates.end() ? next : leads->outcome.label(),
+                     record_.confirmations.size())});
+    return {};
+  }
+  put_in_front(race_, next,
                leads != field_.candidates.end() && may_be_candidate(station_.request, *leads));
   next_ = Next::confirm;
   return {};
