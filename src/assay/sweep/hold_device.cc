@@ -5,7 +5,8 @@ namespace assay::sweep {
 
 Result<DeviceLock> hold_device(const Request& request,
                                const std::function<void(std::string_view)>& say) {
-  if (!request.folder.empty()) ASSAY_TRY(Journal::check(request.folder, request.if_present));
+  if (!request.folder.empty())
+    ASSAY_TRY(Journal::check(request.folder, request.if_present, request.kind));
   DeviceLockOptions options = request.lock;
   options.cancel_fd = request.cancel_fd;
   if (options.fallback.empty()) options.fallback = request.cache;

@@ -81,14 +81,15 @@ std::string set_aside_name(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Status Journal::check(const std::filesystem::path& folder, IfPresent if_present) {
+Status Journal::check(const std::filesystem::path& folder, IfPresent if_present,
+                      std::string_view kind) {
   const std::filesystem::path path = folder / kName;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return {};
   if (if_present == IfPresent::refuse)
-    return fail(ErrorCode::invalid_input,
-                "{}: a run is here already; go on with it by --resume, or move it aside by --fresh",
-                path.string());
+    return fail(ErrorCode::invalid_input, "{}: a run is here already; {}", path.string(),
+                kind == "sweep" ? "go on with it by --resume, or move it aside by --fresh"
+                                : "name another folder, or leave --output-dir out");
   if (if_present == IfPresent::fresh && !can_be_renamed(folder))
     return fail(ErrorCode::invalid_input,
                 "--fresh: the folder '{}' has no name by which it could be moved aside; call it "
@@ -99,7 +100,7 @@ Status Journal::check(const std::filesystem::path& folder, IfPresent if_present)
 
 Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& header,
                               IfPresent if_present) {
-  ASSAY_TRY(check(folder, if_present));
+  ASSAY_TRY(check(folder, if_present, header.value("kind", "sweep")));
   const std::filesystem::path path = folder / kName;
   std::error_code error;
   const bool present = std::filesystem::exists(path, error);

@@ -28,8 +28,9 @@ struct Trust {
 class Journal {
  public:
   // What open() would refuse whatever the header, without touching anything: a run that is there,
-  // or one that somebody else is writing.
-  static Status check(const std::filesystem::path& folder, IfPresent if_present);
+  // or one that somebody else is writing. `kind` as Request has it: a sweep alone can go on.
+  static Status check(const std::filesystem::path& folder, IfPresent if_present,
+                      std::string_view kind);
 
   // header: what was asked; resuming with another one is refused with what differs.
   static Result<Journal> open(const std::filesystem::path& folder, const Json& header,
