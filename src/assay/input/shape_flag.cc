@@ -232,9 +232,10 @@ std::string name_part(const Json& value) {
   return text;
 }
 
-// Says all that was asked for, so that two flags that ask for different things never share a name.
-std::string make_name(const Json& values, const std::vector<Field>& fields,
-                      const Operation& operation) {
+// Says all that was asked for, so that two flags that ask for different things never share a name,
+// in the rules' order: flags that say the same in another order do.
+std::string make_name(const Json& values, std::vector<Field> fields, const Operation& operation) {
+  std::ranges::sort(fields, {}, &Field::rule);  // Pointers into the list of rules.
   std::string name(operation.name());
   if (values.contains("role")) name = name_part(values["role"]);
   if (values.contains("name")) name = values["name"].get<std::string>();

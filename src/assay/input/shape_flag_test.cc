@@ -79,6 +79,14 @@ TEST(ShapeFlag, CombinationsHaveNamesOfTheirOwn) {
   EXPECT_EQ(parsed("name=x_m1_n2_k3")[0].dimension("k"), 3);
 }
 
+TEST(ShapeFlag, TheOrderOfItsPairsIsNoPartOfAName) {
+  const auto one = parse_shape_flag("m=4,n=5,k=6,dtype=f32,layout=tt");
+  const auto other = parse_shape_flag("layout=tt,k=6,dtype=f32,n=5,m=4");
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->front().name(), "gemm_m4_n5_k6_f32_tt");
+  EXPECT_EQ(other->front().name(), one->front().name());
+}
+
 TEST(ShapeFlag, ErrorsSayTheColumn) {
   struct Case {
     std::string text, place, part;
