@@ -116,14 +116,18 @@ class KernelsCommand : public Command {
     if (compile_) return compile(context, request);
     if (!ranking_.build.empty())
       return fail(ErrorCode::invalid_input, "--build says how many --compile compiles; give both");
+    if (ranking_.ranker != sweep::kDefaultRanker)
+      return fail(ErrorCode::invalid_input,
+                  "--ranker says in whose order --compile compiles; give both");
     std::string target;
     if (!target_.empty()) {
-      ASSAY_TRY(const Target parsed, Target::parse(target_));
+      ASSAY_TRY(const Target parsed, Target::parse_known(target_));
       target = parsed.to_string();
     } else if (pool_.providers.empty()) {
       ASSAY_TRY(keep_those_of_the_device(request, {}));
     }
     ASSAY_TRY(check_settings(request));
+    if (asks_for_files_alone()) request.providers.clear();
     Json entries = Json::array();
     std::vector<Listed> list;
     std::string text;
@@ -169,6 +173,11 @@ class KernelsCommand : public Command {
   bool asks_for_pool() const {
     return kernels_.empty() || !problems_.empty() || !pool_.providers.empty() ||
            !pool_.filter.empty() || !target_.empty() || why_;
+  }
+  // Of files for a target: whether they can be there, and why not.
+  bool asks_for_files_alone() const {
+    return !kernels_.empty() && problems_.empty() && pool_.providers.empty() &&
+           pool_.filter.empty();
   }
 
   Result<int> compile(Context& context, sweep::Request& request) {

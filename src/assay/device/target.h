@@ -17,6 +17,8 @@ struct Target {
       features;  // avx2, fma, avx512f, avx512_bf16, avx512_vnni ... (Linux's names)
 
   static Result<Target> parse(std::string_view text);
+  // What a user wrote: of an architecture that there is, or a misspelt one would match nothing.
+  static Result<Target> parse_known(std::string_view text);
   std::string to_string() const;
 
   // True if code that needs `requirement` runs here. An empty arch is needed by nothing in

@@ -23,6 +23,16 @@ TEST(Target, NonsenseIsAnErrorThatShowsTheForm) {
   }
 }
 
+TEST(Target, UsersNameArchitecturesThatThereAre) {
+  for (const char* text : {"sm_90a", "sm_80", "sm_120f", "x86_64+avx2", "+avx2", "aarch64"})
+    EXPECT_TRUE(Target::parse_known(text)) << text;
+  for (const char* text : {"hopper", "sm90a", "sm_", "sm_9", "sm_90x", "sm_9a0", "x86-64"}) {
+    const auto target = Target::parse_known(text);
+    ASSERT_FALSE(target) << text;
+    EXPECT_EQ(target.error().code, ErrorCode::invalid_input);
+  }
+}
+
 TEST(Target, CoversWhatAsksForNoMore) {
   const Target cpu = *Target::parse("x86_64+avx2+fma");
   EXPECT_TRUE(cpu.covers(cpu));

@@ -108,7 +108,7 @@ Status EntryReader::read_targets() {
     ASSAY_TRY(const std::vector<std::string> texts, targets->as_strings());
     if (texts.empty()) return fail(targets->error("is empty; leave it out if any target will do"));
     for (const std::string& text : texts) {
-      auto target = Target::parse(text);
+      auto target = Target::parse_known(text);
       if (!target) return fail(targets->error(target.error().message));
       rule_.targets.push_back(std::move(*target));
     }
