@@ -67,6 +67,7 @@ std::vector<sweep::RankerRequest> request_rankers(const Context& context,
     sweep::RankerRequest& request = requests.emplace_back(sweep::RankerRequest{name, {}});
     const auto settings = context.provider_settings.find(name);
     if (settings != context.provider_settings.end()) request.settings = settings->second;
+    request.settings["pythons"] = context.settings.pythons;
     for (const std::string& entry : libraries)
       if (entry.starts_with(name + '='))
         request.settings["library"] = entry.substr(name.size() + 1);
@@ -115,7 +116,7 @@ bool is_told_of_files(const sweep::ProviderRequest& asked) {
   for (const auto& provider : built_in_providers())
     if (provider->info().name == asked.name && provider->info().role == ProviderRole::user)
       return std::ranges::any_of(asked.settings, [](const auto& setting) {
-        return setting.first != "cxx" && setting.first != "cache";
+        return setting.first != "cxx" && setting.first != "cache" && setting.first != "pythons";
       });
   return false;
 }
@@ -150,6 +151,7 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
     if (const auto told = context.settings.providers.find(info.name);
         told != context.settings.providers.end())
       request.settings.insert(told->second.begin(), told->second.end());
+    request.settings["pythons"] = context.settings.pythons;       // For those that come from PyPI.
     request.settings["cxx"] = cxx;                                // For those that compile.
     request.settings["cache"] = context.settings.cache.string();  // And keep what they compile.
     requests.push_back(std::move(request));

@@ -94,8 +94,7 @@ Result<Settings> Settings::from_environment() {
                                     {"directory", get("CUTLASS_DIR")},
                                     {"pool", get("ASSAY_CUTLASS_POOL")}})
     if (!value.empty()) settings.providers["cutlass"][name] = value;
-  if (const auto pythons = programs_in(get("PATH"), "python3"); !pythons.empty())
-    settings.providers["triton"]["pythons"] = join(pythons, ":");
+  settings.pythons = join(programs_in(get("PATH"), "python3"), ":");
 
   // Vendors' libraries read the environment: workers get what finding programs and libraries needs.
   for (const char* name : {"PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "LANG", "ASAN_OPTIONS",

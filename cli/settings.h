@@ -24,7 +24,8 @@ struct Settings {
   std::string ncu;                       // ASSAY_NCU, for `why` on a card.
   std::string cxx = "c++";               // CXX.
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
-  std::vector<std::string> child_environment;         // What workers get: exactly these.
+  std::string pythons;  // Along the PATH, parted by colons: in whose packages libraries may lie.
+  std::vector<std::string> child_environment;  // What workers get: exactly these.
 
   static Result<Settings> from_environment();
 };

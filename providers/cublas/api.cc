@@ -13,7 +13,7 @@ Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
   for (const std::string& path :
        given != settings.end()
            ? std::vector<std::string>{given->second}
-           : cuda::library_candidates({"libcublas.so.13", "libcublas.so.12"}, "cublas")) {
+           : cuda::library_candidates({"libcublas.so.13", "libcublas.so.12"}, "cublas", settings)) {
     auto library = DynamicLibrary::open(path);
     Status loaded;
     if (library) {

@@ -10,7 +10,7 @@ namespace assay::cublaslt {
 
 std::vector<std::string> Api::candidates(const ProviderSettings& settings) {
   if (const auto given = settings.find("library"); given != settings.end()) return {given->second};
-  return cuda::library_candidates({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas");
+  return cuda::library_candidates({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas", settings);
 }
 
 Status Api::check(const ProviderSettings& settings) {

@@ -28,7 +28,7 @@ std::string first_lines(std::string_view text) {
 
 std::vector<std::string> Nvrtc::candidates(const ProviderSettings& settings) {
   if (const auto given = settings.find("library"); given != settings.end()) return {given->second};
-  return cuda::library_candidates({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc");
+  return cuda::library_candidates({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc", settings);
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(const ProviderSettings& settings) {

@@ -30,6 +30,8 @@ Result<Settings> Settings::parse(const ProviderSettings& settings) {
   parsed.nvcc = value_of(settings, "nvcc", "");
   parsed.pool = value_of(settings, "pool", "");
   parsed.cache = value_of(settings, "cache", "");
+  if (const auto pythons = settings.find("pythons"); pythons != settings.end())
+    parsed.pythons.insert(*pythons);
   return parsed;
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "assay/device/cuda/libraries.h"
 #include "assay/kernel/provider.h"
 
 namespace assay::cutlass {
@@ -15,6 +16,8 @@ struct Settings {
   std::filesystem::path nvcc;       // Empty: looked for.
   std::filesystem::path pool;       // Kernels that are ready, besides the cache's; may be empty.
   std::filesystem::path cache;      // Of artifacts; empty: none.
+
+  cuda::Settings pythons;  // In whose packages it is looked for.
 
   // ErrorCode::invalid_input.
   static Result<Settings> parse(const ProviderSettings& settings);

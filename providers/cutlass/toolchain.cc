@@ -92,7 +92,7 @@ Result<std::string> find_nvcc(const Settings& settings) {
     return fail(ErrorCode::unsupported, "cutlass.nvcc: '{}' is no program; {}",
                 sanitize(settings.nvcc.string(), 300), kInstall);
   }
-  for (const std::string& file : cuda::toolkit_files("bin/nvcc"))
+  for (const std::string& file : cuda::toolkit_files("bin/nvcc", settings.pythons))
     if (is_program(file)) return file;
   return fail(ErrorCode::unsupported, "there is no nvcc to compile CUTLASS's kernels with; {}",
               kInstall);
@@ -109,7 +109,8 @@ Result<Headers> Headers::find(const Settings& settings) {
                   "cutlass.directory: '{}' holds no include/{}, nor the package nvidia-cutlass",
                   sanitize(settings.directory.string(), 300), kHeader);
   } else {
-    const auto found = cuda::python_files(fmt::format("{}/source/include/{}", kPackage, kHeader));
+    const auto found = cuda::python_files(fmt::format("{}/source/include/{}", kPackage, kHeader),
+                                          settings.pythons);
     if (found.empty())
       return fail(ErrorCode::unsupported,
                   "there are no headers of CUTLASS: install nvidia-cutlass from PyPI, or name a "

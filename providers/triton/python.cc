@@ -10,14 +10,13 @@
 #include "assay/base/hash.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
+#include "assay/device/cuda/libraries.h"
 
 namespace assay::triton {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrograms[] = {"/usr/local/bin/python3", "/usr/bin/python3",
-                                     "/opt/conda/bin/python3"};
 constexpr const char* kToolkitPtxas = "/usr/local/cuda/bin/ptxas";
 constexpr size_t kMostRecordBytes = size_t{16} << 20;
 constexpr std::pair<int, int> kOldest = {3, 2};
@@ -36,32 +35,10 @@ std::optional<std::pair<int, int>> numbers_of(std::string_view version) {
   return std::pair(major, minor);
 }
 
-// Folders that hold the packages of a program: beside the place that it is called by (a virtual
-// environment's), of its own version where its name says one.
-std::vector<fs::path> package_folders(const std::string& program) {
-  std::error_code failed;
-  const fs::path prefix = fs::path(program).parent_path().parent_path();
-  const std::string real = fs::canonical(program, failed).filename().string();
-  const std::string own = !failed && real.starts_with("python3.") ? real : "";
-  std::vector<fs::path> folders;
-  std::vector<fs::path> libraries = {prefix / "lib", prefix / "lib64"};
-  if (prefix == "/usr") libraries.emplace_back("/usr/local/lib");
-  for (const fs::path& library : libraries)
-    for (const auto& entry : fs::directory_iterator(library, failed)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.starts_with("python3") || (!own.empty() && name != own && name != "python3"))
-        continue;
-      for (const char* kind : {"site-packages", "dist-packages"})
-        if (fs::is_directory(entry.path() / kind, failed)) folders.push_back(entry.path() / kind);
-    }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
 // "triton-3.9.0.dist-info" in one of them.
 std::optional<Python> look_in(const std::string& program) {
   constexpr std::string_view kPrefix = "triton-", kSuffix = ".dist-info";
-  for (const fs::path& folder : package_folders(program)) {
+  for (const fs::path& folder : cuda::package_folders_of(program)) {
     std::error_code failed;
     if (!fs::is_directory(folder / "triton", failed)) continue;
     for (const auto& entry : fs::directory_iterator(folder, failed)) {
@@ -115,16 +92,8 @@ Result<Python> find_python(const ProviderSettings& settings) {
   if (!asked.empty() && !is_program(asked))
     return fail(ErrorCode::unsupported, "triton.python names '{}', which is no program",
                 sanitize(asked, 300));
-  std::vector<std::string> programs = {asked};
-  if (asked.empty()) {
-    const std::string of_path = setting(settings, "pythons");
-    programs.clear();
-    for (const std::string_view program : split(of_path, ':'))
-      if (!program.empty()) programs.emplace_back(program);
-    for (const char* program : kPrograms)
-      if (std::find(programs.begin(), programs.end(), program) == programs.end())
-        programs.emplace_back(program);
-  }
+  const std::vector<std::string> programs =
+      asked.empty() ? cuda::python_programs(settings) : std::vector{asked};
   std::optional<Python> old;
   for (const std::string& program : programs) {
     if (!is_program(program)) continue;

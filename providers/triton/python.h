@@ -17,9 +17,8 @@ struct Python {
   Json identity;        // What stands for all of it in a cache's key.
 };
 
-// settings["python"] alone where it is given; else the first that has Triton of
-// settings["pythons"] (those of PATH, parted by colons) and of python3 in /usr/local/bin, /usr/bin
-// and /opt/conda/bin. Errors: unsupported, with what to install; also for a Triton before 3.2.
+// settings["python"] alone where it is given; else the first of cuda::python_programs that has
+// Triton. Errors: unsupported, with what to install; also for a Triton before 3.2.
 Result<Python> find_python(const ProviderSettings& settings);
 
 // What the helper is told of assemblers, and what stands for them in a cache's key.

@@ -36,7 +36,7 @@ std::vector<std::string> Api::candidates(const ProviderSettings& settings) {
   if (const auto given = settings.find("library"); given != settings.end()) return {given->second};
   std::vector<std::string> found;
   std::error_code ignored;
-  for (const auto& packages : cuda::python_package_folders()) {
+  for (const auto& packages : cuda::python_package_folders(settings)) {
     const auto file = packages / "tvm_ffi" / "lib" / kName;
     if (std::filesystem::exists(file, ignored)) found.push_back(file.string());
   }

@@ -11,7 +11,7 @@ namespace {
 // to say.
 void map_needed(const Wanted& wanted) {
   std::vector<std::filesystem::path> folders = {wanted.folder};
-  for (const auto& packages : cuda::python_package_folders()) {
+  for (const auto& packages : cuda::python_package_folders(wanted.settings)) {
     for (const char* cuda : {"cu13", "cu12", ""})
       folders.push_back(packages / "nvidia_cutlass_dsl" / cuda / "lib");
     folders.push_back(packages / "tilelang" / "lib");
@@ -48,7 +48,7 @@ Result<Loaded> load(const Wanted& wanted) {
     return fail(
         ErrorCode::unsupported,
         "no library of TVM-FFI can be used here: {}; install apache-tvm-ffi (PyPI), or name "
-        "the file: --setting tvm_ffi.library=PATH",
+        "the file: --library tvm_ffi=FILE",
         api.error().message);
   Loaded loaded{.api = std::move(*api)};
   ASSAY_TRY(object->load(wanted.symbol, loaded.function));

@@ -19,8 +19,9 @@ class TvmFfiProvider final : public Provider {
     const auto api = Api::open(settings);
     availability.available = api.has_value();
     if (!api) {
-      availability.reason = fmt::format("{}; install {}", api.error().message,
-                                        join(provider_info().packages, " or "));
+      availability.reason =
+          fmt::format("{}; install {}, or name the file: --library tvm_ffi=FILE",
+                      api.error().message, join(provider_info().packages, " or "));
       return availability;
     }
     availability.version = (*api)->version();

@@ -56,7 +56,8 @@ Result<std::unique_ptr<Library>> Library::open(const ProviderSettings& settings)
   if (const auto given = settings.find("library"); given != settings.end())
     files = {given->second};
   else
-    files = cuda::library_candidates({"libnvMatmulHeuristics.so.0"}, "nvMatmulHeuristics");
+    files =
+        cuda::library_candidates({"libnvMatmulHeuristics.so.0"}, "nvMatmulHeuristics", settings);
   std::string reasons;
   const auto add = [&](const Error& error) {
     reasons += (reasons.empty() ? "" : "; ") + error.message;

@@ -72,8 +72,8 @@ class LibraryProvider final : public Provider {
   Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings) const {
     auto api = Api::open(settings);
     if (api) return api;
-    return fail(ErrorCode::unsupported, "{}; install {}", api.error().message,
-                join(info_.packages, " or "));
+    return fail(ErrorCode::unsupported, "{}; install {}, or name the file: --library {}=FILE",
+                api.error().message, join(info_.packages, " or "), info_.name);
   }
 
   const ProviderInfo& info_;

@@ -67,8 +67,8 @@ Scores Scorer::score(std::span<const KernelMetadata> rows, const Problem& proble
 Result<std::unique_ptr<Scorer>> Ranker::open(const ProviderSettings& settings) const {
   auto scorer = do_open(settings);
   if (scorer || info().packages.empty()) return scorer;
-  return fail(ErrorCode::unsupported, "{}; install {}", scorer.error().message,
-              join(info().packages, " or "));
+  return fail(ErrorCode::unsupported, "{}; install {}, or name the file: --library {}=FILE",
+              scorer.error().message, join(info().packages, " or "), info().name);
 }
 
 std::vector<size_t> order_of(std::span<const double> costs) {
