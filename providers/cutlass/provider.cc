@@ -53,6 +53,9 @@ class CutlassProvider final : public Provider {
       availability.details["nvcc"] = toolchain->nvcc;
     } else {
       availability.reason = toolchain.error().message;
+      availability.remark =
+          fmt::format("only what was compiled before takes part ({} kernel{}): {}", ready,
+                      ready == 1 ? "" : "s", toolchain.error().message);
       availability.version = ready > 0 ? default_table().version : "";
     }
     return availability;

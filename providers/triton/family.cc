@@ -323,6 +323,7 @@ class TritonFamily final : public input::DeviceFamily {
           facts["compiler"] = fmt::format("triton {}", facts["triton"].get<std::string>());
           facts["target"] = target.to_string();
           facts.update(compiled.launch());
+          facts["dynamic_shared_bytes"] = compiled.shared_bytes;
           device_code::add_resources(compiled.log, facts);
           return ArtifactCache::Built{.file_name = kCubin, .facts = std::move(facts)};
         });
