@@ -1,5 +1,7 @@
 #include "cli/choose_device.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
@@ -22,6 +24,18 @@ CardList list_cards() {
   return list;
 }
 
+Json to_json(const CardList& list) {
+  Json cards = Json::array();
+  for (const cuda::Card& card : list.cards)
+    cards.push_back({{"index", card.ordinal},
+                     {"uuid", card.uuid},
+                     {"name", card.name},
+                     {"pci_bus_id", card.pci_bus_id},
+                     {"target", cuda::target_of(card).to_string()},
+                     {"memory_bytes", card.memory_bytes}});
+  return cards;
+}
+
 Result<std::string> choose_device(const std::string& wanted) {
   if (wanted.empty() || wanted == "cpu") return std::string();
   const CardList list = list_cards();
@@ -29,21 +43,45 @@ Result<std::string> choose_device(const std::string& wanted) {
   return index < 0 ? std::string() : list.cards[static_cast<size_t>(index)].uuid;
 }
 
-Result<std::string> device_for(const std::vector<std::string>& files) {
+namespace {
+
+// "cutlass" of "cutlass/128x128x64_...", as run and why are told.
+std::string_view provider_of(std::string_view word) { return word.substr(0, word.find('/')); }
+
+}  // namespace
+
+Result<std::string> device_for(const std::vector<std::string>& files,
+                               const std::vector<std::string>& named) {
   const auto providers = built_in_providers();
+  std::string of_a_card;
+  for (const std::string& word : named) {
+    const auto found = std::ranges::find_if(providers, [&](const auto& provider) {
+      return provider->info().name == provider_of(word);
+    });
+    if (found == providers.end()) return std::string();
+    const ProviderInfo& info = (*found)->info();
+    if (info.on_card)
+      of_a_card = fmt::format("{} has kernels", info.name);
+    else if (info.role != ProviderRole::user)  // Else its files decide.
+      return std::string();
+  }
   const auto entries = input::read_kernel_files(files, launch_forms(providers));
-  if (!entries || entries->empty()) return std::string();
+  if (!entries) return std::string();
   for (const auto& file : *entries) {
     for (const KernelEntry& entry : file) {
       const Provider* const taker = find_taker(providers, entry);
       if (taker == nullptr || !is_for_card(*taker, entry)) return std::string();
+      of_a_card = fmt::format("{} is code", sanitize(files.front(), 300));
     }
   }
+  if (of_a_card.empty()) return std::string();
   auto card = choose_device("gpu");
   if (!card)
     card.error().message = fmt::format(
-        "{} is code for a card: {}; with --target sm_90a it is compiled for one that is elsewhere",
-        sanitize(files.front(), 300), card.error().message);
+        "{} for a card: {}; `assay race FILE --target sm_90a` and `assay kernels --compile` "
+        "compile "
+        "for one that is elsewhere",
+        of_a_card, card.error().message);
   return card;
 }
 

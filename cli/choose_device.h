@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
 
@@ -14,14 +15,18 @@ struct CardList {
   std::string why_none;
 };
 CardList list_cards();
+Json to_json(const CardList& list);  // The cards.
 
 // The UUID of the card that --device names (grammar: device/cuda/selection.h); empty for the CPU,
 // which is what is used where nothing is named. Lists cards through the driver, in this process; no
 // context is made.
 Result<std::string> choose_device(const std::string& wanted);
 
-// For kernels whose device nobody named: the first card where all of them are code for cards, else
-// the CPU. Files that cannot be read are for the CPU here; who reads them next says what is wrong.
-Result<std::string> device_for(const std::vector<std::string>& files);
+// For kernels whose device nobody named: the first card where all files, and all providers (or
+// kernels, PROVIDER/NAME) that were named, are for cards; else the CPU, also where nothing was
+// named. Files that cannot be read and providers that there are not are for the CPU here; who reads
+// them next says what is wrong.
+Result<std::string> device_for(const std::vector<std::string>& files,
+                               const std::vector<std::string>& named);
 
 }  // namespace assay::cli

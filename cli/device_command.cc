@@ -21,15 +21,6 @@ namespace {
 
 constexpr int64_t kLookNs = 60'000'000'000;  // A driver's first start may take seconds.
 
-Json to_json(const cuda::Card& card) {
-  return {{"index", card.ordinal},
-          {"uuid", card.uuid},
-          {"name", card.name},
-          {"pci_bus_id", card.pci_bus_id},
-          {"target", cuda::target_of(card).to_string()},
-          {"memory_bytes", card.memory_bytes}};
-}
-
 class DeviceCommand : public Command {
  public:
   const char* name() const override { return "device"; }
@@ -76,8 +67,7 @@ class DeviceCommand : public Command {
  private:
   static Result<int> show(Console& console, const CardList& list, const std::string& chosen) {
     if (console.json()) {
-      Json cards = Json::array();
-      for (const cuda::Card& card : list.cards) cards.push_back(to_json(card));
+      const Json cards = to_json(list);
       console.result(dump_pretty({{"schema", "assay.device/1"},
                                   {"chosen", chosen.empty() ? "cpu" : chosen},
                                   {"cards", cards},

@@ -4,6 +4,7 @@
 #include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/report/width.h"
+#include "cli/choose_device.h"
 #include "cli/exit_code.h"
 #include "cli/machine_checks.h"
 #include "cli/provider_list.h"
@@ -49,15 +50,16 @@ class DoctorCommand : public Command {
     auto checks = check_machine(context, request.cxx, request.cache);
     checks.push_back(check_isolation(machine));
     const cpu::Topology topology = cpu::read_topology();
+    const CardList cards = list_cards();
     context.console.result(context.console.json()
-                               ? dump_pretty(json(machine, checks, topology))
-                               : text(context.console, machine, checks, topology));
+                               ? dump_pretty(json(machine, checks, topology, cards))
+                               : text(context.console, machine, checks, topology, cards));
     return kDone;
   }
 
  private:
   static Json json(const sweep::MachineReport& machine, const std::vector<MachineCheck>& checks,
-                   const cpu::Topology& topology) {
+                   const cpu::Topology& topology, const CardList& cards) {
     Json list = Json::array();
     for (const MachineCheck& check : checks)
       list.push_back({{"what", check.what},
@@ -77,13 +79,15 @@ class DoctorCommand : public Command {
               {"l3_bytes", topology.l3_bytes},
               {"memory_bytes", topology.memory_bytes},
               {"cpu_quota", topology.cpu_quota}}},
+            {"cards", to_json(cards)},
             {"providers", providers_json(machine.providers)},
             {"rankers", rankers_json(machine.rankers)},
             {"checks", std::move(list)}};
   }
 
   static std::string text(const Console& console, const sweep::MachineReport& machine,
-                          const std::vector<MachineCheck>& checks, const cpu::Topology& topology) {
+                          const std::vector<MachineCheck>& checks, const cpu::Topology& topology,
+                          const CardList& cards) {
     const report::TextStyle style{console.width_out(), console.colour_out()};
     const Environment& environment = machine.environment;
     const auto bytes = [](size_t count) {
@@ -102,6 +106,10 @@ class DoctorCommand : public Command {
          fmt::format(
              "{}, huge pages {}", bytes(topology.memory_bytes),
              environment.huge_pages.empty() ? "unknown" : sanitize(environment.huge_pages, 200)));
+    for (const cuda::Card& card : cards.cards)
+      line("card", fmt::format("{}, {}, {}, {}", card.ordinal, sanitize(card.name, 100), card.uuid,
+                               bytes(card.memory_bytes)));
+    if (cards.cards.empty()) line("card", "none: " + sanitize(cards.why_none, 400));
     line("target", spaced(sanitize(machine.target, 2000)));
     line("system", fmt::format("{}, Linux {}", sanitize(environment.system, 200),
                                sanitize(environment.os_kernel, 200)));

@@ -70,7 +70,7 @@ class RaceCommand : public Command {
                   file, file == "openblas" ? "native_cpu" : file);
     }
     if (!context.device_named && target_.empty()) {
-      ASSAY_TRY(context.device, device_for(files_));
+      ASSAY_TRY(context.device, device_for(files_, options_.pool.providers));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "race"));
     if (problems_.empty())
@@ -123,9 +123,11 @@ class RaceCommand : public Command {
     });
     if (std::ranges::find(request.providers, against_, &sweep::ProviderRequest::name) ==
         request.providers.end())
-      return fail(ErrorCode::invalid_input,
-                  "--against: {} does not take part; leave --provider out, or name it there too",
-                  against_);
+      return fail(ErrorCode::invalid_input, "--against: {} does not take part; {}", against_,
+                  options_.pool.providers.empty()
+                      ? request.device.empty() ? "it has kernels for a card: give --device gpu"
+                                               : "it has kernels for the CPU: leave --device out"
+                      : "leave --provider out, or name it there too");
     return {};
   }
 
@@ -150,7 +152,11 @@ class RaceCommand : public Command {
     });
     const Console& console = context.console;
     const report::TextStyle style{console.width_out(), console.colour_out()};
-    const std::string refusal_lines = refused_text(refused, style);
+    std::string refusal_lines = refused_text(refused, style);
+    if (opponent_is_file_) {
+      ASSAY_TRY(const auto opponent_refused, find_refused_files(request, {against_}));
+      refusal_lines += refused_text(opponent_refused, style);
+    }
     if (request.problems.empty()) {
       context.console.result(context.console.json()
                                  ? dump_pretty(json(nullptr, refused, files, opponent, kNothingRan))

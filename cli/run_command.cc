@@ -3,6 +3,7 @@
 
 #include "assay/base/text.h"
 #include "assay/report/words.h"
+#include "cli/choose_device.h"
 #include "cli/chosen_kernels.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
@@ -39,6 +40,9 @@ class RunCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
+    if (!context.device_named) {
+      ASSAY_TRY(context.device, device_for(files_, {kernel_}));
+    }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "run"));
     if (problems_.empty())
       return fail(ErrorCode::invalid_input,

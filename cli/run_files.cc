@@ -24,10 +24,15 @@ Result<std::vector<std::string>> write_results(const std::vector<ProviderResults
 }
 
 std::vector<size_t> comparable(const std::vector<ProviderResults>& results) {
+  // Results first, then those that were confirmed, without which nothing is proven against them.
+  const auto worth = [&](size_t i) {
+    const auto confirmed = std::ranges::count_if(
+        results[i].results, [](const ProviderResult& one) { return one.verdict.has_value(); });
+    return std::pair(results[i].results.size(), confirmed);
+  };
   std::vector<size_t> places;
   for (size_t i = 0; i < results.size(); ++i)  // The last of those that have the most.
-    if (places.empty() || results[i].results.size() >= results[places[0]].results.size())
-      places = {i};
+    if (places.empty() || worth(i) >= worth(places[0])) places = {i};
   if (places.empty()) return {};
   const ProviderResults& baseline = results[places[0]];
   for (size_t i = 0; i < results.size(); ++i) {

@@ -18,8 +18,9 @@ namespace assay::cli {
 std::string results_file_name(const std::string& provider);
 
 // One file per provider that took part; returns their paths.
-// Which of them, by their places, compare without a gap: a baseline with the most results, then
-// every provider that has a result for each of the baseline's problems. Empty: no two do.
+// Which of them, by their places, compare without a gap: a baseline with the most results (of
+// several the one of which the most were confirmed), then every provider that has a result for each
+// of the baseline's problems. Empty: no two do.
 std::vector<size_t> comparable(const std::vector<ProviderResults>& results);
 
 Result<std::vector<std::string>> write_results(const std::vector<ProviderResults>& results,

@@ -6,6 +6,7 @@
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/report/sweep_report.h"
+#include "cli/choose_device.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
 #include "cli/profiler_sweep.h"
@@ -17,7 +18,8 @@
 namespace assay::cli {
 namespace {
 
-constexpr const char* kDefaultSuite = "transformer_cpu";
+constexpr const char* kSuiteOfCores = "transformer_cpu";
+constexpr const char* kSuiteOfACard = "transformer";
 
 class SweepCommand : public Command {
  public:
@@ -70,9 +72,12 @@ class SweepCommand : public Command {
                                          : fresh_ ? profiler::IfPresent::fresh
                                                   : profiler::IfPresent::refuse});
     ASSAY_TRY(check_no_profiler(context));
+    if (!context.device_named) {
+      ASSAY_TRY(context.device, device_for(kernels_, options_.pool.providers));
+    }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
-    ASSAY_TRY(problems_.fill(request, kDefaultSuite));
+    ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard));
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
     ASSAY_TRY(read_entries(request.kernels).map([](const auto&) {}));
     request.exhaustive = exhaustive_;

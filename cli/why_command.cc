@@ -9,6 +9,7 @@
 #include "assay/record/conclude.h"
 #include "assay/report/why_report.h"
 #include "assay/report/words.h"
+#include "cli/choose_device.h"
 #include "cli/chosen_kernels.h"
 #include "cli/command.h"
 #include "cli/find_ncu.h"
@@ -100,6 +101,11 @@ class WhyCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
+    if (!context.device_named) {
+      std::vector<std::string> files = files_, named;
+      for (const std::string& word : words_) (is_file(word) ? files : named).push_back(word);
+      ASSAY_TRY(context.device, device_for(files, named));
+    }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "why"));
     if (problems_.shapes.empty())
       return fail(ErrorCode::invalid_input,
