@@ -116,7 +116,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
                          const std::vector<std::string>& files, const std::string& target_text,
                          const std::vector<sweep::ProviderRequest>& providers) {
   ASSAY_TRY(const Target target, Target::parse_known(target_text));
-  if (!target.arch.starts_with("sm_"))
+  if (!target.is_card())
     return fail(ErrorCode::invalid_input,
                 "--target: '{}' is no card; write its architecture, for example sm_90a",
                 sanitize(target_text, 100));

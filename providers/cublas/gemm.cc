@@ -13,8 +13,6 @@ constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // What the library recomm
 // The library wants 256, and a plan promises 64. Source: cuBLAS documentation, cublasSetWorkspace.
 constexpr size_t kWorkspaceAlignment = 256, kPlanAlignment = 64;
 
-bool is_card(const Target& target) { return target.arch.starts_with("sm_"); }
-
 std::shared_ptr<const KernelTraits> traits() {
   ProblemRule rule;
   const std::vector<DType> in = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8};
@@ -50,7 +48,7 @@ class GemmFamily final : public Family {
 
  private:
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    if (query.target() != nullptr && !is_card(*query.target())) {
+    if (query.target() != nullptr && !query.target()->is_card()) {
       query.refuse(Reason::target, "cuBLAS runs on cards, and this is asked for a processor");
       return;
     }
@@ -74,7 +72,7 @@ class GemmFamily final : public Family {
       refusals = objections(*view);
     else
       refusals.add(Reason::other, view.error().message);
-    if (!is_card(target)) refusals.add(Reason::target, "cuBLAS runs on cards");
+    if (!target.is_card()) refusals.add(Reason::target, "cuBLAS runs on cards");
     return refusals;
   }
 

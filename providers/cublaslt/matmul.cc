@@ -14,8 +14,6 @@ namespace {
 
 constexpr int kMostAlgorithms = 200;
 
-bool is_card(const Target* target) { return target != nullptr && target->arch.starts_with("sm_"); }
-
 std::shared_ptr<const KernelTraits> traits_of(bool is_default) {
   ProblemRule rule;
   const std::vector<DType> in = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8};
@@ -80,7 +78,7 @@ class MatmulFamily final : public Family, public Exportable {
  private:
   // What there is depends on the problem: without one, only the default can be named.
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    if (query.target() != nullptr && !is_card(query.target())) {
+    if (query.target() != nullptr && !query.target()->is_card()) {
       query.refuse(Reason::target, "cuBLASLt runs on cards, and this is asked for a processor");
       return;
     }
@@ -159,7 +157,7 @@ class MatmulFamily final : public Family, public Exportable {
   Refusals do_supports(const KernelMetadata&, const Problem& problem,
                        const Target& target) const override {
     Refusals refusals;
-    if (!is_card(&target)) refusals.add(Reason::target, "cuBLASLt runs on cards");
+    if (!target.is_card()) refusals.add(Reason::target, "cuBLASLt runs on cards");
     const auto view = gemm::view(problem);
     if (!view)
       refusals.add(Reason::other, view.error().message);

@@ -32,8 +32,7 @@ class TvmFfiFamily final : public Family {
 
   // Its tensors lie in this machine's memory, unless its targets are cards.
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    if (query.target() != nullptr && query.target()->arch.starts_with("sm_") &&
-        !entry().rule->for_cards_alone())
+    if (query.target() != nullptr && query.target()->is_card() && !entry().rule->for_cards_alone())
       return query.refuse(Reason::target,
                           "it says nothing of cards; one that takes a card's tensors says so: "
                           "targets: [" +
@@ -44,7 +43,7 @@ class TvmFfiFamily final : public Family {
   Refusals do_supports(const KernelMetadata& row, const Problem& problem,
                        const Target& target) const override {
     Refusals refusals;
-    if (target.arch.starts_with("sm_") != entry().rule->for_cards_alone())
+    if (target.is_card() != entry().rule->for_cards_alone())
       refusals.add(Reason::target, "its tensors lie elsewhere");
     if (const auto why = rows_.objection(row.design, problem))
       refusals.add(why->reason, why->sentence);

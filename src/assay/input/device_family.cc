@@ -78,7 +78,7 @@ void DeviceFamily::do_enumerate(const Query& query, const MetadataSink& sink) co
 Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& problem,
                                    const Target& target) const {
   Refusals refusals;
-  if (!target.arch.starts_with("sm_"))
+  if (!target.is_card())
     refusals.add(Reason::target, "device code runs on a card");
   else if (const std::string why = code_objection(target); !why.empty())
     refusals.add(Reason::target, why);

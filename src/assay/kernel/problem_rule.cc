@@ -218,9 +218,7 @@ const OperandRule* ProblemRule::find_operand(std::string_view role) const {
 }
 
 bool ProblemRule::for_cards_alone() const {
-  return !targets.empty() && std::ranges::all_of(targets, [](const Target& target) {
-    return target.arch.starts_with("sm_");
-  });
+  return !targets.empty() && std::ranges::all_of(targets, &Target::is_card);
 }
 
 Refusals ProblemRule::match(const Problem* problem, const Target* target) const {
