@@ -23,9 +23,11 @@ Availability availability(const ProviderSettings& settings) {
 }  // namespace
 
 std::unique_ptr<Provider> make_provider() {
-  return make_file_provider(provider_info(), {.extensions = {".cc", ".cpp", ".cxx"},
-                                              .bring = &make_family,
-                                              .availability = &availability});
+  return make_file_provider(provider_info(),
+                            {.extensions = {".cc", ".cpp", ".cxx"},
+                             .bring = [](const KernelEntry& entry,
+                                         const ProviderSettings&) { return make_family(entry); },
+                             .availability = &availability});
 }
 
 }  // namespace assay::cpp_source

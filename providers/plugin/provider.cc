@@ -17,10 +17,12 @@ Availability availability(const ProviderSettings&) {
 }  // namespace
 
 std::unique_ptr<Provider> make_provider() {
-  return make_file_provider(provider_info(), {.extensions = {".so"},
-                                              .bring = &make_family,
-                                              .availability = &availability,
-                                              .runs_code_to_bring = true});
+  return make_file_provider(provider_info(),
+                            {.extensions = {".so"},
+                             .bring = [](const KernelEntry& entry,
+                                         const ProviderSettings&) { return make_family(entry); },
+                             .availability = &availability,
+                             .runs_code_to_bring = true});
 }
 
 }  // namespace assay::plugin

@@ -1,54 +1,34 @@
-#include <mutex>
-
 #include "api.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/kernel/file_provider.h"
 #include "family.h"
 #include "providers/tvm_ffi/info.h"
 
 namespace assay::tvm_ffi {
 namespace {
 
-class TvmFfiProvider final : public Provider {
- public:
-  const ProviderInfo& info() const override { return provider_info(); }
-
- private:
-  Availability do_availability(const ProviderSettings& settings) const override {
-    Availability availability;
-    const auto api = Api::open(settings);
-    availability.available = api.has_value();
-    if (!api) {
-      availability.reason =
-          fmt::format("{}; install {}, or name the file: --library tvm_ffi=FILE",
-                      api.error().message, join(provider_info().packages, " or "));
-      return availability;
-    }
-    availability.version = (*api)->version();
-    availability.path = (*api)->path();
-    return availability;
+Availability availability(const ProviderSettings& settings) {
+  Availability found;
+  const auto api = Api::open(settings);
+  found.available = api.has_value();
+  if (!api) {
+    found.reason =
+        fmt::format("{}; install {}, or name the file: --library tvm_ffi=FILE", api.error().message,
+                    join(provider_info().packages, " or "));
+    return found;
   }
-
-  // It has kernels only once a user brings some, and those are to use the library asked for here.
-  Result<std::vector<std::shared_ptr<const Family>>> do_families(
-      const ProviderSettings& settings) const override {
-    const std::lock_guard lock(mutex_);
-    settings_ = settings;
-    return std::vector<std::shared_ptr<const Family>>();
-  }
-
-  Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
-                                                 const ProviderSettings&) const override {
-    const std::lock_guard lock(mutex_);
-    return make_family(entry, settings_);
-  }
-
-  mutable std::mutex mutex_;
-  mutable ProviderSettings settings_;
-};
+  found.version = (*api)->version();
+  found.path = (*api)->path();
+  return found;
+}
 
 }  // namespace
 
-std::unique_ptr<Provider> make_provider() { return std::make_unique<TvmFfiProvider>(); }
+// No files by their names: a shared object is a plug-in unless its entry says otherwise.
+std::unique_ptr<Provider> make_provider() {
+  return make_file_provider(
+      provider_info(), {.extensions = {}, .bring = &make_family, .availability = &availability});
+}
 
 }  // namespace assay::tvm_ffi

@@ -63,8 +63,7 @@ Result<std::shared_ptr<const Family>> bring(const std::string& fields,
                 fmt::format("- {{provider: tvm_ffi, source: {}, {}}}\n", source, fields),
                 folder() + "/m.yaml", itself()));
   const auto provider = make_provider();
-  (void)provider->families(settings);
-  return provider->bring(entries.front());
+  return provider->bring(entries.front(), settings);
 }
 
 std::string error_of(const Result<std::shared_ptr<const Family>>& brought) {

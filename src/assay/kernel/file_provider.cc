@@ -24,8 +24,8 @@ class Files final : public Provider {
     return std::vector<std::shared_ptr<const Family>>();
   }
   Result<std::shared_ptr<const Family>> do_bring(const KernelEntry& entry,
-                                                 const ProviderSettings&) const override {
-    return parts_.bring(entry);
+                                                 const ProviderSettings& settings) const override {
+    return parts_.bring(entry, settings);
   }
 
   const ProviderInfo& info_;

@@ -15,7 +15,8 @@ namespace assay {
 struct FileProvider {
   std::vector<std::string> extensions;  // ".cc".
   LaunchForm launch_form = LaunchForm::itself;
-  std::function<Result<std::shared_ptr<const Family>>(const KernelEntry&)> bring;
+  std::function<Result<std::shared_ptr<const Family>>(const KernelEntry&, const ProviderSettings&)>
+      bring;
   std::function<Availability(const ProviderSettings&)> availability;
   bool runs_code_to_bring = false;  // As of Provider.
 };
