@@ -30,16 +30,7 @@ std::vector<std::string> Api::candidates(const ProviderSettings& settings) {
 }
 
 Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
-  const std::vector<std::string> paths = candidates(settings);
-  std::string reason;
-  for (const std::string& path : paths) {
-    auto api = load(path);
-    if (api) return api;
-    // The last one is the loader's own search: its reason says most.
-    if (api.error().code != ErrorCode::not_found || path == paths.back())
-      reason += (reason.empty() ? "" : "; ") + api.error().message;
-  }
-  return fail(ErrorCode::unsupported, "{}", reason);
+  return first_that_loads(candidates(settings), &Api::load, Absent::last);
 }
 
 Result<std::shared_ptr<const Api>> Api::load(const std::string& path) {

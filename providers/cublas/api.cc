@@ -9,23 +9,17 @@ namespace assay::cublas {
 
 Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
   const auto given = settings.find("library");
-  std::string reasons;
-  for (const std::string& path :
-       given != settings.end()
-           ? std::vector<std::string>{given->second}
-           : cuda::library_candidates({"libcublas.so.13", "libcublas.so.12"}, "cublas", settings)) {
-    auto library = DynamicLibrary::open(path);
-    Status loaded;
-    if (library) {
-      const std::shared_ptr<Api> api(new Api(std::move(*library)));
-      loaded = api->load();
-      if (loaded) return api;
-    } else {
-      loaded = fail(library.error());
-    }
-    reasons += (reasons.empty() ? "" : "; ") + loaded.error().message;
-  }
-  return fail(ErrorCode::unsupported, "{}", reasons);
+  const auto load = [](const std::string& path) -> Result<std::shared_ptr<const Api>> {
+    ASSAY_TRY(DynamicLibrary library, DynamicLibrary::open(path));
+    const std::shared_ptr<Api> api(new Api(std::move(library)));
+    ASSAY_TRY(api->load());
+    return api;
+  };
+  return first_that_loads(
+      given != settings.end()
+          ? std::vector<std::string>{given->second}
+          : cuda::library_candidates({"libcublas.so.13", "libcublas.so.12"}, "cublas", settings),
+      load);
 }
 
 Status Api::load() {

@@ -18,23 +18,16 @@ Status Api::check(const ProviderSettings& settings) {
 }
 
 Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
-  std::string reasons;
-  for (const std::string& path : candidates(settings)) {
-    auto library = DynamicLibrary::open(path);
-    if (!library) {
-      reasons += (reasons.empty() ? "" : "; ") + library.error().message;
-      continue;
-    }
-    const std::shared_ptr<Api> api(new Api(std::move(*library)));
-    Status loaded;
+  const auto load = [](const std::string& path) -> Result<std::shared_ptr<const Api>> {
+    ASSAY_TRY(DynamicLibrary library, DynamicLibrary::open(path));
+    const std::shared_ptr<Api> api(new Api(std::move(library)));
 #define ASSAY_CUBLASLT_LOAD(member, symbol, result, parameters) \
-  if (loaded) loaded = api->library_.load(symbol, api->call_.member);
+  ASSAY_TRY(api->library_.load(symbol, api->call_.member));
     ASSAY_CUBLASLT_ENTRY_POINTS(ASSAY_CUBLASLT_LOAD)
 #undef ASSAY_CUBLASLT_LOAD
-    if (loaded) return api;
-    reasons += (reasons.empty() ? "" : "; ") + loaded.error().message;
-  }
-  return fail(ErrorCode::unsupported, "{}", reasons);
+    return api;
+  };
+  return first_that_loads(candidates(settings), load);
 }
 
 Api::~Api() {

@@ -32,21 +32,17 @@ std::vector<std::string> Nvrtc::candidates(const ProviderSettings& settings) {
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(const ProviderSettings& settings) {
-  std::string reasons;
-  for (const std::string& path : candidates(settings)) {
-    auto library = DynamicLibrary::open(path, {.deep_bind = false});
-    Status loaded;
-    if (library) {
-      const std::shared_ptr<Nvrtc> nvrtc(new Nvrtc(std::move(*library)));
-      loaded = nvrtc->load();
-      if (loaded) return nvrtc;
-    } else {
-      loaded = fail(library.error());
-    }
-    reasons += (reasons.empty() ? "" : "; ") + loaded.error().message;
-  }
+  const auto load = [](const std::string& path) -> Result<std::shared_ptr<const Nvrtc>> {
+    ASSAY_TRY(DynamicLibrary library, DynamicLibrary::open(path, {.deep_bind = false}));
+    const std::shared_ptr<Nvrtc> nvrtc(new Nvrtc(std::move(library)));
+    ASSAY_TRY(nvrtc->load());
+    return nvrtc;
+  };
+  auto found = first_that_loads(candidates(settings), load);
+  if (found) return found;
   return fail(ErrorCode::unsupported,
-              "{}; install the CUDA toolkit, or nvidia-cuda-nvrtc from PyPI", reasons);
+              "{}; install the CUDA toolkit, or nvidia-cuda-nvrtc from PyPI",
+              found.error().message);
 }
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::shared() {

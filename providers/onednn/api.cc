@@ -38,13 +38,7 @@ std::vector<std::string> Api::candidates(const ProviderSettings& settings) {
 }
 
 Result<std::shared_ptr<const Api>> Api::open(const ProviderSettings& settings) {
-  std::string reason;
-  for (const std::string& path : candidates(settings)) {
-    auto api = load(path);
-    if (api) return api;
-    reason += (reason.empty() ? "" : "; ") + api.error().message;
-  }
-  return fail(ErrorCode::unsupported, "{}", reason);
+  return first_that_loads(candidates(settings), &Api::load);
 }
 
 Result<std::shared_ptr<const Api>> Api::load(const std::string& path) {

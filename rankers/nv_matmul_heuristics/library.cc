@@ -56,30 +56,19 @@ Result<std::unique_ptr<Library>> Library::open(const ProviderSettings& settings)
   if (const auto given = settings.find("library"); given != settings.end())
     files = {given->second};
   else
-    files =
-        cuda::library_candidates({"libnvMatmulHeuristics.so.0"}, "nvMatmulHeuristics", settings);
-  std::string reasons;
-  const auto add = [&](const Error& error) {
-    reasons += (reasons.empty() ? "" : "; ") + error.message;
-  };
-  for (const std::string& file : files) {
-    auto mapped = DynamicLibrary::open(file);
-    if (!mapped) {
-      add(mapped.error());
-      continue;
-    }
-    std::unique_ptr<Library> library(new Library(std::move(*mapped)));
-    Status loaded;
+    files = cuda::library_candidates({"libnvMatmulHeuristics.so.0"}, "nvMatmulHeuristics", settings);
+  const auto load = [](const std::string& file) -> Result<std::unique_ptr<Library>> {
+    ASSAY_TRY(DynamicLibrary mapped, DynamicLibrary::open(file));
+    std::unique_ptr<Library> library(new Library(std::move(mapped)));
 #define ASSAY_NV_MATMUL_HEURISTICS_LOAD(member, symbol, result, parameters) \
-  if (loaded) loaded = library->library_.load(symbol, library->call_.member);
+  ASSAY_TRY(library->library_.load(symbol, library->call_.member));
     ASSAY_NV_MATMUL_HEURISTICS_ENTRY_POINTS(ASSAY_NV_MATMUL_HEURISTICS_LOAD)
 #undef ASSAY_NV_MATMUL_HEURISTICS_LOAD
-    if (loaded && library->call_.create(&library->handle_) != abi::kSuccess)
-      loaded = fail(ErrorCode::unsupported, "{}: makes no handle", file);
-    if (loaded) return library;
-    add(loaded.error());
-  }
-  return fail(ErrorCode::unsupported, "{}", reasons);
+    if (library->call_.create(&library->handle_) != abi::kSuccess)
+      return fail(ErrorCode::unsupported, "{}: makes no handle", file);
+    return library;
+  };
+  return first_that_loads(files, load);
 }
 
 // The handle stays: where there is no driver, 0.1.0.27 closes a library that it never opened when

@@ -3,9 +3,12 @@
 // Shared libraries loaded at run time. Symbols stay local (RTLD_LOCAL) unless asked for, so that
 // two BLAS in one process do not answer for one another.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "assay/base/result.h"
 
@@ -55,6 +58,27 @@ class DynamicLibrary {
   std::string path_;
   bool keep_mapped_ = true;
 };
+
+// Of files that are not there: whether a sentence of several candidates tells of each, or of the
+// last alone, which is the loader's own search and says most.
+enum class Absent : std::uint8_t { each, last };
+
+// What `load` (of a path, to a Result) makes of the first of `paths` that it takes. Where it takes
+// none: ErrorCode::unsupported, with what was wrong with them.
+template <class Load>
+std::invoke_result_t<const Load&, const std::string&> first_that_loads(
+    const std::vector<std::string>& paths, const Load& load, Absent absent = Absent::each) {
+  std::string reasons;
+  for (const std::string& path : paths) {
+    auto loaded = load(path);
+    if (loaded) return loaded;
+    if (absent == Absent::last && loaded.error().code == ErrorCode::not_found &&
+        path != paths.back())
+      continue;
+    reasons += (reasons.empty() ? "" : "; ") + loaded.error().message;
+  }
+  return fail(ErrorCode::unsupported, "{}", reasons);
+}
 
 // The file whose code or data is at `address`, links resolved: which library really ran. not_found
 // if it belongs to none.
