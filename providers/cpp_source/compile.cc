@@ -4,10 +4,10 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/compiler.h"
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/json.h"
@@ -26,7 +26,6 @@ constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr std::string_view kShimFile = "assay_shim.cc";
 constexpr std::string_view kObjectFile = "kernel.o";
 constexpr std::string_view kLibraryFile = "kernel.so";
-constexpr int kMostErrorLines = 15;
 
 // GCC's names of features where they are not Linux's with -m in front.
 struct FlagName {
@@ -56,17 +55,6 @@ bool for_compiling_alone(const std::string& flag) {
   return flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations";
 }
 
-// The compiler's own identity: an upgrade replaces the file.
-Result<Json> identity(const std::string& program) {
-  struct stat facts {};
-  if (::stat(program.c_str(), &facts) != 0)
-    return fail(ErrorCode::unsupported, "cannot read the compiler '{}'", sanitize(program, 300));
-  return Json{{"path", program},
-              {"bytes", facts.st_size},
-              {"modified_ns",
-               static_cast<int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec}};
-}
-
 // First the sentence that a static_assert of the shim has for it, if one failed.
 std::string explain(const KernelEntry& entry, const CommandOutput& output) {
   const std::string_view text = output.err.empty() ? output.out : output.err;
@@ -84,20 +72,9 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
         return fmt::format("{}: {} defines no function '{}'", entry.origin,
                            entry.source.filename().string(), sanitize(name, 80));
   }
-  std::string lines;
-  int count = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    // Where our own lines are named, they say nothing to a user.
-    if (line.starts_with("In file included from " + std::string(kShimFile))) continue;
-    if (trim(line).empty()) continue;
-    if (++count > kMostErrorLines) {
-      lines += "\n  ...";
-      break;
-    }
-    lines += "\n  " + sanitize(line, 500);
-  }
+  // Where our own lines are named, they say nothing to a user.
   return fmt::format("{}: the compiler {}:{}", entry.origin, output.status.describe(),
-                     lines.empty() ? "\n  (it printed nothing)" : lines);
+                     first_lines(text, fmt::format("In file included from {}", kShimFile)));
 }
 
 // In the words of GCC, Clang and the C++ library.
@@ -244,7 +221,8 @@ Result<Artifact> compile(const Build& build) {
   if (build.context.cache == nullptr)
     return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
   ASSAY_TRY(std::string program, find_compiler(build.context.cxx));
-  ASSAY_TRY(Json compiler_identity, identity(program));
+  ASSAY_TRY(Json compiler_identity, file_identity(program));
+  compiler_identity["path"] = program;
   const Compiler compiler(build, std::move(program));
   ASSAY_TRY(const std::string shim, shim_text(build.entry));
   ASSAY_TRY(const input::LocalFiles files,

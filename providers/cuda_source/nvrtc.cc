@@ -4,27 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/compiler.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/device/cuda/libraries.h"
 
 namespace assay::cuda_source {
-namespace {
-
-constexpr int kMostErrorLines = 15;
-
-std::string first_lines(std::string_view text) {
-  std::string lines;
-  int count = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    if (trim(line).empty()) continue;
-    if (++count > kMostErrorLines) return lines + "\n  ...";
-    lines += "\n  " + sanitize(line, 500);
-  }
-  return lines.empty() ? "\n  (it printed nothing)" : lines;
-}
-
-}  // namespace
 
 std::vector<std::string> Nvrtc::candidates(const ProviderSettings& settings) {
   if (const auto given = settings.find("library"); given != settings.end()) return {given->second};

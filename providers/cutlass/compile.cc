@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/compiler.h"
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
@@ -21,7 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSource = "kernel.cu";
 constexpr const char* kObject = "kernel.so";
-constexpr int kMostErrorLines = 15;
 // CompileContext's limit is for a user's source; the parent allows for twice that.
 constexpr double kPatience = 2;
 
@@ -33,17 +33,6 @@ int64_t number_before(std::string_view text, std::string_view words) {
   int64_t number = 0;
   std::from_chars(text.data() + from, text.data() + at, number);
   return number;
-}
-
-std::string first_lines(std::string_view text) {
-  std::string lines;
-  int count = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    if (trim(line).empty() || line.starts_with("ptxas info")) continue;
-    if (++count > kMostErrorLines) return lines + "\n  ...";
-    lines += "\n  " + sanitize(line, 500);
-  }
-  return lines.empty() ? "\n  (it printed nothing)" : lines;
 }
 
 // Bytes that are free now, or as many as one compiler needs where that cannot be read.
@@ -91,7 +80,7 @@ Result<std::string> run_nvcc(const Toolchain& toolchain, const fs::path& folder,
                 format_duration(seconds));
   if (!output.status.success())
     return fail(ErrorCode::build_failed, "nvcc {}:{}", output.status.describe(),
-                first_lines(output.err.empty() ? output.out : output.err));
+                first_lines(output.err.empty() ? output.out : output.err, "ptxas info"));
   return output.out + output.err;
 }
 

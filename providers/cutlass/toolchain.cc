@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/compiler.h"
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/subprocess.h"
@@ -54,16 +55,6 @@ std::string version_of(const std::string& include) {
     version += (version.empty() ? "" : ".") + text->substr(from, end - from);
   }
   return version;
-}
-
-// The compiler's own identity: an upgrade replaces the file.
-Result<Json> file_identity(const std::string& file) {
-  struct stat facts {};
-  if (::stat(file.c_str(), &facts) != 0)
-    return fail(ErrorCode::unsupported, "cannot read '{}'", sanitize(file, 300));
-  return Json{{"bytes", facts.st_size},
-              {"modified_ns",
-               static_cast<int64_t>(facts.st_mtim.tv_sec) * 1'000'000'000 + facts.st_mtim.tv_nsec}};
 }
 
 // Names, sizes and times of all headers: to read them would take longer than anything else here.

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
-#include <sys/stat.h>
 
+#include "assay/base/compiler.h"
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/subprocess.h"
@@ -60,13 +60,12 @@ std::optional<Python> look_in(const std::string& program) {
   return std::nullopt;
 }
 
+// Null where there is no such file, and where none was asked for.
 Json identity_of(const std::string& path) {
-  struct stat facts {};
-  if (path.empty() || ::stat(path.c_str(), &facts) != 0) return nullptr;
-  return Json{
-      {"path", path},
-      {"bytes", facts.st_size},
-      {"modified_ns", int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec}};
+  auto identity = file_identity(path);
+  if (!identity) return nullptr;
+  (*identity)["path"] = path;
+  return std::move(*identity);
 }
 
 constexpr std::string_view kInstall =

@@ -1,0 +1,21 @@
+#pragma once
+
+// What providers that call a compiler need of it, whichever it is.
+
+#include <string>
+#include <string_view>
+
+#include "assay/base/json_fwd.h"
+#include "assay/base/result.h"
+
+namespace assay {
+
+// Size and time of a program's file, for a cache's key: an upgrade replaces the file, and to read
+// it would take longer. ErrorCode::unsupported where it is not there.
+Result<Json> file_identity(const std::string& path);
+
+// The first lines with words of what a compiler printed, each indented on a line of its own and
+// safe to show; lines that begin with `except`, if that is not empty, are passed over.
+std::string first_lines(std::string_view printed, std::string_view except = {});
+
+}  // namespace assay
