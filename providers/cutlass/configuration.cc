@@ -50,11 +50,7 @@ std::string_view code_of(DType dtype) {
   }
 }
 
-std::string_view content_of(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name == name) return file.content;
-  return {};
-}
+std::string_view content_of(std::string_view name) { return find_embedded(embedded_files(), name); }
 
 // A second #pragma once would be one of the main file.
 std::string without_pragma(std::string_view text) {

@@ -131,9 +131,8 @@ Result<KernelExport> export_call(const KernelMetadata& row, const Problem& probl
       code;
   // The caller times it as it does all device code.
   made.files = input::launcher_files();
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name.ends_with("kernel_abi.h"))
-      made.files.push_back({"cutlass_kernel.h", std::string(file.content)});
+  made.files.push_back(
+      {"cutlass_kernel.h", std::string(find_embedded(embedded_files(), "kernel_abi.h"))});
   made.files.push_back(std::move(object));
   made.compile_flags = {"-std=c++20", "-O2"};
   made.link_flags = {"-ldl", "-pthread"};

@@ -19,11 +19,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kGeneratorNs = 900'000'000'000;
 constexpr size_t kMostBytes = 64 << 20;
 
-std::string_view embedded(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name == name) return file.content;
-  return {};
-}
+std::string_view embedded(std::string_view name) { return find_embedded(embedded_files(), name); }
 
 Table embedded_table(std::string_view name) {
   auto parsed = Table::parse(embedded(name), name);

@@ -10,11 +10,7 @@ namespace {
 
 constexpr const char* kSoname = "libxsmm.so.1";
 
-std::string_view embedded(std::string_view name) {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name == name) return file.content;
-  return {};
-}
+std::string_view embedded(std::string_view name) { return find_embedded(embedded_files(), name); }
 
 }  // namespace
 

@@ -15,4 +15,11 @@ struct EmbeddedFile {
 // assay_embed(NAMESPACE n ...) in CMake defines, for whoever declares it:
 //   namespace n { std::span<const assay::EmbeddedFile> embedded_files(); }
 
+// The content of the one of that name; empty where there is none.
+inline std::string_view find_embedded(std::span<const EmbeddedFile> files, std::string_view name) {
+  for (const EmbeddedFile& file : files)
+    if (file.name == name) return file.content;
+  return {};
+}
+
 }  // namespace assay

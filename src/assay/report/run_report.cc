@@ -23,9 +23,7 @@ constexpr std::string_view kPageMark = "<meta name=\"generator\" content=\"assay
 constexpr std::string_view kCsvStart = "name,key,role,weight,";
 
 std::string_view embedded(std::string_view name) {
-  for (const EmbeddedFile& file : report_page::embedded_files())
-    if (file.name == name) return file.content;
-  return {};
+  return find_embedded(report_page::embedded_files(), name);
 }
 
 std::string about(const RunRecord& record) {
