@@ -445,14 +445,12 @@ bool WorkerProblem::inputs_intact() {
 }
 
 std::string WorkerProblem::find_trespass(int handle) {
-  if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
-      !open_[static_cast<size_t>(handle)])
-    return {};
-  const auto trespass = open_[static_cast<size_t>(handle)]->buffers->find_trespass();
+  const auto open = kernel_at(handle);
+  if (!open) return {};
+  const OpenKernel& kernel = **open;
+  const auto trespass = kernel.buffers->find_trespass();
   if (!trespass) return {};
-  return describe(*trespass, trespass->index < open_[static_cast<size_t>(handle)]->outputs
-                                 ? "the output"
-                                 : "the workspace");
+  return describe(*trespass, trespass->index < kernel.outputs ? "the output" : "the workspace");
 }
 
 std::string WorkerProblem::find_trespass_beside_inputs() {
