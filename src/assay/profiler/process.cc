@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kLook =
-    100 * kNsPerMs;  // How often it is looked at; its end is seen at once.
+// How often it is looked at; its end is seen at once.
+constexpr std::int64_t kLookNs = 100 * kNsPerMs;
 constexpr std::uint64_t kMostLogBytes = 256ull << 20;  // More is a program that has gone wild.
 constexpr std::size_t kLastWordsBytes = 240;
 
@@ -71,7 +71,7 @@ class Watch {
     std::int64_t grew_at = monotonic_ns();
     const std::uint64_t log_before = size_of(options_.log);
     while (true) {
-      ASSAY_TRY(const ExitStatus status, process_.wait(kLook));
+      ASSAY_TRY(const ExitStatus status, process_.wait(kLookNs));
       const bool grew = look();
       if (!status.running()) return ending(status);
       if (stopped()) {

@@ -20,8 +20,8 @@ namespace assay::sweep {
 namespace {
 
 constexpr double kLooksAtOutputs = 0.1;  // Of each kernel, after each round.
-constexpr int kLoneRounds =
-    12;  // Of a kernel that has nobody to race: as many as the second look sees.
+// Of a kernel that has nobody to race: as many as the second look sees.
+constexpr int kLoneRounds = 12;
 
 // What a user has without choosing: the default of the first stock provider that has one here.
 std::string find_baseline(const Field& field) {
