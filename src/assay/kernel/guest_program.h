@@ -20,9 +20,10 @@ struct GuestProgram {
   size_t most_output = size_t{48} << 20;
 };
 
-// Runs it to its end. Its working directory, HOME and TMPDIR are a folder of its own, gone
-// afterwards; of the environment it has PATH and a UTF-8 locale besides. A timeout or a nonzero
-// exit is an output, not an Error.
+// Runs it to its end. Its output is text: where the harness runs it, control characters and bytes
+// that are no UTF-8 come back escaped (sanitize()). Its working directory, HOME and TMPDIR are a
+// folder of its own, gone afterwards; of the environment it has PATH and a UTF-8 locale besides. A
+// timeout or a nonzero exit is an output, not an Error.
 using RunGuest = std::function<Result<CommandOutput>(const GuestProgram&)>;
 
 // In a child of this process, with this process's rights: for tests, and for a process that has
