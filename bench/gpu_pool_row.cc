@@ -126,7 +126,7 @@ Row judge_rankers(const RunRecord& record) {
   return row;
 }
 
-// The seed's baseline against the best of CUTLASS: reported, no bound.
+// Triton's own kernels against the best of CUTLASS: reported, no bound.
 Row report_triton(const RunRecord& record) {
   Row row{.target = "Triton's best against CUTLASS's best", .bound = "reported", .ok = true};
   double least = HUGE_VAL, most = 0;
