@@ -31,9 +31,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   Opened facts;
   ASSAY_TRY(facts.workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
-  size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
-                           std::max(kLeastOutputs, sets_.size()));
-  while (sets_.size() % ring != 0) --ring;
+  const size_t ring = count_outputs(sets_.size(), output_bytes, kOutputBytes);
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaces, facts.workspace_bytes);

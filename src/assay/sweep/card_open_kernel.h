@@ -7,10 +7,9 @@
 
 #include "assay/sweep/card_problem.h"
 #include "assay/sweep/recent_launches.h"
+#include "assay/sweep/worker_rotation.h"
 
 namespace assay::sweep {
-
-inline constexpr size_t kLeastOutputs = 2;  // That launches of one kernel go round.
 
 // Memory of a card that kernels pack constant operands into.
 class CardPool : public Prepared {

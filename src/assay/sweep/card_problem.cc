@@ -170,12 +170,7 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   const bool dependent = kernel.metadata().dependent_launch();
   repeat = repeat || dependent;
   proven.launches = repeat ? 2 : 1;
-  // Gaps between rows keep their poison, which differs between launches: only of dense outputs can
-  // it be known that they are the same.
-  size_t elements = 1;
-  for (const int64_t size : operands[output_].sizes) elements *= static_cast<size_t>(size);
-  const bool dense =
-      elements * static_cast<size_t>(size_bytes(operands[output_].dtype)) == output_bytes;
+  const bool dense = is_dense(operands[output_]);
   const CardArena::Piece& written = buffers.at(0);
   uint64_t first = 0;
   for (int launch = 0; launch < proven.launches; ++launch) {

@@ -6,12 +6,11 @@
 #include "assay/sweep/card_open_kernel.h"
 #include "assay/sweep/card_probe.h"
 #include "assay/sweep/input_places.h"
+#include "assay/sweep/worker_rotation.h"
 
 namespace assay::sweep {
 namespace {
 
-constexpr int kLeastSets = 4;
-constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
 constexpr int kMostSets = 256;
 // Constants repeat within these sets, each time beside activations of their own: a burst has half
 // of them for its launches.

@@ -14,14 +14,13 @@
 #include "assay/sweep/prepared_pool.h"
 #include "assay/sweep/recent_launches.h"
 #include "assay/sweep/worker_manners.h"
+#include "assay/sweep/worker_rotation.h"
 #include "assay/verify/float_control.h"
 #include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {
 
-constexpr int kLeastSets = 4;         // Placements per process and problem; docs/method.md.
-constexpr double kCacheMultiple = 3;  // Caches are hardly LRU; docs/method.md.
 // More sets than this, or of more bytes, would fill the memory with copies of the operands and of
 // every layout that they are packed into: then each set is flushed from the caches after its use,
 // and a few of them do.
@@ -32,7 +31,6 @@ constexpr int kLeastFlushedSets = 16;
 // Each launch of a burst writes an output of its own, any of which may be looked at afterwards: no
 // launch is one that a kernel can know to be overwritten. A burst has as many launches as fit here.
 constexpr size_t kOutputBytes = size_t{1} << 20;
-constexpr size_t kLeastOutputs = 2;
 constexpr int kWorkspaceCopies = 4;
 // Warm launches of a burst read the same operands: so many sets, each with an output of its own,
 // share them. All but one are launched and timed; that one warms the operands before.
@@ -142,14 +140,8 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
     }
     if (launch == 0) {
       first.assign(buffers.at(0).begin(), buffers.at(0).end());
-    } else if (operands[output_].sizes.size() > 0) {
-      // Gaps between rows keep their poison, which differs between launches: compare values alone
-      // where rows are strided, and leave that to the referee.
-      const auto dense = static_cast<size_t>(operands[output_].span_bytes);
-      size_t elements = 1;
-      for (const int64_t size : operands[output_].sizes) elements *= static_cast<size_t>(size);
-      if (elements * static_cast<size_t>(size_bytes(operands[output_].dtype)) == dense)
-        known_same = proven.repeatable = std::ranges::equal(first, buffers.at(0));
+    } else if (is_dense(operands[output_])) {  // Of others the referee compares the values.
+      known_same = proven.repeatable = std::ranges::equal(first, buffers.at(0));
     }
   }
   if (const auto trespass = buffers.find_trespass())
@@ -253,10 +245,7 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
   ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
-  // A divisor of the number of sets, so that as many launches in a row never share an output.
-  size_t ring = std::clamp(kOutputBytes / std::max<size_t>(output_bytes, 1), kLeastOutputs,
-                           std::max(kLeastOutputs, sets_.size()));
-  while (sets_.size() % ring != 0) --ring;
+  const size_t ring = count_outputs(sets_.size(), output_bytes, kOutputBytes);
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
