@@ -34,7 +34,7 @@ struct Toolchain {
   Result<std::string> compiler_version() const;
 };
 
-// A program that the settings' PATH knows or that lies where systems have it; not_found.
+// A program that lies where systems have it; not_found.
 Result<std::string> find_program(const std::string& name);
 
 }  // namespace assay::cutlass
