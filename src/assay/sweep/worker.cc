@@ -133,7 +133,7 @@ class Worker {
       return fail(
           ErrorCode::unsupported,
           "'{}' lies below '{}', which no other user may enter, and without namespaces ({}) "
-          "no user's Python is run as root; use a Python that others may run",
+          "nothing that runs a user's code is run as root; use one that others may run",
           sanitize(program.argv.front(), 300), sanitize(closed, 300), place_.shared);
     (void)confine(true, place_, {}, closed.empty() ? "/" : closed);
     ASSAY_TRY(const CommandOutput output, run_here(program));
