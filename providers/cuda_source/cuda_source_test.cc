@@ -36,7 +36,7 @@ Found kernels_of(const std::string& file, const gemm::Shape& shape) {
   if (!problem || !entries) return found;
   Catalog catalog;
   for (const KernelEntry& entry : *entries) {
-    auto family = make_family(entry);
+    auto family = make_family(entry, {});
     EXPECT_TRUE(family) << family.error().message;
     if (family) catalog.add("cuda_source", ProviderRole::user, *family);
   }

@@ -32,7 +32,8 @@ std::string upper(std::string_view text) {
 
 class CudaFamily final : public input::DeviceFamily {
  public:
-  using DeviceFamily::DeviceFamily;
+  CudaFamily(Description description, ProviderSettings settings)
+      : DeviceFamily(std::move(description)), settings_(std::move(settings)) {}
 
  private:
   // All but where headers lie: an archive of compiled code is of use elsewhere too.
@@ -72,7 +73,7 @@ class CudaFamily final : public input::DeviceFamily {
                               const Target& target, const CompileContext& context) const override {
     if (context.cache == nullptr)
       return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
-    ASSAY_TRY(const auto nvrtc, Nvrtc::shared());
+    ASSAY_TRY(const auto nvrtc, Nvrtc::shared(settings_));
     ASSAY_TRY(const std::string source, read_file(entry().source.string(), kMostSourceBytes));
     std::vector<std::string> options = options_for(row, problem, target);
     ASSAY_TRY(const Json files, files_of(options));
@@ -99,13 +100,16 @@ class CudaFamily final : public input::DeviceFamily {
           return ArtifactCache::Built{.file_name = kCubin, .facts = std::move(facts)};
         });
   }
+
+  ProviderSettings settings_;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
+Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry,
+                                                  const ProviderSettings& settings) {
   ASSAY_TRY(auto description, input::DeviceFamily::describe(entry));
-  return std::make_shared<const CudaFamily>(std::move(description));
+  return std::make_shared<const CudaFamily>(std::move(description), settings);
 }
 
 }  // namespace assay::cuda_source

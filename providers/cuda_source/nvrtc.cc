@@ -1,6 +1,8 @@
 #include "nvrtc.h"
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -30,14 +32,15 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::open(const ProviderSettings& setting
               found.error().message);
 }
 
-Result<std::shared_ptr<const Nvrtc>> Nvrtc::shared() {
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::shared(const ProviderSettings& settings) {
   static std::mutex mutex;
-  static std::shared_ptr<const Nvrtc> opened;
+  static std::map<std::vector<std::string>, std::shared_ptr<const Nvrtc>> opened;
   const std::lock_guard lock(mutex);
-  if (!opened) {
-    ASSAY_TRY(opened, open({}));
+  std::shared_ptr<const Nvrtc>& nvrtc = opened[candidates(settings)];
+  if (!nvrtc) {
+    ASSAY_TRY(nvrtc, open(settings));
   }
-  return opened;
+  return nvrtc;
 }
 
 Status Nvrtc::load() {

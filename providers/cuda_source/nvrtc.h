@@ -25,8 +25,8 @@ class Nvrtc {
   // settings["library"] alone where it is given; else the toolkit, Python's packages, the system.
   static std::vector<std::string> candidates(const ProviderSettings& settings);
   static Result<std::shared_ptr<const Nvrtc>> open(const ProviderSettings& settings);
-  // open({}), once for this process: what compiling uses.
-  static Result<std::shared_ptr<const Nvrtc>> shared();
+  // open(settings), once for this process and what is looked for: what compiling uses.
+  static Result<std::shared_ptr<const Nvrtc>> shared(const ProviderSettings& settings);
 
   const std::string& path() const { return library_.path(); }
   std::string version() const;        // "13.0"

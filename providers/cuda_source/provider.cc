@@ -24,12 +24,10 @@ Availability availability(const ProviderSettings& settings) {
 }  // namespace
 
 std::unique_ptr<Provider> make_provider() {
-  return make_file_provider(provider_info(),
-                            {.extensions = {".cu"},
-                             .launch_form = LaunchForm::geometry,
-                             .bring = [](const KernelEntry& entry,
-                                         const ProviderSettings&) { return make_family(entry); },
-                             .availability = &availability});
+  return make_file_provider(provider_info(), {.extensions = {".cu"},
+                                              .launch_form = LaunchForm::geometry,
+                                              .bring = &make_family,
+                                              .availability = &availability});
 }
 
 }  // namespace assay::cuda_source
