@@ -24,7 +24,7 @@ CardList list_cards() {
   return list;
 }
 
-Json to_json(const CardList& list) {
+Json cards_json(const CardList& list) {
   Json cards = Json::array();
   for (const cuda::Card& card : list.cards)
     cards.push_back({{"index", card.ordinal},

@@ -15,7 +15,7 @@ struct CardList {
   std::string why_none;
 };
 CardList list_cards();
-Json to_json(const CardList& list);  // The cards.
+Json cards_json(const CardList& list);  // The cards.
 
 // The UUID of the card that --device names (grammar: device/cuda/selection.h); empty for the CPU,
 // which is what is used where nothing is named. Lists cards through the driver, in this process; no

@@ -67,7 +67,7 @@ class DeviceCommand : public Command {
  private:
   static Result<int> show(Console& console, const CardList& list, const std::string& chosen) {
     if (console.json()) {
-      const Json cards = to_json(list);
+      const Json cards = cards_json(list);
       console.result(dump_pretty({{"schema", "assay.device/1"},
                                   {"chosen", chosen.empty() ? "cpu" : chosen},
                                   {"cards", cards},

@@ -79,7 +79,7 @@ class DoctorCommand : public Command {
               {"l3_bytes", topology.l3_bytes},
               {"memory_bytes", topology.memory_bytes},
               {"cpu_quota", topology.cpu_quota}}},
-            {"cards", to_json(cards)},
+            {"cards", cards_json(cards)},
             {"providers", providers_json(machine.providers)},
             {"rankers", rankers_json(machine.rankers)},
             {"checks", std::move(list)}};
