@@ -13,9 +13,8 @@ Availability availability(const ProviderSettings& settings) {
   const auto api = Api::open(settings);
   found.available = api.has_value();
   if (!api) {
-    found.reason =
-        fmt::format("{}; install {}, or name the file: --library tvm_ffi=FILE", api.error().message,
-                    join(provider_info().packages, " or "));
+    found.reason = fmt::format("{}; install {}, or name the file: --library tvm_ffi=FILE",
+                               api.error().message, join(provider_info().packages, " or "));
     return found;
   }
   found.version = (*api)->version();

@@ -56,7 +56,8 @@ Result<std::unique_ptr<Library>> Library::open(const ProviderSettings& settings)
   if (const auto given = settings.find("library"); given != settings.end())
     files = {given->second};
   else
-    files = cuda::library_candidates({"libnvMatmulHeuristics.so.0"}, "nvMatmulHeuristics", settings);
+    files =
+        cuda::library_candidates({"libnvMatmulHeuristics.so.0"}, "nvMatmulHeuristics", settings);
   const auto load = [](const std::string& file) -> Result<std::unique_ptr<Library>> {
     ASSAY_TRY(DynamicLibrary mapped, DynamicLibrary::open(file));
     std::unique_ptr<Library> library(new Library(std::move(mapped)));
