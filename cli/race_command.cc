@@ -243,7 +243,7 @@ class RaceCommand : public Command {
         out["against"].push_back({{"problem", problem.name},
                                   {"opponent", against_},
                                   {"other", against->other},
-                                  {"verdict", to_json(against->verdict)}});
+                                  {"verdict", assay::to_json(against->verdict)}});
     return out;
   }
 

@@ -233,7 +233,7 @@ class WhyCommand : public Command {
       problems.push_back({{"name", problem.name},
                           {"condition", problem.condition.to_string()},
                           {"kernels", std::move(kernels)},
-                          {"verdict", judged ? to_json(*judged) : Json(nullptr)}});
+                          {"verdict", judged ? assay::to_json(*judged) : Json(nullptr)}});
     }
     text += warning_text(run.record.environment, style);
     console.result(console.json() ? dump_pretty({{"schema", "assay.why/1"},
