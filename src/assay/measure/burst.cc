@@ -5,23 +5,29 @@
 #include <limits>
 
 #include "assay/base/clock.h"
+#include "assay/measure/held_signals.h"
 
 namespace assay::measure {
 
 Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, SchedulerWatch& watch,
-                         const BurstLimits& limits) {
+                         StopCopy& copy, const BurstLimits& limits) {
   Burst burst;
   burst.launches = static_cast<int>(plans.size());
   const bool quiet = watch.wait_until_quiet(limits.quiet_limit_ns);
   const auto before = watch.read();
   Status status;
-  const int64_t start = monotonic_ns();
-  for (Plan* plan : plans) {
-    status = plan->launch(stream);
-    if (!status) break;
+  {
+    HeldSignals signals;
+    const int64_t start = monotonic_ns();
+    for (Plan* plan : plans) {
+      status = plan->launch(stream);
+      if (!status) break;
+    }
+    if (status) status = stream.synchronize();
+    burst.ns = monotonic_ns() - start;
+    burst.let_signals_in = !signals.hold_on();
+    if (status) copy.take();
   }
-  if (status) status = stream.synchronize();
-  burst.ns = monotonic_ns() - start;
   const auto waited = SchedulerWatch::between(before, watch.read());
   if (!status) return fail(std::move(status).error());
   burst.waited_ns = waited.longest_ns;

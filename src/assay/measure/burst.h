@@ -9,6 +9,7 @@
 #include "assay/base/result.h"
 #include "assay/kernel/plan.h"
 #include "assay/measure/scheduler_watch.h"
+#include "assay/measure/stop_copy.h"
 
 namespace assay::measure {
 
@@ -17,6 +18,7 @@ struct Burst {
   int launches = 0;
   bool clean = false;     // No thread waited for a core, no steal, other threads at rest before.
   int64_t waited_ns = 0;  // Longest wait of one thread.
+  bool let_signals_in = false;  // Which are held off until the outputs were looked at.
 };
 
 struct BurstLimits {
@@ -24,9 +26,10 @@ struct BurstLimits {
   int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
 };
 
-// Launches plans[0..] in order. A plan's failure ends the burst with its error.
+// Launches plans[0..] in order, and takes the copy when the clock has stopped, before anything that
+// would give late work its time. A plan's failure ends the burst with its error.
 Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, SchedulerWatch& watch,
-                         const BurstLimits& limits = {});
+                         StopCopy& copy, const BurstLimits& limits = {});
 
 // The clock itself, measured now: its smallest step and the cost of one reading.
 struct TimerFacts {

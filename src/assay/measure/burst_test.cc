@@ -55,12 +55,13 @@ class BurstTest : public ::testing::Test {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Stream> stream_;
   SchedulerWatch watch_;
+  StopCopy copy_;
 };
 
 TEST_F(BurstTest, LaunchesEveryPlanOnceAndTakesTime) {
   Plan first = plan(count_up), second = plan(count_up);
   Plan* const plans[] = {&first, &second, &first};
-  const auto burst = time_burst(plans, *stream_, watch_);
+  const auto burst = time_burst(plans, *stream_, watch_, copy_);
   ASSERT_TRUE(burst) << burst.error().message;
   EXPECT_EQ(launches_, 3);
   EXPECT_EQ(burst->launches, 3);
@@ -70,7 +71,7 @@ TEST_F(BurstTest, LaunchesEveryPlanOnceAndTakesTime) {
 TEST_F(BurstTest, AFailingLaunchEndsTheBurst) {
   Plan good = plan(count_up), bad = plan(refuse);
   Plan* const plans[] = {&good, &bad, &good};
-  EXPECT_FALSE(time_burst(plans, *stream_, watch_));
+  EXPECT_FALSE(time_burst(plans, *stream_, watch_, copy_));
   EXPECT_EQ(launches_, 1);
 }
 
