@@ -135,30 +135,34 @@ void forbid_escaping() {
   constexpr auto kArguments = static_cast<uint32_t>(offsetof(seccomp_data, args));
   constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kIf = BPF_JMP | BPF_JEQ | BPF_K;
   constexpr uint16_t kEnd = BPF_RET | BPF_K;
+  constexpr uint32_t kX32 = 0x40000000;  // A second set of the same calls.
   // Where a condition holds, and where not: so many statements on.
   sock_filter filter[] = {
       /* 0*/ BPF_STMT(kLoad, kArchitecture),
-      /* 1*/ BPF_JUMP(kIf, AUDIT_ARCH_X86_64, 0, 16),
+      /* 1*/ BPF_JUMP(kIf, AUDIT_ARCH_X86_64, 0, 19),
       /* 2*/ BPF_STMT(kLoad, kNumber),
-      /* 3*/ BPF_JUMP(kIf, SYS_setrlimit, 15, 0),
-      /* 4*/ BPF_JUMP(kIf, SYS_seccomp, 14, 0),
-      /* 5*/ BPF_JUMP(kIf, SYS_prctl, 7, 0),
-      /* 6*/ BPF_JUMP(kIf, SYS_clone3, 13, 0),
-      /* 7*/ BPF_JUMP(kIf, SYS_clone, 8, 0),
-      /* 8*/ BPF_JUMP(kIf, SYS_prlimit64, 0, 9),
-      /* 9*/ BPF_STMT(kLoad, kArguments + 16),  // The new limits: to read them it is null.
-      /*10*/ BPF_JUMP(kIf, 0, 0, 8),
-      /*11*/ BPF_STMT(kLoad, kArguments + 20),
-      /*12*/ BPF_JUMP(kIf, 0, 5, 6),
-      /*13*/ BPF_STMT(kLoad, kArguments),
-      /*14*/ BPF_JUMP(kIf, PR_SET_SECCOMP, 4, 0),
-      /*15*/ BPF_JUMP(kIf, PR_SET_CHILD_SUBREAPER, 3, 2),
-      /*16*/ BPF_STMT(kLoad, kArguments),
-      /*17*/ BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_PARENT, 1, 0),
-      /*18*/ BPF_STMT(kEnd, SECCOMP_RET_ALLOW),
-      /*19*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | EPERM),
+      /* 3*/ BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32, 17, 0),
+      /* 4*/ BPF_JUMP(kIf, SYS_setrlimit, 16, 0),
+      /* 5*/ BPF_JUMP(kIf, SYS_seccomp, 15, 0),
+      // Pages that are filled when somebody reads them: work after the clock has stopped.
+      /* 6*/ BPF_JUMP(kIf, SYS_userfaultfd, 14, 0),
+      /* 7*/ BPF_JUMP(kIf, SYS_prctl, 7, 0),
+      /* 8*/ BPF_JUMP(kIf, SYS_clone3, 13, 0),
+      /* 9*/ BPF_JUMP(kIf, SYS_clone, 8, 0),
+      /*10*/ BPF_JUMP(kIf, SYS_prlimit64, 0, 9),
+      /*11*/ BPF_STMT(kLoad, kArguments + 16),  // The new limits: to read them it is null.
+      /*12*/ BPF_JUMP(kIf, 0, 0, 8),
+      /*13*/ BPF_STMT(kLoad, kArguments + 20),
+      /*14*/ BPF_JUMP(kIf, 0, 5, 6),
+      /*15*/ BPF_STMT(kLoad, kArguments),
+      /*16*/ BPF_JUMP(kIf, PR_SET_SECCOMP, 4, 0),
+      /*17*/ BPF_JUMP(kIf, PR_SET_CHILD_SUBREAPER, 3, 2),
+      /*18*/ BPF_STMT(kLoad, kArguments),
+      /*19*/ BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_PARENT, 1, 0),
+      /*20*/ BPF_STMT(kEnd, SECCOMP_RET_ALLOW),
+      /*21*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | EPERM),
       // Its flags lie in memory, where a filter cannot look: the C library then calls clone.
-      /*20*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | ENOSYS),
+      /*22*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | ENOSYS),
   };
   const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
   ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);

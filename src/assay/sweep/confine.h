@@ -42,8 +42,8 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
 // Of the calling thread, and those that it starts.
 void forbid_new_privileges();
 // Of all threads, from now on, to change limits and system call filters, which would meet the
-// kernels after it in its process, and to start processes that are not this one's. Where the system
-// has no filters, nothing changes.
+// kernels after it in its process, to start processes that are not this one's, and to have pages
+// filled when somebody reads them. Where the system has no filters, nothing changes.
 void forbid_escaping();
 void drop_capabilities();
 // Of processes and threads, beyond those that the user of this process has already: candidate code
