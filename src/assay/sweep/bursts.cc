@@ -16,6 +16,12 @@ constexpr double kOpenSeconds = 120;
 // both read CLOCK_MONOTONIC.
 constexpr double kBracketSlackNs = 1000;
 constexpr size_t kNowhere = static_cast<size_t>(-1);
+// Of the bursts, that outputs are copied of when the clock stops. Copying costs the clock nothing;
+// what is in the caches afterwards may be other lines, so most bursts go without.
+constexpr double kLookedAt = 0.25;
+
+Ending late_work(const std::string& what) { return ending::Violation{"background_work", what}; }
+
 }  // namespace
 
 bool Bursts::is_open(size_t candidate) const { return handles_.count(candidate) != 0; }
@@ -84,6 +90,11 @@ Status Bursts::open_one(size_t index) {
     worker_->dismiss("a process was left behind there");
     return {};
   }
+  if (const auto armed = text(answer->json, "armed"); armed && !armed->empty()) {
+    candidate.outcome.ending = late_work(*armed);
+    worker_->dismiss("something was armed there");
+    return {};
+  }
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
   tainted_ = tainted_ || station_.taints_process(candidate);
   handles_[index] = static_cast<int>(handle);
@@ -138,12 +149,13 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
   double expected_ns = 0;
   for (const size_t index : order) {
     const Candidate& candidate = field_.candidates[index];
-    bursts.push_back({handles_.at(index), candidate.launches});
+    const int looked_at = std::bernoulli_distribution(kLookedAt)(random_) ? 1 : 0;
+    bursts.push_back({handles_.at(index), candidate.launches, looked_at});
     expected_ns += candidate.launch_ns * candidate.launches;
   }
   if (chained)
     bursts.insert(bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
-                  Json({kBareLinks, std::max(1, sets_ / 2)}));
+                  Json({kBareLinks, std::max(1, sets_ / 2), 0}));
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();
@@ -177,6 +189,21 @@ Status Bursts::call_bursts(const std::vector<size_t>& order, int64_t seed, const
       if (left->is_number_integer() && handles_.at(index) == left->get<int64_t>())
         return recover({index}, left_processes());
     return recover(order, left_processes());
+  }
+  if (const auto late = json.find("late"); late != json.end()) {
+    round.complete = false;
+    worker_->dismiss("work went on there after the clock had stopped");
+    const auto handle = static_cast<int>(number_or(*late, "handle", -1));
+    const auto work = text(*late, "work");
+    const Ending ending = late_work(work ? *work : std::string());
+    for (const auto& [index, open] : handles_)
+      if (open == handle) return recover({index}, ending);
+    return recover(order, ending);
+  }
+  if (const auto armed = text(json, "armed"); armed && !armed->empty()) {
+    round.complete = false;
+    worker_->dismiss("something was armed there");
+    return recover(order, late_work(*armed));
   }
   const auto samples = json.find("bursts");
   bool well_formed =
@@ -334,6 +361,10 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
     candidate.outcome.ending = ending_of(answer.error(), "collect");
     handles_.erase(index);
     return {};
+  }
+  if (const auto late = text(answer->json, "late"); late && !late->empty()) {
+    worker_->dismiss("work went on there after the clock had stopped");
+    return recover({index}, late_work(*late));
   }
   const auto trespass = text(answer->json, "trespass");
   const auto beside_inputs = text(answer->json, "trespass_beside_inputs");

@@ -36,6 +36,7 @@ struct ProvenLaunch {
 struct TimedOutput {
   HandedOut output;
   uint64_t variation = 0;  // Seed of the activations that it was made from.
+  bool changed = false;    // Since the clock of its burst stopped.
 };
 
 class ProblemRunner {
@@ -77,6 +78,13 @@ class ProblemRunner {
   // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
   // kBareLinks (protocol.h) is links without a kernel.
   virtual Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) = 0;
+
+  // The next burst's outputs are to be what they were when its clock stopped, for as long as they
+  // are there. Which bursts those are, no kernel can know. On a card the clock is an event behind
+  // the launches: nothing to do.
+  virtual void look_at_next_burst() {}
+  // An open kernel whose outputs of such a burst have changed; each is told once.
+  virtual std::optional<int> find_late_work() { return std::nullopt; }
 
   // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long
   // by the card's events. ErrorCode::unsupported where there is no card.

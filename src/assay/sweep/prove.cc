@@ -143,6 +143,8 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
     candidate.outcome.ending = ending::Violation{
         "background_work",
         "its threads went on working after its launches, and would slow down every other kernel"};
+  if (const auto armed = text(answer.json, "armed"); candidate.alive() && armed && !armed->empty())
+    candidate.outcome.ending = ending::Violation{"background_work", *armed};
   // What a wrong kernel left behind (inputs that it changed, threads that write later) is no place
   // to prove another one.
   if (!candidate.alive()) worker.dismiss("a wrong kernel ran there");

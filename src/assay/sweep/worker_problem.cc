@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "assay/base/random.h"
 #include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
+#include "assay/measure/stop_copy.h"
 #include "assay/sweep/input_places.h"
 #include "assay/sweep/prepared_pool.h"
 #include "assay/sweep/recent_launches.h"
@@ -61,6 +63,8 @@ struct WorkerProblem::OpenKernel {
   std::vector<Plan> plans;                        // One per operand set.
   std::vector<Plan*> next;  // Scratch for a burst: no allocation while timing.
   RecentLaunches recent;
+  measure::StopCopy at_stop;      // Of a burst that was looked at; until the next one.
+  RecentLaunches::Launch looked;  // The first launch in it.
   uint64_t workspace_bytes = 0;
   size_t outputs = kLeastOutputs;  // Launches go round them.
 };
@@ -242,7 +246,7 @@ std::string WorkerProblem::check_cold() {
 
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
-  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, 0});
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, {}, {}, 0});
   ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
   const size_t ring = count_outputs(sets_.size(), output_bytes, kOutputBytes);
@@ -329,6 +333,7 @@ Status WorkerProblem::line_up(OpenKernel& kernel, int launches, uint64_t round_s
     return cursor_ % groups * sharers_ + (cursor_ / groups + l) % sharers_;
   };
   kernel.next.clear();
+  kernel.at_stop.drop();
   for (int l = 0; l < launches; ++l) {
     const size_t s = set_of(l);
     kernel.next.push_back(&kernel.plans[s]);
@@ -362,11 +367,35 @@ void WorkerProblem::clean_up(OpenKernel& kernel) {
 Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
   ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
   ASSAY_TRY(line_up(*kernel, launches, round_seed));
+  if (std::exchange(look_, false)) aim_look(*kernel);
   const verify::FloatControl control = verify::FloatControl::read();
-  auto burst = measure::time_burst(kernel->next, *stream_, watch_);
+  auto burst = measure::time_burst(kernel->next, *stream_, watch_, kernel->at_stop);
   control.restore();
   clean_up(*kernel);
   return burst;
+}
+
+void WorkerProblem::aim_look(OpenKernel& kernel) {
+  std::vector<std::span<const std::byte>> outputs;
+  std::vector<RecentLaunches::Launch> launches;
+  for (const Plan* plan : kernel.next) {
+    const auto s = static_cast<size_t>(plan - kernel.plans.data());
+    const auto output = kernel.buffers->at(s % kernel.outputs);
+    // Where nothing varies, what an earlier launch left there would be right.
+    if (pristine_varied_.empty()) verify::poison(output, next_seed());
+    launches.push_back({s, sets_[s].variation});
+    outputs.push_back(output);
+  }
+  kernel.looked = launches[kernel.at_stop.aim(outputs, next_seed())];
+}
+
+std::optional<int> WorkerProblem::find_late_work() {
+  for (size_t handle = 0; handle < open_.size(); ++handle) {
+    if (!open_[handle] || !open_[handle]->at_stop.differs()) continue;
+    open_[handle]->at_stop.drop();
+    return static_cast<int>(handle);
+  }
+  return std::nullopt;
 }
 
 Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, uint64_t round_seed) {
@@ -404,9 +433,11 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   ASSAY_TRY(OpenKernel * asked, kernel_at(handle));
   const OpenKernel& kernel = *asked;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
+  const RecentLaunches::Launch launch =
+      kernel.at_stop.taken() ? kernel.looked : kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
   timed.variation = launch.variation;
+  timed.changed = kernel.at_stop.differs();
   ASSAY_TRY(timed.output.file, copy_out(kernel.buffers->at(launch.set % kernel.outputs)));
   return timed;
 }

@@ -39,6 +39,8 @@ class WorkerProblem final : public ProblemRunner {
   bool at_rest() override;
   bool has_left_processes() override;
   Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
+  void look_at_next_burst() override { look_ = true; }
+  std::optional<int> find_late_work() override;
   Result<Counted> count(int handle, int launches, uint64_t round_seed) override;
   Result<TimedOutput> timed_output(int handle, uint64_t choice) override;
   bool inputs_intact() override;
@@ -64,6 +66,7 @@ class WorkerProblem final : public ProblemRunner {
   // The plans of the next `launches` launches, as many as the sets allow, with their inputs varied.
   Status line_up(OpenKernel& kernel, int launches, uint64_t round_seed);
   void clean_up(OpenKernel& kernel);  // After they ran.
+  void aim_look(OpenKernel& kernel);
   void vary(size_t set, uint64_t seed);
   std::string check_cold();
   void flush(size_t set, const std::vector<std::span<std::byte>>& panels);
@@ -91,6 +94,7 @@ class WorkerProblem final : public ProblemRunner {
   size_t sharers_ = 1;  // So many sets in a row have the same operands (warm ones).
   size_t cursor_ = 0;
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
+  bool look_ = false;      // At the next burst's outputs, when its clock stops.
   bool flush_ = false;     // Sets are too few to be cold by rotation alone.
   std::string cold_doubt_;
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.

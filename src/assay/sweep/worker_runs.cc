@@ -16,6 +16,10 @@ namespace {
 
 constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the probes run once.
 
+constexpr const char* kOutputChanged =
+    "an output changed after its launch had returned and the clock had stopped";
+constexpr const char* kLetSignalsIn = "unblocked signals while it was timed";
+
 }  // namespace
 
 WorkerRuns::Method WorkerRuns::find_method(std::string_view what) {
@@ -104,6 +108,7 @@ Result<Answer> WorkerRuns::prove(Message& message) {
   }
   answer.json["left_processes"] = problem->has_left_processes();
   answer.json["busy_threads"] = !problem->at_rest();
+  answer.json["armed"] = find_armed();
   return answer;
 }
 
@@ -125,6 +130,7 @@ Result<Answer> WorkerRuns::open(Message& message) {
   Answer answer;
   answer.json = {{"handle", opened.handle},
                  {"left_processes", problem->has_left_processes()},
+                 {"armed", find_armed()},
                  {"workspace_bytes", opened.workspace_bytes},
                  {"prepared_bytes", opened.prepared_bytes},
                  {"prepare_seconds", opened.prepare_seconds},
@@ -139,10 +145,16 @@ Result<Answer> WorkerRuns::round(Message& message) {
   ASSAY_TRY(const Json* bursts, member(message.json, "bursts"));
   ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
   Answer answer;
+  // Of the round before: late work has had as long as the parent took for its own.
+  if (const auto late = problem->find_late_work()) {
+    answer.json["late"] = {{"handle", *late}, {"work", kOutputChanged}};
+    return answer;
+  }
   Json& samples = answer.json["bursts"] = Json::array();
   for (const Json& burst : *bursts) {
-    if (!burst.is_array() || burst.size() != 2)
-      return fail(ErrorCode::internal, "a burst is a pair");
+    if (!burst.is_array() || burst.size() != 3)
+      return fail(ErrorCode::internal, "a burst is a handle, launches, and whether to look");
+    if (burst[2] == 1) problem->look_at_next_burst();
     auto sample =
         problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
     if (!sample && sample.error().code == ErrorCode::device_lost) return fail(sample.error());
@@ -154,8 +166,13 @@ Result<Answer> WorkerRuns::round(Message& message) {
       answer.json["left_processes"] = burst[0];
       return answer;
     }
+    if (sample->let_signals_in) {
+      answer.json["late"] = {{"handle", burst[0]}, {"work", kLetSignalsIn}};
+      return answer;
+    }
     samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});
   }
+  answer.json["armed"] = find_armed();
   return answer;
 }
 
@@ -202,6 +219,7 @@ Result<Answer> WorkerRuns::collect(Message& message) {
             problem->timed_output(static_cast<int>(handle), static_cast<uint64_t>(choice)));
   Answer answer;
   answer.json["variation"] = output.variation;
+  answer.json["late"] = output.changed ? kOutputChanged : "";
   answer.json["output"] = to_json(std::move(output.output), answer.fds);
   answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));
   answer.json["trespass_beside_inputs"] = problem->find_trespass_beside_inputs();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "assay/device/cuda/cuda_device.h"
+#include "assay/sweep/armed_code.h"
 #include "assay/sweep/problem_runner.h"
 #include "assay/sweep/protocol.h"
 
@@ -41,11 +42,14 @@ class WorkerRuns {
   Result<Answer> intact(Message& message);
   Result<Answer> unload(Message& message);
   Result<ProblemRunner*> loaded();
+  // What kernels have armed in this process, where they run in it.
+  std::string find_armed() const { return card_ == nullptr ? armed_.find_more() : std::string(); }
 
   Device& device_;
   cuda::CudaDevice* card_;
   int threads_;
   Find find_;
+  const ArmedCode armed_ = ArmedCode::look();
   std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<ProblemRunner> problem_;
 };
