@@ -19,6 +19,7 @@
 #include "assay/kernel/export.h"
 #include "assay/measure/ceilings.h"
 #include "assay/record/record.h"
+#include "assay/sweep/armed_code.h"
 #include "assay/sweep/card_ceilings.h"
 #include "assay/sweep/card_timer.h"
 #include "assay/sweep/card_watch.h"
@@ -78,8 +79,8 @@ class Worker {
     const Json& json = message.json;
     ASSAY_TRY(open_device(json));
     threads_ = device_->threads();
-    runs_.emplace(*device_, card_, threads_,
-                  [this](const Json& named) { return candidate(named); });
+    runs_.emplace(
+        *device_, card_, threads_, [this](const Json& named) { return candidate(named); }, armed_);
     cache_ = std::make_unique<ArtifactCache>(
         json.value("cache", std::string()),
         Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));
@@ -343,7 +344,11 @@ class Worker {
 
   Result<Answer> manners(Message&) {
     Answer answer;
-    answer.json["faults"] = manners_.find_faults(scheduler_);
+    auto faults = manners_.find_faults(scheduler_);
+    // A card's driver may arm what it likes.
+    if (const auto armed = armed_.find_more(); card_ == nullptr && !armed.empty())
+      faults.push_back("it " + armed);
+    answer.json["faults"] = std::move(faults);
     return answer;
   }
 
@@ -404,6 +409,7 @@ class Worker {
   CompileContext context_;
   int threads_ = 1;
   const Manners manners_ = Manners::look();
+  const ArmedCode armed_ = ArmedCode::look();
   measure::SchedulerWatch scheduler_;
   WorkerKernels kernels_;
   WorkerRankers rankers_;

@@ -21,8 +21,9 @@ class WorkerRuns {
   using Find = std::function<Result<std::pair<Kernel, Artifact>>(const Json& message)>;
 
   // card: the device, where it is one; else null.
-  WorkerRuns(Device& device, cuda::CudaDevice* card, int threads, Find find)
-      : device_(device), card_(card), threads_(threads), find_(std::move(find)) {}
+  // armed: before any kernel was loaded.
+  WorkerRuns(Device& device, cuda::CudaDevice* card, int threads, Find find, const ArmedCode& armed)
+      : device_(device), card_(card), threads_(threads), find_(std::move(find)), armed_(armed) {}
 
   using Method = Result<Answer> (WorkerRuns::*)(Message&);
   static Method find_method(std::string_view what);  // Null where there is none of that name.
@@ -49,7 +50,7 @@ class WorkerRuns {
   cuda::CudaDevice* card_;
   int threads_;
   Find find_;
-  const ArmedCode armed_ = ArmedCode::look();
+  const ArmedCode& armed_;
   std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<ProblemRunner> problem_;
 };
