@@ -59,5 +59,18 @@ INSTANTIATE_TEST_SUITE_P(
         Late{"52_hidden_fault_handler", HasSubstr("unblocked signals")}),
     [](const auto& test) { return test.param.file.substr(3); });
 
+TEST(ServedFaultsTest, NoThreadIsHandedTheFaultsOfWhoReads) {
+  const AssayProgram assay;
+  const testing::Finished finished = assay.run(
+      {"sweep", "--shape", "m=24,n=40,k=57,dtype=f32,layout=tt", "--provider", "cpp_source",
+       "--threads", "1", "--budget", "1s", "--processes", "2", "--output-dir", "run", "--kernels",
+       AssayProgram::source("tests/attacks/kernels/53_served_faults.cc")});
+  const auto record = load_record(assay.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message << finished.err;
+  const KernelOutcome* kernel = testing::find_kernel(record->problems.at(0), "served_faults");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_TRUE(is_timed(kernel->ending)) << ending_sentence(kernel->ending);
+}
+
 }  // namespace
 }  // namespace assay
