@@ -24,7 +24,10 @@ class StopCopy {
   // Whether what was copied is no longer what is there.
   bool differs() const;
   // Before a later launch overwrites the outputs.
-  void drop() { parts_.clear(), taken_ = false; }
+  void drop() {
+    parts_.clear();
+    taken_ = false;
+  }
   bool taken() const { return taken_; }
 
  private:
