@@ -146,7 +146,9 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
     const bool brings =
         info.role == ProviderRole::user && settings != context.provider_settings.end();
     if (names.empty() ? info.role == ProviderRole::reference : !asked && !brings) continue;
-    sweep::ProviderRequest request{info.name, "", {}};
+    sweep::ProviderRequest request{info.name, "", {}, {}};
+    for (const ProviderSetting& setting : info.settings)
+      if (may_be_recorded(info, setting.name)) request.recorded.push_back(setting.name);
     if (settings != context.provider_settings.end()) request.settings = settings->second;
     if (const auto told = context.settings.providers.find(info.name);
         told != context.settings.providers.end())

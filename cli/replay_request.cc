@@ -28,6 +28,21 @@ Error in_record(const fs::path& path, std::string_view what) {
   return {ErrorCode::invalid_input, fmt::format("{}: {}", sanitize(path.string(), 300), what)};
 }
 
+// PROVIDER.NAME=VALUE out of a record. Of a setting that there is none of, who reads it says so.
+bool is_obeyed(std::string_view setting) {
+  const std::string_view key = setting.substr(0, setting.find('='));
+  const size_t dot = key.find('.');
+  const std::string_view name = dot == std::string_view::npos ? "" : key.substr(dot + 1);
+  for (const auto& provider : built_in_providers()) {
+    const ProviderInfo& info = provider->info();
+    if (info.name != key.substr(0, dot)) continue;
+    const bool declared =
+        std::ranges::find(info.settings, name, &ProviderSetting::name) != info.settings.end();
+    return may_be_recorded(info, name) || (!declared && name != "library");
+  }
+  return true;
+}
+
 // "provider == 'openblas' and name == 'sgemm' ..."
 Result<std::string> is_kernel(const ProblemRecord& problem, const std::string& id) {
   const KernelOutcome* kernel = problem.find(id);
@@ -137,8 +152,7 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   options.pool.filter = then.filter;
   // A record may come from anywhere: which code is loaded with a user's rights, only the user says.
   for (const std::string& setting : then.settings)
-    if (const std::string_view key = std::string_view(setting).substr(0, setting.find('='));
-        is_place_of_code(key.substr(key.find('.') + 1)))
+    if (!is_obeyed(setting))
       return fail(in_record(
           at.path, fmt::format("options.settings: '{}' names a library, or where code lies; only "
                                "--library and --setting of your own may",

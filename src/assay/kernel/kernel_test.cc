@@ -314,6 +314,17 @@ TEST_F(KernelTest, RunDoesAllOfIt) {
   EXPECT_THAT(ran.error().message, HasSubstr("operand a is f32; this takes f64"));
 }
 
+// A provider that is new says where its compiler lies, and no record does.
+TEST_F(KernelTest, ARecordHoldsDeclaredSettingsThatNameNoFile) {
+  const ProviderInfo info{
+      .name = "foo",
+      .settings = {
+          {"space", "all|few"}, {"rustc", "found|PATH"}, {"nvcc", "FILE"}, {"pool", "DIR"}}};
+  EXPECT_TRUE(may_be_recorded(info, "space"));
+  for (const char* name : {"rustc", "nvcc", "pool", "library", "cxx", "cache", "pythons", ""})
+    EXPECT_FALSE(may_be_recorded(info, name)) << name;
+}
+
 TEST_F(KernelTest, AProviderTakesNoFilesUnlessItSaysSo) {
   class Plain final : public Provider {
    public:

@@ -10,8 +10,7 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kRoles[] = {"stock", "ours", "user", "reference"};
-constexpr std::string_view kPlacesOfCode[] = {"library", "cxx",    "cache",   "nvcc", "directory",
-                                              "pool",    "python", "pythons", "ptxas"};
+constexpr std::string_view kPlaces[] = {"FILE", "DIR", "PATH"};
 
 }  // namespace
 
@@ -29,9 +28,12 @@ ProviderRole own_role(const ProviderInfo& info) {
   return info.role == ProviderRole::user ? ProviderRole::ours : info.role;
 }
 
-bool is_place_of_code(std::string_view setting) {
-  return std::find(std::begin(kPlacesOfCode), std::end(kPlacesOfCode), setting) !=
-         std::end(kPlacesOfCode);
+bool may_be_recorded(const ProviderInfo& info, std::string_view setting) {
+  const auto declared = std::ranges::find(info.settings, setting, &ProviderSetting::name);
+  return declared != info.settings.end() &&
+         std::ranges::none_of(kPlaces, [&](std::string_view place) {
+           return declared->values.find(place) != std::string::npos;
+         });
 }
 
 Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entry,

@@ -59,9 +59,10 @@ struct Availability {
 // of its ProviderInfo). From flags and config.
 using ProviderSettings = std::map<std::string, std::string>;
 
-// Whether a setting of that name says where code lies that will run, or be compiled: such are the
-// user's alone to say. No record holds them, and none that does is obeyed.
-bool is_place_of_code(std::string_view setting);
+// Whether a record may hold that setting of a provider, and is obeyed where it does: one that its
+// provider.yaml declares, with no FILE, DIR or PATH among its values. Where code lies that will
+// run, or be compiled, is the user's alone to say.
+bool may_be_recorded(const ProviderInfo& info, std::string_view setting);
 
 // A user's kernel, as a manifest entry or head comment says (input/ reads it). Lines are for
 // errors.

@@ -24,7 +24,7 @@ std::vector<std::string> settings_of(const Request& request) {
   std::vector<std::string> settings;
   for (const ProviderRequest& provider : request.providers)
     for (const auto& [name, value] : provider.settings)
-      if (!is_place_of_code(name))
+      if (std::ranges::find(provider.recorded, name) != provider.recorded.end())
         settings.push_back(fmt::format("{}.{}={}", provider.name, name, value));
   return settings;
 }

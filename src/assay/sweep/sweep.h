@@ -24,6 +24,7 @@ struct ProviderRequest {
   std::string name;
   std::string as;  // Empty: name.
   ProviderSettings settings;
+  std::vector<std::string> recorded;  // Names of those that a record may hold (may_be_recorded()).
 };
 
 // A ranker to ask, with the library that it loads if that was given.
