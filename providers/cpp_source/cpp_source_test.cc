@@ -21,6 +21,7 @@
 namespace assay::cpp_source {
 namespace {
 
+using ::testing::AllOf;
 using testing::BoundKernel;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -426,6 +427,106 @@ TEST_F(CppSource, EntriesThatCannotBeBuiltAreKnownWhenTheyAreBrought) {
   KernelEntry injected = entries->front();
   injected.entry = "f(); system(\"x\"); //";
   EXPECT_THAT(provider_->bring(injected).error().message, HasSubstr("cannot be a function's name"));
+}
+
+// By each of the second list a compiler runs code, or reads or writes files, as who called it.
+TEST_F(CppSource, FlagsAreThoseThatSayHowCodeIsMade) {
+  auto entries = input::read_kernels(
+      write(*folder_, "my.cc", std::string("// assay: ") + kComment + "\n" + fills_with("1")),
+      itself());
+  ASSERT_TRUE(entries);
+  const auto with = [&](const std::string& flag) {
+    KernelEntry entry = entries->front();
+    entry.flags = {"-O3", flag};
+    return provider_->bring(entry);
+  };
+  for (const char* flag : {"-O",
+                           "-Ofast",
+                           "-march=native",
+                           "-mavx512f",
+                           "-mprefer-vector-width=512",
+                           "-mno-avx",
+                           "-DX",
+                           "-DX=\"a, b\"",
+                           "-UX",
+                           "-I/usr/include",
+                           "-std=gnu++20",
+                           "-g",
+                           "-ggdb3",
+                           "-Wno-unused",
+                           "-Wframe-larger-than=100",
+                           "-ffast-math",
+                           "-fno-exceptions",
+                           "-fvisibility=hidden",
+                           "-funroll-loops",
+                           "-fno-tree-vectorize",
+                           "-falign-loops=32",
+                           "-fopenmp",
+                           "-pthread",
+                           "-lgomp",
+                           "-L/usr/lib",
+                           "--param=max-unroll-times=8"})
+    EXPECT_TRUE(with(flag)) << flag;
+  for (const char* flag : {"-B/dir/",
+                           "-Wl,-plugin,/x.so",
+                           "-Wp,-MD,file",
+                           "-Wa,-o,x",
+                           "-fopt-info-all=/path",
+                           "-fopt-info",
+                           "--output=/path",
+                           "-o",
+                           "-ofile",
+                           "-fplugin=/x.so",
+                           "-fpass-plugin=/x.so",
+                           "-specs=/x",
+                           "--specs=/x",
+                           "@file",
+                           "-include/etc/passwd",
+                           "-imacros/etc/passwd",
+                           "-wrapper",
+                           "-fdump-tree-all",
+                           "-ftree-dump=/x",
+                           "-fprofile-use=/x",
+                           "-fsanitize=address",
+                           "-fsanitize-blacklist=/x",
+                           "-fuse-ld=/x",
+                           "-fdiagnostics-format=json-file",
+                           "-c",
+                           "-E",
+                           "-x",
+                           "-xc",
+                           "-M",
+                           "-MFx",
+                           "-save-temps",
+                           "-dumpdir",
+                           "-gcc-toolchain",
+                           "-gsplit-dwarf",
+                           "--gcc-toolchain=/x",
+                           "-mllvm",
+                           "-module-dependency-dir",
+                           "-mabi=/x",
+                           "-l:../x.so",
+                           "-D",
+                           "-I",
+                           "-L",
+                           "-Xlinker",
+                           "-T/x",
+                           "-rpath",
+                           "-shared",
+                           "-static",
+                           "-stdlib=libc++",
+                           "--sysroot=/x",
+                           "-Wno-x=/y",
+                           "-std=/x",
+                           "-ffast-math,/x",
+                           "--param=x"}) {
+    const auto family = with(flag);
+    ASSERT_FALSE(family) << flag;
+    EXPECT_EQ(family.error().code, ErrorCode::invalid_input);
+    EXPECT_THAT(family.error().message,
+                AllOf(HasSubstr(fmt::format("my.cc:1: flags: '{}' is none", flag)),
+                      HasSubstr("Allowed are -O*, -m*, -DNAME=VALUE")));
+  }
 }
 
 TEST_F(CppSource, FunctionsInNamespacesCanBeNamed) {

@@ -2,6 +2,7 @@
 #include "assay/kernel/file_provider.h"
 #include "compile.h"
 #include "family.h"
+#include "flags.h"
 #include "providers/cpp_source/info.h"
 
 namespace assay::cpp_source {
@@ -27,7 +28,8 @@ std::unique_ptr<Provider> make_provider() {
                             {.extensions = {".cc", ".cpp", ".cxx"},
                              .bring = [](const KernelEntry& entry,
                                          const ProviderSettings&) { return make_family(entry); },
-                             .availability = &availability});
+                             .availability = &availability,
+                             .check_flag = &check_flag});
 }
 
 }  // namespace assay::cpp_source

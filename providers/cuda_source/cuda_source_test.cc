@@ -9,7 +9,9 @@
 #include "assay/kernel/catalog.h"
 #include "assay/op/gemm/gemm.h"
 #include "family.h"
+#include "flags.h"
 #include "nvrtc.h"
+#include "providers/cuda_source/info.h"
 
 namespace assay::cuda_source {
 namespace {
@@ -60,6 +62,81 @@ std::string message_of(std::string_view head) {
   std::ofstream(file) << "// assay: " << head << "\n__global__ void f() {}\n";
   const auto entries = read(file);
   return entries ? "" : entries.error().message;
+}
+
+TEST(CudaSource, FlagsAreThoseThatSayHowCodeIsMade) {
+  for (const char* flag : {"-DX=1",
+                           "--define-macro=X",
+                           "-UX",
+                           "-I/usr/include",
+                           "--include-path=/x",
+                           "-std=c++20",
+                           "--std=c++17",
+                           "--use_fast_math",
+                           "-ftz=true",
+                           "--prec-div=false",
+                           "--fmad=false",
+                           "-lineinfo",
+                           "-G",
+                           "--maxrregcount=128",
+                           "--restrict",
+                           "--extra-device-vectorization",
+                           "--device-int128",
+                           "--diag-suppress=161,1105",
+                           "--ptxas-options=--register-usage-level=10",
+                           "--ptxas-options=-v,-O3",
+                           "-Xptxas=-dlcm=cg",
+                           "-rdc=false",
+                           "--minimal",
+                           "-default-device"})
+    EXPECT_TRUE(check_flag(flag)) << flag;
+  for (const char* flag : {"--create-pch=/path",
+                           "--pch",
+                           "--use-pch=/x",
+                           "--pch-dir=/x",
+                           "--time=/x",
+                           "--fdevice-time-trace=/x",
+                           "--pre-include=/etc/passwd",
+                           "-include=/etc/passwd",
+                           "--gpu-architecture=sm_80",
+                           "-arch=sm_80",
+                           "--dlto",
+                           "-rdc=true",
+                           "--ptxas-options=-o,/x",
+                           "--ptxas-options=--output-file=/x",
+                           "--ptxas-options=",
+                           "-Xptxas",
+                           "-D",
+                           "-I",
+                           "--maxrregcount=/x",
+                           "--diag-suppress=",
+                           "--ftz=maybe",
+                           "-B/x",
+                           "-std=/x",
+                           "--std"}) {
+    const Status allowed = check_flag(flag);
+    ASSERT_FALSE(allowed) << flag;
+    EXPECT_THAT(allowed.error().message, HasSubstr("Allowed are -DNAME=VALUE"));
+  }
+  // A provider's own refusal stands behind the file and its line.
+  auto entries = read(kExamples + "/hopper_skinny/skinny.cu");
+  ASSERT_TRUE(entries) << entries.error().message;
+  KernelEntry entry = entries->front();
+  entry.flags = {"--create-pch=/path"};
+  const auto family = make_provider()->bring(entry);
+  ASSERT_FALSE(family);
+  EXPECT_THAT(family.error().message, HasSubstr("skinny.cu:7: flags: '--create-pch=/path'"));
+}
+
+TEST(CudaSource, EveryExampleHandsOverFlagsThatAreAllowed) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(kExamples)) {
+    if (file.path().extension() != ".cu") continue;
+    const auto entries = read(file.path().string());
+    if (!entries) continue;
+    for (const KernelEntry& entry : *entries)
+      for (const std::string& flag : entry.flags)
+        EXPECT_TRUE(check_flag(flag)) << file.path() << ' ' << flag;
+  }
 }
 
 TEST(CudaSource, TheExamplesHaveKernelsForWhatTheySay) {

@@ -1,6 +1,7 @@
 #include "assay/base/json.h"
 #include "assay/kernel/file_provider.h"
 #include "family.h"
+#include "flags.h"
 #include "nvrtc.h"
 #include "providers/cuda_source/info.h"
 
@@ -27,7 +28,8 @@ std::unique_ptr<Provider> make_provider() {
   return make_file_provider(provider_info(), {.extensions = {".cu"},
                                               .launch_form = LaunchForm::geometry,
                                               .bring = &make_family,
-                                              .availability = &availability});
+                                              .availability = &availability,
+                                              .check_flag = &check_flag});
 }
 
 }  // namespace assay::cuda_source

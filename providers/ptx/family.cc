@@ -62,9 +62,6 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
   if (!entry.specialised_on.empty())
     return fail(ErrorCode::invalid_input,
                 "{}: specialised_on: the code is compiled already; remove it", entry.origin);
-  if (!entry.flags.empty())
-    return fail(ErrorCode::invalid_input, "{}: flags: the code is compiled already; remove them",
-                entry.origin);
   ASSAY_TRY(const std::string image, read_file(entry.source.string(), kMostBytes));
   if (is_elf(image)) return std::make_shared<const PtxFamily>(std::move(description), "");
   const TextFacts facts = read_text(image);

@@ -437,11 +437,6 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& given,
                                                   std::string text) {
   KernelEntry entry = given;
   if (!entry.rule) return fail(ErrorCode::invalid_input, "{}: no rule", entry.origin);
-  if (!entry.flags.empty())
-    return fail(ErrorCode::invalid_input,
-                "{}: flags: Triton has none; write num_warps, num_stages, num_ctas or maxnreg as "
-                "tunables",
-                entry.origin);
   for (const KernelEntry::Tunable& tunable : entry.tunables)
     if (tunable.name == kAligned)
       return fail(ErrorCode::invalid_input,

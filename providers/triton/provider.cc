@@ -12,6 +12,10 @@ class TritonProvider final : public Provider {
   std::vector<std::string> extensions() const override { return {".py"}; }
   // A function is compiled for so many threads, clusters and bytes: the compiler says them.
   LaunchForm launch_form() const override { return LaunchForm::grid; }
+  Status check_flag(std::string_view) const override {
+    return fail(ErrorCode::invalid_input,
+                "Triton has none; write num_warps, num_stages, num_ctas or maxnreg as tunables");
+  }
 
  private:
   Status do_check(const ProviderSettings& settings) const override {

@@ -110,8 +110,6 @@ tl::unexpected<Error> wrong(const KernelEntry& entry, fmt::format_string<Args...
 Status check_fields(const KernelEntry& entry) {
   if (!entry.prepare_entry.empty())
     return wrong(entry, "prepare: an object with TVM-FFI entry points does not pack weights here");
-  if (!entry.flags.empty())
-    return wrong(entry, "flags: nothing is compiled here; remove this field");
   if (!entry.specialised_on.empty())
     return wrong(entry,
                  "specialised_on: nothing is compiled here; write constraints instead, such "

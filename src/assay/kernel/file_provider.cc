@@ -14,6 +14,9 @@ class Files final : public Provider {
   std::vector<std::string> extensions() const override { return parts_.extensions; }
   LaunchForm launch_form() const override { return parts_.launch_form; }
   bool runs_code_to_bring() const override { return parts_.runs_code_to_bring; }
+  Status check_flag(std::string_view flag) const override {
+    return parts_.check_flag ? parts_.check_flag(flag) : Provider::check_flag(flag);
+  }
 
  private:
   Availability do_availability(const ProviderSettings& settings) const override {

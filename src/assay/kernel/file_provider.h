@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/kernel/provider.h"
@@ -18,7 +19,8 @@ struct FileProvider {
   std::function<Result<std::shared_ptr<const Family>>(const KernelEntry&, const ProviderSettings&)>
       bring;
   std::function<Availability(const ProviderSettings&)> availability;
-  bool runs_code_to_bring = false;  // As of Provider.
+  std::function<Status(std::string_view flag)> check_flag;  // As of Provider; empty: its default.
+  bool runs_code_to_bring = false;                          // As of Provider.
 };
 
 // `info` must outlive the provider, as provider_info() does.

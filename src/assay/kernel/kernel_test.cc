@@ -343,6 +343,9 @@ TEST_F(KernelTest, AProviderTakesNoFilesUnlessItSaysSo) {
   EXPECT_THAT(Plain().bring(entry).error().message,
               HasSubstr("my.cc:1: provider plain takes no files"));
   EXPECT_TRUE(Plain().extensions().empty());
+  entry.flags = {"-O3"};
+  EXPECT_THAT(Plain().bring(entry).error().message,
+              HasSubstr("my.cc:1: flags: nothing is compiled here; remove '-O3'"));
 }
 
 }  // namespace

@@ -36,6 +36,19 @@ bool may_be_recorded(const ProviderInfo& info, std::string_view setting) {
          });
 }
 
+Result<std::shared_ptr<const Family>> Provider::bring(const KernelEntry& entry,
+                                                      const ProviderSettings& settings) const {
+  for (const std::string& flag : entry.flags)
+    if (const Status allowed = check_flag(flag); !allowed)
+      return fail(allowed.error().code, "{}: flags: {}", entry.origin, allowed.error().message);
+  return do_bring(entry, settings);
+}
+
+Status Provider::check_flag(std::string_view flag) const {
+  return fail(ErrorCode::invalid_input, "nothing is compiled here; remove '{}'",
+              sanitize(flag, 100));
+}
+
 Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entry,
                                                          const ProviderSettings&) const {
   return fail(ErrorCode::unsupported, "{}: provider {} takes no files of users", entry.origin,

@@ -132,10 +132,12 @@ class Provider {
   // File extensions that bring() takes: ".cc".
   virtual std::vector<std::string> extensions() const { return {}; }
   virtual LaunchForm launch_form() const { return LaunchForm::itself; }
+  // Refuses an entry with flags that check_flag() refuses.
   Result<std::shared_ptr<const Family>> bring(const KernelEntry& entry,
-                                              const ProviderSettings& settings = {}) const {
-    return do_bring(entry, settings);
-  }
+                                              const ProviderSettings& settings = {}) const;
+  // Whether a file may hand that flag to what compiles it (kernel/compiler_flags.h has what such
+  // lists have in common); none, unless a provider has a list. ErrorCode::invalid_input.
+  virtual Status check_flag(std::string_view flag) const;
   // True: bring() runs what the file holds, so only a process that has given up its rights calls
   // it.
   virtual bool runs_code_to_bring() const { return false; }
