@@ -1,9 +1,12 @@
 #include "assay/compare/claimed.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "assay/compare/proof_claims.h"
+#include "assay/compare/timing_claims.h"
 #include "assay/kernel/metadata.h"
 #include "assay/op/operation.h"
 
@@ -18,17 +21,6 @@ constexpr std::string_view kDependentLaunches[] = {"forbidden", "allowed"};
 
 std::string number(double value) { return fmt::format("{:.17g}", value); }
 
-// Of what a kernel writes.
-int64_t output_elements(const Problem& problem) {
-  int64_t elements = 0;
-  for (const Operand& operand : problem.operands()) {
-    if (operand.access == Access::read) continue;
-    elements = 1;
-    for (const int64_t size : operand.sizes) elements *= size;
-  }
-  return elements;
-}
-
 class Contradictions {
  public:
   explicit Contradictions(const ProblemRecord& recorded) : recorded_(recorded) {}
@@ -37,12 +29,12 @@ class Contradictions {
     const auto problem = problem_of(recorded_);
     if (problem) {
       check_problem(*problem);
-      check_proofs(output_elements(*problem));
     } else {
       found_.push_back({"problem", "the fields of one", problem.error().message});
     }
     check_words();
     for (const KernelOutcome& kernel : recorded_.kernels) check_kernel(kernel);
+    add(find_timing_contradictions(recorded_));
     return std::move(found_);
   }
 
@@ -61,20 +53,13 @@ class Contradictions {
       const Work work = (*operation)->work(problem);
       hold("flops", number(recorded_.flops), number(work.flops));
       hold("bytes", number(recorded_.bytes), number(work.bytes()));
+      add(find_proof_contradictions(recorded_, **operation, problem));
     }
     if (recorded_.condition.cache == "cold_weights" && !problem.has_constant())
       found_.push_back({"condition.cache", "cold_weights", "cold or warm: nothing is constant"});
   }
 
-  void check_proofs(int64_t elements) {
-    for (const KernelOutcome& kernel : recorded_.kernels) {
-      if (!kernel.proof) continue;
-      for (const ProofCheck& check : kernel.proof->checks)
-        hold(fmt::format("elements of the output in the proof of {} on {}", kernel.label(),
-                         check.input),
-             fmt::to_string(check.elements), fmt::to_string(elements));
-    }
-  }
+  void add(std::vector<Contradiction> more) { std::ranges::move(more, std::back_inserter(found_)); }
 
   void one_of(std::string what, const std::string& recorded,
               std::span<const std::string_view> words) {
@@ -100,12 +85,31 @@ class Contradictions {
     hold("id of " + kernel.label(), kernel.id.substr(0, kernel.id.find('#')), metadata->id());
     hold("provider of " + kernel.label(), kernel.provider, metadata->provider());
     hold("name of " + kernel.label(), kernel.name, metadata->name());
+    check_manners(kernel, *metadata);
     if (!is_timed(kernel.ending)) return;
     if (metadata->prepares() && recorded_.race_class.preparation == "none")
       found_.push_back({"class.preparation", "none", "allowed: " + kernel.label() + " prepares"});
     if (metadata->dependent_launch() && recorded_.race_class.dependent_launch == "forbidden")
       found_.push_back({"class.dependent_launch", "forbidden",
                         "allowed: " + kernel.label() + " is launched so"});
+  }
+
+  // The id is none of what it does besides: that is held against what was seen.
+  void check_manners(const KernelOutcome& kernel, const KernelMetadata& metadata) {
+    const bool packs = metadata.traits->rule &&
+                       std::ranges::any_of(metadata.rule().operands, &OperandRule::prepared);
+    const bool packed = kernel.prepared_bytes > 0 || kernel.prepare_seconds > 0;
+    if (!metadata.prepares() && (packs || packed))
+      found_.push_back({"prepares of " + kernel.label(), "no",
+                        packs ? "yes: its rule packs an operand" : "yes: it has packed"});
+    if (metadata.prepares() && is_timed(kernel.ending) && kernel.prepared_bytes == 0)
+      found_.push_back({"prepared_bytes of " + kernel.label(), "0", "some: it prepares"});
+    // In the words of who proved it.
+    for (const Finding& finding : kernel.findings)
+      if (finding.code == "nondeterministic" &&
+          finding.sentence.ends_with("as it declares") == metadata.deterministic())
+        hold("deterministic of " + kernel.label(), metadata.deterministic() ? "yes" : "no",
+             metadata.deterministic() ? "no" : "yes");
   }
 
   const ProblemRecord& recorded_;

@@ -22,7 +22,7 @@ struct Contradiction {
 
 // Of the problem's fields: name, key, role, weight, FLOP and bytes; cache and class, as far as the
 // problem and the kernels that were timed tell; each kernel's id, provider and name by its
-// metadata, of which the id is the hash. Each proof's checks are of every element of the output.
+// metadata, of which the id is the hash; proofs; the race, and the confirmations' rounds.
 std::vector<Contradiction> find_contradictions(const ProblemRecord& recorded);
 
 }  // namespace assay

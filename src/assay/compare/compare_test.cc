@@ -438,8 +438,7 @@ TEST(CompareTest, ATamperedNumberInTheFileIsNoted) {
 }
 
 TEST(RecomputeTest, ARecordWithoutProblemsHoldsNothing) {
-  RunRecord record = testing::make_record();
-  record.problems.clear();
+  RunRecord record = testing::make_record({});
   EXPECT_THAT(recompute(record), Contains(Field(&Difference::what, "problems")));
 }
 
@@ -493,6 +492,23 @@ TEST(RecomputeTest, EveryEditedWordIsFound) {
 // Not a word, but what the words are about.
 TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
   using Edit = std::function<void(RunRecord&)>;
+  const auto run = [](void (*edit)(RunRecord&)) { return Edit(edit); };
+  const auto proof = [](void (*edit)(ProofSummary&)) {
+    return Edit([edit](RunRecord& record) { edit(*record.problems[0].kernels[1].proof); });
+  };
+  const auto check = [](void (*edit)(ProofCheck&)) {
+    return Edit([edit](RunRecord& record) {
+      for (ProofCheck& one : record.problems[0].kernels[1].proof->checks) edit(one);
+    });
+  };
+  const auto meta = [](const char* key, bool value) {
+    return Edit([=](RunRecord& record) {
+      KernelOutcome& kernel = record.problems[0].kernels[1];
+      Json json = kernel.metadata.json();
+      json[key] = value;
+      kernel.metadata = MetadataJson(json);
+    });
+  };
   const auto first = [](void (*edit)(ProblemRecord&)) {
     return Edit([edit](RunRecord& record) { edit(record.problems[0]); });
   };
@@ -541,6 +557,57 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
        "the record says '0', the evidence says '4096'"},
       {kernel([](auto& one) { one.proof->bitwise_repeatable = false; }),
        "findings of mine/skinny: the record says 'nothing', the evidence says 'nondeterministic'"},
+      {kernel([](auto& one) { one.proof.reset(); }),
+       "proof of mine/skinny: the record says 'none', the evidence says 'right: it was timed'"},
+      {proof([](auto& made) {
+         made.right = false;
+         made.checks[0].wrong = 5;
+         made.checks[0].first_wrong = "out[0,0,0]";
+       }),
+       "proof of openblas/gemm: the record says 'wrong'"},
+      {proof([](auto& made) { made.checks.resize(1); }),
+       "inputs in the proof of openblas/gemm: the record says 'no exact, cancellation"},
+      {proof([](auto& made) { made.launches = 0; }), "launches in the proof of openblas/gemm"},
+      {proof([](auto& made) { made.method = "by eye"; }), "method in the proof of openblas/gemm"},
+      {proof([](auto& made) { made.mean_error = 0; }), "mean error in the proof"},
+      {proof([](auto& made) { made.smallest_visible = 0; }), "smallest visible error in the"},
+      {check([](auto& one) { one.compared = 0; }), "'0', the evidence says '1 to 4096'"},
+      {check([](auto& one) { one.compared = 5000; }), "'5000', the evidence says '1 to 4096'"},
+      {check([](auto& one) { one.method.clear(); }), "one of the operation's"},
+      {check([](auto& one) { one.method = "some elements against float64"; }), "some elements"},
+      {check([](auto& one) { one.input.clear(); }), "a kind of inputs"},
+      {check([](auto& one) { one.smallest_visible = 1e300; }), "smallest_visible in the proof of"},
+      {check([](auto& one) { one.mean_error = 0.4; }), "at most the largest, 0.31"},
+      {check([](auto& one) { one.max_error = 1.5; }), "at most 1: nothing is wrong"},
+      {check([](auto& one) { one.first_wrong = "out[0,0,0]"; }), "0 are wrong"},
+      {meta("prepares", true), "prepared_bytes of openblas/gemm: the record says '0'"},
+      {kernel([](auto& one) { one.prepared_bytes = 64; }), "prepares of mine/skinny"},
+      {first([](auto& problem) { problem.race->dropped = 1; }), "dropped in the race"},
+      {first([](auto& problem) { problem.race->rounds = 11; }), "at most 11"},
+      {first([](auto& problem) { problem.race->spoiled_rounds = 13; }), "at most 12"},
+      {kernel([](auto& one) { one.race->clean_rounds = 13; }), "clean rounds of mine/skinny"},
+      {kernel([](auto& one) { one.race->median_us = 0; }), "median_us of mine/skinny"},
+      {kernel([](auto& one) { one.race->reason = "slow"; }), "reason of mine/skinny"},
+      {kernel([](auto& one) { one.race->dropped_after = 6; }), "rounds of mine/skinny"},
+      {first([](auto& problem) { problem.confirmations[0].rounds = 39; }),
+       "rounds of a confirmation: the record says '39', the evidence says '40'"},
+      {first([](auto& problem) { problem.confirmations.push_back(problem.confirmations[0]); }),
+       "each once"},
+      {run([](auto& record) { record.kind = "zzz"; }), "kind: the record says 'zzz'"},
+      {run([](auto& record) { ++record.totals.trials; }), "totals.trials: the record says '10'"},
+      {run([](auto& record) { record.totals.proven = 0; }), "totals.proven"},
+      {run([](auto& record) { ++record.totals.wrong; }), "totals.wrong"},
+      {run([](auto& record) { ++record.totals.crashed; }), "totals.crashed"},
+      {run([](auto& record) { record.totals.refused = 0; }), "totals.refused"},
+      {run([](auto& record) { ++record.totals.left_out; }), "totals.left_out"},
+      {run([](auto& record) { record.trust = TrustGrade::device_code; }),
+       "less: its device is no card"},
+      {run([](auto& record) {
+         record.trust = TrustGrade::device_code;
+         record.environment.device.kind = "gpu";
+         record.problems[0].kernels[0].role = KernelRole::user;
+       }),
+       "less: mine/skinny is host code"},
       {concluded([](auto& made) { made.evidence_hash.clear(); }),
        "evidence_hash: the record says 'nothing'"},
       {concluded([](auto& made) { made.times.clear(); }), "time of mine/skinny: the record says"},
@@ -557,6 +624,18 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
     for (const Difference& difference : recompute(record)) all += difference.sentence() + "\n";
     EXPECT_THAT(all, HasSubstr(part));
   }
+}
+
+// Whether it may differ from launch to launch is in no hash of it.
+TEST(RecomputeTest, WhatAKernelDeclaresIsInWhatWasFound) {
+  RunRecord record = testing::make_record();
+  KernelOutcome& kernel = record.problems[0].kernels[1];
+  kernel.proof->bitwise_repeatable = false;
+  kernel.findings = {{"nondeterministic", "two launches on the same inputs differ in some bits"}};
+  EXPECT_THAT(recompute(record), IsEmpty());
+  kernel.findings[0].sentence = "two launches on the same inputs differ, as it declares";
+  EXPECT_THAT(recompute(record),
+              Contains(Field(&Difference::what, "deterministic of openblas/gemm")));
 }
 
 // Blocks of two kernels at their own clocks, and what is said of them.

@@ -5,6 +5,7 @@
 
 #include "assay/base/text.h"
 #include "assay/compare/claimed.h"
+#include "assay/compare/run_claims.h"
 #include "assay/record/conclude.h"
 
 namespace assay {
@@ -306,6 +307,9 @@ std::vector<Difference> recompute(const RunRecord& record) {
   }
   for (Difference& difference : recompute_model(record)) all.push_back(std::move(difference));
   for (Difference& difference : recompute_findings(record)) all.push_back(std::move(difference));
+  for (Contradiction& found : find_run_contradictions(record))
+    all.push_back(
+        {"the run", std::move(found.what), std::move(found.recorded), std::move(found.made)});
   // No run has none: what was taken out holds no claim, and refutes none either.
   if (record.problems.empty()) all.push_back({"the run", "problems", "none", "one or more"});
   return all;

@@ -11,6 +11,7 @@
 #include "assay/base/version.h"
 #include "assay/measure/environment.h"
 #include "assay/record/conclude.h"
+#include "assay/record/totals.h"
 #include "assay/store/store.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/passes.h"
@@ -22,19 +23,6 @@
 
 namespace assay::sweep {
 namespace {
-
-void count(Totals& totals, const ProblemRecord& record) {
-  for (const KernelOutcome& kernel : record.kernels) {
-    ++totals.trials;
-    if (kernel.proof && kernel.proof->right) ++totals.proven;
-    const std::string_view name = ending_name(kernel.ending);
-    if (name == "mismatch" || name == "violation") ++totals.wrong;
-    if (name == "crash" || name == "timeout" || name == "out_of_memory" || name == "device_lost")
-      ++totals.crashed;
-    if (name == "build_failure" || name == "not_reached") ++totals.left_out;
-  }
-  for (const auto& [reason, refusal] : record.refusals) totals.refused += refusal.count;
-}
 
 // Problems that are prepared one after the other and confirmed side by side.
 class Batch {

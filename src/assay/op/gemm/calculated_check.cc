@@ -6,6 +6,7 @@
 
 #include "assay/base/random.h"
 #include "assay/op/gemm/judge.h"
+#include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/variation.h"
 
 namespace assay::gemm {
@@ -176,8 +177,7 @@ Result<Check> CalculatedCheck::whole(Calculator& calculator, const Base& base, c
               calculator.compare(out, product, v.has_c ? &c : nullptr, rule_of(base, exact)));
     add(judge, found, {.batch = l}, v.m * v.n);
   }
-  return judge.conclude(v.l * v.m * v.n,
-                        exact ? "every element bit for bit" : "every element against float64");
+  return judge.conclude(v.l * v.m * v.n, std::string(exact ? method::kEveryBit : method::kEvery));
 }
 
 // One pass over the rows from a random one on, so that no tile of them is left out; and all.
@@ -207,7 +207,7 @@ Result<Check> CalculatedCheck::sampled(Calculator& calculator, const Base& base,
   }
   return judge.conclude(
       v.l * v.m * v.n,
-      fmt::format("{} elements against float64, every {} by {} projections", judge.check.compared,
+      fmt::format(method::kProjections, judge.check.compared,
                   varied_operand_of(base.problem) == 1 ? "column" : "row", kSigns));
 }
 

@@ -6,6 +6,7 @@
 
 #include "assay/op/gemm/freivalds.h"
 #include "assay/op/gemm/judge.h"
+#include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/reference.h"
 
 namespace assay::gemm {
@@ -53,18 +54,16 @@ class Comparison {
   std::string method() const {
     const bool exact = base_.inputs.exact;
     if (reference_.full) {
-      return exact ? "every element bit for bit, and Freivalds modulo 2^61-1"
-                   : "every element against float64";
+      return std::string(exact ? method::kEveryBitAndFreivalds : method::kEvery);
     }
     int64_t rows = 0, columns = 0;
     for (const Block& block : reference_.blocks)
       (block.all_columns ? rows : columns) +=
           static_cast<int64_t>(block.all_columns ? block.rows.size() : block.columns.size());
     if (exact) {
-      return fmt::format("the whole output by Freivalds modulo 2^61-1, {} rows bit for bit", rows);
+      return fmt::format(method::kFreivalds, rows);
     }
-    return fmt::format("{} rows and {} columns against float64, the rest against bounds", rows,
-                       columns);
+    return fmt::format(method::kBounds, rows, columns);
   }
 
   // One element of out at the kernel's own indices.

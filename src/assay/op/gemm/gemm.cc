@@ -1,12 +1,16 @@
 #include "assay/op/gemm/gemm.h"
 
+#include <cmath>
+
 #include "assay/base/json.h"
 #include "assay/op/gemm/description.h"
 #include "assay/op/gemm/instance.h"
+#include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/of_model.h"
 #include "assay/op/gemm/telling_problems.h"
 #include "assay/op/gemm/variation.h"
 #include "assay/op/gemm/work.h"
+#include "assay/op/proof_words.h"
 
 namespace assay::gemm {
 namespace {
@@ -26,7 +30,7 @@ const OperationWords& operation_words() {
   return words;
 }
 
-class Gemm final : public TurningOperation {
+class Gemm final : public TurningOperation, public ProofWords {
  public:
   std::string_view name() const override { return "gemm"; }
   std::span<const FieldRule> fields() const override { return field_rules(); }
@@ -36,6 +40,13 @@ class Gemm final : public TurningOperation {
   std::vector<InputKind> useful_kinds(const Problem& problem) const override {
     auto sizes = view(problem);
     return sizes ? useful_input_kinds(*sizes) : std::vector<InputKind>();
+  }
+  std::span<const std::string_view> check_methods() const override { return method::kAll; }
+  double largest_of_uniform(const Problem& problem) const override {
+    // Floating inputs are within [-1, 1]; integers are compared bit for bit.
+    const auto sizes = view(problem);
+    return sizes ? std::abs(sizes->alpha) * static_cast<double>(sizes->k) + std::abs(sizes->beta)
+                 : 0;
   }
   size_t varied_operand(const Problem& problem) const override {
     return varied_operand_of(problem);

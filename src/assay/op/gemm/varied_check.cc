@@ -7,6 +7,7 @@
 #include "assay/base/random.h"
 #include "assay/op/gemm/freivalds.h"
 #include "assay/op/gemm/judge.h"
+#include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/reference.h"
 #include "assay/op/gemm/variation.h"
 
@@ -80,9 +81,7 @@ class VariedCheck {
       project();
     else
       project_integers();
-    return judge_.conclude(elements,
-                           fmt::format("{} elements against float64, every row by a projection",
-                                       judge_.check.compared));
+    return judge_.conclude(elements, fmt::format(method::kProjection, judge_.check.compared));
   }
 
  private:
