@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "assay/base/fd.h"
+
 namespace assay {
 namespace {
 
@@ -42,6 +44,94 @@ TEST(ForEachForked, ADeathIsNotANumberAndEndsNoOther) {
     else
       EXPECT_EQ(values[i], double(i));
   }
+}
+
+// A descriptor that says stop: none but the first begins, and nobody waits for those that hang.
+TEST(ForEachForked, BeginsNothingMoreOnceItIsToStop) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd from(ends[0]), into(ends[1]);
+  const auto values = for_each_forked(
+      3,
+      [&](size_t i) {
+        if (i == 0) EXPECT_TRUE(write_all(into.get(), "stop"));
+        return double(i);
+      },
+      from.get());
+  ASSERT_EQ(values.size(), 3u);
+  EXPECT_EQ(values[0], 0);
+  EXPECT_TRUE(std::isnan(values[1]));
+}
+
+// The second stops it, and waits for ever unless it is told.
+TEST(ForEachForked, ChildrenAreToldToStop) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd from(ends[0]), into(ends[1]);
+  const auto values = for_each_forked(
+      2,
+      [&](size_t i) {
+        if (i == 1) {
+          EXPECT_TRUE(write_all(into.get(), "stop"));
+          for (;;) ::pause();
+        }
+        return double(i);
+      },
+      from.get());
+  EXPECT_TRUE(std::isnan(values[1]));
+}
+
+TEST(AskForked, GivesWhatWasAnsweredElsewhere) {
+  const auto answer = ask_forked([] { return std::to_string(::getpid()); }, {});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_NE(*answer, std::to_string(::getpid()));
+}
+
+TEST(AskForked, SaysHowAChildEndedInstead) {
+  const auto why = [](const std::function<std::string()>& use, const AskLimits& limits = {}) {
+    const auto answer = ask_forked(use, limits);
+    EXPECT_FALSE(answer);
+    return answer ? "" : answer.error().message;
+  };
+  EXPECT_EQ(why([]() -> std::string { ::_exit(0); }), "exited with code 0");
+  EXPECT_EQ(why([]() -> std::string { ::_exit(7); }), "exited with code 7");
+  EXPECT_EQ(why([]() -> std::string {
+              ::kill(::getpid(), SIGSEGV);
+              return "x";
+            }),
+            "killed by signal 11 (SIGSEGV)");
+  EXPECT_EQ(why(
+                []() -> std::string {
+                  for (;;) ::pause();
+                },
+                {.timeout_ns = 1'000'000}),
+            "did not end within 0.001 s");
+  EXPECT_EQ(why([] { return std::string(100, 'x'); }, {.most_bytes = 99}),
+            "answered with more than 99 bytes");
+}
+
+TEST(AskForked, AChildHasNoneOfOurDescriptors) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd from(ends[0]), into(ends[1]);
+  const auto answer = ask_forked(
+      [&] { return std::string(::write(into.get(), "x", 1) < 0 ? "closed" : "open"); }, {});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(*answer, "closed");
+}
+
+TEST(AskForked, StopsWhenItIsToStop) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd from(ends[0]), into(ends[1]);
+  ASSERT_TRUE(write_all(into.get(), "stop"));
+  const auto answer = ask_forked(
+      []() -> std::string {
+        for (;;) ::pause();
+      },
+      {.cancel_fd = from.get()});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::interrupted);
 }
 
 }  // namespace
