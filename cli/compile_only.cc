@@ -1,12 +1,14 @@
 #include "cli/compile_only.h"
 
 #include <algorithm>
+#include <poll.h>
 #include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
+#include "assay/base/fd.h"
 #include "assay/base/forked.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
@@ -110,6 +112,12 @@ std::string text_of(const Json& kernel) {
                             number(shared), *shared == 'd' ? "dynamic" : "static");
 }
 
+bool is_stopped(const CompileContext& context) {
+  if (context.cancel_fd < 0) return false;
+  const auto asked = wait_for_fd(context.cancel_fd, POLLIN, monotonic_ns());
+  return asked && *asked;
+}
+
 }  // namespace
 
 Result<int> compile_only(Context& context, const sweep::Request& request,
@@ -125,7 +133,10 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   const CompileContext compiling{.cache = &cache,
                                  .timeout_seconds = request.compile_timeout_seconds,
                                  .memory_bytes = sweep::compiler_memory(request.memory_limit_bytes),
-                                 .run_guest = &sweep::run_confined};
+                                 .cancel_fd = request.cancel_fd,
+                                 .run_guest = [&request](const GuestProgram& program) {
+                                   return sweep::run_confined_until(program, request.cancel_fd);
+                                 }};
   Json problems = Json::array();
   std::string text;
   size_t compiled = 0, failed = 0;
@@ -145,14 +156,19 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
         wanted.emplace_back(&request.problems[p], &kernel);
   // Side by side, into the cache: what fails, fails again below, where it is said; what had all of
   // its time is not waited for again.
-  const std::vector<double> had_all = for_each_forked(wanted.size(), [&](size_t i) {
-    const auto& [problem, kernel] = wanted[i];
-    const int64_t start = monotonic_ns();
-    const bool built = kernel->compile(*problem, target, compiling).has_value();
-    return !built && static_cast<double>(monotonic_ns() - start) * 1e-9 >= compiling.timeout_seconds
-               ? 1.0
-               : 0.0;
-  });
+  const std::vector<double> had_all = for_each_forked(
+      wanted.size(),
+      [&](size_t i) {
+        const auto& [problem, kernel] = wanted[i];
+        const int64_t start = monotonic_ns();
+        if (is_stopped(compiling)) return 0.0;
+        const bool built = kernel->compile(*problem, target, compiling).has_value();
+        return !built && static_cast<double>(monotonic_ns() - start) * 1e-9 >=
+                             compiling.timeout_seconds
+                   ? 1.0
+                   : 0.0;
+      },
+      compiling.cancel_fd);
   std::set<std::string> stopped;
   for (size_t i = 0; i < wanted.size(); ++i)
     if (had_all[i] > 0) stopped.insert(artifact_of(*wanted[i].first, *wanted[i].second));
@@ -162,12 +178,18 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
     text += problem.name() + '\n';
     Json kernels = Json::array();
     for (const Kernel& kernel : found.kernels) {
+      if (is_stopped(compiling))
+        return fail(ErrorCode::interrupted, "stopped; what was compiled is in the cache");
       const Result<Artifact> artifact = stopped.contains(artifact_of(problem, kernel))
                                             ? fail(ErrorCode::build_failed,
                                                    "compiling was stopped after {:g} s "
                                                    "(--compile-timeout)",
                                                    compiling.timeout_seconds)
                                             : kernel.compile(problem, target, compiling);
+      // The next one would find the same cache, and nothing is wrong with this one.
+      if (!artifact && (artifact.error().code == ErrorCode::machine ||
+                        artifact.error().code == ErrorCode::interrupted))
+        return fail(artifact.error());
       ++(artifact ? compiled : failed);
       kernels.push_back(json_of(kernel, artifact));
       text += text_of(kernels.back());

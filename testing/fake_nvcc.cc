@@ -19,6 +19,14 @@ while [ $# -gt 1 ]; do [ "$1" != -o ] || out=$2; shift; done
 echo "$1" >> "$here/compiled"
 case "$orders" in *fail*)
   echo "$1(7): error: the fake compiler was told to fail" >&2; exit 2 ;; esac
+case "$orders" in
+  *hang*) sleep 1000; exit 1 ;;
+  *pipe*) mkfifo "$out"; exit 0 ;;
+  *link*) ln -s "$here/object.so" "$out"; exit 0 ;;
+  *text*) echo text > "$out"; exit 0 ;;
+  *object*) cp "$here/object.so" "$out"; exit 0 ;;
+  *nothing*) exit 0 ;;
+esac
 defines() {{ grep -q "^#define ASSAY_$1\$" "$in"; }}
 in=$1 a=f16 d=f32 spilled=0
 defines "A cutlass::bfloat16_t" && a=bf16

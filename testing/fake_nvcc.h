@@ -5,7 +5,9 @@
 // says of it, and headers that hold a version alone.
 //
 // Sources of 256x256 tiles spill. The script does what the file `orders` in its folder says: "fail"
-// (a compile error), "serialise" (ptxas's warning); each compile is a line in `compiled`.
+// (a compile error), "serialise" (ptxas's warning), "hang", or what it leaves instead of an object:
+// "nothing", "pipe", "link" (to `object.so` in its folder), "text", "object" (a copy of that file).
+// Each compile is a line in `compiled`.
 
 #include <string>
 

@@ -125,6 +125,7 @@ class Compiler {
         static_cast<std::uint64_t>(std::max<int64_t>(build_.context.memory_bytes, 0));
     limits.max_output = size_t{64} << 20;  // A preprocessed text is an output, too.
     limits.input = input;
+    limits.cancel_fd = build_.context.cancel_fd;
     ASSAY_TRY(CommandOutput output, run_command(options, limits));
     if (output.timed_out)
       return fail(ErrorCode::build_failed,

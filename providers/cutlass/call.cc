@@ -1,10 +1,17 @@
 #include "call.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <memory>
+#include <string_view>
+#include <sys/stat.h>
 
+#include "assay/base/forked.h"
+#include "assay/base/text.h"
 #include "assay/op/gemm/matrix.h"
 
 namespace assay::cutlass {
@@ -73,9 +80,26 @@ int64_t tiles(int64_t size, int64_t tile, int64_t group) {
   return (count + group - 1) / group * group;
 }
 
+// A compiler that goes wrong leaves anything, or nothing: a pipe would be waited for, and a link
+// leads elsewhere.
+Status check_object(const std::string& file) {
+  constexpr std::string_view kMagic =
+      "\x7f"
+      "ELF";
+  struct stat facts {};
+  if (::lstat(file.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode))
+    return fail(ErrorCode::build_failed, "what was compiled is no regular file");
+  std::array<char, kMagic.size()> head{};
+  std::ifstream(file, std::ios::binary).read(head.data(), head.size());
+  if (std::string_view(head.data(), head.size()) != kMagic)
+    return fail(ErrorCode::build_failed, "what was compiled is no shared object");
+  return {};
+}
+
 }  // namespace
 
 Result<MappedKernel> MappedKernel::open(const std::string& file) {
+  ASSAY_TRY(check_object(file));
   // Stays mapped: CUDA's runtime in it has registered its code.
   auto library = DynamicLibrary::open(file, {.deep_bind = false});
   if (!library)
@@ -87,9 +111,37 @@ Result<MappedKernel> MappedKernel::open(const std::string& file) {
   const assay_cutlass::Kernel* const kernel = entry();
   if (kernel == nullptr || kernel->version != assay_cutlass::kVersion ||
       kernel->bytes != sizeof(assay_cutlass::Kernel) ||
-      !std::has_single_bit(kernel->state_alignment))
+      !std::has_single_bit(kernel->state_alignment) || kernel->can_implement == nullptr ||
+      kernel->workspace_bytes == nullptr || kernel->initialize == nullptr ||
+      kernel->run == nullptr || kernel->message == nullptr)
     return fail(ErrorCode::build_failed, "what was compiled has another interface");
   return MappedKernel{std::move(*library), kernel};
+}
+
+Result<KernelFacts> ask_object(const std::string& file, double seconds, int cancel_fd) {
+  ASSAY_TRY(check_object(file));
+  // Its first letter says which of the two follows.
+  constexpr char kFacts = 'f', kError = 'e';
+  const auto use = [&] {
+    const auto mapped = MappedKernel::open(file);
+    if (!mapped) return kError + mapped.error().message;
+    const assay_cutlass::Kernel& is = *mapped->kernel;
+    const KernelFacts facts{is.stages, is.threads, is.shared_bytes, is.accumulators};
+    return kFacts + std::string(reinterpret_cast<const char*>(&facts), sizeof facts);
+  };
+  const auto answer =
+      ask_forked(use, {.timeout_ns = static_cast<int64_t>(seconds * 1e9), .cancel_fd = cancel_fd});
+  if (!answer && answer.error().code != ErrorCode::failed) return fail(answer.error());
+  if (!answer)
+    return fail(ErrorCode::build_failed,
+                "the process that maps what was compiled gave no answer: {}",
+                answer.error().message);
+  KernelFacts facts;
+  if (answer->front() == kFacts && answer->size() == 1 + sizeof facts) {
+    std::memcpy(&facts, answer->data() + 1, sizeof facts);
+    return facts;
+  }
+  return fail(ErrorCode::build_failed, "{}", sanitize(answer->substr(1), 500));
 }
 
 Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMetadata& row) {

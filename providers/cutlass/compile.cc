@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <poll.h>
 #include <thread>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/compiler.h"
+#include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
@@ -24,6 +26,8 @@ constexpr const char* kSource = "kernel.cu";
 constexpr const char* kObject = "kernel.so";
 // CompileContext's limit is for a user's source; the parent allows for twice that.
 constexpr double kPatience = 2;
+// An object has a few megabytes: even a disk that reads one in a second is done by then.
+constexpr double kMappingSeconds = 10;
 
 int64_t number_before(std::string_view text, std::string_view words) {
   const size_t at = text.find(words);
@@ -44,7 +48,7 @@ int64_t free_memory() {
 }
 
 // Compilers of this machine that take turns: one lock file for each that memory has room for.
-Result<FileLock> take_turn(const fs::path& cache, double seconds) {
+Result<FileLock> take_turn(const fs::path& cache, double seconds, int cancel_fd) {
   const fs::path folder = cache / "cutlass";
   ASSAY_TRY(make_directories(folder.string()));
   const auto cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
@@ -57,7 +61,13 @@ Result<FileLock> take_turn(const fs::path& cache, double seconds) {
     if (taken || taken.error().code != ErrorCode::busy) return taken;
   }
   return FileLock::lock(file(::getpid() % most),
-                        {.deadline_ns = monotonic_ns() + static_cast<int64_t>(seconds * 1e9)},
+                        {.deadline_ns = monotonic_ns() + static_cast<int64_t>(seconds * 1e9),
+                         .keep_waiting =
+                             [&](std::string_view) {
+                               if (cancel_fd < 0) return true;
+                               const auto asked = wait_for_fd(cancel_fd, POLLIN, monotonic_ns());
+                               return !asked || !*asked;
+                             }},
                         "nvcc");
 }
 
@@ -74,7 +84,8 @@ Result<std::string> run_nvcc(const Toolchain& toolchain, const fs::path& folder,
       static_cast<std::uint64_t>(std::max<int64_t>(context.memory_bytes, 0));
   const double seconds = kPatience * context.timeout_seconds;
   ASSAY_TRY(const CommandOutput output,
-            run_command(options, {.timeout_ns = static_cast<int64_t>(seconds * 1e9)}));
+            run_command(options, {.timeout_ns = static_cast<int64_t>(seconds * 1e9),
+                                  .cancel_fd = context.cancel_fd}));
   if (output.timed_out)
     return fail(ErrorCode::build_failed, "nvcc was stopped after {} (twice --compile-timeout)",
                 format_duration(seconds));
@@ -127,14 +138,16 @@ Result<Artifact> compile(const Configuration& configuration, const Toolchain& to
   ASSAY_TRY(const std::string source, configuration.source());
   const std::string code = code_for(configuration.operands.generation, target);
   const auto build = [&](const fs::path& folder) -> Result<ArtifactCache::Built> {
-    ASSAY_TRY(const FileLock turn, take_turn(context.cache->root(), 60 * context.timeout_seconds));
+    ASSAY_TRY(const FileLock turn,
+              take_turn(context.cache->root(), 60 * context.timeout_seconds, context.cancel_fd));
     ASSAY_TRY(write_file_atomic((folder / kSource).string(), source));
     const int64_t start = monotonic_ns();
     ASSAY_TRY(const std::string output, run_nvcc(toolchain, folder, code, context));
     const double seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
     ASSAY_TRY(const std::string version, toolchain.compiler_version());
-    ASSAY_TRY(const MappedKernel mapped, MappedKernel::open((folder / kObject).string()));
-    const assay_cutlass::Kernel& kernel = *mapped.kernel;
+    ASSAY_TRY(const KernelFacts kernel,
+              ask_object((folder / kObject).string(),
+                         std::min(context.timeout_seconds, kMappingSeconds), context.cancel_fd));
     const Resources resources = resources_of(output);
     return ArtifactCache::Built{kObject,
                                 {{"kernel", configuration.stock_name()},

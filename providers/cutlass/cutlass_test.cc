@@ -2,20 +2,25 @@
 // testing/fake_cuda): everything but what CUTLASS itself computes.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/kernel/catalog.h"
 #include "assay/op/gemm/gemm.h"
 #include "compile.h"
+#include "kernel_abi.h"
 #include "providers/cutlass/info.h"
 #include "space.h"
 #include "testing/bound_kernel.h"
+#include "testing/build_plugin.h"
 #include "testing/fake_card.h"
 #include "testing/fake_nvcc.h"
 #include "testing/provider_conformance.h"
@@ -465,6 +470,65 @@ TEST_F(Cutlass, SettingsThatMeanNothingAreRefused) {
     EXPECT_EQ(taken.error().code, ErrorCode::invalid_input);
     EXPECT_THAT(taken.error().message, HasSubstr("cutlass: " + name + ": '" + value + "'"));
   }
+}
+
+// What nvcc left is mapped in a process of its own alone, and only where it is an object.
+TEST_F(Cutlass, WhateverACompilerLeavesThisProcessGoesOn) {
+  const Problem problem = problem_of(shape());
+  const Kernel good = kernel(problem, kGood);
+  CompileContext context = context_;
+  context.timeout_seconds = 2;
+  const auto why = [&](const std::string& order, const std::string& code = "") {
+    if (!code.empty()) {
+      const std::string file = place_.folder.file(order + ".cc");
+      std::ofstream(file) << "#include <unistd.h>\n"
+                          << "extern \"C\" __attribute__((visibility(\"default\"))) "
+                             "const void* assay_cutlass_kernel();\n"
+                          << code;
+      const auto built = testing::build_plugin(file, place_.folder.path());
+      EXPECT_TRUE(built) << built.error().message;
+      if (built) std::filesystem::rename(*built, place_.folder.file("object.so"));
+    }
+    place_.nvcc.order(code.empty() ? order : "object");
+    const auto artifact = good.compile(problem, kHopper, context);
+    EXPECT_FALSE(artifact) << order;
+    if (artifact) return std::string();
+    EXPECT_EQ(artifact.error().code, ErrorCode::build_failed) << order;
+    return artifact.error().message;
+  };
+  EXPECT_THAT(why("nothing"), HasSubstr("no regular file"));
+  EXPECT_THAT(why("pipe"), HasSubstr("no regular file"));
+  EXPECT_THAT(why("link"), HasSubstr("no regular file"));
+  EXPECT_THAT(why("text"), HasSubstr("no shared object"));
+  EXPECT_THAT(why("ends", "__attribute__((constructor)) static void end() { _exit(0); }\n"),
+              HasSubstr("gave no answer: exited with code 0"));
+  EXPECT_THAT(
+      why("stays", "__attribute__((constructor)) static void stay() { for (;;) pause(); }\n"),
+      HasSubstr("did not end within 2 s"));
+  EXPECT_THAT(
+      why("wild", "const void* assay_cutlass_kernel() { return reinterpret_cast<void*>(8); }\n"),
+      HasSubstr("signal 11"));
+  EXPECT_THAT(
+      why("empty",
+          "struct { unsigned version = 1, bytes = 80; unsigned long of[9] = {8, 8}; } table;\n"
+          "const void* assay_cutlass_kernel() { return &table; }\n"),
+      HasSubstr("another interface"));
+  static_assert(sizeof(assay_cutlass::Kernel) == 80);
+}
+
+TEST_F(Cutlass, ACompilerThatHangsEndsWhenTheUserAsks) {
+  const Problem problem = problem_of(shape());
+  const Kernel good = kernel(problem, kGood);
+  place_.nvcc.order("hang");
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const UniqueFd from(ends[0]), into(ends[1]);
+  ASSERT_TRUE(write_all(into.get(), "stop"));
+  CompileContext context = context_;
+  context.cancel_fd = from.get();
+  const auto artifact = good.compile(problem, kHopper, context);
+  ASSERT_FALSE(artifact);
+  EXPECT_EQ(artifact.error().code, ErrorCode::interrupted) << artifact.error().message;
 }
 
 TEST_F(Cutlass, TheLargestLevelIsMadeOnceIntoTheCache) {

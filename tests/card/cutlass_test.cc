@@ -201,5 +201,15 @@ TEST_F(CutlassCommandTest, WhereCodeLiesIsNotRecorded) {
   EXPECT_THAT(record->options.settings, ::testing::ElementsAre("cutlass.space=default"));
 }
 
+// Nothing is wrong with the kernels there: whoever asks is told of the machine.
+TEST_F(CutlassCommandTest, ACacheThatCannotBeWrittenIsTheMachinesFault) {
+  ASSERT_TRUE(write_file_atomic(assay_.file("notadir"), "x"));
+  const Finished finished =
+      run({"kernels", "--compile", "--provider", "cutlass", "--target", "sm_90a", "--shape", kShape,
+           "--build", "2", "--cache-dir", assay_.file("notadir")});
+  EXPECT_EQ(finished.code(), 5) << finished.out << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("artifact cache"));
+}
+
 }  // namespace
 }  // namespace assay

@@ -74,6 +74,7 @@ struct CompileContext {
   std::string cxx = "c++";       // C++ compiler for cpp_source.
   double timeout_seconds = 120;  // Of one call of a compiler.
   int64_t memory_bytes = 0;      // Address space of a compiler that is a process; 0: no limit.
+  int cancel_fd = -1;            // Readable: compilers end, ErrorCode::interrupted.
   // Runs what runs code of users; null: such a kernel cannot be compiled here.
   RunGuest run_guest = nullptr;
 };

@@ -37,9 +37,14 @@ int64_t compiler_memory(int64_t limit) {
 }
 
 Result<CommandOutput> run_confined(const GuestProgram& program) {
+  return run_confined_until(program, -1);
+}
+
+Result<CommandOutput> run_confined_until(const GuestProgram& program, int cancel_fd) {
   ChildOptions options;
   options.role = "worker";
   options.guard = ChildOptions::Guard::confining;
+  options.cancel_fd = cancel_fd;
   ASSAY_TRY(Child child, Child::start(options));
   const Json request = {{"do", "guest"},
                         {"argv", program.argv},

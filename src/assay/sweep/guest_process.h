@@ -7,8 +7,10 @@
 
 namespace assay::sweep {
 
-// Asks a worker that has nothing else to do. Errors: machine where that cannot be started.
+// Asks a worker that has nothing else to do. Errors: machine where that cannot be started;
+// interrupted where cancel_fd becomes readable.
 Result<CommandOutput> run_confined(const GuestProgram& program);
+Result<CommandOutput> run_confined_until(const GuestProgram& program, int cancel_fd);
 
 // What a compiler may take, in bytes: half of the machine's memory, or `limit` where that is not 0,
 // and a GiB in any case.
