@@ -91,7 +91,7 @@ class Folder {
   std::string error_of(const std::string& head) const {
     const auto entries = read(write("k.py", head));
     if (!entries) return entries.error().message;
-    const auto family = make_family(entries->front(), settings());
+    const auto family = make_provider()->bring(entries->front(), settings());
     return family ? "" : family.error().message;
   }
 
