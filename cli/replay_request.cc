@@ -9,6 +9,7 @@
 #include "assay/compare/claimed.h"
 #include "assay/compare/recompute.h"
 #include "assay/device/cpu/cpu_device.h"
+#include "cli/choose_device.h"
 #include "cli/kernel_copies.h"
 #include "cli/user_files.h"
 
@@ -124,6 +125,22 @@ void declare_anew(Flags& app, RaceOptions& options, bool raced) {
       .type_name("DIR");
 }
 
+namespace {
+
+// Where no device was named, that of the record's kind: its claims are of a card, or of cores.
+Result<Context> on_its_device(const Context& context, const RecordAt& at) {
+  Context there = context;
+  if (context.device_named || at.record.environment.device.kind != "gpu") return there;
+  auto card = choose_device("gpu");
+  if (!card)
+    return fail(ErrorCode::missing, "{}: its claims are of a card: {}",
+                sanitize(at.path.string(), 300), card.error().message);
+  there.device = *card;
+  return there;
+}
+
+}  // namespace
+
 Result<sweep::Request> replay_request(const Context& context, const RecordAt& at,
                                       const ProblemRecord& recorded, const RaceOptions& anew) {
   const RunRecord& record = at.record;
@@ -168,7 +185,8 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   if (then.most_processes <= then.processes) options.processes = then.processes;
   options.ranking.ranker = then.ranker.empty() ? kNoRanker : then.ranker;
   options.ranking.build = then.build > 0 ? fmt::to_string(then.build) : "all";
-  auto request = options.make_request(context, record.kind);
+  ASSAY_TRY(const Context there, on_its_device(context, at));
+  auto request = options.make_request(there, record.kind);
   if (!request) {
     const std::string& message = request.error().message;
     const bool is_users = std::ranges::any_of(kUsersFlags, [&](std::string_view flag) {

@@ -185,12 +185,7 @@ class WhyCommand : public Command {
           "`assay kernels --why --filter \"name == '{}'\"` with the same --shape "
           "says why",
           kernel.name());
-    const auto& [reason, sentence] = reasons.front();
-    if (reason == to_string(Reason::dependent_launch_class))
-      return sentence + "; --dependent-launch allowed lets it";
-    if (reason == to_string(Reason::preparation_class))
-      return sentence + "; --preparation allowed lets it";
-    return sentence;
+    return reasons.front().second;
   }
 
   static std::vector<Limits> limits(const RunRecord& record, const ProblemRecord& problem,

@@ -395,7 +395,7 @@ TEST_F(Cutlass, AmperesKernelsAreForItsCardsAndForHopperWhenAsked) {
   const Found small = found(problem, with({}), *Target::parse("sm_86"));
   EXPECT_EQ(small.kernels.size(), 3 * 15u);
   EXPECT_THAT(why(small, Reason::workspace), HasSubstr("a block of sm_86 has 101376"));
-  EXPECT_THAT(why(found(problem), Reason::filter), HasSubstr("cutlass.ampere=all"));
+  EXPECT_THAT(why(found(problem), Reason::target), HasSubstr("cutlass.ampere=all"));
   EXPECT_EQ(found(problem, with({{"ampere", "all"}})).kernels.size(), 130 + 66u);
 }
 

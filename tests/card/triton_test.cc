@@ -161,7 +161,8 @@ TEST_F(TritonOnACard, ASweepOfTheProviderWritesItsResults) {
 TEST_F(TritonOnACard, WithoutADeviceItEndsAtWhatWasCompiled) {
   const Finished finished = run({"race", "k.py", "--target", "sm_90a"});
   EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
-  EXPECT_THAT(finished.out, HasSubstr("40 registers, 20 bytes spilled, 0 bytes of static shared"));
+  EXPECT_THAT(finished.out,
+              HasSubstr("40 registers, 20 bytes spilled, 1024 bytes of dynamic shared"));
   EXPECT_THAT(finished.out, HasSubstr("2 compiled for sm_90a; not raced: no device"));
   fake_.answer({{"error", {{"place", "k.py:3"}, {"what", "KeyError: 'n'"}, {"trace", ""}}}});
   write("k.py",

@@ -72,8 +72,8 @@ TEST(ShapeFlag, CombinationsHaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (const Problem& problem : problems) names.insert(problem.name());
   EXPECT_EQ(names.size(), 16u);
-  EXPECT_EQ(problems[0].name(), "decode_m1_n8_k8_f32_constant-b_tn");
-  EXPECT_EQ(problems[15].name(), "decode_m2_n8_k8_bf16_constant-none_tt");
+  EXPECT_EQ(problems[0].name(), "decode_m1_n8_k8_f32_tn_constant-b");
+  EXPECT_EQ(problems[15].name(), "decode_m2_n8_k8_bf16_tt_constant-none");
   EXPECT_FALSE(problems[15].has_constant());
   EXPECT_EQ(parsed("name=x,m=1,n=2,k=3")[0].name(), "x");
   EXPECT_EQ(parsed("name=x_m1_n2_k3")[0].dimension("k"), 3);

@@ -94,11 +94,16 @@ Refusals outside_class(const KernelMetadata& row, const measure::RaceClass& race
   if (row.prepares() && race_class.preparation == measure::Preparation::none)
     refusals.add(
         Reason::preparation_class,
-        fmt::format("{} packs a constant operand, and this race forbids preparation", row.name()));
+        fmt::format("{} packs a constant operand, and this race forbids preparation; --preparation "
+                    "allowed lets it",
+                    row.name()));
   else if (row.dependent_launch() &&
            race_class.dependent_launch == measure::DependentLaunch::forbidden)
-    refusals.add(Reason::dependent_launch_class,
-                 fmt::format("{} launches dependently, and this race forbids it", row.name()));
+    refusals.add(
+        Reason::dependent_launch_class,
+        fmt::format("{} launches dependently, and this race forbids it; --dependent-launch "
+                    "allowed lets it",
+                    row.name()));
   return refusals;
 }
 

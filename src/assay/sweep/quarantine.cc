@@ -6,9 +6,12 @@ namespace assay::sweep {
 
 void Quarantine::add(const std::string& problem, const KernelOutcome& kernel) {
   const Ending& ending = kernel.ending;
+  // Without a limit that it broke it was refused memory, which tells of the problem's size, and of
+  // who else was there.
+  const auto* const memory = std::get_if<ending::OutOfMemory>(&ending);
   if (std::holds_alternative<ending::Crash>(ending) ||
       std::holds_alternative<ending::Timeout>(ending) ||
-      std::holds_alternative<ending::OutOfMemory>(ending) ||
+      (memory != nullptr && memory->limit_bytes > 0) ||
       std::holds_alternative<ending::DeviceLost>(ending))
     why_.try_emplace({kernel.id, kernel.artifact_hash},
                      fmt::format("in quarantine: on {} it {}", problem, ending_sentence(ending)));
