@@ -128,8 +128,10 @@ TEST_F(CardTest, AtThePowerCapTheTwoOfTheVerdictRunAtTheirOwnClocks) {
     SCOPED_TRACE(capped);
     std::filesystem::remove_all(assay_.file("run"));
     write("driver/fake_nvml.txt", capped ? "throttle=4" : "");
+    // A block is one launch behind the other, each of which takes the host 200 ns: longer ones
+    // would run ahead of the real clock.
     const Finished finished =
-        run("ns=gemm:100 ns=gemm_no_wait:200",
+        run("ns=gemm:20 ns=gemm_no_wait:40",
             {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx")});
     ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
     const RunRecord run = record();
