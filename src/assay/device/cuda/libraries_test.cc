@@ -59,6 +59,7 @@ TEST_F(Environment, PackagesOfAnotherVersionAreNotThose) {
 
 TEST_F(Environment, LibrariesAndFilesOfItAreFound) {
   add("cutlass_library/generator.py");
+  ASSERT_THAT(python_files("cutlass_library/generator.py", settings_), Not(IsEmpty()));
   EXPECT_EQ(python_files("cutlass_library/generator.py", settings_).front(),
             packages() / "cutlass_library/generator.py");
   add("nvidia/old/lib/libassay_test.so.1");
