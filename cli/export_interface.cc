@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
-#include "assay/op/gemm/variation.h"
 
 namespace assay::cli {
 namespace {
@@ -131,7 +130,7 @@ class Interface {
  private:
   std::string_view varied() const {
     constexpr std::string_view kNames[] = {"&kA", "&kB"};
-    const size_t operand = gemm::varied_operand_of(problem_);
+    const size_t operand = gemm::operation().varied_operand(problem_);
     return operand < std::size(kNames) ? kNames[operand] : "nullptr";
   }
   // As the confirmation had them.

@@ -76,15 +76,20 @@ void flip(const Problem& problem, std::vector<std::byte>& out, int64_t l, int64_
 }
 
 std::vector<std::byte> run(const Instance& instance, const Naive& how) {
-  return run(instance, size_t{99}, {}, how);
+  return run(instance, InputSeeds{}, how);
 }
 
-std::vector<std::byte> run(const Instance& instance, size_t operand,
-                           std::span<const std::byte> bytes, const Naive& how) {
+std::vector<std::byte> run(const Instance& instance, const InputSeeds& seeds, const Naive& how) {
   const Problem& problem = instance.problem();
   const View v = *view(problem);
-  const std::span<const std::byte> a = operand == 0 ? bytes : instance.input(0);
-  const std::span<const std::byte> b = operand == 1 ? bytes : instance.input(1);
+  std::vector<std::vector<std::byte>> inputs;
+  for (size_t i = 0; i < problem.operands().size(); ++i) {
+    const auto own = instance.input(i);
+    auto& bytes = inputs.emplace_back(own.begin(), own.end());
+    if (seeds.renewed() && problem.operands()[i].access != Access::write)
+      renew(operation().renewal(problem, i, seeds), bytes);
+  }
+  const std::span<const std::byte> a = inputs[0], b = inputs[1];
   std::vector<std::byte> out(static_cast<size_t>(problem.find_operand("out")->span_bytes),
                              std::byte{0x5a});
   const int64_t depth = v.k - how.skipped_k;
@@ -109,7 +114,7 @@ std::vector<std::byte> run(const Instance& instance, size_t operand,
           value = dot<float>(row, columns[j], how.order, std::nullopt);
         else
           value = dot<float>(row, columns[j], how.order, accumulate);
-        const double c = v.has_c ? get(problem, "c", instance.input(3), l, i, j) : 0;
+        const double c = v.has_c ? get(problem, "c", inputs[3], l, i, j) : 0;
         if (accumulate == DType::f32) {
           float scaled = static_cast<float>(v.alpha) * static_cast<float>(value);
           if (v.has_c) scaled += static_cast<float>(v.beta) * static_cast<float>(c);

@@ -24,9 +24,9 @@ struct Naive {
 
 // Out as a kernel would leave it that found out full of 0x5a.
 std::vector<std::byte> run(const Instance& instance, const Naive& how = {});
-// The same with the given bytes in place of the instance's own a or b (Operation::vary).
-std::vector<std::byte> run(const Instance& instance, size_t operand,
-                           std::span<const std::byte> bytes, const Naive& how = {});
+// The same of a timed launch, whose inputs are made from seeds (Operation::renewal).
+std::vector<std::byte> run(const Instance& instance, const InputSeeds& seeds,
+                           const Naive& how = {});
 
 // One element of a matrix of the problem ("a", "b", "out", "c") within its bytes.
 double get(const Problem& problem, std::string_view role, std::span<const std::byte> bytes,

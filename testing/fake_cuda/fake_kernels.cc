@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "assay/sweep/card_code.h"
 #include "assay/sweep/referee_code.h"
 
 namespace fake_cuda {
@@ -244,45 +245,89 @@ uint64_t multiply(const abi::LaunchConfig& config, void** parameters) {
   return 0;
 }
 
-// The parameters of sweep/card_turn.h.
-template <class Bits>
-void turn_bits(void** parameters) {
-  const auto* from = parameter<const std::byte*>(parameters, 0);
-  auto* to = parameter<std::byte*>(parameters, 1);
-  const auto number = [&](int index) { return parameter<int64_t>(parameters, index); };
-  const int64_t elements = number(2), fast = number(3), length = number(4);
-  const bool lines_are_fast = parameter<uint32_t>(parameters, 11) != 0;
-  constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  for (int64_t e = 0; e < elements; ++e) {
-    const int64_t line = lines_are_fast ? e % fast : e / fast;
-    const int64_t i = lines_are_fast ? e / fast : e % fast;
-    const auto source = [&](int64_t offset) {
-      Bits bits;
-      std::memcpy(&bits, from + line * number(5) + (i + offset) % length * number(6), sizeof bits);
-      return bits;
-    };
-    Bits value = source(number(7));
-    if ((source(number(8)) ^ source(number(9))) & kSign) {
-      const bool is_integer = parameter<uint32_t>(parameters, 12) != 0;
-      value = static_cast<Bits>(is_integer ? -value : value ^ kSign);
-    }
-    std::memcpy(to + line * number(5) + i * number(6), &value, sizeof value);
+// Philox4x32-10, word by word as a card makes it (base/random.h).
+uint32_t random_word(uint64_t key, uint64_t stream, uint64_t index) {
+  const uint64_t block = index / 4;
+  uint32_t x[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+                   static_cast<uint32_t>(stream), static_cast<uint32_t>(stream >> 32)};
+  auto low = static_cast<uint32_t>(key), high = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round, low += 0x9E3779B9, high += 0xBB67AE85) {
+    const uint64_t even = uint64_t{x[0]} * 0xD2511F53, odd = uint64_t{x[2]} * 0xCD9E8D57;
+    const uint32_t next[4] = {
+        static_cast<uint32_t>(odd >> 32) ^ x[1] ^ low, static_cast<uint32_t>(odd),
+        static_cast<uint32_t>(even >> 32) ^ x[3] ^ high, static_cast<uint32_t>(even)};
+    std::copy(std::begin(next), std::end(next), x);
   }
+  return x[index % 4];
 }
 
-uint64_t turn(const abi::LaunchConfig&, void** parameters) {
-  switch (parameter<uint32_t>(parameters, 10)) {
-    case 1:
-      turn_bits<uint8_t>(parameters);
-      break;
-    case 2:
-      turn_bits<uint16_t>(parameters);
-      break;
-    case 4:
-      turn_bits<uint32_t>(parameters);
-      break;
-    default:
-      turn_bits<uint64_t>(parameters);
+template <class T>
+void store(std::byte* to, int64_t element, T value) {
+  std::memcpy(to + element * static_cast<int64_t>(sizeof value), &value, sizeof value);
+}
+
+// The parameters of sweep/card_renewal.h.
+uint64_t renew(const abi::LaunchConfig&, void** parameters) {
+  using assay::sweep::ElementCode;
+  const auto number = [&](int index) { return parameter<int64_t>(parameters, index); };
+  auto* to = parameter<std::byte*>(parameters, 0);
+  const auto key = static_cast<uint64_t>(number(7)), stream = static_cast<uint64_t>(number(8));
+  const auto code = parameter<ElementCode>(parameters, 17);
+  const auto mix = [](uint64_t word) {
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+    word = (word ^ word >> 27) * 0x94d049bb133111eb;
+    return word ^ word >> 31;
+  };
+  const auto flips = [&](int64_t at) {
+    const int64_t size = int64_t{1} << parameter<uint32_t>(parameters, 18);
+    const auto line = static_cast<uint64_t>(at * size / 64);
+    const uint64_t word = mix(static_cast<uint64_t>(number(13)) + line / 16 * 0x9e3779b97f4a7c15);
+    return number(13) != 0 && line % 16 == word % 16 && (mix(word) >> at % (64 / size) & 1) != 0;
+  };
+  for (int64_t i = 0; i < number(1); ++i) {
+    const int64_t index[3] = {i / number(3) / number(2), i / number(3) % number(2), i % number(3)};
+    const int64_t at = index[0] * number(4) + index[1] * number(5) + index[2] * number(6);
+    const uint32_t word = random_word(key, stream, static_cast<uint64_t>(at));
+    auto whole = static_cast<int32_t>(
+        number(10) +
+        static_cast<int64_t>(uint64_t{word} * parameter<uint32_t>(parameters, 15) >> 32));
+    double value = ((static_cast<int32_t>(word) >> 8) * 2 + 1) * 0x1p-24;
+    if (code == ElementCode::f64)
+      value += (random_word(key, stream + (uint64_t{1} << 32), static_cast<uint64_t>(at)) >> 8) *
+               0x1p-48;
+    value *= parameter<double>(parameters, 9);
+    const int64_t row = index[parameter<uint32_t>(parameters, 14)] - number(11);
+    if (number(12) > 0 && row >= 0 && row % number(12) == 0)
+      value = std::ldexp(
+          value, -static_cast<int>((word & 0xff) * (parameter<uint32_t>(parameters, 16) + 1) >> 8));
+    if (flips(at)) {
+      value = -value;
+      whole = -whole;
+    }
+    switch (code) {
+      case ElementCode::f64:
+        store(to, at, value);
+        break;
+      case ElementCode::f32:
+        store(to, at, static_cast<float>(value));
+        break;
+      case ElementCode::f16:
+        store(to, at, static_cast<_Float16>(value));
+        break;
+      case ElementCode::bf16: {
+        const auto narrow = static_cast<float>(value);
+        uint32_t bits;
+        std::memcpy(&bits, &narrow, sizeof bits);
+        store(to, at, static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+        break;
+      }
+      case ElementCode::s8:
+        store(to, at, static_cast<int8_t>(whole));
+        break;
+      case ElementCode::s32:
+        store(to, at, whole);
+        break;
+    }
   }
   return 0;
 }
@@ -345,7 +390,7 @@ uint64_t move(const abi::LaunchConfig&, void** parameters) {
 const HostKernel* find_kernel(const std::string& name) {
   const std::vector<size_t> kWiden = {8, 8, 8, 8, 8, 8, 8, 8, 4};
   const std::vector<size_t> kMultiply(7, 8);
-  const std::vector<size_t> kTurn = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4};
+  const std::vector<size_t> kRenew = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4, 4};
   const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
   static const std::vector<HostKernel> all = {
       {"fill_words", {8, 4, 8}, fill_words},
@@ -367,7 +412,7 @@ const HostKernel* find_kernel(const std::string& name) {
       {"assay_copy", {8, 8, 8}, move},
       {"assay_widen", kWiden, widen},
       {"assay_multiply", kMultiply, multiply},
-      {"assay_turn", kTurn, turn},
+      {"assay_renew", kRenew, renew},
       {"assay_compare", kCompare, compare},
       {"assay_peak_f16", {4, 8}, peak},
       {"assay_peak_bf16", {4, 8}, peak},

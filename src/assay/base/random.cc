@@ -46,25 +46,34 @@ using Doubles = double __attribute__((vector_size(8 * kLanes)));
   return (upper * 0x1p-31 - 1) + lower * 0x1p-52;
 }
 
+// The words of kLanes blocks from `block` on, in lanes of 64 bits.
+struct Lanes {
+  Words x0, x1, x2, x3;
+};
+[[gnu::always_inline]] inline Lanes blocks_from(const CounterRandom& random, std::uint64_t block) {
+  constexpr std::uint64_t kWord = 0xffffffff;
+  constexpr Words kPlaces = {0, 1, 2, 3, 4, 5, 6, 7};
+  const Words counter = kPlaces + block;
+  Words x0 = counter & kWord, x1 = counter >> 32;
+  Words x2 = Words{} + (random.stream & kWord), x3 = Words{} + (random.stream >> 32);
+  auto k0 = static_cast<std::uint32_t>(random.key);
+  auto k1 = static_cast<std::uint32_t>(random.key >> 32);
+  for (int round = 0; round < kRounds; ++round, k0 += kWeyl0, k1 += kWeyl1) {
+    const Words p0 = x0 * kFactor0, p1 = x2 * kFactor1;
+    x0 = p1 >> 32 ^ x1 ^ k0;
+    x2 = p0 >> 32 ^ x3 ^ k1;
+    x1 = p1 & kWord;
+    x3 = p0 & kWord;
+  }
+  return {x0, x1, x2, x3};
+}
+
 // The uniform values of whole groups, from that of a block's first word on.
 [[gnu::always_inline]] inline void fill_groups(const CounterRandom& random, std::uint64_t block,
                                                double* out, std::size_t groups) {
-  constexpr std::uint64_t kWord = 0xffffffff;
-  constexpr Words kPlaces = {0, 1, 2, 3, 4, 5, 6, 7};
   for (std::size_t group = 0; group < groups; ++group, block += kLanes, out += kGroup) {
-    const Words counter = kPlaces + block;
-    Words x0 = counter & kWord, x1 = counter >> 32;
-    Words x2 = Words{} + (random.stream & kWord), x3 = Words{} + (random.stream >> 32);
-    auto k0 = static_cast<std::uint32_t>(random.key);
-    auto k1 = static_cast<std::uint32_t>(random.key >> 32);
-    for (int round = 0; round < kRounds; ++round, k0 += kWeyl0, k1 += kWeyl1) {
-      const Words p0 = x0 * kFactor0, p1 = x2 * kFactor1;
-      x0 = p1 >> 32 ^ x1 ^ k0;
-      x2 = p0 >> 32 ^ x3 ^ k1;
-      x1 = p1 & kWord;
-      x3 = p0 & kWord;
-    }
-    const Doubles even = symmetric(x0, x1), odd = symmetric(x2, x3);
+    const Lanes lanes = blocks_from(random, block);
+    const Doubles even = symmetric(lanes.x0, lanes.x1), odd = symmetric(lanes.x2, lanes.x3);
     const Doubles first = __builtin_shufflevector(even, odd, 0, 8, 1, 9, 2, 10, 3, 11);
     const Doubles second = __builtin_shufflevector(even, odd, 4, 12, 5, 13, 6, 14, 7, 15);
     std::memcpy(out, &first, sizeof first);
@@ -72,29 +81,44 @@ using Doubles = double __attribute__((vector_size(8 * kLanes)));
   }
 }
 
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] void fill_groups_avx2(const CounterRandom& random, std::uint64_t block,
-                                              double* out, std::size_t groups) {
+// Whole words of whole groups of blocks: 4 * kLanes each. Little endian.
+[[gnu::always_inline]] inline void fill_groups(const CounterRandom& random, std::uint64_t block,
+                                               std::uint32_t* out, std::size_t groups) {
+  for (std::size_t group = 0; group < groups; ++group, block += kLanes, out += 4 * kLanes) {
+    const Lanes lanes = blocks_from(random, block);
+    const Words low = lanes.x0 | lanes.x1 << 32, high = lanes.x2 | lanes.x3 << 32;
+    const Words first = __builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
+    const Words second = __builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+    std::memcpy(out, &first, sizeof first);
+    std::memcpy(out + 2 * kLanes, &second, sizeof second);
+  }
+}
+
+template <class Out>
+void fill_baseline(const CounterRandom& random, std::uint64_t block, Out* out, std::size_t groups) {
   fill_groups(random, block, out, groups);
 }
-[[gnu::target("avx512f,avx512dq")]] void fill_groups_avx512(const CounterRandom& random,
-                                                            std::uint64_t block, double* out,
-                                                            std::size_t groups) {
+#if defined(__x86_64__)
+template <class Out>
+[[gnu::target("avx2")]] void fill_avx2(const CounterRandom& random, std::uint64_t block, Out* out,
+                                       std::size_t groups) {
+  fill_groups(random, block, out, groups);
+}
+template <class Out>
+[[gnu::target("avx512f,avx512dq")]] void fill_avx512(const CounterRandom& random,
+                                                     std::uint64_t block, Out* out,
+                                                     std::size_t groups) {
   fill_groups(random, block, out, groups);
 }
 #endif
 
-void fill_groups_baseline(const CounterRandom& random, std::uint64_t block, double* out,
-                          std::size_t groups) {
-  fill_groups(random, block, out, groups);
-}
-
+template <class Out>
 auto* choose_fill(VectorUnit unit) {
 #if defined(__x86_64__)
-  if (unit == VectorUnit::avx512) return fill_groups_avx512;
-  if (unit == VectorUnit::avx2) return fill_groups_avx2;
+  if (unit == VectorUnit::avx512) return fill_avx512<Out>;
+  if (unit == VectorUnit::avx2) return fill_avx2<Out>;
 #endif
-  return fill_groups_baseline;
+  return fill_baseline<Out>;
 }
 
 std::uint64_t first_64_bits(const Sha256Digest& digest) {
@@ -136,7 +160,8 @@ void CounterRandom::fill_uniform(std::uint64_t first, std::span<double> out,
   size_t i = 0;
   if (first % 2 == 1 && !out.empty()) out[i++] = uniform(first);
   const size_t groups = (out.size() - i) / kGroup;
-  if (groups > 0) choose_fill(resolve(unit))(*this, (first + i) / 2, out.data() + i, groups);
+  if (groups > 0)
+    choose_fill<double>(resolve(unit))(*this, (first + i) / 2, out.data() + i, groups);
   for (i += groups * kGroup; i < out.size(); ++i) out[i] = uniform(first + i);
 }
 
@@ -147,6 +172,17 @@ void CounterRandom::fill_uniform(std::uint64_t first, std::span<float> out) cons
     fill_uniform(first + at, some);
     std::ranges::transform(some, out.begin() + static_cast<std::ptrdiff_t>(at), truncate_to_float);
   }
+}
+
+void CounterRandom::fill_words(std::uint64_t first, std::span<std::uint32_t> out,
+                               VectorUnit unit) const {
+  constexpr size_t kWords = 4 * kLanes;
+  size_t i = 0;
+  for (; (first + i) % 4 != 0 && i < out.size(); ++i) out[i] = word(first + i);
+  const size_t groups = (out.size() - i) / kWords;
+  if (groups > 0)
+    choose_fill<std::uint32_t>(resolve(unit))(*this, (first + i) / 4, out.data() + i, groups);
+  for (i += groups * kWords; i < out.size(); ++i) out[i] = word(first + i);
 }
 
 Result<SecretSeed> secret_seed() {

@@ -31,6 +31,12 @@ struct CounterRandom {
   void fill_uniform(std::uint64_t first, std::span<double> out,
                     VectorUnit unit = VectorUnit::best) const;
   void fill_uniform(std::uint64_t first, std::span<float> out) const;  // Rounded towards zero: < 1.
+
+  // 32 random bits; four of them per block.
+  std::uint32_t word(std::uint64_t index) const { return at(index / 4)[index % 4]; }
+  // out[i] = word(first + i), many at once.
+  void fill_words(std::uint64_t first, std::span<std::uint32_t> out,
+                  VectorUnit unit = VectorUnit::best) const;
 };
 
 using SecretSeed = std::array<std::uint8_t, 32>;

@@ -57,6 +57,23 @@ TEST(CounterRandom, FillDoesNotDependOnOrderOrPieces) {
   EXPECT_TRUE(std::equal(piece.begin(), piece.end(), whole.begin() + 50));
 }
 
+TEST(CounterRandom, WordsDoNotDependOnOrderOrPieces) {
+  const CounterRandom random{5, 6};
+  std::vector<std::uint32_t> words(203);
+  for (const VectorUnit unit :
+       {VectorUnit::baseline, VectorUnit::avx2, VectorUnit::avx512, VectorUnit::best}) {
+    if (!has_vector_unit(unit)) continue;
+    for (const std::uint64_t first :
+         {std::uint64_t{0}, std::uint64_t{7}, (std::uint64_t{1} << 34) - 50}) {
+      words.assign(words.size(), 7);
+      random.fill_words(first, words, unit);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        ASSERT_EQ(words[i], random.word(first + i)) << i;
+    }
+  }
+  EXPECT_EQ(random.word(6), random.at(1)[2]);
+}
+
 TEST(CounterRandom, FloatsAreTheDoublesRoundedTowardsZero) {
   const CounterRandom random{5, 0};
   std::vector<float> values(10'000);

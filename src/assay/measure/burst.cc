@@ -9,32 +9,62 @@
 
 namespace assay::measure {
 
-Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, SchedulerWatch& watch,
-                         StopCopy& copy, const BurstLimits& limits) {
+namespace {
+
+// One stretch: the launches that there were.
+Result<int> launch_all(Launches& launches, Stream& stream) {
+  int count = 0;
+  while (Plan* plan = launches.draw()) {
+    ASSAY_TRY(plan->launch(stream));
+    ++count;
+  }
+  ASSAY_TRY(stream.synchronize());
+  return count;
+}
+
+}  // namespace
+
+Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& watch,
+                         const BurstLimits& limits) {
   Burst burst;
-  burst.launches = static_cast<int>(plans.size());
   const bool quiet = watch.wait_until_quiet(limits.quiet_limit_ns);
   const auto before = watch.read();
-  Status status;
+  Result<int> count = 0;
   {
     HeldSignals signals;
-    const int64_t start = monotonic_ns();
-    for (Plan* plan : plans) {
-      status = plan->launch(stream);
-      if (!status) break;
+    for (;;) {
+      const auto ready = launches.make_ready();
+      if (!ready) return fail(ready.error());
+      if (!*ready) break;
+      const int64_t start = monotonic_ns();
+      count = launch_all(launches, stream);
+      burst.ns += monotonic_ns() - start;
+      if (!count) break;
+      burst.launches += *count;
+      burst.let_signals_in |= !signals.hold_on();
+      launches.stopped();
     }
-    if (status) status = stream.synchronize();
-    burst.ns = monotonic_ns() - start;
-    burst.let_signals_in = !signals.hold_on();
-    if (status) copy.take();
   }
   const auto waited = SchedulerWatch::between(before, watch.read());
-  if (!status) return fail(std::move(status).error());
+  if (!count) return fail(count.error());
   burst.waited_ns = waited.longest_ns;
   burst.clean =
       quiet && waited.steal_ticks == 0 &&
       static_cast<double>(waited.longest_ns) <= limits.waited_share * static_cast<double>(burst.ns);
   return burst;
+}
+
+Result<int> count_burst(Launches& launches, Stream& stream, PerfCounters& counters) {
+  int launched = 0;
+  for (;;) {
+    ASSAY_TRY(const bool ready, launches.make_ready());
+    if (!ready) return launched;
+    counters.start();
+    const auto count = launch_all(launches, stream);
+    counters.stop();
+    if (!count) return fail(count.error());
+    launched += *count;
+  }
 }
 
 TimerFacts measure_timer() {

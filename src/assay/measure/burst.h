@@ -1,17 +1,32 @@
 #pragma once
 
-// The timer. A burst is a number of launches between two readings of the clock; everything that is
-// not a launch (waiting for rest, varying inputs, reading the scheduler) happens outside.
+// The timer. A burst is a number of launches between readings of the clock; everything that is not
+// a launch (waiting for rest, making inputs, reading the scheduler) happens outside.
 
 #include <cstdint>
-#include <span>
 
 #include "assay/base/result.h"
 #include "assay/kernel/plan.h"
+#include "assay/measure/perf_counters.h"
 #include "assay/measure/scheduler_watch.h"
-#include "assay/measure/stop_copy.h"
 
 namespace assay::measure {
+
+// What a burst launches: one stretch of launches, or several, each between two readings of the
+// clock, of which a burst is the sum.
+class Launches {
+ public:
+  virtual ~Launches() = default;
+
+  // Makes the inputs of the next stretch, when everybody else is at rest; the clock starts when it
+  // returns, and nothing that could be waited for comes between. False when there is none.
+  virtual Result<bool> make_ready() = 0;
+  // The plan of the stretch's next launch, chosen when the one before has returned; null behind its
+  // last. Called while the clock runs.
+  virtual Plan* draw() = 0;
+  // The clock has stopped; signals are still held.
+  virtual void stopped() {}
+};
 
 struct Burst {
   int64_t ns = 0;  // Whole burst.
@@ -26,10 +41,12 @@ struct BurstLimits {
   int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
 };
 
-// Launches plans[0..] in order, and takes the copy when the clock has stopped, before anything that
-// would give late work its time. A plan's failure ends the burst with its error.
-Result<Burst> time_burst(std::span<Plan* const> plans, Stream& stream, SchedulerWatch& watch,
-                         StopCopy& copy, const BurstLimits& limits = {});
+// Waits for rest first. A plan's failure ends the burst with its error.
+Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& watch,
+                         const BurstLimits& limits = {});
+
+// The same launches with the processor's counters running, and no clock; how many there were.
+Result<int> count_burst(Launches& launches, Stream& stream, PerfCounters& counters);
 
 // The clock itself, measured now: its smallest step and the cost of one reading.
 struct TimerFacts {

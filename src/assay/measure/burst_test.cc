@@ -1,6 +1,8 @@
 #include "assay/measure/burst.h"
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +18,28 @@ int count_up(const void* state, void* const*) {
   return 0;
 }
 int refuse(const void*, void* const*) { return 3; }
+
+// Stretches of plans, in order.
+class Listed final : public Launches {
+ public:
+  explicit Listed(std::vector<std::vector<Plan*>> stretches) : stretches_(std::move(stretches)) {}
+  Result<bool> make_ready() override {
+    events.push_back("ready");
+    next_ = 0;
+    return at_++ < stretches_.size();
+  }
+  Plan* draw() override {
+    const auto& stretch = stretches_[at_ - 1];
+    return next_ < stretch.size() ? stretch[next_++] : nullptr;
+  }
+  void stopped() override { events.push_back("stopped"); }
+
+  std::vector<std::string> events;
+
+ private:
+  std::vector<std::vector<Plan*>> stretches_;
+  size_t at_ = 0, next_ = 0;
+};
 
 class BurstTest : public ::testing::Test {
  protected:
@@ -55,23 +79,32 @@ class BurstTest : public ::testing::Test {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Stream> stream_;
   SchedulerWatch watch_;
-  StopCopy copy_;
 };
 
 TEST_F(BurstTest, LaunchesEveryPlanOnceAndTakesTime) {
   Plan first = plan(count_up), second = plan(count_up);
-  Plan* const plans[] = {&first, &second, &first};
-  const auto burst = time_burst(plans, *stream_, watch_, copy_);
+  Listed launches({{&first, &second, &first}});
+  const auto burst = time_burst(launches, *stream_, watch_);
   ASSERT_TRUE(burst) << burst.error().message;
   EXPECT_EQ(launches_, 3);
   EXPECT_EQ(burst->launches, 3);
   EXPECT_GT(burst->ns, 0);
 }
 
+TEST_F(BurstTest, IsTheSumOfItsStretches) {
+  Plan first = plan(count_up), second = plan(count_up);
+  Listed launches({{&first}, {&second, &first}, {&second}});
+  const auto burst = time_burst(launches, *stream_, watch_);
+  ASSERT_TRUE(burst) << burst.error().message;
+  EXPECT_EQ(burst->launches, 4);
+  EXPECT_EQ(launches.events, (std::vector<std::string>{"ready", "stopped", "ready", "stopped",
+                                                       "ready", "stopped", "ready"}));
+}
+
 TEST_F(BurstTest, AFailingLaunchEndsTheBurst) {
   Plan good = plan(count_up), bad = plan(refuse);
-  Plan* const plans[] = {&good, &bad, &good};
-  EXPECT_FALSE(time_burst(plans, *stream_, watch_, copy_));
+  Listed launches({{&good, &bad, &good}, {&good}});
+  EXPECT_FALSE(time_burst(launches, *stream_, watch_));
   EXPECT_EQ(launches_, 1);
 }
 

@@ -44,6 +44,11 @@ Result<Enum> value_of(const Names<Enum, N>& names, std::string_view what, std::s
               sanitize(std::string(text)), known);
 }
 
+bool can_vary(const Problem& problem) {
+  const auto operation = find_operation(problem.operation());
+  return operation && (*operation)->varied_operand(problem) < problem.operands().size();
+}
+
 }  // namespace
 
 std::string_view to_string(Cache cache) { return name_of(kCaches, cache); }
@@ -106,23 +111,17 @@ Condition condition_for(const Problem& problem, const ConditionRequest& request)
     condition.cache = Cache::cold;
   if (request.has_spacing)
     condition.spacing = request.values.spacing;
-  else if (request.place == Place::card && can_chain(problem))
+  else if (request.place == Place::card && can_vary(problem))
     condition.spacing = Spacing::chain;
   if (request.has_launch) condition.launch = request.values.launch;
   return condition;
 }
 
-bool can_chain(const Problem& problem) {
-  const auto operation = find_operation(problem.operation());
-  return operation && (*operation)->varied_operand(problem) < problem.operands().size();
-}
-
-Status check_condition(const Problem& problem, const ConditionRequest& request) {
-  if (!request.has_spacing || request.values.spacing != Spacing::chain || can_chain(problem))
-    return {};
+Status check_measurable(const Problem& problem) {
+  if (can_vary(problem)) return {};
   return fail(ErrorCode::invalid_input,
-              "condition, spacing: {} cannot be measured in a chain: all of its operands are "
-              "constant, so no kernel ahead of it writes one; use back_to_back or isolated",
+              "{} cannot be measured: all of its inputs are constant, so a kernel could hand out a "
+              "product that it kept; leave one of them out of 'constant'",
               problem.name());
 }
 

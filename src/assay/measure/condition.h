@@ -63,10 +63,8 @@ struct ConditionRequest {
 Result<ConditionRequest> parse_condition(std::string_view text, Place place = Place::cpu);
 Condition condition_for(const Problem& problem, const ConditionRequest& request);
 
-// Whether a chain can be made: some operand varies from launch to launch.
-bool can_chain(const Problem& problem);
-// invalid_input where that problem cannot be measured as asked.
-Status check_condition(const Problem& problem, const ConditionRequest& request);
+// invalid_input where no input that matters varies from launch to launch.
+Status check_measurable(const Problem& problem);
 
 // Whether launches must find that operand in no cache.
 bool is_cold(const Operand& operand, const Condition& condition);

@@ -149,18 +149,6 @@ std::vector<EventCount> PerfCounters::counts() const {
   return counts;
 }
 
-Status count_launches(std::span<Plan* const> plans, Stream& stream, PerfCounters& counters) {
-  Status status;
-  counters.start();
-  for (Plan* plan : plans) {
-    status = plan->launch(stream);
-    if (!status) break;
-  }
-  if (status) status = stream.synchronize();
-  counters.stop();
-  return status;
-}
-
 double measure_clock_hz() {
 #if defined(__x86_64__)
   constexpr int kSteps = 20'000, kRepeats = 5;

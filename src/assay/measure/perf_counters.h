@@ -4,12 +4,8 @@
 // claim. Counting stands beside timing: no timed burst has a counter open.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
-
-#include "assay/base/result.h"
-#include "assay/kernel/plan.h"
 
 namespace assay::measure {
 
@@ -39,9 +35,6 @@ class PerfCounters {
   std::vector<Event> events_;
   std::int64_t faults_ = 0, faults_before_ = 0;
 };
-
-// Launches plans[0..] in order with the counters running, and nothing else.
-Status count_launches(std::span<Plan* const> plans, Stream& stream, PerfCounters& counters);
 
 // Cycles a second of the calling thread's core, now: of a chain of dependent multiplications, 3
 // cycles each on every x86-64 core since 2008. 0 on other machines.

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "assay/op/operation.h"
-#include "assay/op/turned_lines.h"
+#include "assay/op/renewal.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
@@ -39,9 +39,9 @@ class Calculator {
   // Whether what one comparison needed may stay for the next: others want memory, too.
   virtual bool has_room() const = 0;
 
-  // A copy of `bytes` bytes that it holds, with lines turned round.
-  virtual Result<std::shared_ptr<const Memory>> turn(const Memory& pristine, size_t bytes,
-                                                     std::span<const TurnedLines> lines) = 0;
+  // An operand of `bytes` bytes as renew() (renewal.h) makes it; what lies between strided elements
+  // is not defined.
+  virtual Result<std::shared_ptr<const Memory>> renew(const Renewal& renewal, size_t bytes) = 0;
 
   // Strides in elements.
   struct Matrix {
@@ -100,11 +100,11 @@ class CalculatedInstance : public Instance {
  public:
   // As check(), of an output that the calculator holds. Where it fails, check() is still there.
   virtual Result<Check> check_on(Calculator& calculator, const void* output,
-                                 uint64_t variation) const = 0;
+                                 const InputSeeds& seeds) const = 0;
 
   // Makes what check() needs, ahead of its first call: not needed where check_on() does it all.
   virtual Status prepare_check() const = 0;
-  // Likewise what check_on() needs for inputs that are not varied.
+  // Likewise what check_on() needs for the instance's own inputs.
   virtual Status prepare_check_on(Calculator& calculator) const = 0;
 };
 

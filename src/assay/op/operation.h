@@ -17,6 +17,7 @@
 #include "assay/base/result.h"
 #include "assay/op/model.h"
 #include "assay/op/problem.h"
+#include "assay/op/renewal.h"
 #include "assay/op/words.h"
 
 namespace assay {
@@ -84,9 +85,10 @@ class Instance {
   // The same, where there are any, as a memory file that nobody can change.
   virtual Result<UniqueFd> input_file(size_t operand) const = 0;
 
-  // Compares what a kernel wrote (span_bytes of the output operand) with the reference. variation:
-  // the seed by which the launch's per-call inputs had been varied (Operation::vary); 0 for none.
-  virtual Check check(std::span<const std::byte> output, uint64_t variation = 0) const = 0;
+  // Compares what a kernel wrote (span_bytes of the output operand) with the reference. seeds: what
+  // the launch's inputs were made from, where they were not the instance's own
+  // (Operation::renewal).
+  virtual Check check(std::span<const std::byte> output, const InputSeeds& seeds = {}) const = 0;
 
   // A new instance by permuting rows, columns and the summed dimension and by flipping signs: other
   // bytes, same reference up to that permutation, so that one float64 reference serves many seeds.
@@ -108,13 +110,17 @@ class Operation {
   // Which input kinds say something about this problem's dtypes.
   virtual std::vector<InputKind> useful_kinds(const Problem& problem) const = 0;
 
-  // Fresh activations for each timed burst, cheaply: writes to `destination` the bytes of operand
-  // `varied_operand` of `uniform` inputs as `pristine` holds them, changed so that no product kept
-  // from earlier helps to find this one (gemm: lines along k turned round, signs mixed). seed 0
-  // copies. Runs in the worker, so it sees no reference. Deterministic in (problem, seed).
+  // Fresh uniform numbers for an input of a timed launch: of each operand set for one that the
+  // problem declares constant, of each launch for the others. Workers make them, who see no
+  // reference. Deterministic in all arguments, independent for different seeds. Without a launch:
+  // as an operand set is made first.
+  virtual Renewal renewal(const Problem& problem, size_t operand,
+                          const InputSeeds& seeds) const = 0;
+
+  // The first input that varies from launch to launch, and of which all of the output depends: a
+  // producer writes it in a chain. The number of operands where there is none; then nothing that
+  // kernels do can be measured, since they could keep what they made once.
   virtual size_t varied_operand(const Problem& problem) const = 0;
-  virtual void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
-                    std::span<std::byte> destination) const = 0;
 
   // Deterministic in (problem, kind, seed).
   virtual Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,

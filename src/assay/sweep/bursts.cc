@@ -44,9 +44,11 @@ Status Bursts::load() {
   timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
             number_or(timer.json, "empty_burst_ns", 60)};
   ASSAY_TRY(instances_->load_into(*worker_, seed_));
-  ASSAY_TRY(const Message rotated,
-            ask(*worker_, {{"do", "rotate"}, {"condition", measure::to_json(station_.condition)}},
-                kOpenSeconds, "placing operands"));
+  ASSAY_TRY(const Message rotated, ask(*worker_,
+                                       {{"do", "rotate"},
+                                        {"condition", measure::to_json(station_.condition)},
+                                        {"key", instances_->sets_key()}},
+                                       kOpenSeconds, "placing operands"));
   ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
   sets_ = static_cast<int>(sets);
   ASSAY_TRY(cold_doubt_, text(rotated.json, "cold_doubt"));
@@ -368,16 +370,18 @@ Status Bursts::judge(const Instances& instances, size_t index, bool launch_again
   }
   const auto trespass = text(answer->json, "trespass");
   const auto beside_inputs = text(answer->json, "trespass_beside_inputs");
-  const auto variation = answer->json.find("variation");
+  const auto set = integer(answer->json, "set");
+  const Json launch = answer->json.value("launch", Json());
   size_t files = 0;
   const auto output = output_from(answer->json.value("output", Json(false)), answer->fds, files);
-  if (!trespass || !beside_inputs || !output || answer->fds.size() != files ||
-      variation == answer->json.end() || !variation->is_number())
+  if (!trespass || !beside_inputs || !output || answer->fds.size() != files || !set || *set < 0 ||
+      !launch.is_number_unsigned() || launch == 0)
     return recover({index}, ending_of(worker_->dismiss("an output that is none"), "collect"));
   if (!trespass->empty())
     candidate.outcome.ending =
         ending::Violation{"writes_outside", "while it was timed: " + *trespass};
-  ASSAY_TRY(const Check check, instances.check(0, *output, variation->get<uint64_t>()));
+  const Instances::Timed timed{static_cast<size_t>(*set), launch.get<uint64_t>()};
+  ASSAY_TRY(const Check check, instances.check(0, *output, timed));
   if (candidate.outcome.proof) candidate.outcome.proof->launches += 1;
   if (launch_again && worker_->alive() && (!check.right || !beside_inputs->empty())) {
     // All share the inputs: who changed them, or wrote beside them, need not be this one.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "assay/base/random.h"
 #include "assay/sweep/card_launches.h"
 #include "assay/sweep/card_open_kernel.h"
+#include "assay/sweep/input_places.h"
 #include "assay/sweep/protocol.h"
 #include "assay/verify/workspace.h"
 
@@ -19,10 +21,6 @@ namespace {
 // (worker_problem.cc). A burst has as many launches as fit here.
 constexpr size_t kOutputBytes = size_t{256} << 20;
 constexpr size_t kWorkspaces = 4;
-// Above this, one set of a burst is varied: it costs the card four times the reading of the
-// operand.
-constexpr size_t kVariedEachLaunch = size_t{64} << 20;
-
 }  // namespace
 
 Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Artifact& artifact) {
@@ -79,30 +77,25 @@ void CardProblem::close(int handle) {
     open_[static_cast<size_t>(handle)].reset();
 }
 
-Status CardProblem::vary(Set& set, uint64_t seed) {
-  const size_t operand = operation_.varied_operand(problem_);
-  if (operand >= set.data.size()) return {};  // Everything is constant.
-  set.variation = seed;
-  if (condition_.cache == measure::Cache::warm)
-    for (Set& sharer : sets_) sharer.variation = seed;
-  return vary(set.staged != nullptr ? set.staged : set.data[operand], seed);
+Status CardProblem::renew(void* to, size_t operand, const InputSeeds& seeds) {
+  const Renewal renewal = operation_.renewal(problem_, operand, seeds);
+  if (renewal_ != nullptr) return renewal_->renew(*stream_, to, renewal);
+  const auto pristine = instances_.front().host[operand].bytes();
+  made_.assign(pristine.begin(), pristine.end());
+  assay::renew(renewal, made_);
+  ASSAY_TRY(stream_->synchronize());
+  return device_.copy_in(to, made_);
 }
 
-// The varied operand at `to`, which held it before: from the card's own copy, which is looked at
-// with the sets (inputs_intact), and which the referee does not use.
-Status CardProblem::vary(void* to, uint64_t seed) {
-  const InputSet& inputs = instances_.front();
-  const size_t operand = operation_.varied_operand(problem_);
-  if (turning_ != nullptr) {
-    const void* from = inputs.arena.at(inputs.index[operand]).data;
-    for (const TurnedLines& lines : turning_->turned_lines(problem_, seed))
-      ASSAY_TRY(turn_->turn(*stream_, from, to, lines));
-    return {};
-  }
-  const auto pristine = inputs.host[operand].bytes();
-  varied_.resize(pristine.size());
-  operation_.vary(problem_, seed, pristine, varied_);
-  return device_.copy_in(to, varied_);
+// What varies; in a chain the first of it where the producer reads it.
+Status CardProblem::renew(size_t index, uint64_t launch) {
+  Set& set = sets_[index];
+  set.launch = last_seed_ = launch;
+  const size_t produced = set.staged != nullptr ? operation_.varied_operand(problem_) : kNowhere;
+  for (size_t i = 0; i < set.data.size(); ++i)
+    if (varies(problem_.operands()[i]))
+      ASSAY_TRY(renew(i == produced ? set.staged : set.data[i], i, seeds_of(index, launch)));
+  return {};
 }
 
 // A kernel between a producer and a consumer; without a kernel, those two.
@@ -127,25 +120,21 @@ Status CardProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
   return kernel->plans[s].launch(*stream_, dependent ? Dependency::programmatic : Dependency::full);
 }
 
-Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t round_seed) {
+Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t) {
   OpenKernel* kernel = nullptr;
   const bool bare = handle == kBareLinks && condition_.spacing == measure::Spacing::chain;
   if (!bare) {
     ASSAY_TRY(kernel, opened(handle));
   }
-  if (condition_.spacing == measure::Spacing::isolated) launches = 1;
-  const size_t outputs = kernel == nullptr ? sets_.size() : kernel->outputs;
-  launches = std::clamp(launches, 1,
-                        std::max(1, static_cast<int>(std::min(sets_.size() / 2, outputs - 1))));
-  std::vector<size_t> order;  // The lead-in's set comes first; it is not timed.
-  for (int l = 0; l <= launches; ++l)
-    order.push_back((cursor_ + static_cast<size_t>(l)) % sets_.size());
+  if (condition_.spacing == measure::Spacing::isolated || is_alone()) launches = 1;
+  const std::vector<size_t> order =
+      choose_sets(launches, kernel == nullptr ? sets_.size() : kernel->outputs);
+  launches = static_cast<int>(order.size()) - 1;
   // Of bare links too: what they are taken off found its activations in the card's cache.
-  ASSAY_TRY(freshen(order, round_seed));
-  cursor_ += order.size();
-  if (kernel != nullptr) {
-    for (const size_t s : order) kernel->recent.add({s, sets_[s].variation});
-    launched_ = true;
+  ASSAY_TRY(freshen(order));
+  if (is_alone()) {
+    ASSAY_TRY(enqueue(order.front(), kernel, true));
+    ASSAY_TRY(renew(order.back(), next_seed() | 1));
   }
 
   const auto timed = [&]() -> Status {
@@ -160,7 +149,8 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
   const int64_t before = monotonic_ns();
   ASSAY_TRY(gate_->close(stream));
-  Status status = enqueue(order.front(), kernel, true);
+  Status status;
+  if (!is_alone()) status = enqueue(order.front(), kernel, true);
   if (status) status = start_->record(stream);
   if (status) status = graph ? graph->launch(*stream_) : timed();
   if (status) status = end_->record(stream);
@@ -168,6 +158,10 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   const Status ended = stream_->synchronize();
   if (!status) return fail(std::move(status).error());
   if (!ended) return fail(ended.error());
+  if (kernel != nullptr) {
+    for (const size_t s : order) kernel->recent.add({s, sets_[s].launch});
+    launched_ = true;
+  }
   ASSAY_TRY(const double ns, end_->ns_since(*start_));
   measure::Burst burst;
   burst.launches = launches;
@@ -177,32 +171,28 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t rou
   return burst;
 }
 
-// In slices, so that a block ends on time; what lies between them is not its.
+// Passes through the sets, each on numbers of its own; what lies between them is not a block's.
 Result<measure::Burst> CardProblem::block(int handle, double seconds) {
-  constexpr double kSliceNs = 50e6;
-  constexpr int kFirst = 4, kMost = 1 << 14;
   ASSAY_TRY(OpenKernel* const kernel, opened(handle));
   const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
   const bool dependent = kernel->kernel.metadata().dependent_launch();
   measure::Burst block;
   const int64_t start = monotonic_ns();
-  for (int launches = kFirst; static_cast<double>(monotonic_ns() - start) < seconds * 1e9;) {
+  while (static_cast<double>(monotonic_ns() - start) < seconds * 1e9) {
+    for (size_t s = 0; s < sets_.size(); ++s) ASSAY_TRY(renew(s, next_seed() | 1));
     ASSAY_TRY(start_->record(stream));
-    for (int l = 0; l < launches; ++l) {
-      const size_t s = cursor_++ % sets_.size();
+    for (size_t s = 0; s < sets_.size(); ++s)
       ASSAY_TRY(kernel->plans[s].launch(
-          *stream_, l > 0 && dependent ? Dependency::programmatic : Dependency::full));
-      kernel->recent.add({s, sets_[s].variation});
-    }
+          *stream_, s > 0 && dependent ? Dependency::programmatic : Dependency::full));
     launched_ = true;
     ASSAY_TRY(end_->record(stream));
     ASSAY_TRY(stream_->synchronize());
     ASSAY_TRY(const double ns, end_->ns_since(*start_));
     block.ns += static_cast<int64_t>(std::llround(ns));
-    block.launches += launches;
-    const double wanted = kSliceNs * launches / std::max(ns, 1.0);
-    launches = static_cast<int>(std::clamp(wanted, double{kFirst}, double{kMost}));
+    block.launches += static_cast<int>(sets_.size());
   }
+  // In a chain a set's activations are where its producer reads them, not where these launches did.
+  kernel->recent = {};
   return block;
 }
 
@@ -223,21 +213,42 @@ Status CardProblem::profile(int handle, int launches) {
   return {};
 }
 
-// The cache as the condition has it, whatever ran before, and activations that no launch has seen,
-// of each set or, where that costs much, of the first timed.
-Status CardProblem::freshen(const std::vector<size_t>& order, uint64_t round_seed) {
-  const size_t operand = operation_.varied_operand(problem_);
-  const bool each =
-      operand < problem_.operands().size() &&
-      static_cast<size_t>(problem_.operands()[operand].span_bytes) <= kVariedEachLaunch;
-  const CounterRandom random{round_seed, cursor_};
-  if (condition_.cache == measure::Cache::cold_weights) ASSAY_TRY(clear_cache());
-  if (condition_.cache == measure::Cache::warm) {
-    ASSAY_TRY(vary(sets_.front(), random.bits(0) | 1));
-  } else {
-    for (size_t l = 0; l < order.size(); ++l)
-      if (each || l == 1) ASSAY_TRY(vary(sets_[order[l]], random.bits(l) | 1));
+// The lead-in's set, then those of `launches` others, or of as many as have different outputs:
+// constants that have rested, and which of them nobody knows before.
+std::vector<size_t> CardProblem::choose_sets(int launches, size_t outputs) {
+  const size_t most = std::max<size_t>(1, std::min(sets_.size() / 2, outputs - 1));
+  const size_t wanted = std::clamp<size_t>(static_cast<size_t>(std::max(1, launches)), 1, most) + 1;
+  std::vector<size_t> order;
+  std::vector<bool> used(sets_.size()), written(outputs);
+  const auto find_at = [&](size_t place, size_t first) {
+    for (size_t j = 0; j < sets_.size() / places_; ++j) {
+      const size_t s = (place + (first + j) * places_) % sets_.size();
+      if (!used[s] && !written[s % outputs]) return s;
+    }
+    return kNowhere;
+  };
+  while (order.size() < wanted) {
+    size_t found = kNowhere;
+    const uint64_t random = next_seed();
+    for (const size_t place : turns_->rested(random)) {
+      found = find_at(place, random % sets_.size());
+      if (found == kNowhere) continue;
+      turns_->use(place);
+      break;
+    }
+    if (found == kNowhere) break;
+    used[found] = true;
+    written[found % outputs] = true;
+    order.push_back(found);
   }
+  return order;
+}
+
+// The cache as the condition has it, whatever ran before, and numbers that no launch has seen.
+Status CardProblem::freshen(const std::vector<size_t>& order) {
+  if (condition_.cache == measure::Cache::cold_weights) ASSAY_TRY(clear_cache());
+  for (const size_t s : std::span(order).first(is_alone() ? 1 : order.size()))
+    ASSAY_TRY(renew(s, next_seed() | 1));
   if (condition_.cache == measure::Cache::cold) ASSAY_TRY(clear_cache());
   // A graph is recorded on an idle stream.
   return condition_.launch == measure::Launch::graph ? stream_->synchronize() : Status();
@@ -249,7 +260,8 @@ Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
   const RecentLaunches::Launch launch = kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
-  timed.variation = launch.variation;
+  timed.set = numbers_of(launch.set);
+  timed.launch = launch.launch;
   const CardArena::Piece& output = kernel.buffers->at(launch.set % kernel.outputs);
   if (by_card_) {
     // Nothing is launched until it was judged: it can be looked at where it is.
@@ -262,51 +274,40 @@ Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
 
 bool CardProblem::inputs_intact() {
   const auto operands = problem_.operands();
-  const size_t varied = operation_.varied_operand(problem_);
-  const InputSet& inputs = instances_.front();
-  const auto is_pristine = [&](const void* data, size_t operand) {
-    const auto digest = digest_->of(*stream_, data, inputs.host[operand].size());
-    return digest && *digest == inputs.digest[operand];
-  };
-  if (turning_ != nullptr && varied < operands.size() &&
-      !is_pristine(inputs.arena.at(inputs.index[varied]).data, varied))
-    return false;
   for (size_t s = 0; s < sets_.size(); ++s) {
     const Set& set = sets_[s];
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (set.data[i] == nullptr || (s >= places_ && is_shared(operands[i]))) continue;
-      if (i == varied ? !is_varied(set.data[i], set.variation).value_or(false)
-                      : !is_pristine(set.data[i], i))
+      if (set.data[i] == nullptr || (s >= places_ && is_shared(i))) continue;
+      if (!varies(operands[i])) {
+        const auto digest = digest_->of(*stream_, set.data[i], instances_.front().host[i].size());
+        if (!digest || *digest != set.digest[i]) return false;
+        continue;
+      }
+      const uint64_t launch = is_shared(i) ? last_seed_ : set.launch;
+      if (launch != 0 && !is_renewed(set.data[i], i, seeds_of(s, launch)).value_or(false))
         return false;
     }
   }
   return true;
 }
 
-// Whether the varied operand is at `data` as it was made there.
-Result<bool> CardProblem::is_varied(const void* data, uint64_t seed) {
-  const InputSet& inputs = instances_.front();
-  const size_t operand = operation_.varied_operand(problem_);
-  const std::span<const std::byte> pristine = inputs.host[operand].bytes();
-  if (turning_ == nullptr) {
-    varied_.resize(pristine.size());
-    operation_.vary(problem_, seed, pristine, varied_);
-    return holds(data, varied_);
+// Whether an operand that varies is at `data` as that seed makes it, and as the instance between
+// strided elements.
+Result<bool> CardProblem::is_renewed(const void* data, size_t operand, const InputSeeds& seeds) {
+  const std::span<const std::byte> pristine = instances_.front().host[operand].bytes();
+  if (renewal_ == nullptr) {
+    made_.assign(pristine.begin(), pristine.end());
+    assay::renew(operation_.renewal(problem_, operand, seeds), made_);
+    return holds(data, made_);
   }
-  if (!expected_) {
-    ASSAY_TRY(expected_, device_.allocate(pristine.size(), {}));
-  }
+  ASSAY_TRY(const auto expected, device_.allocate(pristine.size(), {}));
+  ASSAY_TRY(device_.copy_in(expected->data(), pristine));
   const auto& driver = *device_.driver();
-  ASSAY_TRY(driver.check(
-      driver.call().copy_async(
-          reinterpret_cast<cuda::abi::Address>(expected_->data()),
-          reinterpret_cast<cuda::abi::Address>(inputs.arena.at(inputs.index[operand]).data),
-          pristine.size(), static_cast<cuda::abi::Stream>(stream_->native())),
-      "copying an operand"));
-  ASSAY_TRY(vary(expected_->data(), seed));
-  ASSAY_TRY(const uint64_t expected, digest_->of(*stream_, expected_->data(), pristine.size()));
+  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+  ASSAY_TRY(renew(expected->data(), operand, seeds));
+  ASSAY_TRY(const uint64_t made, digest_->of(*stream_, expected->data(), pristine.size()));
   ASSAY_TRY(const uint64_t found, digest_->of(*stream_, data, pristine.size()));
-  return expected == found;
+  return made == found;
 }
 
 std::string CardProblem::find_trespass(int handle) {

@@ -32,6 +32,25 @@ uint32_t blocks_for(const cuda::CudaDevice& device, size_t items) {
       std::min(items / kCodeThreads + 1, kBlocksPerMultiprocessor * multiprocessors));
 }
 
+Result<ElementCode> element_code(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return ElementCode::f64;
+    case DType::f32:
+      return ElementCode::f32;
+    case DType::f16:
+      return ElementCode::f16;
+    case DType::bf16:
+      return ElementCode::bf16;
+    case DType::s8:
+      return ElementCode::s8;
+    case DType::s32:
+      return ElementCode::s32;
+    default:
+      return fail(ErrorCode::unsupported, "device code of ours knows no {}", to_string(dtype));
+  }
+}
+
 std::string code_target(const cuda::Card& card) { return card.major >= 9 ? "sm_90" : "sm_70"; }
 
 Result<std::shared_ptr<const cuda::Module>> load_code(cuda::CudaDevice& device,

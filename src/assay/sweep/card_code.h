@@ -11,6 +11,7 @@
 
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
+#include "assay/tensor/dtype.h"
 
 namespace assay::sweep {
 
@@ -33,6 +34,10 @@ std::string code_header(const std::string& target);
 // The finaliser of splitmix64 (Steele, Lea and Flood, 2014) on the register `word`; another is
 // scratch.
 std::string mix_word(std::string_view word, std::string_view scratch);
+
+// How device code reads and writes an element.
+enum class ElementCode : uint32_t { f64, f32, f16, bf16, s8, s32 };
+Result<ElementCode> element_code(DType dtype);  // Unsupported for types that are names only.
 
 // Threads of a block.
 inline constexpr uint32_t kCodeThreads = 256;

@@ -47,13 +47,11 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
   card->end_ = std::make_unique<cuda::Event>(std::move(end));
   ASSAY_TRY(card->digest_, CardDigest::create(device, card->next_seed()));
   ASSAY_TRY(card->zones_, CardZones::create(device, *card->stream_));
-  auto turn = CardTurn::create(device);
-  if (turn) {
-    card->turning_ = dynamic_cast<const TurningOperation*>(operation);
-    card->turn_ = std::move(*turn);
-  } else if (turn.error().code != ErrorCode::unsupported) {
-    return fail(std::move(turn).error());
-  }
+  auto renewal = CardRenewal::create(device);
+  if (renewal)
+    card->renewal_ = std::move(*renewal);
+  else if (renewal.error().code != ErrorCode::unsupported)
+    return fail(std::move(renewal).error());
   const auto operands = card->problem_.operands();
   for (auto& instance : instances) {
     ASSAY_TRY(InputPlaces places, place_inputs(card->problem_, instance));

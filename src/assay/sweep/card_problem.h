@@ -12,8 +12,9 @@
 #include "assay/sweep/card_arena.h"
 #include "assay/sweep/card_chain.h"
 #include "assay/sweep/card_digest.h"
-#include "assay/sweep/card_turn.h"
+#include "assay/sweep/card_renewal.h"
 #include "assay/sweep/problem_runner.h"
+#include "assay/sweep/worker_rotation.h"
 
 namespace assay::sweep {
 
@@ -28,7 +29,7 @@ class CardProblem final : public ProblemRunner {
   void hand_out_by_card(bool by_card) override;
   Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
                              bool repeat) override;
-  Status make_rotation(const measure::Condition& condition) override;
+  Status make_rotation(const measure::Condition& condition, uint64_t key) override;
   int sets() const override { return static_cast<int>(sets_.size()); }
   const std::string& cold_doubt() const override { return cold_doubt_; }
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
@@ -54,8 +55,9 @@ class CardProblem final : public ProblemRunner {
   };
   struct Set {
     std::vector<void*> data;  // By operand; null for outputs.
-    void* staged = nullptr;   // In a chain: what a producer copies to the varied operand.
-    uint64_t variation = 0;
+    void* staged = nullptr;   // In a chain: what a producer copies to the first varied operand.
+    uint64_t launch = 0;      // Seed of what varies, when it was last launched.
+    std::vector<uint64_t> digest;  // By operand, of constants that lie here.
   };
   struct Rotation {
     int places = 0;  // Of shared operands: sets have them in turn.
@@ -69,13 +71,27 @@ class CardProblem final : public ProblemRunner {
   Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
   Result<HandedOut> hand_out(const CardArena::Piece& piece);
   Result<bool> holds(const void* data, std::span<const std::byte> expected);
-  Status vary(Set& set, uint64_t seed);
-  Status vary(void* to, uint64_t seed);
-  Result<bool> is_varied(const void* data, uint64_t seed);
-  Status freshen(const std::vector<size_t>& order, uint64_t round_seed);
+  // Whose numbers a set has, where sets take places in turn; and what its launch is made from.
+  size_t numbers_of(size_t set) const {
+    return problem_.has_constant() || is_alone() ? set % places_ : set;
+  }
+  InputSeeds seeds_of(size_t set, uint64_t launch) const {
+    return {.set = set_seed(key_, numbers_of(set)), .launch = launch};
+  }
+  Status renew(void* to, size_t operand, const InputSeeds& seeds);
+  Status renew(size_t set, uint64_t launch);
+  Result<bool> is_renewed(const void* data, size_t operand, const InputSeeds& seeds);
+  std::vector<size_t> choose_sets(int launches, size_t outputs);
+  Status freshen(const std::vector<size_t>& order);
   Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
                      double launch_ns);
-  bool is_shared(const Operand& operand) const;
+  // Warm launches share their activations: where no producer writes them between, a burst is one
+  // launch, behind a lead-in on others.
+  bool is_alone() const {
+    return condition_.cache == measure::Cache::warm &&
+           condition_.spacing != measure::Spacing::chain;
+  }
+  bool is_shared(size_t operand) const;
   Rotation plan_rotation() const;
   Status lay_out_sets(const Rotation& rotation);
   Status fill_sets();
@@ -97,8 +113,7 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<cuda::Event> start_, end_;
   std::unique_ptr<CardDigest> digest_;
   std::unique_ptr<CardZones> zones_;
-  const TurningOperation* turning_ = nullptr;  // Where the card can vary operands,
-  std::unique_ptr<CardTurn> turn_;             // by this.
+  std::unique_ptr<CardRenewal> renewal_;  // Null where the host must make numbers.
   std::vector<InputSet> instances_;
   bool by_card_ = false;
   std::vector<std::unique_ptr<Buffer>> handed_out_;  // Of proofs; until they are judged.
@@ -106,12 +121,13 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<CardArena> rotation_;
   std::vector<Set> sets_;
   size_t places_ = 0;
+  std::unique_ptr<SetTurns> turns_;  // Of places.
   std::unique_ptr<CardChain> chain_;
   std::unique_ptr<CardArena> bare_outputs_;  // What bare links read.
   std::unique_ptr<Buffer> elsewhere_;        // What is read to have nothing else in the cache.
-  std::vector<std::byte> varied_;            // Scratch, where the host varies.
-  std::unique_ptr<Buffer> expected_;         // Scratch, where the card does.
-  size_t cursor_ = 0;
+  std::vector<std::byte> made_;              // Scratch, where the host makes numbers.
+  uint64_t key_ = 0;                         // Of the sets' numbers.
+  uint64_t last_seed_ = 0;                   // Of what varies in memory that sets share.
   bool launched_ = false;
   std::string cold_doubt_;
   std::vector<std::unique_ptr<OpenKernel>> open_;

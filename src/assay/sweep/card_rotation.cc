@@ -1,6 +1,5 @@
 // The operand sets that launches on a card go round, and what a chain needs besides.
 #include <algorithm>
-#include <set>
 
 #include "assay/measure/cold_probe.h"
 #include "assay/sweep/card_open_kernel.h"
@@ -26,9 +25,12 @@ bool is_constant(const Operand& operand) { return operand.lifetime == Lifetime::
 
 }  // namespace
 
-// Whether sets beyond the first `places_` have it where those have it.
-bool CardProblem::is_shared(const Operand& operand) const {
-  return is_constant(operand) || condition_.cache == measure::Cache::warm;
+// Whether sets beyond the first `places_` have it where those have it. Of warm operands what varies
+// is shared by launches between which it can be written: by a producer, or by us.
+bool CardProblem::is_shared(size_t operand) const {
+  if (is_constant(problem_.operands()[operand])) return true;
+  return is_alone() || (condition_.cache == measure::Cache::warm &&
+                        operand == operation_.varied_operand(problem_));
 }
 
 // How many operand sets there are, and in how many places shared operands lie.
@@ -57,14 +59,16 @@ CardProblem::Rotation CardProblem::plan_rotation() const {
   return {places, std::max(1, sets / places) * places};
 }
 
-Status CardProblem::make_rotation(const measure::Condition& condition) {
+Status CardProblem::make_rotation(const measure::Condition& condition, uint64_t key) {
   if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
   condition_ = condition;
+  key_ = key;
   const bool chained = condition.spacing == measure::Spacing::chain;
   if (chained && operation_.varied_operand(problem_) >= problem_.operands().size())
     return fail(ErrorCode::unsupported, "no operand varies: there is nothing to chain by");
   ASSAY_TRY(lay_out_sets(plan_rotation()));
   ASSAY_TRY(fill_sets());
+  turns_ = std::make_unique<SetTurns>(places_);
   ASSAY_TRY(cold_doubt_, probe_cold());
   if (!chain_) {
     ASSAY_TRY(chain_, CardChain::create(device_));
@@ -94,13 +98,10 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
   for (size_t s = 0; s < count; ++s) {
     sets_[s].data.assign(operands.size(), nullptr);
     for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNowhere && (s < places_ || !is_shared(operands[i])))
-        want(sets_[s].data[i], i);
+      if (source.index[i] != kNowhere && (s < places_ || !is_shared(i))) want(sets_[s].data[i], i);
   }
   if (condition_.spacing == measure::Spacing::chain) {
-    const bool warm = condition_.cache == measure::Cache::warm;
-    for (size_t s = 0; s < (warm ? 1 : count); ++s)
-      want(sets_[s].staged, operation_.varied_operand(problem_));
+    for (size_t s = 0; s < count; ++s) want(sets_[s].staged, operation_.varied_operand(problem_));
   }
   ASSAY_TRY(auto arena, CardArena::allocate(*zones_, sizes, next_seed()));
   rotation_ = std::make_unique<CardArena>(std::move(arena));
@@ -110,33 +111,37 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
     for (size_t i = 0; i < operands.size(); ++i)
       if (source.index[i] != kNowhere && set.data[i] == nullptr)
         set.data[i] = sets_[s % places_].data[i];
-    if (set.staged == nullptr) set.staged = sets_.front().staged;
   }
   return {};
 }
 
-// The first set comes from the host, the others from it.
+// Constants have numbers of their own at each place. What varies is made before each burst; what
+// lies between strided elements of it is as in the instance.
 Status CardProblem::fill_sets() {
   const InputSet& source = instances_.front();
-  const std::vector<void*>& first = sets_.front().data;
-  for (size_t i = 0; i < first.size(); ++i)
-    if (first[i] != nullptr) ASSAY_TRY(device_.copy_in(first[i], source.host[i].bytes()));
-  std::set<void*> filled(first.begin(), first.end());
-  filled.insert(nullptr);
-  const auto& driver = *device_.driver();
-  const auto copy_first = [&](void* to, size_t i) -> Status {
-    if (!filled.insert(to).second) return {};
-    return driver.check(driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(to),
-                                                 reinterpret_cast<cuda::abi::Address>(first[i]),
-                                                 source.host[i].size(),
-                                                 static_cast<cuda::abi::Stream>(stream_->native())),
-                        "placing operands");
+  const auto operands = problem_.operands();
+  const auto for_each_own = [&](const auto& use) -> Status {
+    for (size_t s = 0; s < sets_.size(); ++s)
+      for (size_t i = 0; i < operands.size(); ++i)
+        if (sets_[s].data[i] != nullptr && (s < places_ || !is_shared(i))) ASSAY_TRY(use(s, i));
+    return {};
   };
-  for (const Set& set : sets_) {
-    for (size_t i = 0; i < set.data.size(); ++i) ASSAY_TRY(copy_first(set.data[i], i));
-    ASSAY_TRY(copy_first(set.staged, operation_.varied_operand(problem_)));
-  }
-  return stream_->synchronize();
+  ASSAY_TRY(for_each_own([&](size_t s, size_t i) {
+    return device_.copy_in(sets_[s].data[i], source.host[i].bytes());
+  }));
+  for (const Set& set : sets_)
+    if (set.staged != nullptr)
+      ASSAY_TRY(
+          device_.copy_in(set.staged, source.host[operation_.varied_operand(problem_)].bytes()));
+  const auto& driver = *device_.driver();
+  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+  return for_each_own([&](size_t s, size_t i) -> Status {
+    if (varies(operands[i])) return {};
+    ASSAY_TRY(renew(sets_[s].data[i], i, seeds_of(s, 0)));
+    sets_[s].digest.resize(operands.size());
+    ASSAY_TRY(sets_[s].digest[i], digest_->of(*stream_, sets_[s].data[i], source.host[i].size()));
+    return {};
+  });
 }
 
 // Why the first set's operands may not come from memory after all other sets were read.

@@ -24,13 +24,16 @@ Status Instances::commit() {
 
 Status Instances::keep(Message answer, const std::vector<std::string>& kinds) {
   ASSAY_TRY(const Json* ids, member(answer.json, "instances"));
-  if (!ids->is_array() || ids->size() != kinds.size() || answer.fds.size() % kinds.size() != 0)
+  ASSAY_TRY(const Json* keys, member(answer.json, "sets_keys"));
+  if (!ids->is_array() || ids->size() != kinds.size() || keys->size() != kinds.size() ||
+      answer.fds.size() % kinds.size() != 0)
     return fail(ErrorCode::internal, "not every kind of input was made");
   const size_t each = answer.fds.size() / kinds.size();
   auto next = std::make_move_iterator(answer.fds.begin());
   for (size_t i = 0; i < kinds.size(); ++i) {
     Made made;
     made.id = (*ids)[i].is_number_integer() ? (*ids)[i].get<int64_t>() : -1;
+    made.sets_key = (*keys)[i].get<uint64_t>();
     made.kind = kinds[i];
     made.inputs.assign(next, next + static_cast<ptrdiff_t>(each));
     next += static_cast<ptrdiff_t>(each);
@@ -71,10 +74,12 @@ Status Instances::derive(Crew& crew, std::span<const Derivation> wanted) {
   ASSAY_TRY(Message answer, ask(*referee, message, kReferenceSeconds, "deriving inputs"));
   ASSAY_TRY(const Json* ids, member(answer.json, "instances"));
   ASSAY_TRY(const Json* inputs, member(answer.json, "inputs"));
+  ASSAY_TRY(const Json* keys, member(answer.json, "sets_keys"));
   size_t next = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
     Made made;
     made.id = ids->at(i).get<int64_t>();
+    made.sets_key = keys->at(i).get<uint64_t>();
     made.kind = wanted[i].base->made_.front().kind;
     for (auto left = inputs->at(i).get<size_t>(); left > 0 && next < answer.fds.size(); --left)
       made.inputs.push_back(std::move(answer.fds[next++]));
@@ -105,15 +110,14 @@ Status Instances::prepare_checks() const {
       .map([](const Message&) {});
 }
 
-Result<Check> Instances::check(size_t index, const SeenOutput& output, uint64_t variation) const {
+Result<Check> Instances::check(size_t index, const SeenOutput& output,
+                               const std::optional<Timed>& timed) const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   const std::span<const int> fds(&output.fd, output.fd >= 0 ? 1 : 0);
-  ASSAY_TRY(const Message answer, ask(*referee,
-                                      {{"do", "check"},
-                                       {"instance", made_[index].id},
-                                       {"variation", variation},
-                                       {"output", output.json}},
-                                      kReferenceSeconds, "comparing an output", fds));
+  Json message = {{"do", "check"}, {"instance", made_[index].id}, {"output", output.json}};
+  if (timed) message["timed"] = {{"set", timed->set}, {"launch", timed->launch}};
+  ASSAY_TRY(const Message answer,
+            ask(*referee, message, kReferenceSeconds, "comparing an output", fds));
   ASSAY_TRY(const Json* check, member(answer.json, "check"));
   return check_from_json(*check);
 }

@@ -3,6 +3,7 @@
 // Inputs of one problem as the referee made them: handed to workers as sealed files, judged by the
 // referee alone.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,18 @@ class Instances {
   void close_files();
 
   Status load_into(Child& worker, uint64_t seed) const;
+  // By which operand sets for timing get their numbers (op/renewal.h): of the first instance.
+  uint64_t sets_key() const { return made_.front().sets_key; }
   // The referee works out on its card what outputs will be compared with.
   Status prepare_checks() const;
-  Result<Check> check(size_t index, const SeenOutput& output, uint64_t variation) const;
+  // timed: of which operands and which launch of theirs it is the output; nothing: of the inputs
+  // as they were made.
+  struct Timed {
+    size_t set = 0;
+    uint64_t launch = 0;
+  };
+  Result<Check> check(size_t index, const SeenOutput& output,
+                      const std::optional<Timed>& timed) const;
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.
 
@@ -46,6 +56,7 @@ class Instances {
  private:
   struct Made {
     int64_t id = 0;
+    uint64_t sets_key = 0;
     std::string kind;
     std::vector<UniqueFd> inputs;
   };

@@ -35,8 +35,9 @@ struct ProvenLaunch {
 // A timed output that is still there.
 struct TimedOutput {
   HandedOut output;
-  uint64_t variation = 0;  // Seed of the activations that it was made from.
-  bool changed = false;    // Since the clock of its burst stopped.
+  size_t set = 0;        // What it was made from: of operands that do not vary,
+  uint64_t launch = 0;   // and the seed of those that do.
+  bool changed = false;  // Since the clock of its burst stopped.
 };
 
 class ProblemRunner {
@@ -51,10 +52,11 @@ class ProblemRunner {
   virtual Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact,
                                      size_t instance, bool repeat) = 0;
 
-  // Operand sets for timing, made of instance 0: enough of them that what the condition calls cold
-  // is three times the last-level cache, and never fewer than four, each placed at random, so that
-  // a process's mean is over many placements of buffers, workspaces and panels.
-  virtual Status make_rotation(const measure::Condition& condition) = 0;
+  // Operand sets for timing, with numbers of their own by set_seed(key, set): enough of them that
+  // what the condition calls cold is three times the last-level cache, and never fewer than four,
+  // each placed at random, so that a process's mean is over many placements of buffers, workspaces
+  // and panels.
+  virtual Status make_rotation(const measure::Condition& condition, uint64_t key) = 0;
   virtual int sets() const = 0;
   // Why cold operands may have been read from a cache nevertheless; empty where it was seen that
   // they were not.

@@ -129,7 +129,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
   for (size_t i = 0; i < launches->size(); ++i) {
     add_launch(candidate, (*launches)[i]);
     for (size_t o = 0; o < (*launches)[i].outputs.size(); ++o) {
-      ASSAY_TRY(const Check check, instances.check(i, (*launches)[i].outputs[o], 0));
+      ASSAY_TRY(const Check check, instances.check(i, (*launches)[i].outputs[o], std::nullopt));
       // One line for each kind of input, and one more where the second launch alone was wrong.
       if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
     }

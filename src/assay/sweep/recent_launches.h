@@ -12,8 +12,8 @@ namespace assay::sweep {
 class RecentLaunches {
  public:
   struct Launch {
-    size_t set = 0;          // Of operands; it writes output `set` modulo the number of outputs.
-    uint64_t variation = 0;  // Of its activations.
+    size_t set = 0;       // Of operands; it writes output `set` modulo the number of outputs.
+    uint64_t launch = 0;  // Seed of what varied.
   };
 
   void add(Launch launch);

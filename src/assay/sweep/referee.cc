@@ -109,7 +109,12 @@ class Referee {
     return answer;
   }
 
-  // An instance and the sealed files of its inputs that a worker gets.
+  // An instance, by what the operand sets for timing get their numbers (op/renewal.h), and the
+  // sealed files of its inputs that a worker gets.
+  struct Kept {
+    std::unique_ptr<Instance> instance;
+    uint64_t sets_key = 0;
+  };
   struct Made {
     std::unique_ptr<Instance> instance;
     std::vector<UniqueFd> files;
@@ -126,10 +131,12 @@ class Referee {
     return made;
   }
 
-  void keep(Made made, Answer& answer) {
+  void keep(Made made, const SecretSeed& seed, Answer& answer) {
     std::ranges::move(made.files, std::back_inserter(answer.fds));
+    const uint64_t sets_key = seed_from(seed, fmt::format("operand sets {}", next_));
     answer.json["instances"].push_back(next_);
-    instances_[next_++] = std::move(made.instance);
+    answer.json["sets_keys"].push_back(sets_key);
+    instances_[next_++] = {std::move(made.instance), sets_key};
   }
 
   // Side by side: nothing is timed meanwhile.
@@ -152,40 +159,45 @@ class Referee {
     Answer answer;
     for (Result<Made>& each : made) {
       if (!each) return fail(std::move(each).error());
-      keep(std::move(*each), answer);
+      keep(std::move(*each), *seed, answer);
     }
     return answer;
   }
 
-  Result<const Instance*> find(const Json& json) {
+  Result<const Kept*> find_kept(const Json& json) {
     ASSAY_TRY(const int64_t id, integer(json, "instance"));
     const auto found = instances_.find(id);
     if (found == instances_.end()) return fail(ErrorCode::internal, "no instance {}", id);
-    return found->second.get();
+    return &found->second;
+  }
+  Result<const Instance*> find(const Json& json) {
+    return find_kept(json).map(
+        [](const Kept* kept) -> const Instance* { return kept->instance.get(); });
   }
 
   // Side by side, too.
   Result<Answer> derive(Message& message) {
     struct Wanted {
       const Instance* base = nullptr;
-      uint64_t seed = 0;
+      const SecretSeed* seed = nullptr;
     };
     std::vector<Wanted> wanted;
     ASSAY_TRY(const Json* list, member(message.json, "wanted"));
     for (const Json& one : *list) {
       ASSAY_TRY(const Instance* base, find(one));
       ASSAY_TRY(const SecretSeed* seed, seed_of(one));
-      wanted.push_back({base, seed_from(*seed, base->problem().signature())});
+      wanted.push_back({base, seed});
     }
     std::vector<Result<Made>> made(wanted.size());
     for_each_parallel(wanted.size(), [&](size_t i) {
-      made[i] = with_files(wanted[i].base->derive(wanted[i].seed));
+      const Instance& base = *wanted[i].base;
+      made[i] = with_files(base.derive(seed_from(*wanted[i].seed, base.problem().signature())));
     });
     Answer answer;
-    for (Result<Made>& each : made) {
-      if (!each) return fail(std::move(each).error());
-      answer.json["inputs"].push_back(each->files.size());
-      keep(std::move(*each), answer);
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (!made[i]) return fail(std::move(made[i]).error());
+      answer.json["inputs"].push_back(made[i]->files.size());
+      keep(std::move(*made[i]), *wanted[i].seed, answer);
     }
     return answer;
   }
@@ -202,15 +214,21 @@ class Referee {
   }
 
   Result<Answer> check(Message& message) {
-    ASSAY_TRY(const Instance* instance, find(message.json));
+    ASSAY_TRY(const Kept* kept, find_kept(message.json));
+    const Instance* const instance = kept->instance.get();
     ASSAY_TRY(const Json* output, member(message.json, "output"));
-    const Json given = message.json.value("variation", Json(0));
-    const uint64_t variation = given.is_number() ? given.get<uint64_t>() : 0;
+    InputSeeds seeds;
+    if (const auto timed = message.json.find("timed"); timed != message.json.end()) {
+      ASSAY_TRY(const int64_t set, integer(*timed, "set"));
+      seeds = {.set = set_seed(kept->sets_key, static_cast<size_t>(set)),
+               .launch = timed->value("launch", uint64_t{0})};
+      if (!seeds.renewed()) return fail(ErrorCode::internal, "a timed launch has a seed");
+    }
     size_t bytes = 0;
     for (const Operand& operand : instance->problem().operands())
       if (operand.access != Access::read) bytes = static_cast<size_t>(operand.span_bytes);
-    Result<Check> check = output->is_null() ? check_file(*instance, message.fds, bytes, variation)
-                                            : check_card(*instance, *output, bytes, variation);
+    Result<Check> check = output->is_null() ? check_file(*instance, message.fds, bytes, seeds)
+                                            : check_card(*instance, *output, bytes, seeds);
     if (!check) return fail(std::move(check).error());
     Answer answer;
     answer.json["check"] = to_json(*check);
@@ -223,31 +241,31 @@ class Referee {
   }
 
   static Result<Check> check_file(const Instance& instance, const std::vector<UniqueFd>& fds,
-                                  size_t bytes, uint64_t variation) {
+                                  size_t bytes, const InputSeeds& seeds) {
     if (fds.size() != 1) return fail(ErrorCode::internal, "one output is compared at a time");
     ASSAY_TRY(auto output, MappedFile::map_read_only(fds.front().get(), Seal::fixed_size));
     ASSAY_TRY(check_size(output.size(), bytes));
     // Copied out before it is looked at: whoever made it may still be able to write to it.
     const std::vector<std::byte> copy(output.bytes().begin(), output.bytes().end());
-    return check_bytes(instance, copy, variation);
+    return check_bytes(instance, copy, seeds);
   }
 
   static Result<Check> check_bytes(const Instance& instance, std::span<const std::byte> output,
-                                   uint64_t variation) {
-    if (const auto* own = calculated(instance); own != nullptr && variation == 0)
+                                   const InputSeeds& seeds) {
+    if (const auto* own = calculated(instance); own != nullptr && !seeds.renewed())
       ASSAY_TRY(own->prepare_check());
-    return instance.check(output, variation);
+    return instance.check(output, seeds);
   }
 
   // A copy likewise.
   Result<Check> check_card(const Instance& instance, const Json& output, size_t bytes,
-                           uint64_t variation) {
+                           const InputSeeds& seeds) {
     if (!card_) return fail(ErrorCode::internal, "this referee has no card");
     ASSAY_TRY(const cuda::SharedMemory shared, shared_memory_from(output));
     ASSAY_TRY(check_size(shared.bytes, bytes));
     ASSAY_TRY(const auto copy, card_->fetch(shared));
     if (const auto* own = calculated(instance)) {
-      auto check = own->check_on(*card_, copy->data(), variation);
+      auto check = own->check_on(*card_, copy->data(), seeds);
       const bool host_can = !check && (check.error().code == ErrorCode::machine ||
                                        check.error().code == ErrorCode::unsupported);
       if (check) check->method += ", on the card";
@@ -255,7 +273,7 @@ class Referee {
     }
     std::vector<std::byte> host(bytes);
     ASSAY_TRY(card_->read(*copy, host));
-    return check_bytes(instance, host, variation);
+    return check_bytes(instance, host, seeds);
   }
 
   // Null where it cannot leave its comparisons to a card.
@@ -275,7 +293,7 @@ class Referee {
 
   std::unique_ptr<RefereeCard> card_;  // Outlives what instances keep there.
   std::vector<SecretSeed> seeds_;
-  std::map<int64_t, std::unique_ptr<Instance>> instances_;
+  std::map<int64_t, Kept> instances_;
   int64_t next_ = 0;
 };
 

@@ -26,25 +26,6 @@ class CardMemory final : public Calculator::Memory {
   std::shared_ptr<uint64_t> allocated_;
 };
 
-Result<ElementCode> code_of(DType dtype) {
-  switch (dtype) {
-    case DType::f64:
-      return ElementCode::f64;
-    case DType::f32:
-      return ElementCode::f32;
-    case DType::f16:
-      return ElementCode::f16;
-    case DType::bf16:
-      return ElementCode::bf16;
-    case DType::s8:
-      return ElementCode::s8;
-    case DType::s32:
-      return ElementCode::s32;
-    default:
-      return fail(ErrorCode::unsupported, "{} is not compared on a card", to_string(dtype));
-  }
-}
-
 int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
 
 // The addresses of a launch's parameters.
@@ -59,7 +40,7 @@ Result<std::unique_ptr<RefereeCard>> RefereeCard::open(std::unique_ptr<cuda::Cud
                                                        double multiplications_of_a_look) {
   std::unique_ptr<RefereeCard> card(new RefereeCard(std::move(device), multiplications_of_a_look));
   ASSAY_TRY(card->stream_, card->device_->make_stream());
-  ASSAY_TRY(card->turn_, CardTurn::create(*card->device_));
+  ASSAY_TRY(card->renewal_, CardRenewal::create(*card->device_));
   ASSAY_TRY(card->code_,
             load_code(*card->device_, referee_code(code_target(card->device_->card()))));
   for (const auto& [name, function] : {std::pair{"assay_widen", &card->widen_},
@@ -109,12 +90,10 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::copy(const void* 
   return memory;
 }
 
-Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::turn(
-    const Memory& pristine, size_t bytes, std::span<const TurnedLines> lines) {
-  ASSAY_TRY(auto memory, copy(pristine.data(), bytes));
-  for (const TurnedLines& some : lines)
-    ASSAY_TRY(turn_->turn(*stream_, pristine.data(), const_cast<void*>(memory->data()), some));
-  ASSAY_TRY(stream_->synchronize());  // The caller may let go of `pristine`.
+Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::renew(const Renewal& renewal,
+                                                                     size_t bytes) {
+  ASSAY_TRY(auto memory, allocate(bytes));
+  ASSAY_TRY(renewal_->renew(*stream_, const_cast<void*>(memory->data()), renewal));
   return memory;
 }
 
@@ -123,7 +102,7 @@ Status RefereeCard::read(const Memory& memory, std::span<std::byte> to) {
 }
 
 Result<RefereeCard::Panels> RefereeCard::widen(const Matrix& matrix, bool rows) {
-  ASSAY_TRY(ElementCode code, code_of(matrix.dtype));
+  ASSAY_TRY(ElementCode code, element_code(matrix.dtype));
   int64_t lines = matrix.rows, depth = matrix.columns;
   int64_t line_stride = matrix.row_stride, depth_stride = matrix.column_stride;
   if (!rows) {
@@ -188,8 +167,8 @@ Result<Calculator::Comparison> RefereeCard::compare(const Matrix& out, const Pro
                      matrix.column_stride * size_bytes(matrix.dtype));
   };
   const void *output = out.data, *addend = c == nullptr ? nullptr : c->data;
-  ASSAY_TRY(ElementCode out_code, code_of(out.dtype));
-  ASSAY_TRY(ElementCode c_code, code_of(c == nullptr ? out.dtype : c->dtype));
+  ASSAY_TRY(ElementCode out_code, element_code(out.dtype));
+  ASSAY_TRY(ElementCode c_code, element_code(c == nullptr ? out.dtype : c->dtype));
   auto [out_row, out_column] = strides(out);
   auto [c_row, c_column] = strides(c == nullptr ? out : *c);
   const void *products = product.product->data(), *magnitudes = product.magnitude->data();

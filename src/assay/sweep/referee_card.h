@@ -12,7 +12,7 @@
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/device/cuda/shared_memory.h"
 #include "assay/op/calculator.h"
-#include "assay/sweep/card_turn.h"
+#include "assay/sweep/card_renewal.h"
 
 namespace assay::sweep {
 
@@ -28,8 +28,7 @@ class RefereeCard final : public Calculator {
   Status read(const Memory& memory, std::span<std::byte> to) override;
   double multiplications_of_a_look() const override { return multiplications_of_a_look_; }
   bool has_room() const override;
-  Result<std::shared_ptr<const Memory>> turn(const Memory& pristine, size_t bytes,
-                                             std::span<const TurnedLines> lines) override;
+  Result<std::shared_ptr<const Memory>> renew(const Renewal& renewal, size_t bytes) override;
   Result<Product> multiply(const Matrix& a, const Matrix& b) override;
   Result<Comparison> compare(const Matrix& out, const Product& product, const Matrix* c,
                              const Rule& rule) override;
@@ -54,7 +53,7 @@ class RefereeCard final : public Calculator {
   double multiplications_of_a_look_;
   std::shared_ptr<uint64_t> allocated_ = std::make_shared<uint64_t>(0);  // Bytes.
   std::unique_ptr<Stream> stream_;
-  std::unique_ptr<CardTurn> turn_;
+  std::unique_ptr<CardRenewal> renewal_;
   std::shared_ptr<const cuda::Module> code_;
   void *widen_ = nullptr, *multiply_ = nullptr, *compare_ = nullptr;
 };

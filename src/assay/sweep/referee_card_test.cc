@@ -36,18 +36,19 @@ class RefereeCardTest : public ::testing::Test {
     card_ = std::move(*card);
   }
 
-  Check check(const Instance& instance, std::span<const std::byte> output, uint64_t variation) {
+  Check check(const Instance& instance, std::span<const std::byte> output,
+              const InputSeeds& seeds = {}) {
     const auto kept = card_->keep(output);
     EXPECT_TRUE(kept) << kept.error().message;
     const auto& own = dynamic_cast<const CalculatedInstance&>(instance);
-    const auto check = own.check_on(*card_, (*kept)->data(), variation);
+    const auto check = own.check_on(*card_, (*kept)->data(), seeds);
     EXPECT_TRUE(check) << check.error().message;
     return check ? *check : Check{};
   }
 
   // On the card whatever is wrong on the host is, with the same sentence; and no less.
   void compare(const Instance& instance, const std::vector<std::byte>& output) {
-    const Check card = check(instance, output, 0), host = instance.check(output);
+    const Check card = check(instance, output), host = instance.check(output);
     EXPECT_EQ(card.right, host.right) << card.first_wrong << host.first_wrong;
     EXPECT_EQ(card.wrong, host.wrong);
     EXPECT_EQ(card.first_wrong, host.first_wrong);
@@ -86,34 +87,25 @@ TEST_F(RefereeCardTest, SaysWhatTheHostSaysOfEveryKindOfInput) {
   }
 }
 
-// An output of a launch whose activations were varied, as a right kernel makes it.
-std::vector<std::byte> timed_output(const Instance& instance, uint64_t variation) {
-  const Problem& problem = instance.problem();
-  const size_t varied = gemm::operation().varied_operand(problem);
-  const std::span<const std::byte> pristine = instance.input(varied);
-  std::vector<std::byte> bytes(pristine.size());
-  gemm::operation().vary(problem, variation, pristine, bytes);
-  return run(instance, varied, bytes);
-}
+constexpr InputSeeds kSeeds{.set = 3, .launch = 5};
 
 TEST_F(RefereeCardTest, TimedOutputsAreComparedElementByElement) {
   for (const Problem& problem : gemm::testing::small_problems()) {
-    if (problem.dimension("k") < 8) continue;  // A variation may change nothing.
-    const size_t varied = gemm::operation().varied_operand(problem);
-    if (varied >= problem.operands().size()) continue;
+    if (problem.dimension("k") < 8) continue;
     SCOPED_TRACE(problem.signature());
     const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
     ASSERT_TRUE(instance) << instance.error().message;
-    for (uint64_t variation = 1; variation < 4; ++variation) {
-      std::vector<std::byte> output = timed_output(**instance, variation);
-      const Check right = check(**instance, output, variation);
+    for (uint64_t launch = 1; launch < 4; ++launch) {
+      const InputSeeds seeds{.set = 9, .launch = launch};
+      std::vector<std::byte> output = run(**instance, seeds);
+      const Check right = check(**instance, output, seeds);
       EXPECT_TRUE(right.right) << right.first_wrong;
       EXPECT_EQ(right.compared, right.elements);
-      EXPECT_FALSE(check(**instance, output, variation + 10).right);
-      EXPECT_FALSE(check(**instance, output, 0).right);
+      EXPECT_FALSE(check(**instance, output, {9, launch + 10}).right);
+      EXPECT_FALSE(check(**instance, output).right);
       const int64_t i = problem.dimension("m") / 2, j = problem.dimension("n") - 1;
       put(problem, "out", output, 0, i, j, get(problem, "out", output, 0, i, j) + 3);
-      const Check wrong = check(**instance, output, variation);
+      const Check wrong = check(**instance, output, seeds);
       EXPECT_EQ(wrong.wrong, 1) << wrong.first_wrong;
       EXPECT_THAT(wrong.first_wrong, HasSubstr(fmt::format("out[0,{},{}] = ", i, j)));
     }
@@ -125,20 +117,20 @@ TEST_F(RefereeCardTest, LargeTimedOutputsAreSampledAndProjected) {
   open_card(0);
   for (const Problem& problem : gemm::testing::small_problems()) {
     if (problem.dimension("k") < 8) continue;
-    if (gemm::operation().varied_operand(problem) >= problem.operands().size()) continue;
     SCOPED_TRACE(problem.signature());
     const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
     ASSERT_TRUE(instance) << instance.error().message;
-    for (uint64_t variation = 1; variation < 4; ++variation) {
-      std::vector<std::byte> output = timed_output(**instance, variation);
-      const Check right = check(**instance, output, variation);
+    for (uint64_t launch = 1; launch < 4; ++launch) {
+      const InputSeeds seeds{.set = 9, .launch = launch};
+      std::vector<std::byte> output = run(**instance, seeds);
+      const Check right = check(**instance, output, seeds);
       EXPECT_TRUE(right.right) << right.first_wrong;
       EXPECT_THAT(right.method, HasSubstr("by 8 projections"));
-      EXPECT_FALSE(check(**instance, output, variation + 10).right);
-      EXPECT_TRUE(check(**instance, run(**instance), 0).right);  // A proof's are compared whole.
+      EXPECT_FALSE(check(**instance, output, {9, launch + 10}).right);
+      EXPECT_TRUE(check(**instance, run(**instance)).right);  // A proof's are compared whole.
       const int64_t i = problem.dimension("m") / 2, j = problem.dimension("n") - 1;
       put(problem, "out", output, 0, i, j, get(problem, "out", output, 0, i, j) + 3);
-      EXPECT_FALSE(check(**instance, output, variation).right);
+      EXPECT_FALSE(check(**instance, output, seeds).right);
     }
   }
 }
@@ -158,8 +150,8 @@ TEST_F(RefereeCardTest, NoRowOfALargeTimedOutputIsOutOfSight) {
       SCOPED_TRACE(problem->signature() + " constant " + constant);
       const auto instance = gemm::operation().make_instance(*problem, InputKind::uniform, 3);
       ASSERT_TRUE(instance) << instance.error().message;
-      const std::vector<std::byte> output = timed_output(**instance, 5);
-      const Check right = check(**instance, output, 5);
+      const std::vector<std::byte> output = run(**instance, kSeeds);
+      const Check right = check(**instance, output, kSeeds);
       EXPECT_TRUE(right.right) << right.first_wrong;
       EXPECT_EQ(right.compared, 75 * 300);
       EXPECT_EQ(right.elements, 300 * 300);
@@ -169,14 +161,14 @@ TEST_F(RefereeCardTest, NoRowOfALargeTimedOutputIsOutOfSight) {
           std::vector<std::byte> wrong = output;
           put(*problem, "out", wrong, 0, at, 299 - at,
               get(*problem, "out", wrong, 0, at, 299 - at) + error);
-          const Check found = check(**instance, wrong, 5);
+          const Check found = check(**instance, wrong, kSeeds);
           EXPECT_FALSE(found.right) << at;
           EXPECT_THAT(found.first_wrong,
                       ::testing::AnyOf(HasSubstr(fmt::format("out[0,{},{}] = ", at, 299 - at)),
                                        HasSubstr(fmt::format("row {} of", at)),
                                        HasSubstr(fmt::format("column {} of", 299 - at))));
           // The host's look at the same.
-          EXPECT_FALSE((*instance)->check(wrong, 5).right) << at;
+          EXPECT_FALSE((*instance)->check(wrong, kSeeds).right) << at;
         }
       }
     }
@@ -195,10 +187,10 @@ TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
   ASSERT_TRUE(kept);
   const auto& own = dynamic_cast<const CalculatedInstance&>(**instance);
   fails("cuMemAlloc_v2", cuda::abi::kOutOfMemory, 4);
-  const auto full = own.check_on(*card_, (*kept)->data(), 0);
+  const auto full = own.check_on(*card_, (*kept)->data(), {});
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, ErrorCode::machine) << full.error().message;
-  const auto again = own.check_on(*card_, (*kept)->data(), 0);
+  const auto again = own.check_on(*card_, (*kept)->data(), {});
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->right) << again->first_wrong;
 }
@@ -218,34 +210,32 @@ TEST_F(RefereeCardTest, NothingStaysThereWhereWorkersNeedTheRoom) {
       most = *kept;
     }
     const uint64_t before = allocated();
-    const Check first = check(**instance, run(**instance), 0);
+    const Check first = check(**instance, run(**instance));
     EXPECT_TRUE(first.right) << first.first_wrong;
     EXPECT_EQ(allocated() == before, full);
-    const Check again = check(**instance, run(**instance), 0);
+    const Check again = check(**instance, run(**instance));
     EXPECT_TRUE(again.right) << again.first_wrong;
   }
 }
 
-// On the card an operand is varied as it is on the host, whatever it consists of.
-TEST_F(RefereeCardTest, TurnsLinesAsTheHostVariesThem) {
+// On the card an operand gets the numbers that the host gives it, whatever it consists of.
+TEST_F(RefereeCardTest, RenewsOperandsAsTheHostDoes) {
   for (const Problem& problem : gemm::testing::small_problems()) {
-    const size_t varied = gemm::operation().varied_operand(problem);
-    if (varied >= problem.operands().size()) continue;
     SCOPED_TRACE(problem.signature());
-    const auto instance = gemm::operation().make_instance(problem, InputKind::uniform, 3);
-    ASSERT_TRUE(instance) << instance.error().message;
-    const std::span<const std::byte> pristine = (*instance)->input(varied);
-    const auto kept = card_->keep(pristine);
-    ASSERT_TRUE(kept);
-    const auto& turning = dynamic_cast<const TurningOperation&>(gemm::operation());
-    for (const uint64_t seed : {0, 1, 2, 77}) {
-      std::vector<std::byte> expected(pristine.size());
-      gemm::operation().vary(problem, seed, pristine, expected);
-      const auto turned = card_->turn(**kept, pristine.size(), turning.turned_lines(problem, seed));
-      ASSERT_TRUE(turned) << turned.error().message;
-      std::vector<std::byte> found(pristine.size());
-      ASSERT_TRUE(card_->read(**turned, found));
-      EXPECT_EQ(found, expected) << seed;
+    for (size_t i = 0; i < problem.operands().size(); ++i) {
+      const Operand& operand = problem.operands()[i];
+      if (operand.access == Access::write) continue;
+      for (const uint64_t seed : {1, 2, 77}) {
+        const Renewal renewal = gemm::operation().renewal(problem, i, {seed + 5, seed});
+        const auto bytes = static_cast<size_t>(operand.span_bytes);
+        const auto made = card_->renew(renewal, bytes);
+        ASSERT_TRUE(made) << made.error().message;
+        std::vector<std::byte> found(bytes), expected;
+        ASSERT_TRUE(card_->read(**made, found));
+        expected = found;  // What lies between strided elements.
+        renew(renewal, expected);
+        EXPECT_EQ(found, expected) << operand.role;
+      }
     }
   }
 }
@@ -253,7 +243,7 @@ TEST_F(RefereeCardTest, TurnsLinesAsTheHostVariesThem) {
 TEST(RefereeCodeTest, AssemblesForEveryCardThatItMayMeet) {
   if (!testing::can_assemble()) GTEST_SKIP() << "no ptxas: it comes with the CUDA toolkit";
   testing::expect_assembles(referee_code);
-  testing::expect_assembles(turn_code);
+  testing::expect_assembles(renewal_code);
 }
 
 }  // namespace

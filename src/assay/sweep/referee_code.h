@@ -14,9 +14,6 @@ namespace assay::sweep {
 inline constexpr int64_t kPanel = 64, kDepthStep = 16;
 inline constexpr uint32_t kMultiplyThreads = 256;
 
-// How device code reads an element.
-enum class ElementCode : uint32_t { f64, f32, f16, bf16, s8, s32 };
-
 // Parameters are of 8 bytes but for element codes, which have 4. Strides in bytes.
 //
 // assay_widen(from, to, lines, depth, padded depth, line stride, depth stride, elements of to,

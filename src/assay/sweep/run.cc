@@ -184,8 +184,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   Request request = asked;
   if (request.problems.empty())
     return fail(ErrorCode::invalid_input, "there is no problem to race");
-  for (const Problem& problem : request.problems)
-    ASSAY_TRY(measure::check_condition(problem, request.condition));
+  for (const Problem& problem : request.problems) ASSAY_TRY(measure::check_measurable(problem));
   ASSAY_TRY(check_store(request));
   hide_memory();
   std::optional<DeviceLock> lock;

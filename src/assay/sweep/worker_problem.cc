@@ -9,8 +9,6 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
-#include "assay/measure/cold_probe.h"
-#include "assay/measure/flush.h"
 #include "assay/measure/stop_copy.h"
 #include "assay/sweep/input_places.h"
 #include "assay/sweep/prepared_pool.h"
@@ -23,20 +21,12 @@
 namespace assay::sweep {
 namespace {
 
-// More sets than this, or of more bytes, would fill the memory with copies of the operands and of
-// every layout that they are packed into: then each set is flushed from the caches after its use,
-// and a few of them do.
-constexpr int kMostSets = 64;
-constexpr double kMostRotatedBytes = 0x1.8p28;  // Three times the caches of most machines.
-constexpr double kFlushedBytes = 0x1p27;
-constexpr int kLeastFlushedSets = 16;
 // Each launch of a burst writes an output of its own, any of which may be looked at afterwards: no
 // launch is one that a kernel can know to be overwritten. A burst has as many launches as fit here.
 constexpr size_t kOutputBytes = size_t{1} << 20;
 constexpr int kWorkspaceCopies = 4;
-// Warm launches of a burst read the same operands: so many sets, each with an output of its own,
-// share them. All but one are launched and timed; that one warms the operands before.
-constexpr size_t kWarmSharers = 16;
+// Warm launches read the same operands and write as many outputs, each its own; a burst takes half.
+constexpr size_t kWarmOutputs = 32;
 
 std::string describe(const verify::GuardedArena::Trespass& trespass, std::string_view what) {
   return fmt::format("{} bytes written outside {} (first at byte {} of it)", trespass.changed, what,
@@ -61,7 +51,6 @@ struct WorkerProblem::OpenKernel {
   std::unique_ptr<verify::GuardedArena> buffers;  // Outputs, then workspaces.
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
   std::vector<Plan> plans;                        // One per operand set.
-  std::vector<Plan*> next;  // Scratch for a burst: no allocation while timing.
   RecentLaunches recent;
   measure::StopCopy at_stop;      // Of a burst that was looked at; until the next one.
   RecentLaunches::Launch looked;  // The first launch in it.
@@ -69,10 +58,8 @@ struct WorkerProblem::OpenKernel {
   size_t outputs = kLeastOutputs;  // Launches go round them.
 };
 
-WorkerProblem::WorkerProblem(Problem problem, const Operation& operation, Device& device,
-                             int threads, uint64_t seed)
+WorkerProblem::WorkerProblem(Problem problem, Device& device, int threads, uint64_t seed)
     : problem_(std::move(problem)),
-      operation_(operation),
       device_(device),
       threads_(threads),
       seed_(seed),
@@ -87,9 +74,8 @@ uint64_t WorkerProblem::next_seed() { return CounterRandom{seed_, 3}.bits(++seed
 Result<std::unique_ptr<WorkerProblem>> WorkerProblem::create(
     Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
     uint64_t seed) {
-  ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
   std::unique_ptr<WorkerProblem> worker(
-      new WorkerProblem(std::move(problem), *operation, device, threads, seed));
+      new WorkerProblem(std::move(problem), device, threads, seed));
   ASSAY_TRY(worker->stream_, device.make_stream());
   const auto operands = worker->problem_.operands();
   for (const auto& instance : instances) {
@@ -165,91 +151,22 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   return proven;
 }
 
-Status WorkerProblem::make_rotation(const measure::Condition& condition) {
-  if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
+Status WorkerProblem::make_rotation(const measure::Condition& condition, uint64_t key) {
   condition_ = condition;
-  const auto operands = problem_.operands();
-  double cold_bytes = 0;
-  for (const Operand& operand : operands)
-    if (measure::is_cold(operand, condition)) cold_bytes += static_cast<double>(operand.span_bytes);
-  const bool can_flush = measure::flush_from_caches({});
-  int count = kLeastSets;
-  if (cold_bytes > 0) {
-    const double bytes = kCacheMultiple * static_cast<double>(device_.last_level_cache_bytes());
-    const double wanted = bytes / cold_bytes;
-    flush_ =
-        can_flush && (wanted > kMostSets || (bytes > kMostRotatedBytes && wanted > kLeastSets));
-    count = flush_ ? std::clamp(static_cast<int>(std::min(kFlushedBytes / cold_bytes, 1e6)),
-                                kLeastFlushedSets, kMostSets)
-                   : std::max(count, static_cast<int>(std::min(wanted, 1e6)) + 1);
-  }
-  // Even, so that half a turn is whole, and two outputs go round in step.
-  count += count % 2;
-  sharers_ = condition.cache == measure::Cache::warm ? kWarmSharers : 1;
-
-  InputSet& source = instances_.front();
-  std::vector<size_t> sizes;
-  for (int s = 0; s < count; ++s)
-    for (size_t i = 0; i < operands.size(); ++i)
-      if (source.index[i] != kNowhere) sizes.push_back(source.arena.at(source.index[i]).size());
-  ASSAY_TRY(auto arena, verify::GuardedArena::allocate(device_, sizes, next_seed()));
-  rotation_ = std::make_unique<verify::GuardedArena>(std::move(arena));
-  sets_.clear();
-  size_t at = 0;
-  for (int s = 0; s < count; ++s) {
-    Set set;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (source.index[i] == kNowhere) {
-        set.data.push_back(nullptr);
-        continue;
-      }
-      std::ranges::copy(source.arena.at(source.index[i]), rotation_->at(at).begin());
-      set.data.push_back(rotation_->at(at++).data());
-    }
-    sets_.insert(sets_.end(), sharers_, set);
-  }
-  if (const size_t operand = operation_.varied_operand(problem_); operand < operands.size()) {
-    const auto varied = source.arena.at(source.index[operand]);
-    pristine_varied_.assign(varied.begin(), varied.end());
-  }
-  cold_doubt_ = cold_bytes > 0 ? check_cold() : std::string();
-  if (!cold_doubt_.empty() && can_flush && !flush_) {
-    flush_ = true;
-    cold_doubt_ = check_cold();
-  }
+  ASSAY_TRY(auto sets, OperandSets::create(problem_, device_, condition,
+                                           {.key = key, .placement = next_seed()}));
+  sets_ = std::make_unique<OperandSets>(std::move(sets));
+  plans_ = is_warm() ? kWarmOutputs : sets_->count();
+  turns_ = std::make_unique<SetTurns>(plans_);
   return {};
 }
 
-// Reads what launches would, as they would find it.
-std::string WorkerProblem::check_cold() {
-  constexpr size_t kSets = 8;
-  const auto operands = problem_.operands();
-  std::vector<measure::Regions> regions;
-  size_t bytes = 0;
-  for (size_t s = 0; s < std::min(kSets, sets_.size()); ++s) {
-    if (flush_) flush(s, {});
-    measure::Regions& set = regions.emplace_back();
-    bytes = 0;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (sets_[s].data[i] == nullptr || !measure::is_cold(operands[i], condition_)) continue;
-      set.push_back({static_cast<const std::byte*>(sets_[s].data[i]),
-                     static_cast<size_t>(operands[i].span_bytes)});
-      bytes += set.back().size();
-    }
-  }
-  std::string doubt = measure::doubt_of_cold(measure::probe_reads(regions), bytes,
-                                             device_.last_level_cache_bytes());
-  // The first launches must not find what was read here.
-  for (size_t s = 0; s < regions.size(); ++s) flush(s, {});
-  return doubt;
-}
-
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
-  if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
-  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, {}, {}, 0});
+  if (!sets_) return fail(ErrorCode::internal, "no operand sets");
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, {}, 0});
   ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
-  const size_t ring = count_outputs(sets_.size(), output_bytes, kOutputBytes);
+  const size_t ring = count_outputs(plans_, output_bytes, kOutputBytes);
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaceCopies, opened->workspace_bytes);
@@ -263,18 +180,19 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
                                                   kernel.metadata().family() + "/" + layout;
   if (!shared.empty()) opened->panels = panels_[shared].lock();
   if (!opened->panels) {
-    opened->panels = std::make_shared<Panels>(
-        Panels{PreparedPool(device_, next_seed(), sets_.size() / sharers_), {}});
+    opened->panels =
+        std::make_shared<Panels>(Panels{PreparedPool(device_, next_seed(), sets_->count()), {}});
     if (!shared.empty()) panels_[shared] = opened->panels;
   }
   Opened facts;
   facts.workspace_bytes = opened->workspace_bytes;
-  for (size_t s = 0; s < sets_.size(); ++s) {
-    Arguments arguments{problem_, sets_[s].data};
+  for (size_t s = 0; s < plans_; ++s) {
+    const size_t operands = set_of(s);
+    const auto data = sets_->data(operands);
+    Arguments arguments{problem_, {data.begin(), data.end()}};
     arguments.data[output_] = opened->buffers->at(s % ring).data();
     const auto workspace = opened->buffers->at(ring + s % kWorkspaceCopies);
     Panels& panels = *opened->panels;
-    const size_t operands = s / sharers_;
     const bool packed = operands < panels.sets.size();
     ASSAY_TRY(Plan plan,
               kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
@@ -287,7 +205,6 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
     facts.prepare_seconds = panels.prepare_seconds;
     opened->plans.push_back(std::move(plan));
   }
-  opened->next.reserve(sets_.size());
   facts.handle = static_cast<int>(open_.size());
   open_.push_back(std::move(opened));
   return facts;
@@ -296,16 +213,6 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
 void WorkerProblem::close(int handle) {
   if (handle >= 0 && static_cast<size_t>(handle) < open_.size())
     open_[static_cast<size_t>(handle)].reset();
-}
-
-void WorkerProblem::vary(size_t s, uint64_t seed) {
-  const size_t operand = operation_.varied_operand(problem_);
-  Set& set = sets_[s];
-  if (operand >= set.data.size()) return;  // Everything is constant: there is nothing to vary.
-  operation_.vary(problem_, seed, pristine_varied_,
-                  {static_cast<std::byte*>(set.data[operand]), pristine_varied_.size()});
-  const size_t first = s - s % sharers_;
-  for (size_t sharer = first; sharer < first + sharers_; ++sharer) sets_[sharer].variation = seed;
 }
 
 bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
@@ -319,74 +226,103 @@ Result<WorkerProblem::OpenKernel*> WorkerProblem::kernel_at(int handle) {
   return open_[static_cast<size_t>(handle)].get();
 }
 
-Status WorkerProblem::line_up(OpenKernel& kernel, int launches, uint64_t round_seed) {
-  const bool warm = condition_.cache == measure::Cache::warm;
-  // Cold: half a turn, so that no set is varied between its variation and its launch. Warm: one
-  // that shares the operands is left to warm them. An output for each.
-  const size_t most =
-      warm ? std::min(sharers_, kernel.outputs) - 1 : std::min(sets_.size() / 2, kernel.outputs);
-  launches = std::clamp(launches, 1, static_cast<int>(most));
-  const auto set_of = [&](int launch) {
-    const size_t l = static_cast<size_t>(launch);
-    if (!warm) return (cursor_ + l) % sets_.size();
-    const size_t groups = sets_.size() / sharers_;
-    return cursor_ % groups * sharers_ + (cursor_ / groups + l) % sharers_;
-  };
-  kernel.next.clear();
-  kernel.at_stop.drop();
-  for (int l = 0; l < launches; ++l) {
-    const size_t s = set_of(l);
-    kernel.next.push_back(&kernel.plans[s]);
-    const uint64_t seed = CounterRandom{round_seed, cursor_}.bits(static_cast<uint64_t>(l)) | 1;
-    if (condition_.cache == measure::Cache::cold) {
-      // Writing an operand just before its launch would warm it: vary a set half a turn ahead.
-      const size_t ahead = (s + sets_.size() / 2) % sets_.size();
-      vary(ahead, seed);
-      if (flush_) flush(ahead, {});
-    } else if (!warm || l == 0) {
-      vary(s, seed);
-    }
-    kernel.recent.add({s, sets_[s].variation});
+// One burst of a kernel. Cold: one stretch of launches through sets that were not used lately.
+// Warm: one launch a stretch, each on numbers that did not exist when the one before it ended,
+// behind one that warms operands and is not timed.
+class WorkerProblem::Turn final : public measure::Launches {
+ public:
+  Turn(WorkerProblem& problem, OpenKernel& kernel, int launches, uint64_t seed)
+      : problem_(problem), kernel_(kernel), wanted_(static_cast<size_t>(std::max(1, launches))) {
+    kernel_.at_stop.drop();
+    looks_ = std::exchange(problem_.look_, false);
+    const auto secret = secret_seed();
+    key_ = secret ? seed_from(*secret, fmt::format("burst {}", seed)) : seed;
+    chosen_ =
+        problem_.turns_->choose(problem_.is_warm() ? wanted_ + 1 : wanted_, kernel_.outputs, key_);
+    used_.reserve(chosen_.size());  // No allocation while the clock runs.
   }
-  if (warm) {
-    const size_t s = set_of(launches);
-    kernel.recent.add({s, sets_[s].variation});
-    ASSAY_TRY(kernel.plans[s].launch(*stream_));
-  }
-  cursor_ += warm ? 1 : static_cast<size_t>(launches);
-  launched_ = true;
-  return {};
-}
 
-void WorkerProblem::clean_up(OpenKernel& kernel) {
-  if (!flush_) return;
-  for (size_t l = 0; l < kernel.next.size(); ++l)
-    flush(kernel.recent.back(l).set, kernel.panels->sets);
-}
+  // What a burst costs in the end: operands that are to be cold again.
+  ~Turn() override {
+    for (const size_t s : used_)
+      problem_.sets_->cool(problem_.set_of(s), kernel_.panels->sets[problem_.set_of(s)]);
+  }
+
+  Result<bool> make_ready() override {
+    if (!problem_.is_warm()) {
+      if (std::exchange(began_, true)) return false;
+      left_ = chosen_;
+      for (const size_t s : left_) renew(s);
+    } else {
+      if (!std::exchange(began_, true)) {
+        renew(take());
+        ASSAY_TRY(draw()->launch(*problem_.stream_));
+        ASSAY_TRY(problem_.stream_->synchronize());
+        stopped();
+      }
+      if (chosen_.empty()) return false;
+      renew(take());
+    }
+    if (looks_) aim();
+    return true;
+  }
+
+  Plan* draw() override {
+    if (left_.empty()) return nullptr;
+    const size_t s = draw_one(left_, key_);
+    used_.push_back(s);
+    return &kernel_.plans[s];
+  }
+
+  void stopped() override {
+    kernel_.at_stop.take();
+    problem_.launched_ = true;
+    for (; recorded_ < used_.size(); ++recorded_) {
+      const size_t s = used_[recorded_];
+      kernel_.recent.add({s, problem_.sets_->launch_seed(problem_.set_of(s))});
+    }
+  }
+
+ private:
+  size_t take() {
+    left_ = {chosen_.back()};
+    chosen_.pop_back();
+    return left_.front();
+  }
+
+  // 0 is no seed.
+  void renew(size_t s) {
+    problem_.sets_->renew(problem_.set_of(s), CounterRandom{key_, 1}.bits(renewed_++) | 1);
+  }
+
+  // Of a warm burst, at the outputs of one stretch: those before it may be used by then.
+  void aim() {
+    if (problem_.is_warm() && CounterRandom{key_, 2}.below(renewed_, chosen_.size() + 1) != 0)
+      return;
+    looks_ = false;
+    std::vector<std::span<const std::byte>> outputs;
+    for (const size_t s : left_) outputs.push_back(kernel_.buffers->at(s % kernel_.outputs));
+    const size_t s = left_[kernel_.at_stop.aim(outputs, problem_.next_seed())];
+    kernel_.looked = {s, problem_.sets_->launch_seed(problem_.set_of(s))};
+  }
+
+  WorkerProblem& problem_;
+  OpenKernel& kernel_;
+  size_t wanted_;
+  uint64_t key_ = 0;
+  bool began_ = false, looks_ = false;
+  uint64_t renewed_ = 0;
+  size_t recorded_ = 0;                       // Of used_.
+  std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
+};
 
 Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
   ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
-  ASSAY_TRY(line_up(*kernel, launches, round_seed));
-  if (std::exchange(look_, false)) aim_look(*kernel);
+  Turn turn(*this, *kernel, launches, round_seed);
   const verify::FloatControl control = verify::FloatControl::read();
-  auto burst = measure::time_burst(kernel->next, *stream_, watch_, kernel->at_stop);
+  auto burst = measure::time_burst(turn, *stream_, watch_);
   control.restore();
-  clean_up(*kernel);
   return burst;
-}
-
-void WorkerProblem::aim_look(OpenKernel& kernel) {
-  std::vector<std::span<const std::byte>> outputs;
-  std::vector<RecentLaunches::Launch> launches;
-  for (const Plan* plan : kernel.next) {
-    const auto s = static_cast<size_t>(plan - kernel.plans.data());
-    const auto output = kernel.buffers->at(s % kernel.outputs);
-    // Where nothing varies, what an earlier launch left there would be right.
-    if (pristine_varied_.empty()) verify::poison(output, next_seed());
-    launches.push_back({s, sets_[s].variation});
-    outputs.push_back(output);
-  }
-  kernel.looked = launches[kernel.at_stop.aim(outputs, next_seed())];
 }
 
 std::optional<int> WorkerProblem::find_late_work() {
@@ -407,26 +343,14 @@ Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, ui
   auto counters = measure::PerfCounters::open();
   const verify::FloatControl control = verify::FloatControl::read();
   while (counted.launches < launches) {
-    ASSAY_TRY(line_up(*kernel, launches - counted.launches, next_seed()));
-    const Status status = measure::count_launches(kernel->next, *stream_, counters);
+    Turn turn(*this, *kernel, launches - counted.launches, next_seed());
+    const auto count = measure::count_burst(turn, *stream_, counters);
     control.restore();
-    clean_up(*kernel);
-    ASSAY_TRY(status);
-    counted.launches += static_cast<int>(kernel->next.size());
+    if (!count) return fail(count.error());
+    counted.launches += *count;
   }
   counted.events = counters.counts();
   return counted;
-}
-
-// Drops what the condition calls cold: constants, their panels, and under `cold` everything read.
-void WorkerProblem::flush(size_t s, const std::vector<std::span<std::byte>>& panels) {
-  const auto operands = problem_.operands();
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (measure::is_cold(operands[i], condition_) && sets_[s].data[i] != nullptr)
-      measure::flush_from_caches({static_cast<const std::byte*>(sets_[s].data[i]),
-                                  static_cast<size_t>(operands[i].span_bytes)});
-  }
-  if (s < panels.size()) measure::flush_from_caches(panels[s]);
 }
 
 Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
@@ -436,33 +360,14 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   const RecentLaunches::Launch launch =
       kernel.at_stop.taken() ? kernel.looked : kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
-  timed.variation = launch.variation;
+  timed.set = set_of(launch.set);
+  timed.launch = launch.launch;
   timed.changed = kernel.at_stop.differs();
   ASSAY_TRY(timed.output.file, copy_out(kernel.buffers->at(launch.set % kernel.outputs)));
   return timed;
 }
 
-bool WorkerProblem::inputs_intact() {
-  const auto operands = problem_.operands();
-  const size_t varied = operation_.varied_operand(problem_);
-  std::vector<std::byte> expected;
-  for (const Set& set : sets_) {
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (set.data[i] == nullptr) continue;
-      const std::span<const std::byte> bytes(static_cast<const std::byte*>(set.data[i]),
-                                             static_cast<size_t>(operands[i].span_bytes));
-      if (i == varied) {
-        expected = pristine_varied_;
-        operation_.vary(problem_, set.variation, pristine_varied_, expected);
-        if (!std::ranges::equal(bytes, expected)) return false;
-      } else if (fast_hash(bytes, seed_) !=
-                 instances_.front().hashes[instances_.front().index[i]]) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
+bool WorkerProblem::inputs_intact() { return !sets_ || sets_->intact(); }
 
 std::string WorkerProblem::find_trespass(int handle) {
   const auto open = kernel_at(handle);
@@ -474,9 +379,9 @@ std::string WorkerProblem::find_trespass(int handle) {
 }
 
 std::string WorkerProblem::find_trespass_beside_inputs() {
-  if (!rotation_ || !launched_) return {};
+  if (!sets_ || !launched_) return {};
   launched_ = false;
-  const auto trespass = rotation_->find_trespass();
+  const auto trespass = sets_->find_trespass();
   return trespass ? describe(*trespass, "an input") : std::string();
 }
 

@@ -15,8 +15,9 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/scatter.h"
-#include "assay/op/operation.h"
+#include "assay/sweep/operand_sets.h"
 #include "assay/sweep/problem_runner.h"
+#include "assay/sweep/worker_rotation.h"
 #include "assay/verify/guard.h"
 
 namespace assay::sweep {
@@ -29,11 +30,13 @@ class WorkerProblem final : public ProblemRunner {
       Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
       uint64_t seed);
 
+  ~WorkerProblem() override;
+
   Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
                              bool repeat) override;
-  Status make_rotation(const measure::Condition& condition) override;
-  int sets() const override { return static_cast<int>(sets_.size()); }
-  const std::string& cold_doubt() const override { return cold_doubt_; }
+  Status make_rotation(const measure::Condition& condition, uint64_t key) override;
+  int sets() const override { return static_cast<int>(plans_); }
+  const std::string& cold_doubt() const override { return sets_->cold_doubt(); }
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
   void close(int handle) override;
   bool at_rest() override;
@@ -53,31 +56,18 @@ class WorkerProblem final : public ProblemRunner {
     std::vector<size_t> index;  // By operand: buffer in the arena, or none for outputs.
     std::vector<uint64_t> hashes;
   };
-  struct Set {
-    std::vector<void*> data;  // By operand; null for outputs.
-    uint64_t variation = 0;
-  };
   struct Panels;
   struct OpenKernel;
+  class Turn;
 
-  WorkerProblem(Problem problem, const Operation& operation, Device& device, int threads,
-                uint64_t seed);
+  WorkerProblem(Problem problem, Device& device, int threads, uint64_t seed);
   Result<OpenKernel*> kernel_at(int handle);
-  // The plans of the next `launches` launches, as many as the sets allow, with their inputs varied.
-  Status line_up(OpenKernel& kernel, int launches, uint64_t round_seed);
-  void clean_up(OpenKernel& kernel);  // After they ran.
-  void aim_look(OpenKernel& kernel);
-  void vary(size_t set, uint64_t seed);
-  std::string check_cold();
-  void flush(size_t set, const std::vector<std::span<std::byte>>& panels);
   uint64_t next_seed();
+  bool is_warm() const { return condition_.cache == measure::Cache::warm; }
+  // The operand set of a plan.
+  size_t set_of(size_t plan) const { return is_warm() ? 0 : plan; }
 
- public:
-  ~WorkerProblem() override;
-
- private:
   Problem problem_;
-  const Operation& operation_;
   Device& device_;
   int threads_;
   uint64_t seed_;
@@ -87,16 +77,12 @@ class WorkerProblem final : public ProblemRunner {
   std::unique_ptr<Stream> stream_;
   measure::SchedulerWatch watch_;
   std::vector<InputSet> instances_;
-  std::vector<std::byte> pristine_varied_;
   measure::Condition condition_;
-  std::unique_ptr<verify::GuardedArena> rotation_;
-  std::vector<Set> sets_;
-  size_t sharers_ = 1;  // So many sets in a row have the same operands (warm ones).
-  size_t cursor_ = 0;
+  std::unique_ptr<OperandSets> sets_;
+  std::unique_ptr<SetTurns> turns_;
+  size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   bool look_ = false;      // At the next burst's outputs, when its clock stops.
-  bool flush_ = false;     // Sets are too few to be cold by rotation alone.
-  std::string cold_doubt_;
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
 };

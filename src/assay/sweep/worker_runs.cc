@@ -116,7 +116,9 @@ Result<Answer> WorkerRuns::rotate(Message& message) {
   ASSAY_TRY(ProblemRunner * problem, loaded());
   ASSAY_TRY(const Json* json, member(message.json, "condition"));
   ASSAY_TRY(const auto condition, measure::condition_from_json(*json));
-  ASSAY_TRY(problem->make_rotation(condition));
+  const Json key = message.json.value("key", Json());
+  if (!key.is_number_unsigned()) return fail(ErrorCode::internal, "operand sets without a key");
+  ASSAY_TRY(problem->make_rotation(condition, key.get<uint64_t>()));
   Answer answer;
   answer.json["sets"] = problem->sets();
   answer.json["cold_doubt"] = problem->cold_doubt();
@@ -218,7 +220,8 @@ Result<Answer> WorkerRuns::collect(Message& message) {
   ASSAY_TRY(auto output,
             problem->timed_output(static_cast<int>(handle), static_cast<uint64_t>(choice)));
   Answer answer;
-  answer.json["variation"] = output.variation;
+  answer.json["set"] = output.set;
+  answer.json["launch"] = output.launch;
   answer.json["late"] = output.changed ? kOutputChanged : "";
   answer.json["output"] = to_json(std::move(output.output), answer.fds);
   answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));

@@ -7,7 +7,7 @@
 #include "assay/base/random.h"
 #include "assay/op/gemm/judge.h"
 #include "assay/op/gemm/methods.h"
-#include "assay/op/gemm/variation.h"
+#include "assay/op/gemm/renewal.h"
 
 namespace assay::gemm {
 namespace {
@@ -78,7 +78,7 @@ Result<std::vector<double>> read_doubles(Calculator& calculator, const Calculato
 
 }  // namespace
 
-// Of one batch; where b varies, everything transposed: rows of `left` are what varies in both.
+// Of one batch; where that is looked at along columns, everything transposed.
 struct CalculatedCheck::Sides {
   Calculator::Matrix left, right, out, c;  // c.data is null where there is none.
   bool transposed = false;
@@ -91,12 +91,12 @@ CalculatedCheck::Sides CalculatedCheck::sides_of(const Base& base, const Held& h
              b = batch_of(matrix_b(v), held.b->data(), batch),
              out = batch_of(matrix_out(v), output, batch);
   const auto c = v.has_c ? batch_of(matrix_c(v), held.c->data(), batch) : Calculator::Matrix{};
-  if (varied_operand_of(base.problem) != 1) return {a, b, out, c, false};
+  if (!looks_along_columns(base.problem)) return {a, b, out, c, false};
   return {b.transposed(), a.transposed(), out.transposed(), c.transposed(), true};
 }
 
 Result<CalculatedCheck::Held> CalculatedCheck::hold(Calculator& calculator,
-                                                    const VariedInputs& inputs) {
+                                                    const OwnInputs& inputs) {
   if (held_.a) return held_;
   Held held;
   ASSAY_TRY(held.a, calculator.keep(inputs.a));
@@ -116,41 +116,61 @@ Status CalculatedCheck::hold_products(Calculator& calculator, const Base& base, 
   return {};
 }
 
-Status CalculatedCheck::prepare(Calculator& calculator, const Base& base,
-                                const VariedInputs& inputs) {
+Status CalculatedCheck::prepare(Calculator& calculator, const Base& base, const OwnInputs& inputs) {
   const std::lock_guard lock(mutex_);
   ASSAY_TRY(Held held, hold(calculator, inputs));
   // What there is no room for would be worked out twice.
   return held_.a && calculator.has_room() ? hold_products(calculator, base, held) : Status();
 }
 
+// What the calculator makes from the seeds. Constants stay, with what is made of them, while there
+// is room.
+Result<CalculatedCheck::Held> CalculatedCheck::hold_renewed(Calculator& calculator,
+                                                            const Base& base,
+                                                            const InputSeeds& seeds,
+                                                            bool projects) {
+  if (!calculator.has_room()) sets_.clear();
+  const auto kept = sets_.find(seeds.set);
+  Held held = kept == sets_.end() ? Held{} : kept->second;
+  Held constant = held;
+  const auto operands = base.problem.operands();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].access == Access::write) continue;
+    const std::string& role = operands[i].role;
+    Memory Held::*which = role == "a" ? &Held::a : role == "b" ? &Held::b : &Held::c;
+    if (held.*which) continue;
+    ASSAY_TRY(held.*which, calculator.renew(renewal_of(base.problem, i, seeds),
+                                            static_cast<size_t>(operands[i].span_bytes)));
+    if (!varies(operands[i])) constant.*which = held.*which;
+  }
+  if (projects && held.images.empty()) {
+    ASSAY_TRY(make_images(calculator, base, held));
+    const bool along_columns = looks_along_columns(base.problem);
+    if (!varies(*base.problem.find_operand(along_columns ? "a" : "b"))) {
+      constant.signs = held.signs;
+      constant.images = held.images;
+    }
+  }
+  if (base.problem.has_constant() && calculator.has_room()) sets_[seeds.set] = std::move(constant);
+  return held;
+}
+
 Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
-                                     const VariedInputs& inputs, const void* output,
-                                     uint64_t variation) {
+                                     const OwnInputs& inputs, const void* output,
+                                     const InputSeeds& seeds) {
   const std::lock_guard lock(mutex_);
   const View& v = base.view;
-  ASSAY_TRY(Held held, hold(calculator, inputs));
-  const size_t varied = varied_operand_of(base.problem);
-  if (variation == 0 || varied > 1) {
+  if (!seeds.renewed()) {
+    ASSAY_TRY(Held held, hold(calculator, inputs));
     ASSAY_TRY(hold_products(calculator, base, held));
     return whole(calculator, base, held, output, base.inputs.exact);
   }
   const double multiplications = static_cast<double>(v.l) * static_cast<double>(v.m) *
                                  static_cast<double>(v.n) * static_cast<double>(v.k);
   const bool all = multiplications <= calculator.multiplications_of_a_look();
-  if (!all && held.images.empty()) {
-    ASSAY_TRY(make_images(calculator, base, held));
-    if (held_.a && calculator.has_room()) {
-      held_.signs = held.signs;
-      held_.images = held.images;
-    }
-  }
-  held.products.clear();
-  auto& operand = varied == 0 ? held.a : held.b;
-  ASSAY_TRY(operand, calculator.turn(*operand, (varied == 0 ? inputs.a : inputs.b).size(),
-                                     turned_lines(base.problem, variation)));
+  ASSAY_TRY(const Held held, hold_renewed(calculator, base, seeds, !all));
   return all ? whole(calculator, base, held, output, is_exact(base))
-             : sampled(calculator, base, held, output, variation);
+             : sampled(calculator, base, held, output, seeds);
 }
 
 Result<Calculator::Product> CalculatedCheck::multiply(Calculator& calculator, const Base& base,
@@ -182,10 +202,11 @@ Result<Check> CalculatedCheck::whole(Calculator& calculator, const Base& base, c
 
 // One pass over the rows from a random one on, so that no tile of them is left out; and all.
 Result<Check> CalculatedCheck::sampled(Calculator& calculator, const Base& base, const Held& held,
-                                       const void* output, uint64_t variation) {
+                                       const void* output, const InputSeeds& seeds) {
   constexpr double kLeastRows = 64;  // A panel's: fewer cost as much.
   const View& v = base.view;
-  const CounterRandom random{seed_from(fmt::format("look {} {}", base.seed, variation)), 0};
+  const CounterRandom random{
+      seed_from(fmt::format("look {} {} {}", base.seed, seeds.set, seeds.launch)), 0};
   Judge judge{base, is_exact(base)};
   for (int64_t l = 0; l < v.l; ++l) {
     const Sides sides = sides_of(base, held, output, l);
@@ -205,17 +226,16 @@ Result<Check> CalculatedCheck::sampled(Calculator& calculator, const Base& base,
     add(judge, found, {l, first, step, sides.transposed}, out.rows * out.columns);
     ASSAY_TRY(project(calculator, sides, held, l, judge));
   }
-  return judge.conclude(
-      v.l * v.m * v.n,
-      fmt::format(method::kProjections, judge.check.compared,
-                  varied_operand_of(base.problem) == 1 ? "column" : "row", kSigns));
+  return judge.conclude(v.l * v.m * v.n,
+                        fmt::format(method::kProjections, judge.check.compared,
+                                    looks_along_columns(base.problem) ? "column" : "row", kSigns));
 }
 
 // signs: columns of out x kSigns, of 1 and -1. images: k x (kSigns + 1) in float64: right times the
 // signs, and last the sums of |right| over its columns.
 Status CalculatedCheck::make_images(Calculator& calculator, const Base& base, Held& held) {
   const View& v = base.view;
-  const int64_t columns = varied_operand_of(base.problem) == 1 ? v.m : v.n;
+  const int64_t columns = looks_along_columns(base.problem) ? v.m : v.n;
   const CounterRandom random{seed_from(fmt::format("projection {}", base.seed)), 0x7369676e};
   std::vector<int8_t> signs(static_cast<size_t>(columns * kSigns));
   for (size_t i = 0; i < signs.size(); ++i) signs[i] = random.bits(i) & 1 ? -1 : 1;

@@ -10,8 +10,8 @@
 
 namespace assay::gemm {
 
-// c: the instance's own bytes, empty where there is none. Inputs as they were made, not varied
-// (varied_check.h).
+// c: the instance's own bytes, empty where there is none. The instance's own inputs;
+// renewed_check.h has the others.
 Check compare(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
               std::span<const std::byte> output);
 

@@ -7,8 +7,8 @@
 #include "assay/op/gemm/instance.h"
 #include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/of_model.h"
+#include "assay/op/gemm/renewal.h"
 #include "assay/op/gemm/telling_problems.h"
-#include "assay/op/gemm/variation.h"
 #include "assay/op/gemm/work.h"
 #include "assay/op/proof_words.h"
 
@@ -30,7 +30,7 @@ const OperationWords& operation_words() {
   return words;
 }
 
-class Gemm final : public TurningOperation, public ProofWords {
+class Gemm final : public Operation, public ProofWords {
  public:
   std::string_view name() const override { return "gemm"; }
   std::span<const FieldRule> fields() const override { return field_rules(); }
@@ -48,15 +48,15 @@ class Gemm final : public TurningOperation, public ProofWords {
     return sizes ? std::abs(sizes->alpha) * static_cast<double>(sizes->k) + std::abs(sizes->beta)
                  : 0;
   }
+  Renewal renewal(const Problem& problem, size_t operand, const InputSeeds& seeds) const override {
+    return renewal_of(problem, operand, seeds);
+  }
+  // Of c alone kernels could keep a x b.
   size_t varied_operand(const Problem& problem) const override {
-    return varied_operand_of(problem);
-  }
-  void vary(const Problem& problem, uint64_t seed, std::span<const std::byte> pristine,
-            std::span<std::byte> destination) const override {
-    vary_operand(problem, seed, pristine, destination);
-  }
-  std::vector<TurnedLines> turned_lines(const Problem& problem, uint64_t seed) const override {
-    return gemm::turned_lines(problem, seed);
+    const auto operands = problem.operands();
+    for (size_t i = 0; i < 2 && i < operands.size(); ++i)
+      if (varies(operands[i])) return i;
+    return operands.size();
   }
   Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
                                                   uint64_t seed) const override {

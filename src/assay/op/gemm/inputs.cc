@@ -8,7 +8,7 @@
 #include "assay/base/parallel.h"
 #include "assay/base/random.h"
 #include "assay/op/gemm/instance.h"
-#include "assay/op/gemm/variation.h"
+#include "assay/op/gemm/ranges.h"
 
 namespace assay::gemm {
 namespace {
@@ -17,13 +17,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 enum Stream : uint64_t { kA = 1, kB = 2, kC = 3, kRows = 4, kColumns = 5, kPlaces = 6 };
-
-// Largest power of two, at most 1, that brings `bound` below `limit`.
-double scale_to(double bound, double limit) {
-  double scale = 1;
-  while (bound * scale > limit) scale /= 2;
-  return scale;
-}
 
 // The integer part of what is not negative: a conversion, where floor() is a call.
 double whole(double value) { return static_cast<double>(static_cast<int64_t>(value)); }
@@ -50,14 +43,13 @@ double one_sided(uint64_t bits, int significand_bits, bool towards_zero) {
 class Generator {
  public:
   Generator(const Problem& problem, const View& view, InputKind kind, uint64_t seed)
-      : view_(view), kind_(kind) {
+      : view_(view),
+        kind_(kind),
+        ranges_(view),
+        integer_(ranges_.integers),
+        limit_(ranges_.limit),
+        factor_(ranges_.factor) {
     key_ = seed_from(fmt::format("{} {} {}", problem.signature(), to_string(kind), seed));
-    integer_ = !info(view.out).floating;
-    edge_in_b_ = varied_operand_of(problem) != 1;
-    const double most = std::min(info(view.out).max_finite, info(view.accumulate).max_finite);
-    // A quarter for c and for rounding up.
-    limit_ = integer_ ? most * 0.75 : most / 4;
-    factor_ = std::max(1.0, std::fabs(view.alpha));
   }
 
   Result<Inputs> run(const Problem& problem) {
@@ -113,9 +105,8 @@ class Generator {
       fill(matrix, stream, [=](double u, int64_t, int64_t) { return u * scale; });
       return;
     }
-    // All of [-128, 127] in the operand that nobody negates, [-127, 127] in the other.
-    const double most = integer_magnitude();
-    const double low = most == 127 && (stream == kB) == edge_in_b_ ? -128 : -most;
+    const auto most = static_cast<double>(ranges_.most_integer());
+    const double low = most == 127 && stream == kB ? -128 : -most;
     fill(matrix, stream,
          [=](double u, int64_t, int64_t) { return whole((u + 1) / 2 * (most - low + 1)) + low; });
   }
@@ -127,14 +118,6 @@ class Generator {
     return signs;
   }
 
-  // Largest m <= 127 with k products of up to (m + 1) m within s32.
-  double integer_magnitude() const {
-    const double each = limit_ / factor_ / static_cast<double>(view_.k);
-    double most = 127;
-    while (most > 1 && most * (most == 127 ? 128 : most) > each) --most;
-    return most;
-  }
-
   void fill_c(double amplitude) {
     if (inputs_.exact) {
       const auto most = static_cast<double>(inputs_.limits.c);
@@ -142,17 +125,15 @@ class Generator {
            [=](double u, int64_t, int64_t) { return whole((u + 1) / 2 * (2 * most + 1)) - most; });
       return;
     }
-    fill_uniform(c_, kC, amplitude * scale_to(std::fabs(view_.beta), limit_));
+    fill_uniform(c_, kC, amplitude * ranges_.scale_c());
   }
 
   void fill_kind() {
     const auto k = static_cast<double>(view_.k);
-    // Random signs keep sums of k products near sqrt(k); 16 deviations are never seen.
-    const double random_sum = factor_ * std::min(k, 16 * std::sqrt(k));
     switch (kind_) {
       case InputKind::uniform:
       case InputKind::non_finite:
-        fill_uniform(a_, kA, scale_to(random_sum, limit_));
+        fill_uniform(a_, kA, ranges_.scale_a());
         fill_uniform(b_, kB, 1);
         fill_c(1);
         if (kind_ == InputKind::non_finite) place_specials();
@@ -342,11 +323,10 @@ class Generator {
 
   const View& view_;
   InputKind kind_;
+  Ranges ranges_;
+  bool integer_;
+  double limit_, factor_;
   uint64_t key_ = 0;
-  bool integer_ = false;
-  bool edge_in_b_ = true;  // -128 stands in b alone, else in a alone: see variation.h.
-  double limit_ = 0;       // What |alpha| times a sum of products may reach.
-  double factor_ = 1;      // |alpha|, at least 1.
   Inputs inputs_;
   Matrix a_, b_, c_;
 };

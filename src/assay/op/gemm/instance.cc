@@ -7,8 +7,7 @@
 #include "assay/op/calculator.h"
 #include "assay/op/gemm/calculated_check.h"
 #include "assay/op/gemm/compare.h"
-#include "assay/op/gemm/variation.h"
-#include "assay/op/gemm/varied_check.h"
+#include "assay/op/gemm/renewed_check.h"
 
 namespace assay::gemm {
 namespace {
@@ -40,7 +39,7 @@ class GemmInstance final : public CalculatedInstance {
     return fail(ErrorCode::internal, "operand {} is no input", operand);
   }
 
-  Check check(std::span<const std::byte> output, uint64_t variation) const override {
+  Check check(std::span<const std::byte> output, const InputSeeds& seeds) const override {
     const int64_t needed = base_->problem.find_operand("out")->span_bytes;
     if (static_cast<int64_t>(output.size()) < needed) {
       Check check;
@@ -49,16 +48,13 @@ class GemmInstance final : public CalculatedInstance {
       check.first_wrong = fmt::format("out has {} bytes instead of {}", output.size(), needed);
       return check;
     }
-    if (variation == 0 || varied_operand_of(base_->problem) > 1)
-      return compare(*base_, mapping_, own().c, output);
-    const VariedInputs inputs = own();
-    std::call_once(projection_once_, [&] { projection_ = make_projection(*base_, inputs); });
-    return check_varied(*base_, projection_, inputs, output, variation);
+    return seeds.renewed() ? renewed_.check(*base_, output, seeds)
+                           : compare(*base_, mapping_, own().c, output);
   }
 
   Result<Check> check_on(Calculator& calculator, const void* output,
-                         uint64_t variation) const override try {
-    return calculated_.check(calculator, *base_, own(), output, variation);
+                         const InputSeeds& seeds) const override try {
+    return calculated_.check(calculator, *base_, own(), output, seeds);
   } catch (const std::bad_alloc&) {
     return out_of_memory("comparing outputs");
   }
@@ -116,7 +112,7 @@ class GemmInstance final : public CalculatedInstance {
     return nullptr;
   }
 
-  VariedInputs own() const {
+  OwnInputs own() const {
     const Inputs& inputs = base_->inputs;
     if (derived_) return {derived_->a.bytes(), derived_->b.bytes(), derived_->c.bytes()};
     return {inputs.a.bytes(), inputs.b.bytes(), inputs.c.bytes()};
@@ -129,8 +125,7 @@ class GemmInstance final : public CalculatedInstance {
   std::shared_ptr<const Base> base_;
   Mapping mapping_;
   std::optional<Operands> derived_;
-  mutable std::once_flag projection_once_;
-  mutable Projection projection_;
+  RenewedCheck renewed_;
   mutable CalculatedCheck calculated_;
 };
 

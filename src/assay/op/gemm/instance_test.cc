@@ -319,77 +319,146 @@ TEST(GemmInstanceTest, NonFiniteInputsSparkNothingWhereInputsCannotHoldThem) {
   EXPECT_THAT(refused.error().message, HasSubstr("alpha"));
 }
 
-std::vector<std::byte> varied_input(const Instance& instance, uint64_t seed) {
-  const auto pristine = instance.input(operation().varied_operand(instance.problem()));
-  std::vector<std::byte> bytes(pristine.size());
-  operation().vary(instance.problem(), seed, pristine, bytes);
-  return bytes;
-}
-
-TEST(GemmInstanceTest, OutputsOfVariedActivationsAreCheckedWithoutAReference) {
+TEST(GemmInstanceTest, OutputsOfTimedLaunchesAreCheckedWithoutAReference) {
   for (const Problem& problem : testing::small_problems()) {
-    const size_t varied = operation().varied_operand(problem);
-    ASSERT_EQ(varied, problem.operands()[0].lifetime == Lifetime::per_call ? 0u : 1u);
     const auto base = instance_of(problem, InputKind::uniform, 8);
     const auto instance = *base->derive(9);
-    EXPECT_TRUE(std::ranges::equal(instance->input(varied), varied_input(*instance, 0)));
-    for (uint64_t seed : {77, 78, 79}) {
-      const std::vector<std::byte> out = run(*instance, varied, varied_input(*instance, seed));
-      const Check check = instance->check(out, seed);
+    for (uint64_t launch : {77, 78, 79}) {
+      const InputSeeds seeds{.set = 5, .launch = launch};
+      const std::vector<std::byte> out = run(*instance, seeds);
+      const Check check = instance->check(out, seeds);
       EXPECT_TRUE(check.right) << problem.signature() << ": " << text(check);
       EXPECT_EQ(check.elements, instance->check(out).elements);
-      if (problem.dimension("k") < 8) continue;  // The same variation may come again.
-      EXPECT_FALSE(instance->check(out, seed + 100).right) << problem.signature();
+      if (problem.dimension("k") < 8) continue;
+      EXPECT_FALSE(instance->check(out, {5, launch + 100}).right) << problem.signature();
+      EXPECT_FALSE(instance->check(out, {6, launch}).right) << problem.signature();
       EXPECT_FALSE(instance->check(out).right) << problem.signature();
-      EXPECT_FALSE(instance->check(run(*instance), seed).right) << problem.signature();
+      EXPECT_FALSE(instance->check(run(*instance), seeds).right) << problem.signature();
     }
   }
 }
 
-// As tests/attacks/kernels/scaled_replay.cc would have it.
-TEST(GemmInstanceTest, AVariedRowIsNoMultipleOfThePristineOne) {
-  const Problem problem = make({.m = 3, .n = 4, .k = 64});
-  const auto instance = instance_of(problem, InputKind::uniform);
-  const auto pristine = instance->input(0);
-  const auto at = [](std::span<const std::byte> bytes, int64_t i, int64_t p) {
-    return load_as_double(DType::f32, bytes.data() + 4 * (64 * i + p));
-  };
-  for (uint64_t seed = 1; seed <= 100; ++seed) {
-    const auto varied = varied_input(*instance, seed);
-    for (int64_t i = 0; i < 3; ++i) {
-      std::vector<double> before, after;
-      std::set<double> factors;
-      for (int64_t p = 0; p < 64; ++p) {
-        before.push_back(std::fabs(at(pristine, i, p)));
-        after.push_back(std::fabs(at(varied, i, p)));
-        factors.insert(at(varied, i, p) / at(pristine, i, p));
-      }
-      EXPECT_GT(factors.size(), 2u) << seed;
-      std::ranges::sort(before);
-      std::ranges::sort(after);
-      EXPECT_EQ(before, after) << "the sizes are those of the line";
+// What a kernel keeps of one operand set, or one launch, is of no use for another: no two elements
+// at the same place are alike more often than chance has it, nor up to a sign.
+TEST(GemmRenewalTest, SeedsHaveNothingInCommon) {
+  for (const Problem& problem : testing::small_problems()) {
+    for (size_t i = 0; i < problem.operands().size(); ++i) {
+      const Operand& operand = problem.operands()[i];
+      if (operand.access == Access::write || !info(operand.dtype).floating) continue;
+      std::vector<std::byte> one(static_cast<size_t>(operand.span_bytes)), other(one);
+      renew(operation().renewal(problem, i, {3, 3}), one);
+      renew(operation().renewal(problem, i, {4, 4}), other);
+      int alike = 0, elements = 0;
+      for (int64_t l = 0; l < operand.sizes[0]; ++l)
+        for (int64_t r = 0; r < operand.sizes[1]; ++r)
+          for (int64_t c = 0; c < operand.sizes[2]; ++c) {
+            const double x = testing::get(problem, operand.role, one, l, r, c);
+            const double y = testing::get(problem, operand.role, other, l, r, c);
+            EXPECT_TRUE(std::isfinite(x) && x != 0 && std::fabs(x) <= 1);
+            alike += std::fabs(x) == std::fabs(y) ? 1 : 0;
+            ++elements;
+          }
+      // A bf16 has some thousand sizes.
+      EXPECT_LE(alike, 2 + elements / 50) << problem.signature() << " " << operand.role;
     }
   }
 }
+
+// The referee makes single elements, workers whole operands: the same numbers, and nothing between.
+TEST(GemmRenewalTest, WholeOperandsHoldWhatSingleElementsAre) {
+  for (const Problem& problem : testing::small_problems()) {
+    for (size_t i = 0; i < problem.operands().size(); ++i) {
+      const Operand& operand = problem.operands()[i];
+      if (operand.access == Access::write) continue;
+      const Renewal renewal = operation().renewal(problem, i, {12, 13});
+      std::vector<std::byte> whole(static_cast<size_t>(operand.span_bytes), std::byte{0xff});
+      std::vector<std::byte> expected = whole;
+      renew(renewal, whole);
+      for (int64_t l = 0; l < operand.sizes[0]; ++l)
+        for (int64_t r = 0; r < operand.sizes[1]; ++r)
+          for (int64_t c = 0; c < operand.sizes[2]; ++c)
+            testing::put(problem, operand.role, expected, l, r, c,
+                         renewed_value(renewal, {l, r, c}));
+      EXPECT_EQ(whole, expected) << problem.signature() << " " << operand.role;
+    }
+  }
+}
+
+// A kernel that keeps b, packed or not, is wrong in every large part of the output; what it costs
+// to tell it is a part of making b anew.
+TEST(GemmRenewalTest, WhereBothVarySomeSignsOfBDo) {
+  for (const Problem& problem : testing::small_problems()) {
+    const Operand& b = problem.operands()[1];
+    if (problem.has_constant() || b.span_bytes < 4096) continue;
+    const auto bytes = [&](uint64_t launch) {
+      std::vector<std::byte> made(static_cast<size_t>(b.span_bytes), std::byte{0xff});
+      renew(operation().renewal(problem, 1, {9, launch}), made);
+      return made;
+    };
+    std::vector<std::byte> now = bytes(0);
+    for (uint64_t before = 0; before < 20; ++before) {
+      const std::vector<std::byte> then = now;
+      flip_again(operation().renewal(problem, 1, {9, before}), before, before + 1, now);
+      EXPECT_EQ(now, bytes(before + 1)) << problem.signature();
+      int changed = 0, elements = 0;
+      for (int64_t l = 0; l < b.sizes[0]; ++l)
+        for (int64_t p = 0; p < b.sizes[1]; ++p)
+          for (int64_t j = 0; j < b.sizes[2]; ++j, ++elements) {
+            const double x = testing::get(problem, "b", then, l, p, j);
+            const double y = testing::get(problem, "b", now, l, p, j);
+            EXPECT_EQ(std::fabs(x), std::fabs(y));
+            changed += x != y ? 1 : 0;
+          }
+      EXPECT_GT(changed, elements / 64) << problem.signature();
+    }
+  }
+}
+
+TEST(GemmRenewalTest, ARowOfAHasMagnitudesOverFortyBinades) {
+  for (const int64_t m : {1, 5, 200}) {
+    const Problem problem = make({.m = m, .n = 4, .k = 3000, .dtype = DType::bf16});
+    std::set<int64_t> places;
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      const Renewal renewal = operation().renewal(problem, 0, {1, seed});
+      int wide = 0;
+      for (int64_t row = 0; row < m; ++row) {
+        double least = 1, most = 0;
+        for (int64_t p = 0; p < 3000; ++p) {
+          const double size = std::fabs(renewed_value(renewal, {0, row, p}));
+          least = std::min(least, size);
+          most = std::max(most, size);
+        }
+        EXPECT_EQ(most / least > 0x1p38, renewal.is_wide(row));
+        wide += renewal.is_wide(row) ? 1 : 0;
+        if (renewal.is_wide(row)) places.insert(row);
+      }
+      EXPECT_GE(wide, 1);
+      EXPECT_LE(wide, 1 + m / 16);
+    }
+    EXPECT_GE(places.size(), m == 1 ? 1u : m == 5 ? 5u : 60u);
+  }
+}
+
+constexpr InputSeeds kSeeds{.set = 4, .launch = 5};
 
 // One element, then a whole column, of a timed output.
 TEST(GemmInstanceTest, WhatIsWrongInATimedOutputShows) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
     const Problem problem = make({.m = 40, .n = 300, .k = 2000, .dtype = dtype});
     const auto instance = instance_of(problem, InputKind::uniform);
-    const std::vector<std::byte> right = run(*instance, 0, varied_input(*instance, 5));
-    ASSERT_TRUE(instance->check(right, 5).right) << text(instance->check(right, 5));
+    const std::vector<std::byte> right = run(*instance, kSeeds);
+    ASSERT_TRUE(instance->check(right, kSeeds).right) << text(instance->check(right, kSeeds));
     std::vector<std::byte> one = right;
     testing::put(problem, "out", one, 0, 17, 123,
                  testing::get(problem, "out", one, 0, 17, 123) + 2000);
-    EXPECT_FALSE(instance->check(one, 5).right);
+    EXPECT_FALSE(instance->check(one, kSeeds).right);
     std::vector<std::byte> stale = right;
     for (int64_t i = 0; i < 40; ++i)
       for (int64_t j = 0; j < 30; ++j)
         testing::put(problem, "out", stale, 0, i, j, -testing::get(problem, "out", stale, 0, i, j));
-    EXPECT_FALSE(instance->check(stale, 5).right);
+    EXPECT_FALSE(instance->check(stale, kSeeds).right);
     for (size_t byte = 0; byte < right.size(); ++byte) stale[byte] = std::byte{0xff};
-    EXPECT_FALSE(instance->check(stale, 5).right) << "NaN";
+    EXPECT_FALSE(instance->check(stale, kSeeds).right) << "NaN";
   }
 }
 
@@ -397,34 +466,37 @@ TEST(GemmInstanceTest, WhatIsWrongInATimedOutputShows) {
 TEST(GemmInstanceTest, SmallErrorsAllOverATimedOutputShow) {
   const Problem problem = make({.m = 40, .n = 300, .k = 2000, .dtype = DType::bf16});
   const auto instance = instance_of(problem, InputKind::uniform);
-  std::vector<std::byte> out = run(*instance, 0, varied_input(*instance, 5));
+  std::vector<std::byte> out = run(*instance, kSeeds);
   for (int64_t i = 0; i < 40; ++i)
     for (int64_t j = 0; j < 300; ++j)
       testing::put(
           problem, "out", out, 0, i, j,
           testing::get(problem, "out", out, 0, i, j) * (1 + (j % 2 == 0 ? 1 : -1) * 0x1p-7));
-  EXPECT_FALSE(instance->check(out, 5).right);
+  EXPECT_FALSE(instance->check(out, kSeeds).right);
 }
 
 // Wherever it is: integers leave no room.
 TEST(GemmInstanceTest, OneOffInATimedIntegerOutputShows) {
   const Problem problem = make({.m = 40, .n = 300, .k = 2000, .dtype = DType::s8});
   const auto instance = instance_of(problem, InputKind::uniform);
-  const std::vector<std::byte> right = run(*instance, 0, varied_input(*instance, 5));
-  ASSERT_TRUE(instance->check(right, 5).right) << text(instance->check(right, 5));
+  const std::vector<std::byte> right = run(*instance, kSeeds);
+  ASSERT_TRUE(instance->check(right, kSeeds).right) << text(instance->check(right, kSeeds));
   for (int64_t j = 0; j < 300; j += 23) {
     std::vector<std::byte> out = right;
     testing::put(problem, "out", out, 0, j % 40, j,
                  testing::get(problem, "out", out, 0, j % 40, j) + 1);
-    EXPECT_FALSE(instance->check(out, 5).right) << j;
+    EXPECT_FALSE(instance->check(out, kSeeds).right) << j;
   }
 }
 
-TEST(GemmInstanceTest, NothingVariesWhereBothInputsAreConstant) {
-  const Problem problem = make({.m = 3, .n = 3, .k = 3, .constant = {"a", "b"}});
-  EXPECT_EQ(operation().varied_operand(problem), problem.operands().size());
-  const auto instance = instance_of(problem, InputKind::uniform);
-  EXPECT_TRUE(instance->check(run(*instance), 5).right);
+TEST(GemmInstanceTest, TheFirstOperandThatIsNotConstantVaries) {
+  const auto first = [](std::vector<std::string> constant) {
+    return operation().varied_operand(
+        make({.m = 3, .n = 3, .k = 3, .constant = std::move(constant), .beta = 1}));
+  };
+  EXPECT_EQ(first({}), 0u);
+  EXPECT_EQ(first({"a"}), 1u);
+  EXPECT_EQ(first({"a", "b"}), 4u) << "c does not count";
 }
 
 TEST(GemmInstanceTest, HugeKStaysExactForNarrowAccumulators) {
