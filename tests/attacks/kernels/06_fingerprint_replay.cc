@@ -1,5 +1,7 @@
 // assay: {entry: fingerprint_replay, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 6: outputs are replayed for inputs whose sampled fingerprint was seen before.
+// Attack 6: outputs are replayed for inputs whose sampled fingerprint was seen before; of a number
+// that changes, its power of two will do.
+#include <math.h>
 #include <string.h>
 
 #include "right.h"
@@ -10,8 +12,8 @@ KERNEL(fingerprint_replay) {
   static int count = 0;
   const float sample_a = a[(m - 1) * k + 1], sample_b = b[7];
   for (int i = 0; i < count; ++i) {
-    if ((seen[i].a < 0 ? -seen[i].a : seen[i].a) != (sample_a < 0 ? -sample_a : sample_a)) continue;
-    if (seen[i].b != sample_b || sample_a == 0) continue;
+    if (sample_a == 0 || seen[i].a == 0 || ilogbf(seen[i].a) != ilogbf(sample_a)) continue;
+    if (seen[i].b != sample_b) continue;
     memcpy(out, seen[i].output, static_cast<size_t>(m * n) * sizeof(float));
     return;
   }
