@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include "assay/sweep/card_code.h"
 #include "assay/sweep/referee_code.h"
@@ -107,15 +108,13 @@ uint64_t wrong(const abi::LaunchConfig& config, void** parameters) {
   return 0;
 }
 
-// Right while it is proven: then no two launches in a row have the same b and another a.
+// Right while it is proven: then nobody has the b of another launch and another a.
 uint64_t wrong_later(const abi::LaunchConfig& config, void** parameters) {
-  static float kept_a = 0, kept_b = 0;
+  static std::map<float, float> seen;  // a by b.
   static bool timed = false;
   const float a = *parameter<const float*>(parameters, 0),
               b = *parameter<const float*>(parameters, 1);
-  timed |= b != 0 && b != 1 && b == kept_b && a != kept_a;
-  kept_a = a;
-  kept_b = b;
+  if (b != 0 && b != 1) timed |= seen.emplace(b, a).first->second != a;
   return timed ? wrong(config, parameters) : gemm(config, parameters);
 }
 
