@@ -6,7 +6,7 @@
 namespace assay::cli {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\\' || c == '\'') out += '\\';
@@ -20,7 +20,7 @@ std::string values_text(const ValueKinds& kinds) {
   std::vector<std::string> words = kinds.words;
   if (kinds.folders && !kinds.files) words.emplace_back("(__fish_complete_directories)");
   std::string text = kinds.files ? " -r -F" : " -x";
-  if (!words.empty()) text += fmt::format(" -a {}", quoted(join(words, " ")));
+  if (!words.empty()) text += fmt::format(" -a {}", fish_quoted(join(words, " ")));
   return text;
 }
 
@@ -44,14 +44,14 @@ class FishWriter {
       for (const std::string& name : flag.names)
         out_ += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!flag.value.empty()) out_ += values_text(flag.kinds);
-      out_ += fmt::format(" -d {}\n", quoted(flag.help));
+      out_ += fmt::format(" -d {}\n", fish_quoted(flag.help));
     }
     for (const FlagEntry& argument : entry.arguments) {
       const bool folders_alone = argument.kinds.folders && !argument.kinds.files;
       if (argument.kinds.files) out_ += start + " -F\n";
       if (folders_alone) out_ += start + " -a '(__fish_complete_directories)'\n";
       if (!argument.kinds.words.empty())
-        out_ += fmt::format("{} -a {}\n", start, quoted(join(argument.kinds.words, " ")));
+        out_ += fmt::format("{} -a {}\n", start, fish_quoted(join(argument.kinds.words, " ")));
     }
     std::vector<std::string> names;
     for (const CommandEntry& command : entry.commands) names.push_back(command.name);
@@ -62,7 +62,7 @@ class FishWriter {
                           condition.empty() ? "" : condition + "; and ", join(names, " "));
     for (const CommandEntry& command : entry.commands) {
       out_ += fmt::format("complete -c {} -n '{}' -a {} -d {}\n", program_, none_yet,
-                          quoted(command.name), quoted(command.summary));
+                          fish_quoted(command.name), fish_quoted(command.summary));
       add(command, fmt::format("{}__fish_seen_subcommand_from {}",
                                condition.empty() ? "" : condition + "; and ", command.name));
     }

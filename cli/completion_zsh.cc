@@ -9,7 +9,7 @@ namespace assay::cli {
 namespace {
 
 // Inside single quotes, where _arguments gives a meaning to brackets and colons.
-std::string quoted(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\' || c == '[' || c == ']' || c == ':') out += '\\';
@@ -55,13 +55,13 @@ class ZshWriter {
   std::string specification(const FlagEntry& flag, const std::string& program) {
     std::string value;
     if (!flag.value.empty())
-      value = fmt::format(":{}:{}", quoted(flag.value), action(flag.kinds, program));
+      value = fmt::format(":{}:{}", zsh_quoted(flag.value), action(flag.kinds, program));
     if (flag.names.empty())
       return fmt::format(" \\\n    '{}{}'", flag.several ? "*" : flag.required ? "" : ":", value);
     std::string out;
     for (const std::string& name : flag.names) {
       const bool with_equals = !value.empty() && name.starts_with("--");
-      out += fmt::format(" \\\n    '*{}{}[{}]{}'", name, with_equals ? "=" : "", quoted(flag.help),
+      out += fmt::format(" \\\n    '*{}{}[{}]{}'", name, with_equals ? "=" : "", zsh_quoted(flag.help),
                          value);
     }
     return out;
@@ -81,7 +81,7 @@ class ZshWriter {
     body += "  commands=(\n";
     std::string cases;
     for (const CommandEntry& command : entry.commands) {
-      body += fmt::format("    '{}:{}'\n", quoted(command.name), quoted(command.summary));
+      body += fmt::format("    '{}:{}'\n", zsh_quoted(command.name), zsh_quoted(command.summary));
       cases += fmt::format("        {}) {} ;;\n", command.name, function_of(command));
       add(command);
     }
