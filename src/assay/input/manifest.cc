@@ -87,6 +87,15 @@ Result<KernelEntry> plugin_entry(const FileAndEntry& wanted) {
   return entry;
 }
 
+// Of an item that says no more than its source: that file's head comment describes its kernels.
+Result<std::filesystem::path> source_alone(const YamlField& item) {
+  if (item.kind() != YamlField::Kind::map) return std::filesystem::path();
+  ASSAY_TRY(const auto members, item.members());
+  if (members.size() != 1 || members.front().first != "source") return std::filesystem::path();
+  ASSAY_TRY(std::filesystem::path source, members.front().second.as_string());
+  return source;
+}
+
 FileAndEntry split_entry(std::string_view text) {
   const size_t colons = text.rfind("::");
   if (colons == std::string_view::npos) return {text, {}};
@@ -117,8 +126,11 @@ Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
                              .of_plugin = false};
   std::vector<KernelEntry> entries;
   for (const YamlField& item : items) {
-    ASSAY_TRY(std::vector<KernelEntry> read, read_entry(item, context));
-    std::move(read.begin(), read.end(), std::back_inserter(entries));
+    ASSAY_TRY(const auto source, source_alone(item));
+    auto read = source.empty() ? read_entry(item, context)
+                               : read_head_comment(context.folder / source, forms);
+    ASSAY_TRY(std::vector<KernelEntry> read_entries, std::move(read));
+    std::move(read_entries.begin(), read_entries.end(), std::back_inserter(entries));
   }
   ASSAY_TRY(unique_names(entries));
   return entries;

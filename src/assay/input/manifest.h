@@ -7,7 +7,8 @@
 //   - name: my_gemm              # Default: entry.
 //     provider: cpp_source       # Default: by the source's extension. An entry of `plugin` has
 //                                # name, source and entry alone: a plug-in describes its kernels.
-//     source: my_gemm.cc         # Relative to the manifest. Not in a head comment.
+//     source: my_gemm.cc         # Relative to the manifest. Not in a head comment. Alone: the kernels
+//                                # that this file's own head comment describes.
 //     entry: my_gemm             # The function; extern "C" is not needed.
 //     operation: gemm            # The default.
 //     dtype: f32                 # Of a, b, out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32

@@ -455,5 +455,18 @@ TEST_F(Manifest, KernelsOfAFileAreChosenByEntry) {
   EXPECT_FALSE(read_kernels(folder_->path(), forms));
 }
 
+TEST_F(Manifest, ASourceAloneDescribesItself) {
+  ASSERT_TRUE(write_file_atomic(folder_->file("k.cc"), kHead));
+  const auto entries = parse_manifest("- source: k.cc\n" + entry_with("name: mine"), path(), forms);
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 2u);
+  EXPECT_EQ(entries->at(0).name, "my_gemm");
+  EXPECT_EQ(entries->at(0).origin, folder_->file("k.cc") + ":1");
+  EXPECT_EQ(entries->at(1).name, "mine");
+  // Names are unique in all of the manifest.
+  EXPECT_THAT(error_of("- source: k.cc\n- source: k.cc\n"), HasSubstr("'my_gemm' is given twice"));
+  EXPECT_THAT(error_of("- source: k.cu\n"), HasSubstr("nothing says what this file's kernel is"));
+}
+
 }  // namespace
 }  // namespace assay::input
