@@ -1,0 +1,94 @@
+// Our kernels for decoding against everything that there is to be had on a card: four projections
+// at 1 to 64 tokens.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "assay/base/subprocess.h"
+#include "assay/base/text.h"
+#include "bench/gpu.h"
+#include "bench/gpu_sources.h"
+#include "bench/runs.h"
+
+namespace assay::bench {
+namespace {
+
+constexpr double kLeastMean = 1.15, kLeastEach = 1.0;
+constexpr const char* kTokens = "1|2|4|8|16|32|64";
+constexpr int64_t kHours = 3'600'000'000'000;
+
+Result<RunRecord> race_decode(const Context& context, const std::string& classes) {
+  ASSAY_TRY(const std::string decode, source_file(context, "examples/hopper_decode/decode.cu"));
+  ASSAY_TRY(const auto header, source_file(context, "examples/hopper_decode/wgmma.h"));
+  ASSAY_TRY(const std::string skinny, source_file(context, "examples/hopper_skinny/skinny.cu"));
+  ASSAY_TRY(const std::string card, bench_card());
+  // Where launches may not overlap, those that could are the same code, and take part in vain.
+  const std::string ending = classes == "allowed" ? "_dependent" : "";
+  const std::string folder = (context.folder / ("gpu_decode_" + classes)).string();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  SubprocessOptions options;
+  options.argv = {assay_program(), "race"};
+  for (const char* name : {"::tiles", "::copies"}) options.argv.push_back(decode + name + ending);
+  for (const char* name : {"::ring", "::registers"}) options.argv.push_back(skinny + name + ending);
+  const std::string shapes[] = {fmt::format("m={},n=6144|4096|28672,k=4096,dtype=f16", kTokens),
+                                fmt::format("m={},n=4096,k=14336,dtype=f16", kTokens)};
+  for (const std::string& shape : shapes)
+    options.argv.insert(options.argv.end(), {"--shape", shape});
+  options.argv.insert(options.argv.end(),
+                      {"--device", card, "--dependent-launch", classes, "--budget", "2s",
+                       "--cache-dir", (context.folder / "race_cache").string(), "--lock-dir",
+                       context.folder.string(), "--output-dir", folder});
+  options.env = child_environment();
+  ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = kHours}));
+  if (output.status.kind != ExitStatus::Kind::exited || output.status.code > 1)
+    return fail(ErrorCode::failed, "assay race {}: {}", output.status.describe(),
+                sanitize(output.err, 1000));
+  return load_record(folder + "/record.json");
+}
+
+Result<Row> judge_decode(const Context& context, const std::string& classes, bool mean_is_bound) {
+  ASSAY_TRY(const RunRecord record, race_decode(context, classes));
+  Row row{.target =
+              fmt::format("decode, m {}, four projections, dependent launch {}", kTokens, classes),
+          .bound = fmt::format("{}none under {:.2f} x the best stock kernel",
+                               mean_is_bound ? fmt::format("mean >= {:.2f}, ", kLeastMean) : "",
+                               kLeastEach)};
+  double logarithms = 0, least = HUGE_VAL;
+  std::string words;
+  Json problems = Json::array();
+  for (const ProblemRecord& problem : record.problems) {
+    const PairVerdict* const pair = problem.headline();
+    if (pair == nullptr || !pair->verdict.has_interval())
+      return fail(ErrorCode::failed, "{}: no verdict: {}", problem.name, problem.no_winner);
+    const stats::Verdict& verdict = pair->verdict;
+    logarithms += std::log(verdict.ratio);
+    least = std::min(least, verdict.ratio);
+    words += fmt::format("{}{} {:.2f} [{:.2f}, {:.2f}]", words.empty() ? "" : ", ", problem.name,
+                         verdict.ratio, verdict.low, verdict.high);
+    problems.push_back({{"problem", problem.name},
+                        {"kernel", problem.label(pair->candidate)},
+                        {"stock", problem.label(pair->other)},
+                        {"ratio", verdict.ratio}});
+  }
+  const double mean =
+      std::exp(logarithms / static_cast<double>(std::max<size_t>(record.problems.size(), 1)));
+  row.measured = fmt::format("mean {:.3f}, least {:.3f}", mean, least);
+  row.ok = least >= kLeastEach && (!mean_is_bound || mean >= kLeastMean);
+  row.notes.push_back(words + ".");
+  row.details = {{"problems", problems}, {"mean", mean}, {"least", least}};
+  return row;
+}
+
+}  // namespace
+
+Result<std::vector<Row>> measure_gpu_decode(const Context& context) {
+  std::vector<Row> rows;
+  ASSAY_TRY(rows.emplace_back(), judge_decode(context, "allowed", true));
+  ASSAY_TRY(rows.emplace_back(), judge_decode(context, "forbidden", false));
+  return rows;
+}
+
+}  // namespace assay::bench
