@@ -1,0 +1,66 @@
+#include "assay/base/pulses.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <sys/socket.h>
+
+#include "assay/base/clock.h"
+
+namespace assay {
+namespace {
+
+// Daemons that keep the time correct it by 500 us a second at most; steps are longer.
+constexpr int64_t kStepNs = kNsPerMs;
+
+// The kernel stamps by the wall clock.
+int64_t wall_offset_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * kNsPerSecond + now.tv_nsec - monotonic_ns();
+}
+
+}  // namespace
+
+void PulseSender::send(uint8_t what) const {
+  if (fd_ >= 0) (void)::send(fd_, &what, sizeof what, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail(ErrorCode::machine, "cannot create a channel: {}", errno_text(errno));
+  UniqueFd ours(ends[0]), theirs(ends[1]);
+  const int on = 1;
+  if (::setsockopt(ours.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0)
+    return fail(ErrorCode::machine, "the system stamps no messages: {}", errno_text(errno));
+  return std::pair(PulseReceiver(std::move(ours)), std::move(theirs));
+}
+
+std::optional<Pulse> PulseReceiver::next() {
+  Pulse pulse;
+  iovec piece{&pulse.what, sizeof pulse.what};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(timespec))] = {};
+  msghdr header{};
+  header.msg_iov = &piece;
+  header.msg_iovlen = 1;
+  header.msg_control = control;
+  header.msg_controllen = sizeof control;
+  if (!end_ || ::recvmsg(end_.get(), &header, MSG_DONTWAIT) <= 0) return std::nullopt;
+  const int64_t offset = wall_offset_ns();
+  pulse.certain = offset_ns_ && std::abs(offset - *offset_ns_) < kStepNs;
+  offset_ns_ = offset;
+  bool stamped = false;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec stamp{};
+    std::memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+    pulse.sent_ns = stamp.tv_sec * kNsPerSecond + stamp.tv_nsec - offset;
+    stamped = true;
+  }
+  pulse.certain = pulse.certain && stamped;
+  return pulse;
+}
+
+}  // namespace assay

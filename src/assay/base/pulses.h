@@ -1,0 +1,46 @@
+#pragma once
+
+// Moments that one process tells another of. The kernel stamps each when it is told, in memory that
+// neither can write: how late the other one reads it does not matter.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "assay/base/fd.h"
+#include "assay/base/result.h"
+
+namespace assay {
+
+struct Pulse {
+  uint8_t what = 0;      // The sender's to say.
+  int64_t sent_ns = 0;   // Of monotonic_ns().
+  bool certain = false;  // False where somebody set the machine's clock meanwhile.
+};
+
+// The end of who tells. One that has no descriptor tells nobody.
+class PulseSender {
+ public:
+  explicit PulseSender(int fd = -1) : fd_(fd) {}
+  void send(uint8_t what) const;  // Never waits; a system call.
+
+ private:
+  int fd_;
+};
+
+class PulseReceiver {
+ public:
+  // And the end to hand to a child (SubprocessOptions::extra_fds).
+  static Result<std::pair<PulseReceiver, UniqueFd>> create_pair();
+
+  std::optional<Pulse> next();            // None: nothing more has been told so far.
+  int fd() const { return end_.get(); }  // For poll().
+
+ private:
+  explicit PulseReceiver(UniqueFd end) : end_(std::move(end)) {}
+
+  UniqueFd end_;
+  std::optional<int64_t> offset_ns_;  // Of the wall clock to the monotonic one, when last looked.
+};
+
+}  // namespace assay

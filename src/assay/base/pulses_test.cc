@@ -1,0 +1,47 @@
+#include "assay/base/pulses.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/base/clock.h"
+
+namespace assay {
+namespace {
+
+TEST(Pulses, AreStampedWhenTheyAreSentAndNotWhenTheyAreRead) {
+  auto pair = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair) << pair.error().message;
+  auto& [receiver, end] = *pair;
+  const PulseSender sender(end.get());
+  EXPECT_FALSE(receiver.next());
+  const int64_t before = monotonic_ns();
+  sender.send('a');
+  sender.send('b');
+  const int64_t after = monotonic_ns();
+  // Later by as long as it takes.
+  while (monotonic_ns() < after + 2 * kNsPerMs) {
+  }
+  const auto first = receiver.next(), second = receiver.next();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->what, 'a');
+  EXPECT_EQ(second->what, 'b');
+  // Two clocks, read one after the other.
+  constexpr int64_t kApart = kNsPerMs / 2;
+  EXPECT_GE(first->sent_ns, before - kApart);
+  EXPECT_LE(second->sent_ns, after + kApart);
+  EXPECT_LE(first->sent_ns, second->sent_ns);
+  EXPECT_TRUE(second->certain);
+  EXPECT_FALSE(receiver.next());
+}
+
+TEST(Pulses, WhoHasNobodyToTellTellsNobody) { PulseSender().send('a'); }
+
+TEST(Pulses, ASenderNeverWaits) {
+  auto pair = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair);
+  const PulseSender sender(pair->second.get());
+  for (int i = 0; i < 100'000; ++i) sender.send('a');
+  EXPECT_TRUE(pair->first.next());
+}
+
+}  // namespace
+}  // namespace assay
