@@ -22,8 +22,7 @@ std::optional<Against> verdict_against(const ProblemRecord& problem, const RunOp
     const KernelOutcome* kernel = problem.find(id);
     if (kernel == nullptr || kernel == candidate || !is_timed(kernel->ending) || !others(*kernel))
       continue;
-    verdicts.push_back(stats::judge(pair_means(confirmation->processes, candidate->id, id),
-                                    judge_options(options)));
+    verdicts.push_back(judge_pair(problem, *confirmation, options, candidate->id, id));
     opponents.push_back(kernel);
   }
   Against against;

@@ -166,8 +166,7 @@ class WhyCommand : public Command {
       const KernelOutcome* outcome = problem.find(kernel.id());
       if (outcome == nullptr || !is_timed(outcome->ending)) return std::nullopt;
     }
-    return stats::judge(pair_means(confirmation->processes, chosen[0].id(), chosen[1].id()),
-                        judge_options(record.options));
+    return judge_pair(problem, *confirmation, record.options, chosen[0].id(), chosen[1].id());
   }
 
   // Why the race refused it, whose only kernels were those that were named.

@@ -294,10 +294,10 @@ class Comparer {
                                     sanitize(kernel->label(), 160), base.record->id));
       }
     }
-    stats::JudgeOptions judging = judge_options(base.record->options);
+    RunOptions judging = base.record->options;
     judging.margin = options_.margin;
-    competitor.verdict = stats::judge(
-        pair_means(confirmation->processes, other.kernel->id, base.kernel->id), judging);
+    competitor.verdict =
+        judge_pair(*base.problem, *confirmation, judging, other.kernel->id, base.kernel->id);
   }
 
   // The file's own numbers against the record's: a hand that changed one of them shows.

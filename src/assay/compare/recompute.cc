@@ -7,6 +7,7 @@
 #include "assay/compare/claimed.h"
 #include "assay/compare/run_claims.h"
 #include "assay/record/conclude.h"
+#include "assay/record/doubts.h"
 
 namespace assay {
 namespace {
@@ -102,6 +103,18 @@ class Differences {
       if (!near(kernel.proof->max_error, max_error))
         text("largest error of " + kernel.label(), fmt::format("{:.9g}", kernel.proof->max_error),
              fmt::format("{:.9g}", max_error));
+    }
+  }
+
+  void doubts(const Confirmation& confirmation, const RunOptions& options) {
+    for (const Doubt& doubt : find_doubts(problem_, confirmation, options)) {
+      const KernelOutcome* kernel = problem_.find(doubt.id);
+      const std::vector<Finding>& findings =
+          kernel == nullptr ? problem_.findings : kernel->findings;
+      if (std::ranges::find(findings, doubt.finding.code, &Finding::code) == findings.end())
+        found_.push_back({problem_.name,
+                          kernel == nullptr ? "findings" : "findings of " + kernel->label(),
+                          "nothing", doubt.finding.code});
     }
   }
 
@@ -294,6 +307,7 @@ std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions
   for (const Confirmation& confirmation : problem.confirmations) {
     differences.compare(confirmation, conclude(problem, confirmation, options));
     differences.standing(confirmation.conclusion);
+    differences.doubts(confirmation, options);
   }
   return differences.take();
 }

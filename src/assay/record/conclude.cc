@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/base/hash.h"
+#include "assay/record/doubts.h"
 #include "assay/stats/chain.h"
 #include "assay/stats/robust.h"
 #include "assay/stats/tie.h"
@@ -61,10 +62,27 @@ std::string hash_evidence(const ProblemRecord& problem, const Confirmation& conf
   return hash.hex();
 }
 
+// Whether the two ran in one process, which all processes of a confirmation agree about.
+bool are_apart(const Confirmation& confirmation, std::string_view first, std::string_view second) {
+  for (const ProcessSamples& process : confirmation.processes) {
+    const KernelSamples* one = process.find(first);
+    const KernelSamples* two = process.find(second);
+    if (one != nullptr && two != nullptr && one->process != two->process) return true;
+  }
+  return false;
+}
+
+bool is_ahead(stats::Word word) {
+  return word == stats::Word::faster || word == stats::Word::slightly_faster;
+}
+bool is_behind(stats::Word word) {
+  return word == stats::Word::slower || word == stats::Word::slightly_slower;
+}
+
 class Judge {
  public:
   Judge(const ProblemRecord& problem, const Confirmation& confirmation, const RunOptions& options)
-      : problem_(problem), confirmation_(confirmation), options_(judge_options(options)) {}
+      : problem_(problem), confirmation_(confirmation), options_(options) {}
 
   // Timed finalists in the race's order.
   std::vector<const KernelOutcome*> eligible() const {
@@ -77,15 +95,13 @@ class Judge {
   }
 
   PairVerdict pair(const std::string& candidate, const std::string& other) const {
-    const std::vector<stats::ProcessMean> means =
-        pair_means(confirmation_.processes, candidate, other);
-    return {candidate, other, stats::judge(means, options_)};
+    return {candidate, other, judge_pair(problem_, confirmation_, options_, candidate, other)};
   }
 
   // A kernel against itself: every process says exactly 0.
   PairVerdict itself(const std::string& id) const {
     std::vector<stats::ProcessMean> means = pair_means(confirmation_.processes, id, id);
-    stats::JudgeOptions exactly = options_;
+    stats::JudgeOptions exactly = judge_options(options_);
     exactly.systematic = 0;
     return {id, id, stats::judge(means, exactly)};
   }
@@ -93,7 +109,7 @@ class Judge {
  private:
   const ProblemRecord& problem_;
   const Confirmation& confirmation_;
-  stats::JudgeOptions options_;
+  const RunOptions& options_;
 };
 
 const KernelOutcome* with_id(const std::vector<const KernelOutcome*>& kernels,
@@ -203,6 +219,28 @@ std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> proce
   return means;
 }
 
+stats::Verdict judge_pair(const ProblemRecord& problem, const Confirmation& confirmation,
+                          const RunOptions& options, std::string_view candidate,
+                          std::string_view other) {
+  std::vector<stats::ProcessMean> means = pair_means(confirmation.processes, candidate, other);
+  stats::JudgeOptions judging = judge_options(options);
+  if (options.rules >= kRulesOfDoubt) {
+    means = with_worst_means(std::move(means), confirmation, candidate, other);
+    if (are_apart(confirmation, candidate, other))
+      judging.systematic = options.systematic_error_apart;
+  }
+  stats::Verdict verdict = stats::judge(means, judging);
+  std::string doubt;
+  if (is_ahead(verdict.word))
+    doubt = why_not_faster(problem, confirmation, options, candidate, other);
+  if (is_behind(verdict.word))
+    doubt = why_not_faster(problem, confirmation, options, other, candidate);
+  if (doubt.empty()) return verdict;
+  verdict.word = stats::Word::unsure;
+  verdict.reason = std::move(doubt);
+  return verdict;
+}
+
 std::optional<stats::Interval> time_interval_us(std::span<const ProcessSamples> processes,
                                                 std::string_view id, const RunOptions& options) {
   std::vector<double> logs;
@@ -271,8 +309,7 @@ std::optional<stats::Verdict> verdict_between(const ProblemRecord& problem,
         std::ranges::find(confirmation->finalists, id) == confirmation->finalists.end())
       return std::nullopt;
   }
-  return stats::judge(pair_means(confirmation->processes, candidate, other),
-                      judge_options(options));
+  return judge_pair(problem, *confirmation, options, candidate, other);
 }
 
 Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmation,

@@ -21,6 +21,12 @@ namespace assay {
 std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
                                            std::string_view candidate, std::string_view other);
 
+// The one call that says a word on two confirmed kernels: from their means, and from what the
+// samples hold against it beside these (doubts.h).
+stats::Verdict judge_pair(const ProblemRecord& problem, const Confirmation& confirmation,
+                          const RunOptions& options, std::string_view candidate,
+                          std::string_view other);
+
 // One confirmed kernel against another, from the samples of the decisive confirmation. None where
 // it lacks either, or either did not get through.
 std::optional<stats::Verdict> verdict_between(const ProblemRecord& problem,

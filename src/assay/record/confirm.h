@@ -19,6 +19,10 @@ struct KernelSamples {
   std::int64_t launches = 1;           // b: launches per burst, the same in every round.
   std::vector<std::int64_t> burst_ns;  // Wall time of the burst; 0 where there was none.
   std::vector<std::uint8_t> clean;     // 0 where the scheduler or the clock spoiled the burst.
+  // Of the same bursts by the clock of another process, 0 where it is not known. Absent in earlier
+  // records, and on a card.
+  std::vector<std::int64_t> outside_ns;
+  int process = 0;  // Of the company's, in which it ran: 0 holds the stock kernels.
 
   bool operator==(const KernelSamples&) const = default;
 };
@@ -33,6 +37,9 @@ struct ProcessSamples {
   std::vector<KernelSamples> kernels;
   // In a chain: links without a kernel, in the same rounds (stats/chain.h). Its id is empty.
   std::optional<KernelSamples> bare_links;
+  // Where users' kernels have processes of their own: stock kernels and ours in rounds made while
+  // none of these was alive.
+  std::vector<KernelSamples> alone;
 
   std::size_t rounds() const { return placement.size(); }
   const KernelSamples* find(std::string_view id) const;

@@ -18,10 +18,14 @@ inline Json write_value(const KernelSamples& samples, RecordTag) {
   for (std::size_t i = 0; i < samples.clean.size(); ++i) {
     if (samples.clean[i] == 0) spoiled.push_back(i);
   }
-  return {{"id", samples.id},
-          {"launches", samples.launches},
-          {"burst_ns", samples.burst_ns},
-          {"spoiled", std::move(spoiled)}};
+  Json json = {{"id", samples.id},
+               {"launches", samples.launches},
+               {"burst_ns", samples.burst_ns},
+               {"spoiled", std::move(spoiled)}};
+  // Absent where there is none: what is written of other samples, and its hash, stay as they were.
+  if (!samples.outside_ns.empty()) json["outside_ns"] = samples.outside_ns;
+  if (samples.process != 0) json["process"] = samples.process;
+  return json;
 }
 
 inline Status read_value(const JsonField& field, KernelSamples& samples) {
@@ -31,7 +35,13 @@ inline Status read_value(const JsonField& field, KernelSamples& samples) {
   reader.required("launches", samples.launches, archive::kPositive);
   reader.required("burst_ns", samples.burst_ns, archive::kNotNegative);
   reader.required("spoiled", spoiled, archive::kNotNegative);
+  reader("outside_ns", samples.outside_ns, archive::kNotNegative);
+  reader("process", samples.process, archive::kNotNegative);
   ASSAY_TRY(reader.status());
+  if (!samples.outside_ns.empty() && samples.outside_ns.size() != samples.burst_ns.size())
+    return fail(field.error(ErrorCode::invalid_input,
+                            fmt::format("outside_ns has {} bursts, burst_ns has {}",
+                                        samples.outside_ns.size(), samples.burst_ns.size())));
   samples.clean.assign(samples.burst_ns.size(), 1);
   for (const std::int64_t round : spoiled) {
     if (round >= std::ssize(samples.clean)) {
@@ -55,8 +65,10 @@ void describe(A& a, T& samples) {
   // Absent where there is none: what is written of other samples, and its hash, stay as they were.
   if constexpr (std::is_const_v<T>) {
     if (samples.bare_links) a("bare_links", samples.bare_links);
+    if (!samples.alone.empty()) a("alone", samples.alone);
   } else {
     a("bare_links", samples.bare_links);
+    a("alone", samples.alone);
   }
 }
 
@@ -117,6 +129,7 @@ inline Json write_value(const stats::Verdict& verdict, RecordTag) {
           {"low", finite(verdict.low)},
           {"high", finite(verdict.high)},
           {"margin", finite(verdict.margin)},
+          {"systematic", finite(verdict.systematic)},
           {"smallest_detectable", finite(verdict.smallest_detectable)},
           {"processes", verdict.processes},
           {"reason", verdict.reason}};
@@ -135,6 +148,7 @@ inline Status read_value(const JsonField& field, stats::Verdict& verdict) {
   reader("low", verdict.low, archive::kNotNegative);
   reader("high", verdict.high, archive::kNotNegative);
   reader("margin", verdict.margin, archive::kNotNegative);
+  reader("systematic", verdict.systematic, archive::kNotNegative);
   reader("smallest_detectable", verdict.smallest_detectable, archive::kNotNegative);
   reader("processes", verdict.processes, archive::kNotNegative);
   reader("reason", verdict.reason);

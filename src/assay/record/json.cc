@@ -202,6 +202,8 @@ void describe(A& a, T& options) {
   a("settings", options.settings);
   a("ranker", options.ranker);
   a("build", options.build, kNotNegative);
+  a("systematic_error_apart", options.systematic_error_apart, kNotNegative);
+  a("rules", options.rules, Range{1, 1e6});
 }
 
 template <class A, Is<ModelTime> T>

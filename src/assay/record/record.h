@@ -67,6 +67,9 @@ struct RunOptions {
   std::vector<std::string> settings;  // Of providers: "cublaslt.space=all".
   std::string ranker;  // Whose order chose among kernels that cost much to compile; empty: listed.
   int build = 0;       // So many of each provider at most were built for a problem; 0: no limit.
+  // What a pair of kernels in two processes may share besides, in the place of systematic_error.
+  double systematic_error_apart = 0;
+  int rules = 1;  // By which it was judged (doubts.h); earlier records say nothing.
 
   bool operator==(const RunOptions&) const = default;
 };

@@ -84,6 +84,7 @@ bool Verdict::has_interval() const { return low > 0 && std::isfinite(high); }
 Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& options) {
   Verdict verdict;
   verdict.margin = options.margin;
+  verdict.systematic = options.systematic;
   std::vector<double> means;
   for (const ProcessMean& process : processes) {
     if (process.log_ratio && std::isfinite(*process.log_ratio)) means.push_back(*process.log_ratio);

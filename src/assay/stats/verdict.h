@@ -39,7 +39,8 @@ struct Verdict {
   // written as null.
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
-  double margin = 0;  // As given to judge().
+  double margin = 0;      // As given to judge().
+  double systematic = 0;  // Likewise.
   // The smallest difference (a fraction, as the margin) that a run with this spread would find
   // clear of 0 in about three runs of four; infinite where there is no interval. It is the usual
   // sum of the two quantiles of t, which promises four of five; over six or seven processes, whose

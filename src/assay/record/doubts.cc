@@ -1,0 +1,191 @@
+#include "assay/record/doubts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "assay/stats/interval.h"
+#include "assay/stats/rates.h"
+#include "assay/stats/robust.h"
+
+namespace assay {
+namespace {
+
+// Two clocks around one burst: the messages by which ours is told cost the system up to ten
+// microseconds each (measured), before the other clock starts and after it has stopped.
+constexpr double kClocksShare = 0.02, kClocksNs = 15e3;
+// Disturbances come in swarms, and every finalist is compared with every other one.
+constexpr double kChance = 1e-6;
+
+constexpr const char* kClock = "clock";
+constexpr const char* kSpoiled = "own_rounds_spoiled";
+constexpr const char* kSlowed = "rivals_slowed";
+
+struct Exposure {
+  stats::Count per_burst, per_ms;
+};
+
+Exposure exposure_of(const Confirmation& confirmation, std::string_view id) {
+  Exposure exposure;
+  for (const ProcessSamples& process : confirmation.processes) {
+    const KernelSamples* samples = process.find(id);
+    if (samples == nullptr) continue;
+    for (std::size_t i = 0; i < samples->burst_ns.size(); ++i) {
+      if (samples->burst_ns[i] <= 0) continue;
+      const std::int64_t spoiled = samples->clean[i] == 0 ? 1 : 0;
+      exposure.per_burst.events += spoiled;
+      exposure.per_burst.exposure += 1;
+      exposure.per_ms.events += spoiled;
+      exposure.per_ms.exposure += static_cast<double>(samples->burst_ns[i]) * 1e-6;
+    }
+  }
+  return exposure;
+}
+
+bool spoils_own_rounds(const Confirmation& confirmation, std::string_view id,
+                       std::string_view other) {
+  const Exposure own = exposure_of(confirmation, id), others = exposure_of(confirmation, other);
+  return stats::chance_of_more(own.per_burst, others.per_burst) < kChance &&
+         stats::chance_of_more(own.per_ms, others.per_ms) < kChance;
+}
+
+// Of the process in which its clocks differ most; empty where they agree in all.
+std::string clocks_of(const ProblemRecord& problem, const Confirmation& confirmation,
+                      std::string_view id) {
+  for (const ProcessSamples& process : confirmation.processes) {
+    const KernelSamples* samples = process.find(id);
+    if (samples == nullptr) continue;
+    // Warm launches are a stretch each, with a start and a stop of its own.
+    const double stretches =
+        problem.condition.cache == "warm" ? static_cast<double>(samples->launches) : 1;
+    double inside = 0, outside = 0;
+    int bursts = 0;
+    for (std::size_t i = 0; i < samples->outside_ns.size(); ++i) {
+      if (samples->outside_ns[i] <= 0 || samples->burst_ns[i] <= 0) continue;
+      inside += static_cast<double>(samples->burst_ns[i]);
+      outside += static_cast<double>(samples->outside_ns[i]);
+      ++bursts;
+    }
+    if (bursts == 0 ||
+        std::abs(outside - inside) <= kClocksShare * inside + kClocksNs * stretches * bursts)
+      continue;
+    return fmt::format(
+        "its process says {:.4g} us a burst, and outside of it {:.4g} us passed: no claim is made "
+        "of such times",
+        inside / bursts * 1e-3, outside / bursts * 1e-3);
+  }
+  return {};
+}
+
+std::optional<double> mean_log(const std::vector<KernelSamples>& kernels, std::string_view id) {
+  const auto samples = std::ranges::find(kernels, id, &KernelSamples::id);
+  if (samples == kernels.end()) return std::nullopt;
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < samples->burst_ns.size(); ++i)
+    if (samples->clean[i] != 0 && samples->burst_ns[i] > 0)
+      logs.push_back(std::log(static_cast<double>(samples->burst_ns[i]) /
+                              static_cast<double>(samples->launches)));
+  if (2 * logs.size() < samples->burst_ns.size() || logs.empty()) return std::nullopt;
+  return stats::trimmed_mean(logs, stats::kTrimFraction);
+}
+
+// How much longer a kernel takes in company, over the processes.
+std::optional<stats::Interval> slowed(const Confirmation& confirmation, const RunOptions& options,
+                                      std::string_view id) {
+  std::vector<double> differences;
+  for (const ProcessSamples& process : confirmation.processes) {
+    const auto alone = mean_log(process.alone, id), beside = mean_log(process.kernels, id);
+    if (alone && beside) differences.push_back(*beside - *alone);
+  }
+  return stats::student_interval(differences, options.confidence, options.min_processes);
+}
+
+std::string rivals_slowed(const ProblemRecord& problem, const Confirmation& confirmation,
+                          const RunOptions& options) {
+  for (const std::string& id : confirmation.finalists) {
+    const KernelOutcome* kernel = problem.find(id);
+    if (kernel == nullptr || kernel->role != KernelRole::stock) continue;
+    const auto interval = slowed(confirmation, options, id);
+    if (!interval || interval->low <= std::log1p(options.margin)) continue;
+    return fmt::format(
+        "{} takes {:.2f} to {:.2f} x as long beside users' kernels as without them: what is faster "
+        "than it there need not be",
+        kernel->label(), std::exp(interval->low), std::exp(interval->high));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_of_samples(std::string_view code) {
+  return code == kClock || code == kSpoiled || code == kSlowed;
+}
+
+std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
+                               const RunOptions& options) {
+  std::vector<Doubt> doubts;
+  if (options.rules < kRulesOfDoubt) return doubts;
+  for (const std::string& id : confirmation.finalists) {
+    if (std::string clocks = clocks_of(problem, confirmation, id); !clocks.empty())
+      doubts.push_back({id, {kClock, std::move(clocks)}});
+    for (const std::string& other : confirmation.finalists) {
+      if (!spoils_own_rounds(confirmation, id, other)) continue;
+      const stats::Count own = exposure_of(confirmation, id).per_burst;
+      const stats::Count others = exposure_of(confirmation, other).per_burst;
+      doubts.push_back(
+          {id,
+           {kSpoiled, fmt::format("{} of its {:.0f} bursts were disturbed, and {} of {:.0f} of {}: "
+                                  "which rounds count is not for a kernel to choose",
+                                  own.events, own.exposure, others.events, others.exposure,
+                                  problem.label(other))}});
+      break;
+    }
+  }
+  if (std::string slower = rivals_slowed(problem, confirmation, options); !slower.empty())
+    doubts.push_back({"", {kSlowed, std::move(slower)}});
+  return doubts;
+}
+
+std::string why_not_faster(const ProblemRecord& problem, const Confirmation& confirmation,
+                           const RunOptions& options, std::string_view candidate,
+                           std::string_view other) {
+  if (options.rules < kRulesOfDoubt) return {};
+  if (!clocks_of(problem, confirmation, candidate).empty())
+    return "the clock in its process and the one outside do not agree";
+  if (spoils_own_rounds(confirmation, candidate, other))
+    return "its own bursts were disturbed more often than the other's, beyond chance";
+  const KernelOutcome* kernel = problem.find(candidate);
+  if (kernel != nullptr && kernel->role == KernelRole::user) {
+    for (const Finding& finding : problem.findings)
+      if (finding.code == "failed_in_company")
+        return "stock kernels failed beside users' kernels, and not without them";
+    if (!rivals_slowed(problem, confirmation, options).empty())
+      return "a stock kernel was slower beside users' kernels than without them";
+  }
+  return {};
+}
+
+std::vector<stats::ProcessMean> with_worst_means(std::vector<stats::ProcessMean> means,
+                                                 const Confirmation& confirmation,
+                                                 std::string_view candidate,
+                                                 std::string_view other) {
+  std::optional<double> least, most;
+  for (const stats::ProcessMean& mean : means) {
+    if (!mean.log_ratio) continue;
+    least = std::min(least.value_or(*mean.log_ratio), *mean.log_ratio);
+    most = std::max(most.value_or(*mean.log_ratio), *mean.log_ratio);
+  }
+  const auto spoiled = [](const KernelSamples& samples) {
+    return std::ranges::count(samples.clean, 0);
+  };
+  for (std::size_t i = 0; least && i < means.size(); ++i) {
+    const KernelSamples* first = confirmation.processes[i].find(candidate);
+    const KernelSamples* second = confirmation.processes[i].find(other);
+    if (means[i].log_ratio || means[i].rounds == 0 || first == nullptr || second == nullptr)
+      continue;
+    means[i].log_ratio = spoiled(*first) >= spoiled(*second) ? least : most;
+  }
+  return means;
+}
+
+}  // namespace assay

@@ -1,0 +1,45 @@
+#pragma once
+
+// What the samples of a confirmation hold against a claim, beside their means. Pure: found when the
+// run ends, and again by compare.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/record/record.h"
+
+namespace assay {
+
+// Since these rules a record says that it was judged by them (RunOptions::rules).
+inline constexpr int kRulesOfDoubt = 2;
+
+// A finding on a kernel, or where the id is empty on all that was timed.
+struct Doubt {
+  std::string id;
+  Finding finding;
+};
+
+// `clock`: its process and our own clock do not agree. `own_rounds_spoiled`: its bursts are
+// disturbed more often than those of another finalist, beyond chance, for each burst and for each
+// millisecond. `rivals_slowed`: a stock kernel takes longer beside the user's processes than alone.
+std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
+                               const RunOptions& options);
+
+// Whether a finding's code is one of these.
+bool is_of_samples(std::string_view code);
+
+// Why it is not said that `candidate` is faster than `other`; empty where nothing keeps from it.
+std::string why_not_faster(const ProblemRecord& problem, const Confirmation& confirmation,
+                           const RunOptions& options, std::string_view candidate,
+                           std::string_view other);
+
+// Of a process that gave no mean of the two, which of them spoiled more rounds: that one's worst
+// mean stands for it. Others are as they were.
+std::vector<stats::ProcessMean> with_worst_means(std::vector<stats::ProcessMean> means,
+                                                 const Confirmation& confirmation,
+                                                 std::string_view candidate,
+                                                 std::string_view other);
+
+}  // namespace assay

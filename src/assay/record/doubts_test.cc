@@ -1,0 +1,153 @@
+#include "assay/record/doubts.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "assay/record/testing/sample_record.h"
+
+namespace assay {
+namespace {
+
+using stats::Word;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::SampleKernel;
+
+const SampleKernel kMine{"mine", "skinny", KernelRole::user, 9, 64};
+const SampleKernel kStock{"openblas", "gemm", KernelRole::stock, 10, 0};
+
+RunOptions by_these_rules() {
+  RunOptions options;
+  options.rules = kRulesOfDoubt;
+  return options;
+}
+
+class DoubtsTest : public ::testing::Test {
+ protected:
+  DoubtsTest() : problem_(testing::make_problem("p", {kMine, kStock}, options_)) {
+    for (ProcessSamples& process : confirmation().processes) {
+      for (KernelSamples& kernel : process.kernels) {
+        kernel.outside_ns = kernel.burst_ns;
+        for (std::int64_t& ns : kernel.outside_ns) ns += 9'000;
+      }
+      process.kernels.front().process = 1;
+    }
+  }
+
+  Confirmation& confirmation() { return problem_.confirmations.front(); }
+  // The user's kernel in each process.
+  template <class Change>
+  void change_mine(Change change) {
+    for (ProcessSamples& process : confirmation().processes) change(process.kernels.front());
+  }
+  stats::Verdict verdict() const {
+    return conclude(problem_, problem_.confirmations.front(), options_).headline->verdict;
+  }
+  std::vector<std::string> codes() const {
+    std::vector<std::string> codes;
+    for (const Doubt& doubt :
+         find_doubts(problem_, problem_.confirmations.front(), options_))
+      codes.push_back(doubt.finding.code);
+    return codes;
+  }
+
+  RunOptions options_ = by_these_rules();
+  ProblemRecord problem_;
+};
+
+TEST_F(DoubtsTest, ThereAreNoneOfHonestSamples) {
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_EQ(verdict().word, Word::faster);
+}
+
+TEST_F(DoubtsTest, ClocksThatDisagreeMakeNoClaim) {
+  change_mine([](KernelSamples& kernel) {
+    for (std::int64_t& ns : kernel.burst_ns) ns /= 2;
+  });
+  EXPECT_THAT(codes(), Contains("clock"));
+  EXPECT_EQ(verdict().word, Word::unsure);
+  EXPECT_THAT(verdict().reason, HasSubstr("clock"));
+  // Nor is the other said to be slower than it.
+  EXPECT_EQ(judge_pair(problem_, confirmation(), options_, testing::id_of(kStock),
+                       testing::id_of(kMine))
+                .word,
+            Word::unsure);
+}
+
+TEST_F(DoubtsTest, EarlierRecordsAreJudgedByTheirRules) {
+  change_mine([](KernelSamples& kernel) {
+    for (std::int64_t& ns : kernel.burst_ns) ns /= 2;
+  });
+  options_.rules = 1;
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_EQ(verdict().word, Word::faster);
+}
+
+TEST_F(DoubtsTest, WhoSpoilsItsOwnRoundsIsNotFaster) {
+  change_mine([](KernelSamples& kernel) {
+    for (std::size_t i = 0; i < kernel.clean.size(); ++i) kernel.clean[i] = i % 3 == 0 ? 0 : 1;
+  });
+  EXPECT_THAT(codes(), Contains("own_rounds_spoiled"));
+  EXPECT_EQ(verdict().word, Word::unsure);
+}
+
+TEST_F(DoubtsTest, LongLaunchesMayBeDisturbedMoreOften) {
+  // As often per millisecond.
+  for (ProcessSamples& process : confirmation().processes) {
+    for (std::int64_t& ns : process.kernels.front().burst_ns) ns *= 8;
+    for (std::int64_t& ns : process.kernels.front().outside_ns) ns *= 8;
+    for (std::size_t i = 0; i < 40; ++i) {
+      process.kernels.front().clean[i] = i % 3 == 0 ? 0 : 1;
+      process.kernels.back().clean[i] = i % 24 == 0 ? 0 : 1;
+    }
+  }
+  EXPECT_THAT(codes(), IsEmpty());
+}
+
+TEST_F(DoubtsTest, AProcessWithoutAMeanCountsAsTheWorstOfWhoSpoiledIt) {
+  KernelSamples& mine = confirmation().processes.front().kernels.front();
+  std::ranges::fill(mine.clean, std::uint8_t{0});
+  const auto means = pair_means(confirmation().processes, testing::id_of(kMine),
+                                testing::id_of(kStock));
+  ASSERT_FALSE(means.front().log_ratio);
+  const auto judged =
+      with_worst_means(means, confirmation(), testing::id_of(kMine), testing::id_of(kStock));
+  double worst = 1;
+  for (const stats::ProcessMean& mean : means)
+    if (mean.log_ratio) worst = std::min(worst, *mean.log_ratio);
+  EXPECT_EQ(judged.front().log_ratio, worst);
+  EXPECT_EQ(verdict().processes, 7);
+}
+
+TEST_F(DoubtsTest, RivalsThatAreSlowedAreNoMeasure) {
+  for (ProcessSamples& process : confirmation().processes) {
+    KernelSamples alone = process.kernels.back();
+    for (std::int64_t& ns : alone.burst_ns) ns = static_cast<std::int64_t>(ns * 0.95);
+    process.alone = {alone};
+  }
+  EXPECT_THAT(codes(), Contains("rivals_slowed"));
+  EXPECT_EQ(verdict().word, Word::unsure);
+}
+
+TEST_F(DoubtsTest, RivalsThatAreNotSlowedAreOne) {
+  for (ProcessSamples& process : confirmation().processes) process.alone = {process.kernels.back()};
+  EXPECT_THAT(codes(), IsEmpty());
+}
+
+TEST_F(DoubtsTest, WhatFailedInCompanyAloneLeavesNobodyFaster) {
+  problem_.findings.push_back({"failed_in_company", "openblas/gemm crashed"});
+  EXPECT_EQ(verdict().word, Word::unsure);
+}
+
+TEST_F(DoubtsTest, TwoProcessesShareLessThanOne) {
+  const double wide = 0.02;
+  options_.systematic_error_apart = wide;
+  EXPECT_EQ(verdict().systematic, wide);
+  for (ProcessSamples& process : confirmation().processes) process.kernels.front().process = 0;
+  EXPECT_EQ(verdict().systematic, 0);
+}
+
+}  // namespace
+}  // namespace assay
