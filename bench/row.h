@@ -39,6 +39,8 @@ Result<std::vector<Row>> measure_discovery(const Context& context);
 Result<std::vector<Row>> measure_ranking(const Context& context);
 Result<std::vector<Row>> measure_launch(const Context& context);
 Result<std::vector<Row>> measure_orchestration(const Context& context);
+enum class Company { one_process, two_processes };  // Of the two that are compared.
+template <Company company>
 Result<std::vector<Row>> measure_same(const Context& context);
 Result<std::vector<Row>> measure_coverage(const Context& context);
 Result<std::vector<Row>> measure_sensitivity(const Context& context);

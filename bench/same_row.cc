@@ -67,7 +67,10 @@ struct Tally {
 
 }  // namespace
 
+template <Company company>
 Result<std::vector<Row>> measure_same(const Context& context) {
+  constexpr bool kApart = company == Company::two_processes;
+  const std::string name = kApart ? "A/A across two processes" : "A/A";
   Tally tally;
   Json details = Json::array();
   std::vector<std::string> notes;
@@ -75,8 +78,12 @@ Result<std::vector<Row>> measure_same(const Context& context) {
     for (const Side& side : sides()) {
       const int races = context.count(side.races, side.few);
       sweep::Request request = make_request(
-          context, fmt::format("same_{}_{}", side.kernel, loaded ? "loaded" : "idle"), {});
+          context,
+          fmt::format("same_{}{}_{}", kApart ? "across_" : "", side.kernel,
+                      loaded ? "loaded" : "idle"),
+          {});
       ASSAY_TRY(request.providers, with_copy(context, side.provider));
+      if (kApart) request.apart = {side.provider + "_copy"};
       request.filter = fmt::format("name == '{}'", side.kernel);
       request.exhaustive = true;  // Neither is dropped, whatever the race sees.
       if (!loaded && !side.prepared)
@@ -106,36 +113,40 @@ Result<std::vector<Row>> measure_same(const Context& context) {
                          {"timed_seconds", record.totals.timed_seconds},
                          {"bursts", bursts_of(record)}});
       notes.push_back(fmt::format(
-          "A/A {} {}, {}: {} races, half-width {}, {:.0f} % of rounds clean, {} cut by the budget.",
-          side.provider, side.kernel, where, pairs.size(), widths_text(pairs), 100 * clean, cut));
+          "{} {} {}, {}: {} races, half-width {}, {:.0f} % of rounds clean, {} cut by the budget.",
+          name, side.provider, side.kernel, where, pairs.size(), widths_text(pairs), 100 * clean, cut));
     }
   }
   for (const Pair& pair : tally.pairs)
     if (pair.verdict.has_interval() && (pair.verdict.low > 1 || pair.verdict.high < 1))
-      notes.push_back(fmt::format("A/A {}: [{:.4f}, {:.4f}] excludes 1.", pair.problem,
+      notes.push_back(fmt::format("{} {}: [{:.4f}, {:.4f}] excludes 1.", name, pair.problem,
                                   pair.verdict.low, pair.verdict.high));
   // 4 of 120, and of fewer as many as that share allows, rounded up.
   const int allowed = (4 * tally.races + 119) / 120;
   Row apart{
-      .target = fmt::format("A/A, {} races: intervals that exclude 1", tally.races),
+      .target = fmt::format("{}, {} races: intervals that exclude 1", name, tally.races),
       .bound = fmt::format("<= {}", allowed),
       .measured = fmt::format("{}{}", tally.apart,
                               tally.missing ? fmt::format(", {} not raced", tally.missing) : ""),
       .ok = tally.apart <= allowed && tally.missing == 0};
   apart.notes = std::move(notes);
   apart.notes.insert(apart.notes.begin(),
-                     fmt::format("A/A half-widths over all: {}.", widths_text(tally.pairs)));
+                     fmt::format("{} half-widths over all: {}.", name, widths_text(tally.pairs)));
   apart.details = std::move(details);
-  const Row words{.target = "A/A: called faster or slower",
+  const Row words{.target = name + ": called faster or slower",
                   .bound = "none",
                   .measured = fmt::format("{}", tally.wrong_words),
                   .ok = tally.wrong_words == 0};
   const double share = tally.idle_plain ? 1.0 * tally.idle_plain_same / tally.idle_plain : 0;
-  const Row same{.target = "A/A: idle ones without preparation that end `same`",
-                 .bound = ">= 80 %",
+  constexpr double kLeastSame = kApart ? 0.6 : 0.8;
+  const Row same{.target = name + ": idle ones without preparation that end `same`",
+                 .bound = fmt::format(">= {:.0f} %", 100 * kLeastSame),
                  .measured = fmt::format("{:.0f} % of {}", 100 * share, tally.idle_plain),
-                 .ok = share >= 0.8};
+                 .ok = share >= kLeastSame};
   return std::vector<Row>{std::move(apart), words, same};
 }
+
+template Result<std::vector<Row>> measure_same<Company::one_process>(const Context& context);
+template Result<std::vector<Row>> measure_same<Company::two_processes>(const Context& context);
 
 }  // namespace assay::bench

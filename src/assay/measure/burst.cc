@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "assay/base/clock.h"
@@ -22,24 +23,58 @@ Result<int> launch_all(Launches& launches, Stream& stream) {
   return count;
 }
 
+// Processor time so far: of all threads of this process, those that ended included, and of those
+// other than the calling one.
+struct Taken {
+  int64_t all_ns = 0, others_ns = 0;
+};
+
+Taken read_processor_time() {
+  timespec all{}, own{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+  const int64_t all_ns = all.tv_sec * kNsPerSecond + all.tv_nsec;
+  return {all_ns, all_ns - own.tv_sec * kNsPerSecond - own.tv_nsec};
+}
+
+void tell(const PulseSender& pulses, BurstPulse moment) {
+  pulses.send(static_cast<uint8_t>(moment));
+}
+
+// So long its cores did something else, or nothing: a thread that waited longer waited for others
+// of its own process, and that is its own time.
+int64_t without_cores_ns(const Burst& burst, int threads) {
+  return std::max<int64_t>(0, burst.ns * threads - burst.taken_ns);
+}
+
 }  // namespace
 
 Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& watch,
-                         const BurstLimits& limits) {
+                         const BurstLimits& limits, const PulseSender& pulses) {
   Burst burst;
   const bool quiet = watch.wait_until_quiet(limits.quiet_limit_ns);
   const auto before = watch.read();
   Result<int> count = 0;
+  burst.others_at_rest_ns = read_processor_time().others_ns;
   {
     HeldSignals signals;
     for (;;) {
+      tell(pulses, BurstPulse::ready);
+      const Taken at_rest = read_processor_time();
       const auto ready = launches.make_ready();
       if (!ready) return fail(ready.error());
       if (!*ready) break;
+      tell(pulses, BurstPulse::started);
+      const Taken at_start = read_processor_time();
       const int64_t start = monotonic_ns();
       count = launch_all(launches, stream);
       burst.ns += monotonic_ns() - start;
+      const Taken at_end = read_processor_time();
+      tell(pulses, BurstPulse::stopped);
       if (!count) break;
+      burst.taken_ns += at_end.all_ns - at_start.all_ns;
+      burst.others_ahead_ns += at_start.others_ns - at_rest.others_ns;
+      burst.others_at_end_ns = at_end.others_ns;
       burst.launches += *count;
       burst.let_signals_in |= !signals.hold_on();
       launches.stopped();
@@ -47,10 +82,10 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
   }
   const auto waited = SchedulerWatch::between(before, watch.read());
   if (!count) return fail(count.error());
-  burst.waited_ns = waited.longest_ns;
+  burst.waited_ns = std::min(waited.longest_ns, without_cores_ns(burst, limits.threads));
   burst.clean =
       quiet && waited.steal_ticks == 0 &&
-      static_cast<double>(waited.longest_ns) <= limits.waited_share * static_cast<double>(burst.ns);
+      static_cast<double>(burst.waited_ns) <= limits.waited_share * static_cast<double>(burst.ns);
   return burst;
 }
 

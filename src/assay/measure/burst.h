@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "assay/base/pulses.h"
 #include "assay/base/result.h"
 #include "assay/kernel/plan.h"
 #include "assay/measure/perf_counters.h"
@@ -32,18 +33,29 @@ struct Burst {
   int64_t ns = 0;  // Whole burst.
   int launches = 0;
   bool clean = false;     // No thread waited for a core, no steal, other threads at rest before.
-  int64_t waited_ns = 0;  // Longest wait of one thread.
+  int64_t waited_ns = 0;  // Longest wait of one thread for a core that another process had.
   bool let_signals_in = false;  // Which are held off until the outputs were looked at.
+  int64_t taken_ns = 0;         // Processor time of all threads while the clock ran.
+  // What other threads took than the one that launches: up to the moment when they were at rest, up
+  // to the burst's end, and in between while inputs were made and the clock stood still.
+  int64_t others_at_rest_ns = 0, others_at_end_ns = 0, others_ahead_ns = 0;
 };
+
+// The moments of a burst that somebody outside is told of, so that he has a clock of his own: when
+// threads are at rest and the inputs of a stretch are about to be made, and around the clock. Behind
+// the last stretch it may be told once more that others would be made.
+enum class BurstPulse : uint8_t { ready = 'r', started = 's', stopped = 'e' };
 
 struct BurstLimits {
   double waited_share = 0.02;            // Of the burst's wall time; docs/method.md.
   int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
+  int threads = 1;                       // Cores that the launches have.
 };
 
 // Waits for rest first. A plan's failure ends the burst with its error.
 Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& watch,
-                         const BurstLimits& limits = {});
+                         const BurstLimits& limits = {},
+                         const PulseSender& pulses = PulseSender());
 
 // The same launches with the processor's counters running, and no clock; how many there were.
 Result<int> count_burst(Launches& launches, Stream& stream, PerfCounters& counters);

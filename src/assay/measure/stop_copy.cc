@@ -2,37 +2,43 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sys/random.h>
 
-#include "assay/base/random.h"
+#include "assay/base/clock.h"
 
 namespace assay::measure {
 
-size_t StopCopy::aim(std::span<const std::span<const std::byte>> outputs, uint64_t seed) {
+uint64_t StopCopy::draw() {
+  uint64_t drawn = 0;
+  if (::getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) == sizeof drawn) return drawn;
+  // A machine that has just started: nobody foresees the nanosecond either.
+  return static_cast<uint64_t>(monotonic_ns()) * 0x9e3779b97f4a7c15;
+}
+
+void StopCopy::aim(std::span<const std::span<const std::byte>> outputs) {
   drop();
-  if (outputs.empty()) return 0;
-  const CounterRandom random{seed, 0x73746f70};
-  const auto first = static_cast<size_t>(random.below(0, outputs.size()));
-  size_t bytes = 0;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    std::span<const std::byte> part = outputs[(first + i) % outputs.size()];
-    if (i == 0 && part.size() > kMostBytes)
-      part = part.subspan(static_cast<size_t>(random.below(1, part.size() - kMostBytes + 1)),
-                          kMostBytes);
-    if (bytes + part.size() > kMostBytes) break;
-    bytes += part.size();
-    parts_.push_back(part);
-  }
-  copy_.resize(std::max(copy_.size(), bytes));
-  return first;
+  outputs_.assign(outputs.begin(), outputs.end());
+  parts_.reserve(outputs.size());
+  copy_.resize(kMostBytes);
 }
 
 void StopCopy::take() {
+  if (outputs_.empty()) return;
+  const uint64_t drawn = draw();
+  first_ = static_cast<size_t>(drawn >> 32) % outputs_.size();
   std::byte* to = copy_.data();
-  for (const auto part : parts_) {
+  size_t left = kMostBytes;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    std::span<const std::byte> part = outputs_[(first_ + i) % outputs_.size()];
+    if (i == 0 && part.size() > left)
+      part = part.subspan((drawn & 0xffffffff) * (part.size() - left + 1) >> 32, left);
+    if (part.size() > left) break;
     if (!part.empty()) std::memcpy(to, part.data(), part.size());
     to += part.size();
+    left -= part.size();
+    parts_.push_back(part);
   }
-  taken_ = !parts_.empty();
+  taken_ = true;
 }
 
 bool StopCopy::differs() const {

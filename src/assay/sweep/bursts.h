@@ -1,45 +1,43 @@
 #pragma once
 
-// Bursts of candidates in one worker: opened kernels, rounds in random order, and the parent's own
-// clock around each round.
+// Bursts of candidates in the processes of one company: stock kernels and ours in one, what each
+// user's file brings in one of its own, on the same cores, all but one of them frozen. Rounds are
+// in random order over all of them.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <vector>
 
-#include "assay/measure/burst.h"
-#include "assay/sweep/instances.h"
-#include "assay/sweep/stages.h"
+#include "assay/sweep/timing_process.h"
 
 namespace assay::sweep {
 
 class Bursts {
  public:
-  Bursts(const Station& station, Field& field)
-      : station_(station), field_(field), random_(std::random_device{}()) {}
+  using Sample = BurstSample;
+  using Round = BurstRound;
+
+  Bursts(const Station& station, Field& field, size_t company)
+      : station_(station), field_(field), company_(company), random_(std::random_device{}()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates (indices into the
-  // field). One that fails to open, or kills the worker, ends; the worker is replaced.
-  // `worker` gives the process to use: called again after a death.
-  using WorkerSource = std::function<Result<Child*>()>;
-  Status open(const Instances& instances, std::vector<size_t> candidates, WorkerSource source,
-              uint64_t seed);
+  // field). One that fails to open, or kills its process, ends; the process is replaced. Stock
+  // kernels open before any process of a user begins.
+  Status open(const Instances& instances, const std::vector<size_t>& candidates, uint64_t seed) {
+    const Status opened = open_stock(instances, candidates, seed);
+    return opened ? open_guests() : opened;
+  }
+  // The same in two steps, between which no user's process is alive; nor is one behind the last.
+  Status open_stock(const Instances& instances, const std::vector<size_t>& candidates,
+                    uint64_t seed);
+  Status open_guests();
+  Status dismiss_guests();
+  bool has_guests() const { return processes_.size() > 1; }
 
-  struct Sample {
-    size_t candidate = 0;  // Index into the field.
-    int64_t ns = 0;
-    bool clean = false;
-    int launches = 0;
-  };
-  struct Round {
-    std::vector<Sample> samples;  // In the order that they ran; incomplete if something died.
-    std::optional<Sample> bare;   // In a chain: links without a kernel.
-    bool complete = false;
-  };
   // One burst of each candidate still open among `who`, in random order. A death ends the candidate
-  // that was running, reopens the rest in a new worker, and gives an incomplete round. Where it
-  // cannot be told who that was, nobody ends, and from then on each burst is a call of its own.
+  // that was running, and gives an incomplete round.
   Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
 
   // Of one launch; in a chain less what bare links took so far. Above 0.
@@ -58,47 +56,40 @@ class Bursts {
   // The same of each of `who` with that chance, between rounds: when, no kernel can know.
   Status judge_some(const Instances& instances, const std::vector<size_t>& who, double chance);
 
+  // Proves an open candidate again, on instance 0, in its process: a wrong one ends.
+  Status prove(const Instances& instances, size_t candidate);
+
   Status close(const std::vector<size_t>& who);
   Status unload();
 
-  double seconds() const { return wall_ns_ * 1e-9; }  // Of all bursts, by the parent's clock.
+  double seconds() const;  // Of all bursts, by the parent's clock.
   // What one burst took beside its launches: waiting for quiet, flushing, switching.
-  double overhead_ns() const { return bursts_ > 0 ? (wall_ns_ - timed_ns_) / bursts_ : 0; }
-  const measure::TimerFacts& timer() const { return timer_; }
-  int sets() const { return sets_; }
+  double overhead_ns() const;
+  const measure::TimerFacts& timer() const { return processes_.front()->timer(); }
+  int sets() const { return processes_.front()->sets(); }
   // Why operands may not have been cold; empty where they were, or need not be.
-  const std::string& cold_doubt() const { return cold_doubt_; }
+  const std::string& cold_doubt() const;
   bool is_open(size_t candidate) const;
+  // Of the company's: 0 holds stock kernels and ours.
+  size_t process_number(size_t candidate) const { return home_.at(candidate); }
 
  private:
-  Status load();
-  Status load_and_open(const std::vector<size_t>& candidates);
-  Status call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage,
-                     Round& round);
-  Status recover(const std::vector<size_t>& order, const Ending& ending);
-  Status open_one(size_t candidate);
-  Status judge(const Instances& instances, size_t candidate, bool launch_again);
-  // What somebody did to the inputs that all share, if somebody did.
-  Result<std::optional<ending::Violation>> look_at_inputs();
-  Status find_changer();
+  // Which of the company's processes each candidate is in.
+  void assign(const std::vector<size_t>& candidates);
+  TimingProcess& process_of(size_t candidate) { return *processes_[home_.at(candidate)]; }
+  Status open_process(size_t process);
+  // Freezes all others.
+  Result<TimingProcess*> turn_to(size_t process);
 
   const Station& station_;
   Field& field_;
+  size_t company_;
   std::mt19937_64 random_;
+  std::vector<std::unique_ptr<TimingProcess>> processes_;
+  std::map<size_t, size_t> home_;
   const Instances* instances_ = nullptr;
-  WorkerSource source_;
-  Child* worker_ = nullptr;
   uint64_t seed_ = 1;
-  int sets_ = 0;
-  std::string cold_doubt_;
-  std::map<size_t, int> handles_;
-  bool one_by_one_ = false;
-  bool tainted_ = false;  // The process, by a user's code.
-  int rounds_ = 0;        // Since open().
-  measure::TimerFacts timer_;
-  std::vector<double> bare_ns_;  // Of one link, clean ones.
-  double timed_ns_ = 0, wall_ns_ = 0;
-  int bursts_ = 0;
+  double switching_ns_ = 0;
 };
 
 }  // namespace assay::sweep

@@ -120,7 +120,7 @@ Status CardProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
   return kernel->plans[s].launch(*stream_, dependent ? Dependency::programmatic : Dependency::full);
 }
 
-Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t) {
+Result<CardProblem::TimedBurst> CardProblem::burst(int handle, int launches, uint64_t) {
   OpenKernel* kernel = nullptr;
   const bool bare = handle == kBareLinks && condition_.spacing == measure::Spacing::chain;
   if (!bare) {
@@ -163,7 +163,7 @@ Result<measure::Burst> CardProblem::burst(int handle, int launches, uint64_t) {
     launched_ = true;
   }
   ASSAY_TRY(const double ns, end_->ns_since(*start_));
-  measure::Burst burst;
+  TimedBurst burst;
   burst.launches = launches;
   burst.ns = static_cast<int64_t>(std::llround(ns));
   // A card's own time cannot be longer than the host's around it.

@@ -35,7 +35,7 @@ class CardProblem final : public ProblemRunner {
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
   void close(int handle) override;
   bool at_rest() override { return true; }  // Device code runs when it is launched.
-  Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
+  Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) override;
   Result<measure::Burst> block(int handle, double seconds) override;
   Result<Counted> count(int, int, uint64_t) override {
     return fail(ErrorCode::unsupported, "a card's counters are not read");

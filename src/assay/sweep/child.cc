@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -25,6 +26,8 @@ constexpr int kPollMs = 20;  // How often memory is looked at while we wait.
 constexpr int64_t kGuardStartNs = 60 * kNsPerSecond;
 // A guard has 10 s to find what its worker left behind.
 constexpr int64_t kGuardEndNs = 15 * kNsPerSecond;
+// A guard waits two seconds for its worker's threads to stop.
+constexpr int64_t kParkNs = 5 * kNsPerSecond;
 
 // Resident bytes of a process, 0 if it cannot be read.
 int64_t resident_bytes(pid_t pid) {
@@ -102,6 +105,13 @@ Result<Child> Child::start(const ChildOptions& options) {
     guard_end = std::move(guard.second);
     process.extra_fds.push_back({kGuardFd, guard_end.get()});
   }
+  UniqueFd pulse_end;
+  if (options.pulses) {
+    ASSAY_TRY(auto pulses, PulseReceiver::create_pair());
+    child.pulses_ = std::move(pulses.first);
+    pulse_end = std::move(pulses.second);
+    process.extra_fds.push_back({kPulseFd, pulse_end.get()});
+  }
   ASSAY_TRY(auto started, Subprocess::start(process));
   child.process_ = std::move(started);
   child.channel_ = std::move(pair.first);
@@ -134,7 +144,8 @@ Status Child::meet_guard() {
 // How it ended, if it does within this time. A guard tells once all that it left behind has ended.
 Result<ExitStatus> Child::wait_for_end(int64_t timeout_ns) {
   if (!guard_) return process_->wait(timeout_ns);
-  const auto last = guard_->receive(monotonic_ns() + timeout_ns);
+  const auto last = last_words_ ? Result<Message>(std::move(*last_words_))
+                                : guard_->receive(monotonic_ns() + timeout_ns);
   if (!last && last.error().code == ErrorCode::busy) return ExitStatus{};
   const auto told = last ? integer(last->json, "status") : fail(last.error());
   if (!told) return process_->wait(timeout_ns);  // Somebody killed the guard.
@@ -150,6 +161,52 @@ void Child::stop() {
     (void)process_->wait(kGuardEndNs);
   }
   (void)process_->terminate(0);
+}
+
+bool Child::park() {
+  if (!alive() || !guard_) return false;
+  if (parked_at_) return true;
+  const int64_t deadline = monotonic_ns() + kParkNs;
+  if (!guard_->send({{"stop", true}}, {}, deadline)) return false;
+  auto answer = guard_->receive(deadline);
+  const auto stopped = answer ? integer(answer->json, "stopped") : fail(answer.error());
+  if (!stopped && answer) last_words_ = std::move(*answer);
+  if (last_words_) return true;  // It has ended, as the next call finds.
+  if (!stopped || *stopped != 1) return false;
+  parked_at_ = read_clocks();
+  return true;
+}
+
+void Child::go_on() {
+  if (!parked_at_ || !alive()) return;
+  const ClockReading now = read_clocks();
+  if (now.cpu_ns >= 0 && parked_at_->cpu_ns >= 0)
+    cpu_while_parked_ns_ += now.cpu_ns - parked_at_->cpu_ns;
+  parked_at_.reset();
+  (void)guard_->send({{"stop", false}}, {}, monotonic_ns() + kParkNs);
+}
+
+ClockReading Child::read_clocks() const {
+  ClockReading reading;
+  reading.from_ns = reading.until_ns = monotonic_ns();
+  clockid_t clock{};
+  timespec spent{};
+  if (!alive() || ::clock_getcpuclockid(pid_, &clock) != 0) return reading;
+  reading.from_ns = monotonic_ns();
+  if (::clock_gettime(clock, &spent) == 0)
+    reading.cpu_ns = spent.tv_sec * kNsPerSecond + spent.tv_nsec;
+  reading.until_ns = monotonic_ns();
+  return reading;
+}
+
+void Child::hear_moments() {
+  constexpr size_t kMost = 4096;  // Who tells of more than that tells nothing.
+  if (!pulses_) return;
+  while (moments_.size() < kMost) {
+    const auto pulse = pulses_->next();
+    if (!pulse) return;
+    moments_.push_back({*pulse, read_clocks()});
+  }
 }
 
 void Child::begin_to_end() {
@@ -204,6 +261,8 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
   death_ = death;
   channel_.reset();
   guard_.reset();
+  pulses_.reset();
+  parked_at_.reset();
   process_.reset();
   return death;
 }
@@ -225,6 +284,9 @@ void Child::post(const Json& asked, double timeout_seconds, std::span<const int>
     pending.failed = *death_;
     return;
   }
+  hear_moments();
+  moments_.clear();
+  go_on();
   Json request = asked;
   pending.ticket = tickets_();
   request["ticket"] = pending.ticket;
@@ -258,6 +320,8 @@ void Child::wait_until_something_happens(std::span<Child* const> posted) {
          {child->channel_->fd(), child->process_->stdout_pipe().get(),
           child->process_->stderr_pipe().get(), child->options_.cancel_fd, child->end_fd()})
       watched.push_back({fd, POLLIN, 0});
+    if (child->wakes_for_moments_ && child->pulses_)
+      watched.push_back({child->pulses_->fd(), POLLIN, 0});
     first_deadline = std::min(first_deadline, child->pending_->deadline_ns);
   }
   const int64_t left_ms = (first_deadline - monotonic_ns()) / kNsPerMs;
@@ -289,6 +353,7 @@ std::optional<CallResult<Message>> Child::look_for_answer() {
   pollfd now[3] = {
       {channel_->fd(), POLLIN, 0}, {options_.cancel_fd, POLLIN, 0}, {end_fd(), POLLIN, 0}};
   ::poll(now, 3, 0);
+  hear_moments();
   if ((now[1].revents & POLLIN) != 0) {
     die(Death::Kind::timed_out, timeout_seconds, "interrupted");
     return tl::unexpected<CallFailure>(Error{ErrorCode::interrupted, "stopped by the user"});

@@ -7,11 +7,13 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "assay/base/json.h"
 #include "assay/base/message_channel.h"
+#include "assay/base/pulses.h"
 #include "assay/base/result.h"
 #include "assay/base/subprocess.h"
 
@@ -27,6 +29,20 @@ struct ChildOptions {
   bool lets_others_run = false;
   // Who stands between us and it (guard.h). A guarded child's own children end with it.
   enum class Guard { none, present, confining } guard = Guard::none;
+  bool pulses = false;  // It tells of moments at kPulseFd (protocol.h).
+};
+
+// What the clocks said: the processor time of all of its threads, those that ended included, at
+// some moment between the two.
+struct ClockReading {
+  int64_t from_ns = 0, until_ns = 0;  // Of monotonic_ns().
+  int64_t cpu_ns = -1;                // Below 0: it cannot be read.
+};
+
+// A moment that it told of, and what the clocks said when we heard.
+struct Moment {
+  Pulse pulse;
+  ClockReading heard;
 };
 
 // Why a child is no more.
@@ -76,12 +92,28 @@ class Child {
   // It answered with what no process of ours answers, or must not be used again: it ends now.
   Death dismiss(std::string detail);
 
+  // Freezes all of its threads, until go_on(), or until something is posted to it. False: they did not stop. (One that
+  // has ended stands still; the next call says how it ended.)
+  bool park();
+  void go_on();
+  bool parked() const { return parked_at_.has_value(); }
+  // Processor time that it took while it was frozen, since it was started: none, or somebody woke
+  // it.
+  int64_t cpu_while_parked_ns() const { return cpu_while_parked_ns_; }
+
+  ClockReading read_clocks() const;
+  // Moments of the last call. wake: they are heard of at once, at the price of a core that has
+  // something else to do then; otherwise when the answer comes.
+  std::vector<Moment> take_moments() { return std::exchange(moments_, {}); }
+  void wake_for_moments(bool wake) { wakes_for_moments_ = wake; }
+
   bool alive() const { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
 
  private:
   Child() = default;
   Status meet_guard();
+  void hear_moments();
   void stop();
   Result<ExitStatus> wait_for_end(int64_t timeout_ns);
   int end_fd() const { return guard_ ? guard_->fd() : process_->pid_fd(); }  // Readable at its end.
@@ -100,6 +132,12 @@ class Child {
   ChildOptions options_;
   std::optional<Subprocess> process_;
   std::optional<MessageChannel> channel_, guard_;
+  std::optional<PulseReceiver> pulses_;
+  std::vector<Moment> moments_;
+  bool wakes_for_moments_ = false;
+  std::optional<ClockReading> parked_at_;
+  std::optional<Message> last_words_;  // Of the guard, at the end, where it was asked to stop it.
+  int64_t cpu_while_parked_ns_ = 0;
   pid_t pid_ = -1;
   std::optional<Death> death_;
   std::optional<Pending> pending_;

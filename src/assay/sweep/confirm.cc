@@ -1,13 +1,10 @@
 #include "assay/sweep/confirm.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "assay/base/hash.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -15,19 +12,37 @@ namespace {
 // At timed outputs of each kernel, over all processes, beside that at the end of each.
 constexpr double kLooksAtOutputs = 28;
 
+// Of the rounds of a process, those that stock kernels make alone before users' kernels come, and
+// as many when they have gone: one of eight, and four at least.
+constexpr int kShareAlone = 8, kLeastRoundsAlone = 4;
+
 // Of operands' placement; whatever seeds a race's or a count's.
 constexpr uint64_t kPlacementSeed = 11;
 
-ProcessSamples empty_samples(const Field& field, const std::vector<size_t>& finalists) {
+KernelSamples empty_samples(const Candidate& candidate) {
+  KernelSamples samples;
+  samples.id = candidate.outcome.id;
+  samples.launches = candidate.launches;
+  return samples;
+}
+
+ProcessSamples empty_samples(const Field& field, const std::vector<size_t>& finalists,
+                             const Bursts& bursts) {
   ProcessSamples samples;
   samples.placements = 1;
   for (const size_t index : finalists) {
-    KernelSamples kernel;
-    kernel.id = field.candidates[index].outcome.id;
-    kernel.launches = field.candidates[index].launches;
-    samples.kernels.push_back(std::move(kernel));
+    samples.kernels.push_back(empty_samples(field.candidates[index]));
+    samples.kernels.back().process = bursts.process_number(index);
   }
   return samples;
+}
+
+// A round's burst of a kernel, or that there was none.
+void add_burst(KernelSamples& kernel, const BurstSample* sample) {
+  kernel.burst_ns.push_back(sample == nullptr ? 0 : sample->ns);
+  kernel.clean.push_back(sample != nullptr && sample->clean ? 1 : 0);
+  kernel.outside_ns.push_back(sample == nullptr ? 0 : sample->outside_ns);
+  if (sample != nullptr) kernel.launches = sample->launches;
 }
 
 void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
@@ -36,23 +51,26 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
   // sets: all rounds of a process are one block over many placements.
   samples.placement.push_back(0);
   std::vector<int>& order = samples.order.emplace_back();
-  for (KernelSamples& kernel : samples.kernels) {
-    kernel.burst_ns.push_back(0);
-    kernel.clean.push_back(0);
+  for (const BurstSample& sample : round.samples)
+    order.push_back(
+        static_cast<int>(std::ranges::find(finalists, sample.candidate) - finalists.begin()));
+  for (size_t at = 0; at < finalists.size(); ++at) {
+    const auto sample =
+        std::ranges::find(round.samples, finalists[at], &BurstSample::candidate);
+    add_burst(samples.kernels[at], sample == round.samples.end() ? nullptr : &*sample);
   }
-  for (const auto& sample : round.samples) {
-    const auto at = std::ranges::find(finalists, sample.candidate) - finalists.begin();
-    auto& kernel = samples.kernels[static_cast<size_t>(at)];
-    kernel.burst_ns.back() = sample.ns;
-    kernel.clean.back() = sample.clean ? 1 : 0;
-    kernel.launches = sample.launches;
-    order.push_back(static_cast<int>(at));
-  }
-  if (samples.bare_links) {
-    samples.bare_links->burst_ns.push_back(round.bare ? round.bare->ns : 0);
-    samples.bare_links->clean.push_back(round.bare && round.bare->clean ? 1 : 0);
-    if (round.bare) samples.bare_links->launches = round.bare->launches;
-  }
+  if (samples.bare_links) add_burst(*samples.bare_links, round.bare ? &*round.bare : nullptr);
+}
+
+// On a card nobody outside has a clock.
+void drop_unknown_clocks(ProcessSamples& samples) {
+  const auto drop = [](KernelSamples& kernel) {
+    if (std::ranges::all_of(kernel.outside_ns, [](int64_t ns) { return ns == 0; }))
+      kernel.outside_ns.clear();
+  };
+  std::ranges::for_each(samples.kernels, drop);
+  std::ranges::for_each(samples.alone, drop);
+  if (samples.bare_links) drop(*samples.bare_links);
 }
 
 }  // namespace
@@ -90,14 +108,12 @@ Status Confirming::begin() {
 }
 
 double Confirming::bytes() const {
-  // As operands are rotated (worker_problem.cc, card_problem.cc), and as often as they are packed.
-  constexpr double kSets = 4, kCaches = 3, kProcess = 0x1p29;
-  double operands = 0;
-  for (const Operand& operand : station_.problem.operands())
-    operands += static_cast<double>(operand.span_bytes);
-  const auto cache = static_cast<double>(station_.crew.facts().last_level_cache_bytes);
-  return kProcess +
-         (1 + static_cast<double>(finalists_.size())) * std::max(kSets * operands, kCaches * cache);
+  std::map<std::string, size_t> kernels;  // By process.
+  for (const size_t index : finalists_)
+    ++kernels[station_.home_of(field_.candidates[index])];
+  double bytes = 0;
+  for (const auto& [process, count] : kernels) bytes += station_.process_bytes(count);
+  return bytes;
 }
 
 void Confirming::plan(double budget_seconds, double setup_seconds) {
@@ -114,27 +130,15 @@ void Confirming::plan(double budget_seconds, double setup_seconds) {
 }
 
 // Each finalist is proven again in each process, on that process's own inputs.
-Status Confirming::prove_again(Child& worker, const Instances& instances) {
+Status Confirming::prove_again(Bursts& bursts, const Instances& instances,
+                               const std::vector<size_t>& who) {
   // In an order of its own: what libraries allocate at their first call lies where it happens to,
   // and whoever is first should not be so in every process.
-  std::vector<size_t> order = finalists_;
+  std::vector<size_t> order = who;
   std::shuffle(order.begin(), order.end(), std::mt19937_64(fast_hash(instances.commitment())));
   for (const size_t index : order) {
-    Candidate& candidate = field_.candidates[index];
-    if (!candidate.alive() || !worker.alive()) continue;
-    Json message = station_.message("prove");
-    message["row"] = candidate.row();
-    message["artifact"] = candidate.artifact();
-    message["instances"] = Json::array({0u});
-    message["share"] = station_.crew.referee_sees_card();
-    auto answer = worker.call(message, station_.request.trial_timeout_seconds);
-    if (!answer) {
-      if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-      candidate.outcome.ending = ending_of(answer.error(), "verify");
-      continue;
-    }
-    if (!candidate.outcome.proof) candidate.outcome.proof.emplace().right = true;
-    ASSAY_TRY(judge_proof(candidate, instances, 1, *answer, worker));
+    if (!field_.candidates[index].alive() || !bursts.is_open(index)) continue;
+    ASSAY_TRY(bursts.prove(instances, index));
   }
   return {};
 }
@@ -157,31 +161,60 @@ Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
   return {};
 }
 
-Result<std::unique_ptr<Confirming::Visit>> Confirming::visit() {
-  auto visit = std::make_unique<Visit>(Visit{Instances(station_), Bursts(station_, field_)});
+Result<std::unique_ptr<Confirming::Visit>> Confirming::visit(size_t confirmer) {
+  auto visit = std::make_unique<Visit>(
+      Visit{Instances(station_), Bursts(station_, field_, Crew::confirming(confirmer))});
   ASSAY_TRY(visit->instances.commit());
   return visit;
 }
 
-Status Confirming::set_up(Visit& visit, size_t confirmer) {
-  const uint64_t seed = kPlacementSeed + set_up_++;
-  Crew& crew = station_.crew;
-  const auto worker = [&crew, confirmer] { return crew.confirmer(confirmer); };
-  ASSAY_TRY(visit.bursts.open(visit.instances, finalists_, worker, seed));
-  ASSAY_TRY(Child * process, worker());
-  ASSAY_TRY(prove_again(*process, visit.instances));
-  if (process->alive()) return {};
-  // Whoever killed it has its ending; the rest go on in a new process, on the same inputs.
-  return visit.bursts.open(visit.instances, finalists_, worker, seed);
+Status Confirming::set_up(Visit& visit) {
+  Bursts& bursts = visit.bursts;
+  ASSAY_TRY(bursts.open_stock(visit.instances, finalists_, kPlacementSeed + set_up_++));
+  return prove_again(bursts, visit.instances, of_stock(bursts, true));
+}
+
+std::vector<size_t> Confirming::of_stock(const Bursts& bursts, bool are_stocks) const {
+  std::vector<size_t> who;
+  for (const size_t index : finalists_)
+    if ((bursts.process_number(index) == 0) == are_stocks) who.push_back(index);
+  return who;
+}
+
+// Rounds of those that are there without users' kernels, half of them before these come and half
+// when they have gone: what the latter did to the machine shows in between.
+Status Confirming::make_rounds_alone(Bursts& bursts, ProcessSamples& samples) {
+  if (!bursts.has_guests()) return {};
+  const std::vector<size_t> who = of_stock(bursts, true);
+  if (samples.alone.empty())
+    for (const size_t index : who)
+      samples.alone.push_back(empty_samples(field_.candidates[index]));
+  const int rounds = std::max(kLeastRoundsAlone, plan_.rounds / kShareAlone);
+  // One untimed round warms code, clocks and pools.
+  for (int round = -1; round < rounds; ++round) {
+    ASSAY_TRY(const auto sampled, bursts.round(who, "confirm"));
+    if (round < 0) continue;
+    for (size_t at = 0; at < who.size(); ++at) {
+      const auto sample = std::ranges::find(sampled.samples, who[at], &BurstSample::candidate);
+      add_burst(samples.alone[at], sample == sampled.samples.end() ? nullptr : &*sample);
+    }
+  }
+  return {};
 }
 
 Status Confirming::time(Visit& visit) {
   Bursts& bursts = visit.bursts;
-  ProcessSamples samples = empty_samples(field_, finalists_);
+  ProcessSamples samples = empty_samples(field_, finalists_, bursts);
   samples.seed_commitment = visit.instances.commitment();
   if (station_.condition.spacing == measure::Spacing::chain) samples.bare_links.emplace();
+  ASSAY_TRY(make_rounds_alone(bursts, samples));
+  ASSAY_TRY(bursts.open_guests());
+  ASSAY_TRY(prove_again(bursts, visit.instances, of_stock(bursts, false)));
   ASSAY_TRY(make_rounds(bursts, visit.instances, samples));
+  ASSAY_TRY(bursts.dismiss_guests());
+  ASSAY_TRY(make_rounds_alone(bursts, samples));
   ASSAY_TRY(bursts.unload());
+  drop_unknown_clocks(samples);
   ASSAY_TRY(samples.seed, visit.instances.reveal());
   ASSAY_TRY(visit.instances.drop());
   timed_seconds_ += bursts.seconds();

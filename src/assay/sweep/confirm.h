@@ -24,16 +24,16 @@ class Confirming {
   // Makes the inputs that those of all processes derive from.
   Status begin();
 
-  // The samples of one process, in three steps: inputs under a new seed, to be derived from base();
-  // what is set up side by side (Crew::side_by_side), `confirmer` being one of the crew that has
-  // not seen this problem; and its timing, one after the other, with everything else at rest.
+  // The samples of one process, in three steps: inputs under a new seed, to be derived from base(),
+  // `confirmer` being one of the crew that has not seen this problem; what is set up side by side
+  // (Crew::side_by_side); and its timing, one after the other, with everything else at rest.
   struct Visit {
     Instances instances;
     Bursts bursts;
   };
-  Result<std::unique_ptr<Visit>> visit();
+  Result<std::unique_ptr<Visit>> visit(size_t confirmer);
   const Instances& base() const { return base_; }
-  Status set_up(Visit& visit, size_t confirmer);
+  Status set_up(Visit& visit);
   // Between the first's set-up and its timing: how many processes and rounds there are.
   // budget_seconds is of timing, for all processes, 0 without limit; setup_seconds is what one
   // process takes beside it.
@@ -54,7 +54,10 @@ class Confirming {
 
  private:
   void equalise_launches();
-  Status prove_again(Child& worker, const Instances& instances);
+  Status prove_again(Bursts& bursts, const Instances& instances, const std::vector<size_t>& who);
+  // Finalists in the stock kernels' process, or in users'.
+  std::vector<size_t> of_stock(const Bursts& bursts, bool are_stocks) const;
+  Status make_rounds_alone(Bursts& bursts, ProcessSamples& samples);
   Status make_rounds(Bursts& bursts, const Instances& instances, ProcessSamples& samples);
 
   const Station& station_;

@@ -24,9 +24,8 @@ Result<std::map<std::string, EventCounts>> count_events(const Station& station, 
   Instances instances(station);
   ASSAY_TRY(instances.commit());
   ASSAY_TRY(instances.make(InputKind::uniform));
-  Bursts bursts(station, field);
-  ASSAY_TRY(bursts.open(
-      instances, who, [&] { return station.crew.runner(); }, 5));
+  Bursts bursts(station, field, Crew::kRace);
+  ASSAY_TRY(bursts.open(instances, who, 5));
   for (size_t i = 0; i < who.size(); ++i) {
     const size_t index = who[i];
     const Candidate& candidate = field.candidates[index];

@@ -96,6 +96,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   options.memory_limit_bytes = kind.confined ? request_.memory_limit_bytes : 0;
   options.cancel_fd = request_.cancel_fd;
   // A driver of cards does not start in namespaces of its own.
+  options.pulses = kind.confined;
   options.guard = kind.confined && request_.device.empty() ? ChildOptions::Guard::confining
                                                            : ChildOptions::Guard::present;
   // Confined workers may be another user, who must find it there.
@@ -107,6 +108,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   init["kept_share"] = kind.kept_share;
   init["pin"] = kind.pinned;
   init["confine"] = kind.confined;
+  init["pulses"] = options.pulses;
   auto ready = ask(*child, init, kStartSeconds, "starting a worker");
   if (!ready) {
     // It was there when the run began.
@@ -159,6 +161,11 @@ Result<Child*> Crew::confirmer(size_t index) {
                    {.kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
 }
 
+Result<Child*> Crew::member(size_t company, size_t index) {
+  if (index > 0) return worker_at(guests_[company], index - 1, {});
+  return company == kRace ? runner() : confirmer(company - 1);
+}
+
 std::vector<std::function<Status()>> Crew::starts(size_t provers) {
   std::vector<std::function<Status()>> tasks;
   for (size_t i = 0; i < provers; ++i)
@@ -172,12 +179,17 @@ std::vector<std::function<Status()>> Crew::starts(size_t provers) {
 }
 
 void Crew::dismiss_confirmers() {
-  for (auto& confirmer : confirmers_) {
-    if (!confirmer) continue;
-    confirmer->begin_to_end();
-    leaving_.push_back(std::move(confirmer));
-  }
-  confirmers_.clear();
+  const auto leave = [&](std::vector<std::unique_ptr<Child>>& children) {
+    for (auto& child : children) {
+      if (!child) continue;
+      child->begin_to_end();
+      leaving_.push_back(std::move(child));
+    }
+    children.clear();
+  };
+  leave(confirmers_);
+  for (auto& [company, guests] : guests_)
+    if (company != kRace) leave(guests);
 }
 
 size_t Crew::most_confirmers() const {
@@ -297,7 +309,9 @@ void Crew::dismiss() {
   // All at once: each takes its time to leave a card.
   for (const auto* one : {&builder_, &guest_, &runner_, &referee_})
     if (*one) (*one)->begin_to_end();
-  for (const auto* many : {&provers_, &confirmers_, &leaving_})
+  std::vector<const std::vector<std::unique_ptr<Child>>*> all = {&provers_, &confirmers_, &leaving_};
+  for (const auto& [company, guests] : guests_) all.push_back(&guests);
+  for (const auto* many : all)
     for (const auto& child : *many)
       if (child) child->begin_to_end();
   builder_.reset();
@@ -307,6 +321,7 @@ void Crew::dismiss() {
   provers_.clear();
   confirmers_.clear();
   leaving_.clear();
+  guests_.clear();
 }
 
 }  // namespace assay::sweep

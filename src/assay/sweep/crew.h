@@ -5,6 +5,7 @@
 // ones. Each is started when it is first needed and again after it died.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -75,6 +76,16 @@ class Crew {
   // The index-th confirming process of now: fresh, until all are dismissed for the next ones. What
   // was dismissed may take until a runner or a confirming process is asked for to be gone.
   Result<Child*> confirmer(size_t index);
+
+  // Processes that time kernels in turn (bursts.h). Of a company the first holds stock kernels and
+  // ours, each other one what a user brought, and none of these outlives its problem.
+  static constexpr size_t kRace = 0;
+  static constexpr size_t confirming(size_t confirmer) { return confirmer + 1; }
+  Result<Child*> member(size_t company, size_t index);
+  // Who loaded users' code to list it stands still while others are timed.
+  void freeze_guest() {
+    if (guest_) (void)guest_->park();
+  }
   void dismiss_confirmers();
   // So many can be set up side by side: on as many cores as each is pinned to, or for a card on
   // half of the machine's, where each needs bytes_each of the device's memory. At least 1.
@@ -117,6 +128,7 @@ class Crew {
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;
   enum class RefereesCard { none, opened, seen, unseen } referees_card_ = RefereesCard::none;
   std::vector<std::unique_ptr<Child>> provers_, confirmers_, leaving_;
+  std::map<size_t, std::vector<std::unique_ptr<Child>>> guests_;  // Of companies.
 };
 
 // For errors of our own processes, which no candidate can have caused.

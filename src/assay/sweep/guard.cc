@@ -30,6 +30,8 @@ constexpr int64_t kHandshakeNs = 60 * kNsPerSecond;
 // Of those that a worker without a process namespace left behind: they could go on forking for
 // ever, faster than they are found.
 constexpr int64_t kSweepNs = 10 * kNsPerSecond;
+// A thread that starts a process the old way (vfork) stands still only when that has begun.
+constexpr int64_t kStopNs = 2 * kNsPerSecond;
 
 // Open in the guard alone: its other end shows when the guard is no more.
 struct Lifeline {
@@ -189,13 +191,47 @@ class Guard {
     while (!status_) {
       pollfd watched[2] = {{ended_.get(), POLLIN, 0}, {channel_.fd(), POLLIN, 0}};
       if (::poll(watched, 2, -1) < 0 && errno != EINTR) return;
-      if (watched[1].revents != 0) return;
+      if (watched[1].revents != 0 && !stop_or_go_on()) return;
       signalfd_siginfo ignored{};
       while (::read(ended_.get(), &ignored, sizeof ignored) > 0) {
       }
       while (reap(WNOHANG)) {
       }
     }
+  }
+
+  // As the parent asks: all threads of the worker stand still, or go on. False: it wants the end.
+  bool stop_or_go_on() {
+    const auto asked = channel_.receive(monotonic_ns() + kHandshakeNs);
+    if (!asked) return false;
+    const auto stop = asked->json.find("stop");
+    if (stop == asked->json.end() || status_) return !status_;
+    if (*stop != true) return ::kill(worker_, SIGCONT) == 0;
+    const bool stopped = stop_worker();
+    if (status_) return false;  // It ended: that is told instead.
+    return channel_.send({{"stopped", stopped ? 1 : 0}}).has_value();
+  }
+
+  // The system tells its parent when the last of its threads has stopped.
+  bool stop_worker() {
+    ::kill(worker_, SIGSTOP);
+    const int64_t deadline = monotonic_ns() + kStopNs;
+    while (monotonic_ns() < deadline) {
+      int status = 0;
+      const pid_t changed = ::waitpid(worker_, &status, WUNTRACED | WNOHANG);
+      if (changed < 0) return false;
+      if (changed == worker_ && WIFSTOPPED(status)) return true;
+      if (changed == worker_) {
+        status_ = status;
+        return false;
+      }
+      pollfd some{ended_.get(), POLLIN, 0};
+      ::poll(&some, 1, 1);
+      signalfd_siginfo ignored{};
+      while (::read(ended_.get(), &ignored, sizeof ignored) > 0) {
+      }
+    }
+    return false;
   }
 
   // One child that has ended. False if there is none (yet).

@@ -39,9 +39,8 @@ Result<std::optional<OwnClock>> race_at_own_clock(const Station& station, Field&
   Instances instances(station);
   ASSAY_TRY(instances.commit());
   ASSAY_TRY(instances.make(InputKind::uniform));
-  Bursts bursts(station, field);
-  ASSAY_TRY(bursts.open(
-      instances, {candidate, other}, [&] { return station.crew.runner(); }, 7));
+  Bursts bursts(station, field, Crew::kRace);
+  ASSAY_TRY(bursts.open(instances, {candidate, other}, 7));
   OwnClock clock;
   clock.candidate = field.candidates[candidate].outcome.id;
   clock.other = field.candidates[other].outcome.id;

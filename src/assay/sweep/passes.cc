@@ -65,9 +65,9 @@ class Passes {
     std::vector<Instances::Derivation> inputs;
     std::vector<std::function<Status()>> tasks;
     for (size_t i = 0; i < problems.size(); ++i) {
-      ASSAY_TRY(visits.emplace_back(), problems[i]->confirming().visit());
+      ASSAY_TRY(visits.emplace_back(), problems[i]->confirming().visit(i));
       inputs.push_back({&visits.back()->instances, &problems[i]->confirming().base()});
-      tasks.push_back([&, i] { return problems[i]->confirming().set_up(*visits[i], i); });
+      tasks.push_back([&, i] { return problems[i]->confirming().set_up(*visits[i]); });
     }
     observe(*problems.front());
     ASSAY_TRY(Instances::derive(crew_, inputs));

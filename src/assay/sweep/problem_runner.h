@@ -79,13 +79,14 @@ class ProblemRunner {
 
   // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
   // kBareLinks (protocol.h) is links without a kernel.
-  virtual Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) = 0;
+  struct TimedBurst : measure::Burst {
+    int64_t others_since_ns = 0;  // What other threads took behind the burst before this one.
+    bool was_late = false;  // The outputs of this kernel's last burst changed after its clock.
+  };
+  virtual Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) = 0;
 
-  // The next burst's outputs are to be what they were when its clock stopped, for as long as they
-  // are there. Which bursts those are, no kernel can know. On a card the clock is an event behind
-  // the launches: nothing to do.
-  virtual void look_at_next_burst() {}
-  // An open kernel whose outputs of such a burst have changed; each is told once.
+  // The open kernel that ran last, where its outputs are no longer what they were when its clock
+  // had stopped; told once. On a card the clock is an event behind the launches: nothing to do.
   virtual std::optional<int> find_late_work() { return std::nullopt; }
 
   // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long

@@ -38,8 +38,10 @@
 //                                                            threads are busy afterwards
 //           rotate    condition                          -> sets, cold_doubt
 //           open      row, artifact                      -> handle, bytes
-//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches]...],
-//                     seed                                   or whose launch failed
+//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches, what
+//                     seed                                   other threads took ahead of it, and
+//                                                            behind the one before]...], or whose
+//                                                            launch failed
 //           block     handle, seconds                    -> ns, launches
 //           collect   handle, choice, share              -> variation, output, trespasses
 //           count     handle, launches, seed             -> launches, clock_hz, events
@@ -110,6 +112,10 @@ void serve(MessageChannel& channel, Handler&& handle) {
     if (!sent) return;
   }
 }
+
+// At that descriptor a worker tells of the moments of each burst (base/pulses.h): when it has seen
+// its threads at rest and begins to make the inputs, and around its clock (measure/burst.h).
+inline constexpr int kPulseFd = 5;
 
 // The handle of a round's burst of links without a kernel (docs/method.md: chain).
 inline constexpr int kBareLinks = -1;

@@ -166,10 +166,13 @@ class ProofRun {
   std::vector<std::function<Status()>> starts() const { return station_.crew.starts(how_many()); }
 
   Status run() {
+    std::vector<Candidate*> stock, guests;
     for (Candidate& candidate : field_.candidates)
-      if (is_to_be_proven(candidate)) waiting_.push_back(&candidate);
+      if (is_to_be_proven(candidate))
+        (station_.taints_process(candidate) ? guests : stock).push_back(&candidate);
+    total_ = stock.size() + guests.size();
     for (size_t i = 0; i < instances_.count(); ++i) indices_.push_back(i);
-    if (waiting_.empty()) return {};
+    if (total_ == 0) return {};
     std::vector<Prover> provers(how_many());
     std::vector<std::function<Status()>> loads;
     for (size_t i = 0; i < provers.size(); ++i)
@@ -178,6 +181,25 @@ class ProofRun {
     if (station_.crew.referee_sees_card())
       loads.push_back([&] { return instances_.prepare_checks(); });
     ASSAY_TRY(station_.crew.side_by_side(loads));
+    // No stock kernel is proven while a user's process is alive.
+    ASSAY_TRY(prove_all(std::move(stock), provers));
+    ASSAY_TRY(prove_all(std::move(guests), provers));
+    for (Prover& prover : provers) leave_to({}, prover);
+    return ask_again(provers);
+  }
+
+ private:
+  struct Prover {
+    Child* worker = nullptr;
+    bool loaded = false;
+    Candidate* candidate = nullptr;  // Under proof there; null: idle.
+    std::string user_family;         // Whose code tainted the process, if one did.
+  };
+
+  // Side by side.
+  Status prove_all(std::vector<Candidate*> candidates, std::span<Prover> provers) {
+    waiting_ = std::move(candidates);
+    next_ = 0;
     for (;;) {
       for (size_t i = 0; i < provers.size() && next_ < waiting_.size(); ++i)
         if (provers[i].candidate == nullptr) ASSAY_TRY(begin(i, provers[i]));
@@ -188,21 +210,21 @@ class ProofRun {
         busy.push_back(&prover);
         workers.push_back(prover.worker);
       }
-      if (busy.empty()) break;
+      if (busy.empty()) return {};
       auto [which, answer] = Child::wait_for_any(workers);
-      ASSAY_TRY(finish(*busy[which], answer));
+      ASSAY_TRY(finish(*busy[which], answer, provers));
     }
-    for (Prover& prover : provers) leave_to({}, prover);
-    return {};
   }
 
- private:
-  struct Prover {
-    Child* worker = nullptr;
-    bool loaded = false;
-    Candidate* candidate = nullptr;  // Under proof there; null: idle.
-    std::string user_family;         // Whose code tainted the process, if one did.
-  };
+  // What may have failed for want of what others took is proven once more, alone.
+  Status ask_again(std::span<Prover> provers) {
+    for (Candidate* const candidate : std::exchange(in_company_, {})) {
+      candidate->outcome.ending = ending::Timed{};
+      ASSAY_TRY(prove_all({candidate}, provers.first(1)));
+      leave_to({}, provers.front());
+    }
+    return {};
+  }
 
   // Only more of the same family find what a user's code left in its process.
   static void leave_to(const std::string& family, Prover& prover) {
@@ -248,7 +270,8 @@ class ProofRun {
     if (station_.taints_process(candidate)) prover.user_family = candidate.family;
     ++next_;
     prover.candidate = &candidate;
-    station_.observer.on_stage("prove", next_, waiting_.size(), candidate.outcome.label());
+    station_.observer.on_stage("prove", std::min(++begun_, total_), total_,
+                               candidate.outcome.label());
     candidate.outcome.proof.emplace();
     candidate.outcome.proof->right = true;
     Json message = station_.message("prove");
@@ -260,18 +283,30 @@ class ProofRun {
     return {};
   }
 
-  Status finish(Prover& prover, const CallResult<Message>& answer) {
+  // Whether somebody's else code ran beside it just now, which it may have met at the limits of the
+  // machine.
+  bool is_in_company(const Candidate& candidate, std::span<const Prover> provers) const {
+    return station_.taints_process(candidate) && fails_by_limits(candidate.outcome.ending) &&
+           std::ranges::any_of(provers, [&](const Prover& other) {
+             return !other.user_family.empty() && other.user_family != candidate.family;
+           });
+  }
+
+  Status finish(Prover& prover, const CallResult<Message>& answer,
+                std::span<const Prover> provers) {
     Candidate& candidate = *std::exchange(prover.candidate, nullptr);
     if (!answer) {
       if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
       candidate.outcome.proof.reset();
       candidate.outcome.ending = ending_of(answer.error(), "verify");
+      if (is_in_company(candidate, provers)) in_company_.push_back(&candidate);
     } else {
       ASSAY_TRY(judge_proof(candidate, instances_, instances_.count(), *answer, *prover.worker));
       candidate.proven = candidate.alive();
     }
     prover.loaded = prover.worker->alive();
     if (!prover.loaded) prover.user_family.clear();
+    if (!in_company_.empty() && in_company_.back() == &candidate) return {};  // Not yet.
     return station_.journal.add_proof(station_.problem.name(), candidate.outcome,
                                       candidate.launch_ns);
   }
@@ -281,8 +316,8 @@ class ProofRun {
   const Instances& instances_;
   size_t kinds_;
   Json indices_ = Json::array();
-  std::vector<Candidate*> waiting_;
-  size_t next_ = 0;
+  std::vector<Candidate*> waiting_, in_company_;
+  size_t next_ = 0, begun_ = 0, total_ = 0;
 };
 
 // Of the referee's inputs, their copies and references, and of a worker's, with four operand sets

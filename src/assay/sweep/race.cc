@@ -97,7 +97,7 @@ class RaceRun {
         field_(field),
         budget_seconds_(budget_seconds),
         instances_(station),
-        bursts_(station, field) {}
+        bursts_(station, field, Crew::kRace) {}
 
   Result<RaceResult> run() {
     const int64_t start = monotonic_ns();
@@ -133,8 +133,7 @@ class RaceRun {
   Status open() {
     ASSAY_TRY(instances_.commit());
     ASSAY_TRY(instances_.make(InputKind::uniform));
-    ASSAY_TRY(bursts_.open(
-        instances_, entrants_, [&] { return station_.crew.runner(); }, 2));
+    ASSAY_TRY(bursts_.open(instances_, entrants_, 2));
     for (const size_t index : entrants_) set_launches(index);
     return {};
   }

@@ -13,6 +13,7 @@
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
+#include "assay/record/doubts.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -107,6 +108,9 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.min_processes = std::max(2, request.processes - 1);
   options.placements = 1;
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;
+  options.systematic_error_apart =
+      request.device.empty() ? kCpuSystematicErrorApart : options.systematic_error;
+  options.rules = kRulesOfDoubt;
   options.budget_seconds = budget;
   options.exhaustive = request.exhaustive;
   options.threads = crew.facts().threads;

@@ -8,6 +8,8 @@
 #include "assay/op/operation.h"
 #include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
+#include "assay/record/doubts.h"
+#include "assay/sweep/ask_again.h"
 #include "assay/sweep/own_clock.h"
 #include "assay/sweep/race_result.h"
 #include "assay/sweep/run_facts.h"
@@ -132,6 +134,16 @@ void add_launch_bound(Field& field, const LaunchBound& bound) {
   }
 }
 
+// What samples hold against a claim is a finding on who made it, or on all.
+void add_doubt(ProblemRecord& record, Field& field, const Doubt& doubt) {
+  std::vector<Finding>* findings = doubt.id.empty() ? &record.findings : nullptr;
+  for (Candidate& candidate : field.candidates)
+    if (candidate.outcome.id == doubt.id) findings = &candidate.outcome.findings;
+  if (findings == nullptr) return;
+  if (std::ranges::find(*findings, doubt.finding.code, &Finding::code) == findings->end())
+    findings->push_back(doubt.finding);
+}
+
 void fill_kernels(ProblemRecord& record, Field field) {
   record.kernels.clear();
   record.kernels.reserve(field.candidates.size());
@@ -186,19 +198,26 @@ Status ProblemRun::prepare(const Quarantine& quarantine, double budget_seconds) 
 Status ProblemRun::race_field(double budget_seconds) {
   record_.confirmations.clear();
   record_.own_clock.reset();
+  // What samples said that stand no more.
+  const auto is_doubt = [](const Finding& finding) { return is_of_samples(finding.code); };
+  std::erase_if(record_.findings, is_doubt);
+  for (Candidate& candidate : field_.candidates)
+    std::erase_if(candidate.outcome.findings, is_doubt);
   leaders_ = 0;
   while (races_ < kMostRaces) {
     ++races_;
     const auto before = count_alive(field_);
+    const std::vector<size_t> company = standing();
     ASSAY_TRY(race_, sweep::race(station_, field_, budget_seconds));
     timed_seconds_ += race_.timed_seconds;
     record_.race = race_.record;
     refuse_impossible(field_, floor_seconds(station_.crew, station_.problem, station_.condition,
                                             record_.flops, record_.bytes));
+    ASSAY_TRY(const bool back, ask_fallen_again(company, race_.record.rounds));
     alive_ = count_alive(field_);
     // One that fell may have led, and honest kernels have been dropped for it: once more without
     // it.
-    if (alive_ == before) break;
+    if (alive_ == before && !back) break;
   }
   const bool confirms = station_.request.confirm && !race_.finalists.empty();
   next_ = confirms ? Next::confirm : Next::finish;
@@ -206,7 +225,30 @@ Status ProblemRun::race_field(double budget_seconds) {
   return keep_race(station_.journal, station_.problem.name(), field_, race_);
 }
 
+std::vector<size_t> ProblemRun::standing() const {
+  std::vector<size_t> who;
+  for (size_t i = 0; i < field_.candidates.size(); ++i)
+    if (field_.candidates[i].alive() && field_.candidates[i].proven) who.push_back(i);
+  return who;
+}
+
+Result<bool> ProblemRun::ask_fallen_again(const std::vector<size_t>& company, int rounds) {
+  const std::vector<size_t> before = standing();
+  ASSAY_TRY(std::vector<Finding> findings, ask_again(station_, field_, company, rounds));
+  for (Finding& finding : findings) {
+    const auto same = [&](const Finding& other) { return other.code == finding.code; };
+    if (std::ranges::none_of(record_.findings, same)) record_.findings.push_back(std::move(finding));
+  }
+  return std::ranges::any_of(standing(), [&](size_t index) {
+    return std::ranges::find(before, index) == before.end();
+  });
+}
+
 Status ProblemRun::begin_confirmation() {
+  company_.clear();
+  for (size_t i = 0; i < field_.candidates.size(); ++i)
+    if (std::ranges::find(race_.finalists, field_.candidates[i].outcome.id) != race_.finalists.end())
+      company_.push_back(i);
   confirming_.emplace(station_, field_, race_);
   return confirming_->begin();
 }
@@ -216,13 +258,16 @@ Status ProblemRun::conclude_confirmation() {
   timed_seconds_ += confirming_->timed_seconds();
   if (!confirming_->cold_doubt().empty()) race_.cold_doubt = confirming_->cold_doubt();
   confirming_.reset();
+  ASSAY_TRY(const bool back, ask_fallen_again(company_, confirmation.rounds));
   show_finalists(record_, field_, race_);
-  confirmation.conclusion =
-      conclude(record_, confirmation, options_of(station_.request, station_.crew, 0));
+  const RunOptions options = options_of(station_.request, station_.crew, 0);
+  confirmation.conclusion = conclude(record_, confirmation, options);
+  for (const Doubt& doubt : find_doubts(record_, confirmation, options))
+    add_doubt(record_, field_, doubt);
   for (const LaunchBound& bound : find_launch_bound(confirmation)) add_launch_bound(field_, bound);
   record_.confirmations.push_back(std::move(confirmation));
   next_ = Next::finish;
-  if (count_alive(field_) != alive_ && races_ < kMostRaces) {
+  if ((back || count_alive(field_) != alive_) && races_ < kMostRaces) {
     next_ = Next::race;
     return {};
   }

@@ -56,12 +56,16 @@ class ProblemRun {
 
  private:
   Status prove_field(const Quarantine& quarantine);
+  // Who of `company` fell, and need not have: true where somebody stands again.
+  std::vector<size_t> standing() const;  // Proven and alive.
+  Result<bool> ask_fallen_again(const std::vector<size_t>& company, int rounds);
 
   Station station_;
   ProblemRecord record_;
   Field field_;
   RaceResult race_;
   std::optional<Confirming> confirming_;
+  std::vector<size_t> company_;  // Who is confirmed: indices into the field.
   Next next_ = Next::finish;
   bool raced_ = false;
   std::ptrdiff_t alive_ = 0;  // When the race was over.

@@ -35,6 +35,14 @@ struct Station {
   bool taints_process(const Candidate& candidate) const {
     return candidate.outcome.role == KernelRole::user && crew.facts().native_guests;
   }
+  // Whose process a candidate is timed in: empty, stock kernels' and ours, or one of its own, which
+  // rows of one family share. On a card all are in one: to take turns would cost them more than it
+  // tells.
+  std::string home_of(const Candidate& candidate) const;
+  // Of the device's memory, what one process needs that times kernels; and so many of users may be
+  // there at once, besides the stock kernels'. At least 1.
+  double process_bytes(size_t kernels) const;
+  size_t guests_at_once() const;
 };
 
 // Who can do it; why the others cannot.
@@ -58,6 +66,13 @@ Status build(const Station& station, Field& field);
 // Right or not, and how that was checked. A crash ends that candidate alone. build: what makes the
 // field ready to be proven, beside which workers begin and inputs are made.
 Status prove(const Station& station, Field& field, const std::function<Status()>& build);
+
+// Whether a kernel ended in a way in which others can make it end by what they take of the machine.
+inline bool fails_by_limits(const Ending& ending) {
+  return std::holds_alternative<ending::Crash>(ending) ||
+         std::holds_alternative<ending::Timeout>(ending) ||
+         std::holds_alternative<ending::OutOfMemory>(ending);
+}
 
 // Judges what a worker answered to "prove" with the first `count` instances. An answer that no
 // worker of ours gives ends the candidate, and the worker.

@@ -50,6 +50,9 @@ struct Request {
   // Of a race: the families of `kernels` whose verdict is wanted; empty: all. Where none of them is
   // proven right there is nothing to race for.
   std::vector<std::string> about;
+  // Providers, as they are called here, whose kernels are timed in a process of their own, as a
+  // user's are: what that changes is measured by copies of stock ones.
+  std::vector<std::string> apart;
   std::string filter;
   measure::ConditionRequest condition;
   measure::RaceClass race_class;
@@ -97,6 +100,10 @@ inline constexpr double kSecondsPerProblem = 4;
 // of `make bench` spread by 0.23 % (29 of them), where the spread of their processes explains 0.18.
 // The rest, 0.14 %, is where code happened to lie, and what else the machine did in those seconds.
 inline constexpr double kCpuSystematicError = 0.0015;
+
+// The same of two kernels in two processes of a company (bursts.h), each with a mapping, a stack and
+// page tables of its own.
+inline constexpr double kCpuSystematicErrorApart = 0.003;
 
 // Of a confirmation, at most. What is between processes of a CPU is not beaten by rounds: as many
 // as the time allows, up to 15. Those of a card differ by 0.1 to 0.3 % (docs/method.md), and each

@@ -80,7 +80,8 @@ class Worker {
     ASSAY_TRY(open_device(json));
     threads_ = device_->threads();
     runs_.emplace(
-        *device_, card_, threads_, [this](const Json& named) { return candidate(named); }, armed_);
+        *device_, card_, threads_, [this](const Json& named) { return candidate(named); }, armed_,
+        PulseSender(json.value("pulses", false) ? kPulseFd : -1));
     cache_ = std::make_unique<ArtifactCache>(
         json.value("cache", std::string()),
         Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));

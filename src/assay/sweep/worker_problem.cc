@@ -52,8 +52,8 @@ struct WorkerProblem::OpenKernel {
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
   std::vector<Plan> plans;                        // One per operand set.
   RecentLaunches recent;
-  measure::StopCopy at_stop;      // Of a burst that was looked at; until the next one.
-  RecentLaunches::Launch looked;  // The first launch in it.
+  measure::StopCopy at_stop;                   // Of its last burst.
+  std::vector<RecentLaunches::Launch> looked;  // What it was aimed at.
   uint64_t workspace_bytes = 0;
   size_t outputs = kLeastOutputs;  // Launches go round them.
 };
@@ -73,9 +73,10 @@ uint64_t WorkerProblem::next_seed() { return CounterRandom{seed_, 3}.bits(++seed
 
 Result<std::unique_ptr<WorkerProblem>> WorkerProblem::create(
     Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
-    uint64_t seed) {
+    uint64_t seed, const PulseSender& pulses) {
   std::unique_ptr<WorkerProblem> worker(
       new WorkerProblem(std::move(problem), device, threads, seed));
+  worker->pulses_ = pulses;
   ASSAY_TRY(worker->stream_, device.make_stream());
   const auto operands = worker->problem_.operands();
   for (const auto& instance : instances) {
@@ -234,7 +235,6 @@ class WorkerProblem::Turn final : public measure::Launches {
   Turn(WorkerProblem& problem, OpenKernel& kernel, int launches, uint64_t seed)
       : problem_(problem), kernel_(kernel), wanted_(static_cast<size_t>(std::max(1, launches))) {
     kernel_.at_stop.drop();
-    looks_ = std::exchange(problem_.look_, false);
     const auto secret = secret_seed();
     key_ = secret ? seed_from(*secret, fmt::format("burst {}", seed)) : seed;
     chosen_ =
@@ -258,12 +258,12 @@ class WorkerProblem::Turn final : public measure::Launches {
         renew(take());
         ASSAY_TRY(draw()->launch(*problem_.stream_));
         ASSAY_TRY(problem_.stream_->synchronize());
-        stopped();
+        record();
       }
       if (chosen_.empty()) return false;
       renew(take());
     }
-    if (looks_) aim();
+    if (!problem_.is_warm()) aim();
     return true;
   }
 
@@ -274,8 +274,18 @@ class WorkerProblem::Turn final : public measure::Launches {
     return &kernel_.plans[s];
   }
 
+  // Of a warm burst one stretch is looked at, and which is drawn when each has ended: as likely any
+  // of those that there will have been.
   void stopped() override {
-    kernel_.at_stop.take();
+    const bool warm = problem_.is_warm();
+    const bool looks = !warm || measure::StopCopy::draw() % ++stretches_ == 0;
+    if (warm && looks) aim();
+    if (looks) kernel_.at_stop.take();
+    record();
+  }
+
+ private:
+  void record() {
     problem_.launched_ = true;
     for (; recorded_ < used_.size(); ++recorded_) {
       const size_t s = used_[recorded_];
@@ -283,7 +293,6 @@ class WorkerProblem::Turn final : public measure::Launches {
     }
   }
 
- private:
   size_t take() {
     left_ = {chosen_.back()};
     chosen_.pop_back();
@@ -295,43 +304,53 @@ class WorkerProblem::Turn final : public measure::Launches {
     problem_.sets_->renew(problem_.set_of(s), CounterRandom{key_, 1}.bits(renewed_++) | 1);
   }
 
-  // Of a warm burst, at the outputs of one stretch: those before it may be used by then.
+  // At the outputs of the stretch: when the clock stops, or has stopped.
   void aim() {
-    if (problem_.is_warm() && CounterRandom{key_, 2}.below(renewed_, chosen_.size() + 1) != 0)
-      return;
-    looks_ = false;
     std::vector<std::span<const std::byte>> outputs;
-    for (const size_t s : left_) outputs.push_back(kernel_.buffers->at(s % kernel_.outputs));
-    const size_t s = left_[kernel_.at_stop.aim(outputs, problem_.next_seed())];
-    kernel_.looked = {s, problem_.sets_->launch_seed(problem_.set_of(s))};
+    kernel_.looked.clear();
+    const std::vector<size_t> one = {used_.empty() ? 0 : used_.back()};
+    for (const size_t s : problem_.is_warm() ? one : left_) {
+      outputs.push_back(kernel_.buffers->at(s % kernel_.outputs));
+      kernel_.looked.push_back({s, problem_.sets_->launch_seed(problem_.set_of(s))});
+    }
+    kernel_.at_stop.aim(outputs);
   }
 
   WorkerProblem& problem_;
   OpenKernel& kernel_;
   size_t wanted_;
   uint64_t key_ = 0;
-  bool began_ = false, looks_ = false;
-  uint64_t renewed_ = 0;
+  bool began_ = false;
+  uint64_t renewed_ = 0, stretches_ = 0;
   size_t recorded_ = 0;                       // Of used_.
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
 };
 
-Result<measure::Burst> WorkerProblem::burst(int handle, int launches, uint64_t round_seed) {
+Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
+                                                       uint64_t round_seed) {
   ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
+  TimedBurst burst;
+  burst.was_late = kernel->at_stop.differs();
+  measure::BurstLimits limits;
+  limits.threads = threads_;
   Turn turn(*this, *kernel, launches, round_seed);
   const verify::FloatControl control = verify::FloatControl::read();
-  auto burst = measure::time_burst(turn, *stream_, watch_);
+  auto timed = measure::time_burst(turn, *stream_, watch_, limits, pulses_);
   control.restore();
+  ASSAY_TRY(static_cast<measure::Burst&>(burst), std::move(timed));
+  if (last_ >= 0) burst.others_since_ns = burst.others_at_rest_ns - others_at_last_end_ns_;
+  // Warm operands are made so by a launch ahead of the clock, in which pools work, and come to rest.
+  if (is_warm() && threads_ > 1) burst.others_ahead_ns = 0;
+  others_at_last_end_ns_ = burst.others_at_end_ns;
+  last_ = handle;
   return burst;
 }
 
 std::optional<int> WorkerProblem::find_late_work() {
-  for (size_t handle = 0; handle < open_.size(); ++handle) {
-    if (!open_[handle] || !open_[handle]->at_stop.differs()) continue;
-    open_[handle]->at_stop.drop();
-    return static_cast<int>(handle);
-  }
-  return std::nullopt;
+  const auto last = kernel_at(last_);
+  if (!last || !(*last)->at_stop.differs()) return std::nullopt;
+  (*last)->at_stop.drop();
+  return last_;
 }
 
 Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, uint64_t round_seed) {
@@ -358,7 +377,8 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   const OpenKernel& kernel = *asked;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
   const RecentLaunches::Launch launch =
-      kernel.at_stop.taken() ? kernel.looked : kernel.recent.surviving(kernel.outputs, choice);
+      kernel.at_stop.taken() ? kernel.looked[kernel.at_stop.first()]
+                             : kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
   timed.set = set_of(launch.set);
   timed.launch = launch.launch;

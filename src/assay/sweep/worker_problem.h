@@ -25,10 +25,10 @@ namespace assay::sweep {
 class WorkerProblem final : public ProblemRunner {
  public:
   // instances[i][operand]: sealed bytes of each input, empty for outputs. Copied into private
-  // pages.
+  // pages. pulses: who is told of each burst's moments.
   static Result<std::unique_ptr<WorkerProblem>> create(
       Problem problem, Device& device, int threads, std::vector<std::vector<MappedFile>> instances,
-      uint64_t seed);
+      uint64_t seed, const PulseSender& pulses);
 
   ~WorkerProblem() override;
 
@@ -41,8 +41,7 @@ class WorkerProblem final : public ProblemRunner {
   void close(int handle) override;
   bool at_rest() override;
   bool has_left_processes() override;
-  Result<measure::Burst> burst(int handle, int launches, uint64_t round_seed) override;
-  void look_at_next_burst() override { look_ = true; }
+  Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) override;
   std::optional<int> find_late_work() override;
   Result<Counted> count(int handle, int launches, uint64_t round_seed) override;
   Result<TimedOutput> timed_output(int handle, uint64_t choice) override;
@@ -82,9 +81,11 @@ class WorkerProblem final : public ProblemRunner {
   std::unique_ptr<SetTurns> turns_;
   size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
-  bool look_ = false;      // At the next burst's outputs, when its clock stops.
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
+  int last_ = -1;                    // Handle of the burst before.
+  int64_t others_at_last_end_ns_ = 0;  // Burst::others_at_end_ns of that one.
+  PulseSender pulses_;
 };
 
 }  // namespace assay::sweep

@@ -61,7 +61,7 @@ Result<Answer> WorkerRuns::load(Message& message) {
               CardProblem::create(std::move(problem), *card_, std::move(instances), seed));
   } else {
     ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), device_, threads_,
-                                              std::move(instances), seed));
+                                              std::move(instances), seed, pulses_));
   }
   return Answer{};
 }
@@ -154,9 +154,8 @@ Result<Answer> WorkerRuns::round(Message& message) {
   }
   Json& samples = answer.json["bursts"] = Json::array();
   for (const Json& burst : *bursts) {
-    if (!burst.is_array() || burst.size() != 3)
-      return fail(ErrorCode::internal, "a burst is a handle, launches, and whether to look");
-    if (burst[2] == 1) problem->look_at_next_burst();
+    if (!burst.is_array() || burst.size() != 2)
+      return fail(ErrorCode::internal, "a burst is a handle and launches");
     auto sample =
         problem->burst(burst[0].get<int>(), burst[1].get<int>(), static_cast<uint64_t>(seed));
     if (!sample && sample.error().code == ErrorCode::device_lost) return fail(sample.error());
@@ -168,11 +167,16 @@ Result<Answer> WorkerRuns::round(Message& message) {
       answer.json["left_processes"] = burst[0];
       return answer;
     }
+    if (sample->was_late) {
+      answer.json["late"] = {{"handle", burst[0]}, {"work", kOutputChanged}};
+      return answer;
+    }
     if (sample->let_signals_in) {
       answer.json["late"] = {{"handle", burst[0]}, {"work", kLetSignalsIn}};
       return answer;
     }
-    samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches});
+    samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches,
+                       sample->others_ahead_ns, sample->others_since_ns});
   }
   answer.json["armed"] = find_armed();
   return answer;

@@ -22,8 +22,15 @@ class WorkerRuns {
 
   // card: the device, where it is one; else null.
   // armed: before any kernel was loaded.
-  WorkerRuns(Device& device, cuda::CudaDevice* card, int threads, Find find, const ArmedCode& armed)
-      : device_(device), card_(card), threads_(threads), find_(std::move(find)), armed_(armed) {}
+  // pulses: who is told of each burst's moments on cores.
+  WorkerRuns(Device& device, cuda::CudaDevice* card, int threads, Find find, const ArmedCode& armed,
+             const PulseSender& pulses)
+      : device_(device),
+        card_(card),
+        threads_(threads),
+        find_(std::move(find)),
+        armed_(armed),
+        pulses_(pulses) {}
 
   using Method = Result<Answer> (WorkerRuns::*)(Message&);
   static Method find_method(std::string_view what);  // Null where there is none of that name.
@@ -51,6 +58,7 @@ class WorkerRuns {
   int threads_;
   Find find_;
   const ArmedCode& armed_;
+  PulseSender pulses_;
   std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<ProblemRunner> problem_;
 };

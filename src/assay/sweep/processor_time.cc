@@ -1,0 +1,125 @@
+#include "assay/sweep/processor_time.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "assay/measure/burst.h"
+
+namespace assay::sweep {
+namespace {
+
+using measure::BurstPulse;
+
+// Processor time and wall time are the same clock's: threads that stay on their cores cannot take
+// more at all. What is left is how the two readings of one moment lie apart.
+constexpr double kOfOneBurst = 1.02, kOfAllBursts = 1.005;
+constexpr double kSlackNs = 10e3;  // Of one burst; of all together, and so much more of each:
+constexpr double kSlackOfEachNs = 1e3;
+// So long honest pools spin for more work behind the last launch, each thread of them: half a
+// millisecond is what worker_environment() lets them. Whoever finishes an output there is late, and
+// that shows in the output.
+constexpr double kRestingNs = 2e6;
+// Of threads that nobody gave work: of all bursts' time, of each burst (the two clocks are read one
+// after the other), and once (a thread that wakes by a timer).
+constexpr double kIdleShare = 0.01, kIdleOfEachNs = 1e3, kIdleNs = 50e3;
+
+bool is(const Moment& moment, BurstPulse what) {
+  return moment.pulse.what == static_cast<uint8_t>(what);
+}
+
+double overlap(double from, double until, double first, double last) {
+  return std::max(0.0, std::min(until, last) - std::max(from, first));
+}
+
+}  // namespace
+
+std::optional<BurstMoments> BurstMoments::of(std::span<const Moment> told) {
+  constexpr size_t kEach = 3;
+  // Whoever is ready behind the last stretch has found that there is none.
+  if (told.size() % kEach == 1 && is(told.back(), BurstPulse::ready))
+    told = told.first(told.size() - 1);
+  if (told.empty() || told.size() % kEach != 0) return std::nullopt;
+  BurstMoments moments;
+  for (size_t i = 0; i < told.size(); i += kEach) {
+    if (!is(told[i], BurstPulse::ready) || !is(told[i + 1], BurstPulse::started) ||
+        !is(told[i + 2], BurstPulse::stopped))
+      return std::nullopt;
+    moments.stretches.push_back({told[i], told[i + 1], told[i + 2]});
+  }
+  return moments;
+}
+
+int64_t BurstMoments::outside_ns() const {
+  int64_t sum = 0;
+  for (const Stretch& stretch : stretches) {
+    if (!stretch.started.pulse.certain || !stretch.stopped.pulse.certain) return 0;
+    sum += stretch.stopped.pulse.sent_ns - stretch.started.pulse.sent_ns;
+  }
+  return std::max<int64_t>(1, sum);
+}
+
+void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsure_ns,
+                         const char* when) {
+  sum.taken_ns += taken_ns;
+  sum.given_ns += given_ns + unsure_ns;
+  const auto exceeds = [&](double taken, double given, double share, double slack) {
+    if (taken <= share * given + slack || !excess_.empty()) return;
+    excess_ = fmt::format(
+        "its process took {:.1f} us of processor time {}, where its threads had cores for {:.1f}",
+        taken * 1e-3, when, given * 1e-3);
+  };
+  exceeds(taken_ns, given_ns + unsure_ns, kOfOneBurst, kSlackNs);
+  exceeds(sum.taken_ns, sum.given_ns, kOfAllBursts,
+          kSlackNs + kSlackOfEachNs * bursts_);
+}
+
+void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
+                        const ClockReading& answered, int threads, int64_t burst_ns,
+                        int64_t others_ahead_ns) {
+  ++bursts_;
+  bursts_ns_ += static_cast<double>(burst_ns);
+  const auto sent = [](const Moment& moment) { return static_cast<double>(moment.pulse.sent_ns); };
+  // Between two readings one thread may run all the time, and the others while the clock runs, and
+  // while they come to rest: behind a stretch, and before the first one is ready.
+  const auto between = [&](const ClockReading& from, const ClockReading& until, const char* when,
+                           Sum& sum) {
+    if (from.cpu_ns < 0 || until.cpu_ns < 0) return;
+    const double first = static_cast<double>(from.from_ns);
+    const double last = static_cast<double>(until.until_ns);
+    double busy = overlap(first, last, 0, sent(moments.stretches.front().ready));
+    for (size_t i = 0; i < moments.stretches.size(); ++i) {
+      const double rested = i + 1 < moments.stretches.size()
+                                ? sent(moments.stretches[i + 1].started)
+                                : std::numeric_limits<double>::infinity();
+      const double stopped = sent(moments.stretches[i].stopped);
+      busy += overlap(first, last, sent(moments.stretches[i].started),
+                      std::min(stopped + kRestingNs, rested));
+    }
+    const double unsure = static_cast<double>(from.until_ns - from.from_ns) +
+                          static_cast<double>(until.until_ns - until.from_ns);
+    look(sum, static_cast<double>(until.cpu_ns - from.cpu_ns),
+         last - first + (threads - 1) * busy, threads * unsure, when);
+  };
+  for (const BurstMoments::Stretch& stretch : moments.stretches)
+    between(stretch.started.heard, stretch.stopped.heard, "in a burst", burst_);
+  between(asked, answered, "around a burst", around_);
+  threads_ = threads;
+  ahead_ns_ += static_cast<double>(others_ahead_ns);
+  look_at_others(ahead_ns_, kIdleShare * bursts_ns_ + kIdleOfEachNs * bursts_ + kIdleNs,
+                 "while inputs were known and nothing had been launched");
+}
+
+void ProcessorTime::add_behind(int64_t others_ns) {
+  behind_ns_ += static_cast<double>(others_ns);
+  look_at_others(behind_ns_, (threads_ + 1) * kRestingNs * bursts_, "behind their last launches");
+}
+
+void ProcessorTime::look_at_others(double taken_ns, double given_ns, const char* when) {
+  if (excess_.empty() && taken_ns > given_ns)
+    excess_ = fmt::format("its threads worked for {:.1f} us in {} bursts {}", taken_ns * 1e-3,
+                          bursts_, when);
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,57 @@
+#pragma once
+
+// Whether a kernel worked on cores, or in moments, that were not given to it: the processor time of
+// its whole process, read from outside, against what its threads can have taken on their cores.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/sweep/child.h"
+
+namespace assay::sweep {
+
+// The moments of one burst, as they must be told (measure/burst.h): of each stretch that threads are
+// at rest, that the clock started, and that it stopped.
+struct BurstMoments {
+  struct Stretch {
+    Moment ready, started, stopped;
+  };
+  std::vector<Stretch> stretches;
+
+  // None where something else was told, or more.
+  static std::optional<BurstMoments> of(std::span<const Moment> told);
+  // What the clock between starts and stops should say, by the kernel's stamps; 0: unknown.
+  int64_t outside_ns() const;
+};
+
+// Over the bursts of one kernel in one process.
+class ProcessorTime {
+ public:
+  // asked, answered: before the burst was asked for, and when its answer was there. threads: the
+  // most that a launch may use. burst_ns: by the worker's clock, as is what other threads took than
+  // the one that launches, between ready and started.
+  void add(const ClockReading& asked, const BurstMoments& moments, const ClockReading& answered,
+           int threads, int64_t burst_ns, int64_t others_ahead_ns);
+  // What they took behind it, until another burst was ready.
+  void add_behind(int64_t others_ns);
+
+  // A sentence, if some burst or all together took more than was given.
+  const std::string& excess() const { return excess_; }
+
+ private:
+  struct Sum {
+    double taken_ns = 0, given_ns = 0;
+  };
+  void look(Sum& sum, double taken_ns, double given_ns, double unsure_ns, const char* when);
+
+  Sum burst_, around_;
+  void look_at_others(double taken_ns, double given_ns, const char* when);
+  double ahead_ns_ = 0, behind_ns_ = 0, bursts_ns_ = 0;
+  int threads_ = 1;
+  int bursts_ = 0;
+  std::string excess_;
+};
+
+}  // namespace assay::sweep
