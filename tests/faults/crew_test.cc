@@ -2,28 +2,76 @@
 
 #include "assay/sweep/crew.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "assay/base/clock.h"
 #include "testing/assay_program.h"
 
 namespace assay::sweep {
 namespace {
 
-TEST(CrewTest, WorkersThatStartSideBySideAreThereAfterwards) {
-  const char* program = std::getenv("ASSAY_BINARY");
-  if (program == nullptr) GTEST_SKIP() << "ctest says where the program is (ASSAY_BINARY)";
-  const testing::AssayProgram home;
-  Request request;
-  request.program = program;
-  request.environment = {"PATH=/usr/bin:/bin"};
-  request.cache = home.file("cache");
-  request.folder = home.file("run");
-  request.threads = 1;
-  Crew crew(request);
+class CrewTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* program = std::getenv("ASSAY_BINARY");
+    if (program == nullptr) GTEST_SKIP() << "ctest says where the program is (ASSAY_BINARY)";
+    request_.program = program;
+    request_.environment = {"PATH=/usr/bin:/bin"};
+    request_.cache = home_.file("cache");
+    request_.folder = home_.file("run");
+    request_.threads = 1;
+  }
+
+  testing::AssayProgram home_;
+  Request request_;
+};
+
+TEST_F(CrewTest, AMemberThatIsFrozenInTheMiddleOfItsWorkTakesNoProcessorTimeAndGoesOn) {
+  Crew crew(request_);
+  const auto member = crew.member(Crew::kRace, 1);
+  ASSERT_TRUE(member) << member.error().message;
+  Child& child = **member;
+  child.post({{"do", "ceilings"}}, testing::kWatchdogSeconds);
+  const int64_t idle_ns = child.read_clocks().cpu_ns;
+  ASSERT_GT(idle_ns, 0);
+  ASSERT_TRUE(testing::wait_until([&] { return child.read_clocks().cpu_ns > idle_ns + kNsPerMs; }));
+  ASSERT_TRUE(child.park());
+  const ClockReading frozen = child.read_clocks();
+  // As much of our own.
+  const int64_t start = monotonic_ns();
+  while (monotonic_ns() < start + 20 * kNsPerMs) {
+  }
+  EXPECT_EQ(child.read_clocks().cpu_ns, frozen.cpu_ns);
+  child.go_on();
+  EXPECT_EQ(child.cpu_while_parked_ns(), 0);
+  Child* const posted[] = {&child};
+  const auto answered = Child::wait_for_any(posted);
+  EXPECT_TRUE(answered.answer.has_value());
+}
+
+TEST_F(CrewTest, AMemberThatDiesIsFoundByTheNextCallAndReplaced) {
+  Crew crew(request_);
+  const auto member = crew.member(Crew::kRace, 1);
+  ASSERT_TRUE(member) << member.error().message;
+  Child& child = **member;
+  ASSERT_TRUE(child.park());
+  ASSERT_EQ(::kill(child.pid(), SIGKILL), 0);
+  const auto answer = child.call({{"do", "timer"}}, testing::kWatchdogSeconds);
+  ASSERT_FALSE(answer);
+  EXPECT_FALSE(child.alive());
+  const auto next = crew.member(Crew::kRace, 1);
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_TRUE((*next)->alive());
+}
+
+TEST_F(CrewTest, WorkersThatStartSideBySideAreThereAfterwards) {
+  Crew crew(request_);
   // More of them than this machine may have cores: the list grows while some of them start.
   constexpr size_t kWorkers = 6;
   for (const bool confirming : {false, true}) {
