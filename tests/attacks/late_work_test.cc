@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "testing/assay_program.h"
+#include "tests/attacks/attack_run.h"
 
 namespace assay {
 namespace {
@@ -28,16 +28,16 @@ class LateWorkTest : public ::testing::TestWithParam<Late> {};
 
 TEST_P(LateWorkTest, IsSeenAndClaimsNothing) {
   const AssayProgram assay;
-  const testing::Finished finished = assay.run(
-      {"sweep", "--shape", "m=4,n=512,k=512,dtype=f32,layout=tt", "--provider", "cpp_source",
-       "--threads", "1", "--budget", "2s", "--processes", "3", "--output-dir", "run",
-       "--exhaustive", "--kernels", AssayProgram::source("tests/faults/candidates/good.cc"),
-       AssayProgram::source("tests/attacks/kernels/" + GetParam().file + ".cc")});
+  testing::AttackRun run;
+  run.shape = "m=4,n=512,k=512,dtype=f32,layout=tt";
+  run.more = {"--exhaustive"};
+  const testing::Finished finished = assay.run(run.words({GetParam().file}));
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const auto record = load_record(assay.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;
   const ProblemRecord& problem = record->problems.at(0);
-  const KernelOutcome* kernel = testing::find_kernel(problem, GetParam().file.substr(3));
+  const KernelOutcome* kernel =
+      testing::find_kernel(problem, testing::attack_name(GetParam().file));
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(ending_sentence(kernel->ending), GetParam().sentence);
   const KernelOutcome* good = testing::find_kernel(problem, "good");
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
              AnyOf(HasSubstr("set a timer"), HasSubstr(kChanged), HasSubstr(kUnwritten))},
         Late{"51_fault_handler", HasSubstr("handler of SIGSEGV")},
         Late{"52_hidden_fault_handler", HasSubstr("unblocked signals")}),
-    [](const auto& test) { return test.param.file.substr(3); });
+    [](const auto& test) { return testing::attack_name(test.param.file); });
 
 TEST(ServedFaultsTest, NoThreadIsHandedTheFaultsOfWhoReads) {
   const AssayProgram assay;

@@ -1,0 +1,124 @@
+// Kernels that work on cores or in moments that were not given to them, that choose which rounds
+// count, or that spoil their rivals: each is found, or gains nothing, and no rival falls.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "tests/attacks/attack_run.h"
+
+namespace assay {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Matcher;
+using testing::AssayProgram;
+using testing::AttackRun;
+
+struct Apart {
+  std::string file;             // tests/attacks/kernels/<file>.cc.
+  Matcher<std::string> ending;  // ending_name().
+  Matcher<std::string> sentence = HasSubstr("");
+};
+
+ProblemRecord problem_of(const AssayProgram& assay, const AttackRun& run,
+                         const std::vector<std::string>& attacks) {
+  testing::Running running = assay.start(run.words(attacks));
+  const testing::Finished finished = running.wait();
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(running.leaves_nothing());
+  const auto record = load_record(assay.file("run/record.json"));
+  EXPECT_TRUE(record) << record.error().message;
+  const testing::Finished again =
+      assay.run({"compare", "--recompute", assay.file("run/record.json")});
+  EXPECT_EQ(again.code(), 0) << again.out << again.err;
+  return record ? record->problems.at(0) : ProblemRecord();
+}
+
+// Whether the problem's verdict calls it faster than anything.
+bool is_called_faster(const ProblemRecord& problem, const KernelOutcome& kernel) {
+  const Conclusion* conclusion = problem.conclusion();
+  if (conclusion == nullptr) return false;
+  const auto says_so = [&](const PairVerdict& pair) {
+    return (pair.candidate == kernel.id && pair.verdict.word == stats::Word::faster) ||
+           (pair.other == kernel.id && pair.verdict.word == stats::Word::slower);
+  };
+  return std::ranges::any_of(conclusion->against_leader, says_so) ||
+         std::ranges::any_of(conclusion->against_stock, says_so);
+}
+
+class ApartTest : public ::testing::TestWithParam<Apart> {};
+
+TEST_P(ApartTest, IsFoundAndTakesNobodyWithIt) {
+  const AssayProgram assay;
+  AttackRun run;
+  run.shape = "m=64,n=256,k=256,dtype=f32,layout=tt";
+  run.more = {"--exhaustive"};
+  const ProblemRecord problem = problem_of(assay, run, {GetParam().file});
+  const KernelOutcome* kernel =
+      testing::find_kernel(problem, testing::attack_name(GetParam().file));
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_THAT(std::string(ending_name(kernel->ending)), GetParam().ending)
+      << ending_sentence(kernel->ending);
+  EXPECT_THAT(ending_sentence(kernel->ending), GetParam().sentence);
+  EXPECT_FALSE(is_called_faster(problem, *kernel));
+  const KernelOutcome* good = testing::find_kernel(problem, "good");
+  ASSERT_NE(good, nullptr);
+  EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
+  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
+}
+
+const Matcher<std::string> kProcessorTime =
+    AnyOf(HasSubstr("processor time"), HasSubstr("its threads worked"));
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, ApartTest,
+    ::testing::Values(Apart{"57_second_core", "violation", kProcessorTime},
+                      Apart{"57_short_threads", "violation", kProcessorTime},
+                      Apart{"56_ahead_of_clock", "violation", kProcessorTime},
+                      Apart{"65_wakes_itself", "violation", HasSubstr("background_work")},
+                      Apart{"59_own_rounds_spoiled", "timed"},
+                      Apart{"62_forged_start", AnyOf("timed", "violation")},
+                      Apart{"63_rivals_outputs",
+                            AnyOf("timed", "violation", "mismatch", "crash")},
+                      Apart{"64_all_mappings", AnyOf("timed", "crash", "out_of_memory",
+                                                     "mismatch", "violation")},
+                      Apart{"64_all_descriptors",
+                            AnyOf("timed", "crash", "mismatch", "violation", "out_of_memory")}),
+    [](const auto& test) { return testing::attack_name(test.param.file); });
+
+// Kernels that come with assay stand for the stock ones.
+TEST(CompanyTest, StockKernelsStandBesideThoseWhoSpoilTheirProcess) {
+  const AssayProgram assay;
+  AttackRun run;
+  run.providers = {"cpp_source", "libxsmm"};
+  const ProblemRecord problem =
+      problem_of(assay, run, {"63_rivals_outputs", "64_all_mappings", "64_all_descriptors"});
+  int stock = 0;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (kernel.role != KernelRole::stock) continue;
+    ++stock;
+    EXPECT_TRUE(is_timed(kernel.ending)) << kernel.label() << " " << ending_sentence(kernel.ending);
+  }
+  EXPECT_GT(stock, 0);
+}
+
+// Each user's kernel has a process of its own, and so do two of one file's tunables together.
+TEST(CompanyTest, SamplesSayWhoRanInWhichProcess) {
+  const AssayProgram assay;
+  const ProblemRecord problem = problem_of(assay, AttackRun(), {"22_shape_lookup"});
+  ASSERT_NE(problem.decisive(), nullptr);
+  std::vector<int> processes;
+  for (const KernelSamples& kernel : problem.decisive()->processes.at(0).kernels) {
+    processes.push_back(kernel.process);
+    EXPECT_EQ(kernel.outside_ns.size(), kernel.burst_ns.size());
+  }
+  std::ranges::sort(processes);
+  EXPECT_EQ(processes, (std::vector<int>{1, 2}));
+}
+
+}  // namespace
+}  // namespace assay
