@@ -115,6 +115,10 @@ static int supports(const AssayCall* call) {
 #define METADATA                                                                        \
   "{\"name\": \"kernel\", \"dtyp\": \"f32\", \"layout\": \"tt\", \"args\": [\"a\", \"b\", " \
   "\"out\", \"m\", \"n\", \"k\"]}"
+#elif defined(CASE_EPILOGUE)
+#define METADATA                                                                         \
+  "{\"name\": \"kernel\", \"dtype\": \"f32\", \"layout\": \"tt\", \"args\": [\"a\", \"b\", " \
+  "\"out\", \"m\", \"n\", \"k\"], \"epilogues\": [\"relu\"]}"
 #elif defined(CASE_NULL_METADATA)
 #define METADATA NULL
 #elif defined(CASE_HUGE_WORKSPACE)

@@ -120,11 +120,8 @@ Status EntryReader::read_epilogues() {
   ASSAY_TRY(const auto epilogues, field_.find("epilogues"));
   if (epilogues) {
     ASSAY_TRY(rule_.epilogues, epilogues->as_strings());
-    for (const std::string& name : rule_.epilogues) {
-      if (!matches_name_rule(name)) {
-        return fail(epilogues->error(fmt::format("'{}' cannot be a name", sanitize(name, 60))));
-      }
-    }
+    if (const Status known = rule_.check_epilogues(); !known)
+      return fail(epilogues->error(known.error().message));
   }
   return {};
 }

@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 constexpr std::string_view kHead =
@@ -216,7 +217,7 @@ kernels:
     flags: [-O3, -ffast-math]
     workspace: m * n * 4
     prepare: {entry: pack, bytes: n * k * 2, args: [b, prepared, n, k, tile]}
-    epilogues: [relu]
+    epilogues: []
     deterministic: false
 )",
                                       path(), forms);
@@ -241,7 +242,7 @@ kernels:
   EXPECT_EQ(operand(entry, "b").divisibility, 1);
   EXPECT_EQ(operand(entry, "a").alignment, 64);
   EXPECT_THAT(entry.rule->accumulate, ElementsAre(DType::f32));
-  EXPECT_THAT(entry.rule->epilogues, ElementsAre("relu"));
+  EXPECT_THAT(entry.rule->epilogues, IsEmpty());
   EXPECT_TRUE(entry.rule->batch);
   EXPECT_TRUE(entry.rule->scalars);
   EXPECT_EQ(entry.rule->targets.size(), 2u);
@@ -366,6 +367,7 @@ TEST_F(Manifest, EveryFieldIsChecked) {
       {"prepare: {entry: p, bytes: 1, args: [b, prepared, alpha]}", "", "alpha is not there yet"},
       {"prepare: {entry: p, bytes: 1, args: [b, prepared], x: 1}", "", "there is no field 'x'"},
       {"epilogues: [3]", "", "epilogues[0]: '3' is a number"},
+      {"epilogues: [relu]", "", "epilogues: the epilogue 'relu' has no reference"},
       {"deterministic: maybe", "", "deterministic: 'maybe' is not what belongs here; write true"},
       {"launch: {grid: m}", "",
        "launch: belongs to device code, and this launches itself; remove it"},

@@ -175,6 +175,7 @@ TEST(Suite, EveryFieldOfAShapeIsChecked) {
       {sizes + "role: 3", "role: '3' is a number"},
       {sizes + "role: [a]", "role: is a list"},
       {sizes + "epilogue: 7", "epilogue: '7' is a number"},
+      {sizes + "epilogue: relu", "epilogue: the epilogue 'relu' has no reference"},
       {sizes + "layuot: tn", "there is no field 'layuot'; did you mean 'layout'?"},
       {sizes + "\"\\e[2J\": tn", "there is no field"},
       {"name: 'a b', m: 4, n: 4, k: 4", "name: 'a b' cannot be a name; use letters"},

@@ -24,7 +24,6 @@ KernelMetadata sample(std::string name = "k_{tile_m}_{layout}_{fast}_{ratio}_{no
                       .alignment = 16};
   rule.operands[1].prepared = true;
   rule.accumulate = {DType::f32};
-  rule.epilogues = {"relu"};
   rule.targets = {*Target::parse("x86_64+avx2+fma")};
   return {KernelTraits{.provider = "toys",
                        .family = "toy",

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "assay/base/text.h"
+#include "assay/op/operation.h"
 
 namespace assay {
 namespace {
@@ -219,6 +220,13 @@ const OperandRule* ProblemRule::find_operand(std::string_view role) const {
 
 bool ProblemRule::for_cards_alone() const {
   return !targets.empty() && std::ranges::all_of(targets, &Target::is_card);
+}
+
+Status ProblemRule::check_epilogues() const {
+  const auto known = find_operation(operation);
+  if (!known) return {};
+  for (const std::string& name : epilogues) ASSAY_TRY(check_epilogue(**known, name));
+  return {};
 }
 
 Refusals ProblemRule::match(const Problem* problem, const Target* target) const {

@@ -47,6 +47,8 @@ struct ProblemRule {
 
   // Every reason why the problem, or the target, does not fit; either may be null.
   Refusals match(const Problem* problem, const Target* target) const;
+  // Epilogues that nothing could prove (op/operation.h). Of an operation that is not known: any.
+  Status check_epilogues() const;
   Json to_json() const;
   static Result<ProblemRule> from_json(const Json& json);
   bool operator==(const ProblemRule&) const = default;

@@ -105,6 +105,8 @@ Result<ProblemRule> ProblemRule::from_json(const Json& json) {
     ASSAY_TRY(auto names, list->items());
     for (const JsonField& name : names) {
       ASSAY_TRY(rule.epilogues.emplace_back(), name.as_string());
+      if (const Status known = rule.check_epilogues(); !known)
+        return fail(name.error(ErrorCode::invalid_input, known.error().message));
     }
   }
   if (auto truth = root.find("batch")) {

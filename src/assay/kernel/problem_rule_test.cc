@@ -6,6 +6,7 @@
 #include "assay/base/json.h"
 #include "assay/base/random.h"
 #include "assay/kernel/testing/toy_family.h"
+#include "assay/op/testing/with_epilogue.h"
 
 namespace assay {
 namespace {
@@ -63,8 +64,9 @@ TEST(ProblemRule, GivesEveryReason) {
   rule.accumulate = {DType::f64};
   rule.batch = false;
   rule.operands[1].prepared = true;
-  const auto all = reasons(
-      rule, make({.m = 8, .n = 8, .k = 8, .batch = 3, .alpha = 2, .beta = 1, .epilogue = "relu"}));
+  const auto all =
+      reasons(rule, testing::with_epilogue(
+                        make({.m = 8, .n = 8, .k = 8, .batch = 3, .alpha = 2, .beta = 1}), "relu"));
   std::vector<Reason> codes;
   for (const auto& [reason, sentence] : all) codes.push_back(reason);
   EXPECT_THAT(codes, ::testing::UnorderedElementsAre(
@@ -82,8 +84,9 @@ TEST(ProblemRule, SentencesSayWhatIsAndWhatIsTaken) {
   rule.operands[1].major = Major::row;
   EXPECT_THAT(reasons(rule, make({.m = 8, .n = 9, .k = 10, .layout = "tn"})),
               ElementsAre(Pair(Reason::layout, "operand b is column-major; this takes row-major")));
-  EXPECT_THAT(reasons(testing::gemm_rule(), make({.m = 8, .n = 8, .k = 8, .epilogue = "gelu"})),
-              ElementsAre(Pair(Reason::epilogue, "this has no epilogue 'gelu'")));
+  EXPECT_THAT(
+      reasons(testing::gemm_rule(), testing::with_epilogue(make({.m = 8, .n = 8, .k = 8}), "gelu")),
+      ElementsAre(Pair(Reason::epilogue, "this has no epilogue 'gelu'")));
   rule = testing::gemm_rule();
   rule.operation = "attention";
   EXPECT_THAT(reasons(rule, make({.m = 8, .n = 8, .k = 8})),
@@ -95,9 +98,9 @@ TEST(ProblemRule, TakesEpiloguesAndScalarsThatItDeclares) {
   rule.epilogues = {"gelu"};
   rule.scalars = true;
   rule.operands.push_back({.role = "c", .dtypes = {DType::f32}});
-  EXPECT_THAT(
-      reasons(rule, make({.m = 8, .n = 8, .k = 8, .alpha = 3, .beta = 0.5, .epilogue = "gelu"})),
-      IsEmpty());
+  EXPECT_THAT(reasons(rule, testing::with_epilogue(
+                                make({.m = 8, .n = 8, .k = 8, .alpha = 3, .beta = 0.5}), "gelu")),
+              IsEmpty());
 }
 
 TEST(ProblemRule, ComparesTargets) {
@@ -210,6 +213,8 @@ TEST(ProblemRule, HostileJsonIsAnErrorThatNamesTheField) {
               HasSubstr("operands[1]"));
   EXPECT_THAT(error(R"({"operation": "gemm", "operands": [], "targets": ["x86_64++"]})"),
               HasSubstr("targets[0]"));
+  EXPECT_THAT(error(R"({"operation": "gemm", "operands": [], "epilogues": ["relu"]})"),
+              HasSubstr("epilogues[0]: the epilogue 'relu' has no reference"));
 }
 
 }  // namespace

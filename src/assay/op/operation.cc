@@ -1,5 +1,6 @@
 #include "assay/op/operation.h"
 
+#include <algorithm>
 #include <array>
 
 #include "assay/base/choices.h"
@@ -56,6 +57,15 @@ Result<const Operation*> find_operation(std::string_view name) {
   }
   return fail(ErrorCode::not_found, "there is no operation '{}'{}", sanitize(name, 60),
               did_you_mean(name, known, "known: " + join(known, ", ")));
+}
+
+Status check_epilogue(const Operation& operation, std::string_view name) {
+  const auto& known = operation.words().epilogues;
+  if (std::find(known.begin(), known.end(), name) != known.end()) return {};
+  return fail(ErrorCode::invalid_input,
+              "the epilogue '{}' has no reference, so no kernel could be proven right with it; "
+              "epilogues of {} that have one: {}",
+              sanitize(name, 60), operation.name(), known.empty() ? "none" : join(known, ", "));
 }
 
 }  // namespace assay

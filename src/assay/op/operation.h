@@ -143,4 +143,8 @@ inline constexpr std::string_view kDefaultOperation = "gemm";
 std::span<const Operation* const> built_in_operations();
 Result<const Operation*> find_operation(std::string_view name);  // Error lists the known ones.
 
+// Whether the operation's reference computes this epilogue; the error lists those that it does. The
+// one rule for problems, for what kernels declare, and for what records say of either.
+Status check_epilogue(const Operation& operation, std::string_view name);
+
 }  // namespace assay

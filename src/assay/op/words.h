@@ -23,6 +23,9 @@ struct OperationWords {
   std::vector<std::string> scalars;
   // Operands that are constant where a --shape does not say which are; its field is "constant".
   std::vector<std::string> weights;
+  // Named functions of the output that the reference computes: no problem and no kernel may name
+  // another one, since whether a kernel left it out could not be seen.
+  std::vector<std::string> epilogues;
 
   const Operand* find_operand(std::string_view role) const {
     for (const Operand& operand : operands)

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/op/gemm/gemm.h"
+#include "assay/op/testing/with_epilogue.h"
 
 namespace assay::profiler {
 namespace {
@@ -127,10 +128,10 @@ TEST(Question, WhatTheToolHasNoWordsForIsUnsupported) {
   shape.dtype = DType::f16;
   gemm::Shape gaps = shape;
   gaps.lda = 40;
-  gemm::Shape epilogue = shape;
-  epilogue.epilogue = "relu";
-  for (const auto& [asked, word] : {std::pair(gaps, "lines of a"), std::pair(epilogue, "relu")}) {
-    const auto ways = questions(made(asked));
+  const Problem fused = testing::with_epilogue(made(shape), "relu");
+  for (const auto& [asked, word] :
+       {std::pair(made(gaps), "lines of a"), std::pair(fused, "relu")}) {
+    const auto ways = questions(asked);
     ASSERT_FALSE(ways);
     EXPECT_EQ(ways.error().code, ErrorCode::unsupported);
     EXPECT_THAT(ways.error().message, HasSubstr(word));

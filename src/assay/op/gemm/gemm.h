@@ -27,7 +27,7 @@ struct Shape {
   std::string layout = "tn";  // t = row-major, n = column-major, for a, b and optionally out.
   std::vector<std::string> constant;  // Operands that may be prepared ahead: weights.
   double alpha = 1.0, beta = 0.0;     // beta other than 0 adds an operand c of out's dtype.
-  std::string epilogue;  // Named; no kernel supports one yet, so asking gives refusals.
+  std::string epilogue;               // Empty, or one of operation().words().epilogues.
   double weight = 1.0;
   std::optional<int64_t> lda, ldb, ldout;  // Leading dimensions, elements; default dense.
 };

@@ -216,9 +216,9 @@ Result<Problem> build(const Description& description) {
     return fail(ErrorCode::invalid_input, "role: '{}' must be one line of at most 200 characters",
                 sanitize(shape.role, 60));
   }
-  if (shape.epilogue.size() > 200 || sanitize(shape.epilogue) != shape.epilogue) {
-    return fail(ErrorCode::invalid_input, "epilogue: '{}' is no name of an epilogue",
-                sanitize(shape.epilogue, 60));
+  if (!shape.epilogue.empty()) {
+    if (const Status known = check_epilogue(operation(), shape.epilogue); !known)
+      return fail(with_context(known.error(), "epilogue"));
   }
   ASSAY_TRY(std::string name, name_of(shape));
 

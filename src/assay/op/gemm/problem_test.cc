@@ -150,6 +150,11 @@ TEST(GemmProblemTest, WrongScalarsAndNames) {
   EXPECT_THAT(refusal([](Shape& s) { s.name = "a/b"; }), StartsWith("name: "));
   EXPECT_THAT(refusal([](Shape& s) { s.name = ".."; }), StartsWith("name: "));
   EXPECT_THAT(refusal([](Shape& s) { s.role = "two\nlines"; }), StartsWith("role: "));
+  // Nothing could tell a kernel that leaves it out from one that computes it.
+  for (const char* name : {"relu", "none", "identity", "\x1b[2J"})
+    EXPECT_THAT(refusal([&](Shape& s) { s.epilogue = name; }),
+                AllOf(StartsWith("epilogue: the epilogue '"),
+                      HasSubstr("epilogues of gemm that have one: none")));
   EXPECT_THAT(refusal([](Shape& s) { s.constant = {"out"}; }),
               AllOf(StartsWith("constant: out"), HasSubstr("inputs")));
   EXPECT_THAT(refusal([](Shape& s) { s.constant = {"w"}; }), StartsWith("constant: 'w'"));
@@ -205,7 +210,6 @@ TEST(GemmProblemTest, JsonMakesTheSameProblem) {
   shape.layout = "ntn";
   shape.constant = {"b", "c"};
   shape.alpha = 0.1, shape.beta = -3;
-  shape.epilogue = "gelu";
   shape.weight = 32.5;
   shape.lda = 9, shape.ldb = 10, shape.ldout = 11;
   expect_round_trip(*problem(shape));
@@ -317,6 +321,8 @@ TEST(GemmArgumentsTest, MistakesAreNamed) {
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.b.size[1] = 15; }),
               AllOf(StartsWith("b: "), HasSubstr("k = 16")));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.b.size[0] = 1; }), HasSubstr("l = 2"));
+  EXPECT_THAT(error([](Arguments& x, Tensors&) { x.epilogue = "relu"; }),
+              StartsWith("epilogue: the epilogue 'relu' has no reference"));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.out.size[1] = 5; }), HasSubstr("m = 4"));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.out.size[2] = 9; }), HasSubstr("n = 8"));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.a.size[0] = 0; }), StartsWith("a: size 0"));
