@@ -271,17 +271,17 @@ uint64_t renew(const abi::LaunchConfig&, void** parameters) {
   const auto number = [&](int index) { return parameter<int64_t>(parameters, index); };
   auto* to = parameter<std::byte*>(parameters, 0);
   const auto key = static_cast<uint64_t>(number(7)), stream = static_cast<uint64_t>(number(8));
-  const auto code = parameter<ElementCode>(parameters, 17);
+  const auto code = parameter<ElementCode>(parameters, 22);
   const auto mix = [](uint64_t word) {
     word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
     word = (word ^ word >> 27) * 0x94d049bb133111eb;
     return word ^ word >> 31;
   };
   const auto flips = [&](int64_t at) {
-    const int64_t size = int64_t{1} << parameter<uint32_t>(parameters, 18);
+    const int64_t size = int64_t{1} << parameter<uint32_t>(parameters, 23);
     const auto line = static_cast<uint64_t>(at * size / 64);
-    const uint64_t word = mix(static_cast<uint64_t>(number(13)) + line / 16 * 0x9e3779b97f4a7c15);
-    return number(13) != 0 && line % 16 == word % 16 && (mix(word) >> at % (64 / size) & 1) != 0;
+    const uint64_t word = mix(static_cast<uint64_t>(number(15)) + line / 16 * 0x9e3779b97f4a7c15);
+    return number(15) != 0 && line % 16 == word % 16 && (mix(word) >> at % (64 / size) & 1) != 0;
   };
   for (int64_t i = 0; i < number(1); ++i) {
     const int64_t index[3] = {i / number(3) / number(2), i / number(3) % number(2), i % number(3)};
@@ -289,16 +289,32 @@ uint64_t renew(const abi::LaunchConfig&, void** parameters) {
     const uint32_t word = random_word(key, stream, static_cast<uint64_t>(at));
     auto whole = static_cast<int32_t>(
         number(10) +
-        static_cast<int64_t>(uint64_t{word} * parameter<uint32_t>(parameters, 15) >> 32));
+        static_cast<int64_t>(uint64_t{word} * parameter<uint32_t>(parameters, 18) >> 32));
     double value = ((static_cast<int32_t>(word) >> 8) * 2 + 1) * 0x1p-24;
     if (code == ElementCode::f64)
       value += (random_word(key, stream + (uint64_t{1} << 32), static_cast<uint64_t>(at)) >> 8) *
                0x1p-48;
     value *= parameter<double>(parameters, 9);
-    const int64_t row = index[parameter<uint32_t>(parameters, 14)] - number(11);
-    if (number(12) > 0 && row >= 0 && row % number(12) == 0)
-      value = std::ldexp(
-          value, -static_cast<int>((word & 0xff) * (parameter<uint32_t>(parameters, 16) + 1) >> 8));
+    const int64_t line = index[parameter<uint32_t>(parameters, 16)],
+                  place = index[parameter<uint32_t>(parameters, 17)];
+    if (number(12) > 0 && line >= number(11) && (line - number(11)) % number(12) == 0) {
+      const int64_t part = place / number(13);
+      const uint64_t drawn = mix(key + static_cast<uint64_t>(line) * 0x9e3779b97f4a7c15 +
+                                 static_cast<uint64_t>(part) * 0xd1b54a32d192ed03);
+      const bool is_drawn = part < number(14) &&
+                            static_cast<uint64_t>(place % number(13)) ==
+                                drawn % static_cast<uint64_t>(number(13));
+      const bool drawn_are_small = parameter<uint32_t>(parameters, 19) != 0;
+      const bool is_small = is_drawn == drawn_are_small;
+      const double scale = parameter<double>(parameters, 9);
+      if (is_small || !drawn_are_small) value = (value + (value < 0 ? -scale : scale)) / 2;
+      if (is_small)
+        value = std::ldexp(
+            value, parameter<int32_t>(parameters, 20) -
+                       static_cast<int>((word & 0xff) *
+                                            (parameter<uint32_t>(parameters, 21) + 1) >>
+                                        8));
+    }
     if (flips(at)) {
       value = -value;
       whole = -whole;
@@ -361,6 +377,12 @@ uint64_t compare(const abi::LaunchConfig&, void** parameters) {
       } else {
         right = error <= unit;
         tally.largest_unit = std::max(tally.largest_unit, unit);
+        if (number(20) > 0 && magnitude >= number(20)) {
+          const double size = std::fabs(number(13)) * magnitude + std::fabs(term);
+          tally.squared += 1;
+          tally.squared_errors += error * error;
+          tally.plain_squares += number(21) * size * size + number(22) * expected * expected;
+        }
       }
       const double most = std::numeric_limits<double>::max();
       const double ratio = error / unit <= most ? error / unit : most;
@@ -389,8 +411,10 @@ uint64_t move(const abi::LaunchConfig&, void** parameters) {
 const HostKernel* find_kernel(const std::string& name) {
   const std::vector<size_t> kWiden = {8, 8, 8, 8, 8, 8, 8, 8, 4};
   const std::vector<size_t> kMultiply(7, 8);
-  const std::vector<size_t> kRenew = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4, 4, 4};
-  const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
+  const std::vector<size_t> kRenew = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
+                                      8, 8, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4};
+  const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8,
+                                        8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
   static const std::vector<HostKernel> all = {
       {"fill_words", {8, 4, 8}, fill_words},
       {"add_words", {8, 8, 8, 8}, add_words},

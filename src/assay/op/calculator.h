@@ -79,6 +79,10 @@ class Calculator {
     bool exact = false;
     double exact_step = 1;
     double growth = 0, rounding = 0, underflow = 0, min_normal = 0;
+    // Squares of errors are summed up where the magnitude is at least `split`, if that is above 0,
+    // and so is what they are held against:
+    //   plain * (|alpha| magnitude + |beta c|)^2 + last * expected^2.
+    double split = 0, plain = 0, last = 0;
   };
   struct Element {
     int64_t row = 0, column = 0;
@@ -89,6 +93,7 @@ class Calculator {
     std::optional<Element> first;  // Of those: the first, row by row.
     double largest_error = 0, sum_of_errors = 0;
     double largest_unit = 0;
+    double squared = 0, squared_errors = 0, plain_squares = 0;  // Elements, and the two sums.
   };
   // c: of out's sizes, or null.
   virtual Result<Comparison> compare(const Matrix& out, const Product& product, const Matrix* c,

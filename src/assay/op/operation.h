@@ -3,6 +3,7 @@
 // What the rest of the house knows of an operation. One folder under op/ implements this; catalog,
 // sweep, records and the C ABI never learn GEMM.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,7 +45,7 @@ struct Work {
 // What kind of numbers an instance holds. Each sees some class of wrong kernels that the others
 // may not: see verify/.
 enum class InputKind : uint8_t {
-  uniform,       // [-1, 1).
+  uniform,       // [-1, 1); floating ones with some small elements (gemm/inputs.h: Lines).
   exact,         // Small integers: every product, partial sum and output is exact.
   wide_range,    // Magnitudes over many binades.
   cancellation,  // Large terms that cancel: shows a narrower accumulator or input type.
@@ -58,6 +59,19 @@ std::string_view to_string(InputKind kind);
 std::span<const InputKind> all_input_kinds();
 std::optional<InputKind> find_input_kind(std::string_view name);
 
+// The mean of squared errors, each held against what the declared accumulate type gives in the mean
+// where terms are added one by one: 1 is what that plain order gives.
+struct MeanSquare {
+  int64_t elements = 0;
+  double sum = 0;  // elements times the mean.
+
+  void add(const MeanSquare& more) {
+    elements += more.elements;
+    sum += more.sum;
+  }
+  double root() const { return elements > 0 ? std::sqrt(sum / static_cast<double>(elements)) : 0; }
+};
+
 // The outcome of comparing one output with the reference.
 struct Check {
   bool right = false;
@@ -67,6 +81,9 @@ struct Check {
   int64_t wrong = 0;     // Of those; Freivalds failures count as at least 1.
   double max_error = 0;  // In units of the error budget: above 1 is wrong.
   double mean_error = 0;
+  // Of uniform inputs of floating types; no elements elsewhere. Wide lines are those where few
+  // terms count, so that errors of what was stored are not hidden by those of adding up.
+  MeanSquare ordinary_lines, wide_lines;
   double smallest_visible = 0;  // Absolute error that the method sees anywhere; 0: any difference.
   std::string first_wrong;      // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
   bool untouched = false;       // Elements still hold the poison pattern (set by verify/).

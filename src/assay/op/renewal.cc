@@ -88,15 +88,35 @@ float unit_of(uint32_t word) {
   return static_cast<float>((static_cast<int32_t>(word) >> 8) * 2 + 1) * 0x1p-24f;
 }
 
-double value_of(const Renewal& renewal, uint32_t word, uint32_t lower, bool wide) {
+// Of a line that is not odd.
+double value_of(const Renewal& renewal, uint32_t word, uint32_t lower) {
   if (!info(renewal.dtype).floating)
     return static_cast<double>(renewal.low +
                                static_cast<int64_t>(uint64_t{word} * renewal.count >> 32));
   double value = unit_of(word);
   if (renewal.dtype == DType::f64) value += static_cast<double>(lower >> 8) * 0x1p-48;
-  value *= renewal.scale;
-  return wide ? std::ldexp(value, -static_cast<int>((word & 0xff) * (renewal.reach + 1) >> 8))
-              : value;
+  return value * renewal.scale;
+}
+
+// Which element of a line's part is drawn.
+int64_t drawn_place(const Renewal& renewal, int64_t line, int64_t part) {
+  return static_cast<int64_t>(mix(renewal.key + static_cast<uint64_t>(line) * 0x9e3779b97f4a7c15 +
+                                  static_cast<uint64_t>(part) * 0xd1b54a32d192ed03) %
+                              static_cast<uint64_t>(renewal.part));
+}
+
+// The same of an odd one.
+double odd_value(const Renewal& renewal, int64_t line, int64_t place, uint32_t word,
+                 uint32_t lower) {
+  const double value = value_of(renewal, word, lower);
+  const int64_t part = place / renewal.part;
+  const bool drawn =
+      part < renewal.parts && place % renewal.part == drawn_place(renewal, line, part);
+  const bool small = drawn == renewal.drawn_are_small;
+  if (!small && renewal.drawn_are_small) return value;
+  const double size = (value + (value < 0 ? -renewal.scale : renewal.scale)) / 2;
+  if (!small) return size;
+  return std::ldexp(size, renewal.high - static_cast<int>((word & 0xff) * (renewal.reach + 1) >> 8));
 }
 
 // A float whose value a bf16 has fewer bits for, to the nearest even one.
@@ -116,7 +136,7 @@ uint16_t half_of(float value) {
   return static_cast<uint16_t>(sign | (magnitude < (113u << 23) ? subnormal : normal));
 }
 
-// Elements that lie together, from that number on. Wide rows and flips come later.
+// Elements that lie together, from that number on. Odd lines and flips come later.
 class Run {
  public:
   explicit Run(const Renewal& renewal)
@@ -155,7 +175,7 @@ class Run {
             });
       default:
         for (size_t i = 0; i < count; ++i)
-          values_[i] = value_of(renewal_, words_[i], lowers_[i], false);
+          values_[i] = value_of(renewal_, words_[i], lowers_[i]);
         convert_from_double(renewal_.dtype, values_.data(), static_cast<int64_t>(count), to);
     }
   }
@@ -209,6 +229,39 @@ void fill_all(const Renewal& renewal, std::span<std::byte> to) {
       }
 }
 
+void put(const Renewal& renewal, const std::array<int64_t, 3>& index, std::span<std::byte> to) {
+  store_from_double(renewal.dtype, renewed_value(renewal, index),
+                    to.data() + offset_of(renewal, index) * size_bytes(renewal.dtype));
+}
+
+// One by one, where elements do not lie together.
+void fill_flipped(const Renewal& renewal, std::span<std::byte> to) {
+  for (int64_t i = 0; i < renewal.sizes[0]; ++i)
+    for (int64_t j = 0; j < renewal.sizes[1]; ++j)
+      for (int64_t k = 0; k < renewal.sizes[2]; ++k) put(renewal, {i, j, k}, to);
+}
+
+// What is unlike the rest in odd lines: a few elements of each, or all.
+void fill_odd_lines(const Renewal& renewal, std::span<std::byte> to) {
+  const auto along = static_cast<size_t>(renewal.odd_dimension), across = 3 - along;
+  std::array<int64_t, 3> index;
+  for (index[0] = 0; index[0] < renewal.sizes[0]; ++index[0]) {
+    for (int64_t line = renewal.odd_first; line < renewal.sizes[along];
+         line += renewal.odd_step) {
+      index[along] = line;
+      if (renewal.drawn_are_small) {
+        for (int64_t part = 0; part < renewal.parts; ++part) {
+          index[across] = part * renewal.part + drawn_place(renewal, line, part);
+          put(renewal, index, to);
+        }
+      } else {
+        for (index[across] = 0; index[across] < renewal.sizes[across]; ++index[across])
+          put(renewal, index, to);
+      }
+    }
+  }
+}
+
 bool is_dense(const Renewal& renewal, std::span<const std::byte> bytes) {
   return static_cast<size_t>(renewal.sizes[0] * renewal.sizes[1] * renewal.sizes[2] *
                              size_bytes(renewal.dtype)) == bytes.size();
@@ -220,12 +273,16 @@ uint64_t set_seed(uint64_t key, size_t set) { return CounterRandom{key, kSets}.b
 
 double renewed_value(const Renewal& renewal, const std::array<int64_t, 3>& index) {
   const int64_t at = offset_of(renewal, index);
-  const auto word = static_cast<uint64_t>(at);
-  const uint32_t lower = renewal.dtype == DType::f64
-                             ? CounterRandom{renewal.key, renewal.stream + kLowerBits}.word(word)
-                             : 0;
-  const double value = value_of(renewal, CounterRandom{renewal.key, renewal.stream}.word(word),
-                                lower, renewal.is_wide(index[1]));
+  const auto counter = static_cast<uint64_t>(at);
+  const uint32_t word = CounterRandom{renewal.key, renewal.stream}.word(counter);
+  const uint32_t lower =
+      renewal.dtype == DType::f64
+          ? CounterRandom{renewal.key, renewal.stream + kLowerBits}.word(counter)
+          : 0;
+  const int64_t line = index[static_cast<size_t>(renewal.odd_dimension)];
+  const int64_t place = index[static_cast<size_t>(3 - renewal.odd_dimension)];
+  const double value = renewal.is_odd(line) ? odd_value(renewal, line, place, word, lower)
+                                            : value_of(renewal, word, lower);
   return flips(renewal.flip_key, at, size_bytes(renewal.dtype)) ? -value : value;
 }
 
@@ -251,14 +308,8 @@ void renew(const Renewal& renewal, std::span<std::byte> to) {
   fill_all(renewal, to);
   const bool dense = is_dense(renewal, to);
   if (dense) apply_flips(renewal.dtype, renewal.flip_key, to);
-  const bool each = renewal.flip_key != 0 && !dense;
-  const int64_t step = each ? 1 : info(renewal.dtype).floating ? renewal.wide_step : 0;
-  if (step <= 0) return;
-  for (int64_t i = 0; i < renewal.sizes[0]; ++i)
-    for (int64_t j = each ? 0 : renewal.wide_first; j < renewal.sizes[1]; j += step)
-      for (int64_t k = 0; k < renewal.sizes[2]; ++k)
-        store_from_double(renewal.dtype, renewed_value(renewal, {i, j, k}),
-                          to.data() + offset_of(renewal, {i, j, k}) * size);
+  if (renewal.flip_key != 0 && !dense) fill_flipped(renewal, to);
+  if (renewal.odd_step > 0 && info(renewal.dtype).floating) fill_odd_lines(renewal, to);
 }
 
 }  // namespace assay

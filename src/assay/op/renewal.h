@@ -38,9 +38,10 @@ inline bool varies(const Operand& operand) {
 // from the operand's first element, one is drawn, and in it every element with probability 1/2
 // (flips()). That is how a large operand is not what a kernel has kept of it, at the price of one
 // line in eight.
-// In a wide row (index wide_first, wide_first + wide_step, ... of the middle dimension) floats are
-// divided by 2^e besides, e = floor((word mod 2^8) (reach + 1) / 2^8): magnitudes over `reach`
-// binades in one row.
+// Of an odd line (index odd_first, odd_first + odd_step, ... of one dimension) each of `parts` parts
+// has one element drawn; the drawn ones are small, or all others are. With f = (v - 1) / 2 or
+// (v + 1) / 2, of the sign of the float v, small ones are f 2^(high - e), e = floor((word mod 2^8)
+// (reach + 1) / 2^8). If the drawn ones are not small they are f. (gemm/lines.h says what for.)
 struct Renewal {
   DType dtype = DType::f32;
   uint64_t key = 0, stream = 0, flip_key = 0;
@@ -48,11 +49,16 @@ struct Renewal {
   double scale = 1;                                               // A power of two.
   int64_t low = 0;                                                // Of integers:
   uint32_t count = 1;                                             // so many from `low` on.
-  int64_t wide_first = 0, wide_step = 0;                          // Step 0: no row is wide.
-  uint32_t reach = 0;                                             // Below 256.
 
-  bool is_wide(int64_t row) const {
-    return wide_step > 0 && row >= wide_first && (row - wide_first) % wide_step == 0;
+  int odd_dimension = 1;                     // Lines are counted along this, 1 or 2; places in
+  int64_t odd_first = 0, odd_step = 0;       // them along the other. Step 0: no line is odd.
+  int64_t part = 1, parts = 0;               // Elements of a part; parts.
+  bool drawn_are_small = false;
+  int high = 0;
+  uint32_t reach = 0;                        // Below 256.
+
+  bool is_odd(int64_t line) const {
+    return odd_step > 0 && line >= odd_first && (line - odd_first) % odd_step == 0;
   }
 };
 

@@ -133,12 +133,20 @@ void describe(A& a, T& check) {
   a("first_wrong", check.first_wrong);
 }
 
+template <class A, archive::Is<RmsError> T>
+void describe(A& a, T& error) {
+  a("elements", error.elements, archive::kNotNegative);
+  a("rms", error.rms, archive::kNotNegative);
+}
+
 template <class A, archive::Is<ProofSummary> T>
 void describe(A& a, T& proof) {
   a.required("right", proof.right);
   a("checks", proof.checks);
   a("max_error", proof.max_error, archive::kNotNegative);
   a("mean_error", proof.mean_error, archive::kNotNegative);
+  a("ordinary_lines", proof.ordinary_lines);
+  a("wide_lines", proof.wide_lines);
   a("method", proof.method);
   a("smallest_visible", proof.smallest_visible, archive::kNotNegative);
   a("launches", proof.launches, archive::kNotNegative);

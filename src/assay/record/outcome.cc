@@ -1,6 +1,7 @@
 #include "assay/record/outcome.h"
 
 #include <array>
+#include <cmath>
 #include <csignal>
 
 #include "assay/base/text.h"
@@ -115,6 +116,13 @@ Result<KernelRole> parse_kernel_role(std::string_view text) {
   }
   return fail(ErrorCode::invalid_input, "'{}' is no role; it is stock, ours, user or reference",
               sanitize(text, 80));
+}
+
+void RmsError::add(std::int64_t more, double sum_of_squares) {
+  const auto before = static_cast<double>(elements);
+  elements += more;
+  if (elements > 0)
+    rms = std::sqrt((rms * rms * before + sum_of_squares) / static_cast<double>(elements));
 }
 
 double CardLaunch::waves() const {

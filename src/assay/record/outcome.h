@@ -99,12 +99,23 @@ struct ProofCheck {
   bool operator==(const ProofCheck&) const = default;
 };
 
+// The root mean square of errors, in units of a plain order of sums (op/operation.h: MeanSquare).
+struct RmsError {
+  std::int64_t elements = 0;  // Of those outputs that were looked at.
+  double rms = 0;
+
+  void add(std::int64_t more, double sum_of_squares);
+  bool operator==(const RmsError&) const = default;
+};
+
 struct ProofSummary {
   bool right = false;
   std::vector<ProofCheck> checks;
   double max_error = 0;   // Over the checks, in units of the error budget.
   double mean_error = 0;  // Of the uniform input.
-  std::string method;     // Of the check that decides: the uniform one.
+  // Of it and of timed launches. No elements: nothing was to be judged, as of integers.
+  RmsError ordinary_lines, wide_lines;
+  std::string method;  // Of the check that decides: the uniform one.
   double smallest_visible = 0;
   int launches = 0;  // Verified ones, timed outputs included.
   bool bitwise_repeatable = true;

@@ -20,16 +20,18 @@ constexpr const char* kCode = R"(
 .visible .entry assay_renew(.param .u64 to, .param .u64 elements, .param .u64 middle,
                             .param .u64 inner, .param .u64 stride0, .param .u64 stride1,
                             .param .u64 stride2, .param .u64 key, .param .u64 stream,
-                            .param .f64 scale, .param .u64 low, .param .u64 wide_first,
-                            .param .u64 wide_step, .param .u64 flip_key, .param .u32 rows_along,
-                            .param .u32 count, .param .u32 reach, .param .u32 code,
-                            .param .u32 size_log2)
+                            .param .f64 scale, .param .u64 low, .param .u64 odd_first,
+                            .param .u64 odd_step, .param .u64 part, .param .u64 parts,
+                            .param .u64 flip_key, .param .u32 lines_along,
+                            .param .u32 places_along, .param .u32 count,
+                            .param .u32 drawn_are_small, .param .s32 high, .param .u32 reach,
+                            .param .u32 code, .param .u32 size_log2)
 {{
-  .reg .pred %p<14>;
+  .reg .pred %p<20>;
   .reg .b16 %h<4>;
   .reg .b32 %r<40>;
   .reg .f32 %f<4>;
-  .reg .b64 %d<48>;
+  .reg .b64 %d<60>;
   .reg .f64 %g<8>;
   {1}
   ld.param.u64 %d8, [to];
@@ -43,11 +45,16 @@ constexpr const char* kCode = R"(
   ld.param.u64 %d16, [stream];
   ld.param.f64 %g0, [scale];
   ld.param.u64 %d17, [low];
-  ld.param.u64 %d18, [wide_first];
-  ld.param.u64 %d19, [wide_step];
+  ld.param.u64 %d18, [odd_first];
+  ld.param.u64 %d19, [odd_step];
+  ld.param.u64 %d41, [part];
+  ld.param.u64 %d42, [parts];
+  ld.param.u32 %r33, [places_along];
+  ld.param.u32 %r34, [drawn_are_small];
+  ld.param.s32 %r35, [high];
   ld.param.u64 %d31, [flip_key];
   ld.param.u32 %r30, [size_log2];
-  ld.param.u32 %r6, [rows_along];
+  ld.param.u32 %r6, [lines_along];
   ld.param.u32 %r7, [count];
   ld.param.u32 %r8, [reach];
   ld.param.u32 %r9, [code];
@@ -67,6 +74,10 @@ NEXT:
   setp.eq.u32 %p2, %r6, 1;
   selp.b64 %d25, %d23, %d21, %p2;
   selp.b64 %d25, %d22, %d25, %p1;
+  setp.eq.u32 %p1, %r33, 0;
+  setp.eq.u32 %p2, %r33, 1;
+  selp.b64 %d43, %d23, %d21, %p2;
+  selp.b64 %d43, %d22, %d43, %p1;
   shr.u64 %d26, %d24, 2;
   cvt.u32.u64 %r10, %d24;
   and.b32 %r10, %r10, 3;
@@ -114,12 +125,36 @@ SCALED:
   rem.u64 %d28, %d27, %d19;
   setp.ne.u64 %p7, %d28, 0;
   @%p7 bra STORE;
+  div.u64 %d44, %d43, %d41;
+  mul.lo.u64 %d45, %d44, %d41;
+  sub.u64 %d45, %d43, %d45;
+  mul.lo.u64 %d32, %d25, 0x9e3779b97f4a7c15;
+  add.u64 %d32, %d32, %d15;
+  mul.lo.u64 %d46, %d44, 0xd1b54a32d192ed03;
+  add.u64 %d32, %d32, %d46;
+{8}
+  rem.u64 %d32, %d32, %d41;
+  setp.eq.u64 %p14, %d32, %d45;
+  setp.lt.and.u64 %p14, %d44, %d42, %p14;
+  setp.ne.u32 %p15, %r34, 0;
+  xor.pred %p16, %p14, %p15;
+  not.pred %p16, %p16;
+  not.pred %p17, %p16;
+  and.pred %p17, %p17, %p15;
+  @%p17 bra STORE;
+  setp.lt.f64 %p18, %g1, 0d0000000000000000;
+  neg.f64 %g4, %g0;
+  selp.f64 %g4, %g4, %g0, %p18;
+  add.rn.f64 %g1, %g1, %g4;
+  mul.rn.f64 %g1, %g1, 0d3FE0000000000000;
+  not.pred %p17, %p16;
+  @%p17 bra STORE;
   and.b32 %r15, %r13, 255;
   add.u32 %r16, %r8, 1;
   mul.lo.u32 %r15, %r15, %r16;
   shr.u32 %r15, %r15, 8;
-  mov.u32 %r16, 1023;
-  sub.u32 %r15, %r16, %r15;
+  sub.s32 %r15, %r35, %r15;
+  add.s32 %r15, %r15, 1023;
   cvt.u64.u32 %d29, %r15;
   shl.b64 %d29, %d29, 52;
   mov.b64 %g3, %d29;
@@ -251,9 +286,14 @@ Status CardRenewal::try_out(DType dtype) {
     renewal.scale = 0.25;
     renewal.low = -100;
     renewal.count = 200;
-    renewal.wide_first = 1;
-    renewal.wide_step = 2;
-    renewal.reach = dtype == DType::f16 ? 13 : 40;
+    renewal.odd_dimension = transposed ? 2 : 1;
+    renewal.odd_first = 1;
+    renewal.odd_step = 2;
+    renewal.part = transposed ? 2 : 16;
+    renewal.parts = transposed ? 2 : 4;
+    renewal.drawn_are_small = transposed;
+    renewal.high = dtype == DType::f16 ? -2 : -29;
+    renewal.reach = dtype == DType::f16 ? 9 : 15;
     int64_t elements = 1;
     for (size_t d = 0; d < 3; ++d) elements += (renewal.sizes[d] - 1) * renewal.strides[d];
     std::vector<std::byte> expected(static_cast<size_t>(elements) * size, std::byte{0x77});
@@ -286,17 +326,24 @@ Status CardRenewal::renew(Stream& stream, void* to, const Renewal& renewal) {
     sizes[d] = renewal.sizes[order[d]];
     strides[d] = renewal.strides[order[d]];
   }
-  auto rows_along = static_cast<uint32_t>(std::ranges::find(order, 1u) - order.begin());
+  const auto along = [&](int dimension) {
+    return static_cast<uint32_t>(std::ranges::find(order, static_cast<uint32_t>(dimension)) -
+                                 order.begin());
+  };
+  uint32_t lines_along = along(renewal.odd_dimension);
+  uint32_t places_along = along(3 - renewal.odd_dimension);
   uint64_t elements = static_cast<uint64_t>(sizes[0]) * static_cast<uint64_t>(sizes[1]) *
                       static_cast<uint64_t>(sizes[2]);
   if (elements == 0) return {};
   Renewal by = renewal;
   auto size_log2 =
       static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(size_bytes(renewal.dtype))));
-  const std::array<void*, 19> parameters = {
-      &to,         &elements,  &sizes[1], &sizes[2], &strides[0],    &strides[1],   &strides[2],
-      &by.key,     &by.stream, &by.scale, &by.low,   &by.wide_first, &by.wide_step, &by.flip_key,
-      &rows_along, &by.count,  &by.reach, &code,     &size_log2};
+  uint32_t drawn_are_small = renewal.drawn_are_small ? 1 : 0;
+  const std::array<void*, 24> parameters = {
+      &to,          &elements,     &sizes[1],   &sizes[2],        &strides[0], &strides[1],
+      &strides[2],  &by.key,       &by.stream,  &by.scale,        &by.low,     &by.odd_first,
+      &by.odd_step, &by.part,      &by.parts,   &by.flip_key,     &lines_along, &places_along,
+      &by.count,    &drawn_are_small, &by.high, &by.reach,        &code,       &size_log2};
   return stream.launch({.function = function_,
                         .grid = {blocks_for(device_, elements), 1, 1},
                         .block = {kCodeThreads, 1, 1},

@@ -11,9 +11,10 @@
 namespace assay::sweep {
 
 // Its code: assay_renew(to, elements; of the dimensions by stride, largest first: the sizes of the
-// middle and the inner one, and three strides in elements; key, stream, scale, low, wide_first,
-// wide_step, flip_key; of 4 bytes: which of the dimensions (0 outer .. 2 inner) rows are counted
-// along, count, reach, the ElementCode of card_code.h, log2 of an element's bytes).
+// middle and the inner one, and three strides in elements; key, stream, scale, low, odd_first,
+// odd_step, part, parts, flip_key; of 4 bytes: which of the dimensions (0 outer .. 2 inner) lines
+// and which places are counted along, count, drawn_are_small, high, reach, the ElementCode of
+// card_code.h, log2 of an element's bytes).
 std::string renewal_code(const std::string& target);
 
 class CardRenewal {

@@ -158,6 +158,7 @@ Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
   }
   for (const size_t index : finalists_)
     if (field_.candidates[index].alive()) ASSAY_TRY(bursts.judge_timed_output(instances, index));
+  judge_mean_errors(station_, field_);
   return {};
 }
 

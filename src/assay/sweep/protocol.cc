@@ -99,8 +99,25 @@ Result<SeenOutput> output_from(const Json& json, const std::vector<UniqueFd>& fd
   return SeenOutput{nullptr, fds[next++].get()};
 }
 
+namespace {
+
+Json to_json(const MeanSquare& mean) { return {mean.elements, mean.sum}; }
+
+// Of our own referee; nothing where it is none.
+MeanSquare mean_from(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_array() || found->size() != 2 ||
+      !(*found)[0].is_number_integer() || !(*found)[1].is_number())
+    return {};
+  return {(*found)[0].get<int64_t>(), (*found)[1].get<double>()};
+}
+
+}  // namespace
+
 Json to_json(const Check& check) {
   return {{"right", check.right},
+          {"ordinary_lines", to_json(check.ordinary_lines)},
+          {"wide_lines", to_json(check.wide_lines)},
           {"method", check.method},
           {"elements", check.elements},
           {"compared", check.compared},
@@ -125,6 +142,8 @@ Result<Check> check_from_json(const Json& json) {
   check.max_error = number_or(json, "max_error", HUGE_VAL);
   check.mean_error = number_or(json, "mean_error", HUGE_VAL);
   check.smallest_visible = number_or(json, "smallest_visible", 0);
+  check.ordinary_lines = mean_from(json, "ordinary_lines");
+  check.wide_lines = mean_from(json, "wide_lines");
   return check;
 }
 

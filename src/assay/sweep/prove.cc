@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
+#include "assay/record/coarse.h"
 #include "assay/sweep/instances.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
@@ -23,6 +24,7 @@ void add_check(Candidate& candidate, const std::string& kind, const Check& check
                           std::isfinite(check.mean_error) ? check.mean_error : 1e300,
                           check.smallest_visible, check.first_wrong});
   proof.max_error = std::max(proof.max_error, proof.checks.back().max_error);
+  add_mean_errors(proof, check);
   if (kind == to_string(InputKind::uniform)) {
     proof.mean_error = proof.checks.back().mean_error;
     proof.method = check.method;
@@ -111,6 +113,27 @@ void add_launch(Candidate& candidate, const LaunchFacts& launch) {
 }
 
 }  // namespace
+
+void add_mean_errors(ProofSummary& proof, const Check& check) {
+  proof.ordinary_lines.add(check.ordinary_lines.elements, check.ordinary_lines.sum);
+  proof.wide_lines.add(check.wide_lines.elements, check.wide_lines.sum);
+}
+
+void judge_mean_errors(const Station& station, Field& field) {
+  std::vector<const KernelOutcome*> proven;
+  for (const Candidate& candidate : field.candidates)
+    if (candidate.alive() && candidate.proven) proven.push_back(&candidate.outcome);
+  const StockErrors stock = stock_errors(proven);
+  for (Candidate& candidate : field.candidates) {
+    if (!candidate.alive() || !candidate.proven) continue;
+    auto coarse =
+        coarse_arithmetic(*candidate.outcome.proof, stock, !station.request.device.empty());
+    if (!coarse) continue;
+    candidate.outcome.proof->right = false;
+    candidate.outcome.findings.push_back({"coarse_arithmetic", *coarse});
+    candidate.outcome.ending = ending::Mismatch{std::move(*coarse)};
+  }
+}
 
 Ending left_processes() {
   return ending::Violation{
@@ -349,7 +372,11 @@ Status leave_unproven(Field& field, std::string why) {
 }  // namespace
 
 Status prove(const Station& station, Field& field, const std::function<Status()>& build) {
-  if (std::ranges::none_of(field.candidates, is_to_be_proven)) return build();
+  if (std::ranges::none_of(field.candidates, is_to_be_proven)) {
+    ASSAY_TRY(build());
+    judge_mean_errors(station, field);  // Of what an earlier process of the run proved.
+    return {};
+  }
   if (std::string why = why_too_large(station); !why.empty()) {
     ASSAY_TRY(build());
     return leave_unproven(field, std::move(why));
@@ -374,6 +401,7 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
   }
   ASSAY_TRY(station.crew.show_card_to_referee());
   ASSAY_TRY(proofs.run());
+  judge_mean_errors(station, field);
   return instances.drop();
 }
 

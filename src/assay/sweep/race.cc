@@ -111,6 +111,7 @@ class RaceRun {
     ASSAY_TRY(run_rounds());
     // Timed outputs are verified too, after the fact.
     for (const size_t index : runners_) ASSAY_TRY(bursts_.judge_timed_output(instances_, index));
+    judge_mean_errors(station_, field_);
     ASSAY_TRY(bursts_.unload());
     ASSAY_TRY(instances_.drop());
     sum_up();

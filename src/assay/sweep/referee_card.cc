@@ -175,11 +175,11 @@ Result<Calculator::Comparison> RefereeCard::compare(const Matrix& out, const Pro
   const void* to = sums->data();
   int64_t rows = out.rows, columns = out.columns;
   Rule by = rule;
-  double exact_step = rule.exact ? rule.exact_step : 0;
+  double exact_step = rule.exact ? rule.exact_step : 0, split = rule.exact ? 0 : rule.split;
   const auto parameters =
       addresses(output, out_code, out_row, out_column, addend, c_code, c_row, c_column, products,
                 magnitudes, to, rows, columns, by.alpha, by.beta, exact_step, by.growth,
-                by.rounding, by.underflow, by.min_normal);
+                by.rounding, by.underflow, by.min_normal, split, by.plain, by.last);
   ASSAY_TRY(
       stream_->launch({.function = compare_,
                        .grid = {blocks_for(*device_, static_cast<size_t>(rows * columns)), 1, 1},
@@ -187,8 +187,14 @@ Result<Calculator::Comparison> RefereeCard::compare(const Matrix& out, const Pro
                        .parameters = parameters}));
   ASSAY_TRY(stream_->synchronize());
   ASSAY_TRY(device_->copy_out(std::as_writable_bytes(std::span(&tally, 1)), to));
-  Comparison found{static_cast<int64_t>(tally.wrong), std::nullopt, tally.largest_error,
-                   tally.sum_of_errors, tally.largest_unit};
+  Comparison found{static_cast<int64_t>(tally.wrong),
+                   std::nullopt,
+                   tally.largest_error,
+                   tally.sum_of_errors,
+                   tally.largest_unit,
+                   tally.squared,
+                   tally.squared_errors,
+                   tally.plain_squares};
   if (tally.wrong == 0) return found;
   const int64_t row = static_cast<int64_t>(tally.first) / columns;
   const int64_t column = static_cast<int64_t>(tally.first) % columns;

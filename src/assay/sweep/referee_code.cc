@@ -249,7 +249,8 @@ constexpr const char* kCompare = R"(
                               .param .u64 magnitude, .param .u64 tally, .param .u64 rows,
                               .param .u64 columns, .param .f64 alpha, .param .f64 beta,
                               .param .f64 exact_step, .param .f64 growth, .param .f64 rounding,
-                              .param .f64 underflow, .param .f64 min_normal)
+                              .param .f64 underflow, .param .f64 min_normal, .param .f64 split,
+                              .param .f64 plain, .param .f64 last)
 {{
   .reg .pred %p<8>;
   .reg .b32 %r<8>;
@@ -258,6 +259,7 @@ constexpr const char* kCompare = R"(
   .reg .f64 %alpha, %beta, %step, %growth, %rounding, %underflow, %min_normal, %size_of_alpha;
   .reg .f64 %got, %product, %magnitude, %addend, %term, %expected, %size, %sums, %unit, %error;
   .reg .f64 %ratio, %largest, %sum, %largest_unit, %flushed, %finite, %other;
+  .reg .f64 %split, %plain, %last, %whole, %squared, %errors, %plains;
   .reg .b32 %low, %high;
   {1}
   {0}
@@ -280,6 +282,9 @@ constexpr const char* kCompare = R"(
   ld.param.f64 %rounding, [rounding];
   ld.param.f64 %underflow, [underflow];
   ld.param.f64 %min_normal, [min_normal];
+  ld.param.f64 %split, [split];
+  ld.param.f64 %plain, [plain];
+  ld.param.f64 %last, [last];
   abs.f64 %size_of_alpha, %alpha;
   setp.gt.f64 %p0, %step, 0d0000000000000000;
   mul.lo.u64 %d18, %d16, %d17;
@@ -288,6 +293,9 @@ constexpr const char* kCompare = R"(
   mov.f64 %largest, 0d0000000000000000;
   mov.f64 %sum, 0d0000000000000000;
   mov.f64 %largest_unit, 0d0000000000000000;
+  mov.f64 %squared, 0d0000000000000000;
+  mov.f64 %errors, 0d0000000000000000;
+  mov.f64 %plains, 0d0000000000000000;
   mov.f64 %finite, 0d7fefffffffffffff;
 NEXT:
   setp.ge.u64 %p1, %d5, %d18;
@@ -328,6 +336,7 @@ FINITE:
   mul.rn.f64 %size, %size_of_alpha, %magnitude;
   abs.f64 %term, %term;
   add.rn.f64 %size, %size, %term;
+  mov.f64 %whole, %size;
   mul.rn.f64 %sums, %growth, %size;
   add.rn.f64 %sums, %sums, %underflow;
   abs.f64 %size, %expected;
@@ -350,6 +359,15 @@ FINITE:
   setp.gt.f64 %p4, %unit, %largest_unit;
   selp.f64 %largest_unit, %unit, %largest_unit, %p4;
   setp.le.f64 %p2, %error, %unit;
+  setp.gt.f64 %p4, %split, 0d0000000000000000;
+  setp.ge.and.f64 %p4, %magnitude, %split, %p4;
+  @!%p4 bra EXACT;
+  add.rn.f64 %squared, %squared, 0d3ff0000000000000;
+  fma.rn.f64 %errors, %error, %error, %errors;
+  mul.rn.f64 %whole, %whole, %whole;
+  fma.rn.f64 %plains, %plain, %whole, %plains;
+  mul.rn.f64 %whole, %expected, %expected;
+  fma.rn.f64 %plains, %last, %whole, %plains;
 EXACT:
   @%p2 bra DONE;
 WRONG:
@@ -373,6 +391,9 @@ RIGHT:
   red.global.add.f64 [%d26+24], %sum;
   mov.b64 %d27, %largest_unit;
   red.global.max.u64 [%d26+32], %d27;
+  red.global.add.f64 [%d26+40], %squared;
+  red.global.add.f64 [%d26+48], %errors;
+  red.global.add.f64 [%d26+56], %plains;
 COUNTED:
   ret;
 }}
@@ -383,7 +404,7 @@ constexpr int log2_of(int64_t power) { return power == 1 ? 0 : 1 + log2_of(power
 }  // namespace
 
 std::string referee_code(const std::string& target) {
-  static_assert(sizeof(Tally) == 40);
+  static_assert(sizeof(Tally) == 64);
   return code_header(target) +
          fmt::format(fmt::runtime(kWiden), kThreadPlace, kLoadRegisters,
                      load_element("FROM", "%code", "%d20", "%value"), log2_of(kPanel), kPanel - 1) +
@@ -392,7 +413,9 @@ std::string referee_code(const std::string& target) {
                      load_element("OUT", "%out_code", "%d23", "%got"),
                      load_element("C", "%c_code", "%d23", "%addend"),
                      join_warp("%largest", "max.f64") + join_warp("%sum", "add.rn.f64") +
-                         join_warp("%largest_unit", "max.f64"));
+                         join_warp("%largest_unit", "max.f64") +
+                         join_warp("%squared", "add.rn.f64") + join_warp("%errors", "add.rn.f64") +
+                         join_warp("%plains", "add.rn.f64"));
 }
 
 }  // namespace assay::sweep

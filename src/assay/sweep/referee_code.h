@@ -23,13 +23,14 @@ inline constexpr uint32_t kMultiplyThreads = 256;
 //   a x b and |a| x |b| of panels, dense row by row. Grid: panels of b, panels of a.
 // assay_compare(out, code, row stride, column stride, c or 0, code, row stride, column stride,
 //               product, magnitude, tally, rows, columns, alpha, beta, exact step or 0, growth,
-//               rounding, underflow, min_normal)
+//               rounding, underflow, min_normal, split or 0, plain, last)
 //   What Calculator::compare says, added to a Tally.
 std::string referee_code(const std::string& target);
 
 struct Tally {
   uint64_t wrong = 0, first = ~uint64_t{0};  // first: row * columns + column.
   double largest_error = 0, sum_of_errors = 0, largest_unit = 0;
+  double squared = 0, squared_errors = 0, plain_squares = 0;
 };
 
 }  // namespace assay::sweep

@@ -11,6 +11,7 @@
 
 #include "assay/base/result.h"
 #include "assay/kernel/metadata.h"
+#include "assay/op/operation.h"
 #include "assay/record/record.h"
 #include "assay/sweep/candidate.h"
 #include "assay/sweep/crew.h"
@@ -73,6 +74,11 @@ inline bool fails_by_limits(const Ending& ending) {
          std::holds_alternative<ending::Timeout>(ending) ||
          std::holds_alternative<ending::OutOfMemory>(ending);
 }
+
+// Adds what a check saw of errors in the mean; and, once everybody was looked at, ends those whose
+// errors are not what they declare (record/coarse.h).
+void add_mean_errors(ProofSummary& proof, const Check& check);
+void judge_mean_errors(const Station& station, Field& field);
 
 // Judges what a worker answered to "prove" with the first `count` instances. An answer that no
 // worker of ours gives ends the candidate, and the worker.

@@ -425,7 +425,10 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
         ending::Violation{"writes_outside", "while it was timed: " + *trespass};
   const Instances::Timed timed{static_cast<size_t>(*set), launch.get<uint64_t>()};
   ASSAY_TRY(const Check check, instances.check(0, *output, timed));
-  if (candidate.outcome.proof) candidate.outcome.proof->launches += 1;
+  if (candidate.outcome.proof) {
+    candidate.outcome.proof->launches += 1;
+    if (check.right) add_mean_errors(*candidate.outcome.proof, check);
+  }
   if (launch_again && worker_->alive() && (!check.right || !beside_inputs->empty())) {
     // All share the inputs: who changed them, or wrote beside them, need not be this one.
     ASSAY_TRY(const auto violation, look_at_inputs());

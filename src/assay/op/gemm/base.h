@@ -11,6 +11,7 @@
 
 #include "assay/op/gemm/budget.h"
 #include "assay/op/gemm/inputs.h"
+#include "assay/op/gemm/plain_order.h"
 
 namespace assay::gemm {
 
@@ -40,7 +41,8 @@ struct Base {
         kind(what),
         seed(secret),
         inputs(std::move(made)),
-        budget(budget_of(sizes)) {}
+        budget(budget_of(sizes)),
+        plain(plain_order(view, inputs)) {}
 
   Problem problem;
   View view;
@@ -48,6 +50,7 @@ struct Base {
   uint64_t seed;  // Of a referee: secret.
   Inputs inputs;
   Budget budget;
+  PlainOrder plain;
 
   // Made when it is first asked for: most of the work of a large problem, and needed by nobody
   // where outputs are compared by a calculator (calculated_check.h).

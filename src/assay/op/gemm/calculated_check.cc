@@ -33,7 +33,10 @@ Calculator::Rule rule_of(const Base& base, bool exact) {
           .growth = base.budget.growth,
           .rounding = base.budget.rounding,
           .underflow = base.budget.underflow,
-          .min_normal = base.budget.min_normal};
+          .min_normal = base.budget.min_normal,
+          .split = exact ? 0 : base.plain.split,
+          .plain = base.plain.ordinary,
+          .last = base.plain.rounding};
 }
 
 // What a calculator found in rows `first`, `first + step`, ... of a batch's out, or columns.
@@ -61,6 +64,7 @@ void add(Judge& judge, const Calculator::Comparison& found, const Where& where, 
   }
   judge.check.wrong += found.wrong;
   judge.check.compared += elements;
+  judge.ordinary.add({found.squared, found.squared_errors, found.plain_squares});
   judge.check.max_error = std::max(judge.check.max_error, found.largest_error);
   judge.check.smallest_visible = std::max(judge.check.smallest_visible, found.largest_unit);
   judge.sum_of_errors =

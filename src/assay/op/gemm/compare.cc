@@ -124,13 +124,26 @@ class Comparison {
     const double row_factor = row_factors_[l * v_.m + i] * v_.alpha;
     const double* column_factors = column_factors_.data() + l * v_.n;
     double largest = 0, sum = 0, visible = 0;
+    SquareSums ordinary, wide;
+    const PlainOrder& plain = base_.plain;
+    const double size_of_alpha = std::fabs(v_.alpha);
     bool all_right = true;
     for (size_t j = 0; j < width; ++j) {
       const double factor = row_factor * column_factors[own[j]];
       const double expected = factor * product[place[j]];
       const double budget =
           allowed(base_.budget, expected, std::fabs(factor) * magnitude[place[j]]);
-      const double ratio = std::fabs(got[j] - expected) / budget;
+      const double error = got[j] - expected;
+      const double ratio = std::fabs(error) / budget;
+      const double size = size_of_alpha * magnitude[place[j]];
+      const double is_wide = plain.is_wide(magnitude[place[j]]) ? 1 : 0, square = error * error;
+      const double plain_square = plain.square(magnitude[place[j]], size, expected);
+      wide.elements += is_wide;
+      wide.errors += is_wide * square;
+      wide.plain += is_wide * plain_square;
+      ordinary.elements += 1 - is_wide;
+      ordinary.errors += (1 - is_wide) * square;
+      ordinary.plain += (1 - is_wide) * plain_square;
       all_right &= ratio <= 1;
       largest = largest > ratio ? largest : ratio;
       visible = visible > budget ? visible : budget;
@@ -145,6 +158,9 @@ class Comparison {
     check_.max_error = std::max(check_.max_error, largest);
     check_.smallest_visible = std::max(check_.smallest_visible, visible);
     judge_.sum_of_errors += sum;
+    if (plain.split <= 0) return;
+    judge_.ordinary.add(ordinary);
+    judge_.wide.add(wide);
   }
 
   // The whole of out against Freivalds: integers, and row sums as expected.

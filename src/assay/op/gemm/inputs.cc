@@ -4,10 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "assay/base/parallel.h"
 #include "assay/base/random.h"
 #include "assay/op/gemm/instance.h"
+#include "assay/op/gemm/lines.h"
 #include "assay/op/gemm/ranges.h"
 
 namespace assay::gemm {
@@ -48,7 +50,8 @@ class Generator {
         ranges_(view),
         integer_(ranges_.integers),
         limit_(ranges_.limit),
-        factor_(ranges_.factor) {
+        factor_(ranges_.factor),
+        plan_lines_(plan_lines(problem, view)) {
     key_ = seed_from(fmt::format("{} {} {}", problem.signature(), to_string(kind), seed));
   }
 
@@ -111,6 +114,65 @@ class Generator {
          [=](double u, int64_t, int64_t) { return whole((u + 1) / 2 * (most - low + 1)) + low; });
   }
 
+  // Uniform a and b, and lines among them that are not (lines.h).
+  void fill_lines() {
+    const LinePlan plan = plan_lines_;
+    const int64_t lines = plan.lines, k = view_.k;
+    Lines& made = inputs_.lines;
+    made.mean_product = plan.mean_product;
+    made.counting = plan.counting;
+    made.quiet = plan.quiet;
+    const CounterRandom random{key_, plan.of_b ? kColumns : kRows};
+    uint64_t drawn = 0;
+    const auto below = [&](int64_t bound) {
+      return static_cast<int64_t>(random.below(drawn++, static_cast<uint64_t>(bound)));
+    };
+    // By line, where the elements lie that are unlike the others of it; ascending.
+    std::vector<uint8_t> is_odd(static_cast<size_t>(lines));
+    std::map<int64_t, std::vector<int64_t>> odd;
+    const auto choose = [&](int64_t line, int64_t count) {
+      is_odd[static_cast<size_t>(line)] = count > 0 ? 1 : 0;
+      auto& places = odd[line];
+      while (static_cast<int64_t>(places.size()) < count) {
+        const int64_t place = below(k);
+        const auto at = std::lower_bound(places.begin(), places.end(), place);
+        if (at == places.end() || *at != place) places.insert(at, place);
+      }
+    };
+    if (!plan.has_wide()) {
+      choose(0, k / LinePlan::kForEachSmall);
+    } else {
+      constexpr int64_t kMostWide = 4;
+      const int64_t wanted = std::min(kMostWide, 1 + (lines - 1) / LinePlan::kLinesForEach);
+      while (static_cast<int64_t>(made.wide.size()) < wanted) {
+        const int64_t line = below(lines);
+        if (std::ranges::find(made.wide, line) != made.wide.end()) continue;
+        made.wide.push_back(line);
+        choose(line, made.counting);
+      }
+      (plan.of_b ? inputs_.columns : inputs_.rows) = made.wide;
+      inputs_.batch = below(view_.l);
+    }
+    std::vector<double> powers;
+    for (int e = plan.low; e <= plan.high; ++e) powers.push_back(std::ldexp(plan.scale, e));
+    const auto value = [&](double u, int64_t line, int64_t p) {
+      if (is_odd[static_cast<size_t>(line)] == 0) return u * plan.scale;
+      const bool is_there = std::ranges::binary_search(odd.find(line)->second, p);
+      if (!plan.has_wide() && !is_there) return u * plan.scale;
+      const double size = (u < 0 ? u - 1 : u + 1) / 2;
+      if (plan.has_wide() && is_there) return size * plan.scale;
+      return size * powers[(mantissa_bits(u) & 0xffff) % powers.size()];
+    };
+    if (plan.of_b) {
+      fill_uniform(a_, kA, 1);
+      fill(b_, kB, [&](double u, int64_t p, int64_t j) { return value(u, j, p); });
+    } else {
+      fill(a_, kA, [&](double u, int64_t i, int64_t p) { return value(u, i, p); });
+      fill_uniform(b_, kB, 1);
+    }
+    fill_c(1);
+  }
+
   std::vector<double> random_signs(Stream stream, int64_t count) const {
     const CounterRandom random{key_, stream};
     std::vector<double> signs(static_cast<size_t>(count));
@@ -132,6 +194,8 @@ class Generator {
     const auto k = static_cast<double>(view_.k);
     switch (kind_) {
       case InputKind::uniform:
+        if (!integer_) return fill_lines();
+        [[fallthrough]];
       case InputKind::non_finite:
         fill_uniform(a_, kA, ranges_.scale_a());
         fill_uniform(b_, kB, 1);
@@ -326,6 +390,7 @@ class Generator {
   Ranges ranges_;
   bool integer_;
   double limit_, factor_;
+  LinePlan plan_lines_;
   uint64_t key_ = 0;
   Inputs inputs_;
   Matrix a_, b_, c_;

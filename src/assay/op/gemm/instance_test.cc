@@ -414,28 +414,40 @@ TEST(GemmRenewalTest, WhereBothVarySomeSignsOfBDo) {
   }
 }
 
-TEST(GemmRenewalTest, ARowOfAHasMagnitudesOverFortyBinades) {
-  for (const int64_t m : {1, 5, 200}) {
-    const Problem problem = make({.m = m, .n = 4, .k = 3000, .dtype = DType::bf16});
-    std::set<int64_t> places;
-    for (uint64_t seed = 1; seed <= 40; ++seed) {
-      const Renewal renewal = operation().renewal(problem, 0, {1, seed});
-      int wide = 0;
-      for (int64_t row = 0; row < m; ++row) {
-        double least = 1, most = 0;
-        for (int64_t p = 0; p < 3000; ++p) {
-          const double size = std::fabs(renewed_value(renewal, {0, row, p}));
-          least = std::min(least, size);
-          most = std::max(most, size);
+// Lines at random places have magnitudes over forty binades, and so has a line that is alone.
+TEST(GemmRenewalTest, EveryLaunchHasALineOfWideMagnitudes) {
+  for (const char* constant : {"b", "a"}) {
+    for (const int64_t lines : {1, 5, 600}) {
+      const bool of_b = std::string_view(constant) == "a";
+      Shape shape{.m = lines, .n = 4, .k = 3000, .dtype = DType::bf16};
+      if (of_b) std::swap(shape.m, shape.n);
+      shape.constant = {constant};
+      const Problem problem = make(shape);
+      std::set<int64_t> places;
+      for (uint64_t seed = 1; seed <= 40; ++seed) {
+        const Renewal renewal = operation().renewal(problem, of_b ? 1 : 0, {1, seed});
+        int wide = 0;
+        for (int64_t line = 0; line < lines; ++line) {
+          double least = 1, most = 0;
+          int small = 0;
+          for (int64_t p = 0; p < 3000; ++p) {
+            const double size = std::fabs(
+                renewed_value(renewal, of_b ? std::array<int64_t, 3>{0, p, line}
+                                            : std::array<int64_t, 3>{0, line, p}));
+            least = std::min(least, size);
+            most = std::max(most, size);
+            small += size < 0x1p-28 ? 1 : 0;
+          }
+          EXPECT_EQ(most / least > 0x1p38, renewal.is_odd(line));
+          EXPECT_EQ(small, !renewal.is_odd(line) ? 0 : lines == 1 ? 3000 / 64 : 3000 - 8);
+          wide += renewal.is_odd(line) ? 1 : 0;
+          if (renewal.is_odd(line)) places.insert(line);
         }
-        EXPECT_EQ(most / least > 0x1p38, renewal.is_wide(row));
-        wide += renewal.is_wide(row) ? 1 : 0;
-        if (renewal.is_wide(row)) places.insert(row);
+        EXPECT_GE(wide, 1);
+        EXPECT_LE(wide, 3);
       }
-      EXPECT_GE(wide, 1);
-      EXPECT_LE(wide, 1 + m / 16);
+      EXPECT_GE(places.size(), lines == 1 ? 1u : lines == 5 ? 5u : 35u);
     }
-    EXPECT_GE(places.size(), m == 1 ? 1u : m == 5 ? 5u : 60u);
   }
 }
 

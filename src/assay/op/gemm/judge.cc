@@ -41,7 +41,12 @@ void Judge::element(const Place& place, double got, double product, double magni
   if (!(ratio <= std::numeric_limits<double>::max())) ratio = std::numeric_limits<double>::max();
   check.max_error = std::max(check.max_error, ratio);
   sum_of_errors = std::min(sum_of_errors + ratio, std::numeric_limits<double>::max());
-  if (!exact) check.smallest_visible = std::max(check.smallest_visible, budget);
+  if (exact) return;
+  check.smallest_visible = std::max(check.smallest_visible, budget);
+  const PlainOrder& plain = base.plain;
+  if (plain.split > 0)
+    (plain.is_wide(magnitude) ? wide : ordinary)
+        .add(error, plain.square(magnitude, size, expected));
 }
 
 void Judge::wrong(const std::string& sentence) {
@@ -52,6 +57,8 @@ Check Judge::conclude(int64_t elements, std::string method) {
   check.elements = elements;
   check.method = std::move(method);
   check.mean_error = check.compared > 0 ? sum_of_errors / static_cast<double>(check.compared) : 0;
+  check.ordinary_lines = ordinary.mean();
+  check.wide_lines = wide.mean();
   check.right = check.wrong == 0;
   if (!check.right) check.max_error = std::max(check.max_error, 2.0);
   return std::move(check);

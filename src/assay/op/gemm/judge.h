@@ -7,6 +7,7 @@
 #include <string>
 
 #include "assay/op/gemm/base.h"
+#include "assay/op/gemm/plain_order.h"
 
 namespace assay::gemm {
 
@@ -27,6 +28,7 @@ struct Judge {
   bool exact;  // What is expected is so, to the bit.
   Check check = {};
   double sum_of_errors = 0;  // In budgets, of check.compared elements.
+  SquareSums ordinary = {}, wide = {};
 };
 
 }  // namespace assay::gemm

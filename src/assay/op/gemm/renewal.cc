@@ -4,22 +4,31 @@
 
 #include "assay/base/random.h"
 #include "assay/op/gemm/exact_plan.h"
+#include "assay/op/gemm/lines.h"
 #include "assay/op/gemm/ranges.h"
 
 namespace assay::gemm {
 namespace {
 
-constexpr int64_t kWideEvery = 64;  // Rows: enough that tiles of rows meet one now and then.
-constexpr uint32_t kReach = 40, kReachOfHalf = 13;  // Binades; f16's normal ones below 1.
-constexpr uint64_t kWideRows = 0x77696465;          // A stream of its own.
+constexpr uint64_t kOddLines = 0x6f6464;  // A stream of its own.
 
-// Which rows are wide depends on the seed.
-void widen(Renewal& renewal) {
-  const int64_t step = std::min(renewal.sizes[1], kWideEvery);
-  renewal.wide_step = std::max(step, int64_t{1});
-  renewal.wide_first = static_cast<int64_t>(
-      CounterRandom{renewal.key, kWideRows}.below(0, static_cast<uint64_t>(renewal.wide_step)));
-  renewal.reach = renewal.dtype == DType::f16 ? kReachOfHalf : kReach;
+// Which lines are odd depends on the seed.
+void set_lines(Renewal& renewal, const LinePlan& plan, int64_t k) {
+  renewal.odd_dimension = plan.of_b ? 2 : 1;
+  renewal.high = plan.high;
+  renewal.reach = static_cast<uint32_t>(plan.high - plan.low);
+  if (plan.has_wide()) {
+    renewal.odd_step = std::min(plan.lines, LinePlan::kLinesForEach);
+    renewal.odd_first = static_cast<int64_t>(
+        CounterRandom{renewal.key, kOddLines}.below(0, static_cast<uint64_t>(renewal.odd_step)));
+    renewal.parts = plan.counting;
+    renewal.part = std::max(k / plan.counting, int64_t{1});
+  } else {
+    renewal.odd_step = 1;
+    renewal.drawn_are_small = true;
+    renewal.part = LinePlan::kForEachSmall;
+    renewal.parts = k / renewal.part;
+  }
 }
 
 void set_integers(Renewal& renewal, int64_t low, int64_t high) {
@@ -44,8 +53,13 @@ Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& see
   std::ranges::copy(which.strides, renewal.strides.begin());
   const Ranges ranges(*sizes);
   if (!ranges.integers) {
-    renewal.scale = which.role == "a" ? ranges.scale_a() : which.role == "c" ? ranges.scale_c() : 1;
-    if (which.role == "a") widen(renewal);
+    const LinePlan plan = plan_lines(problem, *sizes);
+    if (which.role == "c") {
+      renewal.scale = ranges.scale_c();
+    } else if ((which.role == "b") == plan.of_b) {
+      renewal.scale = plan.scale;
+      set_lines(renewal, plan, sizes->k);
+    }
     return renewal;
   }
   if (which.role == "c") {

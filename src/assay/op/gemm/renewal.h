@@ -1,8 +1,7 @@
 #pragma once
 
-// Operation::renewal of gemm: uniform numbers, as those of InputKind::uniform. At least one row of
-// floating a has magnitudes over 40 binades (f16: over its normal ones), so that no class of inputs
-// is one that only proofs hold. Where neither a nor b is constant, all of a is new at each launch,
+// Operation::renewal of gemm: uniform numbers, as those of InputKind::uniform, wide lines among them
+// (lines.h). Where neither a nor b is constant, all of a is new at each launch,
 // and of b some signs: b may be large, and with a new no product is an old one's. Not for use
 // outside op/gemm.
 

@@ -147,26 +147,26 @@ class Look {
   }
 
  private:
-  // Of the block: some rows or columns, and where those of a are one that is wide.
-  std::vector<int64_t> choose_places(int64_t size, int64_t count, bool of_a, uint64_t seed) const {
-    auto places = choose(size, count, seed);
-    const size_t a = place_of(base_.problem, "a");
-    const Renewal renewal = renewal_of(base_.problem, a, sides_.seeds);
-    if (!of_a || renewal.wide_step <= 0) return places;
-    const int64_t wide = (size - renewal.wide_first - 1) / renewal.wide_step + 1;
-    for (const int64_t index : choose(wide, 1, seed))
-      places.push_back(renewal.wide_first + index * renewal.wide_step);
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    return places;
+  // Lines of the block: some, and one that is wide.
+  std::vector<int64_t> choose_lines() const {
+    auto lines = choose(out_.rows, kMostRows, random_.bits(1));
+    const Renewal renewal =
+        renewal_of(base_.problem, place_of(base_.problem, sides_.transposed ? "b" : "a"),
+                   sides_.seeds);
+    if (renewal.odd_step <= 0) return lines;
+    const int64_t odd = (out_.rows - renewal.odd_first - 1) / renewal.odd_step + 1;
+    for (const int64_t index : choose(odd, 1, random_.bits(3)))
+      lines.push_back(renewal.odd_first + index * renewal.odd_step);
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    return lines;
   }
 
   void check_block() {
     const int64_t batch = static_cast<int64_t>(random_.below(0, static_cast<uint64_t>(v_.l)));
-    const auto rows = choose_places(out_.rows, kMostRows, !sides_.transposed, random_.bits(1));
+    const auto rows = choose_lines();
     const auto columns =
-        choose_places(out_.columns, std::max(kLeastColumns, kColumnElements / v_.k),
-                      sides_.transposed, random_.bits(2));
+        choose(out_.columns, std::max(kLeastColumns, kColumnElements / v_.k), random_.bits(2));
     const Made right = sides_.right_columns(batch, columns);
     Matrix left = left_.matrix;
     left.data = left.at(batch, 0, 0);
@@ -294,10 +294,6 @@ void judge_row(Judge& judge, const RowSums& sums, int64_t row) {
   judge.wrong(fmt::format("{}: its sum with random signs is {:.9g}, expected {:.9g} +- {:.3g}",
                           name_of(judge.base, row), sums.got, expected,
                           std::isfinite(allowed) ? allowed : 0.0));
-}
-
-bool looks_along_columns(const Problem& problem) {
-  return varies(*problem.find_operand("b")) && !varies(*problem.find_operand("a"));
 }
 
 std::shared_ptr<const Projection> RenewedCheck::projection(const Base& base,

@@ -2,7 +2,7 @@
 
 // The comparison of a timed launch's output, whose inputs were made from seeds (renewal.h): for
 // these there is no reference beforehand. What is looked at is chosen afterwards, by the referee's
-// secret: a block of elements, each against float64, with wide rows among its rows; and all of the
+// secret: a block of elements, each against float64, with a wide line among its rows; and all of the
 // output, row by row, through a random vector: out r = a (b r), which costs no more than making and
 // reading the operands (freivalds.h has it for integers; with r of signs and float64 it holds up to
 // the error budgets of a whole row). Not for use outside op/gemm.
@@ -16,6 +16,7 @@
 
 #include "assay/op/gemm/base.h"
 #include "assay/op/gemm/judge.h"
+#include "assay/op/gemm/lines.h"
 #include "assay/op/renewal.h"
 
 namespace assay::gemm {
@@ -24,10 +25,6 @@ namespace assay::gemm {
 struct OwnInputs {
   std::span<const std::byte> a, b, c;
 };
-
-// Whether rows of what is looked at are columns of out: where a is constant and b is not, so that
-// what is projected is what does not change from launch to launch.
-bool looks_along_columns(const Problem& problem);
 
 // Sums over one row of out, or, where that is looked along columns, of out transposed (`left` is
 // then b's transpose, `right` a's): of what lies there, and of the inputs that make it.
