@@ -4,9 +4,11 @@
 #include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/report/width.h"
+#include "assay/verify/audit.h"
 #include "cli/choose_device.h"
 #include "cli/exit_code.h"
 #include "cli/machine_checks.h"
+#include "cli/problem_flags.h"
 #include "cli/provider_list.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
@@ -42,9 +44,15 @@ class DoctorCommand : public Command {
     return "What this machine has, what is missing, and what to install";
   }
   const char* example() const override { return "assay doctor --json"; }
-  void declare(Flags& app) override { pool_.declare(app, true); }
+  void declare(Flags& app) override {
+    pool_.declare(app, true);
+    app.add_option("--suite", suite_.suite,
+                   "Instead: whether each problem of a suite tells right kernels from trivial ones")
+        .type_name("SUITE|FILE");
+  }
 
   Result<int> run(Context& context) override {
+    if (!suite_.suite.empty()) return audit(context.console);
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "doctor"));
     ASSAY_TRY(const sweep::MachineReport machine, sweep::inspect(request, true));
     auto checks = check_machine(context, request.cxx, request.cache);
@@ -58,6 +66,32 @@ class DoctorCommand : public Command {
   }
 
  private:
+  // Refused is a problem that some trivial kernel passes: whatever is raced on it proves nothing.
+  Result<int> audit(Console& console) {
+    ASSAY_TRY(const input::Suite suite, suite_.read(""));
+    Json list = Json::array();
+    std::string out;
+    int refused = 0;
+    for (const Problem& problem : suite.problems) {
+      ASSAY_TRY(const verify::Audit found, verify::audit(problem));
+      refused += found.passed.empty() ? 0 : 1;
+      list.push_back({{"problem", problem.name()},
+                      {"failed", found.failed},
+                      {"passed", found.passed},
+                      {"would_be_right", found.honest}});
+      out += found.passed.empty() ? fmt::format("ok      {}: {} trivial kernels fail\n",
+                                                problem.name(), found.failed.size())
+                                  : fmt::format("REFUSED {}: passed by {}\n", problem.name(),
+                                                join(found.passed, ", "));
+    }
+    console.result(console.json() ? dump_pretty({{"schema", "assay.audit/1"},
+                                                 {"suite", suite.name},
+                                                 {"refused", refused},
+                                                 {"problems", std::move(list)}})
+                                  : out);
+    return refused > 0 ? kBadInput : kDone;
+  }
+
   static Json json(const sweep::MachineReport& machine, const std::vector<MachineCheck>& checks,
                    const cpu::Topology& topology, const CardList& cards) {
     Json list = Json::array();
@@ -131,6 +165,7 @@ class DoctorCommand : public Command {
   }
 
   PoolOptions pool_;
+  ProblemFlags suite_;
 };
 
 }  // namespace

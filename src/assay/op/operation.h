@@ -148,6 +148,21 @@ class Operation {
   // seconds.
   virtual Result<std::vector<Problem>> telling_problems() const = 0;
 
+  // What trivial kernels hand out that have not computed what they should (zeros, a copy of an
+  // input, half of the terms ...), by name; and the output of one of them on an instance, false
+  // where it would be right by what it is. A problem on which one passes proves nothing
+  // (verify/audit.h).
+  virtual std::span<const std::string_view> impostors() const { return {}; }
+  virtual bool pretend(size_t /*impostor*/, const Instance&,
+                       std::span<std::byte> /*output*/) const {
+    return false;
+  }
+  // The same question with fewer outputs, where answering it takes more than `products`
+  // multiplications.
+  virtual Result<Problem> fewer_outputs(const Problem& problem, double /*products*/) const {
+    return problem;
+  }
+
   // The problems of this operation in one pass of m tokens through a model, as problem() takes
   // them; their field weight is the number of calls. None where models have none.
   virtual std::vector<Json> problems_of_model(const ModelSizes&, int64_t /*m*/) const { return {}; }

@@ -4,6 +4,7 @@
 
 #include "assay/base/json.h"
 #include "assay/op/gemm/description.h"
+#include "assay/op/gemm/impostors.h"
 #include "assay/op/gemm/instance.h"
 #include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/of_model.h"
@@ -64,6 +65,14 @@ class Gemm final : public Operation, public ProofWords {
   }
   Result<std::vector<Problem>> telling_problems() const override {
     return gemm::telling_problems();
+  }
+  std::span<const std::string_view> impostors() const override { return impostor_names(); }
+  bool pretend(size_t impostor, const Instance& instance,
+               std::span<std::byte> output) const override {
+    return gemm::pretend(impostor, instance, output);
+  }
+  Result<Problem> fewer_outputs(const Problem& problem, double products) const override {
+    return gemm::fewer_outputs(problem, products);
   }
   std::vector<Json> problems_of_model(const ModelSizes& model, int64_t m) const override {
     return gemm::problems_of_model(model, m);

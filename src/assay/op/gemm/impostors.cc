@@ -1,0 +1,155 @@
+#include "assay/op/gemm/impostors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "assay/op/gemm/reference.h"
+#include "assay/op/gemm/tiles.h"
+
+namespace assay::gemm {
+namespace {
+
+constexpr std::string_view kNames[] = {"zeros",        "ones",      "copy of a",  "copy of b",
+                                       "mean of rows", "half of k", "bf16 inside"};
+enum Which : size_t { kZeros, kOnes, kCopyOfA, kCopyOfB, kMeans, kHalf, kNarrow };
+
+// A matrix of its own, for inputs in fewer bits.
+struct Own {
+  std::vector<std::byte> bytes;
+  Matrix matrix;
+};
+Own in_bf16(const Matrix& from) {
+  Own own;
+  const auto elements = static_cast<size_t>(from.batches * from.rows * from.columns);
+  own.bytes.resize(elements * 2);
+  own.matrix = {own.bytes.data(), DType::bf16,
+                from.batches,     from.rows,
+                from.columns,     from.rows * from.columns,
+                from.columns,     1};
+  for_each_tile(from, [&](int64_t batch, Range rows, Range columns, double* tile) {
+    load_tile(from, batch, rows, columns, tile);
+    store_tile(own.matrix, batch, rows, columns, tile);
+  });
+  return own;
+}
+
+class Pretender {
+ public:
+  Pretender(const View& view, const Instance& instance, std::span<std::byte> output)
+      : v_(view),
+        a_(with_data(matrix_a(view), instance.input(0))),
+        b_(with_data(matrix_b(view), instance.input(1))),
+        c_(matrix_c(view)),
+        out_(with_data(matrix_out(view), output)) {
+    if (view.has_c) c_ = with_data(c_, instance.input(instance.problem().operands().size() - 1));
+  }
+
+  bool pretend(Which which) {
+    switch (which) {
+      case kZeros:
+        return fill([](int64_t, int64_t, int64_t) { return 0; });
+      case kOnes:
+        return fill([](int64_t, int64_t, int64_t) { return 1; });
+      case kCopyOfA:
+        return fill([&](int64_t l, int64_t i, int64_t j) {
+          return load_as_double(a_.dtype, a_.at(l, i, j % v_.k));
+        });
+      case kCopyOfB:
+        return fill([&](int64_t l, int64_t i, int64_t j) {
+          return load_as_double(b_.dtype, b_.at(l, i % v_.k, j));
+        });
+      case kMeans:
+        return means();
+      case kHalf: {
+        Matrix a = a_, b = b_;
+        a.columns = b.rows = v_.k / 2;
+        return v_.k > 1 && multiplied(a, b);
+      }
+      case kNarrow: {
+        const auto bits = [](DType dtype) { return info(dtype).significand_bits; };
+        if (!info(v_.out).floating || std::max(bits(v_.a), bits(v_.b)) <= bits(DType::bf16))
+          return false;
+        const Own a = in_bf16(a_), b = in_bf16(b_);
+        return multiplied(a.matrix, b.matrix);
+      }
+    }
+    return false;
+  }
+
+ private:
+  template <class Value>
+  bool fill(Value value) {
+    for (int64_t l = 0; l < v_.l; ++l)
+      for (int64_t i = 0; i < v_.m; ++i)
+        for (int64_t j = 0; j < v_.n; ++j)
+          store_from_double(v_.out, value(l, i, j), out_.at(l, i, j));
+    return true;
+  }
+
+  bool means() {
+    std::vector<double> sums(static_cast<size_t>(v_.l * v_.m));
+    for_each_tile(a_, [&](int64_t l, Range rows, Range columns, double* tile) {
+      load_tile(a_, l, rows, columns, tile);
+      for (int64_t i = 0; i < rows.count; ++i)
+        for (int64_t p = 0; p < columns.count; ++p)
+          sums[static_cast<size_t>(l * v_.m + rows[i])] += tile[i * columns.count + p];
+    });
+    return fill([&](int64_t l, int64_t i, int64_t) {
+      return sums[static_cast<size_t>(l * v_.m + i)] / static_cast<double>(v_.k);
+    });
+  }
+
+  bool multiplied(const Matrix& a, const Matrix& b) {
+    std::vector<double> product(static_cast<size_t>(v_.m * v_.n));
+    for (int64_t l = 0; l < v_.l; ++l) {
+      multiply(a, b, l, Range::all(v_.m), Range::all(v_.n), product.data(), nullptr);
+      for (int64_t i = 0; i < v_.m; ++i)
+        for (int64_t j = 0; j < v_.n; ++j) {
+          const double addend = v_.has_c ? v_.beta * load_as_double(c_.dtype, c_.at(l, i, j)) : 0;
+          store_from_double(v_.out, v_.alpha * product[static_cast<size_t>(i * v_.n + j)] + addend,
+                            out_.at(l, i, j));
+        }
+    }
+    return true;
+  }
+
+  const View& v_;
+  Matrix a_, b_, c_, out_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> impostor_names() { return kNames; }
+
+bool pretend(size_t impostor, const Instance& instance, std::span<std::byte> output) {
+  const auto sizes = view(instance.problem());
+  return sizes && impostor < std::size(kNames) &&
+         Pretender(*sizes, instance, output).pretend(static_cast<Which>(impostor));
+}
+
+Result<Problem> fewer_outputs(const Problem& problem, double products) {
+  ASSAY_TRY(const View v, view(problem));
+  const auto all = [](int64_t l, int64_t m, int64_t n, int64_t k) {
+    return static_cast<double>(l) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k);
+  };
+  if (all(v.l, v.m, v.n, v.k) <= products) return problem;
+  Shape shape;
+  shape.name = problem.name();
+  shape.batch = 1;
+  shape.k = v.k;
+  // Half of what there is room for on each side, or all of the shorter one.
+  const double outputs = std::max(64.0, products / static_cast<double>(v.k));
+  const auto side = static_cast<int64_t>(std::sqrt(outputs));
+  shape.m = std::min(v.m, std::max(side, static_cast<int64_t>(outputs) / v.n));
+  shape.n = std::clamp(static_cast<int64_t>(outputs) / shape.m, int64_t{1}, v.n);
+  shape.a = v.a, shape.b = v.b, shape.out = v.out, shape.accumulate = v.accumulate;
+  shape.layout = problem.layout();
+  shape.alpha = v.alpha, shape.beta = v.beta;
+  for (const Operand& operand : problem.operands())
+    if (operand.lifetime == Lifetime::constant) shape.constant.push_back(operand.role);
+  return gemm::problem(shape);
+}
+
+}  // namespace assay::gemm
