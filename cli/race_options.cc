@@ -246,6 +246,7 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.device = context.device;
   request.threads = threads;
   request.cache = cache.empty() ? context.settings.cache : std::filesystem::path(cache);
+  request.confirmations = (request.cache / "confirmations").string();
   for (sweep::ProviderRequest& provider : request.providers)
     provider.settings["cache"] = request.cache.string();
   request.command_line = context.command_line;

@@ -268,7 +268,7 @@ class Comparer {
   // Each problem of a record is made again once.
   void dispute(const RunRecord& record, const ProblemRecord& problem) {
     if (!recomputed_.insert(&problem).second) return;
-    for (const Difference& difference : recompute(problem, record.options, record.kind != "run")) {
+    for (const Difference& difference : recompute(problem, record)) {
       out_.disputes.push_back(fmt::format("record {}: {}", record.id, difference.sentence()));
     }
   }

@@ -594,6 +594,25 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
       {first([](auto& problem) { problem.confirmations.push_back(problem.confirmations[0]); }),
        "each once"},
       {run([](auto& record) { record.kind = "zzz"; }), "kind: the record says 'zzz'"},
+      {run([](auto& record) { record.kind = "run"; }), "m1_qkv was confirmed, as no run is"},
+      {run([](auto& record) { record.trust = TrustGrade::confined_native; }),
+       "unconfined_native: its reason is that of this grade"},
+      {first([](auto& problem) { problem.ceiling_share = 0.9; }), "ceiling_share of m1_qkv"},
+      {first([](auto& problem) {
+         problem.ceiling = "read";
+         problem.ceiling_value = 1.2e10;
+         problem.ceiling_share = 0.99;
+       }),
+       "ceiling_share of m1_qkv"},
+      {first([](auto& problem) { problem.confirmations[0].earlier = 3; }), "against"},
+      {kernel([](auto& one) {
+         one.findings.push_back({"nondeterministic", "bits differ"});
+       }),
+       "that launches of mine/skinny differ in bits"},
+      {kernel([](auto& one) {
+         one.proof->wide_lines = {4096, 15.8};
+       }),
+       "proof of mine/skinny: the record says 'yes', the evidence says 'no'"},
       {run([](auto& record) { ++record.totals.trials; }), "totals.trials: the record says '10'"},
       {run([](auto& record) { record.totals.proven = 0; }), "totals.proven"},
       {run([](auto& record) { ++record.totals.wrong; }), "totals.wrong"},
@@ -623,6 +642,45 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
     std::string all;
     for (const Difference& difference : recompute(record)) all += difference.sentence() + "\n";
     EXPECT_THAT(all, HasSubstr(part));
+  }
+}
+
+// What a confirmation's own hash leaves out: it comes later, or is of the whole run.
+TEST(RecomputeTest, TheHashOfAFinishedProblemCoversTheWholeRecord) {
+  RunRecord good = testing::make_record();
+  for (ProblemRecord& problem : good.problems)
+    problem.evidence_hash = hash_of_evidence(good, problem);
+  EXPECT_THAT(recompute(good), IsEmpty());
+  const auto again = read_record(*parse_json_document(record_text(good), "record.json"));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT(recompute(*again), IsEmpty());
+  const std::function<void(RunRecord&)> edits[] = {
+      [](RunRecord& record) { record.options.threads = 2; },
+      [](RunRecord& record) { record.options.suite = "other"; },
+      [](RunRecord& record) { record.command_line.emplace_back("--margin"); },
+      [](RunRecord& record) {
+        record.findings.push_back({"clock", "drifted"});
+      },
+      [](RunRecord& record) { record.trust_reason += " "; },
+      [](RunRecord& record) {
+        record.problems[0].findings.push_back({"x", "y"});
+      },
+      [](RunRecord& record) { record.problems[0].evidence_hash.clear(); },
+      [](RunRecord& record) {
+        Json facts = {{"flags", {"-ffast-math"}}};
+        record.problems[0].kernels[0].artifact_facts = CompactJson(facts);
+      },
+      [](RunRecord& record) {
+        Json metadata = record.problems[0].kernels[0].metadata.json();
+        metadata["deterministic"] = false;
+        record.problems[0].kernels[0].metadata = MetadataJson(metadata);
+      }};
+  for (const auto& edit : edits) {
+    RunRecord record = good;
+    edit(record);
+    EXPECT_THAT(recompute(record),
+                Contains(Field(&Difference::what, "evidence_hash of the whole problem")))
+        << &edit - edits;
   }
 }
 

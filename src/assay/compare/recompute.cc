@@ -6,6 +6,7 @@
 #include "assay/base/text.h"
 #include "assay/compare/claimed.h"
 #include "assay/compare/run_claims.h"
+#include "assay/record/coarse.h"
 #include "assay/record/conclude.h"
 #include "assay/record/doubts.h"
 
@@ -89,7 +90,11 @@ class Differences {
 
   // A proof is right where it has checks and none of them found anything, and nobody wins without
   // one.
-  void proofs() {
+  void proofs(bool on_card) {
+    std::vector<const KernelOutcome*> timed;
+    for (const KernelOutcome& kernel : problem_.kernels)
+      if (is_timed(kernel.ending)) timed.push_back(&kernel);
+    const StockErrors stock = stock_errors(timed);
     for (const KernelOutcome& kernel : problem_.kernels) {
       if (!kernel.proof) continue;
       bool right = !kernel.proof->checks.empty();
@@ -98,8 +103,16 @@ class Differences {
         right = right && check.wrong == 0 && check.first_wrong.empty();
         max_error = std::max(max_error, check.max_error);
       }
+      // What stock kernels err by grew as more was looked at; of others it is as it was judged.
+      right = right && !has(kernel, "coarse_arithmetic");
+      if (is_timed(kernel.ending))
+        right = right && !coarse_arithmetic(*kernel.proof, stock, on_card);
       truth("proof of " + kernel.label(), kernel.proof->right, right);
       if (!kernel.proof->bitwise_repeatable) finding(kernel, "nondeterministic");
+      const bool said = has(kernel, "nondeterministic");
+      if (said)
+        truth("that launches of " + kernel.label() + " differ in bits", true,
+              !kernel.proof->bitwise_repeatable);
       if (!near(kernel.proof->max_error, max_error))
         text("largest error of " + kernel.label(), fmt::format("{:.9g}", kernel.proof->max_error),
              fmt::format("{:.9g}", max_error));
@@ -187,8 +200,12 @@ class Differences {
     }
   }
 
+  static bool has(const KernelOutcome& kernel, std::string_view code) {
+    return std::ranges::find(kernel.findings, code, &Finding::code) != kernel.findings.end();
+  }
+
   void finding(const KernelOutcome& kernel, const std::string& code) {
-    if (std::ranges::find(kernel.findings, code, &Finding::code) == kernel.findings.end())
+    if (!has(kernel, code))
       found_.push_back({problem_.name, "findings of " + kernel.label(), "nothing", code});
   }
 
@@ -290,6 +307,20 @@ std::vector<Difference> recompute_findings(const RunRecord& record) {
   return {{"the run", "findings of own clocks", text_of(says), text_of(made)}};
 }
 
+// Of a record whose writer hashed all of it.
+std::vector<Difference> recompute_evidence(const RunRecord& record) {
+  std::vector<Difference> differences;
+  const bool hashed = std::ranges::any_of(
+      record.problems, [](const ProblemRecord& problem) { return !problem.evidence_hash.empty(); });
+  if (!hashed) return differences;
+  for (const ProblemRecord& problem : record.problems)
+    if (const std::string made = hash_of_evidence(record, problem); problem.evidence_hash != made)
+      differences.push_back({problem.name, "evidence_hash of the whole problem",
+                             problem.evidence_hash.empty() ? "nothing" : problem.evidence_hash,
+                             made});
+  return differences;
+}
+
 }  // namespace
 
 std::string Difference::sentence() const {
@@ -297,11 +328,12 @@ std::string Difference::sentence() const {
                               recorded, recomputed));
 }
 
-std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options,
-                                  bool confirms) {
+std::vector<Difference> recompute(const ProblemRecord& problem, const RunRecord& record) {
+  const RunOptions& options = record.options;
+  const bool confirms = record.kind != "run";
   Differences differences(problem);
   differences.claimed();
-  differences.proofs();
+  differences.proofs(record.environment.device.kind == "gpu");
   differences.winner(confirms);
   differences.own_clock();
   for (const Confirmation& confirmation : problem.confirmations) {
@@ -315,10 +347,11 @@ std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions
 std::vector<Difference> recompute(const RunRecord& record) {
   std::vector<Difference> all;
   for (const ProblemRecord& problem : record.problems) {
-    for (Difference& difference : recompute(problem, record.options, record.kind != "run")) {
+    for (Difference& difference : recompute(problem, record)) {
       all.push_back(std::move(difference));
     }
   }
+  for (Difference& difference : recompute_evidence(record)) all.push_back(std::move(difference));
   for (Difference& difference : recompute_model(record)) all.push_back(std::move(difference));
   for (Difference& difference : recompute_findings(record)) all.push_back(std::move(difference));
   for (Contradiction& found : find_run_contradictions(record))

@@ -25,7 +25,6 @@ struct Difference {
 // run saw: nothing here can make them again.
 std::vector<Difference> recompute(const RunRecord& record);
 // `confirms`: a problem without a winner must say why.
-std::vector<Difference> recompute(const ProblemRecord& problem, const RunOptions& options,
-                                  bool confirms);
+std::vector<Difference> recompute(const ProblemRecord& problem, const RunRecord& record);
 
 }  // namespace assay

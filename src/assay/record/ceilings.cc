@@ -21,4 +21,16 @@ const Ceiling* arithmetic_ceiling(std::span<const Ceiling> ceilings, std::string
   return widens && widened->value > own->value ? widened : own;
 }
 
+Roof roof_of(const ProblemRecord& problem, std::span<const Ceiling> ceilings) {
+  const auto dtype = problem.problem.find("a");
+  const bool known = dtype != problem.problem.end() && dtype->is_string();
+  const Ceiling* peak = arithmetic_ceiling(ceilings, known ? dtype->get<std::string>() : "");
+  const Ceiling* read = problem.condition.cache == "warm" ? nullptr : named(ceilings, "read");
+  Roof roof;
+  if (peak != nullptr) roof = {peak->name, peak->value, problem.flops / peak->value};
+  if (read != nullptr && problem.bytes / read->value >= roof.seconds)
+    roof = {read->name, read->value, problem.bytes / read->value};
+  return roof;
+}
+
 }  // namespace assay

@@ -101,7 +101,7 @@ class Judge {
   // A kernel against itself: every process says exactly 0.
   PairVerdict itself(const std::string& id) const {
     std::vector<stats::ProcessMean> means = pair_means(confirmation_.processes, id, id);
-    stats::JudgeOptions exactly = judge_options(options_);
+    stats::JudgeOptions exactly = judge_options(options_, confirmation_);
     exactly.systematic = 0;
     return {id, id, stats::judge(means, exactly)};
   }
@@ -223,7 +223,7 @@ stats::Verdict judge_pair(const ProblemRecord& problem, const Confirmation& conf
                           const RunOptions& options, std::string_view candidate,
                           std::string_view other) {
   std::vector<stats::ProcessMean> means = pair_means(confirmation.processes, candidate, other);
-  stats::JudgeOptions judging = judge_options(options);
+  stats::JudgeOptions judging = judge_options(options, confirmation);
   if (options.rules >= kRulesOfDoubt) {
     means = with_worst_means(std::move(means), confirmation, candidate, other);
     if (are_apart(confirmation, candidate, other))
@@ -291,9 +291,11 @@ std::string hash_samples(const Confirmation& confirmation) {
   return hash.hex();
 }
 
-stats::JudgeOptions judge_options(const RunOptions& options) {
+stats::JudgeOptions judge_options(const RunOptions& options, const Confirmation& confirmation) {
+  const double index = confirmation.earlier + 1.0;
+  const double share = index > 1 ? 1 / (index * (index - 1)) : 1;
   return {.margin = options.margin,
-          .confidence = options.confidence,
+          .confidence = 1 - (1 - options.confidence) * share,
           .min_processes = options.min_processes,
           .systematic = options.systematic_error};
 }

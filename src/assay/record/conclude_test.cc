@@ -1,5 +1,6 @@
 #include "assay/record/conclude.h"
 
+#include <cmath>
 #include <functional>
 
 #include <gmock/gmock.h>
@@ -74,6 +75,26 @@ TEST(ConcludeTest, AKernelThatFellOutNeitherWinsNorStandsForStock) {
   EXPECT_EQ(leaderless.winner, "");
   EXPECT_FALSE(leaderless.headline.has_value() &&
                leaderless.headline->candidate == testing::id_of("mine", "skinny"));
+}
+
+// Whoever races until a race says `faster`: of intervals that say so by chance, all together are
+// one in fifty at most.
+TEST(ConcludeTest, EveryFurtherConfirmationOfAKernelHasAWiderInterval) {
+  ProblemRecord problem = make_problem("p", {kMine, kStock});
+  Confirmation& confirmation = problem.confirmations[0];
+  double before = 0, spent = 0;
+  for (confirmation.earlier = 0; confirmation.earlier < 100; ++confirmation.earlier) {
+    const stats::Verdict verdict = conclude(problem, confirmation, {}).headline->verdict;
+    const double width = std::log(verdict.high / verdict.low);
+    EXPECT_GE(width, before) << confirmation.earlier;
+    if (confirmation.earlier == 1) {
+      EXPECT_GT(width, 1.1 * before);
+    }
+    before = width;
+    spent += 1 - judge_options({}, confirmation).confidence;
+  }
+  EXPECT_NEAR(judge_options({}, problem.confirmations[0]).confidence, 1, 1e-5);
+  EXPECT_LT(spent, 2 * 0.01);
 }
 
 TEST(ConcludeTest, TooFewProcessesEndUnsure) {

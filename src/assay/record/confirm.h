@@ -99,6 +99,9 @@ struct Confirmation {
   std::string baseline;   // The default of the first stock provider by rank; ties go to it.
   int rounds = 0;         // Per process, as predicted.
   int wanted_rounds = 0;  // Before the budget cut it.
+  // Of the candidate on this problem and machine, before this one: its interval is widened for
+  // them.
+  int earlier = 0;
   std::vector<ProcessSamples> processes;
   Conclusion conclusion;
 };

@@ -207,6 +207,7 @@ void describe(A& a, T& confirmation) {
   a("baseline", confirmation.baseline);
   a("rounds", confirmation.rounds, archive::kNotNegative);
   a("wanted_rounds", confirmation.wanted_rounds, archive::kNotNegative);
+  a("earlier", confirmation.earlier, archive::kNotNegative);
   a.required("processes", confirmation.processes);
   a.required("conclusion", confirmation.conclusion);
 }

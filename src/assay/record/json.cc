@@ -90,6 +90,7 @@ void describe(A& a, T& problem) {
   a("confirmations", problem.confirmations);
   a("ceiling_share", problem.ceiling_share, kNotNegative);
   a("ceiling", problem.ceiling);
+  a("ceiling_value", problem.ceiling_value, kNotNegative);
   a("no_winner", problem.no_winner);
   a("findings", problem.findings);
   a("counts", problem.counts);
@@ -98,11 +99,13 @@ void describe(A& a, T& problem) {
     if (problem.ranking) a("ranking", problem.ranking);
     if (problem.card) a("card", problem.card);
     if (problem.own_clock) a("own_clock", problem.own_clock);
+    if (!problem.evidence_hash.empty()) a("evidence_hash", problem.evidence_hash);
   } else {
     a("profiles", problem.profiles);
     a("ranking", problem.ranking);
     a("card", problem.card);
     a("own_clock", problem.own_clock);
+    a("evidence_hash", problem.evidence_hash);
   }
 }
 

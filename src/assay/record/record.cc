@@ -175,6 +175,15 @@ Result<RunRecord> read_compressed_record(const std::string& bytes, const std::st
   return read_record(document);
 }
 
+std::string hash_of_evidence(const RunRecord& run, const ProblemRecord& problem) {
+  Json own = to_json(problem);
+  own.erase("evidence_hash");
+  Sha256 hash;
+  hash.update_field(canonical(head_json(run)));
+  hash.update_field(canonical(own));
+  return hash.hex();
+}
+
 ProblemRecord headline_of(ProblemRecord problem) {
   if (problem.confirmations.size() > 1)
     problem.confirmations.erase(problem.confirmations.begin(), problem.confirmations.end() - 1);

@@ -111,6 +111,7 @@ struct ProblemRecord {
   // when the ceiling was measured, or where activations were still in a cache (cold_weights).
   double ceiling_share = 0;
   std::string ceiling;                          // Of which ceiling: "read", "flops_f32".
+  double ceiling_value = 0;                     // As it was measured by then; 0 in older records.
   std::string no_winner;                        // Why there is none; empty where there is one.
   std::vector<Finding> findings;                // On all that was timed: "cache_unproven".
   std::map<std::string, EventCounts> counts;    // By kernel id, where events were asked for.
@@ -118,6 +119,8 @@ struct ProblemRecord {
   std::optional<RankingRecord> ranking;         // Where some kernel's compile costs much.
   std::optional<CardWindow> card;               // On a card: its state from the race to the end.
   std::optional<OwnClock> own_clock;  // Of the headline's two, where a power cap held it back.
+  // hash_of_evidence() of the finished run; empty in records of before there was one.
+  std::string evidence_hash;
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {
@@ -182,6 +185,11 @@ struct RunRecord {
 // and what was concluded of them. Neither samples nor other kernels: those are in the record's
 // file.
 ProblemRecord headline_of(ProblemRecord problem);
+
+// SHA-256 (hex) of all that a record says of a problem, and of the run but for its other problems:
+// options, trust, findings, endings, metadata and flags, samples and who was confirmed. What
+// Conclusion::evidence_hash leaves out is fixed after a confirmation. It is no signature either.
+std::string hash_of_evidence(const RunRecord& run, const ProblemRecord& problem);
 
 // From the conclusions, by m in the order of the problems. Empty unless the problems are a model's
 // or some weight is not 1. Sums of medians: no interval, and so no claim.

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "assay/base/hash.h"
+#include "assay/sweep/earlier_confirmations.h"
 
 namespace assay::sweep {
 namespace {
@@ -101,6 +102,19 @@ void Confirming::equalise_launches() {
 }
 
 Status Confirming::begin() {
+  // Stock kernels do not try again until somebody likes what a race says.
+  const std::string& path = station_.request.confirmations;
+  for (const size_t index : finalists_) {
+    const Candidate& candidate = field_.candidates[index];
+    if (path.empty() || candidate.outcome.id != confirmation_.candidate ||
+        candidate.outcome.role == KernelRole::stock)
+      continue;
+    const auto earlier = count_confirmation(path, confirmation_key(station_, candidate));
+    if (earlier)
+      confirmation_.earlier = *earlier;
+    else
+      uncounted_ = earlier.error().message;
+  }
   ASSAY_TRY(base_.commit());
   ASSAY_TRY(base_.make(InputKind::uniform));
   base_.close_files();

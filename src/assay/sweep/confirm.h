@@ -51,6 +51,8 @@ class Confirming {
   double timed_seconds() const { return timed_seconds_; }
   // As of a race; of the last process in doubt.
   const std::string& cold_doubt() const { return cold_doubt_; }
+  // Why it could not be counted among others of the candidate, if so.
+  const std::string& uncounted() const { return uncounted_; }
 
  private:
   void equalise_launches();
@@ -70,7 +72,7 @@ class Confirming {
   Instances base_;
   Confirmation confirmation_;
   double timed_seconds_ = 0;
-  std::string cold_doubt_;
+  std::string cold_doubt_, uncounted_;
 };
 
 }  // namespace assay::sweep

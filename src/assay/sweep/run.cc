@@ -244,7 +244,8 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   const EachProblem whole_problems = [&](const auto& take) -> Status {
     for (const Problem& problem : request.problems) {
-      ASSAY_TRY(const ProblemRecord whole, journal.problem(problem.name()));
+      ASSAY_TRY(ProblemRecord whole, journal.problem(problem.name()));
+      whole.evidence_hash = hash_of_evidence(record, whole);
       ASSAY_TRY(take(whole));
     }
     return {};

@@ -46,25 +46,6 @@ ProblemRecord begin_record(const Station& station) {
   return record;
 }
 
-double ceiling_of(const std::vector<Ceiling>& ceilings, std::string_view name) {
-  for (const Ceiling& ceiling : ceilings)
-    if (ceiling.name == name) return ceiling.value;
-  return 0;
-}
-
-// Seconds that the machine's ceilings allow at best, and which of them is the nearer.
-std::pair<double, std::string> roofline(const ProblemRecord& record, const Problem& problem,
-                                        const std::vector<Ceiling>& ceilings, bool cold) {
-  const double read = ceiling_of(ceilings, "read");
-  const Operand* a = problem.find_operand("a");
-  const Ceiling* peak =
-      arithmetic_ceiling(ceilings, a == nullptr ? std::string_view() : to_string(a->dtype));
-  const double by_bytes = cold && read > 0 ? record.bytes / read : 0;
-  const double by_flops = peak != nullptr ? record.flops / peak->value : 0;
-  return by_bytes >= by_flops ? std::pair(by_bytes, std::string("read"))
-                              : std::pair(by_flops, peak->name);
-}
-
 // A time below what physics allows is a violation, not a win.
 void refuse_impossible(Field& field, double floor_seconds) {
   if (floor_seconds <= 0) return;
@@ -142,6 +123,24 @@ void add_doubt(ProblemRecord& record, Field& field, const Doubt& doubt) {
   if (findings == nullptr) return;
   if (std::ranges::find(*findings, doubt.finding.code, &Finding::code) == findings->end())
     findings->push_back(doubt.finding);
+}
+
+// Of the last confirmation alone: the counts of earlier ones are below its.
+void say_earlier(ProblemRecord& record, const Confirmation& confirmation,
+                 const std::string& uncounted) {
+  constexpr const char *kBefore = "confirmed_before", *kUncounted = "confirmations_uncounted";
+  std::erase_if(record.findings, [&](const Finding& finding) {
+    return finding.code == kBefore || finding.code == kUncounted;
+  });
+  if (!uncounted.empty())
+    record.findings.push_back(
+        {kUncounted, "how often this kernel was confirmed before is not known here: " + uncounted});
+  if (confirmation.earlier > 0)
+    record.findings.push_back(
+        {kBefore, fmt::format("the same kernel was confirmed {} time{} before on this machine, and "
+                              "the interval is wider for it: whoever tries often enough is lucky "
+                              "once",
+                              confirmation.earlier, confirmation.earlier == 1 ? "" : "s")});
 }
 
 void fill_kernels(ProblemRecord& record, Field field) {
@@ -257,6 +256,7 @@ Status ProblemRun::conclude_confirmation() {
   ASSAY_TRY(Confirmation confirmation, confirming_->end());
   timed_seconds_ += confirming_->timed_seconds();
   if (!confirming_->cold_doubt().empty()) race_.cold_doubt = confirming_->cold_doubt();
+  const std::string uncounted = confirming_->uncounted();
   confirming_.reset();
   ASSAY_TRY(const bool back, ask_fallen_again(company_, confirmation.rounds));
   show_finalists(record_, field_, race_);
@@ -265,6 +265,7 @@ Status ProblemRun::conclude_confirmation() {
   for (const Doubt& doubt : find_doubts(record_, confirmation, options))
     add_doubt(record_, field_, doubt);
   for (const LaunchBound& bound : find_launch_bound(confirmation)) add_launch_bound(field_, bound);
+  say_earlier(record_, confirmation, uncounted);
   record_.confirmations.push_back(std::move(confirmation));
   next_ = Next::finish;
   if ((back || count_alive(field_) != alive_) && races_ < kMostRaces) {
@@ -333,12 +334,12 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
                         : station_.request.confirm ? "no finalist survived its confirmation"
                                                    : "";
   if (const KernelOutcome* winner = record_.winner()) {
-    const bool cold = station_.condition.cache != measure::Cache::warm;
-    const auto [roof_seconds, roof_name] = roofline(record_, station_.problem, ceilings, cold);
+    const Roof roof = roof_of(record_, ceilings);
     const double us = record_.decisive()->conclusion.median_us(winner->id);
-    if (us > 0 && roof_seconds > 0) {
-      record_.ceiling_share = roof_seconds * 1e6 / us;
-      record_.ceiling = roof_name;
+    if (us > 0 && roof.seconds > 0) {
+      record_.ceiling_share = roof.seconds * 1e6 / us;
+      record_.ceiling = roof.ceiling;
+      record_.ceiling_value = roof.value;
     }
   }
   return std::move(record_);

@@ -80,6 +80,8 @@ struct Request {
   IfPresent if_present = IfPresent::refuse;
   std::string store;  // Where the finished run is kept besides (store/store.h); empty: nowhere.
   std::filesystem::path cache;
+  // Where confirmations are counted (earlier_confirmations.h); empty: they are not.
+  std::string confirmations;
   std::string cxx = "c++";
   std::vector<std::string> command_line;
   std::vector<std::string> environment;  // For children: PATH, LD_LIBRARY_PATH ... exactly these.
