@@ -62,6 +62,9 @@ class RefereeCardTest : public ::testing::Test {
     EXPECT_NEAR(card.max_error, host.max_error, slack + 0.01 * host.max_error);
     EXPECT_NEAR(card.mean_error, host.mean_error, slack + 0.01 * host.mean_error);
     EXPECT_NEAR(card.smallest_visible, host.smallest_visible, 1e-9 * host.smallest_visible);
+    if (wide) return;
+    EXPECT_EQ(card.ordinary_lines.elements, host.ordinary_lines.elements);
+    EXPECT_NEAR(card.ordinary_lines.root(), host.ordinary_lines.root(), 1e-3);
   }
 
   std::unique_ptr<RefereeCard> card_;
