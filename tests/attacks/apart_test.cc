@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/attacks/attack_run.h"
+#include "tests/attacks/race.h"
 
 namespace assay {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Matcher;
 using testing::AssayProgram;
-using testing::AttackRun;
+using testing::RaceOptions;
 
 struct Apart {
   std::string file;             // tests/attacks/kernels/<file>.cc.
@@ -24,9 +24,8 @@ struct Apart {
   Matcher<std::string> sentence = HasSubstr("");
 };
 
-ProblemRecord problem_of(const AssayProgram& assay, const AttackRun& run,
-                         const std::vector<std::string>& attacks) {
-  testing::Running running = assay.start(run.words(attacks));
+ProblemRecord problem_of(const AssayProgram& assay, const RaceOptions& options) {
+  testing::Running running = assay.start(testing::race_words(options));
   const testing::Finished finished = running.wait();
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(running.leaves_nothing());
@@ -54,12 +53,13 @@ class ApartTest : public ::testing::TestWithParam<Apart> {};
 
 TEST_P(ApartTest, IsFoundAndTakesNobodyWithIt) {
   const AssayProgram assay;
-  AttackRun run;
-  run.shape = "m=64,n=256,k=256,dtype=f32,layout=tt";
-  run.more = {"--exhaustive"};
-  const ProblemRecord problem = problem_of(assay, run, {GetParam().file});
+  const ProblemRecord problem =
+      problem_of(assay, {.kernels = {GetParam().file},
+                         .shapes = {"m=64,n=256,k=256,dtype=f32,layout=tt"},
+                         .budget = "2s",
+                         .more = {"--exhaustive"}});
   const KernelOutcome* kernel =
-      testing::find_kernel(problem, testing::attack_name(GetParam().file));
+      testing::find_kernel(problem, testing::kernel_of(GetParam().file));
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(std::string(ending_name(kernel->ending)), GetParam().ending)
       << ending_sentence(kernel->ending);
@@ -88,15 +88,15 @@ INSTANTIATE_TEST_SUITE_P(
                                                      "mismatch", "violation")},
                       Apart{"64_all_descriptors",
                             AnyOf("timed", "crash", "mismatch", "violation", "out_of_memory")}),
-    [](const auto& test) { return testing::attack_name(test.param.file); });
+    [](const auto& test) { return testing::kernel_of(test.param.file); });
 
 // Kernels that come with assay stand for the stock ones.
 TEST(CompanyTest, StockKernelsStandBesideThoseWhoSpoilTheirProcess) {
   const AssayProgram assay;
-  AttackRun run;
-  run.providers = {"cpp_source", "libxsmm"};
   const ProblemRecord problem =
-      problem_of(assay, run, {"63_rivals_outputs", "64_all_mappings", "64_all_descriptors"});
+      problem_of(assay, {.kernels = {"63_rivals_outputs", "64_all_mappings", "64_all_descriptors"},
+                         .budget = "2s",
+                         .more = {"--provider", "libxsmm"}});
   int stock = 0;
   for (const KernelOutcome& kernel : problem.kernels) {
     if (kernel.role != KernelRole::stock) continue;
@@ -109,7 +109,7 @@ TEST(CompanyTest, StockKernelsStandBesideThoseWhoSpoilTheirProcess) {
 // Each user's kernel has a process of its own, and so do two of one file's tunables together.
 TEST(CompanyTest, SamplesSayWhoRanInWhichProcess) {
   const AssayProgram assay;
-  const ProblemRecord problem = problem_of(assay, AttackRun(), {"22_shape_lookup"});
+  const ProblemRecord problem = problem_of(assay, {.kernels = {"22_shape_lookup"}, .budget = "2s"});
   ASSERT_NE(problem.decisive(), nullptr);
   std::vector<int> processes;
   for (const KernelSamples& kernel : problem.decisive()->processes.at(0).kernels) {

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "testing/assay_program.h"
+#include "tests/attacks/race.h"
 
 namespace assay {
 namespace {
@@ -16,15 +16,16 @@ using ::testing::AnyOf;
 using testing::AssayProgram;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using testing::kernel_of;
 using ::testing::Matcher;
+using testing::Race;
+using testing::RaceOptions;
 
 struct Attack {
   std::string file;             // tests/attacks/kernels/<file>.cc.
   Matcher<std::string> ending;  // ending_name().
   Matcher<std::string> sentence = HasSubstr("");
 };
-
-std::string name_of(const Attack& attack) { return attack.file.substr(3); }
 
 TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   const std::vector<Attack> caught = {
@@ -62,28 +63,10 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   };
 
   const AssayProgram assay;
-  std::vector<std::string> words = {"sweep",
-                                    "--shape",
-                                    "m=24,n=40,k=57,dtype=f32,layout=tt",
-                                    "--provider",
-                                    "cpp_source",
-                                    "--threads",
-                                    "1",
-                                    "--budget",
-                                    "4s",
-                                    "--processes",
-                                    "3",
-                                    "--timeout",
-                                    "5s",
-                                    "--output-dir",
-                                    "run",
-                                    "--exhaustive",  // So that none leaves unseen.
-                                    "--kernels",
-                                    AssayProgram::source("tests/faults/candidates/good.cc")};
+  RaceOptions options{.budget = "4s", .more = {"--timeout", "5s", "--exhaustive"}};  // None leaves.
   for (const auto* list : {&caught, &limits})
-    for (const Attack& attack : *list)
-      words.push_back(AssayProgram::source("tests/attacks/kernels/" + attack.file + ".cc"));
-  testing::Running running = assay.start(words);
+    for (const Attack& attack : *list) options.kernels.push_back(attack.file);
+  testing::Running running = assay.start(race_words(options));
   const testing::Finished finished = running.wait();
   ASSERT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(running.leaves_nothing());
@@ -93,7 +76,7 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   const ProblemRecord& problem = record->problems.at(0);
   for (const auto* list : {&caught, &limits}) {
     for (const Attack& attack : *list) {
-      const KernelOutcome* kernel = testing::find_kernel(problem, name_of(attack));
+      const KernelOutcome* kernel = testing::find_kernel(problem, kernel_of(attack.file));
       ASSERT_NE(kernel, nullptr) << attack.file;
       const std::string sentence = ending_sentence(kernel->ending);
       EXPECT_THAT(std::string(ending_name(kernel->ending)), attack.ending)
@@ -122,20 +105,12 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
 
 // At its pretended time everybody else is hopeless, and dropped before it is found out.
 TEST(AttacksTest, ACheatThatLeadsTakesNobodyWithIt) {
-  const AssayProgram assay;
-  const testing::Finished finished = assay.run(
-      {"sweep", "--shape", "m=24,n=40,k=57,dtype=f32,layout=tt", "--provider", "cpp_source",
-       "--threads", "1", "--budget", "1s", "--processes", "3", "--output-dir", "run", "--kernels",
-       AssayProgram::source("tests/faults/candidates/good.cc"),
-       AssayProgram::source("tests/attacks/kernels/45_below_physics.cc")});
-  EXPECT_EQ(finished.code(), 0) << finished.err;
-  const auto record = load_record(assay.file("run/record.json"));
-  ASSERT_TRUE(record) << record.error().message;
-  const ProblemRecord& problem = record->problems.at(0);
-  EXPECT_THAT(std::string(ending_name(testing::find_kernel(problem, "below_physics")->ending)),
+  const Race race = Race::run({.kernels = {"45_below_physics"}});
+  EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
+  ASSERT_NE(race.outcome("below_physics"), nullptr);
+  EXPECT_THAT(std::string(ending_name(race.outcome("below_physics")->ending)),
               AnyOf("violation", "mismatch"));
-  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
-  EXPECT_EQ(problem.winner()->name, "good");
+  EXPECT_EQ(race.winner(), "good");
 }
 
 // Many launches to a burst, and none of them is one that nobody can look at, or that finds its
@@ -147,22 +122,15 @@ struct LeftOut {
 class LeftOutTest : public ::testing::TestWithParam<LeftOut> {};
 
 TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
-  const AssayProgram assay;
-  const testing::Finished finished = assay.run(
-      {"sweep", "--shape", "m=4,n=16,k=16,dtype=f32,layout=tt,constant=" + GetParam().constant,
-       "--provider", "cpp_source", "--threads", "1", "--budget", "2s", "--processes", "3",
-       "--output-dir", "run", "--condition", "cache=" + GetParam().condition, "--kernels",
-       AssayProgram::source("tests/faults/candidates/good.cc"),
-       AssayProgram::source("tests/attacks/kernels/" + GetParam().kernel + ".cc")});
-  EXPECT_EQ(finished.code(), 0) << finished.err;
-  const auto record = load_record(assay.file("run/record.json"));
-  ASSERT_TRUE(record) << record.error().message;
-  const ProblemRecord& problem = record->problems.at(0);
-  const KernelOutcome* kernel = testing::find_kernel(problem, GetParam().kernel.substr(3));
+  const Race race = Race::run({.kernels = {GetParam().kernel},
+                               .shapes = {"m=4,n=16,k=16,dtype=f32,layout=tt,constant=" + GetParam().constant},
+                               .budget = "2s",
+                               .more = {"--condition", "cache=" + GetParam().condition}});
+  EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
+  const KernelOutcome* kernel = race.outcome(kernel_of(GetParam().kernel));
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("timed launch"));
-  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
-  EXPECT_EQ(problem.winner()->name, "good");
+  EXPECT_EQ(race.winner(), "good");
 }
 
 INSTANTIATE_TEST_SUITE_P(Conditions, LeftOutTest,
@@ -176,19 +144,14 @@ INSTANTIATE_TEST_SUITE_P(Conditions, LeftOutTest,
                          });
 
 TEST(AttacksTest, ALookedUpShapeIsCaughtByAnyOther) {
-  const AssayProgram assay;
-  const testing::Finished finished =
-      assay.run({"sweep", "--shape", "m=24,n=40,k=57,dtype=f32,layout=tt", "--shape",
-                 "m=24,n=41,k=57,dtype=f32,layout=tt", "--provider", "cpp_source", "--threads", "1",
-                 "--budget", "1s", "--processes", "3", "--output-dir", "run", "--kernels",
-                 AssayProgram::source("tests/attacks/kernels/22_shape_lookup.cc")});
-  EXPECT_EQ(finished.code(), 1) << finished.err;  // One shape has no winner.
-  const auto record = load_record(assay.file("run/record.json"));
-  ASSERT_TRUE(record) << record.error().message;
-  EXPECT_EQ(ending_name(testing::find_kernel(record->problems.at(0), "shape_lookup")->ending),
-            "timed");
-  EXPECT_EQ(ending_name(testing::find_kernel(record->problems.at(1), "shape_lookup")->ending),
-            "mismatch");
+  const Race race = Race::run(
+      {.kernels = {"22_shape_lookup"},
+       .shapes = {"m=24,n=40,k=57,dtype=f32,layout=tt", "m=24,n=41,k=57,dtype=f32,layout=tt"},
+       .files = {}});
+  EXPECT_EQ(race.finished().code(), 1) << race.finished().err;  // One shape has no winner.
+  ASSERT_NE(race.outcome("shape_lookup", 1), nullptr);
+  EXPECT_EQ(ending_name(race.outcome("shape_lookup", 0)->ending), "timed");
+  EXPECT_EQ(ending_name(race.outcome("shape_lookup", 1)->ending), "mismatch");
 }
 
 }  // namespace

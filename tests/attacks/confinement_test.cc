@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include "testing/assay_program.h"
+#include "tests/attacks/race.h"
 
 namespace assay {
 namespace {
@@ -35,26 +35,11 @@ bool may_confine(Rights rights) {
 }
 
 std::vector<std::string> sweep(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words = {"sweep",
-                                    "--shape",
-                                    "m=24,n=40,k=57,dtype=f32,layout=tt",
-                                    "--shape",
-                                    "m=24,n=41,k=57,dtype=f32,layout=tt",
-                                    "--provider",
-                                    "cpp_source",
-                                    "--threads",
-                                    "1",
-                                    "--budget",
-                                    "1s",
-                                    "--processes",
-                                    "2",
-                                    "--output-dir",
-                                    "run"};
-  words.insert(words.end(), more.begin(), more.end());
-  words.insert(words.end(), {"--kernels", AssayProgram::source("tests/faults/candidates/good.cc")});
-  for (const char* attack : {"18_harness_memory", "19_harness_files"})
-    words.push_back(AssayProgram::source("tests/attacks/kernels/" + std::string(attack) + ".cc"));
-  return words;
+  return testing::race_words(
+      {.kernels = {"18_harness_memory", "19_harness_files"},
+       .shapes = {"m=24,n=40,k=57,dtype=f32,layout=tt", "m=24,n=41,k=57,dtype=f32,layout=tt"},
+       .processes = 2,
+       .more = more});
 }
 
 class ConfinementTest : public ::testing::TestWithParam<Rights> {};

@@ -5,15 +5,16 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/attacks/attack_run.h"
+#include "tests/attacks/race.h"
 
 namespace assay {
 namespace {
 
 using ::testing::AnyOf;
-using testing::AssayProgram;
 using ::testing::HasSubstr;
+using testing::kernel_of;
 using ::testing::Matcher;
+using testing::Race;
 
 constexpr const char* kChanged = "changed after its launch had returned";
 // Of a thread that the machine kept from working until somebody looked.
@@ -27,24 +28,18 @@ struct Late {
 class LateWorkTest : public ::testing::TestWithParam<Late> {};
 
 TEST_P(LateWorkTest, IsSeenAndClaimsNothing) {
-  const AssayProgram assay;
-  testing::AttackRun run;
-  run.shape = "m=4,n=512,k=512,dtype=f32,layout=tt";
-  run.more = {"--exhaustive"};
-  const testing::Finished finished = assay.run(run.words({GetParam().file}));
-  EXPECT_EQ(finished.code(), 0) << finished.err;
-  const auto record = load_record(assay.file("run/record.json"));
-  ASSERT_TRUE(record) << record.error().message;
-  const ProblemRecord& problem = record->problems.at(0);
-  const KernelOutcome* kernel =
-      testing::find_kernel(problem, testing::attack_name(GetParam().file));
+  const Race race = Race::run({.kernels = {GetParam().file},
+                               .shapes = {"m=4,n=512,k=512,dtype=f32,layout=tt"},
+                               .budget = "2s",
+                               .more = {"--exhaustive"}});
+  EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
+  const KernelOutcome* kernel = race.outcome(kernel_of(GetParam().file));
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(ending_sentence(kernel->ending), GetParam().sentence);
-  const KernelOutcome* good = testing::find_kernel(problem, "good");
+  const KernelOutcome* good = race.outcome("good");
   ASSERT_NE(good, nullptr);
   EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
-  ASSERT_NE(problem.winner(), nullptr) << problem.no_winner;
-  EXPECT_EQ(problem.winner()->name, "good");
+  EXPECT_EQ(race.winner(), "good");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -57,18 +52,12 @@ INSTANTIATE_TEST_SUITE_P(
              AnyOf(HasSubstr("set a timer"), HasSubstr(kChanged), HasSubstr(kUnwritten))},
         Late{"51_fault_handler", HasSubstr("handler of SIGSEGV")},
         Late{"52_hidden_fault_handler", HasSubstr("unblocked signals")}),
-    [](const auto& test) { return testing::attack_name(test.param.file); });
+    [](const auto& test) { return kernel_of(test.param.file); });
 
 TEST(ServedFaultsTest, NoThreadIsHandedTheFaultsOfWhoReads) {
-  const AssayProgram assay;
-  const testing::Finished finished = assay.run(
-      {"sweep", "--shape", "m=24,n=40,k=57,dtype=f32,layout=tt", "--provider", "cpp_source",
-       "--threads", "1", "--budget", "1s", "--processes", "2", "--output-dir", "run", "--kernels",
-       AssayProgram::source("tests/attacks/kernels/53_served_faults.cc")});
-  const auto record = load_record(assay.file("run/record.json"));
-  ASSERT_TRUE(record) << record.error().message << finished.err;
-  const KernelOutcome* kernel = testing::find_kernel(record->problems.at(0), "served_faults");
-  ASSERT_NE(kernel, nullptr);
+  const Race race = Race::run({.kernels = {"53_served_faults"}, .processes = 2, .files = {}});
+  const KernelOutcome* kernel = race.outcome("served_faults");
+  ASSERT_NE(kernel, nullptr) << race.finished().err;
   EXPECT_TRUE(is_timed(kernel->ending)) << ending_sentence(kernel->ending);
 }
 

@@ -44,9 +44,11 @@ inline std::vector<std::string> race_words(const RaceOptions& options) {
 // A program's folder, how the race in it ended, and its record; none where there is none.
 class Race {
  public:
-  static Race run(const RaceOptions& options) {
+  // With rights of its own for the program, where with() has them, or else with options.wrapper.
+  static Race run(const RaceOptions& options, std::optional<Rights> rights = std::nullopt) {
     Race race;
-    race.finished_ = race.assay_.run(race_words(options), options.wrapper);
+    const auto wrapper = rights ? race.assay_.with(*rights) : std::nullopt;
+    race.finished_ = race.assay_.run(race_words(options), wrapper.value_or(options.wrapper));
     auto record = load_record(race.assay_.file("run/record.json"));
     if (record) race.record_ = std::move(*record);
     return race;
