@@ -61,4 +61,7 @@ if(ASSAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(assay_options INTERFACE -fpch-preprocess)  # For ccache.
 endif()
 target_link_options(assay_options INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+# Pointers to functions of other objects are read-only once a program has begun: candidates are
+# mapped beside them.
+target_link_options(assay_options INTERFACE -Wl,-z,relro,-z,now)
 target_compile_options(assay_options INTERFACE -ffunction-sections -fdata-sections)

@@ -129,10 +129,13 @@ Status Child::meet_guard() {
   const bool confining = options_.guard == ChildOptions::Guard::confining;
   Status met = guard_->send({{"private", confining}}, {}, deadline);
   if (met) {
-    const auto answer = guard_->receive(deadline);
+    auto answer = guard_->receive(deadline);
     const auto pid = answer ? integer(answer->json, "worker") : fail(answer.error());
     const auto error = answer ? text(answer->json, "error") : fail(answer.error());
     if (pid) pid_ = static_cast<pid_t>(*pid);
+    if (answer && answer->fds.size() == 3)
+      files_ = ProcessFiles{std::move(answer->fds[0]), std::move(answer->fds[1]),
+                            std::move(answer->fds[2])};
     met = error ? fail(ErrorCode::machine, "{}", *error) : pid.map([](int64_t) {});
   }
   if (met) return {};
@@ -269,6 +272,25 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
 
 Death Child::dismiss(std::string detail) {
   return death_ ? *death_ : die(Death::Kind::broke_protocol, 0, std::move(detail));
+}
+
+bool Child::remember_code() {
+  auto code =
+      files_ ? CodePages::remember(*files_) : fail(ErrorCode::machine, "its guard may not look");
+  if (code) code_ = std::move(*code);
+  return code_.has_value();
+}
+
+std::string Child::find_changed_code() {
+  constexpr uint64_t kOfAllBytes = 8;  // One look in so many.
+  if (!code_ || !alive()) return {};
+  const auto depth =
+      looks_() % kOfAllBytes == 0 ? CodePages::Depth::all_bytes : CodePages::Depth::quick;
+  auto change = code_->find_change(pid_, *files_, depth);
+  if (change) return std::move(*change);
+  // One that has ended has its own ending.
+  pollfd ended{files_->process.get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 0 ? "keeps others from its code: " + change.error().message : "";
 }
 
 CallResult<Message> Child::call(const Json& request, double timeout_seconds,

@@ -5,17 +5,18 @@
 
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "assay/base/json.h"
+#include "assay/base/keyed_random.h"
 #include "assay/base/message_channel.h"
 #include "assay/base/pulses.h"
 #include "assay/base/result.h"
 #include "assay/base/subprocess.h"
+#include "assay/sweep/code_pages.h"
 
 namespace assay::sweep {
 
@@ -110,6 +111,14 @@ class Child {
   bool alive() const { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
 
+  // Of a guarded child that has loaded no candidate yet. False where the system did not let its
+  // guard open its memory: then nobody can look.
+  bool remember_code();
+  // What candidates have changed since in the code that times them (code_pages.h), to follow "it".
+  // Empty where nothing has, nobody can look, or the child is no more.
+  // Some of the looks, drawn by numbers that no worker has seen, compare every byte.
+  std::string find_changed_code();
+
  private:
   Child() = default;
   Status meet_guard();
@@ -139,10 +148,13 @@ class Child {
   std::optional<Message> last_words_;  // Of the guard, at the end, where it was asked to stop it.
   int64_t cpu_while_parked_ns_ = 0;
   pid_t pid_ = -1;
+  std::optional<ProcessFiles> files_;  // Of a guarded child, where its guard may open them.
+  std::optional<CodePages> code_;
   std::optional<Death> death_;
   std::optional<Pending> pending_;
   std::string output_;  // Tail of stdout and stderr.
-  std::mt19937_64 tickets_{std::random_device{}()};
+  KeyedRandom looks_ = KeyedRandom::from_system();
+  KeyedRandom tickets_ = KeyedRandom::from_system();
 };
 
 struct Child::Answered {

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <fcntl.h>
 #include <filesystem>
 #include <grp.h>
-#include <iterator>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -23,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/file.h"
+#include "assay/sweep/code_seal.h"
 
 namespace assay::sweep {
 namespace {
@@ -34,6 +31,13 @@ constexpr uid_t kNobody = 65534;  // Where such a number means nothing (a contai
 
 // Room for the thread pools of a dozen libraries that each take all cores, and for what they fork.
 constexpr int64_t kProcesses = 512, kProcessesPerCore = 12;
+
+constexpr uint32_t kNewNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                                    CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+// Of newer systems than headers may be.
+constexpr uint32_t kSystemCallDispatch = 59, kMemoryDenyWriteExecute = 65, kMemoryMerge = 67;
+constexpr long kPidfdGetfd = 438, kProcessMadvise = 440;
+constexpr long kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427;
 
 struct Capabilities {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -78,6 +82,13 @@ bool become(uid_t user) {
          ::setresuid(user, user, user) == 0;
 }
 
+// Of its own: through such a file a process writes to pages that it may not write to.
+bool can_write_memory_file() {
+  for (const char* file : {"/proc/self/mem", "/proc/thread-self/mem"})
+    if (UniqueFd(::open(file, O_RDWR | O_CLOEXEC)).valid()) return true;
+  return false;
+}
+
 void add_gaps(Confinement& confinement, const Surroundings& place, const Protected& harness) {
   const auto gap = [&](bool open, std::string what) {
     if (open) confinement.gaps.push_back(std::move(what));
@@ -93,6 +104,8 @@ void add_gaps(Confinement& confinement, const Surroundings& place, const Protect
     gap(memory.valid(),
         fmt::format("it can read the memory of {}", pid == harness.parent ? "assay" : "its guard"));
   }
+  if (harness.own_code)
+    gap(code_can_be_changed() || can_write_memory_file(), "it can change the code that times it");
   for (const std::string& path : harness.paths)
     gap(::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0,
         fmt::format("it can write to {}", path));
@@ -123,49 +136,52 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
   drop_capabilities();
   // What a candidate starts stays this process's, whoever of it ends: has_children() sees it.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  forbid_escaping();
+  const bool sealed = harness.own_code && seal(read_only_pages());
+  const auto objects = harness.own_code ? objects_in_order() : std::vector<AddressRange>();
+  forbid_escaping({objects, sealed, harness.counts});
   add_gaps(confinement, place, harness);
   return confinement;
 }
 
-void forbid_escaping() {
+void forbid_escaping(const Kept& kept) {
 #if defined(__x86_64__)
-  constexpr auto kNumber = static_cast<uint32_t>(offsetof(seccomp_data, nr));
-  constexpr auto kArchitecture = static_cast<uint32_t>(offsetof(seccomp_data, arch));
-  constexpr auto kArguments = static_cast<uint32_t>(offsetof(seccomp_data, args));
-  constexpr uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kIf = BPF_JMP | BPF_JEQ | BPF_K;
-  constexpr uint16_t kEnd = BPF_RET | BPF_K;
-  constexpr uint32_t kX32 = 0x40000000;  // A second set of the same calls.
-  // Where a condition holds, and where not: so many statements on.
-  sock_filter filter[] = {
-      /* 0*/ BPF_STMT(kLoad, kArchitecture),
-      /* 1*/ BPF_JUMP(kIf, AUDIT_ARCH_X86_64, 0, 19),
-      /* 2*/ BPF_STMT(kLoad, kNumber),
-      /* 3*/ BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kX32, 17, 0),
-      /* 4*/ BPF_JUMP(kIf, SYS_setrlimit, 16, 0),
-      /* 5*/ BPF_JUMP(kIf, SYS_seccomp, 15, 0),
-      // Pages that are filled when somebody reads them: work after the clock has stopped.
-      /* 6*/ BPF_JUMP(kIf, SYS_userfaultfd, 14, 0),
-      /* 7*/ BPF_JUMP(kIf, SYS_prctl, 7, 0),
-      /* 8*/ BPF_JUMP(kIf, SYS_clone3, 13, 0),
-      /* 9*/ BPF_JUMP(kIf, SYS_clone, 8, 0),
-      /*10*/ BPF_JUMP(kIf, SYS_prlimit64, 0, 9),
-      /*11*/ BPF_STMT(kLoad, kArguments + 16),  // The new limits: to read them it is null.
-      /*12*/ BPF_JUMP(kIf, 0, 0, 8),
-      /*13*/ BPF_STMT(kLoad, kArguments + 20),
-      /*14*/ BPF_JUMP(kIf, 0, 5, 6),
-      /*15*/ BPF_STMT(kLoad, kArguments),
-      /*16*/ BPF_JUMP(kIf, PR_SET_SECCOMP, 4, 0),
-      /*17*/ BPF_JUMP(kIf, PR_SET_CHILD_SUBREAPER, 3, 2),
-      /*18*/ BPF_STMT(kLoad, kArguments),
-      /*19*/ BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_PARENT, 1, 0),
-      /*20*/ BPF_STMT(kEnd, SECCOMP_RET_ALLOW),
-      /*21*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | EPERM),
-      // Its flags lie in memory, where a filter cannot look: the C library then calls clone.
-      /*22*/ BPF_STMT(kEnd, SECCOMP_RET_ERRNO | ENOSYS),
-  };
-  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
-  ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  CallFilter filter;
+  filter.deny({SYS_setrlimit, SYS_seccomp});
+  filter.deny_unless_null(SYS_prlimit64, 2);  // The new limits: to read them it is null.
+  // Of the whole process, and beyond recall: who debugs it, other filters, when its clock may be
+  // read, which system calls become signals, huge pages, what may be both written and run.
+  filter.deny_values(
+      SYS_prctl, 0,
+      {PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_PTRACER, PR_SET_TSC,
+       kSystemCallDispatch, PR_SET_THP_DISABLE, kMemoryDenyWriteExecute, kMemoryMerge});
+  // A lower priority cannot be taken back without privileges.
+  filter.deny({SYS_setpriority, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr,
+               SYS_ioprio_set});
+  filter.deny_bits(SYS_clone, 0, CLONE_PARENT | kNewNamespaces);
+  // Its flags lie in memory, where a filter cannot look: the C library then calls clone.
+  filter.deny({SYS_clone3}, ENOSYS);
+  filter.deny({SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
+               SYS_ptrace, SYS_kcmp, kPidfdGetfd, SYS_bpf});
+  // Pages that are filled when somebody reads them: work after the clock has stopped.
+  filter.deny({SYS_userfaultfd});
+  // Memory by other ways than loads and stores; io_uring makes system calls that no filter sees.
+  filter.deny({SYS_process_vm_readv, SYS_process_vm_writev, kProcessMadvise, SYS_remap_file_pages,
+               kIoUringSetup, kIoUringEnter, kIoUringRegister});
+  // Memory that is no process's, and outlives its owner.
+  filter.deny({SYS_shmget, SYS_shmat, SYS_msgget, SYS_add_key, SYS_request_key, SYS_keyctl});
+  // A breakpoint of the processor's would run a handler in place of the code under it.
+  if (!kept.counts) filter.deny({SYS_perf_event_open});
+  constexpr size_t kMostRanges = 48;  // Of a program's 4096 statements four rules have 11 for each.
+  const auto ranges = kept.objects.first(std::min(kept.objects.size(), kMostRanges));
+  if (!ranges.empty()) filter.deny_overlap({SYS_madvise}, {}, ranges);
+  if (!ranges.empty() && !kept.sealed) {
+    filter.deny_overlap({SYS_mprotect, SYS_munmap, SYS_mremap, SYS_pkey_mprotect}, {}, ranges);
+    filter.deny_overlap({SYS_mmap}, {.flags = 3, .bits = MAP_FIXED}, ranges);
+    filter.deny_overlap({SYS_mremap}, {4, 2, 3, MREMAP_FIXED}, ranges);
+  }
+  (void)filter.install();
+#else
+  (void)kept;
 #endif
 }
 

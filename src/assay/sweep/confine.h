@@ -3,12 +3,14 @@
 // What a worker gives up before candidate code runs, and what that leaves: not what was tried, but
 // what was looked at afterwards.
 
+#include <span>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
 #include "assay/base/fd.h"
 #include "assay/base/json.h"
+#include "assay/sweep/call_filter.h"
 #include "assay/sweep/guard.h"
 
 namespace assay::sweep {
@@ -17,6 +19,9 @@ namespace assay::sweep {
 struct Protected {
   pid_t parent = -1;               // Who keeps the score.
   std::vector<std::string> paths;  // The run's folder, the cache.
+  // Candidates will be mapped into this process, beside the code that times them.
+  bool own_code = false;
+  bool counts = false;  // This process reads the processor's counters.
 };
 
 struct Confinement {
@@ -25,6 +30,7 @@ struct Confinement {
   bool own_namespaces = false;    // Processes of its own, files read-only.
   std::string shared;             // Why it has none, or not all; empty where it has.
   std::vector<std::string> gaps;  // What does not hold, each as "it can ...".
+  bool code_is_watched = false;   // Its parent sees when its code changes (code_pages.h).
   bool native_guests = true;  // Code that users brought runs on the processor, not a card alone.
 
   bool holds() const { return wanted && gaps.empty(); }
@@ -41,10 +47,16 @@ Confinement confine(bool wanted, const Surroundings& place, const Protected& har
 
 // Of the calling thread, and those that it starts.
 void forbid_new_privileges();
-// Of all threads, from now on, to change limits and system call filters, which would meet the
-// kernels after it in its process, to start processes that are not this one's, and to have pages
-// filled when somebody reads them. Where the system has no filters, nothing changes.
-void forbid_escaping();
+// Of all threads, from now on: to change limits, filters of system calls and how the process is
+// scheduled, which would meet the kernels after it in its process; to start processes that are not
+// this one's, or in namespaces of their own; to reach memory by ways that go past its rights; to
+// keep memory where nobody counts it. Where the system has no filters, nothing changes.
+struct Kept {
+  std::span<const AddressRange> objects = {};  // Whose pages may not be dropped (a seal allows it),
+  bool sealed = false;                         // nor mapped otherwise, where no seal sees to that.
+  bool counts = false;                         // perf_event_open is kept.
+};
+void forbid_escaping(const Kept& kept = {});
 void drop_capabilities();
 // Of processes and threads, beyond those that the user of this process has already: candidate code
 // that goes on forking meets this limit, and not the machine's. (The system lets root alone have as
@@ -58,7 +70,7 @@ std::string closed_folder(const std::string& file);
 // Of this process and those that it starts; before confine(), after which no limit can be changed.
 void limit_address_space(int64_t bytes);
 
-// The parent and the referee: other processes of the same user may not read their memory.
+// Of a process of ours: others of the same user may not read it.
 void hide_memory();
 
 }  // namespace assay::sweep

@@ -71,6 +71,7 @@ Json worker_init(const Request& request) {
           {"cache", request.cache.string()},
           {"folder", request.folder.string()},
           {"parent", ::getpid()},
+          {"counts", request.count_events},
           {"cxx", request.cxx},
           {"compile_timeout", request.compile_timeout_seconds},
           {"compile_memory", compiler_memory(request.memory_limit_bytes)}};
@@ -135,8 +136,8 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
     facts_.waiting.push_back({static_cast<size_t>(file), std::move(provider), std::move(family)});
   }
   if (kind.confined) {
-    const auto confinement =
-        confinement_from_json(ready->json.value("confinement", Json::object()));
+    auto confinement = confinement_from_json(ready->json.value("confinement", Json::object()));
+    confinement.code_is_watched = child->remember_code();
     facts_.native_guests = confinement.native_guests;
     if (on_confined_) ASSAY_TRY(on_confined_(confinement));
   }

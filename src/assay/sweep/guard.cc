@@ -90,6 +90,24 @@ std::vector<pid_t> own_children() {
   return children;
 }
 
+// Files that show a process's memory and its mappings, for whoever keeps the score. The system asks
+// for rights when they are opened, and not when they are read: now, while the worker is like us;
+// later it hides its memory from all processes without privileges. Behind them the process itself.
+// All, or none.
+std::vector<UniqueFd> open_memory(int processes, pid_t worker) {
+  std::vector<UniqueFd> files;
+  for (const char* name : {"mem", "smaps"}) {
+    UniqueFd file(
+        ::openat(processes, fmt::format("{}/{}", worker, name).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return {};
+    files.push_back(std::move(file));
+  }
+  constexpr long kOpenProcess = 434;  // pidfd_open(2), Linux 5.3.
+  files.emplace_back(static_cast<int>(::syscall(kOpenProcess, worker, 0)));
+  if (!files.back()) return {};
+  return files;
+}
+
 // While all of them can be seen.
 int64_t count_threads(uid_t user) {
   int64_t threads = 0;
@@ -133,7 +151,9 @@ class Guard {
     if (wants_namespaces_) own = enter_namespaces();
     place.own_processes = own.processes;
     place.shared = own.why.empty() ? "" : "no namespaces: " + own.why;
-    ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    hide_memory();
+    // The worker may cover it by one of its own, in which processes have other numbers.
+    UniqueFd processes(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
     // What loses its parent becomes our child; and we outlive our own parent, to see to that.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     ::prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
@@ -152,15 +172,32 @@ class Guard {
       }
       if (init_ < 0) return fail(ErrorCode::machine, "cannot fork: {}", errno_text(errno));
     }
+    int looked[2];  // Until the guard has opened what shows the worker's memory.
+    if (::pipe2(looked, O_CLOEXEC) != 0)
+      return fail(ErrorCode::machine, "a guard cannot be set up: {}", errno_text(errno));
+    UniqueFd has_looked(looked[0]), is_looking(looked[1]);
+    // A child is as its parent was; nobody who could look is there yet.
+    ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     worker_ = ::fork();
     if (worker_ < 0) return fail(ErrorCode::machine, "cannot fork: {}", errno_text(errno));
     if (worker_ == 0) {
+      processes.reset();  // Nobody outside is to be seen.
+      is_looking.reset();
+      char none;
+      while (::read(has_looked.get(), &none, 1) < 0 && errno == EINTR) {
+      }
+      hide_memory();
       ::sigprocmask(SIG_SETMASK, &before, nullptr);
       return be_worker(std::move(place), own);
     }
+    const std::vector<UniqueFd> memory = open_memory(processes.get(), worker_);
+    hide_memory();
+    is_looking.reset();
     ::close(kChannelFd);  // Its end is to be seen when the worker's copy is closed.
     lifeline_->watched.reset();
-    if (channel_.send({{"worker", worker_}})) watch();
+    std::vector<int> opened;
+    for (const UniqueFd& file : memory) opened.push_back(file.get());
+    if (channel_.send({{"worker", worker_}}, opened)) watch();
     end_all();
     if (status_) (void)channel_.send({{"status", *status_}});
     return Surroundings{.is_guard = true};
@@ -182,6 +219,7 @@ class Guard {
     // Now, while there is one thread: libraries start theirs when they are loaded, and each thread
     // has its own.
     if (wants_namespaces_) forbid_new_privileges();
+    if (wants_namespaces_) (void)forbid_writing_to_proc();
     if (own.users) drop_capabilities();
     return place;
   }

@@ -3,8 +3,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
+#include <filesystem>
+#include <linux/landlock.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,6 +72,41 @@ Namespaces enter_namespaces() {
 
 bool mount_own_proc() {
   return ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+}
+
+bool forbid_writing_to_proc() {
+#ifdef SYS_landlock_create_ruleset
+  // What is not allowed somewhere is denied: everything but /proc is named. Moving files between
+  // folders is denied to whoever has any rules, unless they allow it.
+  constexpr uint64_t kWrite = LANDLOCK_ACCESS_FS_WRITE_FILE;
+#ifdef LANDLOCK_ACCESS_FS_REFER
+  constexpr uint64_t kMove = LANDLOCK_ACCESS_FS_REFER;
+#else
+  constexpr uint64_t kMove = uint64_t{1} << 13;
+#endif
+  const long version =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version < 1) return false;
+  const uint64_t folders = version > 1 ? kWrite | kMove : kWrite;
+  const landlock_ruleset_attr handled{.handled_access_fs = folders};
+  const UniqueFd rules(static_cast<int>(
+      ::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled.handled_access_fs, 0)));
+  if (!rules) return false;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/", error)) {
+    if (entry.path() == "/proc") continue;
+    const UniqueFd place(::open(entry.path().c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    struct stat facts {};
+    if (!place || ::fstat(place.get(), &facts) != 0) continue;
+    const landlock_path_beneath_attr rule{
+        .allowed_access = S_ISDIR(facts.st_mode) ? folders : kWrite, .parent_fd = place.get()};
+    // A link to somewhere takes no rule, and needs none.
+    (void)::syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+  }
+  return !error && ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
+#else
+  return false;
+#endif
 }
 
 bool mount_all_read_only() {

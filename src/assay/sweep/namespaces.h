@@ -22,4 +22,9 @@ bool mount_own_proc();
 // In a child: every file system becomes read-only here, and /dev/shm a new one, which is not.
 bool mount_all_read_only();
 
+// Of this thread, and those that it starts: no file of /proc is opened to be written from now on,
+// the one of its own memory included, and nothing is mounted any more. False where the system has
+// no Landlock (Linux 5.13).
+bool forbid_writing_to_proc();
+
 }  // namespace assay::sweep

@@ -26,10 +26,15 @@ Trust trust_in(const Confinement& confinement) {
                         ? "of a user of their own, in namespaces of their own"
                     : confinement.other_user ? "of a user of their own"
                                              : "in namespaces of their own";
-  return {TrustGrade::confined_native,
-          fmt::format("native code in processes {}{}, without privileges, which can neither signal "
-                      "nor read assay nor write its files; {}",
-                      how, shared, kTimer)};
+  return {
+      TrustGrade::confined_native,
+      fmt::format("native code in processes {}{}, without privileges, which can neither signal "
+                  "nor read assay nor write its files nor change the code that times them; {}{}",
+                  how, shared, kTimer,
+                  confinement.code_is_watched
+                      ? ""
+                      : ", and the system does not let assay see whether its code stays as it "
+                        "was")};
 }
 
 Status TrustLog::add(const Confinement& confinement) {
