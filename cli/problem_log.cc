@@ -77,6 +77,8 @@ class LogText {
     if (kernel.prepared_bytes > 0)
       line("  prepared {} in {}", format_bytes(static_cast<double>(kernel.prepared_bytes)),
            format_duration(kernel.prepare_seconds));
+    if (kernel.own_memory_bytes)
+      line("  memory   {} of its own", format_bytes(static_cast<double>(*kernel.own_memory_bytes)));
     if (kernel.proof) add(*kernel.proof);
     for (const Finding& finding : kernel.findings)
       line("  finding  {}: {}", sanitize(finding.code, 80), sanitize(finding.sentence, 400));

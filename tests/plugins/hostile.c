@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef CASE_FLUSHES_SUBNORMALS
+#if defined(CASE_FLUSHES_SUBNORMALS) || defined(CASE_FLUSHES_WHEN_MAPPED)
 #include <xmmintrin.h>
 #endif
 
@@ -140,6 +140,10 @@ static const AssayKernel* kernels[] = {&kernel, &kernel};
 
 #ifdef CASE_CRASHES_WHEN_MAPPED
 __attribute__((constructor)) static void crash(void) { abort(); }
+#endif
+
+#ifdef CASE_FLUSHES_WHEN_MAPPED
+__attribute__((constructor)) static void flush(void) { _mm_setcsr(_mm_getcsr() | 0x8040); }
 #endif
 
 #ifdef CASE_NO_ENTRY

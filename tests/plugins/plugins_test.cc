@@ -126,7 +126,8 @@ TEST_F(Plugins, CheckFailsWhatDoesNotConformAndGoesOn) {
 TEST_F(Plugins, CheckSeesWhatRunsOnOnceItIsLoaded) {
   const std::pair<const char*, const char*> cases[] = {
       {"CASE_SPINS_WHEN_LOADED", "a thread that it started is at work"},
-      {"CASE_FORKS_WHEN_LOADED", "1 process that it started goes on"}};
+      {"CASE_FORKS_WHEN_LOADED", "1 process that it started goes on"},
+      {"CASE_FLUSHES_WHEN_MAPPED", "it switched the processor's rounding, or its treatment of"}};
   for (const auto& [fault, part] : cases) {
     const std::string plugin = build("hostile.c", {fault});
     const Finished checked = program_.run({"plugin", "check", plugin, "--json"});
@@ -135,6 +136,7 @@ TEST_F(Plugins, CheckSeesWhatRunsOnOnceItIsLoaded) {
     ASSERT_TRUE(json) << json.error().message;
     EXPECT_EQ((*json)["checks"].front()["name"], "loads") << fault;
     EXPECT_THAT((*json)["checks"].front()["faults"].dump(), HasSubstr(part)) << fault;
+    EXPECT_EQ((*json)["checks"].back()["result"], "failed") << fault;
   }
 }
 

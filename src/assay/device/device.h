@@ -69,6 +69,8 @@ class Device {
   virtual int threads() const = 0;  // Cores a kernel may use; 1 on a card.
   virtual size_t last_level_cache_bytes() const = 0;
   virtual size_t memory_bytes() const = 0;
+  // This process's memory that buffers have, or that is kept for later ones.
+  virtual size_t mapped_bytes() const { return 0; }
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) = 0;
   virtual Result<std::unique_ptr<Stream>> make_stream() = 0;
   // The caller's own, as Stream::native() has it: launches come in its order, and it stays the

@@ -195,6 +195,11 @@ void describe(A& a, T& outcome) {
   a("workspace_bytes", outcome.workspace_bytes);
   a("prepared_bytes", outcome.prepared_bytes);
   a("prepare_seconds", outcome.prepare_seconds, archive::kNotNegative);
+  if constexpr (std::is_const_v<T>) {
+    if (outcome.own_memory_bytes) a("own_memory_bytes", outcome.own_memory_bytes);
+  } else {
+    a("own_memory_bytes", outcome.own_memory_bytes, archive::kNotNegative);
+  }
   a("build_seconds", outcome.build_seconds, archive::kNotNegative);
   a("launches", outcome.launches);
   a.required("ending", outcome.ending);

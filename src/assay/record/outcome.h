@@ -177,6 +177,9 @@ struct KernelOutcome {
   std::uint64_t workspace_bytes = 0;
   std::uint64_t prepared_bytes = 0;
   double prepare_seconds = 0;
+  // That its process held beside workspace and panels after proving it, or when it was opened: most
+  // of it. Earlier records do not say.
+  std::optional<std::int64_t> own_memory_bytes;
   double build_seconds = 0;          // 0: from the cache, or nothing to build.
   std::vector<CardLaunch> launches;  // Its device code, in order; none of a library's own.
   Ending ending;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/text.h"
 #include "assay/kernel/artifact.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 
@@ -22,6 +25,25 @@ void Candidate::take_over(KernelOutcome earlier, double earlier_launch_ns) {
   launch_ns = earlier_launch_ns;
   outcome = std::move(earlier);
   proven = alive();
+}
+
+void Candidate::add_facts(const Json& answer) {
+  constexpr double kMostBytes = 0x1p50;
+  constexpr size_t kMostFindings = 16;
+  const double bytes = std::clamp(number_or(answer, "own_memory_bytes", 0), 0.0, kMostBytes);
+  outcome.own_memory_bytes =
+      std::max(outcome.own_memory_bytes.value_or(0), static_cast<int64_t>(bytes));
+  const auto loaded = answer.find("loaded");
+  if (loaded == answer.end() || !loaded->is_array()) return;
+  for (const Json& finding : *loaded) {
+    const auto code = text(finding, "code"), what = text(finding, "sentence");
+    if (!code || !what || (*code != "float_control" && *code != "process_state")) continue;
+    const Finding found{
+        *code, fmt::format("when it was loaded it {}; that was put back", sanitize(*what, 300))};
+    if (outcome.findings.size() < kMostFindings &&
+        std::ranges::find(outcome.findings, found) == outcome.findings.end())
+      outcome.findings.push_back(found);
+  }
 }
 
 bool is_raced_about(const Request& request, const Candidate& candidate) {

@@ -35,6 +35,10 @@ struct Candidate {
   void take_over(KernelOutcome earlier, double earlier_launch_ns);
 
   bool alive() const { return is_timed(outcome.ending); }
+  // What a worker's answer says of its object and its memory, which it may have forged: some more
+  // facts, and nothing that convicts or clears anybody.
+  void add_facts(const Json& answer);
+
   // As workers take them. The artifact is null until it is built.
   Json row() const { return outcome.metadata.json(); }
   Json artifact() const;

@@ -37,28 +37,32 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   opened->buffers = std::make_unique<CardArena>(std::move(buffers));
   opened->prepared = std::make_unique<CardPool>(device_);
   std::vector<std::span<std::byte>> packed;  // By place of the constants.
-  for (size_t s = 0; s < sets_.size(); ++s) {
-    Arguments arguments{problem_, sets_[s].data};
-    arguments.data[output_] = opened->buffers->at(s % ring).data;
-    const CardArena::Piece& workspace = opened->buffers->at(ring + s % kWorkspaces);
-    ASSAY_TRY(Plan plan, kernel.plan({arguments,
-                                      artifact,
-                                      device_,
-                                      {static_cast<std::byte*>(workspace.data), workspace.bytes},
-                                      1,
-                                      opened->prepared.get(),
-                                      s < places_ ? std::span<std::byte>() : packed[s % places_]}));
-    if (s < places_) {
-      packed.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
-      facts.prepared_bytes = plan.prepared_bytes();
-      facts.prepare_seconds = plan.prepare_seconds();
+  const auto bind = [&]() -> Status {
+    for (size_t s = 0; s < sets_.size(); ++s) {
+      Arguments arguments{problem_, sets_[s].data};
+      arguments.data[output_] = opened->buffers->at(s % ring).data;
+      const CardArena::Piece& workspace = opened->buffers->at(ring + s % kWorkspaces);
+      ASSAY_TRY(Plan plan,
+                kernel.plan({arguments,
+                             artifact,
+                             device_,
+                             {static_cast<std::byte*>(workspace.data), workspace.bytes},
+                             1,
+                             opened->prepared.get(),
+                             s < places_ ? std::span<std::byte>() : packed[s % places_]}));
+      if (s < places_) {
+        packed.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
+        facts.prepared_bytes = plan.prepared_bytes();
+        facts.prepare_seconds = plan.prepare_seconds();
+      }
+      opened->plans.push_back(std::move(plan));
     }
-    opened->plans.push_back(std::move(plan));
-  }
-  // The driver loads a kernel's code at its first launch, and waits for the card meanwhile: behind
-  // a closed gate that would be for ever.
-  ASSAY_TRY(opened->plans.front().launch(*stream_));
-  ASSAY_TRY(stream_->synchronize());
+    // The driver loads a kernel's code at its first launch, and waits for the card meanwhile:
+    // behind a closed gate that would be for ever.
+    ASSAY_TRY(opened->plans.front().launch(*stream_));
+    return stream_->synchronize();
+  };
+  ASSAY_TRY(watching(kernel, bind));
   facts.launches = launches_of(device_, opened->plans.front().steps());
   facts.handle = static_cast<int>(open_.size());
   open_.push_back(std::move(opened));

@@ -161,7 +161,9 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
                                                          : inputs.arena.at(inputs.index[i]).data);
   const std::span<std::byte> workspace(static_cast<std::byte*>(buffers.at(1).data),
                                        buffers.at(1).bytes);
-  ASSAY_TRY(Plan plan, kernel.plan({arguments, artifact, device_, workspace, 1, &prepared}));
+  ASSAY_TRY(Plan plan, watching(kernel, [&] {
+              return kernel.plan({arguments, artifact, device_, workspace, 1, &prepared});
+            }));
 
   ProvenLaunch proven;
   // One that may begin before its inputs are there is never proven by launches that find them.

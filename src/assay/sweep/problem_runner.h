@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/base/result.h"
@@ -16,6 +17,7 @@
 #include "assay/measure/condition.h"
 #include "assay/measure/perf_counters.h"
 #include "assay/record/outcome.h"
+#include "assay/sweep/load_watch.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -43,6 +45,10 @@ struct TimedOutput {
 class ProblemRunner {
  public:
   virtual ~ProblemRunner() = default;
+
+  // Who sees to what kernels do to this process when they are bound, which may load them. Outlives
+  // this.
+  void watch_loads(LoadWatch& watch) { loads_ = &watch; }
 
   // How outputs are handed out from now on: by memory of the card, which stays as it is until the
   // next call of this or of what launches, or by files. A machine without a card has files alone.
@@ -121,6 +127,18 @@ class ProblemRunner {
   virtual std::string find_trespass(int handle) = 0;
   // The same beside the operand sets, which all kernels share.
   virtual std::string find_trespass_beside_inputs() = 0;
+
+ protected:
+  // Calls `bind`, which makes plans of this kernel.
+  template <class Bind>
+  auto watching(const Kernel& kernel, Bind&& bind) {
+    return loads_ == nullptr
+               ? std::forward<Bind>(bind)()
+               : loads_->around(owner_of(kernel.metadata()), std::forward<Bind>(bind));
+  }
+
+ private:
+  LoadWatch* loads_ = nullptr;
 };
 
 }  // namespace assay::sweep

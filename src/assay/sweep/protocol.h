@@ -35,9 +35,11 @@
 //           load      problem, instances + fds, seed     -> {}
 //           share     -                                  -> memory of the card, the word in it
 //           prove     row, artifact, instances, share    -> per instance facts and outputs; whether
-//                                                            threads are busy afterwards
+//                                                            threads are busy afterwards; what its
+//                                                            object did when it was loaded, memory
+//                                                            that it holds
 //           rotate    condition                          -> sets, cold_doubt
-//           open      row, artifact                      -> handle, bytes
+//           open      row, artifact                      -> handle, bytes, the same of its object
 //           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches, what
 //                     seed                                   other threads took ahead of it, and
 //                                                            behind the one before]...], or whose

@@ -161,6 +161,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
     const auto found = answer.json.find(what);
     return found != answer.json.end() && *found == true;
   };
+  candidate.add_facts(answer.json);
   if (candidate.alive() && is("left_processes")) candidate.outcome.ending = left_processes();
   if (candidate.alive() && is("busy_threads"))
     candidate.outcome.ending = ending::Violation{
@@ -168,6 +169,10 @@ Status judge_proof(Candidate& candidate, const Instances& instances, size_t coun
         "its threads went on working after its launches, and would slow down every other kernel"};
   if (const auto armed = text(answer.json, "armed"); candidate.alive() && armed && !armed->empty())
     candidate.outcome.ending = ending::Violation{"background_work", *armed};
+  // No other user's code has run in that process.
+  if (candidate.alive() && candidate.outcome.role == KernelRole::user)
+    if (const std::string changed = worker.find_changed_code(); !changed.empty())
+      candidate.outcome.ending = ending::Violation{"patched_code", "it " + changed};
   // What a wrong kernel left behind (inputs that it changed, threads that write later) is no place
   // to prove another one.
   if (!candidate.alive()) worker.dismiss("a wrong kernel ran there");

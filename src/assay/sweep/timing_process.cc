@@ -123,6 +123,7 @@ Status TimingProcess::open_one(size_t index) {
   candidate.outcome.prepared_bytes =
       static_cast<uint64_t>(number_or(answer->json, "prepared_bytes", 0));
   candidate.outcome.prepare_seconds = number_or(answer->json, "prepare_seconds", 0);
+  candidate.add_facts(answer->json);
   ASSAY_TRY(const Json* launches, member(answer->json, "launches"));
   candidate.outcome.launches.clear();
   for (const Json& launch : *launches) {

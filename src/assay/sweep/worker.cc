@@ -43,7 +43,7 @@ class Worker {
  public:
   Worker(const std::vector<std::unique_ptr<Provider>>& providers, const CatalogSetup& setup,
          const std::vector<std::unique_ptr<Ranker>>& rankers, Surroundings place)
-      : setup_(setup), place_(std::move(place)), kernels_(providers), rankers_(rankers) {}
+      : setup_(setup), place_(std::move(place)), kernels_(providers, loads_), rankers_(rankers) {}
 
   Result<Answer> handle(Message& message) {
     using Method = Result<Answer> (Worker::*)(Message&);
@@ -67,8 +67,11 @@ class Worker {
     const auto of_problem = runs_ ? WorkerRuns::find_method(what) : nullptr;
     if (own == kMethods.end() && of_problem == nullptr)
       return fail(ErrorCode::internal, "a worker cannot '{}'", what);
-    auto answer =
-        of_problem != nullptr ? (*runs_.*of_problem)(message) : (this->*own->second)(message);
+    const auto ask_own = [&] { return (this->*own->second)(message); };
+    // What a plug-in does when it is asked something is seen and put back, too.
+    auto answer = of_problem != nullptr ? (*runs_.*of_problem)(message)
+                  : confined_           ? loads_.around("", ask_own)
+                                        : ask_own();
     // What was said on the way to an error goes with the next answer.
     if (answer && !notes_.empty()) answer->json["notes"] = std::exchange(notes_, {});
     return answer;
@@ -81,7 +84,7 @@ class Worker {
     threads_ = device_->threads();
     runs_.emplace(
         *device_, card_, threads_, [this](const Json& named) { return candidate(named); }, armed_,
-        PulseSender(json.value("pulses", false) ? kPulseFd : -1));
+        loads_, PulseSender(json.value("pulses", false) ? kPulseFd : -1));
     cache_ = std::make_unique<ArtifactCache>(
         json.value("cache", std::string()),
         Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));
@@ -181,13 +184,16 @@ class Worker {
   Result<Confinement> give_up_rights(const Json& json) {
     Protected harness;
     harness.parent = static_cast<pid_t>(number_or(json, "parent", -1));
+    harness.own_code = true;
+    harness.counts = json.value("counts", false);
     for (const char* key : {"cache", "folder"})
       if (std::string path = json.value(key, std::string()); !path.empty())
         harness.paths.push_back(std::move(path));
-    if (json.value("confine", false)) kernels_.admit_guests();
+    confined_ = json.value("confine", false);
+    if (confined_) kernels_.admit_guests();
     cache_path_ = json.value("cache", std::string());
     cache_folder_.reset(::open(cache_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    Confinement confinement = confine(json.value("confine", false), place_, harness, cache_path_);
+    Confinement confinement = confine(confined_, place_, harness, cache_path_);
     confinement.native_guests = card_ == nullptr || kernels_.has_native_guests();
     if (!confinement.other_user) cache_folder_.reset();
     return confinement;
@@ -346,6 +352,7 @@ class Worker {
   Result<Answer> manners(Message&) {
     Answer answer;
     auto faults = manners_.find_faults(scheduler_);
+    for (const Finding& finding : loads_.all()) faults.push_back("it " + finding.sentence);
     // A card's driver may arm what it likes.
     if (const auto armed = armed_.find_more(); card_ == nullptr && !armed.empty())
       faults.push_back("it " + armed);
@@ -399,6 +406,7 @@ class Worker {
 
   const CatalogSetup& setup_;
   Surroundings place_;
+  bool confined_ = false;  // Users' code may run here from now on.
   std::string cache_path_;
   UniqueFd cache_folder_;  // Open where this process has become another user.
   std::unique_ptr<Device> device_;
@@ -412,6 +420,7 @@ class Worker {
   const Manners manners_ = Manners::look();
   const ArmedCode armed_ = ArmedCode::look();
   measure::SchedulerWatch scheduler_;
+  LoadWatch loads_;
   WorkerKernels kernels_;
   WorkerRankers rankers_;
   std::optional<WorkerRuns> runs_;  // Once there is a device.

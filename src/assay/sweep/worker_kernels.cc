@@ -112,7 +112,8 @@ Status WorkerKernels::welcome(Guest& guest) {
                 "{}: cannot be read by the user that kernels run as; make it readable (chmod "
                 "a+r)",
                 entry.origin);
-  ASSAY_TRY(bring(*guest.provider, entry));
+  ASSAY_TRY(loads_.around(guest.provider->info().name + "/" + guest.name,
+                          [&] { return bring(*guest.provider, entry); }));
   guest.here = true;
   return {};
 }

@@ -13,14 +13,15 @@
 #include "assay/base/result.h"
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
+#include "assay/sweep/load_watch.h"
 #include "assay/sweep/worker.h"
 
 namespace assay::sweep {
 
 class WorkerKernels {
  public:
-  explicit WorkerKernels(const std::vector<std::unique_ptr<Provider>>& providers)
-      : providers_(providers) {}
+  WorkerKernels(const std::vector<std::unique_ptr<Provider>>& providers, LoadWatch& loads)
+      : providers_(providers), loads_(loads) {}
 
   // wanted: a list of {name, as, settings}. `as`: a copy under another name, which races against
   // the first. Returns what each of them is on this machine.
@@ -65,6 +66,7 @@ class WorkerKernels {
   ProviderRole role_of(std::string_view provider, std::string_view family) const;
 
   const std::vector<std::unique_ptr<Provider>>& providers_;
+  LoadWatch& loads_;
   std::map<std::string, ProviderSettings> settings_;  // Of the providers that were asked for.
   Catalog catalog_;
   std::vector<Guest> guests_;

@@ -44,21 +44,8 @@ Manners::File Manners::file_at(int descriptor) {
   return {true, facts.st_dev, facts.st_ino};
 }
 
-mode_t Manners::mask() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return mask;
-}
-
-std::string Manners::folder() {
-  std::error_code ignored;
-  return std::filesystem::current_path(ignored).string();
-}
-
 Manners Manners::look() {
   Manners manners;
-  manners.folder_ = folder();
-  manners.mask_ = mask();
   for (int descriptor = 0; descriptor < 3; ++descriptor)
     manners.streams_[descriptor] = file_at(descriptor);
   return manners;
@@ -71,10 +58,6 @@ std::vector<std::string> Manners::find_faults(measure::SchedulerWatch& watch) co
   if (const int children = count_children(); children > 0)
     faults.push_back(fmt::format("{} process{} that it started {} on", children,
                                  children == 1 ? "" : "es", children == 1 ? "goes" : "go"));
-  if (folder() != folder_)
-    faults.push_back(fmt::format("it changed the process's folder to '{}'", folder()));
-  if (mask() != mask_)
-    faults.push_back(fmt::format("it changed the process's umask to {:03o}", mask()));
   constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     const File now = file_at(descriptor);

@@ -23,8 +23,8 @@ class Manners {
  public:
   static Manners look();  // Before any of it is loaded.
 
-  // Sentences on what is not as it was: threads at work, processes, folder, file mode mask,
-  // streams.
+  // Sentences on what is not as it was: threads at work, processes, streams. (process_state.h has
+  // what can be put back.)
   std::vector<std::string> find_faults(measure::SchedulerWatch& watch) const;
 
  private:
@@ -35,11 +35,7 @@ class Manners {
     bool operator==(const File&) const = default;
   };
   static File file_at(int descriptor);
-  static mode_t mask();
-  static std::string folder();
 
-  std::string folder_;
-  mode_t mask_ = 0;
   File streams_[3];
 };
 

@@ -110,8 +110,10 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   for (size_t i = 0; i < operands.size(); ++i)
     arguments.data.push_back(inputs.index[i] == kNowhere ? buffers.at(0).data()
                                                          : inputs.arena.at(inputs.index[i]).data());
-  ASSAY_TRY(Plan plan,
-            kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared}));
+  ASSAY_TRY(
+      Plan plan, watching(kernel, [&] {
+        return kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared});
+      }));
 
   ProvenLaunch proven;
   proven.launches = repeat ? 2 : 1;
@@ -187,25 +189,29 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   }
   Opened facts;
   facts.workspace_bytes = opened->workspace_bytes;
-  for (size_t s = 0; s < plans_; ++s) {
-    const size_t operands = set_of(s);
-    const auto data = sets_->data(operands);
-    Arguments arguments{problem_, {data.begin(), data.end()}};
-    arguments.data[output_] = opened->buffers->at(s % ring).data();
-    const auto workspace = opened->buffers->at(ring + s % kWorkspaceCopies);
-    Panels& panels = *opened->panels;
-    const bool packed = operands < panels.sets.size();
-    ASSAY_TRY(Plan plan,
-              kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
-                           packed ? panels.sets[operands] : std::span<std::byte>{}}));
-    facts.prepared_bytes = plan.prepared_bytes();
-    if (!packed) {
-      panels.prepare_seconds = plan.prepare_seconds();
-      panels.sets.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
+  const auto bind = [&]() -> Status {
+    for (size_t s = 0; s < plans_; ++s) {
+      const size_t operands = set_of(s);
+      const auto data = sets_->data(operands);
+      Arguments arguments{problem_, {data.begin(), data.end()}};
+      arguments.data[output_] = opened->buffers->at(s % ring).data();
+      const auto workspace = opened->buffers->at(ring + s % kWorkspaceCopies);
+      Panels& panels = *opened->panels;
+      const bool packed = operands < panels.sets.size();
+      ASSAY_TRY(Plan plan,
+                kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
+                             packed ? panels.sets[operands] : std::span<std::byte>{}}));
+      facts.prepared_bytes = plan.prepared_bytes();
+      if (!packed) {
+        panels.prepare_seconds = plan.prepare_seconds();
+        panels.sets.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
+      }
+      facts.prepare_seconds = panels.prepare_seconds;
+      opened->plans.push_back(std::move(plan));
     }
-    facts.prepare_seconds = panels.prepare_seconds;
-    opened->plans.push_back(std::move(plan));
-  }
+    return {};
+  };
+  ASSAY_TRY(watching(kernel, bind));
   facts.handle = static_cast<int>(open_.size());
   open_.push_back(std::move(opened));
   return facts;

@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 #include <span>
+#include <sys/stat.h>
 #include <vector>
 
 #include "assay/base/fd.h"
@@ -63,6 +64,7 @@ Result<Answer> WorkerRuns::load(Message& message) {
     ASSAY_TRY(problem_, WorkerProblem::create(std::move(problem), device_, threads_,
                                               std::move(instances), seed, pulses_));
   }
+  problem_->watch_loads(loads_);
   return Answer{};
 }
 
@@ -87,6 +89,7 @@ Result<Answer> WorkerRuns::share(Message&) {
 
 Result<Answer> WorkerRuns::prove(Message& message) {
   ASSAY_TRY(ProblemRunner * problem, loaded());
+  const OwnMemory memory(device_);
   ASSAY_TRY(const auto who, find_(message.json));
   ASSAY_TRY(const Json* instances, member(message.json, "instances"));
   problem->hand_out_by_card(message.json.value("share", false));
@@ -106,10 +109,23 @@ Result<Answer> WorkerRuns::prove(Message& message) {
                         {"float_control_changed", proven.float_control_changed},
                         {"outputs", std::move(outputs)}});
   }
+  add_facts(who.first, memory, answer);
   answer.json["left_processes"] = problem->has_left_processes();
   answer.json["busy_threads"] = !problem->at_rest();
   answer.json["armed"] = find_armed();
   return answer;
+}
+
+void WorkerRuns::add_facts(const Kernel& kernel, const OwnMemory& memory, Answer& answer) const {
+  int64_t handed_out = 0;  // Outputs in memory files, on their way.
+  for (const UniqueFd& file : answer.fds) {
+    struct stat facts {};
+    if (::fstat(file.get(), &facts) == 0) handed_out += facts.st_blocks * 512;
+  }
+  answer.json["own_memory_bytes"] = memory.grown(handed_out);
+  Json& found = answer.json["loaded"] = Json::array();
+  for (const Finding& finding : loads_.findings_of(owner_of(kernel.metadata())))
+    found.push_back({{"code", finding.code}, {"sentence", finding.sentence}});
 }
 
 Result<Answer> WorkerRuns::rotate(Message& message) {
@@ -127,6 +143,7 @@ Result<Answer> WorkerRuns::rotate(Message& message) {
 
 Result<Answer> WorkerRuns::open(Message& message) {
   ASSAY_TRY(ProblemRunner * problem, loaded());
+  const OwnMemory memory(device_);
   ASSAY_TRY(const auto who, find_(message.json));
   ASSAY_TRY(const auto opened, problem->open(who.first, who.second));
   Answer answer;
@@ -139,6 +156,7 @@ Result<Answer> WorkerRuns::open(Message& message) {
                  {"launches", Json::array()}};
   for (const CardLaunch& launch : opened.launches)
     answer.json["launches"].push_back(to_json(launch));
+  add_facts(who.first, memory, answer);
   return answer;
 }
 

@@ -10,6 +10,7 @@
 
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/sweep/armed_code.h"
+#include "assay/sweep/own_memory.h"
 #include "assay/sweep/problem_runner.h"
 #include "assay/sweep/protocol.h"
 
@@ -24,12 +25,13 @@ class WorkerRuns {
   // armed: before any kernel was loaded.
   // pulses: who is told of each burst's moments on cores.
   WorkerRuns(Device& device, cuda::CudaDevice* card, int threads, Find find, const ArmedCode& armed,
-             const PulseSender& pulses)
+             LoadWatch& loads, const PulseSender& pulses)
       : device_(device),
         card_(card),
         threads_(threads),
         find_(std::move(find)),
         armed_(armed),
+        loads_(loads),
         pulses_(pulses) {}
 
   using Method = Result<Answer> (WorkerRuns::*)(Message&);
@@ -50,6 +52,8 @@ class WorkerRuns {
   Result<Answer> intact(Message& message);
   Result<Answer> unload(Message& message);
   Result<ProblemRunner*> loaded();
+  // What its object did when it was loaded, and what memory it holds.
+  void add_facts(const Kernel& kernel, const OwnMemory& memory, Answer& answer) const;
   // What kernels have armed in this process, where they run in it.
   std::string find_armed() const { return card_ == nullptr ? armed_.find_more() : std::string(); }
 
@@ -59,6 +63,7 @@ class WorkerRuns {
   Find find_;
   const ArmedCode& armed_;
   PulseSender pulses_;
+  LoadWatch& loads_;
   std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<ProblemRunner> problem_;
 };

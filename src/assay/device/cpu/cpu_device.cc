@@ -41,6 +41,7 @@ class CpuDevice final : public Device {
   }
   size_t memory_bytes() const override { return topology_.memory_bytes; }
 
+  size_t mapped_bytes() const override { return kept_->mapped_bytes(); }
   Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) override;
 
   Result<std::unique_ptr<Stream>> make_stream() override { return std::make_unique<CpuStream>(); }

@@ -94,6 +94,17 @@ KeptPages::Range KeptPages::take_one(size_t bytes, bool huge) {
 
 Result<KeptPages::Range> KeptPages::take(size_t bytes, bool huge) {
   const std::lock_guard lock(mutex_);
+  ASSAY_TRY(const Range range, take_or_map(bytes, huge));
+  taken_bytes_ += range.bytes;
+  return range;
+}
+
+size_t KeptPages::mapped_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return held_bytes_ + taken_bytes_;
+}
+
+Result<KeptPages::Range> KeptPages::take_or_map(size_t bytes, bool huge) {
   if (const Range kept = take_one(bytes, huge); kept.base != nullptr) return kept;
   ASSAY_TRY(const Range range, map_pages(bytes, huge));
   for (size_t filled = 0; bytes - filled >= kLeastPiece;) {
@@ -125,6 +136,7 @@ Result<KeptPages::Range> KeptPages::take(size_t bytes, bool huge) {
 
 void KeptPages::give(const Range& range) {
   const std::lock_guard lock(mutex_);
+  taken_bytes_ -= range.bytes;
   if (range.bytes > capacity_bytes_) {
     ::munmap(range.base, range.bytes);
     return;

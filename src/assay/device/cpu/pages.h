@@ -32,14 +32,17 @@ class KeptPages {
   // Unmaps what does not fit into the capacity, the smallest first.
   void give(const Range& range);
 
+  size_t mapped_bytes() const;  // Of ranges that were taken, and of kept ones.
+
  private:
+  Result<Range> take_or_map(size_t bytes, bool huge);
   Range take_one(size_t bytes, bool huge);
   void hold(const Range& range);
   void unmap_some(size_t needed);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   size_t capacity_bytes_;
-  size_t held_bytes_ = 0;
+  size_t held_bytes_ = 0, taken_bytes_ = 0;
   std::multimap<std::pair<bool, size_t>, std::byte*> held_;  // By huge, bytes.
 };
 
