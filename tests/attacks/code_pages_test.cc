@@ -1,0 +1,100 @@
+// The pages of a real worker, compared by who keeps the score: with all the rights that this user
+// has, which are more than a candidate's, somebody writes to them.
+
+#include <fcntl.h>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/fd.h"
+#include "assay/base/file.h"
+#include "assay/sweep/child.h"
+
+namespace assay::sweep {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kSeconds = 120;
+
+// The first address of a mapping whose line has both, in a process.
+off_t address_of(pid_t pid, std::string_view rights, std::string_view name) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(rights) != std::string::npos && line.find(name) != std::string::npos)
+      return static_cast<off_t>(std::stoull(line, nullptr, 16));
+  return 0;
+}
+
+bool flip(pid_t pid, off_t address) {
+  const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  char byte = 0;
+  if (!memory || ::pread(memory.get(), &byte, 1, address) != 1) return false;
+  byte = static_cast<char>(byte ^ 1);
+  return ::pwrite(memory.get(), &byte, 1, address) == 1;
+}
+
+class WorkersCode : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ChildOptions options;
+    options.role = "worker";
+    options.program = ASSAY_PROGRAM_FILE;
+    options.environment = {"PATH=/usr/bin:/bin"};
+    options.guard = ChildOptions::Guard::confining;
+    auto started = Child::start(options);
+    ASSERT_TRUE(started) << started.error().message;
+    worker_.emplace(std::move(*started));
+    const auto ready = worker_->call({{"do", "init"},
+                                      {"threads", 1},
+                                      {"confine", true},
+                                      {"parent", ::getpid()},
+                                      {"cache", folder_.path()}},
+                                     kSeconds);
+    ASSERT_TRUE(ready) << as_error(ready.error(), "init").message;
+    EXPECT_EQ(ready->json["confinement"]["gaps"].dump().find("can change the code"),
+              std::string::npos);
+    ASSERT_TRUE(worker_->remember_code());
+  }
+
+  // Of a process that goes on as before.
+  std::string change() {
+    const std::string found = worker_->find_changed_code();
+    EXPECT_TRUE(worker_->call({{"do", "timer"}}, kSeconds));
+    return found;
+  }
+
+  TemporaryDirectory folder_ = TemporaryDirectory::create("/tmp", "assay-code-").value();
+  std::optional<Child> worker_;
+};
+
+TEST_F(WorkersCode, IsAsItWas) {
+  EXPECT_THAT(change(), IsEmpty());
+  EXPECT_THAT(change(), IsEmpty());
+}
+
+TEST_F(WorkersCode, IsSeenToChange) {
+  // A page of each that holds nothing which the worker runs from now on: the first of its code.
+  const std::pair<const char*, const char*> places[] = {{"r-xp", "libc.so"}, {"r-xp", "[vdso]"}};
+  for (const auto& [rights, name] : places) {
+    const off_t address = address_of(worker_->pid(), rights, name);
+    if (address == 0 || !flip(worker_->pid(), address))
+      GTEST_SKIP() << "this user may not write to a worker's memory";
+    EXPECT_THAT(worker_->find_changed_code(), HasSubstr("wrote to the code"));
+    ASSERT_TRUE(flip(worker_->pid(), address));
+    // It is the file's no more.
+    EXPECT_THAT(change(), HasSubstr(name));
+    TearDown();
+    SetUp();
+  }
+}
+
+}  // namespace
+}  // namespace assay::sweep
