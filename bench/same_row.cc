@@ -77,11 +77,10 @@ Result<std::vector<Row>> measure_same(const Context& context) {
   for (const bool loaded : {false, true}) {
     for (const Side& side : sides()) {
       const int races = context.count(side.races, side.few);
-      sweep::Request request = make_request(
-          context,
-          fmt::format("same_{}{}_{}", kApart ? "across_" : "", side.kernel,
-                      loaded ? "loaded" : "idle"),
-          {});
+      sweep::Request request = make_request(context,
+                                            fmt::format("same_{}{}_{}", kApart ? "across_" : "",
+                                                        side.kernel, loaded ? "loaded" : "idle"),
+                                            {});
       ASSAY_TRY(request.providers, with_copy(context, side.provider));
       if (kApart) request.apart = {side.provider + "_copy"};
       request.filter = fmt::format("name == '{}'", side.kernel);
@@ -114,7 +113,8 @@ Result<std::vector<Row>> measure_same(const Context& context) {
                          {"bursts", bursts_of(record)}});
       notes.push_back(fmt::format(
           "{} {} {}, {}: {} races, half-width {}, {:.0f} % of rounds clean, {} cut by the budget.",
-          name, side.provider, side.kernel, where, pairs.size(), widths_text(pairs), 100 * clean, cut));
+          name, side.provider, side.kernel, where, pairs.size(), widths_text(pairs), 100 * clean,
+          cut));
     }
   }
   for (const Pair& pair : tally.pairs)

@@ -61,8 +61,8 @@ class ZshWriter {
     std::string out;
     for (const std::string& name : flag.names) {
       const bool with_equals = !value.empty() && name.starts_with("--");
-      out += fmt::format(" \\\n    '*{}{}[{}]{}'", name, with_equals ? "=" : "", zsh_quoted(flag.help),
-                         value);
+      out += fmt::format(" \\\n    '*{}{}[{}]{}'", name, with_equals ? "=" : "",
+                         zsh_quoted(flag.help), value);
     }
     return out;
   }

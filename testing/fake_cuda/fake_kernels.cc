@@ -301,19 +301,17 @@ uint64_t renew(const abi::LaunchConfig&, void** parameters) {
       const int64_t part = place / number(13);
       const uint64_t drawn = mix(key + static_cast<uint64_t>(line) * 0x9e3779b97f4a7c15 +
                                  static_cast<uint64_t>(part) * 0xd1b54a32d192ed03);
-      const bool is_drawn = part < number(14) &&
-                            static_cast<uint64_t>(place % number(13)) ==
-                                drawn % static_cast<uint64_t>(number(13));
+      const bool is_drawn = part < number(14) && static_cast<uint64_t>(place % number(13)) ==
+                                                     drawn % static_cast<uint64_t>(number(13));
       const bool drawn_are_small = parameter<uint32_t>(parameters, 19) != 0;
       const bool is_small = is_drawn == drawn_are_small;
       const double scale = parameter<double>(parameters, 9);
       if (is_small || !drawn_are_small) value = (value + (value < 0 ? -scale : scale)) / 2;
       if (is_small)
         value = std::ldexp(
-            value, parameter<int32_t>(parameters, 20) -
-                       static_cast<int>((word & 0xff) *
-                                            (parameter<uint32_t>(parameters, 21) + 1) >>
-                                        8));
+            value,
+            parameter<int32_t>(parameters, 20) -
+                static_cast<int>((word & 0xff) * (parameter<uint32_t>(parameters, 21) + 1) >> 8));
     }
     if (flips(at)) {
       value = -value;

@@ -13,9 +13,9 @@ namespace assay {
 namespace {
 
 using ::testing::AnyOf;
+using testing::AssayProgram;
 using ::testing::HasSubstr;
 using ::testing::Matcher;
-using testing::AssayProgram;
 using testing::RaceOptions;
 
 struct Apart {
@@ -58,8 +58,7 @@ TEST_P(ApartTest, IsFoundAndTakesNobodyWithIt) {
                          .shapes = {"m=64,n=256,k=256,dtype=f32,layout=tt"},
                          .budget = "2s",
                          .more = {"--exhaustive"}});
-  const KernelOutcome* kernel =
-      testing::find_kernel(problem, testing::kernel_of(GetParam().file));
+  const KernelOutcome* kernel = testing::find_kernel(problem, testing::kernel_of(GetParam().file));
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(std::string(ending_name(kernel->ending)), GetParam().ending)
       << ending_sentence(kernel->ending);
@@ -82,10 +81,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Apart{"65_wakes_itself", "violation", HasSubstr("background_work")},
                       Apart{"59_own_rounds_spoiled", "timed"},
                       Apart{"62_forged_start", AnyOf("timed", "violation")},
-                      Apart{"63_rivals_outputs",
-                            AnyOf("timed", "violation", "mismatch", "crash")},
-                      Apart{"64_all_mappings", AnyOf("timed", "crash", "out_of_memory",
-                                                     "mismatch", "violation")},
+                      Apart{"63_rivals_outputs", AnyOf("timed", "violation", "mismatch", "crash")},
+                      Apart{"64_all_mappings",
+                            AnyOf("timed", "crash", "out_of_memory", "mismatch", "violation")},
                       Apart{"64_all_descriptors",
                             AnyOf("timed", "crash", "mismatch", "violation", "out_of_memory")}),
     [](const auto& test) { return testing::kernel_of(test.param.file); });

@@ -122,10 +122,11 @@ struct LeftOut {
 class LeftOutTest : public ::testing::TestWithParam<LeftOut> {};
 
 TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
-  const Race race = Race::run({.kernels = {GetParam().kernel},
-                               .shapes = {"m=4,n=16,k=16,dtype=f32,layout=tt,constant=" + GetParam().constant},
-                               .budget = "2s",
-                               .more = {"--condition", "cache=" + GetParam().condition}});
+  const Race race =
+      Race::run({.kernels = {GetParam().kernel},
+                 .shapes = {"m=4,n=16,k=16,dtype=f32,layout=tt,constant=" + GetParam().constant},
+                 .budget = "2s",
+                 .more = {"--condition", "cache=" + GetParam().condition}});
   EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
   const KernelOutcome* kernel = race.outcome(kernel_of(GetParam().kernel));
   ASSERT_NE(kernel, nullptr);

@@ -33,7 +33,7 @@ class PulseReceiver {
   // And the end to hand to a child (SubprocessOptions::extra_fds).
   static Result<std::pair<PulseReceiver, UniqueFd>> create_pair();
 
-  std::optional<Pulse> next();            // None: nothing more has been told so far.
+  std::optional<Pulse> next();           // None: nothing more has been told so far.
   int fd() const { return end_.get(); }  // For poll().
 
  private:

@@ -42,8 +42,8 @@ struct Burst {
 };
 
 // The moments of a burst that somebody outside is told of, so that he has a clock of his own: when
-// threads are at rest and the inputs of a stretch are about to be made, and around the clock. Behind
-// the last stretch it may be told once more that others would be made.
+// threads are at rest and the inputs of a stretch are about to be made, and around the clock.
+// Behind the last stretch it may be told once more that others would be made.
 enum class BurstPulse : uint8_t { ready = 'r', started = 's', stopped = 'e' };
 
 struct BurstLimits {
@@ -54,8 +54,7 @@ struct BurstLimits {
 
 // Waits for rest first. A plan's failure ends the burst with its error.
 Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& watch,
-                         const BurstLimits& limits = {},
-                         const PulseSender& pulses = PulseSender());
+                         const BurstLimits& limits = {}, const PulseSender& pulses = PulseSender());
 
 // The same launches with the processor's counters running, and no clock; how many there were.
 Result<int> count_burst(Launches& launches, Stream& stream, PerfCounters& counters);

@@ -116,7 +116,8 @@ double odd_value(const Renewal& renewal, int64_t line, int64_t place, uint32_t w
   if (!small && renewal.drawn_are_small) return value;
   const double size = (value + (value < 0 ? -renewal.scale : renewal.scale)) / 2;
   if (!small) return size;
-  return std::ldexp(size, renewal.high - static_cast<int>((word & 0xff) * (renewal.reach + 1) >> 8));
+  return std::ldexp(size,
+                    renewal.high - static_cast<int>((word & 0xff) * (renewal.reach + 1) >> 8));
 }
 
 // A float whose value a bf16 has fewer bits for, to the nearest even one.
@@ -174,8 +175,7 @@ class Run {
               return static_cast<int8_t>(low + static_cast<int64_t>(word * n >> 32));
             });
       default:
-        for (size_t i = 0; i < count; ++i)
-          values_[i] = value_of(renewal_, words_[i], lowers_[i]);
+        for (size_t i = 0; i < count; ++i) values_[i] = value_of(renewal_, words_[i], lowers_[i]);
         convert_from_double(renewal_.dtype, values_.data(), static_cast<int64_t>(count), to);
     }
   }
@@ -246,8 +246,7 @@ void fill_odd_lines(const Renewal& renewal, std::span<std::byte> to) {
   const auto along = static_cast<size_t>(renewal.odd_dimension), across = 3 - along;
   std::array<int64_t, 3> index;
   for (index[0] = 0; index[0] < renewal.sizes[0]; ++index[0]) {
-    for (int64_t line = renewal.odd_first; line < renewal.sizes[along];
-         line += renewal.odd_step) {
+    for (int64_t line = renewal.odd_first; line < renewal.sizes[along]; line += renewal.odd_step) {
       index[along] = line;
       if (renewal.drawn_are_small) {
         for (int64_t part = 0; part < renewal.parts; ++part) {
@@ -275,10 +274,9 @@ double renewed_value(const Renewal& renewal, const std::array<int64_t, 3>& index
   const int64_t at = offset_of(renewal, index);
   const auto counter = static_cast<uint64_t>(at);
   const uint32_t word = CounterRandom{renewal.key, renewal.stream}.word(counter);
-  const uint32_t lower =
-      renewal.dtype == DType::f64
-          ? CounterRandom{renewal.key, renewal.stream + kLowerBits}.word(counter)
-          : 0;
+  const uint32_t lower = renewal.dtype == DType::f64
+                             ? CounterRandom{renewal.key, renewal.stream + kLowerBits}.word(counter)
+                             : 0;
   const int64_t line = index[static_cast<size_t>(renewal.odd_dimension)];
   const int64_t place = index[static_cast<size_t>(3 - renewal.odd_dimension)];
   const double value = renewal.is_odd(line) ? odd_value(renewal, line, place, word, lower)

@@ -38,8 +38,8 @@ inline bool varies(const Operand& operand) {
 // from the operand's first element, one is drawn, and in it every element with probability 1/2
 // (flips()). That is how a large operand is not what a kernel has kept of it, at the price of one
 // line in eight.
-// Of an odd line (index odd_first, odd_first + odd_step, ... of one dimension) each of `parts` parts
-// has one element drawn; the drawn ones are small, or all others are. With f = (v - 1) / 2 or
+// Of an odd line (index odd_first, odd_first + odd_step, ... of one dimension) each of `parts`
+// parts has one element drawn; the drawn ones are small, or all others are. With f = (v - 1) / 2 or
 // (v + 1) / 2, of the sign of the float v, small ones are f 2^(high - e), e = floor((word mod 2^8)
 // (reach + 1) / 2^8). If the drawn ones are not small they are f. (gemm/lines.h says what for.)
 struct Renewal {
@@ -50,12 +50,12 @@ struct Renewal {
   int64_t low = 0;                                                // Of integers:
   uint32_t count = 1;                                             // so many from `low` on.
 
-  int odd_dimension = 1;                     // Lines are counted along this, 1 or 2; places in
-  int64_t odd_first = 0, odd_step = 0;       // them along the other. Step 0: no line is odd.
-  int64_t part = 1, parts = 0;               // Elements of a part; parts.
+  int odd_dimension = 1;                // Lines are counted along this, 1 or 2; places in
+  int64_t odd_first = 0, odd_step = 0;  // them along the other. Step 0: no line is odd.
+  int64_t part = 1, parts = 0;          // Elements of a part; parts.
   bool drawn_are_small = false;
   int high = 0;
-  uint32_t reach = 0;                        // Below 256.
+  uint32_t reach = 0;  // Below 256.
 
   bool is_odd(int64_t line) const {
     return odd_step > 0 && line >= odd_first && (line - odd_first) % odd_step == 0;

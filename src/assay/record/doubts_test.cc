@@ -47,8 +47,7 @@ class DoubtsTest : public ::testing::Test {
   }
   std::vector<std::string> codes() const {
     std::vector<std::string> codes;
-    for (const Doubt& doubt :
-         find_doubts(problem_, problem_.confirmations.front(), options_))
+    for (const Doubt& doubt : find_doubts(problem_, problem_.confirmations.front(), options_))
       codes.push_back(doubt.finding.code);
     return codes;
   }
@@ -70,10 +69,10 @@ TEST_F(DoubtsTest, ClocksThatDisagreeMakeNoClaim) {
   EXPECT_EQ(verdict().word, Word::unsure);
   EXPECT_THAT(verdict().reason, HasSubstr("clock"));
   // Nor is the other said to be slower than it.
-  EXPECT_EQ(judge_pair(problem_, confirmation(), options_, testing::id_of(kStock),
-                       testing::id_of(kMine))
-                .word,
-            Word::unsure);
+  EXPECT_EQ(
+      judge_pair(problem_, confirmation(), options_, testing::id_of(kStock), testing::id_of(kMine))
+          .word,
+      Word::unsure);
 }
 
 TEST_F(DoubtsTest, EarlierRecordsAreJudgedByTheirRules) {
@@ -109,8 +108,8 @@ TEST_F(DoubtsTest, LongLaunchesMayBeDisturbedMoreOften) {
 TEST_F(DoubtsTest, AProcessWithoutAMeanCountsAsTheWorstOfWhoSpoiledIt) {
   KernelSamples& mine = confirmation().processes.front().kernels.front();
   std::ranges::fill(mine.clean, std::uint8_t{0});
-  const auto means = pair_means(confirmation().processes, testing::id_of(kMine),
-                                testing::id_of(kStock));
+  const auto means =
+      pair_means(confirmation().processes, testing::id_of(kMine), testing::id_of(kStock));
   ASSERT_FALSE(means.front().log_ratio);
   const auto judged =
       with_worst_means(means, confirmation(), testing::id_of(kMine), testing::id_of(kStock));

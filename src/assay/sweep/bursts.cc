@@ -1,6 +1,7 @@
 #include "assay/sweep/bursts.h"
 
 #include <algorithm>
+#include <random>
 
 #include <nlohmann/json.hpp>
 
@@ -41,8 +42,7 @@ Status Bursts::open_stock(const Instances& instances, const std::vector<size_t>&
 }
 
 Status Bursts::open_guests() {
-  for (size_t process = 1; process < processes_.size(); ++process)
-    ASSAY_TRY(open_process(process));
+  for (size_t process = 1; process < processes_.size(); ++process) ASSAY_TRY(open_process(process));
   return {};
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "assay/sweep/timing_process.h"
@@ -20,7 +19,7 @@ class Bursts {
   using Round = BurstRound;
 
   Bursts(const Station& station, Field& field, size_t company)
-      : station_(station), field_(field), company_(company), random_(std::random_device{}()) {}
+      : station_(station), field_(field), company_(company), random_(KeyedRandom::from_system()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates (indices into the
   // field). One that fails to open, or kills its process, ends; the process is replaced. Stock
@@ -84,7 +83,7 @@ class Bursts {
   const Station& station_;
   Field& field_;
   size_t company_;
-  std::mt19937_64 random_;
+  KeyedRandom random_;  // Workers see some of what it gives.
   std::vector<std::unique_ptr<TimingProcess>> processes_;
   std::map<size_t, size_t> home_;
   const Instances* instances_ = nullptr;

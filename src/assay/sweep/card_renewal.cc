@@ -340,10 +340,10 @@ Status CardRenewal::renew(Stream& stream, void* to, const Renewal& renewal) {
       static_cast<uint32_t>(std::countr_zero(static_cast<uint64_t>(size_bytes(renewal.dtype))));
   uint32_t drawn_are_small = renewal.drawn_are_small ? 1 : 0;
   const std::array<void*, 24> parameters = {
-      &to,          &elements,     &sizes[1],   &sizes[2],        &strides[0], &strides[1],
-      &strides[2],  &by.key,       &by.stream,  &by.scale,        &by.low,     &by.odd_first,
-      &by.odd_step, &by.part,      &by.parts,   &by.flip_key,     &lines_along, &places_along,
-      &by.count,    &drawn_are_small, &by.high, &by.reach,        &code,       &size_log2};
+      &to,          &elements,        &sizes[1],  &sizes[2],    &strides[0],  &strides[1],
+      &strides[2],  &by.key,          &by.stream, &by.scale,    &by.low,      &by.odd_first,
+      &by.odd_step, &by.part,         &by.parts,  &by.flip_key, &lines_along, &places_along,
+      &by.count,    &drawn_are_small, &by.high,   &by.reach,    &code,        &size_log2};
   return stream.launch({.function = function_,
                         .grid = {blocks_for(device_, elements), 1, 1},
                         .block = {kCodeThreads, 1, 1},

@@ -93,8 +93,8 @@ class Child {
   // It answered with what no process of ours answers, or must not be used again: it ends now.
   Death dismiss(std::string detail);
 
-  // Freezes all of its threads, until go_on(), or until something is posted to it. False: they did not stop. (One that
-  // has ended stands still; the next call says how it ended.)
+  // Freezes all of its threads, until go_on(), or until something is posted to it. False: they did
+  // not stop. (One that has ended stands still; the next call says how it ended.)
   bool park();
   void go_on();
   bool parked() const { return parked_at_.has_value(); }

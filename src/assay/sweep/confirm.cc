@@ -56,8 +56,7 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
     order.push_back(
         static_cast<int>(std::ranges::find(finalists, sample.candidate) - finalists.begin()));
   for (size_t at = 0; at < finalists.size(); ++at) {
-    const auto sample =
-        std::ranges::find(round.samples, finalists[at], &BurstSample::candidate);
+    const auto sample = std::ranges::find(round.samples, finalists[at], &BurstSample::candidate);
     add_burst(samples.kernels[at], sample == round.samples.end() ? nullptr : &*sample);
   }
   if (samples.bare_links) add_burst(*samples.bare_links, round.bare ? &*round.bare : nullptr);
@@ -123,8 +122,7 @@ Status Confirming::begin() {
 
 double Confirming::bytes() const {
   std::map<std::string, size_t> kernels;  // By process.
-  for (const size_t index : finalists_)
-    ++kernels[station_.home_of(field_.candidates[index])];
+  for (const size_t index : finalists_) ++kernels[station_.home_of(field_.candidates[index])];
   double bytes = 0;
   for (const auto& [process, count] : kernels) bytes += station_.process_bytes(count);
   return bytes;
@@ -202,8 +200,7 @@ Status Confirming::make_rounds_alone(Bursts& bursts, ProcessSamples& samples) {
   if (!bursts.has_guests()) return {};
   const std::vector<size_t> who = of_stock(bursts, true);
   if (samples.alone.empty())
-    for (const size_t index : who)
-      samples.alone.push_back(empty_samples(field_.candidates[index]));
+    for (const size_t index : who) samples.alone.push_back(empty_samples(field_.candidates[index]));
   const int rounds = std::max(kLeastRoundsAlone, plan_.rounds / kShareAlone);
   // One untimed round warms code, clocks and pools.
   for (int round = -1; round < rounds; ++round) {

@@ -310,7 +310,8 @@ void Crew::dismiss() {
   // All at once: each takes its time to leave a card.
   for (const auto* one : {&builder_, &guest_, &runner_, &referee_})
     if (*one) (*one)->begin_to_end();
-  std::vector<const std::vector<std::unique_ptr<Child>>*> all = {&provers_, &confirmers_, &leaving_};
+  std::vector<const std::vector<std::unique_ptr<Child>>*> all = {&provers_, &confirmers_,
+                                                                 &leaving_};
   for (const auto& [company, guests] : guests_) all.push_back(&guests);
   for (const auto* many : all)
     for (const auto& child : *many)

@@ -71,8 +71,7 @@ void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsu
         taken * 1e-3, when, given * 1e-3);
   };
   exceeds(taken_ns, given_ns + unsure_ns, kOfOneBurst, kSlackNs);
-  exceeds(sum.taken_ns, sum.given_ns, kOfAllBursts,
-          kSlackNs + kSlackOfEachNs * bursts_);
+  exceeds(sum.taken_ns, sum.given_ns, kOfAllBursts, kSlackNs + kSlackOfEachNs * bursts_);
 }
 
 void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
@@ -99,8 +98,8 @@ void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
     }
     const double unsure = static_cast<double>(from.until_ns - from.from_ns) +
                           static_cast<double>(until.until_ns - until.from_ns);
-    look(sum, static_cast<double>(until.cpu_ns - from.cpu_ns),
-         last - first + (threads - 1) * busy, threads * unsure, when);
+    look(sum, static_cast<double>(until.cpu_ns - from.cpu_ns), last - first + (threads - 1) * busy,
+         threads * unsure, when);
   };
   for (const BurstMoments::Stretch& stretch : moments.stretches)
     between(stretch.started.heard, stretch.stopped.heard, "in a burst", burst_);

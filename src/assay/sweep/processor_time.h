@@ -12,8 +12,8 @@
 
 namespace assay::sweep {
 
-// The moments of one burst, as they must be told (measure/burst.h): of each stretch that threads are
-// at rest, that the clock started, and that it stopped.
+// The moments of one burst, as they must be told (measure/burst.h): of each stretch that threads
+// are at rest, that the clock started, and that it stopped.
 struct BurstMoments {
   struct Stretch {
     Moment ready, started, stopped;

@@ -25,9 +25,9 @@ ClockReading reading(int64_t at_us, int64_t cpu_us) {
 // A burst of a millisecond, of which we hear 20 us late; `cpu`: of its process in the burst, and
 // when the answer is there. Before it starts it takes 100 us.
 void add(ProcessorTime& time, int threads, int64_t cpu_us, int64_t end_us, int64_t ahead_us = 0) {
-  const BurstMoments moments = {{{moment(BurstPulse::ready, 50, 70, 60),
-                                  moment(BurstPulse::started, 150, 170, 160),
-                                  moment(BurstPulse::stopped, 1150, 1170, 160 + cpu_us)}}};
+  const BurstMoments moments = {
+      {{moment(BurstPulse::ready, 50, 70, 60), moment(BurstPulse::started, 150, 170, 160),
+        moment(BurstPulse::stopped, 1150, 1170, 160 + cpu_us)}}};
   time.add(reading(0, 0), moments, reading(1250, end_us), threads, 1000 * kUs, ahead_us * kUs);
 }
 

@@ -236,17 +236,18 @@ Result<bool> ProblemRun::ask_fallen_again(const std::vector<size_t>& company, in
   ASSAY_TRY(std::vector<Finding> findings, ask_again(station_, field_, company, rounds));
   for (Finding& finding : findings) {
     const auto same = [&](const Finding& other) { return other.code == finding.code; };
-    if (std::ranges::none_of(record_.findings, same)) record_.findings.push_back(std::move(finding));
+    if (std::ranges::none_of(record_.findings, same))
+      record_.findings.push_back(std::move(finding));
   }
-  return std::ranges::any_of(standing(), [&](size_t index) {
-    return std::ranges::find(before, index) == before.end();
-  });
+  return std::ranges::any_of(
+      standing(), [&](size_t index) { return std::ranges::find(before, index) == before.end(); });
 }
 
 Status ProblemRun::begin_confirmation() {
   company_.clear();
   for (size_t i = 0; i < field_.candidates.size(); ++i)
-    if (std::ranges::find(race_.finalists, field_.candidates[i].outcome.id) != race_.finalists.end())
+    if (std::ranges::find(race_.finalists, field_.candidates[i].outcome.id) !=
+        race_.finalists.end())
       company_.push_back(i);
   confirming_.emplace(station_, field_, race_);
   return confirming_->begin();

@@ -103,8 +103,8 @@ inline constexpr double kSecondsPerProblem = 4;
 // The rest, 0.14 %, is where code happened to lie, and what else the machine did in those seconds.
 inline constexpr double kCpuSystematicError = 0.0015;
 
-// The same of two kernels in two processes of a company (bursts.h), each with a mapping, a stack and
-// page tables of its own.
+// The same of two kernels in two processes of a company (bursts.h), each with a mapping, a stack
+// and page tables of its own.
 inline constexpr double kCpuSystematicErrorApart = 0.003;
 
 // Of a confirmation, at most. What is between processes of a CPU is not beaten by rounds: as many

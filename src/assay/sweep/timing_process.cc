@@ -1,6 +1,7 @@
 #include "assay/sweep/timing_process.h"
 
 #include <algorithm>
+#include <random>
 #include <thread>
 
 #include <fmt/format.h>
@@ -338,10 +339,8 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
     return std::optional<BurstSample>();
   }
   timed_ns_ += static_cast<double>(*ns);
-  return std::optional(BurstSample{.candidate = index,
-                                   .ns = *ns,
-                                   .clean = true,
-                                   .launches = static_cast<int>(*launches)});
+  return std::optional(BurstSample{
+      .candidate = index, .ns = *ns, .clean = true, .launches = static_cast<int>(*launches)});
 }
 
 Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launches) {
@@ -412,6 +411,13 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
     worker_->dismiss("work went on there after the clock had stopped");
     return recover({index}, late_work(*late));
   }
+  // No other user's code has run in that process.
+  if (candidate.outcome.role == KernelRole::user)
+    if (const std::string changed = worker_->find_changed_code(); !changed.empty()) {
+      worker_->dismiss("its code was changed");
+      return recover({index},
+                     ending::Violation{"patched_code", "while it was timed, it " + changed});
+    }
   const auto trespass = text(answer->json, "trespass");
   const auto beside_inputs = text(answer->json, "trespass_beside_inputs");
   const auto set = integer(answer->json, "set");
@@ -525,8 +531,7 @@ void TimingProcess::tell_holdings() {
   for (const size_t index : all_open()) {
     auto& findings = field_.candidates[index].outcome.findings;
     if (std::ranges::find(findings, "own_memory", &Finding::code) == findings.end())
-      findings.push_back(
-          {"own_memory", "its process took beyond what it declared: " + grown});
+      findings.push_back({"own_memory", "its process took beyond what it declared: " + grown});
   }
 }
 

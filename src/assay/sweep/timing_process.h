@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "assay/base/keyed_random.h"
 #include "assay/measure/burst.h"
 #include "assay/sweep/holdings.h"
 #include "assay/sweep/instances.h"
@@ -42,7 +42,7 @@ class TimingProcess {
         field_(field),
         company_(company),
         member_(member),
-        random_(std::random_device{}()) {}
+        random_(KeyedRandom::from_system()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates. One that fails to
   // open, or kills the worker, ends; the worker is replaced.
@@ -100,7 +100,7 @@ class TimingProcess {
   const Station& station_;
   Field& field_;
   size_t company_, member_;
-  std::mt19937_64 random_;
+  KeyedRandom random_;  // Workers see some of what it gives.
   const Instances* instances_ = nullptr;
   Child* worker_ = nullptr;
   uint64_t seed_ = 1;

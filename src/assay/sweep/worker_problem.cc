@@ -345,7 +345,8 @@ Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
   control.restore();
   ASSAY_TRY(static_cast<measure::Burst&>(burst), std::move(timed));
   if (last_ >= 0) burst.others_since_ns = burst.others_at_rest_ns - others_at_last_end_ns_;
-  // Warm operands are made so by a launch ahead of the clock, in which pools work, and come to rest.
+  // Warm operands are made so by a launch ahead of the clock, in which pools work, and come to
+  // rest.
   if (is_warm() && threads_ > 1) burst.others_ahead_ns = 0;
   others_at_last_end_ns_ = burst.others_at_end_ns;
   last_ = handle;
@@ -382,9 +383,9 @@ Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   ASSAY_TRY(OpenKernel * asked, kernel_at(handle));
   const OpenKernel& kernel = *asked;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  const RecentLaunches::Launch launch =
-      kernel.at_stop.taken() ? kernel.looked[kernel.at_stop.first()]
-                             : kernel.recent.surviving(kernel.outputs, choice);
+  const RecentLaunches::Launch launch = kernel.at_stop.taken()
+                                            ? kernel.looked[kernel.at_stop.first()]
+                                            : kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
   timed.set = set_of(launch.set);
   timed.launch = launch.launch;

@@ -83,7 +83,7 @@ class WorkerProblem final : public ProblemRunner {
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.
   std::vector<std::unique_ptr<OpenKernel>> open_;
-  int last_ = -1;                    // Handle of the burst before.
+  int last_ = -1;                      // Handle of the burst before.
   int64_t others_at_last_end_ns_ = 0;  // Burst::others_at_end_ns of that one.
   PulseSender pulses_;
 };

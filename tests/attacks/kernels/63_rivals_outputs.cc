@@ -36,7 +36,8 @@ KERNEL(rivals_outputs) {
     unsigned long first = 0, last = 0, inode = 0;
     char rights[8] = "";
     if (sscanf(line, "%lx-%lx %7s %*s %*s %lu", &first, &last, rights, &inode) != 4) continue;
-    if (rights[0] != 'r' || rights[1] != 'w' || inode != 0 || strchr(line, '[') != nullptr) continue;
+    if (rights[0] != 'r' || rights[1] != 'w' || inode != 0 || strchr(line, '[') != nullptr)
+      continue;
     spoil(reinterpret_cast<const char*>(first), reinterpret_cast<const char*>(last), a, b, out);
   }
   fclose(maps);

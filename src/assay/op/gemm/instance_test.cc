@@ -431,9 +431,9 @@ TEST(GemmRenewalTest, EveryLaunchHasALineOfWideMagnitudes) {
           double least = 1, most = 0;
           int small = 0;
           for (int64_t p = 0; p < 3000; ++p) {
-            const double size = std::fabs(
-                renewed_value(renewal, of_b ? std::array<int64_t, 3>{0, p, line}
-                                            : std::array<int64_t, 3>{0, line, p}));
+            const double size =
+                std::fabs(renewed_value(renewal, of_b ? std::array<int64_t, 3>{0, p, line}
+                                                      : std::array<int64_t, 3>{0, line, p}));
             least = std::min(least, size);
             most = std::max(most, size);
             small += size < 0x1p-28 ? 1 : 0;

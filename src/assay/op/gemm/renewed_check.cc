@@ -150,9 +150,8 @@ class Look {
   // Lines of the block: some, and one that is wide.
   std::vector<int64_t> choose_lines() const {
     auto lines = choose(out_.rows, kMostRows, random_.bits(1));
-    const Renewal renewal =
-        renewal_of(base_.problem, place_of(base_.problem, sides_.transposed ? "b" : "a"),
-                   sides_.seeds);
+    const Renewal renewal = renewal_of(
+        base_.problem, place_of(base_.problem, sides_.transposed ? "b" : "a"), sides_.seeds);
     if (renewal.odd_step <= 0) return lines;
     const int64_t odd = (out_.rows - renewal.odd_first - 1) / renewal.odd_step + 1;
     for (const int64_t index : choose(odd, 1, random_.bits(3)))

@@ -2,10 +2,10 @@
 
 // The comparison of a timed launch's output, whose inputs were made from seeds (renewal.h): for
 // these there is no reference beforehand. What is looked at is chosen afterwards, by the referee's
-// secret: a block of elements, each against float64, with a wide line among its rows; and all of the
-// output, row by row, through a random vector: out r = a (b r), which costs no more than making and
-// reading the operands (freivalds.h has it for integers; with r of signs and float64 it holds up to
-// the error budgets of a whole row). Not for use outside op/gemm.
+// secret: a block of elements, each against float64, with a wide line among its rows; and all of
+// the output, row by row, through a random vector: out r = a (b r), which costs no more than making
+// and reading the operands (freivalds.h has it for integers; with r of signs and float64 it holds
+// up to the error budgets of a whole row). Not for use outside op/gemm.
 
 #include <cstdint>
 #include <map>
