@@ -37,7 +37,9 @@ std::optional<Holdings> Holdings::of(pid_t process) {
   if (!status || !maps || !pages || error) return std::nullopt;
   constexpr int64_t kKib = 1024;
   Holdings holdings;
-  holdings.resident_bytes = number_in(*status, "\nVmRSS:") * kKib;
+  // Pages of files come with whoever reads them (code_pages.h does), and go when others need room.
+  holdings.resident_bytes =
+      (number_in(*status, "\nRssAnon:") + number_in(*status, "\nRssShmem:")) * kKib;
   holdings.threads = number_in(*status, "\nThreads:");
   holdings.huge_bytes = number_in(*pages, "\nAnonHugePages:") * kKib;
   holdings.mappings = std::ranges::count(*maps, '\n');
