@@ -82,10 +82,11 @@ void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
   const auto sent = [](const Moment& moment) { return static_cast<double>(moment.pulse.sent_ns); };
   // Between two readings one thread may run all the time, and the others while the clock runs, and
   // while they come to rest: behind a stretch, and before the first one is ready.
-  const auto between = [&](const ClockReading& from, const ClockReading& until, const char* when,
-                           Sum& sum) {
+  // since: what the clock of a running thread has not been told yet is no older than that.
+  const auto between = [&](const ClockReading& from, const ClockReading& until, double since,
+                           const char* when, Sum& sum) {
     if (from.cpu_ns < 0 || until.cpu_ns < 0) return;
-    const double first = static_cast<double>(from.from_ns);
+    const double first = std::min(since, static_cast<double>(from.from_ns));
     const double last = static_cast<double>(until.until_ns);
     double busy = overlap(first, last, 0, sent(moments.stretches.front().ready));
     for (size_t i = 0; i < moments.stretches.size(); ++i) {
@@ -102,8 +103,9 @@ void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
          threads * unsure, when);
   };
   for (const BurstMoments::Stretch& stretch : moments.stretches)
-    between(stretch.started.heard, stretch.stopped.heard, "in a burst", burst_);
-  between(asked, answered, "around a burst", around_);
+    between(stretch.started.heard, stretch.stopped.heard, sent(stretch.started), "in a burst",
+            burst_);
+  between(asked, answered, static_cast<double>(asked.from_ns), "around a burst", around_);
   threads_ = threads;
   ahead_ns_ += static_cast<double>(others_ahead_ns);
   look_at_others(ahead_ns_, kIdleShare * bursts_ns_ + kIdleOfEachNs * bursts_ + kIdleNs,
