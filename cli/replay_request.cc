@@ -70,6 +70,13 @@ Result<RecordAt> read_honest_record(const std::string& path) {
     return fail(ErrorCode::missing, "{}", record.error().message);
   if (!record) return fail(std::move(record).error());
   at.record = std::move(*record);
+  // A record may come from anywhere: which code is loaded with a user's rights, only the user says.
+  for (const std::string& setting : at.record.options.settings)
+    if (!is_obeyed(setting))
+      return fail(in_record(
+          at.path, fmt::format("options.settings: '{}' names a library, or where code lies; only "
+                               "--library and --setting of your own may",
+                               sanitize(setting, 200))));
   const std::vector<Difference> differences = recompute(at.record);
   if (!differences.empty()) {
     std::string sentences = "its words do not follow from its samples: it was edited, or damaged";
@@ -167,13 +174,6 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   RaceOptions options = anew;
   options.pool.providers = then.providers;
   options.pool.filter = then.filter;
-  // A record may come from anywhere: which code is loaded with a user's rights, only the user says.
-  for (const std::string& setting : then.settings)
-    if (!is_obeyed(setting))
-      return fail(in_record(
-          at.path, fmt::format("options.settings: '{}' names a library, or where code lies; only "
-                               "--library and --setting of your own may",
-                               sanitize(setting, 200))));
   // What the user says anew wins over the record's, as the last of a name does.
   options.pool.settings.insert(options.pool.settings.begin(), then.settings.begin(),
                                then.settings.end());

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "assay/base/clock.h"
 
@@ -13,6 +14,9 @@ namespace {
 
 // Daemons that keep the time correct it by 500 us a second at most; steps are longer.
 constexpr int64_t kStepNs = kNsPerMs;
+
+// So long a sender waits where nobody hears: then somebody is missing a moment.
+constexpr int64_t kPatienceNs = 50 * kNsPerMs;
 
 // The kernel stamps by the wall clock.
 int64_t wall_offset_ns() {
@@ -24,7 +28,7 @@ int64_t wall_offset_ns() {
 }  // namespace
 
 void PulseSender::send(uint8_t what) const {
-  if (fd_ >= 0) (void)::send(fd_, &what, sizeof what, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (fd_ >= 0) (void)::send(fd_, &what, sizeof what, MSG_NOSIGNAL);
 }
 
 Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
@@ -35,6 +39,8 @@ Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
   const int on = 1;
   if (::setsockopt(ours.get(), SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0)
     return fail(ErrorCode::machine, "the system stamps no messages: {}", errno_text(errno));
+  const timeval patience{0, kPatienceNs / 1000};
+  (void)::setsockopt(theirs.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   return std::pair(PulseReceiver(std::move(ours)), std::move(theirs));
 }
 

@@ -22,7 +22,8 @@ struct Pulse {
 class PulseSender {
  public:
   explicit PulseSender(int fd = -1) : fd_(fd) {}
-  void send(uint8_t what) const;  // Never waits; a system call.
+  // A system call. It waits only where ten that were told have not been heard, and then not long.
+  void send(uint8_t what) const;
 
  private:
   int fd_;

@@ -748,7 +748,11 @@ TEST(RecomputeTest, EarlierRecordsSayTheirWordsAgain) {
 
 TEST(RecomputeTest, ARunThatConfirmsNothingClaimsNothing) {
   RunRecord record = testing::make_record();
-  for (ProblemRecord& problem : record.problems) problem.confirmations.clear();
+  for (ProblemRecord& problem : record.problems) {
+    problem.confirmations.clear();
+    problem.ceiling.clear();
+    problem.ceiling_share = problem.ceiling_value = 0;
+  }
   record.kind = "run";
   EXPECT_THAT(recompute(record), IsEmpty());
 }

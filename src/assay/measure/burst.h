@@ -35,7 +35,9 @@ struct Burst {
   bool clean = false;     // No thread waited for a core, no steal, other threads at rest before.
   int64_t waited_ns = 0;  // Longest wait of one thread for a core that another process had.
   bool let_signals_in = false;  // Which are held off until the outputs were looked at.
-  int64_t taken_ns = 0;         // Processor time of all threads while the clock ran.
+  // Processor time of all threads while the clock ran, beyond what its own readings, just ahead of
+  // the clock and just behind it, may have cost on all cores.
+  int64_t taken_ns = 0;
   // What other threads took than the one that launches: up to the moment when they were at rest, up
   // to the burst's end, and in between while inputs were made and the clock stood still.
   int64_t others_at_rest_ns = 0, others_at_end_ns = 0, others_ahead_ns = 0;

@@ -279,8 +279,9 @@ double renewed_value(const Renewal& renewal, const std::array<int64_t, 3>& index
                              : 0;
   const int64_t line = index[static_cast<size_t>(renewal.odd_dimension)];
   const int64_t place = index[static_cast<size_t>(3 - renewal.odd_dimension)];
-  const double value = renewal.is_odd(line) ? odd_value(renewal, line, place, word, lower)
-                                            : value_of(renewal, word, lower);
+  const bool odd = info(renewal.dtype).floating && renewal.is_odd(line);
+  const double value =
+      odd ? odd_value(renewal, line, place, word, lower) : value_of(renewal, word, lower);
   return flips(renewal.flip_key, at, size_bytes(renewal.dtype)) ? -value : value;
 }
 

@@ -7,6 +7,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/stats/robust.h"
+#include "assay/sweep/stand_in.h"
 
 namespace assay::sweep {
 namespace {
@@ -100,7 +101,8 @@ double Bursts::launch_ns(const Sample& sample) const {
   return bare.empty() ? link : std::max(link - stats::median(bare), kLeastShare * link);
 }
 
-Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::string& stage) {
+Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::string& stage,
+                                    Ahead ahead) {
   std::vector<size_t> order;
   for (const size_t candidate : who)
     if (is_open(candidate)) order.push_back(candidate);
@@ -115,6 +117,11 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
   for (const size_t candidate : order) {
     if (!round.complete) break;
     ASSAY_TRY(TimingProcess * process, turn_to(home_.at(candidate)));
+    if (ahead == Ahead::strangers) {
+      ASSAY_TRY(process->park());
+      ASSAY_TRY(const Child* worker, process->worker());
+      stand_in_for_others(worker->pid());
+    }
     if (process->is_open(candidate))
       ASSAY_TRY(process->call_bursts({candidate}, seed, stage, round));
     else

@@ -36,8 +36,11 @@ class Bursts {
   bool has_guests() const { return processes_.size() > 1; }
 
   // One burst of each candidate still open among `who`, in random order. A death ends the candidate
-  // that was running, and gives an incomplete round.
-  Result<Round> round(const std::vector<size_t>& who, const std::string& stage);
+  // that was running, and gives an incomplete round. strangers: ahead of each burst its process
+  // stands still while we use its cores, as another process of a company would.
+  enum class Ahead { nothing, strangers };
+  Result<Round> round(const std::vector<size_t>& who, const std::string& stage,
+                      Ahead ahead = Ahead::nothing);
 
   // Of one launch; in a chain less what bare links took so far. Above 0.
   double launch_ns(const Sample& sample) const;

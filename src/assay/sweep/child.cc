@@ -184,7 +184,7 @@ void Child::go_on() {
   if (!parked_at_ || !alive()) return;
   const ClockReading now = read_clocks();
   if (now.cpu_ns >= 0 && parked_at_->cpu_ns >= 0)
-    cpu_while_parked_ns_ += now.cpu_ns - parked_at_->cpu_ns;
+    cpu_while_parked_ns_ = now.cpu_ns - parked_at_->cpu_ns;
   parked_at_.reset();
   (void)guard_->send({{"stop", false}}, {}, monotonic_ns() + kParkNs);
 }

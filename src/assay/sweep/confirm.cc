@@ -204,7 +204,7 @@ Status Confirming::make_rounds_alone(Bursts& bursts, ProcessSamples& samples) {
   const int rounds = std::max(kLeastRoundsAlone, plan_.rounds / kShareAlone);
   // One untimed round warms code, clocks and pools.
   for (int round = -1; round < rounds; ++round) {
-    ASSAY_TRY(const auto sampled, bursts.round(who, "confirm"));
+    ASSAY_TRY(const auto sampled, bursts.round(who, "confirm", Bursts::Ahead::strangers));
     if (round < 0) continue;
     for (size_t at = 0; at < who.size(); ++at) {
       const auto sample = std::ranges::find(sampled.samples, who[at], &BurstSample::candidate);

@@ -22,8 +22,8 @@ constexpr double kSlackOfEachNs = 1e3;
 // that shows in the output.
 constexpr double kRestingNs = 2e6;
 // Of threads that nobody gave work: of all bursts' time, of each burst (the two clocks are read one
-// after the other), and once (a thread that wakes by a timer).
-constexpr double kIdleShare = 0.01, kIdleOfEachNs = 1e3, kIdleNs = 50e3;
+// after the other), and of each thread once (one that wakes by a timer, or by a signal).
+constexpr double kIdleShare = 0.01, kIdleOfEachNs = 1e3, kIdleNs = 250e3;
 
 bool is(const Moment& moment, BurstPulse what) {
   return moment.pulse.what == static_cast<uint8_t>(what);
@@ -75,14 +75,14 @@ void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsu
 }
 
 void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
-                        const ClockReading& answered, int threads, int64_t burst_ns,
-                        int64_t others_ahead_ns) {
+                        const ClockReading& answered, int threads, const Told& told) {
   ++bursts_;
-  bursts_ns_ += static_cast<double>(burst_ns);
+  bursts_ns_ += static_cast<double>(told.burst_ns);
   const auto sent = [](const Moment& moment) { return static_cast<double>(moment.pulse.sent_ns); };
   // Between two readings one thread may run all the time, and the others while the clock runs, and
   // while they come to rest: behind a stretch, and before the first one is ready.
-  // since: what the clock of a running thread has not been told yet is no older than that.
+  // since: what the clock of a running thread has not been told yet is no older than that. (The
+  // system brings it up to date for others when the thread stops, at each tick, and when it asks.)
   const auto between = [&](const ClockReading& from, const ClockReading& until, double since,
                            const char* when, Sum& sum) {
     if (from.cpu_ns < 0 || until.cpu_ns < 0) return;
@@ -102,13 +102,17 @@ void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
     look(sum, static_cast<double>(until.cpu_ns - from.cpu_ns), last - first + (threads - 1) * busy,
          threads * unsure, when);
   };
+  look(burst_, static_cast<double>(told.taken_ns),
+       static_cast<double>(threads) * static_cast<double>(told.burst_ns), 0, "in a burst");
+  // What the worker says of a burst is held against what is seen from outside. The thread that
+  // launches asks for its time just behind `ready`; all threads rest when a burst is asked for.
   for (const BurstMoments::Stretch& stretch : moments.stretches)
-    between(stretch.started.heard, stretch.stopped.heard, sent(stretch.started), "in a burst",
-            burst_);
+    between(stretch.started.heard, stretch.stopped.heard, sent(stretch.ready),
+            "in a burst, seen from outside,", seen_);
   between(asked, answered, static_cast<double>(asked.from_ns), "around a burst", around_);
   threads_ = threads;
-  ahead_ns_ += static_cast<double>(others_ahead_ns);
-  look_at_others(ahead_ns_, kIdleShare * bursts_ns_ + kIdleOfEachNs * bursts_ + kIdleNs,
+  ahead_ns_ += static_cast<double>(told.others_ahead_ns);
+  look_at_others(ahead_ns_, kIdleShare * bursts_ns_ + kIdleOfEachNs * bursts_ + kIdleNs * threads,
                  "while inputs were known and nothing had been launched");
 }
 

@@ -29,11 +29,15 @@ struct BurstMoments {
 // Over the bursts of one kernel in one process.
 class ProcessorTime {
  public:
+  // What the worker says: of the burst by its clock, of what all threads took meanwhile, and of
+  // what other threads took than the one that launches, between ready and started.
+  struct Told {
+    int64_t burst_ns = 0, taken_ns = 0, others_ahead_ns = 0;
+  };
   // asked, answered: before the burst was asked for, and when its answer was there. threads: the
-  // most that a launch may use. burst_ns: by the worker's clock, as is what other threads took than
-  // the one that launches, between ready and started.
+  // most that a launch may use.
   void add(const ClockReading& asked, const BurstMoments& moments, const ClockReading& answered,
-           int threads, int64_t burst_ns, int64_t others_ahead_ns);
+           int threads, const Told& told);
   // What they took behind it, until another burst was ready.
   void add_behind(int64_t others_ns);
 
@@ -46,7 +50,7 @@ class ProcessorTime {
   };
   void look(Sum& sum, double taken_ns, double given_ns, double unsure_ns, const char* when);
 
-  Sum burst_, around_;
+  Sum burst_, seen_, around_;
   void look_at_others(double taken_ns, double given_ns, const char* when);
   double ahead_ns_ = 0, behind_ns_ = 0, bursts_ns_ = 0;
   int threads_ = 1;

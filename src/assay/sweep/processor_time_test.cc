@@ -28,7 +28,8 @@ void add(ProcessorTime& time, int threads, int64_t cpu_us, int64_t end_us, int64
   const BurstMoments moments = {
       {{moment(BurstPulse::ready, 50, 70, 60), moment(BurstPulse::started, 150, 170, 160),
         moment(BurstPulse::stopped, 1150, 1170, 160 + cpu_us)}}};
-  time.add(reading(0, 0), moments, reading(1250, end_us), threads, 1000 * kUs, ahead_us * kUs);
+  time.add(reading(0, 0), moments, reading(1250, end_us), threads,
+           {1000 * kUs, cpu_us * kUs, ahead_us * kUs});
 }
 
 TEST(ProcessorTime, WhatThreadsCanTakeOnTheirCoresIsTheirs) {
@@ -44,6 +45,15 @@ TEST(ProcessorTime, ASecondCoreShowsInOneBurst) {
   ProcessorTime time;
   add(time, 1, 1500, 1750);
   EXPECT_THAT(time.excess(), HasSubstr("1500.0 us of processor time in a burst"));
+}
+
+TEST(ProcessorTime, WhatAWorkerHidesShowsOutside) {
+  ProcessorTime time;
+  const BurstMoments moments = {
+      {{moment(BurstPulse::ready, 50, 70, 60), moment(BurstPulse::started, 150, 170, 160),
+        moment(BurstPulse::stopped, 1150, 1170, 160 + 1500)}}};
+  time.add(reading(0, 0), moments, reading(1250, 1750), 1, {1000 * kUs, 1000 * kUs, 0});
+  EXPECT_THAT(time.excess(), HasSubstr("seen from outside"));
 }
 
 TEST(ProcessorTime, ALittleOfOneShowsInMany) {

@@ -40,10 +40,10 @@
 //                                                            that it holds
 //           rotate    condition                          -> sets, cold_doubt
 //           open      row, artifact                      -> handle, bytes, the same of its object
-//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches, what
-//                     seed                                   other threads took ahead of it, and
-//                                                            behind the one before]...], or whose
-//                                                            launch failed
+//           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches,
+//                     seed                                   processor time taken, what other threads
+//                                                            took ahead of it, and behind the one
+//                                                            before]...], or whose launch failed
 //           block     handle, seconds                    -> ns, launches
 //           collect   handle, choice, share              -> variation, output, trespasses
 //           count     handle, launches, seed             -> launches, clock_hz, events

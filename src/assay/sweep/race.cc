@@ -102,6 +102,8 @@ class RaceRun {
   Result<RaceResult> run() {
     const int64_t start = monotonic_ns();
     result_.baseline = find_baseline(field_);
+    // Of a race that was begun before, nothing is left.
+    for (Candidate& candidate : field_.candidates) candidate.outcome.race.reset();
     for (size_t i = 0; i < field_.candidates.size(); ++i)
       if (field_.candidates[i].alive() && field_.candidates[i].proven) entrants_.push_back(i);
     if (entrants_.empty()) return std::move(result_);

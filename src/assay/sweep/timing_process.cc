@@ -39,9 +39,11 @@ Status TimingProcess::open(const Instances& instances, const std::vector<size_t>
 
 Result<Child*> TimingProcess::worker() {
   ASSAY_TRY(worker_, station_.crew.member(company_, member_));
-  // To hear of a burst's moments at once takes a core that the burst does not need.
+  // To hear of a burst's moments at once takes a core that the burst does not need. Warm bursts
+  // have more of them than the system keeps.
   worker_->wake_for_moments(station_.crew.facts().threads <
-                            static_cast<int>(std::thread::hardware_concurrency()));
+                                static_cast<int>(std::thread::hardware_concurrency()) ||
+                            station_.condition.cache == measure::Cache::warm);
   return worker_;
 }
 
@@ -140,7 +142,8 @@ namespace {
 
 struct ToldBurst {
   BurstSample sample;
-  int64_t others_ahead_ns = 0, others_since_ns = 0;
+  ProcessorTime::Told told;
+  int64_t others_since_ns = 0;
 };
 
 std::optional<std::vector<ToldBurst>> read_bursts(const Json& answer, size_t wanted) {
@@ -149,7 +152,7 @@ std::optional<std::vector<ToldBurst>> read_bursts(const Json& answer, size_t wan
     return std::nullopt;
   std::vector<ToldBurst> told;
   for (const Json& burst : *bursts) {
-    constexpr size_t kFields = 6;
+    constexpr size_t kFields = 7;
     if (!burst.is_array() || burst.size() != kFields) return std::nullopt;
     for (const Json& field : burst)
       if (!field.is_number_integer()) return std::nullopt;
@@ -158,8 +161,8 @@ std::optional<std::vector<ToldBurst>> read_bursts(const Json& answer, size_t wan
                   .ns = burst[0].get<int64_t>(),
                   .clean = burst[1] == 1,
                   .launches = burst[3].get<int>()};
-    one.others_ahead_ns = burst[4].get<int64_t>();
-    one.others_since_ns = burst[5].get<int64_t>();
+    one.told = {one.sample.ns, burst[4].get<int64_t>(), burst[5].get<int64_t>()};
+    one.others_since_ns = burst[6].get<int64_t>();
     if (one.sample.ns <= 0 || one.sample.launches <= 0) return std::nullopt;
   }
   return told;
@@ -274,8 +277,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     }
     last_ = order.front();
     ProcessorTime& processor = processor_time_[*last_];
-    processor.add(asked, *moments, answered, station_.crew.facts().threads, taken.front().ns,
-                  told->front().others_ahead_ns);
+    processor.add(asked, *moments, answered, station_.crew.facts().threads, told->front().told);
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
   }

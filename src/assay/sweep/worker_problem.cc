@@ -243,8 +243,9 @@ class WorkerProblem::Turn final : public measure::Launches {
     kernel_.at_stop.drop();
     const auto secret = secret_seed();
     key_ = secret ? seed_from(*secret, fmt::format("burst {}", seed)) : seed;
-    chosen_ =
-        problem_.turns_->choose(problem_.is_warm() ? wanted_ + 1 : wanted_, kernel_.outputs, key_);
+    const bool leads_in = problem_.is_warm() || (wanted_ > 1 && problem_.threads_ == 1);
+    chosen_ = problem_.turns_->choose(leads_in ? wanted_ + 1 : wanted_, kernel_.outputs, key_);
+    leads_in_ = leads_in && chosen_.size() > 1;
     used_.reserve(chosen_.size());  // No allocation while the clock runs.
   }
 
@@ -255,19 +256,18 @@ class WorkerProblem::Turn final : public measure::Launches {
   }
 
   Result<bool> make_ready() override {
-    if (!problem_.is_warm()) {
-      if (std::exchange(began_, true)) return false;
-      left_ = chosen_;
-      for (const size_t s : left_) renew(s);
-    } else {
-      if (!std::exchange(began_, true)) {
-        renew(take());
-        ASSAY_TRY(draw()->launch(*problem_.stream_));
-        ASSAY_TRY(problem_.stream_->synchronize());
-        record();
-      }
-      if (chosen_.empty()) return false;
+    if (std::exchange(leads_in_, false)) {
       renew(take());
+      ASSAY_TRY(draw()->launch(*problem_.stream_));
+      ASSAY_TRY(problem_.stream_->synchronize());
+      record();
+    }
+    if (chosen_.empty()) return false;
+    if (problem_.is_warm()) {
+      renew(take());
+    } else {
+      left_ = std::exchange(chosen_, {});
+      for (const size_t s : left_) renew(s);
     }
     if (!problem_.is_warm()) aim();
     return true;
@@ -326,7 +326,7 @@ class WorkerProblem::Turn final : public measure::Launches {
   OpenKernel& kernel_;
   size_t wanted_;
   uint64_t key_ = 0;
-  bool began_ = false;
+  bool leads_in_ = false;
   uint64_t renewed_ = 0, stretches_ = 0;
   size_t recorded_ = 0;                       // Of used_.
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.

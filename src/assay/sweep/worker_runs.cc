@@ -194,7 +194,7 @@ Result<Answer> WorkerRuns::round(Message& message) {
       return answer;
     }
     samples.push_back({sample->ns, sample->clean ? 1 : 0, sample->waited_ns, sample->launches,
-                       sample->others_ahead_ns, sample->others_since_ns});
+                       sample->taken_ns, sample->others_ahead_ns, sample->others_since_ns});
   }
   answer.json["armed"] = find_armed();
   return answer;

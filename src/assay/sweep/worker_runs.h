@@ -62,8 +62,8 @@ class WorkerRuns {
   int threads_;
   Find find_;
   const ArmedCode& armed_;
-  PulseSender pulses_;
   LoadWatch& loads_;
+  PulseSender pulses_;
   std::unique_ptr<Buffer> shared_word_;
   std::unique_ptr<ProblemRunner> problem_;
 };
