@@ -107,7 +107,8 @@ TEST(CompanyTest, StockKernelsStandBesideThoseWhoSpoilTheirProcess) {
 // Each user's kernel has a process of its own, and so do two of one file's tunables together.
 TEST(CompanyTest, SamplesSayWhoRanInWhichProcess) {
   const AssayProgram assay;
-  const ProblemRecord problem = problem_of(assay, {.kernels = {"22_shape_lookup"}, .budget = "2s"});
+  const ProblemRecord problem =
+      problem_of(assay, {.kernels = {"22_shape_lookup"}, .budget = "2s", .more = {"--exhaustive"}});
   ASSERT_NE(problem.decisive(), nullptr);
   std::vector<int> processes;
   for (const KernelSamples& kernel : problem.decisive()->processes.at(0).kernels) {

@@ -52,12 +52,16 @@ int64_t without_cores_ns(const Burst& burst, int threads) {
 Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& watch,
                          const BurstLimits& limits, const PulseSender& pulses) {
   Burst burst;
-  const bool quiet = watch.wait_until_quiet(limits.quiet_limit_ns);
-  const auto before = watch.read();
-  Result<int> count = 0;
+  bool quiet = watch.wait_until_quiet(limits.quiet_limit_ns);
   burst.others_at_rest_ns = read_processor_time().others_ns;
+  auto before = watch.read();
+  Result<int> count = 0;
   {
     HeldSignals signals;
+    ASSAY_TRY(const bool led, launches.lead_in());
+    // Pools that it woke stay awake, as they would be; threads of nobody's must rest again.
+    if (led && limits.threads == 1) quiet = watch.wait_until_quiet(limits.quiet_limit_ns) && quiet;
+    if (led) before = watch.read();
     for (;;) {
       tell(pulses, BurstPulse::ready);
       // Reading it brings the process's clock up to date, which others then find so: of a thread
@@ -98,6 +102,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
 
 Result<int> count_burst(Launches& launches, Stream& stream, PerfCounters& counters) {
   int launched = 0;
+  ASSAY_TRY(launches.lead_in().map([](bool) {}));
   for (;;) {
     ASSAY_TRY(const bool ready, launches.make_ready());
     if (!ready) return launched;

@@ -19,6 +19,8 @@ class Launches {
  public:
   virtual ~Launches() = default;
 
+  // A launch ahead of all stretches that nobody times: false if there is none.
+  virtual Result<bool> lead_in() { return false; }
   // Makes the inputs of the next stretch, when everybody else is at rest; the clock starts when it
   // returns, and nothing that could be waited for comes between. False when there is none.
   virtual Result<bool> make_ready() = 0;

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -141,6 +143,43 @@ TEST(PhysicsFloor, IsUnderWhatThisMachineReaches) {
         physics_floor_seconds(bytes ? 0 : ceiling.value, bytes ? ceiling.value : 0, dtype, 1);
     EXPECT_LT(floor, 1.0) << ceiling.name << ": one second's work is not impossible in a second";
     EXPECT_GT(floor, 0) << ceiling.name;
+  }
+}
+
+// A launch ahead of the burst may use threads: they have nothing to do with what comes.
+class LedIn final : public Launches {
+ public:
+  LedIn(Plan& plan, bool works_when_ready) : plan_(plan), works_when_ready_(works_when_ready) {}
+  Result<bool> lead_in() override {
+    work();
+    return true;
+  }
+  Result<bool> make_ready() override {
+    if (works_when_ready_) work();
+    return std::exchange(left_, false);
+  }
+  Plan* draw() override { return std::exchange(next_, nullptr); }
+
+ private:
+  static void work() {
+    std::thread([] {
+      volatile uint64_t sum = 0;
+      for (int i = 0; i < 20'000'000; ++i) sum = sum + 1;
+    }).join();
+  }
+  Plan& plan_;
+  Plan* next_ = &plan_;
+  bool works_when_ready_, left_ = true;
+};
+
+TEST_F(BurstTest, WorkOfALaunchAheadOfItIsNotAheadOfItsClock) {
+  Plan counts = plan(count_up);
+  SchedulerWatch watch;
+  for (const bool works_when_ready : {false, true}) {
+    LedIn launches(counts, works_when_ready);
+    const auto burst = time_burst(launches, *stream_, watch, {.threads = 1}, PulseSender());
+    ASSERT_TRUE(burst) << burst.error().message;
+    EXPECT_EQ(burst->others_ahead_ns > 2'000'000, works_when_ready) << burst->others_ahead_ns;
   }
 }
 

@@ -39,6 +39,9 @@ Scatter::Scatter(uint64_t seed) {
   };
   scatter(kHugePage, kHugePages, MADV_HUGEPAGE);
   scatter(kPage, kPages, MADV_NOHUGEPAGE);
+  // Nobody keeps anything there.
+  for (const std::span<std::byte> region : held_)
+    ::mprotect(region.data(), region.size(), PROT_NONE);
 }
 
 void Scatter::give_back() {

@@ -42,8 +42,11 @@ Exposure exposure_of(const Confirmation& confirmation, std::string_view id) {
   return exposure;
 }
 
-bool spoils_own_rounds(const Confirmation& confirmation, std::string_view id,
-                       std::string_view other) {
+// Of users' kernels: no other has a reason to.
+bool spoils_own_rounds(const ProblemRecord& problem, const Confirmation& confirmation,
+                       std::string_view id, std::string_view other) {
+  const KernelOutcome* kernel = problem.find(id);
+  if (kernel == nullptr || kernel->role != KernelRole::user) return false;
   const Exposure own = exposure_of(confirmation, id), others = exposure_of(confirmation, other);
   return stats::chance_of_more(own.per_burst, others.per_burst) < kChance &&
          stats::chance_of_more(own.per_ms, others.per_ms) < kChance;
@@ -131,7 +134,7 @@ std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation&
     if (std::string clocks = clocks_of(problem, confirmation, id); !clocks.empty())
       doubts.push_back({id, {kClock, std::move(clocks)}});
     for (const std::string& other : confirmation.finalists) {
-      if (!spoils_own_rounds(confirmation, id, other)) continue;
+      if (!spoils_own_rounds(problem, confirmation, id, other)) continue;
       const stats::Count own = exposure_of(confirmation, id).per_burst;
       const stats::Count others = exposure_of(confirmation, other).per_burst;
       doubts.push_back(
@@ -154,7 +157,7 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
   if (options.rules < kRulesOfDoubt) return {};
   if (!clocks_of(problem, confirmation, candidate).empty())
     return "the clock in its process and the one outside do not agree";
-  if (spoils_own_rounds(confirmation, candidate, other))
+  if (spoils_own_rounds(problem, confirmation, candidate, other))
     return "its own bursts were disturbed more often than the other's, beyond chance";
   const KernelOutcome* kernel = problem.find(candidate);
   if (kernel != nullptr && kernel->role == KernelRole::user) {

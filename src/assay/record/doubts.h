@@ -21,9 +21,10 @@ struct Doubt {
   Finding finding;
 };
 
-// `clock`: its process and our own clock do not agree. `own_rounds_spoiled`: its bursts are
-// disturbed more often than those of another finalist, beyond chance, for each burst and for each
-// millisecond. `rivals_slowed`: a stock kernel takes longer beside the user's processes than alone.
+// `clock`: its process and our own clock do not agree. `own_rounds_spoiled`: bursts of a user's
+// kernel are disturbed more often than those of another finalist, beyond chance, for each burst and
+// for each millisecond. `rivals_slowed`: a stock kernel takes longer beside the user's processes
+// than alone.
 std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
                                const RunOptions& options);
 

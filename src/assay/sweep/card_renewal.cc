@@ -13,6 +13,7 @@
 namespace assay::sweep {
 namespace {
 
+// Numbers of fewer than 24 bits go through float32 rounded to odd, as if they were rounded once.
 // {0}: code_header(), {1}: kThreadPlace, {2}: philox() of the element's word, into %r13, {3}: the
 // same of f64's other word, into %r14, {4} to {7}: element codes, {8}: mix_word() of %d32.
 constexpr const char* kCode = R"(
@@ -176,6 +177,13 @@ NARROW:
   st.global.f32 [%d30], %f0;
   bra STORED;
 HALF:
+  cvt.rz.f32.f64 %f0, %g1;
+  cvt.f64.f32 %g5, %f0;
+  setp.ne.f64 %p4, %g5, %g1;
+  mov.b32 %r17, %f0;
+  selp.b32 %r18, 1, 0, %p4;
+  or.b32 %r17, %r17, %r18;
+  mov.b32 %f0, %r17;
   shl.b64 %d30, %d24, 1;
   add.u64 %d30, %d30, %d8;
   setp.ne.u32 %p4, %r9, {7};

@@ -1,7 +1,6 @@
 #include "assay/sweep/code_seal.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
@@ -12,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "assay/base/file.h"
+#include "assay/sweep/memory_map.h"
 
 namespace assay::sweep {
 namespace {
@@ -48,20 +47,11 @@ int importance_of(const dl_phdr_info& info, size_t place) {
   return rank;
 }
 
-// The vDSO's data are no part of any object. Lines are "BEGIN-END RIGHTS OFFSET DEVICE INODE NAME".
+// The vDSO's data are no part of any object.
 void add_clock_pages(std::vector<Object>& objects) {
-  const auto maps = read_file("/proc/self/maps", size_t{64} << 20);
-  if (!maps) return;
-  for (std::string_view rest = *maps; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    if (line.find(" [vvar") == std::string_view::npos) continue;
-    AddressRange range;
-    const char* const end = line.data() + line.size();
-    const auto first = std::from_chars(line.data(), end, range.begin, 16);
-    if (first.ptr == end || std::from_chars(first.ptr + 1, end, range.end, 16).ec != std::errc())
-      continue;
-    objects.push_back({1, range, {range}});
+  for (const Mapping& mapping : read_memory_map()) {
+    const AddressRange range{mapping.begin, mapping.end};
+    if (mapping.name.starts_with("[vvar")) objects.push_back({1, range, {range}});
   }
 }
 

@@ -116,6 +116,14 @@ void OperandSets::cool(size_t set, std::span<const std::byte> panels) const {
   measure::flush_from_caches(panels);
 }
 
+size_t OperandSets::flushed_bytes() const {
+  size_t bytes = 0;
+  for (const Operand& operand : problem_.operands())
+    if (flushes_ && is_input(operand) && measure::is_cold(operand, condition_))
+      bytes += static_cast<size_t>(operand.span_bytes) * sets_.size();
+  return bytes;
+}
+
 void OperandSets::drop(size_t index) const {
   const Set& set = sets_[index];
   for (size_t i = 0; i < set.data.size(); ++i)

@@ -30,6 +30,9 @@ class OperandSets {
                                     const measure::Condition& condition, const Numbers& numbers);
 
   size_t count() const { return sets_.size(); }
+  // Whether they are flushed to be cold, and how many bytes all of that are.
+  bool flushes() const { return flushes_; }
+  size_t flushed_bytes() const;
   // By operand; null for outputs.
   std::span<void* const> data(size_t set) const { return sets_[set].data; }
   uint64_t launch_seed(size_t set) const { return sets_[set].seeds.launch; }

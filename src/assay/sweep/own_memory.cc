@@ -1,8 +1,8 @@
 #include "assay/sweep/own_memory.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <linux/sockios.h>
 #include <map>
@@ -11,11 +11,11 @@
 #include <string_view>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <utility>
 
 #include "assay/base/file.h"
+#include "assay/sweep/memory_map.h"
 
 namespace assay::sweep {
 namespace {
@@ -29,32 +29,14 @@ int64_t kilobytes_in(std::string_view status, std::string_view field) {
   return std::strtoll(status.data() + at + field.size(), nullptr, 10) << 10;
 }
 
-// By counters of the kernel's, which cost no walk over the pages. Shared memory that is mapped,
-// too.
-int64_t resident() {
-  const auto status = read_file("/proc/self/status", 1 << 16);
-  int64_t bytes = 0;
-  for (const char* field : {"RssAnon:", "RssShmem:", "HugetlbPages:", "VmSwap:"})
-    if (status) bytes += kilobytes_in(*status, field);
-  return bytes;
-}
-
 using File = std::pair<dev_t, ino_t>;
 
-// Files that are mapped, and how much of them. Lines are "BEGIN-END RIGHTS OFFSET MAJOR:MINOR
-// INODE".
+// Files that are mapped, and how much of them.
 std::map<File, int64_t> mapped_files() {
   std::map<File, int64_t> files;
-  const auto maps = read_file("/proc/self/maps", size_t{64} << 20);
-  for (size_t at = 0; maps && at < maps->size(); at = maps->find('\n', at) + 1) {
-    unsigned long begin = 0, end = 0, inode = 0;
-    unsigned major = 0, minor = 0;
-    if (std::sscanf(maps->c_str() + at, "%lx-%lx %*s %*x %x:%x %lu", &begin, &end, &major, &minor,
-                    &inode) == 5 &&
-        inode != 0)
-      files[{makedev(major, minor), inode}] += static_cast<int64_t>(end - begin);
-    if (maps->find('\n', at) == std::string::npos) break;
-  }
+  for (const Mapping& mapping : read_memory_map())
+    if (mapping.inode != 0)
+      files[{mapping.device, mapping.inode}] += static_cast<int64_t>(mapping.end - mapping.begin);
   return files;
 }
 
@@ -104,7 +86,31 @@ int64_t in_files_and_sockets() {
 
 }  // namespace
 
-int64_t held_memory() { return resident() + in_files_and_sockets(); }
+int64_t resident_memory() {
+  const auto status = read_file("/proc/self/status", 1 << 16);
+  int64_t bytes = 0;
+  for (const char* field : {"RssAnon:", "RssShmem:", "HugetlbPages:", "VmSwap:"})
+    if (status) bytes += kilobytes_in(*status, field);
+  return bytes;
+}
+
+std::vector<UniqueFd> open_memory_files() {
+  std::set<File> known;
+  std::vector<UniqueFd> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    struct stat facts {};
+    struct statfs system {};
+    if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || ::fstatfs(fd, &system) != 0 ||
+        system.f_type != kTmpfs || !known.emplace(facts.st_dev, facts.st_ino).second)
+      continue;
+    files.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  }
+  return files;
+}
+
+int64_t held_memory() { return resident_memory() + in_files_and_sockets(); }
 
 int64_t OwnMemory::grown(int64_t known) const {
   return std::max<int64_t>(now() - before_ - known, 0);

@@ -5,13 +5,22 @@
 // the workspace and the panels that it declares, shows as growth.
 
 #include <cstdint>
+#include <vector>
 
+#include "assay/base/fd.h"
 #include "assay/device/device.h"
 
 namespace assay::sweep {
 
 // Bytes; of files of the system's that cannot be read, 0.
 int64_t held_memory();
+
+// Of that, resident pages, by counters of the system's, which cost no walk over the pages. Shared
+// memory that is mapped, too.
+int64_t resident_memory();
+
+// Files of memory that are open, each once.
+std::vector<UniqueFd> open_memory_files();
 
 // How much of that has come since this was made, beside the buffers of `device`.
 class OwnMemory {

@@ -63,6 +63,8 @@ class ProblemRunner {
   // each placed at random, so that a process's mean is over many placements of buffers, workspaces
   // and panels.
   virtual Status make_rotation(const measure::Condition& condition, uint64_t key) = 0;
+  // Kernels of users' will be open on these sets: what they keep is to be as cold as the operands.
+  virtual void cool_copies() {}
   virtual int sets() const = 0;
   // Why cold operands may have been read from a cache nevertheless; empty where it was seen that
   // they were not.

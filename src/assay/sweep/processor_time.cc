@@ -74,13 +74,13 @@ void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsu
   exceeds(sum.taken_ns, sum.given_ns, kOfAllBursts, kSlackNs + kSlackOfEachNs * bursts_);
 }
 
-void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
-                        const ClockReading& answered, int threads, const Told& told) {
+void ProcessorTime::add(const BurstMoments& moments, const ClockReading& answered, int threads,
+                        const Told& told) {
   ++bursts_;
   bursts_ns_ += static_cast<double>(told.burst_ns);
   const auto sent = [](const Moment& moment) { return static_cast<double>(moment.pulse.sent_ns); };
   // Between two readings one thread may run all the time, and the others while the clock runs, and
-  // while they come to rest: behind a stretch, and before the first one is ready.
+  // while they come to rest behind a stretch.
   // since: what the clock of a running thread has not been told yet is no older than that. (The
   // system brings it up to date for others when the thread stops, at each tick, and when it asks.)
   const auto between = [&](const ClockReading& from, const ClockReading& until, double since,
@@ -88,7 +88,7 @@ void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
     if (from.cpu_ns < 0 || until.cpu_ns < 0) return;
     const double first = std::min(since, static_cast<double>(from.from_ns));
     const double last = static_cast<double>(until.until_ns);
-    double busy = overlap(first, last, 0, sent(moments.stretches.front().ready));
+    double busy = 0;
     for (size_t i = 0; i < moments.stretches.size(); ++i) {
       const double rested = i + 1 < moments.stretches.size()
                                 ? sent(moments.stretches[i + 1].started)
@@ -105,11 +105,12 @@ void ProcessorTime::add(const ClockReading& asked, const BurstMoments& moments,
   look(burst_, static_cast<double>(told.taken_ns),
        static_cast<double>(threads) * static_cast<double>(told.burst_ns), 0, "in a burst");
   // What the worker says of a burst is held against what is seen from outside. The thread that
-  // launches asks for its time just behind `ready`; all threads rest when a burst is asked for.
+  // launches asks for its time just behind `ready`. What ran before that knew no inputs.
   for (const BurstMoments::Stretch& stretch : moments.stretches)
     between(stretch.started.heard, stretch.stopped.heard, sent(stretch.ready),
             "in a burst, seen from outside,", seen_);
-  between(asked, answered, static_cast<double>(asked.from_ns), "around a burst", around_);
+  const BurstMoments::Stretch& first = moments.stretches.front();
+  between(first.started.heard, answered, sent(first.ready), "in and behind a burst", around_);
   threads_ = threads;
   ahead_ns_ += static_cast<double>(told.others_ahead_ns);
   look_at_others(ahead_ns_, kIdleShare * bursts_ns_ + kIdleOfEachNs * bursts_ + kIdleNs * threads,

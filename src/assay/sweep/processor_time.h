@@ -34,10 +34,9 @@ class ProcessorTime {
   struct Told {
     int64_t burst_ns = 0, taken_ns = 0, others_ahead_ns = 0;
   };
-  // asked, answered: before the burst was asked for, and when its answer was there. threads: the
-  // most that a launch may use.
-  void add(const ClockReading& asked, const BurstMoments& moments, const ClockReading& answered,
-           int threads, const Told& told);
+  // answered: when the burst's answer was there. threads: the most that a launch may use.
+  void add(const BurstMoments& moments, const ClockReading& answered, int threads,
+           const Told& told);
   // What they took behind it, until another burst was ready.
   void add_behind(int64_t others_ns);
 

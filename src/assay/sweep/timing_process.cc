@@ -65,7 +65,8 @@ Status TimingProcess::load() {
   ASSAY_TRY(const Message rotated, ask(*worker_,
                                        {{"do", "rotate"},
                                         {"condition", measure::to_json(station_.condition)},
-                                        {"key", instances_->sets_key()}},
+                                        {"key", instances_->sets_key()},
+                                        {"users", member_ > 0}},
                                        kOpenSeconds, "placing operands"));
   ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
   sets_ = static_cast<int>(sets);
@@ -195,7 +196,6 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
                   Json({kBareLinks, std::max(1, sets_ / 2)}));
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
-  const ClockReading asked = worker_->read_clocks();
   const int64_t start = monotonic_ns();
   auto answer = worker_->call({{"do", "round"}, {"bursts", bursts}, {"seed", seed}}, limit);
   const double bracket = static_cast<double>(monotonic_ns() - start);
@@ -277,7 +277,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     }
     last_ = order.front();
     ProcessorTime& processor = processor_time_[*last_];
-    processor.add(asked, *moments, answered, station_.crew.facts().threads, told->front().told);
+    processor.add(*moments, answered, station_.crew.facts().threads, told->front().told);
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
   }

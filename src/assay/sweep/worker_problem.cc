@@ -164,6 +164,26 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition, uint64_
   return {};
 }
 
+void WorkerProblem::cool_copies() {
+  if (sets_->flushes()) copies_ = std::make_unique<KeptCopies>();
+}
+
+// Copies of a fourth of all sets, in half of the bits, may lie there before it is worth a look at
+// every page. Workspaces are looked at if they have room for more.
+void WorkerProblem::cool_what_is_kept() const {
+  constexpr size_t kShare = 8, kLeast = size_t{1} << 19;
+  if (!copies_) return;
+  const size_t least = std::max(sets_->flushed_bytes() / kShare, kLeast);
+  std::vector<KeptCopies::Bytes> others;
+  for (const auto& open : open_) {
+    if (!open) continue;
+    for (size_t b = 0; b < open->buffers->count(); ++b)
+      if (b < open->outputs || kWorkspaceCopies * open->workspace_bytes < least)
+        others.emplace_back(open->buffers->at(b));
+  }
+  copies_->cool(others, least);
+}
+
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (!sets_) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, {}, 0});
@@ -253,15 +273,19 @@ class WorkerProblem::Turn final : public measure::Launches {
   ~Turn() override {
     for (const size_t s : used_)
       problem_.sets_->cool(problem_.set_of(s), kernel_.panels->sets[problem_.set_of(s)]);
+    problem_.cool_what_is_kept();
+  }
+
+  Result<bool> lead_in() override {
+    if (!leads_in_) return false;
+    renew(take());
+    ASSAY_TRY(draw()->launch(*problem_.stream_));
+    ASSAY_TRY(problem_.stream_->synchronize());
+    record();
+    return true;
   }
 
   Result<bool> make_ready() override {
-    if (std::exchange(leads_in_, false)) {
-      renew(take());
-      ASSAY_TRY(draw()->launch(*problem_.stream_));
-      ASSAY_TRY(problem_.stream_->synchronize());
-      record();
-    }
     if (chosen_.empty()) return false;
     if (problem_.is_warm()) {
       renew(take());

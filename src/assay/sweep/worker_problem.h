@@ -15,6 +15,7 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/scatter.h"
+#include "assay/sweep/kept_copies.h"
 #include "assay/sweep/operand_sets.h"
 #include "assay/sweep/problem_runner.h"
 #include "assay/sweep/worker_rotation.h"
@@ -35,6 +36,7 @@ class WorkerProblem final : public ProblemRunner {
   Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
                              bool repeat) override;
   Status make_rotation(const measure::Condition& condition, uint64_t key) override;
+  void cool_copies() override;
   int sets() const override { return static_cast<int>(plans_); }
   const std::string& cold_doubt() const override { return sets_->cold_doubt(); }
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
@@ -61,6 +63,7 @@ class WorkerProblem final : public ProblemRunner {
 
   WorkerProblem(Problem problem, Device& device, int threads, uint64_t seed);
   Result<OpenKernel*> kernel_at(int handle);
+  void cool_what_is_kept() const;
   uint64_t next_seed();
   bool is_warm() const { return condition_.cache == measure::Cache::warm; }
   // The operand set of a plan.
@@ -79,6 +82,7 @@ class WorkerProblem final : public ProblemRunner {
   measure::Condition condition_;
   std::unique_ptr<OperandSets> sets_;
   std::unique_ptr<SetTurns> turns_;
+  std::unique_ptr<KeptCopies> copies_;  // Where users' kernels may keep some.
   size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.

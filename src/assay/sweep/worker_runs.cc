@@ -135,6 +135,7 @@ Result<Answer> WorkerRuns::rotate(Message& message) {
   const Json key = message.json.value("key", Json());
   if (!key.is_number_unsigned()) return fail(ErrorCode::internal, "operand sets without a key");
   ASSAY_TRY(problem->make_rotation(condition, key.get<uint64_t>()));
+  if (message.json.value("users", false)) problem->cool_copies();
   Answer answer;
   answer.json["sets"] = problem->sets();
   answer.json["cold_doubt"] = problem->cold_doubt();

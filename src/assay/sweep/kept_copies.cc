@@ -1,0 +1,131 @@
+#include "assay/sweep/kept_copies.h"
+
+#include <algorithm>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "assay/base/hash.h"
+#include "assay/measure/flush.h"
+#include "assay/sweep/memory_map.h"
+#include "assay/sweep/own_memory.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr size_t kPage = 4096, kLine = 64;
+constexpr size_t kMostFile = size_t{1} << 32;
+
+std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
+  return {reinterpret_cast<const std::byte*>(address), bytes};
+}
+
+// Whether a kernel can have put anything there, and it can be read.
+bool may_hold_copies(const Mapping& mapping) {
+  if (!mapping.read || mapping.name.starts_with("[v")) return false;
+  return mapping.inode == 0 || mapping.write || mapping.shared;
+}
+
+size_t flush_file(int file) {
+  struct stat facts {};
+  if (::fstat(file, &facts) != 0 || facts.st_size <= 0) return 0;
+  const size_t bytes = std::min(static_cast<size_t>(facts.st_size), kMostFile);
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED) return 0;
+  // What has no memory is no copy, and would get some by being looked at.
+  std::vector<unsigned char> resident((bytes + kPage - 1) / kPage);
+  size_t flushed = 0;
+  if (::mincore(mapped, bytes, resident.data()) == 0)
+    for (size_t page = 0; page < resident.size(); ++page) {
+      if ((resident[page] & 1) == 0) continue;
+      measure::flush_from_caches(
+          bytes_at(reinterpret_cast<uintptr_t>(mapped) + page * kPage, kPage));
+      flushed += kPage;
+    }
+  ::munmap(mapped, bytes);
+  return flushed;
+}
+
+}  // namespace
+
+KeptCopies::KeptCopies()
+    : random_(KeyedRandom::from_system()),
+      held_before_(held_memory()),
+      resident_before_(resident_memory()) {
+  for (const Mapping& mapping : read_memory_map())
+    if (may_hold_copies(mapping)) before_.push_back({mapping.begin, mapping.end});
+  next_lines_ = draw();
+}
+
+KeptCopies::Lines KeptCopies::draw() {
+  return {random_() % (kPage / kLine), random_() % (kPage / kLine)};
+}
+
+std::vector<KeptCopies::Range> KeptCopies::without(const Range& range,
+                                                   std::span<const Range> others) {
+  std::vector<Range> left;
+  uintptr_t from = range.begin;
+  for (const Range& other : others) {
+    if (other.end <= from || other.begin >= range.end) continue;
+    if (other.begin > from) left.push_back({from, other.begin});
+    from = other.end;
+  }
+  if (from < range.end) left.push_back({from, range.end});
+  return left;
+}
+
+size_t KeptCopies::cool_pages(const Range& range) {
+  const size_t pages = (range.end - range.begin) / kPage;
+  std::vector<unsigned char> resident(pages);
+  if (::mincore(reinterpret_cast<void*>(range.begin), pages * kPage, resident.data()) != 0)
+    return 0;
+  size_t flushed = 0;
+  for (size_t page = 0; page < pages; ++page) {
+    if ((resident[page] & 1) == 0) continue;
+    const uintptr_t at = range.begin + page * kPage;
+    const auto hash_of = [&](size_t line) {
+      return fast_hash(bytes_at(at + line * kLine, kLine), line);
+    };
+    const bool changed =
+        std::ranges::none_of(lines_, [&](size_t line) { return known_.contains(hash_of(line)); });
+    for (const size_t line : next_lines_) next_known_.insert(hash_of(line));
+    if (changed) continue;
+    measure::flush_from_caches(bytes_at(at, kPage));
+    flushed += kPage;
+  }
+  return flushed;
+}
+
+// Resident pages are counted at each call; what is no page of this process's takes long to count.
+bool KeptCopies::holds(std::span<const Bytes> others, size_t least) {
+  constexpr uint64_t kCallsForAll = 8;
+  size_t known = least;
+  for (const Bytes& bytes : others) known += bytes.size();
+  holds_ = holds_ || resident_memory() - resident_before_ >= static_cast<int64_t>(known) ||
+           (random_() % kCallsForAll == 0 &&
+            held_memory() - held_before_ >= static_cast<int64_t>(known));
+  return holds_;
+}
+
+size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {
+  if (!holds(others, least)) return 0;
+  std::vector<Range> skipped = before_;
+  for (const Bytes& bytes : others) {  // Whole pages of them.
+    const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+    const Range pages{(begin + kPage - 1) / kPage * kPage, (begin + bytes.size()) / kPage * kPage};
+    if (pages.begin < pages.end) skipped.push_back(pages);
+  }
+  std::ranges::sort(skipped, {}, &Range::begin);
+  known_ = std::move(next_known_);
+  next_known_.clear();
+  lines_ = std::exchange(next_lines_, draw());
+  size_t flushed = 0;
+  for (const Mapping& mapping : read_memory_map()) {
+    if (!may_hold_copies(mapping)) continue;
+    for (const Range& range : without({mapping.begin, mapping.end}, skipped))
+      flushed += cool_pages(range);
+  }
+  for (const UniqueFd& file : open_memory_files()) flushed += flush_file(file.get());
+  return flushed;
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,23 @@
+#pragma once
+
+// What is mapped in this process (/proc/self/maps).
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace assay::sweep {
+
+struct Mapping {
+  uintptr_t begin = 0, end = 0;
+  bool read = false, write = false, shared = false;
+  dev_t device = 0;  // Of the file; inode 0: none.
+  ino_t inode = 0;
+  std::string name;  // Of the file, or as "[heap]".
+};
+
+// In the order of their addresses; empty where the system does not say.
+std::vector<Mapping> read_memory_map();
+
+}  // namespace assay::sweep
