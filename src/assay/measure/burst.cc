@@ -63,14 +63,16 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
     if (led && limits.threads == 1) quiet = watch.wait_until_quiet(limits.quiet_limit_ns) && quiet;
     if (led) before = watch.read();
     for (;;) {
-      tell(pulses, BurstPulse::ready);
       // Reading it brings the process's clock up to date, which others then find so: of a thread
       // that runs on another core, it is up to a tick old.
+      read_processor_time();
+      tell(pulses, BurstPulse::ready);
       const Taken at_rest = read_processor_time();
       const auto ready = launches.make_ready();
       if (!ready) return fail(ready.error());
       if (!*ready) break;
       // What flushing left to do is done when the system is entered: up to 120 us (measured).
+      read_processor_time();
       tell(pulses, BurstPulse::started);
       const int64_t reading = monotonic_ns();
       const Taken at_start = read_processor_time();

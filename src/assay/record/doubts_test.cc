@@ -124,11 +124,20 @@ TEST_F(DoubtsTest, AProcessWithoutAMeanCountsAsTheWorstOfWhoSpoiledIt) {
 TEST_F(DoubtsTest, RivalsThatAreSlowedAreNoMeasure) {
   for (ProcessSamples& process : confirmation().processes) {
     KernelSamples alone = process.kernels.back();
-    for (std::int64_t& ns : alone.burst_ns) ns = static_cast<std::int64_t>(ns * 0.95);
+    for (std::int64_t& ns : alone.burst_ns) ns = static_cast<std::int64_t>(ns * 0.8);
     process.alone = {alone};
   }
   EXPECT_THAT(codes(), Contains("rivals_slowed"));
   EXPECT_EQ(verdict().word, Word::unsure);
+}
+
+TEST_F(DoubtsTest, WhatTakingTurnsCostsIsNoSlowing) {
+  for (ProcessSamples& process : confirmation().processes) {
+    KernelSamples alone = process.kernels.back();
+    for (std::int64_t& ns : alone.burst_ns) ns -= 5000;
+    process.alone = {alone};
+  }
+  EXPECT_THAT(codes(), IsEmpty());
 }
 
 TEST_F(DoubtsTest, RivalsThatAreNotSlowedAreOne) {

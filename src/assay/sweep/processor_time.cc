@@ -105,12 +105,13 @@ void ProcessorTime::add(const BurstMoments& moments, const ClockReading& answere
   look(burst_, static_cast<double>(told.taken_ns),
        static_cast<double>(threads) * static_cast<double>(told.burst_ns), 0, "in a burst");
   // What the worker says of a burst is held against what is seen from outside. The thread that
-  // launches asks for its time just behind `ready`. What ran before that knew no inputs.
+  // launches asks for its time just ahead of `ready` and of `started`. What ran before these knew
+  // no inputs.
   for (const BurstMoments::Stretch& stretch : moments.stretches)
-    between(stretch.started.heard, stretch.stopped.heard, sent(stretch.ready),
+    between(stretch.started.heard, stretch.stopped.heard, sent(stretch.started),
             "in a burst, seen from outside,", seen_);
   const BurstMoments::Stretch& first = moments.stretches.front();
-  between(first.started.heard, answered, sent(first.ready), "in and behind a burst", around_);
+  between(first.ready.heard, answered, sent(first.ready), "around a burst", around_);
   threads_ = threads;
   ahead_ns_ += static_cast<double>(told.others_ahead_ns);
   look_at_others(ahead_ns_, kIdleShare * bursts_ns_ + kIdleOfEachNs * bursts_ + kIdleNs * threads,
