@@ -98,10 +98,8 @@ std::optional<double> mean_log(const std::vector<KernelSamples>& kernels, std::s
 std::optional<stats::Interval> slowed(const Confirmation& confirmation, const RunOptions& options,
                                       std::string_view id) {
   std::vector<double> differences;
-  for (const ProcessSamples& process : confirmation.processes) {
-    const auto alone = mean_log(process.alone, id), beside = mean_log(process.kernels, id);
-    if (alone && beside) differences.push_back(*beside - *alone);
-  }
+  for (const std::optional<double>& one : slowdowns(confirmation, id))
+    if (one) differences.push_back(*one);
   return stats::student_interval(differences, options.confidence, options.min_processes);
 }
 
@@ -121,6 +119,16 @@ std::string rivals_slowed(const ProblemRecord& problem, const Confirmation& conf
 }
 
 }  // namespace
+
+std::vector<std::optional<double>> slowdowns(const Confirmation& confirmation,
+                                             std::string_view id) {
+  std::vector<std::optional<double>> found;
+  for (const ProcessSamples& process : confirmation.processes) {
+    const auto alone = mean_log(process.alone, id), beside = mean_log(process.kernels, id);
+    found.push_back(alone && beside ? std::optional(*beside - *alone) : std::nullopt);
+  }
+  return found;
+}
 
 bool is_of_samples(std::string_view code) {
   return code == kClock || code == kSpoiled || code == kSlowed;
