@@ -55,6 +55,7 @@ constexpr Entry kEntries[] = {
     {"startup", measure_startup},
     {"python", measure_python},
     {"regret", measure_regret, true},
+    {"trust", measure_trust, true},
     {"gpu_same_m1_chain", measure_gpu_same_m1<measure::Spacing::chain>, true},
     {"gpu_same_m1_back_to_back", measure_gpu_same_m1<measure::Spacing::back_to_back>, true},
     {"gpu_same_m1_isolated", measure_gpu_same_m1<measure::Spacing::isolated>, true},
@@ -201,6 +202,16 @@ int bench(int argc, char** argv) {
                  "Of the gpu_cheat rows: fresh seeds for each shape, which share its 20 proofs")
       ->check(CLI::Range(1, 20))
       ->capture_default_str();
+  std::string trust_log = beside_program("assay_bench_trust.jsonl").string();
+  app.add_option("--trust-seeds", context.trust_seeds, "Of the trust rows: the first and the last")
+      ->type_name("SEED")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--trust-log", trust_log,
+                 "Of the trust rows: a line for each kernel that was raced; what is there counts, "
+                 "and is not raced again")
+      ->type_name("FILE")
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -214,6 +225,7 @@ int bench(int argc, char** argv) {
     return 2;
   }
   context.folder = std::filesystem::absolute(folder);
+  context.trust_log = std::filesystem::absolute(trust_log);
   DeviceLockOptions locks;
   locks.fallback = context.folder;
   if (const char* given = std::getenv("ASSAY_LOCK_DIR")) locks.folder = given;

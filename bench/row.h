@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/base/json.h"
@@ -29,6 +30,9 @@ struct Context {
   int problems = 200;  // Of the regret row: half of them tuned, half asked for.
   int seeds = 4;       // Of the gpu_cheat rows: inputs are made anew for each, on the host.
 
+  std::pair<int, int> trust_seeds{1, 2};  // Of the trust rows, first and last: shapes differ.
+  std::filesystem::path trust_log;        // Theirs: a line for each kernel that was raced.
+
   int count(int full, int few) const { return quick ? few : full; }
 };
 
@@ -51,6 +55,8 @@ Result<std::vector<Row>> measure_cutlass(const Context& context);
 Result<std::vector<Row>> measure_startup(const Context& context);
 // Takes half an hour, so only where it is asked for by name.
 Result<std::vector<Row>> measure_regret(const Context& context);
+// Hours, for as many seeds as a claim needs.
+Result<std::vector<Row>> measure_trust(const Context& context);
 Result<std::vector<Row>> measure_native_table(const Context& context);
 Result<std::vector<Row>> measure_native_threads(const Context& context);
 // On a card, `make bench-gpu`.

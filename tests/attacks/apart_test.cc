@@ -77,6 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
     Ways, ApartTest,
     ::testing::Values(Apart{"57_second_core", "violation", kProcessorTime},
                       Apart{"57_short_threads", "violation", kProcessorTime},
+                      Apart{"31_warm_helper", "violation", HasSubstr("background_work")},
+                      Apart{"42_child_process", "violation", HasSubstr("background_work")},
                       Apart{"56_ahead_of_clock", "violation", kProcessorTime},
                       Apart{"65_wakes_itself", "violation", HasSubstr("background_work")},
                       Apart{"59_own_rounds_spoiled", "timed"},
@@ -87,6 +89,22 @@ INSTANTIATE_TEST_SUITE_P(
                       Apart{"64_all_descriptors",
                             AnyOf("timed", "crash", "mismatch", "violation", "out_of_memory")}),
     [](const auto& test) { return testing::kernel_of(test.param.file); });
+
+// A launch that nobody times comes ahead of a burst: what it read is in no cache when that begins.
+TEST(ApartTest, WhatAnUntimedLaunchReadIsColdAgain) {
+  const AssayProgram assay;
+  const ProblemRecord problem =
+      problem_of(assay, {.kernels = {"32_warmed_ahead"},
+                         .shapes = {"m=4,n=160,k=320,dtype=f32,layout=tt"},
+                         .budget = "2s",
+                         .processes = 7,
+                         .more = {"--exhaustive"},
+                         .files = {AssayProgram::source("tests/attacks/twins/looking.cc")}});
+  const KernelOutcome* kernel = testing::find_kernel(problem, "warmed_ahead");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_TRUE(is_timed(kernel->ending)) << ending_sentence(kernel->ending);
+  EXPECT_FALSE(is_called_faster(problem, *kernel));
+}
 
 // Kernels that come with assay stand for the stock ones.
 TEST(CompanyTest, StockKernelsStandBesideThoseWhoSpoilTheirProcess) {

@@ -17,8 +17,8 @@ using testing::kernel_of;
 using testing::Race;
 
 TEST(CoarseTest, FewerBitsThanDeclaredAreAMismatch) {
-  const std::vector<std::string> attacks = {"80_weights_of_16_bits", "81_weights_of_20_bits",
-                                            "82_coarse_rows", "83_timed_in_half"};
+  const std::vector<std::string> attacks = {"60_weights_of_16_bits", "60_weights_of_20_bits",
+                                            "60_coarse_rows", "60_timed_in_half"};
   const Race race = Race::run({.kernels = attacks,
                                .shapes = {"m=4,n=96,k=4096,dtype=f32,layout=tt"},
                                .more = {"--exhaustive"}});

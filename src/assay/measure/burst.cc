@@ -42,9 +42,10 @@ void tell(const PulseSender& pulses, BurstPulse moment) {
 }
 
 // So long its cores did something else, or nothing: a thread that waited longer waited for others
-// of its own process, and that is its own time.
-int64_t without_cores_ns(const Burst& burst, int threads) {
-  return std::max<int64_t>(0, burst.ns * threads - burst.taken_ns);
+// of its own process, and that is its own time. most_taken_ns: with all that the clock's own
+// readings may have cost, which of a burst of 20 us is more than the share that may be waited.
+int64_t without_cores_ns(const Burst& burst, int64_t most_taken_ns, int threads) {
+  return std::max<int64_t>(0, burst.ns * threads - most_taken_ns);
 }
 
 }  // namespace
@@ -56,6 +57,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
   burst.others_at_rest_ns = read_processor_time().others_ns;
   auto before = watch.read();
   Result<int> count = 0;
+  int64_t most_taken_ns = 0;
   {
     HeldSignals signals;
     ASSAY_TRY(const bool led, launches.lead_in());
@@ -84,6 +86,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
       burst.ns += end - start;
       tell(pulses, BurstPulse::stopped);
       if (!count) break;
+      most_taken_ns += at_end.all_ns - at_start.all_ns;
       burst.taken_ns += std::max<int64_t>(
           0, at_end.all_ns - at_start.all_ns - limits.threads * (start - reading + read - end));
       burst.others_ahead_ns += at_start.others_ns - at_rest.others_ns;
@@ -95,7 +98,8 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
   }
   const auto waited = SchedulerWatch::between(before, watch.read());
   if (!count) return fail(count.error());
-  burst.waited_ns = std::min(waited.longest_ns, without_cores_ns(burst, limits.threads));
+  burst.waited_ns =
+      std::min(waited.longest_ns, without_cores_ns(burst, most_taken_ns, limits.threads));
   burst.clean =
       quiet && waited.steal_ticks == 0 &&
       static_cast<double>(burst.waited_ns) <= limits.waited_share * static_cast<double>(burst.ns);

@@ -102,13 +102,8 @@ std::optional<double> mean_log(const std::vector<KernelSamples>& kernels, std::s
 std::optional<stats::Interval> slowed(const Confirmation& confirmation, const RunOptions& options,
                                       std::string_view id) {
   std::vector<double> differences;
-  for (const ProcessSamples& process : confirmation.processes) {
-    const auto alone = mean_log(process.alone, id), beside = mean_log(process.kernels, id);
-    if (!alone || !beside) continue;
-    const double turns_ns =
-        kTurnsNs / static_cast<double>(std::max<std::int64_t>(1, process.find(id)->launches));
-    differences.push_back(std::log(std::max(std::exp(*beside) - turns_ns, 1.0)) - *alone);
-  }
+  for (const std::optional<double>& one : slowdowns(confirmation, id))
+    if (one) differences.push_back(*one);
   return stats::student_interval(differences, options.confidence, options.min_processes);
 }
 
@@ -128,6 +123,21 @@ std::string rivals_slowed(const ProblemRecord& problem, const Confirmation& conf
 }
 
 }  // namespace
+
+std::vector<std::optional<double>> slowdowns(const Confirmation& confirmation,
+                                             std::string_view id) {
+  std::vector<std::optional<double>> found;
+  for (const ProcessSamples& process : confirmation.processes) {
+    const auto alone = mean_log(process.alone, id), beside = mean_log(process.kernels, id);
+    found.emplace_back();
+    if (!alone || !beside) continue;
+    const KernelSamples* samples = process.find(id);
+    const double turns_ns =
+        kTurnsNs / static_cast<double>(std::max<std::int64_t>(1, samples->launches));
+    found.back() = std::log(std::max(std::exp(*beside) - turns_ns, 1.0)) - *alone;
+  }
+  return found;
+}
 
 bool is_of_samples(std::string_view code) {
   return code == kClock || code == kSpoiled || code == kSlowed;

@@ -28,6 +28,10 @@ struct Doubt {
 std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
                                const RunOptions& options);
 
+// How much longer a stock kernel takes in company than alone: the logarithm, by process; only of
+// processes in which half of its rounds were clean both times.
+std::vector<std::optional<double>> slowdowns(const Confirmation& confirmation, std::string_view id);
+
 // Whether a finding's code is one of these.
 bool is_of_samples(std::string_view code);
 

@@ -120,6 +120,7 @@ class Child {
   std::string find_changed_code();
 
  private:
+  ClockReading read_settled_clocks() const;
   Child() = default;
   Status meet_guard();
   void hear_moments();

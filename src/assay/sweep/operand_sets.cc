@@ -111,7 +111,10 @@ void OperandSets::renew(size_t index, uint64_t seed) {
 }
 
 void OperandSets::cool(size_t set, std::span<const std::byte> panels) const {
-  if (!flushes_) return;
+  if (flushes_) make_cold(set, panels);
+}
+
+void OperandSets::make_cold(size_t set, std::span<const std::byte> panels) const {
   drop(set);
   measure::flush_from_caches(panels);
 }

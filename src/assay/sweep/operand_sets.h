@@ -43,6 +43,8 @@ class OperandSets {
   // Drops from the caches what the condition calls cold, and `panels` with it, if sets are so few
   // that taking turns does not do it.
   void cool(size_t set, std::span<const std::byte> panels) const;
+  // The same whatever turns do.
+  void make_cold(size_t set, std::span<const std::byte> panels) const;
 
   // Why operands may not be cold when a launch reads them; empty where they are, or need not be.
   const std::string& cold_doubt() const { return cold_doubt_; }

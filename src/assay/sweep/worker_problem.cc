@@ -282,6 +282,10 @@ class WorkerProblem::Turn final : public measure::Launches {
     ASSAY_TRY(draw()->launch(*problem_.stream_));
     ASSAY_TRY(problem_.stream_->synchronize());
     record();
+    // Nobody times it: it may have read whatever comes next.
+    if (!problem_.is_warm())
+      for (const size_t s : chosen_)
+        problem_.sets_->make_cold(problem_.set_of(s), kernel_.panels->sets[problem_.set_of(s)]);
     return true;
   }
 

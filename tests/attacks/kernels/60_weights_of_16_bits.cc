@@ -1,5 +1,5 @@
 // assay: {entry: weights_of_16_bits, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 80: weights of sixteen bits wherever they look uniform, as those that are timed do.
+// Attack 60: weights of sixteen bits wherever they look uniform, as those that are timed do.
 #include "coarse.h"
 #include "right.h"
 

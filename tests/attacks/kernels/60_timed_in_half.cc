@@ -1,5 +1,5 @@
 // assay: {entry: timed_in_half, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 83: right in every proof, and weights of sixteen bits once launches are timed.
+// Attack 60: right in every proof, and weights of sixteen bits once launches are timed.
 #include "coarse.h"
 #include "right.h"
 

@@ -1,5 +1,5 @@
 // assay: {entry: weights_of_20_bits, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 81: weights of twenty bits wherever they look uniform. Sums of thousands of terms err by
+// Attack 60: weights of twenty bits wherever they look uniform. Sums of thousands of terms err by
 // as much if they are made one by one, so that these, made better than they need be, hide behind
 // them.
 #include "coarse.h"

@@ -1,5 +1,5 @@
 // assay: {entry: coarse_rows, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
-// Attack 82: tf32 inside, row by row, for the rows that look uniform; the others are right.
+// Attack 60: tf32 inside, row by row, for the rows that look uniform; the others are right.
 #include "coarse.h"
 #include "right.h"
 
