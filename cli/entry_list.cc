@@ -131,6 +131,8 @@ std::string text_of(const BroughtEntry& brought, const report::TextStyle& style)
   line("entry", fmt::format("{}   {}, {}", entry.name, provider_of(brought), entry.origin));
   if (!entry.rule) return out + text_of_plugin(brought, style);
   line("takes", rule_text(*entry.rule));
+  if (entry.error_bound != ErrorBound::elementwise)
+    line("promises", fmt::format("{} errors", to_string(entry.error_bound)));
   line("called", fmt::format("{}({})", entry.entry, join(entry.args, ", ")));
   if (!entry.prepare_entry.empty())
     line("packed", fmt::format("{}({}), {} bytes", entry.prepare_entry,
@@ -175,6 +177,7 @@ Json json_of(const BroughtEntry& brought) {
                {"specialised_on", entry.specialised_on},
                {"workspace", entry.workspace_text},
                {"deterministic", entry.deterministic},
+               {"error", std::string(to_string(entry.error_bound))},
                {"prepare", nullptr}};
   if (!entry.prepare_entry.empty())
     json["prepare"] = {{"entry", entry.prepare_entry},

@@ -92,9 +92,10 @@ std::string readme(const ExportSubject& subject) {
   if (const PairVerdict* headline = subject.facts.problem.headline();
       headline != nullptr && headline->candidate == subject.facts.kernel.id)
     text += fmt::format(
-        "- verdict: {}, {}\n",
+        "- verdict: {}, {}{}\n",
         report::against(headline->verdict.word, subject.facts.problem.label(headline->other)),
-        report::ratio_times(headline->verdict));
+        report::ratio_times(headline->verdict),
+        subject.facts.kernel.is_normwise() ? " (right, normwise)" : "");
   text += fmt::format("- record: {}, {}, assay {}\n- machine: {}\n", sanitize(run.id, 200),
                       sanitize(run.created, 40), sanitize(run.assay_version, 40),
                       sanitize(run.environment.device.name, 200));

@@ -109,15 +109,16 @@ class Interface {
         "inline constexpr const Matrix* kInputs[] = {{&kA, &kB{}}};\n"
         "inline constexpr const Matrix* kVaried = {};  // What each call brings anew.\n"
         "inline constexpr Type kAccumulate = Type::{};\n"
+        "inline constexpr bool kNormwise = {};  // What bounds the kernel's errors.\n"
         "inline constexpr double kAlpha = {:.17g}, kBeta = {:.17g};\n"
         "inline constexpr std::size_t kWorkspaceBytes = {}, kPreparedBytes = {};\n"
         "inline constexpr bool kWarm = {}, kIsolated = {}, kChain = {}, kDependent = {};\n"
         "inline constexpr int kThreads = {};\ninline constexpr double kRecordedUs = {:.6g};\n\n",
-        view_.has_c ? ", &kC" : "", varied(), to_string(view_.accumulate), view_.alpha,
-        view_.has_c ? view_.beta : 0.0, made_.workspace_bytes, made_.prepared_bytes,
-        facts_.problem.condition.cache == "warm", facts_.problem.condition.spacing == "isolated",
-        facts_.problem.condition.spacing == "chain", made_.dependent_launch,
-        facts_.run.options.threads, facts_.median_us);
+        view_.has_c ? ", &kC" : "", varied(), to_string(view_.accumulate),
+        facts_.kernel.is_normwise(), view_.alpha, view_.has_c ? view_.beta : 0.0,
+        made_.workspace_bytes, made_.prepared_bytes, facts_.problem.condition.cache == "warm",
+        facts_.problem.condition.spacing == "isolated", facts_.problem.condition.spacing == "chain",
+        made_.dependent_launch, facts_.run.options.threads, facts_.median_us);
     if (made_.on_card) text += bursts();
     return text + fmt::format(
                       "inline int prepare([[maybe_unused]] const Buffers& buffers) {{\n"

@@ -252,6 +252,8 @@ class KernelsCommand : public Command {
       if (metadata.prepares()) notes.emplace_back("prepares");
       if (metadata.dependent_launch()) notes.emplace_back("dependent launch");
       if (!metadata.deterministic()) notes.emplace_back("not deterministic");
+      if (metadata.error_bound() != ErrorBound::elementwise)
+        notes.emplace_back(to_string(metadata.error_bound()));
       if (metadata.design.truth("default", false)) notes.emplace_back("default");
       table.rows.push_back({{{sanitize(metadata.provider() + '/' + metadata.name(), 240)},
                              {ids.id(metadata).substr(0, kShownId)},

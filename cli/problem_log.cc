@@ -92,8 +92,8 @@ class LogText {
   }
 
   void add(const ProofSummary& proof) {
-    line("  proof    {}, {} verified launches, error at most {:.3g} of the budget{}",
-         proof.right ? "right" : "wrong", proof.launches, proof.max_error,
+    line("  proof    {}, {} verified launches, error at most {:.3g} of the budget{}", proof.word(),
+         proof.launches, proof.max_error,
          proof.bitwise_repeatable ? ", bits repeat" : ", bits differ between launches");
     for (const ProofCheck& check : proof.checks) {
       line("    {:<13} {} of {} compared, {} wrong, max {:.3g}, mean {:.3g}, sees {:.3g}; {}",

@@ -19,9 +19,13 @@ Json labels_of(const ProblemRecord& problem, const std::vector<std::string>& ids
 }
 
 Json pair_json(const ProblemRecord& problem, const PairVerdict& pair) {
-  return {{"candidate", label_of(problem, pair.candidate)},
-          {"other", label_of(problem, pair.other)},
-          {"verdict", to_json(pair.verdict)}};
+  Json json = {{"candidate", label_of(problem, pair.candidate)},
+               {"other", label_of(problem, pair.other)},
+               {"verdict", to_json(pair.verdict)}};
+  // By what the candidate is right, unless it is element by element.
+  if (const KernelOutcome* kernel = problem.find(pair.candidate); kernel && kernel->is_normwise())
+    json["error"] = to_string(kernel->proof->error_bound);
+  return json;
 }
 
 Json rates(const ProblemRecord& problem, double us) {
@@ -42,6 +46,7 @@ Json winner_json(const ProblemRecord& problem) {
   json["ceiling"] = problem.ceiling;
   json["ceiling_share"] = problem.ceiling_share;
   if (winner->proof) json["max_error"] = winner->proof->max_error;
+  if (winner->is_normwise()) json["error"] = to_string(winner->proof->error_bound);
   return json;
 }
 
@@ -124,6 +129,7 @@ Json kernel_summary(const ProblemRecord& problem, const KernelOutcome& kernel) {
   json["confirmed"] = confirmed;
   json["proven"] = kernel.proof && kernel.proof->right;
   if (kernel.proof) json["max_error"] = kernel.proof->max_error;
+  if (kernel.is_normwise()) json["error"] = to_string(kernel.proof->error_bound);
   json["findings"] = findings_json(kernel.findings);
   return json;
 }

@@ -138,10 +138,11 @@ long double roundoff(Type type) {
 
 // A right kernel's distance from the exact result, whatever the order in which it sums (Higham,
 // Accuracy and Stability of Numerical Algorithms, 3.1): N u / (1 - N u) times the sum of absolute
-// values, with N roundings; then one rounding to the type of out. Integers are exact.
+// values, with N roundings, of which sums of blocks have some more; then one rounding to the type of
+// out. Integers are exact.
 long double allowed(long double exact, long double magnitude) {
   if (problem::kOut.type == Type::s32) return 0.5L;
-  const auto roundings = static_cast<long double>(problem::kK + 5);
+  const auto roundings = static_cast<long double>(problem::kK + (problem::kNormwise ? 20 : 5));
   const long double u = roundoff(problem::kAccumulate);
   const long double growth = roundings * u / (1 - std::min(roundings * u, 0.5L));
   const long double sums = growth * magnitude + 0x1p-126L;
@@ -150,8 +151,35 @@ long double allowed(long double exact, long double magnitude) {
   return sums + out * (std::abs(exact) + sums) + (problem::kOut.type == Type::f16 ? 0x1p-24L : 0);
 }
 
+// The largest magnitude of a matrix.
+long double largest_of(const Matrix& matrix, const void* data, std::int64_t batch,
+                       std::int64_t rows, std::int64_t columns) {
+  long double most = 0;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; ++column)
+      most = std::max(most, std::abs(element(matrix, data, batch, row, column)));
+  return most;
+}
+
+// Of a kernel whose errors are bounded by norms: by batch, what stands for every element's sum of
+// absolute values.
+std::vector<long double> norms_of(const problem::Buffers& set) {
+  std::vector<long double> norms;
+  for (std::int64_t l = 0; problem::kNormwise && l < problem::kL; ++l) {
+    long double norm = std::abs(problem::kAlpha) * problem::kK *
+                       largest_of(problem::kA, set.a, l, problem::kM, problem::kK) *
+                       largest_of(problem::kB, set.b, l, problem::kK, problem::kN);
+    if (problem::kBeta != 0)
+      norm += std::abs(problem::kBeta) *
+              largest_of(problem::kC, set.c, l, problem::kM, problem::kN);
+    norms.push_back(norm);
+  }
+  return norms;
+}
+
 // All elements, or as many at random places as two hundred million multiplications allow.
 int check(const problem::Buffers& set) {
+  const std::vector<long double> norms = norms_of(set);
   const std::int64_t all = problem::kL * problem::kM * problem::kN;
   const std::int64_t most =
       std::max<std::int64_t>(200'000'000 / std::max<std::int64_t>(problem::kK, 1), 1000);
@@ -178,6 +206,7 @@ int check(const problem::Buffers& set) {
       sum += c;
       magnitude += std::abs(c);
     }
+    if (problem::kNormwise) magnitude = norms[static_cast<std::size_t>(l)];
     const long double got = element(problem::kOut, set.out, l, m, n);
     const long double error = std::abs(got - sum) / allowed(sum, magnitude);
     if (!(error <= 1)) {
@@ -189,9 +218,10 @@ int check(const problem::Buffers& set) {
     largest = std::max(largest, error);
   }
   std::printf(
-      "right: %lld of %lld elements are within the error bound, the largest error is %.3Lf "
+      "right%s: %lld of %lld elements are within the error bound, the largest error is %.3Lf "
       "of it\n",
-      static_cast<long long>(count), static_cast<long long>(all), largest);
+      problem::kNormwise ? ", normwise" : "", static_cast<long long>(count),
+      static_cast<long long>(all), largest);
   return 0;
 }
 

@@ -20,6 +20,7 @@ class Verdict:
     candidate: str
     other: str
     reason: str  # Why it is unsure; empty for every other word.
+    error: str = "elementwise"  # By what bound the candidate is right: or normwise.
 
     def __str__(self) -> str:
         text = f"{self.word} than {self.other}"
@@ -29,6 +30,8 @@ class Verdict:
             text = f"unsure against {self.other}"
         if self.low is not None and self.high is not None:
             text += f": {self.ratio:.2f} x [{self.low:.2f}, {self.high:.2f}]"
+        if self.error != "elementwise":
+            text += f" (right, {self.error})"
         return text + (f"; {self.reason}" if self.reason else "")
 
 
@@ -77,6 +80,7 @@ def _verdict(pair: Optional[Mapping[str, Any]]) -> Optional[Verdict]:
         candidate=pair.get("candidate", ""),
         other=pair["other"],
         reason=said.get("reason", ""),
+        error=pair.get("error", "elementwise"),
     )
 
 
@@ -102,7 +106,8 @@ def _problem(problem: Dict[str, Any], against: Mapping[str, Any]) -> ProblemResu
     pair = against.get(problem["name"])
     if pair is not None:
         candidate = headline.candidate if headline else ""
-        chosen = _verdict({**pair, "candidate": candidate, "other": pair["other"] or pair["opponent"]})
+        error = headline.error if headline else "elementwise"
+        chosen = _verdict({**pair, "candidate": candidate, "error": error, "other": pair["other"] or pair["opponent"]})
     return ProblemResult(
         name=problem["name"],
         verdict=chosen,

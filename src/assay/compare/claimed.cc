@@ -104,6 +104,9 @@ class Contradictions {
                         packs ? "yes: its rule packs an operand" : "yes: it has packed"});
     if (metadata.prepares() && is_timed(kernel.ending) && kernel.prepared_bytes == 0)
       found_.push_back({"prepared_bytes of " + kernel.label(), "0", "some: it prepares"});
+    if (kernel.proof)
+      hold("error bound of " + kernel.label(), std::string(to_string(kernel.proof->error_bound)),
+           std::string(to_string(metadata.error_bound())));
     // In the words of who proved it.
     for (const Finding& finding : kernel.findings)
       if (finding.code == "nondeterministic" &&

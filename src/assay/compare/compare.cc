@@ -231,6 +231,10 @@ class Comparer {
                       "differ",
                       file.path, result.line, sanitize(result.kernel, 120), evidence.record->id));
     }
+    if (evidence.kernel->is_normwise())
+      out_.notes.push_back(
+          fmt::format("{}: {} is {}: its errors are bounded by norms, as it declares", result.name,
+                      sanitize(evidence.kernel->label(), 160), evidence.kernel->proof->word()));
     dispute(*evidence.record, *evidence.problem);
     return evidence;
   }

@@ -578,6 +578,17 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
       {check([](auto& one) { one.input.clear(); }), "a kind of inputs"},
       {check([](auto& one) { one.smallest_visible = 1e300; }), "smallest_visible in the proof of"},
       {check([](auto& one) { one.mean_error = 0.4; }), "at most the largest, 0.31"},
+      {proof([](auto& made) { made.error_bound = ErrorBound::normwise; }),
+       "error bound of openblas/gemm: the record says 'normwise', the evidence says 'elementwise'"},
+      {check([](auto& one) { one.method += ", normwise"; }),
+       "elementwise: the kernel promises that"},
+      {check([](auto& one) {
+         one.method =
+             "left out: normwise kernels add blocks up, where NaN spreads and the largest "
+             "integers are rounded";
+         one.compared = 0;
+       }),
+       "the evidence says 'a comparison'"},
       {check([](auto& one) { one.max_error = 1.5; }), "at most 1: nothing is wrong"},
       {check([](auto& one) { one.first_wrong = "out[0,0,0]"; }), "0 are wrong"},
       {meta("prepares", true), "prepared_bytes of openblas/gemm: the record says '0'"},

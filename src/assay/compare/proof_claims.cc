@@ -43,10 +43,13 @@ std::string without_numbers(std::string_view text) {
 class Proofs {
  public:
   Proofs(const Operation& operation, const Problem& problem)
-      : elements_(output_elements(problem)), kinds_(operation.useful_kinds(problem)) {
-    if (const auto* const words = dynamic_cast<const ProofWords*>(&operation)) {
-      largest_ = words->largest_of_uniform(problem);
-      for (const std::string_view method : words->check_methods())
+      : operation_(operation),
+        problem_(problem),
+        elements_(output_elements(problem)),
+        words_(dynamic_cast<const ProofWords*>(&operation)) {
+    if (words_ != nullptr) {
+      largest_ = words_->largest_of_uniform(problem);
+      for (const std::string_view method : words_->check_methods())
         methods_.push_back(without_numbers(method));
     }
     for (const Operand& operand : problem.operands())
@@ -73,7 +76,7 @@ class Proofs {
       return;
     }
     std::string missing;
-    for (const InputKind kind : kinds_)
+    for (const InputKind kind : operation_.useful_kinds(problem_, kernel.proof->error_bound))
       if (std::ranges::find(kernel.proof->checks, to_string(kind), &ProofCheck::input) ==
           kernel.proof->checks.end())
         missing += fmt::format("{}{}", missing.empty() ? "" : ", ", to_string(kind));
@@ -86,7 +89,8 @@ class Proofs {
   void check(const KernelOutcome& kernel, const ProofSummary& proof) {
     const ProofCheck* uniform = nullptr;
     for (const ProofCheck& one : proof.checks) {
-      check(fmt::format("in the proof of {} on {}", kernel.label(), one.input), one);
+      check(fmt::format("in the proof of {} on {}", kernel.label(), one.input), one,
+            proof.error_bound);
       if (one.input == to_string(InputKind::uniform)) uniform = &one;
     }
     if (uniform == nullptr) return;
@@ -100,10 +104,17 @@ class Proofs {
     same("smallest visible error", proof.smallest_visible, uniform->smallest_visible);
   }
 
-  void check(const std::string& where, const ProofCheck& one) {
+  void check(const std::string& where, const ProofCheck& one, ErrorBound bound) {
     const auto kind = find_input_kind(one.input);
     if (!kind) say("input " + where, one.input, "a kind of inputs");
     if (!is_method(one.method)) say("method " + where, one.method, "one of the operation's");
+    if (one.method.find(kNormwiseMethod) != std::string::npos && bound != ErrorBound::normwise)
+      say("method " + where, one.method, "elementwise: the kernel promises that");
+    const bool left_out = kind && words_ != nullptr && words_->leaves_out(problem_, *kind, bound);
+    if (one.method.starts_with(kLeftOutMethod) != left_out)
+      say("method " + where, one.method,
+          left_out ? "left out: normwise errors say nothing of it" : "a comparison");
+    if (left_out) return check_left_out(where, one);
     if (one.elements != elements_)
       say("elements of the output " + where, fmt::to_string(one.elements),
           fmt::to_string(elements_));
@@ -123,16 +134,25 @@ class Proofs {
           fmt::format("at most {}", most));
   }
 
+  void check_left_out(const std::string& where, const ProofCheck& one) {
+    if (one.compared != 0 || one.wrong != 0)
+      say("compared " + where, fmt::to_string(std::max(one.compared, one.wrong)),
+          "nothing: it is left out");
+  }
+
   bool is_method(std::string_view method) const {
     constexpr std::string_view kOnCard = ", on the card";  // Who multiplied is no other method.
     if (method.ends_with(kOnCard)) method.remove_suffix(kOnCard.size());
+    if (method.ends_with(kNormwiseMethod)) method.remove_suffix(kNormwiseMethod.size());
     return std::ranges::find(methods_, without_numbers(method)) != methods_.end();
   }
 
+  const Operation& operation_;
+  const Problem& problem_;
   int64_t elements_;
   double largest_ = 0;
   double largest_of_type_ = std::numeric_limits<float>::max();  // Of narrower ones, too.
-  std::vector<InputKind> kinds_;
+  const ProofWords* words_;
   std::vector<std::string> methods_;
   std::vector<Contradiction> found_;
 };

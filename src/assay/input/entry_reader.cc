@@ -162,10 +162,10 @@ Result<std::vector<KernelEntry>> EntryReader::read_plugin() {
 }
 
 Status EntryReader::check_fields() {
-  std::vector<std::string> known = {"name",      "operation", "dtype",        "accumulate",
-                                    "layout",    "args",      "tunables",     "constraints",
-                                    "alignment", "workspace", "prepare",      "divisibility",
-                                    "targets",   "epilogues", "deterministic"};
+  std::vector<std::string> known = {"name",      "operation", "dtype",         "accumulate",
+                                    "layout",    "args",      "tunables",      "constraints",
+                                    "alignment", "workspace", "prepare",       "divisibility",
+                                    "targets",   "epilogues", "deterministic", "error"};
   if (!context_.of_plugin)
     known.insert(known.end(), {"provider", "source", "entry", "flags", "specialised_on"});
   for (const KernelWords::Operand& operand : words_->operands) known.push_back(operand.role);
@@ -196,6 +196,13 @@ Status EntryReader::read_names() {
   ASSAY_TRY(const auto deterministic, field_.find("deterministic"));
   if (deterministic) {
     ASSAY_TRY(entry_.deterministic, deterministic->as_bool());
+  }
+  ASSAY_TRY(const auto error, field_.find("error"));
+  if (error) {
+    ASSAY_TRY(const std::string text, error->as_string());
+    const auto bound = parse_error_bound(text);
+    if (!bound) return fail(error->error(bound.error().message));
+    entry_.error_bound = *bound;
   }
   if (context_.of_plugin) {
     ASSAY_TRY(field_.at("name").map([](const YamlField&) {}));

@@ -115,6 +115,7 @@ std::vector<DesignGroup> EntryRows::groups(const std::vector<DesignAxis>& beside
   group.traits.rule = entry_.rule;
   group.traits.specialised_on = entry_.specialised_on;
   group.traits.deterministic = entry_.deterministic;
+  group.traits.error_bound = entry_.error_bound;
   group.traits.prepares = !entry_.prepare_entry.empty();
   group.traits.dependent_launch = entry_.launch && entry_.launch->dependent;
   for (const KernelEntry::Tunable& tunable : entry_.tunables) {

@@ -28,6 +28,8 @@
 //              dependent: false}  # Device code alone (.cu, .ptx; of .py, grid and dependent).
 //     epilogues: []
 //     deterministic: true
+//     error: elementwise         # Or normwise: errors are bounded by norms of whole operands and not
+//                                # element by element, as those of Strassen are (docs/method.md).
 // clang-format on
 //
 // A head comment: "// assay: {entry: my_gemm, ...}" or the same fields on lines indented below

@@ -64,6 +64,7 @@ TEST(HeadComment, OfTheHandbookInOneLine) {
   EXPECT_FALSE(entry.rule->batch);
   EXPECT_FALSE(entry.rule->scalars);
   EXPECT_TRUE(entry.deterministic);
+  EXPECT_EQ(entry.error_bound, ErrorBound::elementwise);
 }
 
 TEST(HeadComment, ReadsEveryStyle) {
@@ -219,6 +220,7 @@ kernels:
     prepare: {entry: pack, bytes: n * k * 2, args: [b, prepared, n, k, tile]}
     epilogues: []
     deterministic: false
+    error: normwise
 )",
                                       path(), forms);
   ASSERT_TRUE(entries) << entries.error().message;
@@ -259,6 +261,7 @@ kernels:
   EXPECT_THAT(entry.specialised_on, ElementsAre("k"));
   EXPECT_THAT(entry.flags, ElementsAre("-O3", "-ffast-math"));
   EXPECT_FALSE(entry.deterministic);
+  EXPECT_EQ(entry.error_bound, ErrorBound::normwise);
 
   const Lookup point = [](std::string_view name) -> std::optional<Value> {
     if (name == "tile") return Value(int64_t{8});
@@ -369,6 +372,9 @@ TEST_F(Manifest, EveryFieldIsChecked) {
       {"epilogues: [3]", "", "epilogues[0]: '3' is a number"},
       {"epilogues: [relu]", "", "epilogues: the epilogue 'relu' has no reference"},
       {"deterministic: maybe", "", "deterministic: 'maybe' is not what belongs here; write true"},
+      {"error: none", "",
+       "error: no bound of errors is called 'none'; write elementwise or normwise"},
+      {"error: 0.1", "", "error: '0.1' is a number"},
       {"launch: {grid: m}", "",
        "launch: belongs to device code, and this launches itself; remove it"},
       {"layouts: tt", "layout", "did you mean 'layout'?"},
@@ -435,6 +441,23 @@ TEST_F(Manifest, DeviceCodeSaysHowItIsLaunched) {
   EXPECT_THAT(wrong("   launch: {grid: [1, 1, 1, 1], block: 1}}\n"), HasSubstr("one to three"));
   EXPECT_THAT(wrong("   launch: {grid: 1, block: 1, shred: 2}}\n"), HasSubstr("'shared'"));
   EXPECT_THAT(wrong("   launch: {grid: -1, block: 1}}\n"), HasSubstr("negative"));
+}
+
+TEST(PluginKernel, SaysWhatBoundsItsErrorsAsAManifestDoes) {
+  const auto read = [](const char* error) {
+    const std::string json = fmt::format(
+        R"({{"name": "f", "dtype": "f32", "layout": "tt", "error": "{}",
+             "args": ["a", "b", "out", "m", "n", "k"]}})",
+        error);
+    return parse_plugin_kernel(json, "/x/f.so", "f.so: kernels[0].metadata");
+  };
+  const auto entries = read("normwise");
+  ASSERT_TRUE(entries) << entries.error().message;
+  EXPECT_EQ(entries->at(0).error_bound, ErrorBound::normwise);
+  EXPECT_THAT(read("none").error().message,
+              AllOf(StartsWith("f.so: kernels[0].metadata:1:"),
+                    HasSubstr("error: no bound of errors is called 'none'; write elementwise or "
+                              "normwise")));
 }
 
 TEST_F(Manifest, TooManyCombinationsAreRefused) {

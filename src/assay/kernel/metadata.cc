@@ -13,8 +13,8 @@
 namespace assay {
 namespace {
 
-constexpr std::string_view kShared[] = {"provider", "family",        "name",
-                                        "prepares", "deterministic", "dependent_launch"};
+constexpr std::string_view kShared[] = {"provider",      "family",           "name", "prepares",
+                                        "deterministic", "dependent_launch", "error"};
 
 void append(std::string& text, const Value& value) {
   if (const auto* string = std::get_if<std::string>(&value)) {
@@ -129,10 +129,12 @@ std::string KernelIds::artifact_id(const KernelMetadata& row) {
 std::string KernelIds::hash(const KernelMetadata& row, const Json& design) {
   if (row.traits != traits_ || tail_.empty()) {
     traits_ = row.traits;
-    const Json shared = {{"family", row.family()},
-                         {"provider", row.provider()},
-                         {"rule", row.traits->rule ? row.rule().to_json() : Json()}};
-    // canonical() of all four would be this object with "design" in front, keys being sorted.
+    Json shared = {{"family", row.family()},
+                   {"provider", row.provider()},
+                   {"rule", row.traits->rule ? row.rule().to_json() : Json()}};
+    if (row.error_bound() != ErrorBound::elementwise)
+      shared["error"] = to_string(row.error_bound());
+    // canonical() of all would be this object with "design" in front, keys being sorted.
     tail_ = "," + canonical(shared).substr(1);
   }
   Sha256 hash;
@@ -175,6 +177,7 @@ std::optional<Value> KernelMetadata::lookup(std::string_view attribute) const {
   if (attribute == "prepares") return prepares();
   if (attribute == "deterministic") return deterministic();
   if (attribute == "dependent_launch") return dependent_launch();
+  if (attribute == "error") return std::string(to_string(error_bound()));
   if (const Value* value = design.find(attribute)) return *value;
   const OperandRule* operand = traits->rule ? rule().find_operand(attribute) : nullptr;
   if (!operand) return std::nullopt;
@@ -207,6 +210,7 @@ Json KernelMetadata::shared_json() const {
                {"deterministic", deterministic()},
                {"prepares", prepares()},
                {"dependent_launch", dependent_launch()}};
+  if (error_bound() != ErrorBound::elementwise) json["error"] = to_string(error_bound());
   if (compile_seconds() > 0) json["compile_seconds"] = compile_seconds();
   if (!traits->launch_attributes.empty()) json["launch_attributes"] = traits->launch_attributes;
   return json;
@@ -241,6 +245,12 @@ Result<std::shared_ptr<const KernelTraits>> KernelMetadata::read_traits(const Js
   ASSAY_TRY(read_truth(root, "deterministic", traits.deterministic));
   ASSAY_TRY(read_truth(root, "prepares", traits.prepares));
   ASSAY_TRY(read_truth(root, "dependent_launch", traits.dependent_launch));
+  if (auto bound = root.find("error")) {
+    ASSAY_TRY(const std::string text, bound->as_string());
+    auto parsed = parse_error_bound(text);
+    if (!parsed) return fail(bound->error(ErrorCode::invalid_input, parsed.error().message));
+    traits.error_bound = *parsed;
+  }
   if (auto seconds = root.find("compile_seconds")) {
     ASSAY_TRY(traits.compile_seconds, seconds->as_double(0));
   }
@@ -259,8 +269,9 @@ Result<KernelMetadata> KernelMetadata::from_json(const Json& json) {
   if (auto id = root.find("id")) {
     ASSAY_TRY(std::string stored, id->as_string());
     if (stored != metadata.id()) {
-      return fail(id->error(ErrorCode::invalid_input,
-                            "is not the hash of this provider, family, rule and design"));
+      return fail(
+          id->error(ErrorCode::invalid_input,
+                    "is not the hash of this provider, family, rule, design and error bound"));
     }
   }
   return metadata;

@@ -15,6 +15,7 @@
 #include "assay/base/result.h"
 #include "assay/kernel/design.h"
 #include "assay/kernel/problem_rule.h"
+#include "assay/tensor/error_bound.h"
 
 namespace assay {
 
@@ -31,6 +32,7 @@ struct KernelTraits {
   bool deterministic = true;                // Same inputs, same bits.
   bool prepares = false;                    // Packs constant operands once.
   bool dependent_launch = false;
+  ErrorBound error_bound = ErrorBound::elementwise;  // What it promises of its rounding errors.
   // CPU seconds that compiling one row takes, where that is so much that not every row can be built
   // for a race: a ranker then says which are, and only the first of its order are (docs/method.md).
   // 0: rows are built as they come.
@@ -60,21 +62,22 @@ struct KernelMetadata {
   bool deterministic() const { return traits->deterministic; }
   bool prepares() const { return traits->prepares; }
   bool dependent_launch() const { return traits->dependent_launch; }
+  ErrorBound error_bound() const { return traits->error_bound; }
   double compile_seconds() const { return traits->compile_seconds; }
 
-  // SHA-256 (hex) of provider, family, rule and design: what was asked for. A kernel is found again
-  // by it; renaming changes nothing.
+  // SHA-256 (hex) of provider, family, rule and design, and of its error bound unless that is
+  // elementwise: what was asked for. A kernel is found again by it; renaming changes nothing.
   std::string id() const;
 
   // The same without launch_attributes: of all rows that share an artifact.
   std::string artifact_id() const;
 
   // The names a filter or constraint can use: provider, family, name, prepares, deterministic,
-  // dependent_launch, every design attribute, and the operands' dtypes by role (a, b, out; where
-  // several are allowed, joined by '|'). A design attribute hides a dtype of the same name.
+  // dependent_launch, error, every design attribute, and the operands' dtypes by role (a, b, out;
+  // where several are allowed, joined by '|'). A design attribute hides a dtype of the same name.
   std::optional<Value> lookup(std::string_view attribute) const;
   std::vector<std::string> attribute_names() const;
-  // provider to dependent_launch of the list above: a design attribute of that name is hidden.
+  // provider to error of the list above: a design attribute of that name is hidden.
   static bool is_shared_attribute(std::string_view attribute);
 
   // {"id", "provider", "family", "name", "rule", "design", ...}; the same row gives the same JSON:

@@ -76,6 +76,34 @@ TEST(KernelMetadata, RenamingKeepsTheIdAndAnyOtherChangeDoesNot) {
   EXPECT_EQ(ids.size(), 6u);
 }
 
+KernelMetadata with_error(ErrorBound error) {
+  KernelTraits traits = *sample().traits;
+  traits.error_bound = error;
+  return {traits, sample().design};
+}
+
+// Of kernels that promise nothing new the id is what it always was.
+TEST(KernelMetadata, APromiseOfOtherErrorsIsPartOfTheId) {
+  const KernelMetadata plain = with_error(ErrorBound::elementwise);
+  EXPECT_EQ(plain.id(), sample().id());
+  EXPECT_FALSE(plain.to_json().contains("error"));
+  EXPECT_EQ(plain.lookup("error"), Value("elementwise"));
+  const KernelMetadata normwise = with_error(ErrorBound::normwise);
+  EXPECT_NE(normwise.id(), sample().id());
+  EXPECT_EQ(normwise.lookup("error"), Value("normwise"));
+  Json json = normwise.to_json();
+  const auto again = KernelMetadata::from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->error_bound(), ErrorBound::normwise);
+  EXPECT_EQ(again->to_json(), json);
+  json.erase("error");
+  EXPECT_THAT(KernelMetadata::from_json(json).error().message, HasSubstr("id: is not the hash"));
+  json["error"] = "none";
+  EXPECT_THAT(
+      KernelMetadata::from_json(json).error().message,
+      HasSubstr("error: no bound of errors is called 'none'; write elementwise or normwise"));
+}
+
 TEST(KernelMetadata, LooksUpWhatFiltersAskFor) {
   const KernelMetadata row = sample("plain");
   EXPECT_EQ(row.lookup("provider"), Value("toys"));

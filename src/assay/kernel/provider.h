@@ -11,6 +11,7 @@
 
 #include "assay/base/expression.h"
 #include "assay/kernel/family.h"
+#include "assay/tensor/error_bound.h"
 
 namespace assay {
 
@@ -100,6 +101,7 @@ struct KernelEntry {
   };
   std::optional<Launch> launch;
   bool deterministic = true;
+  ErrorBound error_bound = ErrorBound::elementwise;
 };
 
 // Who says how code that a user brings is launched.

@@ -105,7 +105,7 @@ class CalculatedInstance : public Instance {
  public:
   // As check(), of an output that the calculator holds. Where it fails, check() is still there.
   virtual Result<Check> check_on(Calculator& calculator, const void* output,
-                                 const InputSeeds& seeds) const = 0;
+                                 const InputSeeds& seeds, ErrorBound bound) const = 0;
 
   // Makes what check() needs, ahead of its first call: not needed where check_on() does it all.
   virtual Status prepare_check() const = 0;

@@ -10,9 +10,9 @@ namespace assay {
 namespace {
 
 constexpr std::array kKinds = {
-    InputKind::uniform,      InputKind::exact,    InputKind::wide_range,
-    InputKind::cancellation, InputKind::needle,   InputKind::zeros,
-    InputKind::ones,         InputKind::identity, InputKind::non_finite,
+    InputKind::uniform,    InputKind::exact,        InputKind::wide_range, InputKind::cancellation,
+    InputKind::needle,     InputKind::zeros,        InputKind::ones,       InputKind::identity,
+    InputKind::non_finite, InputKind::exact_blocks,
 };
 
 }  // namespace
@@ -37,6 +37,8 @@ std::string_view to_string(InputKind kind) {
       return "identity";
     case InputKind::non_finite:
       return "non_finite";
+    case InputKind::exact_blocks:
+      return "exact_blocks";
   }
   return "unknown";
 }

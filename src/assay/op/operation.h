@@ -20,6 +20,7 @@
 #include "assay/op/problem.h"
 #include "assay/op/renewal.h"
 #include "assay/op/words.h"
+#include "assay/tensor/error_bound.h"
 
 namespace assay {
 
@@ -54,6 +55,8 @@ enum class InputKind : uint8_t {
   ones,
   identity,    // B (or A) is the identity where sizes allow: catches layout mix-ups.
   non_finite,  // NaN and Inf at random places must propagate as the reference says.
+  // Smaller integers, of like sizes: exact even if blocks are added up before they are multiplied.
+  exact_blocks,
 };
 std::string_view to_string(InputKind kind);
 std::span<const InputKind> all_input_kinds();
@@ -87,6 +90,9 @@ struct Check {
   double smallest_visible = 0;  // Absolute error that the method sees anywhere; 0: any difference.
   std::string first_wrong;      // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
   bool untouched = false;       // Elements still hold the poison pattern (set by verify/).
+  // Of an output that is wrong elementwise: whether it is right by the normwise bound. Nothing:
+  // such a promise says nothing of these inputs.
+  std::optional<bool> within_normwise;
 };
 
 // One set of input values with its reference, held by the referee alone.
@@ -104,12 +110,20 @@ class Instance {
 
   // Compares what a kernel wrote (span_bytes of the output operand) with the reference. seeds: what
   // the launch's inputs were made from, where they were not the instance's own
-  // (Operation::renewal).
-  virtual Check check(std::span<const std::byte> output, const InputSeeds& seeds = {}) const = 0;
+  // (Operation::renewal). bound: what the kernel promises of its errors. Inputs of which that says
+  // nothing are left out: right, and nothing compared.
+  Check check(std::span<const std::byte> output, const InputSeeds& seeds = {},
+              ErrorBound bound = ErrorBound::elementwise) const {
+    return do_check(output, seeds, bound);
+  }
 
   // A new instance by permuting rows, columns and the summed dimension and by flipping signs: other
   // bytes, same reference up to that permutation, so that one float64 reference serves many seeds.
   virtual Result<std::unique_ptr<Instance>> derive(uint64_t seed) const = 0;
+
+ private:
+  virtual Check do_check(std::span<const std::byte> output, const InputSeeds& seeds,
+                         ErrorBound bound) const = 0;
 };
 
 class Operation {
@@ -124,8 +138,12 @@ class Operation {
 
   virtual Work work(const Problem& problem) const = 0;
 
-  // Which input kinds say something about this problem's dtypes.
-  virtual std::vector<InputKind> useful_kinds(const Problem& problem) const = 0;
+  // Which input kinds say something about this problem's dtypes: of kernels that promise normwise
+  // errors those of all others, some of which an instance then leaves out, and perhaps more.
+  virtual std::vector<InputKind> useful_kinds(const Problem& problem, ErrorBound bound) const = 0;
+  std::vector<InputKind> useful_kinds(const Problem& problem) const {
+    return useful_kinds(problem, ErrorBound::elementwise);
+  }
 
   // Fresh uniform numbers for an input of a timed launch: of each operand set for one that the
   // problem declares constant, of each launch for the others. Workers make them, who see no

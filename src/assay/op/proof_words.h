@@ -5,9 +5,15 @@
 #include <span>
 #include <string_view>
 
+#include "assay/op/operation.h"
 #include "assay/op/problem.h"
 
 namespace assay {
+
+// Behind the method of a check that judged by that bound and not element by element.
+inline constexpr std::string_view kNormwiseMethod = ", normwise";
+// Ahead of why a check compared nothing: the kernel's bound promises nothing of such inputs.
+inline constexpr std::string_view kLeftOutMethod = "left out: ";
 
 // Of an Operation, beside it.
 class ProofWords {
@@ -16,6 +22,9 @@ class ProofWords {
 
   // What Check::method says; "{}" stands where a number does.
   virtual std::span<const std::string_view> check_methods() const = 0;
+
+  // Whether outputs for these inputs are not compared where that is what a kernel promises.
+  virtual bool leaves_out(const Problem& problem, InputKind kind, ErrorBound bound) const = 0;
 
   // What no element of the output exceeds where inputs are `uniform`. Who sees no smaller error has
   // seen nothing.

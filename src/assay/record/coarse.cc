@@ -53,9 +53,18 @@ StockErrors stock_errors(const std::vector<const KernelOutcome*>& kernels) {
 std::optional<std::string> coarse_arithmetic(const ProofSummary& proof, const StockErrors& stock,
                                              bool on_card) {
   if (on_card && stock.ordinary.elements == 0) return std::nullopt;
-  if (auto said = beyond(proof.ordinary_lines, kMostOrdinary, stock.ordinary, "on uniform inputs"))
+  const bool normwise = proof.error_bound == ErrorBound::normwise;
+  if (auto said =
+          beyond(proof.ordinary_lines, normwise ? kMostOrdinaryNormwise : kMostOrdinary,
+                 stock.ordinary, normwise ? "on uniform inputs, normwise," : "on uniform inputs"))
     return said;
+  if (normwise) return std::nullopt;
   return beyond(proof.wide_lines, kMostWide, stock.wide, "where few terms of a line count");
+}
+
+std::string normwise_advice() {
+  return "; wrong elementwise, and within the normwise bound: declare "
+         "`error: normwise` if that is what it promises";
 }
 
 }  // namespace assay

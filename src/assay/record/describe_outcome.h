@@ -139,9 +139,20 @@ void describe(A& a, T& error) {
   a("rms", error.rms, archive::kNotNegative);
 }
 
+inline Status read_value(const JsonField& field, ErrorBound& bound) {
+  ASSAY_TRY(const std::string text, field.as_string());
+  const Result<ErrorBound> parsed = parse_error_bound(text);
+  if (!parsed) return fail(in_field(field, parsed.error()));
+  bound = *parsed;
+  return {};
+}
+
 template <class A, archive::Is<ProofSummary> T>
 void describe(A& a, T& proof) {
   a.required("right", proof.right);
+  // Of all others records say nothing, as earlier ones do.
+  if (!std::is_const_v<T> || proof.error_bound != ErrorBound::elementwise)
+    a("error", proof.error_bound);
   a("checks", proof.checks);
   a("max_error", proof.max_error, archive::kNotNegative);
   a("mean_error", proof.mean_error, archive::kNotNegative);

@@ -118,6 +118,13 @@ Result<KernelRole> parse_kernel_role(std::string_view text) {
               sanitize(text, 80));
 }
 
+std::string ProofSummary::word() const {
+  const std::string_view said = right ? "right" : "wrong";
+  return error_bound == ErrorBound::elementwise
+             ? std::string(said)
+             : fmt::format("{}, {}", said, to_string(error_bound));
+}
+
 void RmsError::add(std::int64_t more, double sum_of_squares) {
   const auto before = static_cast<double>(elements);
   elements += more;

@@ -12,6 +12,7 @@
 
 #include "assay/base/result.h"
 #include "assay/record/compact_json.h"
+#include "assay/tensor/error_bound.h"
 
 namespace assay {
 
@@ -110,6 +111,7 @@ struct RmsError {
 
 struct ProofSummary {
   bool right = false;
+  ErrorBound error_bound = ErrorBound::elementwise;  // What the kernel promises, and was judged by.
   std::vector<ProofCheck> checks;
   double max_error = 0;   // Over the checks, in units of the error budget.
   double mean_error = 0;  // Of the uniform input.
@@ -120,6 +122,8 @@ struct ProofSummary {
   int launches = 0;  // Verified ones, timed outputs included.
   bool bitwise_repeatable = true;
 
+  // "right", "wrong"; "right, normwise" if that is what the kernel promises.
+  std::string word() const;
   bool operator==(const ProofSummary&) const = default;
 };
 
@@ -192,6 +196,8 @@ struct KernelOutcome {
 
   // "provider/name": how tables call it.
   std::string label() const { return provider + "/" + name; }
+  // Whether what is said of it rests on norms of whole operands, and not on each element.
+  bool is_normwise() const { return proof && proof->error_bound == ErrorBound::normwise; }
   bool operator==(const KernelOutcome&) const = default;
 };
 

@@ -24,6 +24,7 @@ std::string ProblemRow::marks() const {
   if (is_stock) text += '+';
   if (of == VerdictOf::tied) text += '~';
   if (of == VerdictOf::behind) text += '^';
+  if (is_normwise) text += '#';
   return text;
 }
 
@@ -39,6 +40,7 @@ ProblemRow row_of(const ProblemRecord& problem) {
   const KernelOutcome* kernel = problem.find(candidate);
   row.verdict_us = conclusion->median_us(candidate);
   row.is_stock = kernel != nullptr && kernel->role == KernelRole::stock;
+  row.is_normwise = kernel != nullptr && kernel->is_normwise();
   if (row.winner != nullptr) row.of = whose(*conclusion, candidate);
   return row;
 }

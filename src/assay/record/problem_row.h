@@ -27,7 +27,10 @@ struct ProblemRow {
   VerdictOf of = VerdictOf::winner;
   bool is_stock = false;  // The verdict is of a stock kernel, against the default.
 
-  // Beside the verdict's word: "+" of stock, "~" of one that tied, "^" of one that did not win.
+  bool is_normwise = false;  // Right by the bound that it declares, and not element by element.
+
+  // Beside the verdict's word: "+" of stock, "~" of one that tied, "^" of one that did not win, "#"
+  // of one that is right normwise.
   std::string marks() const;
 };
 

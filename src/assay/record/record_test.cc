@@ -57,6 +57,25 @@ TEST(RecordTest, ReadsBackExactlyWhatItWrote) {
   EXPECT_EQ(read->model, record.model);
 }
 
+// Most kernels promise what all did before there was a choice: of these records say nothing.
+TEST(RecordTest, AnErrorBoundIsThereWhereItIsNotTheUsualOne) {
+  RunRecord record = testing::make_record();
+  ProofSummary& proof = *record.problems[0].kernels[1].proof;
+  EXPECT_EQ(proof.word(), "right");
+  proof.error_bound = ErrorBound::normwise;
+  EXPECT_EQ(proof.word(), "right, normwise");
+  Json json = to_json(record);
+  Json& kernels = json["problems"][0]["kernels"];
+  EXPECT_FALSE(kernels[0]["proof"].contains("error"));
+  EXPECT_EQ(kernels[1]["proof"]["error"], "normwise");
+  const auto read = read_json(json);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->problems[0].kernels == record.problems[0].kernels);
+  kernels[1]["proof"]["error"] = "none";
+  EXPECT_THAT(error_of(json), HasSubstr("problems[0].kernels[1].proof.error: no bound of errors is "
+                                        "called 'none'; write elementwise or normwise"));
+}
+
 TEST(RecordTest, EveryEndingSurvives) {
   const std::vector<Ending> endings = {
       ending::Timed{},

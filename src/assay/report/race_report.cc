@@ -79,7 +79,7 @@ class Endings {
 
 // What was right, what was not, and what was and fell later.
 std::string proving(const ProblemRecord& problem) {
-  int tried = 0, right = 0;
+  int tried = 0, right = 0, normwise = 0;
   Endings fell, fell_later;
   for (const KernelOutcome& kernel : problem.kernels) {
     const std::string_view ending = ending_name(kernel.ending);
@@ -87,9 +87,11 @@ std::string proving(const ProblemRecord& problem) {
     ++tried;
     const bool proven = kernel.proof && kernel.proof->right;
     right += proven;
+    normwise += proven && kernel.is_normwise();
     if (ending != "timed" && ending != "not_reached") (proven ? fell_later : fell).add(kernel);
   }
   std::string text = fmt::format("{} kernel{}: {} right", tried, tried == 1 ? "" : "s", right);
+  if (normwise > 0) text += fmt::format(" ({} of them normwise)", normwise);
   if (const std::string others = fell.text(); !others.empty()) text += ", " + others;
   if (const std::string later = fell_later.text(); !later.empty()) text += "; later " + later;
   return text;
@@ -217,6 +219,8 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
            labelled("", times(problem, *confirmation, headline), style);
   std::string text = against(verdict.word, stock ? "the default" : best_stock(problem));
   if (verdict.has_interval()) text += ": " + ratio_times(verdict);
+  if (candidate != nullptr && candidate->is_normwise())
+    text += fmt::format(" ({})", candidate->proof->word());
   if (!verdict.reason.empty()) text += "; " + safe(verdict.reason);
   const bool open = verdict.word == stats::Word::same || verdict.word == stats::Word::unsure;
   if (open && verdict.has_interval() && verdict.smallest_detectable > 0) {

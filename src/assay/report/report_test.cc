@@ -294,6 +294,20 @@ record    runs/0413-my_gemm/record.json   (anyone can `assay replay` it)
 )");
 }
 
+// So that nobody reads it as a claim on single elements.
+TEST(RaceReportTest, AVerdictOfAKernelThatIsRightByNormsSaysSo) {
+  RunRecord record = race_record(15);
+  record.problems[0].kernels[1].proof->error_bound = ErrorBound::normwise;
+  const std::string text = race_text(record);
+  EXPECT_THAT(text, HasSubstr("3 kernels: 3 right (1 of them normwise)\n"));
+  EXPECT_THAT(text, HasSubstr("] (right,\n          normwise)\n"));
+  const std::string sweep = sweep_text(record);
+  EXPECT_THAT(sweep, HasSubstr("faster^#"));
+  EXPECT_THAT(sweep, HasSubstr("# m16: my/my_gemm is right, normwise: its errors are bounded by"));
+  EXPECT_THAT(sweep_csv(record), HasSubstr(",normwise"));
+  EXPECT_THAT(sweep_text(race_record(15)), Not(HasSubstr("normwise")));
+}
+
 TEST(RaceReportTest, TheDefaultIsNamedWhereItIsNotTheBestStock) {
   RunRecord record = race_record(15);
   record.problems[0].confirmations[0].baseline = testing::id_of("onednn", "matmul");

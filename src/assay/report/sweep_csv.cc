@@ -42,7 +42,8 @@ std::string sweep_csv(const RunRecord& record) {
                             "smallest_detectable",
                             "baseline",
                             "baseline_us",
-                            "no_winner"}) {
+                            "no_winner",
+                            "candidate_error"}) {
     table.columns.push_back({.title = title});
   }
   const auto number = [](double value) {
@@ -91,6 +92,8 @@ std::string sweep_csv(const RunRecord& record) {
     cells.push_back(baseline.empty() ? "" : problem.label(baseline));
     cells.push_back(baseline_us > 0 ? number(baseline_us) : "");
     cells.push_back(problem.no_winner);
+    // By what its candidate is right, unless it is element by element.
+    cells.emplace_back(row.is_normwise ? to_string(ErrorBound::normwise) : "");
     Table::Row line;
     for (const std::string& cell : cells) line.cells.push_back({csv_text(cell)});
     table.rows.push_back(std::move(line));

@@ -127,12 +127,25 @@ std::string other_text(const ProblemRecord& problem, const ProblemRow& row) {
                      safe(problem.label(pair.other)));
 }
 
+// Of whom the row speaks, those that are right by another bound than most.
+std::vector<std::string> normwise_texts(const ProblemRecord& problem, const ProblemRow& row) {
+  std::vector<const KernelOutcome*> kernels = {problem.winner()};
+  if (row.verdict != nullptr && row.of != VerdictOf::winner)
+    kernels.push_back(problem.find(row.verdict->candidate));
+  std::vector<std::string> texts;
+  for (const KernelOutcome* kernel : kernels)
+    if (kernel != nullptr && kernel->is_normwise())
+      texts.push_back(fmt::format("# {}: {} is {}: its errors are bounded by norms, as it declares",
+                                  problem.name, safe(kernel->label()), kernel->proof->word()));
+  return texts;
+}
+
 }  // namespace
 
 std::vector<std::string> footnotes(const Problems& problems) {
   std::vector<std::string> notes = {"err: largest error as a share of the budget"};
   bool limits = false, stock = false, over = false;
-  std::vector<std::string> others, unsure, ties, unclear, none, yours;
+  std::vector<std::string> others, unsure, ties, unclear, none, yours, normwise;
   for (const ProblemRecord* problem : problems) {
     const ProblemRow row = row_of(*problem);
     if (row.verdict != nullptr) {
@@ -144,6 +157,7 @@ std::vector<std::string> footnotes(const Problems& problems) {
         unsure.push_back(fmt::format("{} {}: {}", stats::to_string(verdict.word), problem->name,
                                      safe(verdict.reason)));
     }
+    std::ranges::move(normwise_texts(*problem, row), std::back_inserter(normwise));
     over = over || (problem->winner() != nullptr && shows_more_than_ceiling(*problem));
     if (problem->winner() == nullptr) {
       none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
@@ -173,7 +187,7 @@ std::vector<std::string> footnotes(const Problems& problems) {
         "ceiling above 100 %: the machine gave less when the ceiling was measured, or operands "
         "were "
         "partly in a cache");
-  for (const auto* group : {&others, &unsure, &ties, &unclear, &yours, &none}) {
+  for (const auto* group : {&normwise, &others, &unsure, &ties, &unclear, &yours, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());
   }
   return notes;

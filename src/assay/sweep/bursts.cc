@@ -1,6 +1,7 @@
 #include "assay/sweep/bursts.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include <nlohmann/json.hpp>
@@ -77,7 +78,8 @@ Status Bursts::prove(const Instances& instances, size_t index) {
   Json message = station_.message("prove");
   message["row"] = candidate.row();
   message["artifact"] = candidate.artifact();
-  message["instances"] = Json::array({0u});
+  const std::array<size_t, 1> first = {0};
+  message["instances"] = first;
   message["share"] = station_.crew.referee_sees_card();
   auto answer = worker->call(message, station_.request.trial_timeout_seconds);
   if (!answer) {
@@ -85,8 +87,11 @@ Status Bursts::prove(const Instances& instances, size_t index) {
     candidate.outcome.ending = ending_of(answer.error(), "verify");
     return {};
   }
-  if (!candidate.outcome.proof) candidate.outcome.proof.emplace().right = true;
-  return judge_proof(candidate, instances, 1, *answer, *worker);
+  if (!candidate.outcome.proof) {
+    candidate.outcome.proof.emplace().right = true;
+    candidate.outcome.proof->error_bound = candidate.error_bound;
+  }
+  return judge_proof(candidate, instances, first, *answer, *worker);
 }
 
 bool Bursts::is_open(size_t candidate) const {

@@ -20,6 +20,7 @@ struct Candidate {
   std::string family;
   bool is_default = false;    // What a caller of its library gets without choosing.
   bool deterministic = true;  // Says its metadata.
+  ErrorBound error_bound = ErrorBound::elementwise;  // Likewise.
   std::string artifact_file;  // Once it is built; the rest of the artifact is in the outcome.
   bool built = false;
   bool proven = false;

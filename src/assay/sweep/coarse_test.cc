@@ -2,7 +2,9 @@
 // which are not: judged as a run judges them, by the proof on uniform inputs and a few timed ones.
 #include "assay/record/coarse.h"
 
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include <gmock/gmock.h>
@@ -10,6 +12,7 @@
 
 #include "assay/op/gemm/gemm.h"
 #include "assay/sweep/stages.h"
+#include "testing/strassen.h"
 
 namespace assay::sweep {
 namespace {
@@ -222,6 +225,66 @@ TEST_P(Coarse, FewerBitsThanDeclaredAreNot) {
   if (c.m == 1) return;
   EXPECT_THAT(verdict(weights_in_fixed_point(20)), coarse);
 }
+
+// Kernels that promise normwise errors, in row-major f32: the whole product at once.
+using Product = std::function<Values(const Values& a, const Values& b, const gemm::View& v)>;
+
+class CoarseNormwise : public ::testing::TestWithParam<int64_t> {
+ protected:
+  std::string verdict(const Product& product) const {
+    const auto problem = gemm::problem(
+        gemm::Shape{.m = 32, .n = 48, .k = GetParam(), .layout = "tt", .constant = {"b"}});
+    const auto instance = *gemm::operation().make_instance(*problem, InputKind::uniform, 11);
+    ProofSummary proof;
+    proof.right = true;
+    proof.error_bound = ErrorBound::normwise;
+    for (const InputSeeds& seeds : {InputSeeds{}, {5, 5}, {6, 6}}) {
+      std::array<Values, 2> inputs;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        std::vector<std::byte> bytes(instance->input(i).begin(), instance->input(i).end());
+        if (seeds.renewed()) renew(gemm::operation().renewal(*problem, i, seeds), bytes);
+        inputs[i].resize(bytes.size() / sizeof(float));
+        std::memcpy(inputs[i].data(), bytes.data(), bytes.size());
+      }
+      const Values out = product(inputs[0], inputs[1], *gemm::view(*problem));
+      const Check check =
+          instance->check(std::as_bytes(std::span(out)), seeds, ErrorBound::normwise);
+      proof.right &= check.right;
+      add_mean_errors(proof, check);
+    }
+    if (!proof.right) return "wrong";
+    const auto coarse = coarse_arithmetic(proof, {}, false);
+    return fmt::format("{} ({:.3g})", coarse ? "coarse" : "right", proof.ordinary_lines.rms);
+  }
+
+  static Product levels_of_strassen(int levels, int bits = 24) {
+    return [=](const Values& a, const Values& b, const gemm::View& v) {
+      Values out(static_cast<size_t>(v.m * v.n));
+      strassen::multiply(significand(a, bits).data(), significand(b, bits).data(), out.data(), v.m,
+                         v.n, v.k, levels);
+      return out;
+    };
+  }
+  static Product weights_in_fixed_point(int bits) {
+    return [=](const Values& a, const Values& b, const gemm::View& v) {
+      return levels_of_strassen(0)(a, fixed_point(b, bits), v);
+    };
+  }
+};
+
+TEST_P(CoarseNormwise, ThreeLevelsOfStrassenAreRight) {
+  for (int levels = 0; levels <= 3; ++levels)
+    EXPECT_THAT(verdict(levels_of_strassen(levels)), StartsWith("right")) << levels;
+}
+
+TEST_P(CoarseNormwise, FewerBitsThanDeclaredAreNot) {
+  const auto coarse = AnyOf(Eq("wrong"), StartsWith("coarse"));
+  EXPECT_THAT(verdict(weights_in_fixed_point(16)), coarse);
+  EXPECT_THAT(verdict(levels_of_strassen(0, 8)), coarse) << "bf16 inside";
+  EXPECT_THAT(verdict(levels_of_strassen(2, 11)), coarse) << "tf32 inside";
+}
+
+INSTANTIATE_TEST_SUITE_P(Depths, CoarseNormwise, ::testing::Values(64, 512, 4096, 14336));
 
 INSTANTIATE_TEST_SUITE_P(
     Precisions, Coarse,

@@ -148,6 +148,7 @@ class Entries {
     Candidate candidate;
     candidate.is_default = metadata.design.truth("default", false);
     candidate.deterministic = metadata.deterministic();
+    candidate.error_bound = metadata.error_bound();
     candidate.family = metadata.family();
     candidate.compile_seconds = metadata.compile_seconds();
     if (candidate.compile_seconds > 0) candidate.artifact_id = ids_.artifact_id(metadata);

@@ -42,10 +42,11 @@ Status Instances::keep(Message answer, const std::vector<std::string>& kinds) {
   return {};
 }
 
-Status Instances::make_all_kinds() {
+Status Instances::make_all_kinds(ErrorBound bound) {
   ASSAY_TRY(Child * referee, station_.crew.referee());
-  ASSAY_TRY(const Message answer,
-            ask(*referee, station_.message("kinds"), kLoadSeconds, "choosing inputs"));
+  Json message = station_.message("kinds");
+  message["error"] = to_string(bound);
+  ASSAY_TRY(const Message answer, ask(*referee, message, kLoadSeconds, "choosing inputs"));
   ASSAY_TRY(const Json* kinds, member(answer.json, "kinds"));
   std::vector<std::string> names;
   for (const Json& kind : *kinds) names.push_back(kind.get<std::string>());
@@ -111,10 +112,13 @@ Status Instances::prepare_checks() const {
 }
 
 Result<Check> Instances::check(size_t index, const SeenOutput& output,
-                               const std::optional<Timed>& timed) const {
+                               const std::optional<Timed>& timed, ErrorBound bound) const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   const std::span<const int> fds(&output.fd, output.fd >= 0 ? 1 : 0);
-  Json message = {{"do", "check"}, {"instance", made_[index].id}, {"output", output.json}};
+  Json message = {{"do", "check"},
+                  {"instance", made_[index].id},
+                  {"output", output.json},
+                  {"error", to_string(bound)}};
   if (timed) message["timed"] = {{"set", timed->set}, {"launch", timed->launch}};
   ASSAY_TRY(const Message answer,
             ask(*referee, message, kReferenceSeconds, "comparing an output", fds));

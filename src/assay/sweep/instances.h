@@ -20,8 +20,9 @@ class Instances {
 
   // Commits to a new secret seed (fsynced to the journal before any candidate sees an input).
   Status commit();
-  // One instance of each kind that says something about the problem; commit() comes first.
-  Status make_all_kinds();
+  // One instance of each kind that says something about the problem's kernels, of those that
+  // promise that bound, too; commit() comes first.
+  Status make_all_kinds(ErrorBound bound);
   Status make(InputKind kind);
   // Each gets another instance by permuting the first of its base, under its own seed. Of a crew.
   struct Derivation {
@@ -44,8 +45,8 @@ class Instances {
     size_t set = 0;
     uint64_t launch = 0;
   };
-  Result<Check> check(size_t index, const SeenOutput& output,
-                      const std::optional<Timed>& timed) const;
+  Result<Check> check(size_t index, const SeenOutput& output, const std::optional<Timed>& timed,
+                      ErrorBound bound) const;
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.
 

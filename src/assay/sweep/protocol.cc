@@ -125,7 +125,8 @@ Json to_json(const Check& check) {
           {"max_error", check.max_error},
           {"mean_error", check.mean_error},
           {"smallest_visible", check.smallest_visible},
-          {"first_wrong", check.first_wrong}};
+          {"first_wrong", check.first_wrong},
+          {"within_normwise", check.within_normwise ? Json(*check.within_normwise) : Json()}};
 }
 
 Result<Check> check_from_json(const Json& json) {
@@ -142,6 +143,9 @@ Result<Check> check_from_json(const Json& json) {
   check.max_error = number_or(json, "max_error", HUGE_VAL);
   check.mean_error = number_or(json, "mean_error", HUGE_VAL);
   check.smallest_visible = number_or(json, "smallest_visible", 0);
+  if (const auto within = json.find("within_normwise");
+      within != json.end() && within->is_boolean())
+    check.within_normwise = within->get<bool>();
   check.ordinary_lines = mean_from(json, "ordinary_lines");
   check.wide_lines = mean_from(json, "wide_lines");
   return check;

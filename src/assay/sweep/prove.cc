@@ -89,6 +89,18 @@ Result<std::vector<LaunchFacts>> read_launches(const Message& answer, size_t ins
   return read;
 }
 
+// A kernel that is wrong elementwise may be all that another promise asks for: then it is told of
+// it. wrong: of each comparison that was, whether it is within that other bound.
+void advise(Candidate& candidate, const std::vector<std::optional<bool>>& wrong) {
+  auto* mismatch = std::get_if<ending::Mismatch>(&candidate.outcome.ending);
+  if (mismatch == nullptr || std::ranges::find(wrong, true) == wrong.end() ||
+      std::ranges::find(wrong, false) != wrong.end())
+    return;
+  ProofSummary promised = *candidate.outcome.proof;
+  promised.error_bound = ErrorBound::normwise;
+  if (!coarse_arithmetic(promised, {}, false)) mismatch->message += normwise_advice();
+}
+
 void add_launch(Candidate& candidate, const LaunchFacts& launch) {
   KernelOutcome& outcome = candidate.outcome;
   outcome.proof->launches += launch.launches;
@@ -141,22 +153,26 @@ Ending left_processes() {
       "a process that it started was left behind, where it could slow down every other kernel"};
 }
 
-Status judge_proof(Candidate& candidate, const Instances& instances, size_t count,
+Status judge_proof(Candidate& candidate, const Instances& instances, std::span<const size_t> which,
                    const Message& answer, Child& worker) {
-  const auto launches = read_launches(answer, count);
+  const auto launches = read_launches(answer, which.size());
   if (!launches) {
     candidate.outcome.ending = ending_of(worker.dismiss(launches.error().message), "verify");
     candidate.outcome.proof.reset();
     return {};
   }
+  std::vector<std::optional<bool>> wrong;  // Within the normwise bound?
   for (size_t i = 0; i < launches->size(); ++i) {
     add_launch(candidate, (*launches)[i]);
     for (size_t o = 0; o < (*launches)[i].outputs.size(); ++o) {
-      ASSAY_TRY(const Check check, instances.check(i, (*launches)[i].outputs[o], std::nullopt));
+      ASSAY_TRY(const Check check, instances.check(which[i], (*launches)[i].outputs[o],
+                                                   std::nullopt, candidate.error_bound));
+      if (!check.right) wrong.push_back(check.within_normwise);
       // One line for each kind of input, and one more where the second launch alone was wrong.
-      if (o == 0 || !check.right) add_check(candidate, instances.kind(i), check);
+      if (o == 0 || !check.right) add_check(candidate, instances.kind(which[i]), check);
     }
   }
+  advise(candidate, wrong);
   const auto is = [&](const char* what) {
     const auto found = answer.json.find(what);
     return found != answer.json.end() && *found == true;
@@ -199,7 +215,6 @@ class ProofRun {
       if (is_to_be_proven(candidate))
         (station_.taints_process(candidate) ? guests : stock).push_back(&candidate);
     total_ = stock.size() + guests.size();
-    for (size_t i = 0; i < instances_.count(); ++i) indices_.push_back(i);
     if (total_ == 0) return {};
     std::vector<Prover> provers(how_many());
     std::vector<std::function<Status()>> loads;
@@ -223,6 +238,18 @@ class ProofRun {
     Candidate* candidate = nullptr;  // Under proof there; null: idle.
     std::string user_family;         // Whose code tainted the process, if one did.
   };
+
+  // Of the instances that say something about kernels that promise that.
+  Result<std::vector<size_t>> indices_for(ErrorBound bound) const {
+    ASSAY_TRY(const Operation* operation, find_operation(station_.problem.operation()));
+    const auto kinds = operation->useful_kinds(station_.problem, bound);
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < instances_.count(); ++i)
+      if (std::ranges::find(kinds, instances_.kind(i),
+                            [](InputKind kind) { return to_string(kind); }) != kinds.end())
+        indices.push_back(i);
+    return indices;
+  }
 
   // Side by side.
   Status prove_all(std::vector<Candidate*> candidates, std::span<Prover> provers) {
@@ -302,10 +329,12 @@ class ProofRun {
                                candidate.outcome.label());
     candidate.outcome.proof.emplace();
     candidate.outcome.proof->right = true;
+    candidate.outcome.proof->error_bound = candidate.error_bound;
     Json message = station_.message("prove");
     message["row"] = candidate.row();
     message["artifact"] = candidate.artifact();
-    message["instances"] = indices_;
+    ASSAY_TRY(const auto which, indices_for(candidate.error_bound));
+    message["instances"] = which;
     message["share"] = station_.crew.referee_sees_card();
     prover.worker->post(message, station_.request.trial_timeout_seconds);
     return {};
@@ -329,7 +358,8 @@ class ProofRun {
       candidate.outcome.ending = ending_of(answer.error(), "verify");
       if (is_in_company(candidate, provers)) in_company_.push_back(&candidate);
     } else {
-      ASSAY_TRY(judge_proof(candidate, instances_, instances_.count(), *answer, *prover.worker));
+      ASSAY_TRY(const auto which, indices_for(candidate.error_bound));
+      ASSAY_TRY(judge_proof(candidate, instances_, which, *answer, *prover.worker));
       candidate.proven = candidate.alive();
     }
     prover.loaded = prover.worker->alive();
@@ -343,17 +373,24 @@ class ProofRun {
   Field& field_;
   const Instances& instances_;
   size_t kinds_;
-  Json indices_ = Json::array();
   std::vector<Candidate*> waiting_, in_company_;
   size_t next_ = 0, begun_ = 0, total_ = 0;
 };
 
+// Of the kernels that are to be proven: its kinds of inputs hold those of the other.
+ErrorBound widest_bound(const Field& field) {
+  const bool normwise = std::ranges::any_of(field.candidates, [](const Candidate& candidate) {
+    return is_to_be_proven(candidate) && candidate.error_bound == ErrorBound::normwise;
+  });
+  return normwise ? ErrorBound::normwise : ErrorBound::elementwise;
+}
+
 // Of the referee's inputs, their copies and references, and of a worker's, with four operand sets
 // for timing: empty where all of it fits this machine's memory.
-std::string why_too_large(const Station& station) {
+std::string why_too_large(const Station& station, ErrorBound bound) {
   const auto operation = find_operation(station.problem.operation());
   if (!operation) return operation.error().message;
-  const auto kinds = static_cast<double>((*operation)->useful_kinds(station.problem).size());
+  const auto kinds = static_cast<double>((*operation)->useful_kinds(station.problem, bound).size());
   double inputs = 0, outputs = 0;
   for (const Operand& operand : station.problem.operands())
     (operand.access == Access::write ? outputs : inputs) += static_cast<double>(operand.span_bytes);
@@ -382,21 +419,23 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
     judge_mean_errors(station, field);  // Of what an earlier process of the run proved.
     return {};
   }
-  if (std::string why = why_too_large(station); !why.empty()) {
+  const ErrorBound bound = widest_bound(field);
+  if (std::string why = why_too_large(station, bound); !why.empty()) {
     ASSAY_TRY(build());
     return leave_unproven(field, std::move(why));
   }
   Instances instances(station);
   ASSAY_TRY(instances.commit());
   ASSAY_TRY(const Operation* operation, find_operation(station.problem.operation()));
-  ProofRun proofs(station, field, instances, operation->useful_kinds(station.problem).size());
+  ProofRun proofs(station, field, instances,
+                  operation->useful_kinds(station.problem, bound).size());
   // Workers begin, and the referee makes inputs, while kernels are built.
   std::vector<std::function<Status()>> tasks = {build};
   std::ranges::move(proofs.starts(), std::back_inserter(tasks));
   Status made;
   tasks.push_back([&]() -> Status {
     ASSAY_TRY(station.crew.open_referees_card());
-    made = instances.make_all_kinds();
+    made = instances.make_all_kinds(bound);
     return {};
   });
   ASSAY_TRY(station.crew.side_by_side(tasks));

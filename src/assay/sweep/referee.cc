@@ -33,6 +33,11 @@ Result<std::vector<InputKind>> parse_kinds(const Json& json) {
   return kinds;
 }
 
+Result<ErrorBound> bound_from(const Json& json) {
+  ASSAY_TRY(const std::string word, text(json, "error"));
+  return parse_error_bound(word);
+}
+
 // Owns what decides: the secret seeds, pristine inputs, references, comparison. It never maps
 // candidate code, and hands out inputs in files that nobody can change, this process included.
 class Referee {
@@ -103,8 +108,9 @@ class Referee {
   Result<Answer> kinds(Message& message) {
     ASSAY_TRY(const Problem problem, problem_from(message.json));
     ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
+    ASSAY_TRY(const ErrorBound bound, bound_from(message.json));
     Answer answer;
-    for (const InputKind kind : operation->useful_kinds(problem))
+    for (const InputKind kind : operation->useful_kinds(problem, bound))
       answer.json["kinds"].push_back(to_string(kind));
     return answer;
   }
@@ -217,6 +223,7 @@ class Referee {
     ASSAY_TRY(const Kept* kept, find_kept(message.json));
     const Instance* const instance = kept->instance.get();
     ASSAY_TRY(const Json* output, member(message.json, "output"));
+    ASSAY_TRY(const ErrorBound bound, bound_from(message.json));
     InputSeeds seeds;
     if (const auto timed = message.json.find("timed"); timed != message.json.end()) {
       ASSAY_TRY(const int64_t set, integer(*timed, "set"));
@@ -227,8 +234,9 @@ class Referee {
     size_t bytes = 0;
     for (const Operand& operand : instance->problem().operands())
       if (operand.access != Access::read) bytes = static_cast<size_t>(operand.span_bytes);
-    Result<Check> check = output->is_null() ? check_file(*instance, message.fds, bytes, seeds)
-                                            : check_card(*instance, *output, bytes, seeds);
+    Result<Check> check = output->is_null()
+                              ? check_file(*instance, message.fds, bytes, seeds, bound)
+                              : check_card(*instance, *output, bytes, seeds, bound);
     if (!check) return fail(std::move(check).error());
     Answer answer;
     answer.json["check"] = to_json(*check);
@@ -241,39 +249,39 @@ class Referee {
   }
 
   static Result<Check> check_file(const Instance& instance, const std::vector<UniqueFd>& fds,
-                                  size_t bytes, const InputSeeds& seeds) {
+                                  size_t bytes, const InputSeeds& seeds, ErrorBound bound) {
     if (fds.size() != 1) return fail(ErrorCode::internal, "one output is compared at a time");
     ASSAY_TRY(auto output, MappedFile::map_read_only(fds.front().get(), Seal::fixed_size));
     ASSAY_TRY(check_size(output.size(), bytes));
     // Copied out before it is looked at: whoever made it may still be able to write to it.
     const std::vector<std::byte> copy(output.bytes().begin(), output.bytes().end());
-    return check_bytes(instance, copy, seeds);
+    return check_bytes(instance, copy, seeds, bound);
   }
 
   static Result<Check> check_bytes(const Instance& instance, std::span<const std::byte> output,
-                                   const InputSeeds& seeds) {
+                                   const InputSeeds& seeds, ErrorBound bound) {
     if (const auto* own = calculated(instance); own != nullptr && !seeds.renewed())
       ASSAY_TRY(own->prepare_check());
-    return instance.check(output, seeds);
+    return instance.check(output, seeds, bound);
   }
 
   // A copy likewise.
   Result<Check> check_card(const Instance& instance, const Json& output, size_t bytes,
-                           const InputSeeds& seeds) {
+                           const InputSeeds& seeds, ErrorBound bound) {
     if (!card_) return fail(ErrorCode::internal, "this referee has no card");
     ASSAY_TRY(const cuda::SharedMemory shared, shared_memory_from(output));
     ASSAY_TRY(check_size(shared.bytes, bytes));
     ASSAY_TRY(const auto copy, card_->fetch(shared));
     if (const auto* own = calculated(instance)) {
-      auto check = own->check_on(*card_, copy->data(), seeds);
+      auto check = own->check_on(*card_, copy->data(), seeds, bound);
       const bool host_can = !check && (check.error().code == ErrorCode::machine ||
                                        check.error().code == ErrorCode::unsupported);
-      if (check) check->method += ", on the card";
+      if (check && check->compared > 0) check->method += ", on the card";
       if (!host_can) return check;
     }
     std::vector<std::byte> host(bytes);
     ASSAY_TRY(card_->read(*copy, host));
-    return check_bytes(instance, host, seeds);
+    return check_bytes(instance, host, seeds, bound);
   }
 
   // Null where it cannot leave its comparisons to a card.

@@ -37,18 +37,28 @@ class RefereeCardTest : public ::testing::Test {
   }
 
   Check check(const Instance& instance, std::span<const std::byte> output,
-              const InputSeeds& seeds = {}) {
+              const InputSeeds& seeds = {}, ErrorBound bound = ErrorBound::elementwise) {
     const auto kept = card_->keep(output);
     EXPECT_TRUE(kept) << kept.error().message;
     const auto& own = dynamic_cast<const CalculatedInstance&>(instance);
-    const auto check = own.check_on(*card_, (*kept)->data(), seeds);
+    const auto check = own.check_on(*card_, (*kept)->data(), seeds, bound);
     EXPECT_TRUE(check) << check.error().message;
     return check ? *check : Check{};
   }
 
   // On the card whatever is wrong on the host is, with the same sentence; and no less.
   void compare(const Instance& instance, const std::vector<std::byte>& output) {
-    const Check card = check(instance, output), host = instance.check(output);
+    for (const ErrorBound bound : kErrorBounds) compare(instance, output, bound);
+  }
+  void compare(const Instance& instance, const std::vector<std::byte>& output, ErrorBound bound) {
+    SCOPED_TRACE(to_string(bound));
+    const Check card = check(instance, output, {}, bound), host = instance.check(output, {}, bound);
+    EXPECT_EQ(card.within_normwise, host.within_normwise);
+    if (host.compared == 0) {  // Left out.
+      EXPECT_EQ(card.method, host.method);
+      EXPECT_EQ(card.compared, 0);
+      return;
+    }
     EXPECT_EQ(card.right, host.right) << card.first_wrong << host.first_wrong;
     EXPECT_EQ(card.wrong, host.wrong);
     EXPECT_EQ(card.first_wrong, host.first_wrong);
@@ -72,7 +82,7 @@ class RefereeCardTest : public ::testing::Test {
 
 TEST_F(RefereeCardTest, SaysWhatTheHostSaysOfEveryKindOfInput) {
   for (const Problem& problem : gemm::testing::small_problems()) {
-    for (const InputKind kind : gemm::operation().useful_kinds(problem)) {
+    for (const InputKind kind : gemm::operation().useful_kinds(problem, ErrorBound::normwise)) {
       const auto made = gemm::operation().make_instance(problem, kind, 3);
       ASSERT_TRUE(made) << made.error().message;
       const auto derived = (*made)->derive(17);
@@ -112,6 +122,36 @@ TEST_F(RefereeCardTest, TimedOutputsAreComparedElementByElement) {
       EXPECT_EQ(wrong.wrong, 1) << wrong.first_wrong;
       EXPECT_THAT(wrong.first_wrong, HasSubstr(fmt::format("out[0,{},{}] = ", i, j)));
     }
+  }
+}
+
+// Off by less than the largest magnitudes of whole operands allow, and by more than the element's
+// own: right if the kernel promises no more, of all of an output and of a part of it.
+TEST_F(RefereeCardTest, TimedOutputsAreJudgedByTheBoundThatTheirKernelPromises) {
+  for (const double most : {RefereeCard::kMultiplicationsOfALook, 0.0}) {
+    open_card(most);
+    const auto problem = gemm::problem(gemm::Shape{.m = 40, .n = 30, .k = 64, .layout = "tn"});
+    ASSERT_TRUE(problem) << problem.error().message;
+    const auto instance = gemm::operation().make_instance(*problem, InputKind::uniform, 3);
+    ASSERT_TRUE(instance) << instance.error().message;
+    std::vector<std::byte> output = run(**instance, kSeeds);
+    const double budget = (64.0 + 15) * 64 * 0x1p-24;  // 64 products of at most 1 (budgets.h).
+    const auto off_by = [&](double share) {
+      std::vector<std::byte> off = output;
+      for (int64_t i = 0; i < 40; ++i)
+        for (int64_t j = 0; j < 30; ++j)
+          put(*problem, "out", off, 0, i, j,
+              get(*problem, "out", off, 0, i, j) + (j % 2 == 0 ? share : -share) * budget);
+      return off;
+    };
+    const Check within = check(**instance, off_by(0.9), kSeeds, ErrorBound::normwise);
+    EXPECT_TRUE(within.right) << within.first_wrong;
+    EXPECT_THAT(within.method, ::testing::EndsWith(", normwise"));
+    EXPECT_FALSE(check(**instance, off_by(1.1), kSeeds, ErrorBound::normwise).right);
+    const Check undeclared = check(**instance, off_by(0.9), kSeeds);
+    EXPECT_FALSE(undeclared.right);
+    EXPECT_EQ(undeclared.within_normwise, true);
+    EXPECT_EQ(check(**instance, off_by(1.1), kSeeds).within_normwise, false);
   }
 }
 
@@ -190,10 +230,10 @@ TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
   ASSERT_TRUE(kept);
   const auto& own = dynamic_cast<const CalculatedInstance&>(**instance);
   fails("cuMemAlloc_v2", cuda::abi::kOutOfMemory, 4);
-  const auto full = own.check_on(*card_, (*kept)->data(), {});
+  const auto full = own.check_on(*card_, (*kept)->data(), {}, ErrorBound::elementwise);
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, ErrorCode::machine) << full.error().message;
-  const auto again = own.check_on(*card_, (*kept)->data(), {});
+  const auto again = own.check_on(*card_, (*kept)->data(), {}, ErrorBound::elementwise);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->right) << again->first_wrong;
 }

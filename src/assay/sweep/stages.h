@@ -85,7 +85,7 @@ void judge_mean_errors(const Station& station, Field& field);
 // Of a candidate behind whose launches a process went on.
 Ending left_processes();
 
-Status judge_proof(Candidate& candidate, const Instances& instances, size_t count,
+Status judge_proof(Candidate& candidate, const Instances& instances, std::span<const size_t> which,
                    const Message& answer, Child& worker);
 
 // Rounds against one another; spends, claims nothing.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
+#include "assay/record/coarse.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -433,7 +434,7 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
     candidate.outcome.ending =
         ending::Violation{"writes_outside", "while it was timed: " + *trespass};
   const Instances::Timed timed{static_cast<size_t>(*set), launch.get<uint64_t>()};
-  ASSAY_TRY(const Check check, instances.check(0, *output, timed));
+  ASSAY_TRY(const Check check, instances.check(0, *output, timed, candidate.error_bound));
   if (candidate.outcome.proof) {
     candidate.outcome.proof->launches += 1;
     if (check.right) add_mean_errors(*candidate.outcome.proof, check);
@@ -448,7 +449,8 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
   }
   if (!check.right && candidate.alive())
     candidate.outcome.ending =
-        ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong};
+        ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong +
+                         (check.within_normwise == true ? normwise_advice() : "")};
   if (!candidate.alive()) handles_.erase(index);
   return {};
 }

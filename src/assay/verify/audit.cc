@@ -12,8 +12,9 @@ constexpr double kProducts = 0x1p27;
 constexpr uint64_t kSeed = 20;  // Any: impostors do not look.
 
 // As of a kernel that nobody else competes with.
-bool is_coarse(const Check& check) {
+bool is_coarse(const Check& check, ErrorBound bound) {
   ProofSummary proof;
+  proof.error_bound = bound;
   proof.ordinary_lines.add(check.ordinary_lines.elements, check.ordinary_lines.sum);
   proof.wide_lines.add(check.wide_lines.elements, check.wide_lines.sum);
   return coarse_arithmetic(proof, {}, false).has_value();
@@ -21,7 +22,7 @@ bool is_coarse(const Check& check) {
 
 }  // namespace
 
-Result<Audit> audit(const Problem& asked) {
+Result<Audit> audit(const Problem& asked, ErrorBound bound) {
   ASSAY_TRY(const Operation* operation, find_operation(asked.operation()));
   ASSAY_TRY(const Problem problem, operation->fewer_outputs(asked, kProducts));
   size_t bytes = 0;
@@ -30,7 +31,7 @@ Result<Audit> audit(const Problem& asked) {
   const auto names = operation->impostors();
   enum class Found : uint8_t { nothing, failed, passed };
   std::vector<Found> found(names.size());
-  for (const InputKind kind : operation->useful_kinds(problem)) {
+  for (const InputKind kind : operation->useful_kinds(problem, bound)) {
     std::unique_ptr<Instance> instance;  // Made where somebody still passes.
     for (size_t i = 0; i < names.size(); ++i) {
       if (found[i] == Found::failed) continue;
@@ -39,8 +40,8 @@ Result<Audit> audit(const Problem& asked) {
       }
       std::vector<std::byte> output(bytes);
       if (!operation->pretend(i, *instance, output)) continue;
-      const Check check = instance->check(output);
-      found[i] = check.right && !is_coarse(check) ? Found::passed : Found::failed;
+      const Check check = instance->check(output, {}, bound);
+      found[i] = check.right && !is_coarse(check, bound) ? Found::passed : Found::failed;
     }
   }
   Audit audit;

@@ -7,6 +7,7 @@
 
 #include "assay/base/result.h"
 #include "assay/op/problem.h"
+#include "assay/tensor/error_bound.h"
 
 namespace assay::verify {
 
@@ -17,7 +18,7 @@ struct Audit {
 };
 
 // Of a problem with more than about 2^27 multiplications, by one with fewer outputs: tolerances
-// come from types and the number of terms, which are the same.
-Result<Audit> audit(const Problem& problem);
+// come from types and the number of terms, which are the same. bound: what impostors promise.
+Result<Audit> audit(const Problem& problem, ErrorBound bound = ErrorBound::elementwise);
 
 }  // namespace assay::verify

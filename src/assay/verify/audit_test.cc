@@ -12,10 +12,10 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Audit audit_of(gemm::Shape shape) {
+Audit audit_of(gemm::Shape shape, ErrorBound bound = ErrorBound::elementwise) {
   const auto problem = gemm::problem(shape);
   EXPECT_TRUE(problem) << problem.error().message;
-  auto found = audit(*problem);
+  auto found = audit(*problem, bound);
   EXPECT_TRUE(found) << found.error().message;
   return std::move(*found);
 }
@@ -30,6 +30,16 @@ TEST(Audit, TrivialKernelsFailOnWhateverTypes) {
   // Of a large one by its types and terms; with the other operand constant.
   EXPECT_THAT(audit_of({.m = 512, .n = 4096, .k = 4096, .constant = {"b"}}).passed, IsEmpty());
   EXPECT_THAT(audit_of({.m = 9, .n = 7, .k = 3, .alpha = 2, .beta = 1}).passed, IsEmpty());
+}
+
+// Who promises less of single elements is told from a trivial kernel as well.
+TEST(Audit, TrivialKernelsFailWhateverTheyPromise) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::s8}) {
+    for (const int64_t k : {4, 64, 14336}) {
+      const Audit found = audit_of({.m = 5, .n = 33, .k = k, .dtype = dtype}, ErrorBound::normwise);
+      EXPECT_THAT(found.passed, IsEmpty()) << to_string(dtype) << " k=" << k;
+    }
+  }
 }
 
 TEST(Audit, AProblemThatATrivialKernelPassesIsFound) {

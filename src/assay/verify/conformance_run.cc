@@ -56,8 +56,8 @@ class ConformanceRun::Operands {
     }
   }
 
-  Status check(const Instance& instance) {
-    const auto check = instance.check(output());
+  Status check(const Instance& instance, ErrorBound bound) {
+    const auto check = instance.check(output(), {}, bound);
     if (!check.right)
       return fail(ErrorCode::failed, "{}; {} of {} wrong, largest error {:.3g} of the budget ({})",
                   check.first_wrong, check.wrong, check.compared, check.max_error, check.method);
@@ -91,9 +91,14 @@ class ConformanceRun::Operands {
 Result<ConformanceRun> ConformanceRun::create(const Problem& problem, Device& device) {
   ConformanceRun run(problem, device);
   ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
-  for (const InputKind kind : operation->useful_kinds(problem)) {
-    ASSAY_TRY(auto instance, operation->make_instance(problem, kind, kSeed));
-    run.instances_.push_back(std::move(instance));
+  for (const ErrorBound bound : kErrorBounds) {
+    for (const InputKind kind : operation->useful_kinds(problem, bound)) {
+      auto& instance = run.instances_[kind];
+      if (!instance) {
+        ASSAY_TRY(instance, operation->make_instance(problem, kind, kSeed));
+      }
+      run.kinds_[bound].push_back(kind);
+    }
   }
   return run;
 }
@@ -104,9 +109,10 @@ Status ConformanceRun::compute(const Kernel& kernel, const CompileContext& conte
   // A workspace holds garbage when a kernel first sees it, and later what it left there.
   ASSAY_TRY(const size_t bytes, workspace_bytes(kernel, problem_, threads, *device_));
   Guarded workspace(bytes, 64);
-  for (const auto& instance : instances_) {
-    const Status done = compute(kernel, artifact, *instance, threads, workspace, launches);
-    if (!done) return fail(with_context(done.error(), to_string(instance->kind())));
+  for (const InputKind kind : kinds_.at(kernel.metadata().error_bound())) {
+    const Status done =
+        compute(kernel, artifact, *instances_.at(kind), threads, workspace, launches);
+    if (!done) return fail(with_context(done.error(), to_string(kind)));
   }
   return {};
 }
@@ -139,7 +145,7 @@ Status ConformanceRun::compute(const Kernel& kernel, const Artifact& artifact,
           "way than it found it",
           launch + 1);
     }
-    if (const Status right = operands.check(instance); !right)
+    if (const Status right = operands.check(instance, kernel.metadata().error_bound()); !right)
       return fail(with_context(right.error(), fmt::format("launch {}", launch + 1)));
     if (!workspace.zones_intact())
       return fail(ErrorCode::failed, "launch {}: wrote outside its workspace", launch + 1);
@@ -147,20 +153,21 @@ Status ConformanceRun::compute(const Kernel& kernel, const Artifact& artifact,
   // What is packed stays where it is.
   if (kernel.metadata().prepares() || instance.kind() != InputKind::uniform) return {};
   ++launches;
-  if (const Status moved = move(plan, *stream, operands, instance); !moved)
+  if (const Status moved = move(plan, *stream, operands, instance, kernel.metadata().error_bound());
+      !moved)
     return fail(with_context(moved.error(), "on new pointers"));
   return {};
 }
 
 // A kernel that kept a pointer reads what is spoilt, or leaves the new output as it was.
-Status ConformanceRun::move(Plan& plan, Stream& stream, Operands& from,
-                            const Instance& instance) const {
+Status ConformanceRun::move(Plan& plan, Stream& stream, Operands& from, const Instance& instance,
+                            ErrorBound bound) const {
   Operands to(problem_, instance);
   ASSAY_TRY(plan.rebind(to.arguments().data));
   from.spoil();
   ASSAY_TRY(plan.launch(stream));
   ASSAY_TRY(stream.synchronize());
-  return to.check(instance);
+  return to.check(instance, bound);
 }
 
 }  // namespace assay::verify

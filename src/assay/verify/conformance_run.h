@@ -3,6 +3,7 @@
 // Kernels run on inputs of every useful kind, between zones that nobody may write: the checks of
 // conformance.h that launch. Not for use outside this folder.
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,11 +29,13 @@ class ConformanceRun {
   ConformanceRun(const Problem& problem, Device& device) : problem_(problem), device_(&device) {}
   Status compute(const Kernel& kernel, const Artifact& artifact, const Instance& instance,
                  int threads, Guarded& workspace, int64_t& launches) const;
-  Status move(Plan& plan, Stream& stream, Operands& from, const Instance& instance) const;
+  Status move(Plan& plan, Stream& stream, Operands& from, const Instance& instance,
+              ErrorBound bound) const;
 
   Problem problem_;
   Device* device_;
-  std::vector<std::unique_ptr<Instance>> instances_;
+  std::map<InputKind, std::unique_ptr<Instance>> instances_;
+  std::map<ErrorBound, std::vector<InputKind>> kinds_;  // That say something of its kernels.
 };
 
 }  // namespace assay::verify

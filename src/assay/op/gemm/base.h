@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,11 @@ struct Base {
  private:
   mutable std::once_flag once_;
   mutable Reference reference_;
+};
+
+// The bytes are an instance's own, as its kernel got them.
+struct OwnInputs {
+  std::span<const std::byte> a, b, c;
 };
 
 // Up to this many products every element is referenced: about 0.2 s on one core.

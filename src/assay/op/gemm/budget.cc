@@ -20,7 +20,7 @@ double min_normal(DType dtype) {
 
 }  // namespace
 
-Budget budget_of(const View& view) {
+Budget budget_of(const View& view, int more) {
   Budget budget;
   if (!info(view.out).floating) {  // Integer sums are exact: half a step tells right from wrong.
     budget.underflow = 0.5;
@@ -28,7 +28,7 @@ Budget budget_of(const View& view) {
   }
   const double u = epsilon(view.accumulate) / 2;
   const double roundings =
-      static_cast<double>(view.k) + (view.alpha != 1 ? 2 : 0) + (view.has_c ? 3 : 0);
+      static_cast<double>(view.k) + (view.alpha != 1 ? 2 : 0) + (view.has_c ? 3 : 0) + more;
   const double always = roundings * u < 1 ? roundings * u / (1 - roundings * u) : HUGE_VAL;
   const double likely =
       std::expm1(kLambda * std::sqrt(roundings) * u + roundings * u * u / (1 - u));

@@ -34,13 +34,16 @@ namespace assay::gemm {
 inline constexpr double kLambda = 10;
 
 struct Budget {
-  double growth = 0;      // Times P.
-  double rounding = 0;    // Unit roundoff of out where it is narrower than the sums, else 0.
-  double underflow = 0;   // Absolute: sums of subnormal steps, and the last rounding's.
+  double growth = 0;    // Times P.
+  double rounding = 0;  // Unit roundoff of out where it is narrower than the sums, else 0.
+  // Absolute: sums of subnormal steps, and the last rounding's; normwise, all of the sums'
+  // (budgets.h).
+  double underflow = 0;
   double min_normal = 0;  // Of out: below it results may be flushed.
 };
 
-Budget budget_of(const View& view);
+// more: roundings beside N that a term goes through in the kernels that are judged.
+Budget budget_of(const View& view, int more = 0);
 
 // Largest right |computed - exact| of an element; always above 0.
 inline double allowed(const Budget& budget, double exact, double magnitude) {

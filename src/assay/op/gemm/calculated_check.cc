@@ -24,17 +24,19 @@ Calculator::Matrix batch_of(const Matrix& matrix, const void* data, int64_t batc
           matrix.columns, matrix.row_stride, matrix.column_stride};
 }
 
-Calculator::Rule rule_of(const Base& base, bool exact) {
+Calculator::Rule rule_of(const Judge& judge, int64_t batch) {
+  const Base& base = judge.base;
   const View& v = base.view;
+  const Budget& budget = judge.budgets[static_cast<size_t>(batch)];
   return {.alpha = v.alpha,
           .beta = v.has_c ? v.beta : 0,
-          .exact = exact,
+          .exact = judge.exact,
           .exact_step = base.inputs.limits.quantum / 2,
-          .growth = base.budget.growth,
-          .rounding = base.budget.rounding,
-          .underflow = base.budget.underflow,
-          .min_normal = base.budget.min_normal,
-          .split = exact ? 0 : base.plain.split,
+          .growth = budget.growth,
+          .rounding = budget.rounding,
+          .underflow = budget.underflow,
+          .min_normal = budget.min_normal,
+          .split = judge.exact ? 0 : base.plain.split,
           .plain = base.plain.ordinary,
           .last = base.plain.rounding};
 }
@@ -70,8 +72,6 @@ void add(Judge& judge, const Calculator::Comparison& found, const Where& where, 
   judge.sum_of_errors =
       std::min(judge.sum_of_errors + found.sum_of_errors, std::numeric_limits<double>::max());
 }
-
-bool is_exact(const Base& base) { return !info(base.view.out).floating; }
 
 Result<std::vector<double>> read_doubles(Calculator& calculator, const Calculator::Memory& memory,
                                          int64_t count) {
@@ -161,20 +161,22 @@ Result<CalculatedCheck::Held> CalculatedCheck::hold_renewed(Calculator& calculat
 
 Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
                                      const OwnInputs& inputs, const void* output,
-                                     const InputSeeds& seeds) {
+                                     const InputSeeds& seeds, ErrorBound bound) {
   const std::lock_guard lock(mutex_);
   const View& v = base.view;
+  Judge judge{base, seeds.renewed() ? !info(v.out).floating : base.inputs.exact, bound,
+              budgets_of(base, bound, inputs, seeds)};
   if (!seeds.renewed()) {
     ASSAY_TRY(Held held, hold(calculator, inputs));
     ASSAY_TRY(hold_products(calculator, base, held));
-    return whole(calculator, base, held, output, base.inputs.exact);
+    return whole(calculator, held, output, std::move(judge));
   }
   const double multiplications = static_cast<double>(v.l) * static_cast<double>(v.m) *
                                  static_cast<double>(v.n) * static_cast<double>(v.k);
   const bool all = multiplications <= calculator.multiplications_of_a_look();
   ASSAY_TRY(const Held held, hold_renewed(calculator, base, seeds, !all));
-  return all ? whole(calculator, base, held, output, is_exact(base))
-             : sampled(calculator, base, held, output, seeds);
+  return all ? whole(calculator, held, output, std::move(judge))
+             : sampled(calculator, held, output, seeds, std::move(judge));
 }
 
 Result<Calculator::Product> CalculatedCheck::multiply(Calculator& calculator, const Base& base,
@@ -184,10 +186,10 @@ Result<Calculator::Product> CalculatedCheck::multiply(Calculator& calculator, co
                              batch_of(matrix_b(v), held.b->data(), batch));
 }
 
-Result<Check> CalculatedCheck::whole(Calculator& calculator, const Base& base, const Held& held,
-                                     const void* output, bool exact) {
+Result<Check> CalculatedCheck::whole(Calculator& calculator, const Held& held, const void* output,
+                                     Judge judge) {
+  const Base& base = judge.base;
   const View& v = base.view;
-  Judge judge{base, exact};
   for (int64_t l = 0; l < v.l; ++l) {
     Calculator::Product product;
     if (held.products.empty()) {
@@ -198,20 +200,21 @@ Result<Check> CalculatedCheck::whole(Calculator& calculator, const Base& base, c
     const Calculator::Matrix out = batch_of(matrix_out(v), output, l);
     const Calculator::Matrix c = v.has_c ? batch_of(matrix_c(v), held.c->data(), l) : out;
     ASSAY_TRY(const auto found,
-              calculator.compare(out, product, v.has_c ? &c : nullptr, rule_of(base, exact)));
+              calculator.compare(out, product, v.has_c ? &c : nullptr, rule_of(judge, l)));
     add(judge, found, {.batch = l}, v.m * v.n);
   }
-  return judge.conclude(v.l * v.m * v.n, std::string(exact ? method::kEveryBit : method::kEvery));
+  return judge.conclude(v.l * v.m * v.n,
+                        std::string(judge.exact ? method::kEveryBit : method::kEvery));
 }
 
 // One pass over the rows from a random one on, so that no tile of them is left out; and all.
-Result<Check> CalculatedCheck::sampled(Calculator& calculator, const Base& base, const Held& held,
-                                       const void* output, const InputSeeds& seeds) {
+Result<Check> CalculatedCheck::sampled(Calculator& calculator, const Held& held, const void* output,
+                                       const InputSeeds& seeds, Judge judge) {
   constexpr double kLeastRows = 64;  // A panel's: fewer cost as much.
+  const Base& base = judge.base;
   const View& v = base.view;
   const CounterRandom random{
       seed_from(fmt::format("look {} {} {}", base.seed, seeds.set, seeds.launch)), 0};
-  Judge judge{base, is_exact(base)};
   for (int64_t l = 0; l < v.l; ++l) {
     const Sides sides = sides_of(base, held, output, l);
     const double of_a_row = static_cast<double>(v.l) * static_cast<double>(v.k) *
@@ -226,7 +229,7 @@ Result<Check> CalculatedCheck::sampled(Calculator& calculator, const Base& base,
     const auto out = sides.out.every(first, step), c = sides.c.every(first, step);
     ASSAY_TRY(const auto product, calculator.multiply(sides.left.every(first, step), sides.right));
     ASSAY_TRY(const auto found,
-              calculator.compare(out, product, v.has_c ? &c : nullptr, rule_of(base, judge.exact)));
+              calculator.compare(out, product, v.has_c ? &c : nullptr, rule_of(judge, l)));
     add(judge, found, {l, first, step, sides.transposed}, out.rows * out.columns);
     ASSAY_TRY(project(calculator, sides, held, l, judge));
   }
@@ -284,7 +287,7 @@ Status CalculatedCheck::project(Calculator& calculator, const Sides& sides, cons
     ASSAY_TRY(addends, read_doubles(calculator, *added.product, rows * kSigns));
     ASSAY_TRY(weights, read_doubles(calculator, *added.magnitude, rows * kSigns));
   }
-  const bool integers = is_exact(judge.base);
+  const bool integers = judge.exact;
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t s = 0; s < kSigns; ++s) {
       const auto at = static_cast<size_t>(i * kSigns + s),

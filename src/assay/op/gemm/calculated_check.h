@@ -22,7 +22,7 @@ class CalculatedCheck {
  public:
   // inputs: the instance's own, as its kernel got them, and the same at every call.
   Result<Check> check(Calculator& calculator, const Base& base, const OwnInputs& inputs,
-                      const void* output, const InputSeeds& seeds);
+                      const void* output, const InputSeeds& seeds, ErrorBound bound);
   // What check() needs for the instance's own inputs, ahead of its first call.
   Status prepare(Calculator& calculator, const Base& base, const OwnInputs& inputs);
 
@@ -46,10 +46,10 @@ class CalculatedCheck {
   static Sides sides_of(const Base& base, const Held& held, const void* output, int64_t batch);
   static Result<Calculator::Product> multiply(Calculator& calculator, const Base& base,
                                               const Held& held, int64_t batch);
-  static Result<Check> whole(Calculator& calculator, const Base& base, const Held& held,
-                             const void* output, bool exact);
-  static Result<Check> sampled(Calculator& calculator, const Base& base, const Held& held,
-                               const void* output, const InputSeeds& seeds);
+  static Result<Check> whole(Calculator& calculator, const Held& held, const void* output,
+                             Judge judge);
+  static Result<Check> sampled(Calculator& calculator, const Held& held, const void* output,
+                               const InputSeeds& seeds, Judge judge);
   static Status make_images(Calculator& calculator, const Base& base, Held& held);
   static Status project(Calculator& calculator, const Sides& sides, const Held& held, int64_t batch,
                         Judge& judge);

@@ -17,16 +17,16 @@ constexpr size_t kMaxExplainedRows = 4;  // Rows that fail Freivalds and are the
 
 class Comparison {
  public:
-  Comparison(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
-             std::span<const std::byte> output)
+  Comparison(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
+             std::span<const std::byte> output, ErrorBound bound)
       : base_(base),
         reference_(base.reference()),
         v_(base.view),
         mapping_(mapping),
-        judge_{base, base.inputs.exact},
+        judge_{base, base.inputs.exact, bound, budgets_of(base, bound, inputs, {})},
         check_(judge_.check) {
     out_ = with_data(matrix_out(v_), output);
-    c_ = with_data(matrix_c(v_), c);
+    c_ = with_data(matrix_c(v_), inputs.c);
     row_factors_ = factors(mapping.m, v_.m);
     column_factors_ = factors(mapping.n, v_.n);
     to_row_ = mapping.m.inverse();
@@ -126,13 +126,13 @@ class Comparison {
     double largest = 0, sum = 0, visible = 0;
     SquareSums ordinary, wide;
     const PlainOrder& plain = base_.plain;
+    const Budget& element = judge_.budgets[static_cast<size_t>(l)];
     const double size_of_alpha = std::fabs(v_.alpha);
     bool all_right = true;
     for (size_t j = 0; j < width; ++j) {
       const double factor = row_factor * column_factors[own[j]];
       const double expected = factor * product[place[j]];
-      const double budget =
-          allowed(base_.budget, expected, std::fabs(factor) * magnitude[place[j]]);
+      const double budget = allowed(element, expected, std::fabs(factor) * magnitude[place[j]]);
       const double error = got[j] - expected;
       const double ratio = std::fabs(error) / budget;
       const double size = size_of_alpha * magnitude[place[j]];
@@ -261,7 +261,6 @@ class Comparison {
 
   // No element can be larger than its row's and column's norms multiplied.
   void check_bounds() {
-    const double slack = (1 + base_.budget.growth) * (1 + base_.budget.rounding) * (1 + 1e-9);
     struct Excess {
       int64_t count = 0, l = 0, i = 0, j = 0;  // The first of them.
       double got = 0, most = 0;
@@ -270,6 +269,9 @@ class Comparison {
     for_each_tile_parallel(out_, [&](int64_t l, Range rows, Range columns, double* tile) {
       load_tile(out_, l, rows, columns, tile);
       const std::vector<double> c_tile = addends(l, rows, columns);
+      const Budget& budget = judge_.budgets[static_cast<size_t>(l)];
+      const double rounded = (1 + budget.rounding) * (1 + 1e-9);
+      const double slack = (1 + budget.growth) * rounded;
       const int64_t base_l = mapping_.l.from[l];
       std::vector<double> norms(static_cast<size_t>(columns.count));
       for (int64_t j = 0; j < columns.count; ++j) {
@@ -282,8 +284,8 @@ class Comparison {
         const double norm = slack * std::fabs(v_.alpha * row_factors_[l * v_.m + rows[i]]) *
                             reference_.row_norms[base_l * v_.m + mapping_.m.from[rows[i]]];
         for (int64_t j = 0; j < columns.count; ++j) {
-          double most = norm * norms[static_cast<size_t>(j)] + base_.budget.underflow +
-                        base_.budget.min_normal;
+          double most =
+              norm * norms[static_cast<size_t>(j)] + rounded * budget.underflow + budget.min_normal;
           if (v_.has_c) most += slack * std::fabs(v_.beta * c_tile[i * columns.count + j]);
           if (std::fabs(line[j]) <= most || !std::isfinite(most)) continue;
           Excess& excess = excesses[static_cast<size_t>(l * v_.m + rows[i])];
@@ -314,9 +316,9 @@ class Comparison {
 
 }  // namespace
 
-Check compare(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
-              std::span<const std::byte> output) {
-  return Comparison(base, mapping, c, output).run();
+Check compare(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
+              std::span<const std::byte> output, ErrorBound bound) {
+  return Comparison(base, mapping, inputs, output, bound).run();
 }
 
 }  // namespace assay::gemm

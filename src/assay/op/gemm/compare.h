@@ -10,9 +10,8 @@
 
 namespace assay::gemm {
 
-// c: the instance's own bytes, empty where there is none. The instance's own inputs;
-// renewed_check.h has the others.
-Check compare(const Base& base, const Mapping& mapping, std::span<const std::byte> c,
-              std::span<const std::byte> output);
+// Of the instance's own inputs; renewed_check.h has the others.
+Check compare(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
+              std::span<const std::byte> output, ErrorBound bound);
 
 }  // namespace assay::gemm

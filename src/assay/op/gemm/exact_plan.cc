@@ -123,6 +123,24 @@ Result<ExactLimits> exact_limits(const View& view) {
   return limits;
 }
 
+ExactPlan plan_exact_blocks(const View& view, const ExactLimits& limits) {
+  constexpr int64_t kRoom = 16;
+  const int64_t limit = std::max<int64_t>(std::min(limits.output, limits.sum / kRoom), 1);
+  ExactPlan plan;
+  plan.sparse_b = view.n >= view.m;
+  plan.group = (view.k + limit - 1) / limit;
+  const int64_t terms = (view.k + plan.group - 1) / plan.group;
+  const auto size = static_cast<int64_t>(std::sqrt(static_cast<double>(limit / terms)));
+  const auto within = [&](DType dtype) {
+    return ones_below(std::max<int64_t>(size, 1), heavy_bits(dtype));
+  };
+  plan.a.assign(static_cast<size_t>(view.k), within(view.a));
+  plan.b.assign(static_cast<size_t>(view.k), within(view.b));
+  plan.source.resize(static_cast<size_t>(view.k));
+  std::iota(plan.source.begin(), plan.source.end(), int64_t{0});
+  return plan;
+}
+
 ExactPlan plan_exact(const View& view, const ExactLimits& limits, uint64_t seed) {
   const int64_t k = view.k;
   ExactPlan plan;

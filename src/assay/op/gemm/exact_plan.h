@@ -48,6 +48,12 @@ struct ExactPlan {
 
 ExactPlan plan_exact(const View& view, const ExactLimits& limits, uint64_t seed);
 
+// Of the kind `exact_blocks`: all indices alike, so small that the sums stay exact with blocks
+// added up before they are multiplied. With sizes A and B three levels of Strassen have partial
+// sums of at most 12 k A B (each level doubles a term's factors and halves their number, and three
+// products are added); 16 leave room for other such orders.
+ExactPlan plan_exact_blocks(const View& view, const ExactLimits& limits);
+
 // Whether element (p, index of the column or row) of the sparse side is not zero.
 inline bool is_active(const ExactPlan& plan, int64_t p, int64_t index) {
   if (plan.group == 1) return true;

@@ -38,11 +38,15 @@ class Gemm final : public Operation, public ProofWords {
   const OperationWords& words() const override { return operation_words(); }
   Result<Problem> problem(const Json& fields) const override { return problem_from_json(fields); }
   Work work(const Problem& problem) const override { return work_of(problem); }
-  std::vector<InputKind> useful_kinds(const Problem& problem) const override {
+  std::vector<InputKind> useful_kinds(const Problem& problem, ErrorBound bound) const override {
     auto sizes = view(problem);
-    return sizes ? useful_input_kinds(*sizes) : std::vector<InputKind>();
+    return sizes ? useful_input_kinds(*sizes, bound) : std::vector<InputKind>();
   }
   std::span<const std::string_view> check_methods() const override { return method::kAll; }
+  bool leaves_out(const Problem& problem, InputKind kind, ErrorBound bound) const override {
+    const auto sizes = view(problem);
+    return sizes && gemm::leaves_out(*sizes, kind, bound);
+  }
   double largest_of_uniform(const Problem& problem) const override {
     // Floating inputs are within [-1, 1]; integers are compared bit for bit.
     const auto sizes = view(problem);

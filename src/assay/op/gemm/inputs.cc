@@ -56,7 +56,7 @@ class Generator {
   }
 
   Result<Inputs> run(const Problem& problem) {
-    if (integer_ || kind_ == InputKind::exact) {
+    if (integer_ || kind_ == InputKind::exact || kind_ == InputKind::exact_blocks) {
       ASSAY_TRY(inputs_.limits, exact_limits(view_));
       inputs_.exact = true;
     }
@@ -203,7 +203,9 @@ class Generator {
         if (kind_ == InputKind::non_finite) place_specials();
         return;
       case InputKind::exact:
-        return fill_exact();
+        return fill_exact(plan_exact(view_, inputs_.limits, key_));
+      case InputKind::exact_blocks:
+        return fill_exact(plan_exact_blocks(view_, inputs_.limits));
       case InputKind::wide_range:
         return fill_wide_range();
       case InputKind::cancellation:
@@ -287,8 +289,7 @@ class Generator {
     });
   }
 
-  void fill_exact() {
-    const ExactPlan plan = plan_exact(view_, inputs_.limits, key_);
+  void fill_exact(const ExactPlan& plan) {
     // Odd numbers in the upper half of the magnitudes, so that the last bit is always there.
     const auto value = [](double u, int64_t most) {
       const auto low = static_cast<double>(most / 2 + 1);
@@ -410,9 +411,9 @@ Result<MemoryFile> allocate_input(const Operand& operand) {
 
 Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind kind,
                            uint64_t seed) {
-  const std::vector<InputKind> useful = useful_input_kinds(view);
+  const std::vector<InputKind> useful = useful_input_kinds(view, ErrorBound::normwise);
   if (std::find(useful.begin(), useful.end(), kind) == useful.end()) {
-    if (kind == InputKind::exact) {
+    if (kind == InputKind::exact || kind == InputKind::exact_blocks) {
       auto limits = exact_limits(view);
       if (!limits) return fail(limits.error());
     }
@@ -422,13 +423,16 @@ Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind k
   return Generator(problem, view, kind, seed).run(problem);
 }
 
-std::vector<InputKind> useful_input_kinds(const View& view) {
+std::vector<InputKind> useful_input_kinds(const View& view, ErrorBound bound) {
   if (!info(view.out).floating) {
     return {InputKind::exact, InputKind::uniform, InputKind::needle,
             InputKind::zeros, InputKind::ones,    InputKind::identity};
   }
   std::vector<InputKind> kinds;
-  if (exact_limits(view)) kinds.push_back(InputKind::exact);
+  if (exact_limits(view)) {
+    kinds.push_back(InputKind::exact);
+    if (bound == ErrorBound::normwise) kinds.push_back(InputKind::exact_blocks);
+  }
   kinds.insert(kinds.end(),
                {InputKind::uniform, InputKind::cancellation, InputKind::wide_range,
                 InputKind::needle, InputKind::identity, InputKind::ones, InputKind::zeros});

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/op/proof_words.h"
+
 namespace assay::gemm {
 namespace {
 
@@ -20,8 +22,8 @@ void Judge::element(const Place& place, double got, double product, double magni
   const double term = v.has_c ? v.beta * addend : 0;
   const double expected = v.alpha * product + term;
   const double size = std::fabs(v.alpha) * magnitude + std::fabs(term);
-  const double budget =
-      exact ? base.inputs.limits.quantum / 2 : allowed(base.budget, expected, size);
+  const double budget = exact ? base.inputs.limits.quantum / 2
+                              : allowed(budgets[static_cast<size_t>(place.batch)], expected, size);
   ++check.compared;
   const auto refuse = [&](double within) {
     std::string sentence = fmt::format("out[{},{},{}] = {}, expected {}", place.batch, place.row,
@@ -56,6 +58,7 @@ void Judge::wrong(const std::string& sentence) {
 Check Judge::conclude(int64_t elements, std::string method) {
   check.elements = elements;
   check.method = std::move(method);
+  if (bound == ErrorBound::normwise && !exact) check.method += kNormwiseMethod;
   check.mean_error = check.compared > 0 ? sum_of_errors / static_cast<double>(check.compared) : 0;
   check.ordinary_lines = ordinary.mean();
   check.wide_lines = wide.mean();

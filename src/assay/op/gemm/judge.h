@@ -7,6 +7,7 @@
 #include <string>
 
 #include "assay/op/gemm/base.h"
+#include "assay/op/gemm/budgets.h"
 #include "assay/op/gemm/plain_order.h"
 
 namespace assay::gemm {
@@ -26,6 +27,8 @@ struct Judge {
 
   const Base& base;
   bool exact;  // What is expected is so, to the bit.
+  ErrorBound bound;
+  Budgets budgets;  // By that bound.
   Check check = {};
   double sum_of_errors = 0;  // In budgets, of check.compared elements.
   SquareSums ordinary = {}, wide = {};

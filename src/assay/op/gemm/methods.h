@@ -20,6 +20,10 @@ inline constexpr std::string_view kProjection =
 inline constexpr std::string_view kProjections =
     "{} elements against float64, every {} by {} projections";
 
+inline constexpr std::string_view kLeftOut =
+    "left out: normwise kernels add blocks up, where NaN spreads and the largest integers are "
+    "rounded";
+
 // kProjections of rows and of columns.
 inline constexpr std::string_view kAll[] = {
     kEvery,
@@ -28,6 +32,7 @@ inline constexpr std::string_view kAll[] = {
     kFreivalds,
     kBounds,
     kProjection,
+    kLeftOut,
     "{} elements against float64, every row by {} projections",
     "{} elements against float64, every column by {} projections"};
 

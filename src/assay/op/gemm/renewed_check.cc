@@ -108,8 +108,7 @@ std::string name_of(const Base& base, int64_t row) {
 }
 
 // The budgets of a row's elements, added up; with what our own sums may lose.
-double allowed_of(const Base& base, const RowSums& row) {
-  const Budget& budget = base.budget;
+double allowed_of(const Base& base, const Budget& budget, const RowSums& row) {
   const View& v = base.view;
   const auto count = static_cast<double>(looks_along_columns(base.problem) ? v.m : v.n);
   const double bound = std::fabs(v.alpha) * row.bound + std::fabs(v.beta) * row.weight;
@@ -122,7 +121,7 @@ double allowed_of(const Base& base, const RowSums& row) {
 class Look {
  public:
   Look(const Base& base, const Projection& projection, const Sides& sides,
-       std::span<const std::byte> output)
+       std::span<const std::byte> output, ErrorBound bound)
       : base_(base),
         v_(base.view),
         projection_(projection),
@@ -132,7 +131,8 @@ class Look {
         random_{
             seed_from(fmt::format("look {} {} {}", base.seed, sides.seeds.set, sides.seeds.launch)),
             0},
-        judge_{base, !info(base.view.out).floating} {
+        judge_{base, !info(base.view.out).floating, bound,
+               budgets_of(base, bound, {}, sides.seeds)} {
     if (v_.has_c) c_ = sides.c();
   }
 
@@ -286,7 +286,9 @@ void judge_row(Judge& judge, const RowSums& sums, int64_t row) {
   const View& v = judge.base.view;
   const bool integers = !info(v.out).floating;
   const double expected = v.alpha * sums.product + (v.has_c ? v.beta * sums.addend : 0.0);
-  const double allowed = integers ? 0 : allowed_of(judge.base, sums);
+  const int64_t rows = looks_along_columns(judge.base.problem) ? v.n : v.m;
+  const Budget& budget = judge.budgets[static_cast<size_t>(row / rows)];
+  const double allowed = integers ? 0 : allowed_of(judge.base, budget, sums);
   if (!std::isfinite(expected)) return;  // So may its elements be.
   // An infinity in the row would allow itself.
   if (std::isfinite(sums.size) && std::fabs(sums.got - expected) <= allowed) return;
@@ -307,10 +309,10 @@ std::shared_ptr<const Projection> RenewedCheck::projection(const Base& base,
 }
 
 Check RenewedCheck::check(const Base& base, std::span<const std::byte> output,
-                          const InputSeeds& seeds) const {
+                          const InputSeeds& seeds, ErrorBound bound) const {
   const auto projected = projection(base, seeds);
   const Sides sides{base, seeds};
-  return Look(base, *projected, sides, output).run();
+  return Look(base, *projected, sides, output, bound).run();
 }
 
 }  // namespace assay::gemm

@@ -21,11 +21,6 @@
 
 namespace assay::gemm {
 
-// The bytes are an instance's own, as its kernel got them.
-struct OwnInputs {
-  std::span<const std::byte> a, b, c;
-};
-
 // Sums over one row of out, or, where that is looked along columns, of out transposed (`left` is
 // then b's transpose, `right` a's): of what lies there, and of the inputs that make it.
 struct RowSums {
@@ -41,7 +36,8 @@ void judge_row(Judge& judge, const RowSums& sums, int64_t row);
 class RenewedCheck {
  public:
   // seeds.renewed(). Safe to call side by side.
-  Check check(const Base& base, std::span<const std::byte> output, const InputSeeds& seeds) const;
+  Check check(const Base& base, std::span<const std::byte> output, const InputSeeds& seeds,
+              ErrorBound bound) const;
 
   // Of the right side: r by column of out, b r and |b| |r| by batch * k + index; of integers
   // modulo a prime.
