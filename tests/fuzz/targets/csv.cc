@@ -11,6 +11,7 @@ ASSAY_FUZZ_TARGET(csv) {
   if (!fuzz::is_read(rows)) return;
   std::string written = "head\n";  // So that no cell begins with the file.
   for (const CsvRow& row : *rows) {
+    if (row.size() == kMaxCsvColumns) return;  // No room for the last one.
     for (const CsvCell& cell : row) written += csv_cell(cell.text) + ',';
     written += "end\n";
   }
