@@ -3,12 +3,13 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized test-gpu bench bench-native bench-regret bench-trust bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-native bench-regret bench-trust bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
 	@echo 'make test    install what is missing, build, run all tests'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
+	@echo 'make fuzz TIME=60   each fuzz target for so many seconds'
 	@echo 'make test-gpu   the tests that need a card'
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
 	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
@@ -49,6 +50,13 @@ test-sanitized:
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
+
+# TIME: seconds for each target; TARGETS: some of them.
+fuzz:
+	@scripts/install-dependencies build fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+	scripts/fuzz $(or $(TIME),60) $(TARGETS)
 
 # On the card that ASSAY_DEVICE names, or the first one. Elsewhere each test says why it is skipped.
 test-gpu:

@@ -111,12 +111,10 @@ class ExportWinner : public ExportMode {
 
   // All of them, or none: a folder with a part of a winner would build, and lie in the way.
   static Status write(const fs::path& folder, const std::vector<ExportFile>& files) {
-    for (const ExportFile& file : files) {
-      const fs::path name = fs::path(file.path).lexically_normal();
-      if (name.is_absolute() || name.empty() || *name.begin() == "..")
+    for (const ExportFile& file : files)
+      if (!file.lies_below())
         return fail(ErrorCode::internal, "an exported file would lie at '{}'",
                     sanitize(file.path, 300));
-    }
     Status written = write_each(folder, files);
     std::error_code ignored;
     if (!written) fs::remove_all(folder, ignored);  // It was empty, or not there.

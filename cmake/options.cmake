@@ -46,6 +46,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(assay_options INTERFACE
     -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
 endif()
+if(ASSAY_FUZZ)
+  target_compile_options(assay_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(ASSAY_SANITIZE)
   # Without three checks that double the compile time: ASan sees a null pointer followed all the
   # same, and unaligned loads are what kernels do on purpose.
@@ -60,7 +63,11 @@ endif()
 if(ASSAY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(assay_options INTERFACE -fpch-preprocess)  # For ccache.
 endif()
-target_link_options(assay_options INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+target_link_options(assay_options INTERFACE -Wl,--gc-sections)
+# Clang's sanitizers are archives, whose malloc() is to be that of the system's libraries, too.
+if(NOT ASSAY_FUZZ)
+  target_link_options(assay_options INTERFACE -Wl,--exclude-libs,ALL)
+endif()
 # Pointers to functions of other objects are read-only once a program has begun: candidates are
 # mapped beside them.
 target_link_options(assay_options INTERFACE -Wl,-z,relro,-z,now)

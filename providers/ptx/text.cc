@@ -68,7 +68,8 @@ TextFacts read_text(std::string_view raw) {
   from = 0;
   facts.target = word_after(text, ".target", from).value_or("");
   from = 0;
-  while (auto name = word_after(text, ".entry", from)) facts.entries.push_back(std::move(*name));
+  while (auto name = word_after(text, ".entry", from))
+    if (!name->empty()) facts.entries.push_back(std::move(*name));
   return facts;
 }
 

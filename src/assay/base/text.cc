@@ -66,7 +66,8 @@ std::string nearest_of(std::string_view word, std::span<const String> known) {
 template <class String>
 std::string did_you_mean_of(std::string_view word, std::span<const String> known) {
   const std::string name = nearest_of(word, known);
-  return name.empty() ? std::string() : fmt::format("; did you mean '{}'?", name);
+  // What is known may be keys of a user's file.
+  return name.empty() ? std::string() : fmt::format("; did you mean '{}'?", sanitize(name, 200));
 }
 
 bool needs_next_unit(double value) { return value >= 999.5; }

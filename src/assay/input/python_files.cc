@@ -25,6 +25,11 @@ bool is_name(std::string_view text) {
   });
 }
 
+bool is_dotted_name(std::string_view text) {
+  const auto parts = split(text, '.');
+  return std::all_of(parts.begin(), parts.end(), is_name);
+}
+
 // Statements, each on one line: what stands in parentheses or behind a backslash is joined.
 std::vector<std::string> statements(std::string_view text) {
   std::vector<std::string> found;
@@ -83,8 +88,12 @@ void add_from(std::string_view statement, const fs::path& path, const fs::path& 
     if (inside.empty() || *inside.begin() == "..") return;
     if (is_file(folder / "__init__.py")) files.push_back(folder / "__init__.py");
   }
-  if (!module.empty()) add_module(folder, module, files);
-  for (const std::string_view part : split(module, '.')) folder /= part;
+  if (!module.empty()) {
+    // What is no name may be a path from the root.
+    if (!is_dotted_name(module)) return;
+    add_module(folder, module, files);
+    for (const std::string_view part : split(module, '.')) folder /= part;
+  }
   std::string names(statement.substr(import + 7));
   std::erase_if(names, [](char c) { return c == '(' || c == ')'; });
   for (const std::string_view name : split(names, ','))

@@ -21,8 +21,11 @@ bool is_of(std::string_view value, std::string_view letters) {
 
 Status check_flag(std::string_view flag, std::span<const AllowedFlag> allowed,
                   std::string_view what) {
+  // Whoever is handed the flag sees it end at a zero byte: -I alone takes the next one.
+  const bool ends_early = flag.find('\0') != std::string_view::npos;
   for (const AllowedFlag& one : allowed)
-    if (flag.starts_with(one.start) && one.takes(flag.substr(one.start.size()))) return {};
+    if (!ends_early && flag.starts_with(one.start) && one.takes(flag.substr(one.start.size())))
+      return {};
   return fail(ErrorCode::invalid_input,
               "'{}' is none that a file may hand to its compiler; remove it. Allowed are {}",
               sanitize(flag, 100), what);

@@ -1,6 +1,7 @@
 #include "assay/kernel/export.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include <nlohmann/json.hpp>
@@ -43,6 +44,11 @@ Result<std::string> bytes_from_hex(std::string_view digits) {
 
 }  // namespace
 
+bool ExportFile::lies_below() const {
+  const auto place = std::filesystem::path(path).lexically_normal();
+  return !place.empty() && place.is_relative() && *place.begin() != "..";
+}
+
 Json KernelExport::to_json() const {
   Json list = Json::array();
   for (const ExportFile& file : files) {
@@ -79,6 +85,8 @@ Result<KernelExport> KernelExport::from_json(const Json& json) {
     ASSAY_TRY(const JsonField path, file.at("path"));
     ExportFile& one = made.files.emplace_back();
     ASSAY_TRY(one.path, path.as_string());
+    if (!one.lies_below())
+      return fail(path.error(ErrorCode::invalid_input, "must lie below the export's folder"));
     if (const auto hex = file.find("hex")) {
       ASSAY_TRY(const std::string digits, hex->as_string());
       ASSAY_TRY(one.text, bytes_from_hex(digits));

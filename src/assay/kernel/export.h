@@ -16,6 +16,8 @@ namespace assay {
 struct ExportFile {
   std::string path;  // Relative, below the export's folder.
   std::string text;  // Bytes, where it is code.
+
+  bool lies_below() const;  // The folder, whatever its path says.
 };
 
 struct ExportOptions {

@@ -1,6 +1,7 @@
 // Results as cutlass_profiler would report them.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -67,8 +68,26 @@ constexpr std::string_view kColumns[] = {"Problem",
                                          "GB/s",
                                          "GFLOPs"};
 
+// Readers take names that differ in case or in blanks around them for one.
+struct ByName {
+  static std::string name_of(std::string_view column) {
+    std::string name(trim(column));
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
+  }
+  bool operator()(std::string_view first, std::string_view second) const {
+    return name_of(first) < name_of(second);
+  }
+};
+
+// Of the tool's own columns, or the one that assay writes ahead of them.
 bool is_known(std::string_view column) {
-  return std::ranges::find(kColumns, column) != std::end(kColumns);
+  static const std::set<std::string, ByName> known = [] {
+    std::set<std::string, ByName> all(std::begin(kColumns), std::end(kColumns));
+    all.insert("name");
+    return all;
+  }();
+  return known.contains(std::string(column));
 }
 
 // The kept cells of a result; an empty object where it has none.
@@ -185,11 +204,11 @@ class RowWriter {
 
 Result<std::string> profiler_csv(std::span<const ProviderResults> results) {
   // Tags of the tool stand in front of its own columns; the problem's name is one.
-  std::set<std::string> tags;
+  std::set<std::string, ByName> tags;
   for (const ProviderResults& one : results)
     for (const ProviderResult& result : one.results)
       for (const auto& [column, text] : kept_cells(result).items())
-        if (!is_known(column) && column != "name") tags.insert(column);
+        if (!is_known(column)) tags.insert(column);
   std::vector<std::string> columns = {"name"};
   columns.insert(columns.end(), tags.begin(), tags.end());
   columns.insert(columns.end(), std::begin(kColumns), std::end(kColumns));

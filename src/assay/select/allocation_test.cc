@@ -13,10 +13,17 @@ namespace {
 std::atomic<int> counted{0};
 }  // namespace
 
-void* operator new(size_t bytes) {
+// All forms, since each block is given back to the twin of what made it.
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   ++counted;
-  if (void* block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new(size_t bytes) {
+  if (void* block = operator new(bytes, std::nothrow)) return block;
   throw std::bad_alloc();
+}
+void* operator new[](size_t bytes, const std::nothrow_t& no) noexcept {
+  return operator new(bytes, no);
 }
 void* operator new[](size_t bytes) { return operator new(bytes); }
 void operator delete(void* block) noexcept { std::free(block); }

@@ -293,7 +293,8 @@ TEST_F(TunedTableTest, TheSameSizesInOtherStridesDecideWhateverNeighboursSay) {
   contents.add(shape(8, 32, 32), {{2, 10}});
   for (const int64_t m : {7, 9, 10}) contents.add(shape(m, 32, 32), {{0, 10}, {1, 11}});
   const auto padded = gemm::problem(gemm::Shape{.m = 8, .n = 32, .k = 32, .lda = 48});
-  const auto choice = table(contents).choose(*padded, device_->target());
+  const TunedTable tuned = table(contents);  // A choice points into it.
+  const auto choice = tuned.choose(*padded, device_->target());
   EXPECT_EQ(choice->rule, ChoiceRule::nearest);
   EXPECT_EQ(name(choice), "toy_32");
 }
@@ -326,7 +327,8 @@ TEST_F(TunedTableTest, WhereTheWinnerCannotTheNextOfTheSameProblemIsTaken) {
   TableContents contents = toys_.table();
   contents.add(shape(8, 32, 32), {{0, 1}, {2, 1.01}});
   contents.add(shape(16, 32, 32), {{1, 2}});
-  const auto choice = table(contents).choose(shape(6, 32, 32), device_->target());
+  const TunedTable tuned = table(contents);
+  const auto choice = tuned.choose(shape(6, 32, 32), device_->target());
   ASSERT_TRUE(choice);
   EXPECT_EQ(name(choice), "toy_32");
   EXPECT_EQ(choice->rank, 1u);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/base/text.h"
 #include "assay/stats/robust.h"
 #include "assay/stats/student.h"
 
@@ -76,7 +77,8 @@ Result<Word> parse_word(std::string_view text) {
   }
   return fail(
       ErrorCode::invalid_input,
-      "'{}' is no verdict: faster, slightly faster, same, slightly slower, slower or unsure", text);
+      "'{}' is no verdict: faster, slightly faster, same, slightly slower, slower or unsure",
+      sanitize(text, 60));
 }
 
 bool Verdict::has_interval() const { return low > 0 && std::isfinite(high); }

@@ -23,7 +23,8 @@
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kMostText = size_t{64} << 20;  // Of a process with some 60,000 mappings.
+constexpr size_t kMostText = size_t{64} << 20;        // Of a process with some 60,000 mappings.
+constexpr int64_t kMostKilobytes = int64_t{1} << 40;  // Of a mapping: more than addresses reach.
 constexpr size_t kBlock = size_t{1} << 20;
 constexpr int64_t kStopNs = 10 * kNsPerSecond;
 constexpr long kSendByDescriptor = 424;  // pidfd_send_signal(2), Linux 5.1.
@@ -35,7 +36,7 @@ int64_t bytes_in(std::string_view line) {
   int64_t kilobytes = 0;
   if (digits != std::string_view::npos)
     std::from_chars(line.data() + digits, line.data() + line.size(), kilobytes);
-  return kilobytes << 10;
+  return std::min(kilobytes, kMostKilobytes) << 10;
 }
 
 std::string_view next_word(std::string_view& rest) {

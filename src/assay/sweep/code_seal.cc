@@ -49,7 +49,7 @@ int importance_of(const dl_phdr_info& info, size_t place) {
 
 // The vDSO's data are no part of any object.
 void add_clock_pages(std::vector<Object>& objects) {
-  for (const Mapping& mapping : read_memory_map()) {
+  for (const OwnMapping& mapping : read_memory_map()) {
     const AddressRange range{mapping.begin, mapping.end};
     if (mapping.name.starts_with("[vvar")) objects.push_back({1, range, {range}});
   }

@@ -121,10 +121,9 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   facts_.fingerprint = ready->json.value("fingerprint", Json::object());
   facts_.providers = ready->json.value("providers", Json::array());
   ASSAY_TRY(facts_.target, text(ready->json, "target"));
-  facts_.threads = static_cast<int>(number_or(ready->json, "threads", 1));
-  facts_.last_level_cache_bytes =
-      static_cast<int64_t>(number_or(ready->json, "last_level_cache_bytes", 0));
-  facts_.memory_bytes = static_cast<int64_t>(number_or(ready->json, "memory_bytes", 0));
+  facts_.threads = whole_or(ready->json, "threads", 1);
+  facts_.last_level_cache_bytes = whole_or<int64_t>(ready->json, "last_level_cache_bytes", 0);
+  facts_.memory_bytes = whole_or<int64_t>(ready->json, "memory_bytes", 0);
   facts_.waiting.clear();
   for (const Json& waits : ready->json.value("waiting", Json::array())) {
     ASSAY_TRY(const int64_t file, integer(waits, "file"));

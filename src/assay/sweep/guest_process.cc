@@ -18,8 +18,8 @@ constexpr double kSlackSeconds = 60;
 
 ExitStatus status_from(const Json& json) {
   ExitStatus status;
-  const auto code = static_cast<int>(number_or(json, "code", 0));
-  const auto signal = static_cast<int>(number_or(json, "signal", 0));
+  const auto code = whole_or(json, "code", 0);
+  const auto signal = whole_or(json, "signal", 0);
   status.kind = signal != 0 ? ExitStatus::Kind::signaled : ExitStatus::Kind::exited;
   status.code = code;
   status.signal = signal;

@@ -20,7 +20,7 @@ std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
 }
 
 // Whether a kernel can have put anything there, and it can be read.
-bool may_hold_copies(const Mapping& mapping) {
+bool may_hold_copies(const OwnMapping& mapping) {
   if (!mapping.read || mapping.name.starts_with("[v")) return false;
   return mapping.inode == 0 || mapping.write || mapping.shared;
 }
@@ -51,7 +51,7 @@ KeptCopies::KeptCopies()
     : random_(KeyedRandom::from_system()),
       held_before_(held_memory()),
       resident_before_(resident_memory()) {
-  for (const Mapping& mapping : read_memory_map())
+  for (const OwnMapping& mapping : read_memory_map())
     if (may_hold_copies(mapping)) before_.push_back({mapping.begin, mapping.end});
   next_lines_ = draw();
 }
@@ -119,7 +119,7 @@ size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {
   next_known_.clear();
   lines_ = std::exchange(next_lines_, draw());
   size_t flushed = 0;
-  for (const Mapping& mapping : read_memory_map()) {
+  for (const OwnMapping& mapping : read_memory_map()) {
     if (!may_hold_copies(mapping)) continue;
     for (const Range& range : without({mapping.begin, mapping.end}, skipped))
       flushed += cool_pages(range);

@@ -9,8 +9,8 @@
 namespace assay::sweep {
 
 // Lines are "BEGIN-END RIGHTS OFFSET MAJOR:MINOR INODE    NAME".
-std::vector<Mapping> read_memory_map() {
-  std::vector<Mapping> map;
+std::vector<OwnMapping> read_memory_map() {
+  std::vector<OwnMapping> map;
   const auto text = read_file("/proc/self/maps", size_t{64} << 20);
   for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
     const std::string line(rest.substr(0, rest.find('\n')));

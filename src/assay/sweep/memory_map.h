@@ -9,7 +9,9 @@
 
 namespace assay::sweep {
 
-struct Mapping {
+// Named apart from another process's (code_pages.h): two types of one name would share the code of
+// std::vector, and one of them its layout.
+struct OwnMapping {
   uintptr_t begin = 0, end = 0;
   bool read = false, write = false, shared = false;
   dev_t device = 0;  // Of the file; inode 0: none.
@@ -18,6 +20,6 @@ struct Mapping {
 };
 
 // In the order of their addresses; empty where the system does not say.
-std::vector<Mapping> read_memory_map();
+std::vector<OwnMapping> read_memory_map();
 
 }  // namespace assay::sweep

@@ -34,7 +34,7 @@ using File = std::pair<dev_t, ino_t>;
 // Files that are mapped, and how much of them.
 std::map<File, int64_t> mapped_files() {
   std::map<File, int64_t> files;
-  for (const Mapping& mapping : read_memory_map())
+  for (const OwnMapping& mapping : read_memory_map())
     if (mapping.inode != 0)
       files[{mapping.device, mapping.inode}] += static_cast<int64_t>(mapping.end - mapping.begin);
   return files;

@@ -63,9 +63,11 @@
 // clang-format on
 
 #include <csignal>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -128,6 +130,25 @@ Result<const Json*> member(const Json& object, const char* key);
 Result<int64_t> integer(const Json& object, const char* key);
 Result<std::string> text(const Json& object, const char* key);
 double number_or(const Json& object, const char* key, double fallback);
+// The whole number that a T can hold which is nearest to it.
+template <class T>
+T whole_or(const Json& object, const char* key, T fallback) {
+  const auto value = member(object, key);
+  if (value && (*value)->is_number_integer()) {
+    const Json& number = **value;
+    if (number.is_number_unsigned() && std::in_range<T>(number.get<uint64_t>()))
+      return static_cast<T>(number.get<uint64_t>());
+    if (!number.is_number_unsigned() && std::in_range<T>(number.get<int64_t>()))
+      return static_cast<T>(number.get<int64_t>());
+  }
+  const double number = number_or(object, key, static_cast<double>(fallback));
+  if (number <= static_cast<double>(std::numeric_limits<T>::min()))
+    return std::numeric_limits<T>::min();
+  // As a double it may be one more than a T can hold.
+  if (number >= static_cast<double>(std::numeric_limits<T>::max()))
+    return std::numeric_limits<T>::max();
+  return static_cast<T>(number);
+}
 
 // The notes of an answer, at most a few, made safe to show: a worker may run candidates.
 std::vector<std::string> notes_of(const Json& answer);

@@ -134,7 +134,7 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceil
   std::vector<Ceiling> ceilings;
   for (const Json& json : *list)
     ceilings.push_back({json.value("name", ""), number_or(json, "value", 0), json.value("unit", ""),
-                        static_cast<int>(number_or(json, "threads", 1)), json.value("from", ""),
+                        whole_or(json, "threads", 1), json.value("from", ""),
                         json.value("until", "")});
   return measure::larger_of(std::move(ceilings), kept);
 }

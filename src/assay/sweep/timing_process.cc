@@ -10,6 +10,7 @@
 #include "assay/base/clock.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/protocol.h"
+#include "assay/sweep/told_bursts.h"
 
 namespace assay::sweep {
 namespace {
@@ -123,10 +124,8 @@ Status TimingProcess::open_one(size_t index) {
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
   tainted_ = tainted_ || station_.taints_process(candidate);
   handles_[index] = static_cast<int>(handle);
-  candidate.outcome.workspace_bytes =
-      static_cast<uint64_t>(number_or(answer->json, "workspace_bytes", 0));
-  candidate.outcome.prepared_bytes =
-      static_cast<uint64_t>(number_or(answer->json, "prepared_bytes", 0));
+  candidate.outcome.workspace_bytes = whole_or<uint64_t>(answer->json, "workspace_bytes", 0);
+  candidate.outcome.prepared_bytes = whole_or<uint64_t>(answer->json, "prepared_bytes", 0);
   candidate.outcome.prepare_seconds = number_or(answer->json, "prepare_seconds", 0);
   candidate.add_facts(answer->json);
   ASSAY_TRY(const Json* launches, member(answer->json, "launches"));
@@ -139,38 +138,6 @@ Status TimingProcess::open_one(size_t index) {
   }
   return {};
 }
-
-namespace {
-
-struct ToldBurst {
-  BurstSample sample;
-  ProcessorTime::Told told;
-  int64_t others_since_ns = 0;
-};
-
-std::optional<std::vector<ToldBurst>> read_bursts(const Json& answer, size_t wanted) {
-  const auto bursts = answer.find("bursts");
-  if (bursts == answer.end() || !bursts->is_array() || bursts->size() != wanted)
-    return std::nullopt;
-  std::vector<ToldBurst> told;
-  for (const Json& burst : *bursts) {
-    constexpr size_t kFields = 7;
-    if (!burst.is_array() || burst.size() != kFields) return std::nullopt;
-    for (const Json& field : burst)
-      if (!field.is_number_integer()) return std::nullopt;
-    ToldBurst& one = told.emplace_back();
-    one.sample = {.candidate = kNowhere,
-                  .ns = burst[0].get<int64_t>(),
-                  .clean = burst[1] == 1,
-                  .launches = burst[3].get<int>()};
-    one.told = {one.sample.ns, burst[4].get<int64_t>(), burst[5].get<int64_t>()};
-    one.others_since_ns = burst[6].get<int64_t>();
-    if (one.sample.ns <= 0 || one.sample.launches <= 0) return std::nullopt;
-  }
-  return told;
-}
-
-}  // namespace
 
 Status TimingProcess::end_call(const std::vector<size_t>& order, const Ending& ending,
                                const char* why, BurstRound& round) {
@@ -211,7 +178,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
   const Json& json = answer->json;
   if (const auto failed = json.find("failed"); failed != json.end()) {
     round.complete = false;
-    const auto handle = static_cast<int>(number_or(*failed, "handle", -1));
+    const auto handle = whole_or(*failed, "handle", -1);
     const auto message = text(*failed, "message");
     for (const size_t index : order) {
       if (handles_.at(index) != handle) continue;
@@ -230,7 +197,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
   }
   if (const auto late = json.find("late"); late != json.end()) {
     constexpr const char* kWhy = "work went on there after the clock had stopped";
-    const auto handle = static_cast<int>(number_or(*late, "handle", -1));
+    const auto handle = whole_or(*late, "handle", -1);
     const auto work = text(*late, "work");
     const Ending ending = late_work(work ? *work : std::string());
     for (const auto& [index, open] : handles_)
@@ -239,7 +206,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
   }
   if (const auto armed = text(json, "armed"); armed && !armed->empty())
     return end_call(order, late_work(*armed), "something was armed there", round);
-  auto told = read_bursts(json, bursts.size());
+  const auto told = read_bursts(json, bursts);
   if (!told) {
     round.complete = false;
     return recover(order, ending_of(worker_->dismiss("what are no samples"), stage));
@@ -248,7 +215,9 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
   std::vector<BurstSample> taken;
   std::optional<BurstSample> bare;
   for (size_t i = 0; i < told->size(); ++i) {
-    BurstSample& sample = (*told)[i].sample;
+    const ToldBurst& burst = (*told)[i];
+    BurstSample sample = {
+        .candidate = kNowhere, .ns = burst.ns, .clean = burst.clean, .launches = burst.launches};
     total += static_cast<double>(sample.ns);
     if (i == bare_at) {
       bare = sample;

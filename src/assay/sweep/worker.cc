@@ -91,7 +91,7 @@ class Worker {
     context_.cache = cache_.get();
     context_.cxx = json.value("cxx", std::string("c++"));
     context_.timeout_seconds = number_or(json, "compile_timeout", context_.timeout_seconds);
-    context_.memory_bytes = static_cast<int64_t>(number_or(json, "compile_memory", 0));
+    context_.memory_bytes = whole_or<int64_t>(json, "compile_memory", 0);
     context_.run_guest = &run_confined;
 
     Answer answer;
@@ -128,8 +128,8 @@ class Worker {
       if (word.is_string()) program.argv.push_back(word.get<std::string>());
     ASSAY_TRY(program.input, text(json, "input"));
     program.timeout_seconds = number_or(json, "timeout", program.timeout_seconds);
-    limit_address_space(static_cast<int64_t>(number_or(json, "memory", 0)));
-    program.most_output = static_cast<size_t>(number_or(json, "most_output", 1 << 20));
+    limit_address_space(whole_or<int64_t>(json, "memory", 0));
+    program.most_output = whole_or<size_t>(json, "most_output", 1 << 20);
     if (program.argv.empty()) return fail(ErrorCode::internal, "a guest is a program");
     // Another user could not run what lies below root's own folder, say. Then it stays this one,
     // without rights, where it can write to nothing and reach nobody.
@@ -157,7 +157,7 @@ class Worker {
     const std::string uuid = json.value("device", std::string());
     if (uuid.empty()) {
       cpu::Options options;
-      options.threads = static_cast<int>(number_or(json, "threads", 0));
+      options.threads = whole_or(json, "threads", 0);
       options.pin = json.value("pin", true);
       options.kept_share = number_or(json, "kept_share", 0);
       ASSAY_TRY(device_, cpu::open(options));
@@ -176,14 +176,13 @@ class Worker {
       return;
     }
     details["driver_package"] = (*nvml)->driver_version();
-    watch_ = std::make_unique<CardWatch>(*nvml, card_->card().uuid,
-                                         static_cast<pid_t>(number_or(json, "parent", -1)));
+    watch_ = std::make_unique<CardWatch>(*nvml, card_->card().uuid, whole_or(json, "parent", -1));
   }
 
   // Last of all: what was read and loaded until here may have been this user's alone.
   Result<Confinement> give_up_rights(const Json& json) {
     Protected harness;
-    harness.parent = static_cast<pid_t>(number_or(json, "parent", -1));
+    harness.parent = whole_or(json, "parent", -1);
     harness.own_code = true;
     harness.counts = json.value("counts", false);
     for (const char* key : {"cache", "folder"})

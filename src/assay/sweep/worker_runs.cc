@@ -56,7 +56,7 @@ Result<Answer> WorkerRuns::load(Message& message) {
       instance.push_back(std::move(mapped));
     }
   }
-  const auto seed = static_cast<uint64_t>(number_or(message.json, "seed", 1));
+  const auto seed = whole_or<uint64_t>(message.json, "seed", 1);
   if (card_ != nullptr) {
     ASSAY_TRY(problem_,
               CardProblem::create(std::move(problem), *card_, std::move(instances), seed));

@@ -1,0 +1,3 @@
+from x.@ import outside
+from .. import outside
+from ..root import a
