@@ -1,7 +1,11 @@
 #pragma once
 
-// What a kernel should compute: row-major out = a * b.
-inline void right(const float* a, const float* b, float* out, long m, long n, long k) {
+// What a kernel should compute: row-major out = a * b. One function, which begins a line of code,
+// for whoever calls it: where loops lie moves their time by 6 %, and an attack would seem to gain
+// that.
+[[gnu::noinline, gnu::noclone, gnu::aligned(64)]] inline void right(const float* a, const float* b,
+                                                                    float* out, long m, long n,
+                                                                    long k) {
   for (long i = 0; i < m; ++i) {
     for (long j = 0; j < n; ++j) out[i * n + j] = 0;
     for (long p = 0; p < k; ++p)
