@@ -169,6 +169,25 @@ TEST(NormwiseTest, IntegersMustMatchToTheBit) {
   }
 }
 
+// Room for sums of blocks in any order: sixteen times what the plain sums may come to fits f32.
+TEST(NormwiseTest, IntegersLeaveRoomForSumsOfBlocks) {
+  for (const int64_t k : {2, 64, 14336}) {
+    const Problem problem = make(shape_of(8, 12, k));
+    const auto instance = instance_of(problem, InputKind::exact_blocks);
+    std::array<double, 2> largest = {};
+    for (int64_t p = 0; p < k; ++p) {
+      for (int64_t i = 0; i < 8; ++i)
+        largest[0] = std::max(largest[0],
+                              std::fabs(testing::get(problem, "a", instance->input(0), 0, i, p)));
+      for (int64_t j = 0; j < 12; ++j)
+        largest[1] = std::max(largest[1],
+                              std::fabs(testing::get(problem, "b", instance->input(1), 0, p, j)));
+    }
+    EXPECT_LE(16 * static_cast<double>(k) * largest[0] * largest[1], 0x1p24) << k;
+    EXPECT_GE(largest[0], 2) << k;
+  }
+}
+
 // The same of every element of a batch, by the operands of that batch.
 TEST(NormwiseTest, ABatchIsJudgedByItsOwnLargestNumbers) {
   Shape shape = shape_of(4, 4, 64, 2);
