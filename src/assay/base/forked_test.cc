@@ -54,7 +54,9 @@ TEST(ForEachForked, BeginsNothingMoreOnceItIsToStop) {
   const auto values = for_each_forked(
       3,
       [&](size_t i) {
-        if (i == 0) EXPECT_TRUE(write_all(into.get(), "stop"));
+        if (i == 0) {
+          EXPECT_TRUE(write_all(into.get(), "stop"));
+        }
         return double(i);
       },
       from.get());

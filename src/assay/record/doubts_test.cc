@@ -75,6 +75,17 @@ TEST_F(DoubtsTest, ClocksThatDisagreeMakeNoClaim) {
       Word::unsure);
 }
 
+TEST_F(DoubtsTest, WhatTellingCostsStockKernelsItMayCostOthers) {
+  for (ProcessSamples& process : confirmation().processes)
+    for (KernelSamples& kernel : process.kernels)
+      for (std::int64_t& ns : kernel.outside_ns) ns += 25'000;
+  EXPECT_THAT(codes(), IsEmpty());
+  change_mine([](KernelSamples& kernel) {
+    for (std::int64_t& ns : kernel.outside_ns) ns += 25'000;
+  });
+  EXPECT_THAT(codes(), Contains("clock"));
+}
+
 TEST_F(DoubtsTest, EarlierRecordsAreJudgedByTheirRules) {
   change_mine([](KernelSamples& kernel) {
     for (std::int64_t& ns : kernel.burst_ns) ns /= 2;
