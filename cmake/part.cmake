@@ -45,14 +45,15 @@ function(assay_object_library name)
   set_target_properties(${target} PROPERTIES ASSAY_CLOSURE "${below}")
 endfunction()
 
-# assay_unit_tests(<name> [UNSANITIZED] [LABEL <label>] SOURCES ... LINK <parts>): the GoogleTest
+# assay_unit_tests(<name> [UNSANITIZED] [ALONE] [LABEL <label>] SOURCES ... LINK <parts>): the GoogleTest
 # executable <name>, whose tests have the label, by default "unit".
 # UNSANITIZED: these tests cannot run under the sanitizers (ASan refuses RTLD_DEEPBIND, and turns
 # signals into reports), so builds with them leave the executable out, and all others have it.
+# ALONE: ctest runs nothing beside them, because they expect words that a busy machine does not earn.
 # Tests are listed when ctest runs and not while building, so that a sanitizer's start-up or a
 # test that cannot start never breaks a build.
 function(assay_unit_tests name)
-  cmake_parse_arguments(arg "UNSANITIZED" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "UNSANITIZED;ALONE" "LABEL" "SOURCES;LINK" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
@@ -77,7 +78,7 @@ function(assay_unit_tests name)
     GTest::gtest_main GTest::gmock)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     TEST_PREFIX "${name}." NO_PRETTY_VALUES WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
-    PROPERTIES TIMEOUT 300 LABELS ${arg_LABEL}
+    PROPERTIES TIMEOUT 300 LABELS ${arg_LABEL} RUN_SERIAL ${arg_ALONE}
       # Two properties of one value each: gtest_discover_tests() loses all but a list's first.
       ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY}"
       ENVIRONMENT_MODIFICATION "ASSAY_SOURCE_DIR=set:${PROJECT_SOURCE_DIR}")
