@@ -10,9 +10,12 @@
 
 namespace {
 std::mutex mutex;
-std::condition_variable never;
+std::condition_variable never, resting;
+bool rests = false;
 void rest() {
   std::unique_lock hold(mutex);
+  rests = true;
+  resting.notify_one();
   never.wait(hold, [] { return false; });
 }
 int start() {
@@ -20,6 +23,8 @@ int start() {
   _mm_setcsr(before | 0x8040);
   std::thread(rest).detach();
   _mm_setcsr(before);
+  std::unique_lock hold(mutex);
+  resting.wait(hold, [] { return rests; });
   return 1;
 }
 const int once = start();
