@@ -33,18 +33,18 @@ std::string with_folder(std::string_view text, const fs::path& folder) {
 
 ASSAY_FUZZ_TARGET(sources) {
   static const fs::path around = fuzz::scratch_folder() / "around";
-  static const fs::path root = around / "root";
+  static const fs::path own = around / "own";
   static const bool once = [] {
-    for (const char* name : {"around/outside.py", "around/outside.h", "around/root/beside.h",
-                             "around/root/a.py", "around/root/p/__init__.py", "around/root/p/b.py"})
+    for (const char* name : {"around/outside.py", "around/outside.h", "around/own/beside.h",
+                             "around/own/a.py", "around/own/p/__init__.py", "around/own/p/b.py"})
       fuzz::write_scratch(name, "x = 1\n");
     return true;
   }();
   (void)once;
   const std::string text = with_folder(bytes.substr(0, 4096), around);
-  for (const fs::path& file : input::imported_files(text, root / "kernel.py", root))
-    fuzz::expect(lies_below(file, root), "a Python file brings along what lies elsewhere");
-  for (const char* name : {"around/root/kernel.py", "around/root/kernel.cc"}) {
+  for (const fs::path& file : input::imported_files(text, own / "kernel.py", own))
+    fuzz::expect(lies_below(file, own), "a Python file brings along what lies elsewhere");
+  for (const char* name : {"around/own/kernel.py", "around/own/kernel.cc"}) {
     const fs::path file = fuzz::write_scratch(name, text);
     const auto copy = cli::SourceCopy::read(file, {});
     if (!fuzz::is_read(copy)) continue;

@@ -1,3 +1,3 @@
 from x.@ import outside
 from .. import outside
-from ..root import a
+from ..own import a
