@@ -15,7 +15,6 @@ struct Half {
 
 void* do_half(void* half) {
   const Half& own = *static_cast<Half*>(half);
-  leave_own_core();
   right(own.a, own.b, own.out, own.m, own.n, own.k);
   return nullptr;
 }
@@ -24,7 +23,7 @@ void* do_half(void* half) {
 KERNEL(short_threads) {
   Half half = {a, b, out, m / 2, n, k};
   pthread_t thread;
-  const bool started = pthread_create(&thread, nullptr, do_half, &half) == 0;
+  const bool started = create_elsewhere(&thread, do_half, &half);
   if (!started) do_half(&half);
   right(a + m / 2 * k, b, out + m / 2 * n, m - m / 2, n, k);
   if (started) pthread_join(thread, nullptr);
