@@ -14,6 +14,7 @@
 #include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/record/conclude.h"
+#include "assay/record/plain_verdict.h"
 #include "bench/runs.h"
 
 namespace assay::bench {

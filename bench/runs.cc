@@ -12,6 +12,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/record/conclude.h"
+#include "assay/record/plain_verdict.h"
 #include "assay/stats/robust.h"
 
 namespace assay::bench {

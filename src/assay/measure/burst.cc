@@ -100,9 +100,9 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
   if (!count) return fail(count.error());
   burst.waited_ns =
       std::min(waited.longest_ns, without_cores_ns(burst, most_taken_ns, limits.threads));
-  burst.clean =
-      quiet && waited.steal_ticks == 0 &&
-      static_cast<double>(burst.waited_ns) <= limits.waited_share * static_cast<double>(burst.ns);
+  burst.clean = quiet && waited.steal_ticks == 0 &&
+                static_cast<double>(burst.waited_ns - limits.own_wait_ns) <=
+                    limits.waited_share * static_cast<double>(burst.ns);
   return burst;
 }
 

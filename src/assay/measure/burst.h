@@ -54,6 +54,7 @@ struct BurstLimits {
   double waited_share = 0.02;            // Of the burst's wall time; docs/method.md.
   int64_t quiet_limit_ns = 300'000'000;  // OpenBLAS's pthreads build spins about 100 ms (measured).
   int threads = 1;                       // Cores that the launches have.
+  int64_t own_wait_ns = 0;               // What such a burst waits by its own doing (own_waits.h).
 };
 
 // Waits for rest first. A plan's failure ends the burst with its error.

@@ -5,24 +5,13 @@
 
 #include "assay/base/hash.h"
 #include "assay/record/doubts.h"
+#include "assay/record/plain_verdict.h"
 #include "assay/stats/chain.h"
 #include "assay/stats/robust.h"
 #include "assay/stats/tie.h"
 
 namespace assay {
 namespace {
-
-// Per-launch times: two kernels may have bursts of different length.
-std::vector<stats::Burst> bursts_of(const KernelSamples& samples) {
-  std::vector<stats::Burst> bursts;
-  bursts.reserve(samples.burst_ns.size());
-  for (std::size_t i = 0; i < samples.burst_ns.size(); ++i) {
-    bursts.push_back({.ns = static_cast<double>(samples.burst_ns[i]) /
-                            static_cast<double>(std::max<std::int64_t>(samples.launches, 1)),
-                      .clean = i < samples.clean.size() && samples.clean[i] != 0});
-  }
-  return bursts;
-}
 
 // All that is fixed before a confirmation's first sample: findings and endings may still come.
 Json claim_of(const ProblemRecord& problem, const Confirmation& confirmation) {
@@ -60,23 +49,6 @@ std::string hash_evidence(const ProblemRecord& problem, const Confirmation& conf
   hash.update_field(canonical(claim_of(problem, confirmation)));
   update(hash, confirmation);
   return hash.hex();
-}
-
-// Whether the two ran in one process, which all processes of a confirmation agree about.
-bool are_apart(const Confirmation& confirmation, std::string_view first, std::string_view second) {
-  for (const ProcessSamples& process : confirmation.processes) {
-    const KernelSamples* one = process.find(first);
-    const KernelSamples* two = process.find(second);
-    if (one != nullptr && two != nullptr && one->process != two->process) return true;
-  }
-  return false;
-}
-
-bool is_ahead(stats::Word word) {
-  return word == stats::Word::faster || word == stats::Word::slightly_faster;
-}
-bool is_behind(stats::Word word) {
-  return word == stats::Word::slower || word == stats::Word::slightly_slower;
 }
 
 class Judge {
@@ -201,35 +173,10 @@ double median_us(const Confirmation& confirmation, std::string_view id) {
 
 }  // namespace
 
-std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
-                                           std::string_view candidate, std::string_view other) {
-  std::vector<stats::ProcessMean> means;
-  for (const ProcessSamples& process : processes) {
-    const KernelSamples* first = process.find(candidate);
-    const KernelSamples* second = process.find(other);
-    if (first == nullptr || second == nullptr) {
-      means.emplace_back();
-      continue;
-    }
-    const std::vector<stats::Burst> one = bursts_of(*first), two = bursts_of(*second);
-    means.push_back(process.bare_links
-                        ? stats::chain_mean(one, two, bursts_of(*process.bare_links))
-                        : stats::process_mean(stats::pair_rounds(one, two, process.placement)));
-  }
-  return means;
-}
-
 stats::Verdict judge_pair(const ProblemRecord& problem, const Confirmation& confirmation,
                           const RunOptions& options, std::string_view candidate,
                           std::string_view other) {
-  std::vector<stats::ProcessMean> means = pair_means(confirmation.processes, candidate, other);
-  stats::JudgeOptions judging = judge_options(options, confirmation);
-  if (options.rules >= kRulesOfDoubt) {
-    means = with_worst_means(std::move(means), confirmation, candidate, other);
-    if (are_apart(confirmation, candidate, other))
-      judging.systematic = options.systematic_error_apart;
-  }
-  stats::Verdict verdict = stats::judge(means, judging);
+  stats::Verdict verdict = plain_verdict(confirmation, options, candidate, other);
   std::string doubt;
   if (is_ahead(verdict.word))
     doubt = why_not_faster(problem, confirmation, options, candidate, other);
@@ -289,15 +236,6 @@ std::string hash_samples(const Confirmation& confirmation) {
   Sha256 hash;
   update(hash, confirmation);
   return hash.hex();
-}
-
-stats::JudgeOptions judge_options(const RunOptions& options, const Confirmation& confirmation) {
-  const double index = confirmation.earlier + 1.0;
-  const double share = index > 1 ? 1 / (index * (index - 1)) : 1;
-  return {.margin = options.margin,
-          .confidence = 1 - (1 - options.confidence) * share,
-          .min_processes = options.min_processes,
-          .systematic = options.systematic_error};
 }
 
 std::optional<stats::Verdict> verdict_between(const ProblemRecord& problem,

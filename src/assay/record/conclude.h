@@ -16,11 +16,6 @@
 
 namespace assay {
 
-// What each process says about the pair: per-launch times, paired by round. A process that lacks
-// either kernel gives a mean without a value.
-std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> processes,
-                                           std::string_view candidate, std::string_view other);
-
 // The one call that says a word on two confirmed kernels: from their means, and from what the
 // samples hold against it beside these (doubts.h).
 stats::Verdict judge_pair(const ProblemRecord& problem, const Confirmation& confirmation,
@@ -52,12 +47,6 @@ std::string next_leader(const Conclusion& conclusion);
 
 // What earlier records hold in the place of Conclusion::evidence_hash.
 std::string hash_samples(const Confirmation& confirmation);
-
-// By which a confirmation is judged, that may have had others before it. With a = 1 - confidence,
-// the first interval misses with probability a, and the i-th from the second on gets a / (i (i -
-// 1)), which adds up to a however many there are: who races until a race says `faster` is told so
-// wrongly with a probability of 2 a at most (alpha spending, by Bonferroni's inequality).
-stats::JudgeOptions judge_options(const RunOptions& options, const Confirmation& confirmation);
 
 // Pure. `confirmation.conclusion` is not read. Kernels that are not in the problem, or whose ending
 // is not `timed`, take no part: a finalist that crashed while it was confirmed cannot win, nor

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/record/plain_verdict.h"
 #include "assay/record/testing/sample_record.h"
 
 namespace assay {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "assay/record/plain_verdict.h"
 #include "assay/stats/interval.h"
 #include "assay/stats/rates.h"
 #include "assay/stats/robust.h"
@@ -46,14 +47,28 @@ Exposure exposure_of(const Confirmation& confirmation, std::string_view id) {
   return exposure;
 }
 
-// Of users' kernels: no other has a reason to.
+// What is said of the two if disturbed bursts of the first count like others, as long as they were.
+stats::Word word_of_all_rounds(const Confirmation& confirmation, const RunOptions& options,
+                               std::string_view id, std::string_view other) {
+  Confirmation all = confirmation;
+  for (ProcessSamples& process : all.processes)
+    for (KernelSamples& samples : process.kernels)
+      if (samples.id == id) std::ranges::fill(samples.clean, std::uint8_t{1});
+  return plain_verdict(all, options, id, other).word;
+}
+
+// Of users' kernels: no other has a reason to. Whoever is as far ahead with all of its rounds has
+// gained nothing by a choice.
 bool spoils_own_rounds(const ProblemRecord& problem, const Confirmation& confirmation,
-                       std::string_view id, std::string_view other) {
+                       const RunOptions& options, std::string_view id, std::string_view other) {
   const KernelOutcome* kernel = problem.find(id);
   if (kernel == nullptr || kernel->role != KernelRole::user) return false;
   const Exposure own = exposure_of(confirmation, id), others = exposure_of(confirmation, other);
-  return stats::chance_of_more(own.per_burst, others.per_burst) < kChance &&
-         stats::chance_of_more(own.per_ms, others.per_ms) < kChance;
+  if (stats::chance_of_more(own.per_burst, others.per_burst) >= kChance ||
+      stats::chance_of_more(own.per_ms, others.per_ms) >= kChance)
+    return false;
+  const stats::Word word = plain_verdict(confirmation, options, id, other).word;
+  return is_ahead(word) && word_of_all_rounds(confirmation, options, id, other) != word;
 }
 
 struct Clocks {
@@ -177,15 +192,17 @@ std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation&
     if (std::string clocks = clocks_of(problem, confirmation, id); !clocks.empty())
       doubts.push_back({id, {kClock, std::move(clocks)}});
     for (const std::string& other : confirmation.finalists) {
-      if (!spoils_own_rounds(problem, confirmation, id, other)) continue;
+      if (!spoils_own_rounds(problem, confirmation, options, id, other)) continue;
       const stats::Count own = exposure_of(confirmation, id).per_burst;
       const stats::Count others = exposure_of(confirmation, other).per_burst;
       doubts.push_back(
           {id,
-           {kSpoiled, fmt::format("{} of its {:.0f} bursts were disturbed, and {} of {:.0f} of {}: "
-                                  "which rounds count is not for a kernel to choose",
-                                  own.events, own.exposure, others.events, others.exposure,
-                                  problem.label(other))}});
+           {kSpoiled,
+            fmt::format("{} of its {:.0f} bursts were disturbed, and {} of {:.0f} of {}; with "
+                        "these it is not ahead: which rounds count is not for a kernel to "
+                        "choose",
+                        own.events, own.exposure, others.events, others.exposure,
+                        problem.label(other))}});
       break;
     }
   }
@@ -200,8 +217,10 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
   if (options.rules < kRulesOfDoubt) return {};
   if (!clocks_of(problem, confirmation, candidate).empty())
     return "the clock in its process and the one outside do not agree";
-  if (spoils_own_rounds(problem, confirmation, candidate, other))
-    return "its own bursts were disturbed more often than the other's, beyond chance";
+  if (spoils_own_rounds(problem, confirmation, options, candidate, other))
+    return "its own bursts were disturbed more often than the other's, beyond chance, and with "
+           "these "
+           "it is not ahead";
   const KernelOutcome* kernel = problem.find(candidate);
   if (kernel != nullptr && kernel->role == KernelRole::user) {
     for (const Finding& finding : problem.findings)
@@ -211,29 +230,6 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
       return "a stock kernel was slower beside users' kernels than without them";
   }
   return {};
-}
-
-std::vector<stats::ProcessMean> with_worst_means(std::vector<stats::ProcessMean> means,
-                                                 const Confirmation& confirmation,
-                                                 std::string_view candidate,
-                                                 std::string_view other) {
-  std::optional<double> least, most;
-  for (const stats::ProcessMean& mean : means) {
-    if (!mean.log_ratio) continue;
-    least = std::min(least.value_or(*mean.log_ratio), *mean.log_ratio);
-    most = std::max(most.value_or(*mean.log_ratio), *mean.log_ratio);
-  }
-  const auto spoiled = [](const KernelSamples& samples) {
-    return std::ranges::count(samples.clean, 0);
-  };
-  for (std::size_t i = 0; least && i < means.size(); ++i) {
-    const KernelSamples* first = confirmation.processes[i].find(candidate);
-    const KernelSamples* second = confirmation.processes[i].find(other);
-    if (means[i].log_ratio || means[i].rounds == 0 || first == nullptr || second == nullptr)
-      continue;
-    means[i].log_ratio = spoiled(*first) >= spoiled(*second) ? least : most;
-  }
-  return means;
 }
 
 }  // namespace assay

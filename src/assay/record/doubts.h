@@ -12,9 +12,6 @@
 
 namespace assay {
 
-// Since these rules a record says that it was judged by them (RunOptions::rules).
-inline constexpr int kRulesOfDoubt = 2;
-
 // A finding on a kernel, or where the id is empty on all that was timed.
 struct Doubt {
   std::string id;
@@ -23,8 +20,8 @@ struct Doubt {
 
 // `clock`: its process and our own clock do not agree. `own_rounds_spoiled`: bursts of a user's
 // kernel are disturbed more often than those of another finalist, beyond chance, for each burst and
-// for each millisecond. `rivals_slowed`: a stock kernel takes longer beside the user's processes
-// than alone.
+// for each millisecond, and it is ahead only if these do not count. `rivals_slowed`: a stock kernel
+// takes longer beside the user's processes than alone.
 std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
                                const RunOptions& options);
 
@@ -39,12 +36,5 @@ bool is_of_samples(std::string_view code);
 std::string why_not_faster(const ProblemRecord& problem, const Confirmation& confirmation,
                            const RunOptions& options, std::string_view candidate,
                            std::string_view other);
-
-// Of a process that gave no mean of the two, which of them spoiled more rounds: that one's worst
-// mean stands for it. Others are as they were.
-std::vector<stats::ProcessMean> with_worst_means(std::vector<stats::ProcessMean> means,
-                                                 const Confirmation& confirmation,
-                                                 std::string_view candidate,
-                                                 std::string_view other);
 
 }  // namespace assay

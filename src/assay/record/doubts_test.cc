@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "assay/record/conclude.h"
+#include "assay/record/plain_verdict.h"
 #include "assay/record/testing/sample_record.h"
 
 namespace assay {
@@ -97,22 +99,36 @@ TEST_F(DoubtsTest, EarlierRecordsAreJudgedByTheirRules) {
 
 TEST_F(DoubtsTest, WhoSpoilsItsOwnRoundsIsNotFaster) {
   change_mine([](KernelSamples& kernel) {
-    for (std::size_t i = 0; i < kernel.clean.size(); ++i) kernel.clean[i] = i % 3 == 0 ? 0 : 1;
+    for (std::size_t i = 0; i < kernel.clean.size(); i += 3) {
+      kernel.clean[i] = 0;
+      kernel.burst_ns[i] *= 2;
+      kernel.outside_ns[i] = kernel.burst_ns[i];
+    }
   });
   EXPECT_THAT(codes(), Contains("own_rounds_spoiled"));
   EXPECT_EQ(verdict().word, Word::unsure);
+}
+
+// Threads that take turns on one core are disturbed more often than one thread is.
+TEST_F(DoubtsTest, WhoIsAsFarAheadWithItsSpoiledRoundsHasGainedNothing) {
+  change_mine([](KernelSamples& kernel) {
+    for (std::size_t i = 0; i < kernel.clean.size(); i += 3) kernel.clean[i] = 0;
+  });
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_EQ(verdict().word, Word::faster);
 }
 
 TEST_F(DoubtsTest, LongLaunchesMayBeDisturbedMoreOften) {
   // As often per millisecond.
   for (ProcessSamples& process : confirmation().processes) {
     KernelSamples& mine = process.kernels.front();
-    for (std::int64_t& ns : mine.burst_ns) ns *= 8;
-    mine.outside_ns = mine.burst_ns;
+    mine.launches *= 8;
     for (std::size_t i = 0; i < 40; ++i) {
-      process.kernels.front().clean[i] = i % 3 == 0 ? 0 : 1;
+      mine.clean[i] = i % 3 == 0 ? 0 : 1;
+      mine.burst_ns[i] *= mine.clean[i] == 0 ? 16 : 8;
       process.kernels.back().clean[i] = i % 24 == 0 ? 0 : 1;
     }
+    mine.outside_ns = mine.burst_ns;
   }
   EXPECT_THAT(codes(), IsEmpty());
 }

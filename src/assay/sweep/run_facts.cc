@@ -13,7 +13,7 @@
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
-#include "assay/record/doubts.h"
+#include "assay/record/plain_verdict.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {

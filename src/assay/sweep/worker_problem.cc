@@ -9,6 +9,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
+#include "assay/measure/own_waits.h"
 #include "assay/measure/stop_copy.h"
 #include "assay/sweep/input_places.h"
 #include "assay/sweep/prepared_pool.h"
@@ -52,6 +53,7 @@ struct WorkerProblem::OpenKernel {
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
   std::vector<Plan> plans;                        // One per operand set.
   RecentLaunches recent;
+  measure::OwnWaits own_waits;
   measure::StopCopy at_stop;                   // Of its last burst.
   std::vector<RecentLaunches::Launch> looked;  // What it was aimed at.
   uint64_t workspace_bytes = 0;
@@ -186,7 +188,7 @@ void WorkerProblem::cool_what_is_kept() const {
 
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (!sets_) return fail(ErrorCode::internal, "no operand sets");
-  auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, {}, {}, 0});
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{.kernel = kernel});
   ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
   const size_t ring = count_outputs(plans_, output_bytes, kOutputBytes);
@@ -367,11 +369,13 @@ Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
   burst.was_late = kernel->at_stop.differs();
   measure::BurstLimits limits;
   limits.threads = threads_;
+  limits.own_wait_ns = kernel->own_waits.usual_ns(launches);
   Turn turn(*this, *kernel, launches, round_seed);
   const verify::FloatControl control = verify::FloatControl::read();
   auto timed = measure::time_burst(turn, *stream_, watch_, limits, pulses_);
   control.restore();
   ASSAY_TRY(static_cast<measure::Burst&>(burst), std::move(timed));
+  kernel->own_waits.add(burst.waited_ns, burst.launches);
   if (last_ >= 0) burst.others_since_ns = burst.others_at_rest_ns - others_at_last_end_ns_;
   // Warm operands are made so by a launch ahead of the clock, in which pools work, and come to
   // rest.
