@@ -65,6 +65,9 @@ class ProblemRunner {
   virtual Status make_rotation(const measure::Condition& condition, uint64_t key) = 0;
   // Kernels of users' will be open on these sets: what they keep is to be as cold as the operands.
   virtual void cool_copies() {}
+  // From now on constants are packed when a set is first used, and not for all sets ahead: most of
+  // a race's candidates run a few bursts and are gone. What was packed is dropped from the caches.
+  virtual void pack_as_needed() {}
   virtual int sets() const = 0;
   // Why cold operands may have been read from a cache nevertheless; empty where it was seen that
   // they were not.

@@ -68,7 +68,8 @@ Status TimingProcess::load() {
                                        {{"do", "rotate"},
                                         {"condition", measure::to_json(station_.condition)},
                                         {"key", instances_->sets_key()},
-                                        {"users", member_ > 0}},
+                                        {"users", member_ > 0},
+                                        {"as_needed", member_ == 0 && company_ == Crew::kRace}},
                                        kOpenSeconds, "placing operands"));
   ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
   sets_ = static_cast<int>(sets);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
+#include "assay/measure/flush.h"
 #include "assay/measure/own_waits.h"
 #include "assay/measure/stop_copy.h"
 #include "assay/sweep/input_places.h"
@@ -49,9 +51,10 @@ struct WorkerProblem::Panels {
 
 struct WorkerProblem::OpenKernel {
   Kernel kernel;
+  Artifact artifact;
   std::unique_ptr<verify::GuardedArena> buffers;  // Outputs, then workspaces.
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
-  std::vector<Plan> plans;                        // One per operand set.
+  std::vector<std::optional<Plan>> plans;         // One per operand set, or none yet.
   RecentLaunches recent;
   measure::OwnWaits own_waits;
   measure::StopCopy at_stop;                   // Of its last burst.
@@ -166,6 +169,11 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition, uint64_
   return {};
 }
 
+// Pools that packed would look like work behind a burst's end.
+void WorkerProblem::pack_as_needed() {
+  packs_as_needed_ = !is_warm() && threads_ == 1 && measure::flush_from_caches({});
+}
+
 void WorkerProblem::cool_copies() {
   if (sets_->flushes()) copies_ = std::make_unique<KeptCopies>();
 }
@@ -188,7 +196,7 @@ void WorkerProblem::cool_what_is_kept() const {
 
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (!sets_) return fail(ErrorCode::internal, "no operand sets");
-  auto opened = std::make_unique<OpenKernel>(OpenKernel{.kernel = kernel});
+  auto opened = std::make_unique<OpenKernel>(OpenKernel{.kernel = kernel, .artifact = artifact});
   ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
   const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
   const size_t ring = count_outputs(plans_, output_bytes, kOutputBytes);
@@ -207,36 +215,42 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   if (!opened->panels) {
     opened->panels =
         std::make_shared<Panels>(Panels{PreparedPool(device_, next_seed(), sets_->count()), {}});
+    opened->panels->sets.resize(sets_->count());
     if (!shared.empty()) panels_[shared] = opened->panels;
   }
+  opened->plans.resize(plans_);
+  ASSAY_TRY(watching(kernel, [&]() -> Status {
+    for (size_t plan = 0; plan < (packs_as_needed_ ? 1 : plans_); ++plan)
+      ASSAY_TRY(bind(*opened, plan));
+    return {};
+  }));
   Opened facts;
   facts.workspace_bytes = opened->workspace_bytes;
-  const auto bind = [&]() -> Status {
-    for (size_t s = 0; s < plans_; ++s) {
-      const size_t operands = set_of(s);
-      const auto data = sets_->data(operands);
-      Arguments arguments{problem_, {data.begin(), data.end()}};
-      arguments.data[output_] = opened->buffers->at(s % ring).data();
-      const auto workspace = opened->buffers->at(ring + s % kWorkspaceCopies);
-      Panels& panels = *opened->panels;
-      const bool packed = operands < panels.sets.size();
-      ASSAY_TRY(Plan plan,
-                kernel.plan({arguments, artifact, device_, workspace, threads_, &panels.pool,
-                             packed ? panels.sets[operands] : std::span<std::byte>{}}));
-      facts.prepared_bytes = plan.prepared_bytes();
-      if (!packed) {
-        panels.prepare_seconds = plan.prepare_seconds();
-        panels.sets.push_back({static_cast<std::byte*>(plan.data().back()), plan.prepared_bytes()});
-      }
-      facts.prepare_seconds = panels.prepare_seconds;
-      opened->plans.push_back(std::move(plan));
-    }
-    return {};
-  };
-  ASSAY_TRY(watching(kernel, bind));
+  facts.prepared_bytes = opened->plans.front()->prepared_bytes();
+  facts.prepare_seconds = opened->panels->prepare_seconds;
   facts.handle = static_cast<int>(open_.size());
   open_.push_back(std::move(opened));
   return facts;
+}
+
+Status WorkerProblem::bind(OpenKernel& kernel, size_t plan) {
+  if (kernel.plans[plan]) return {};
+  const size_t set = set_of(plan);
+  const auto data = sets_->data(set);
+  Arguments arguments{problem_, {data.begin(), data.end()}};
+  arguments.data[output_] = kernel.buffers->at(plan % kernel.outputs).data();
+  const auto workspace = kernel.buffers->at(kernel.outputs + plan % kWorkspaceCopies);
+  std::span<std::byte>& panels = kernel.panels->sets[set];
+  const bool packed = !panels.empty();
+  ASSAY_TRY(kernel.plans[plan], kernel.kernel.plan({arguments, kernel.artifact, device_, workspace,
+                                                    threads_, &kernel.panels->pool, panels}));
+  if (packed) return {};
+  kernel.panels->prepare_seconds = kernel.plans[plan]->prepare_seconds();
+  if (kernel.plans[plan]->prepared_bytes() > 0)
+    panels = {static_cast<std::byte*>(kernel.plans[plan]->data().back()),
+              kernel.plans[plan]->prepared_bytes()};
+  if (packs_as_needed_ && !panels.empty()) sets_->make_cold(set, panels);
+  return {};
 }
 
 void WorkerProblem::close(int handle) {
@@ -269,6 +283,12 @@ class WorkerProblem::Turn final : public measure::Launches {
     chosen_ = problem_.turns_->choose(leads_in ? wanted_ + 1 : wanted_, kernel_.outputs, key_);
     leads_in_ = leads_in && chosen_.size() > 1;
     used_.reserve(chosen_.size());  // No allocation while the clock runs.
+  }
+
+  // Before the burst, at any length.
+  Status bind() {
+    for (const size_t s : chosen_) ASSAY_TRY(problem_.bind(kernel_, s));
+    return {};
   }
 
   // What a burst costs in the end: operands that are to be cold again.
@@ -307,7 +327,7 @@ class WorkerProblem::Turn final : public measure::Launches {
     if (left_.empty()) return nullptr;
     const size_t s = draw_one(left_, key_);
     used_.push_back(s);
-    return &kernel_.plans[s];
+    return &*kernel_.plans[s];
   }
 
   // Of a warm burst one stretch is looked at, and which is drawn when each has ended: as likely any
@@ -371,6 +391,7 @@ Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
   limits.threads = threads_;
   limits.own_wait_ns = kernel->own_waits.usual_ns(launches);
   Turn turn(*this, *kernel, launches, round_seed);
+  ASSAY_TRY(turn.bind());
   const verify::FloatControl control = verify::FloatControl::read();
   auto timed = measure::time_burst(turn, *stream_, watch_, limits, pulses_);
   control.restore();
@@ -402,6 +423,7 @@ Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, ui
   const verify::FloatControl control = verify::FloatControl::read();
   while (counted.launches < launches) {
     Turn turn(*this, *kernel, launches - counted.launches, next_seed());
+    ASSAY_TRY(turn.bind());
     const auto count = measure::count_burst(turn, *stream_, counters);
     control.restore();
     if (!count) return fail(count.error());

@@ -37,6 +37,7 @@ class WorkerProblem final : public ProblemRunner {
                              bool repeat) override;
   Status make_rotation(const measure::Condition& condition, uint64_t key) override;
   void cool_copies() override;
+  void pack_as_needed() override;
   int sets() const override { return static_cast<int>(plans_); }
   const std::string& cold_doubt() const override { return sets_->cold_doubt(); }
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
@@ -63,6 +64,7 @@ class WorkerProblem final : public ProblemRunner {
 
   WorkerProblem(Problem problem, Device& device, int threads, uint64_t seed);
   Result<OpenKernel*> kernel_at(int handle);
+  Status bind(OpenKernel& kernel, size_t plan);
   void cool_what_is_kept() const;
   uint64_t next_seed();
   bool is_warm() const { return condition_.cache == measure::Cache::warm; }
@@ -82,6 +84,7 @@ class WorkerProblem final : public ProblemRunner {
   measure::Condition condition_;
   std::unique_ptr<OperandSets> sets_;
   std::unique_ptr<SetTurns> turns_;
+  bool packs_as_needed_ = false;
   std::unique_ptr<KeptCopies> copies_;  // Where users' kernels may keep some.
   size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.

@@ -136,6 +136,7 @@ Result<Answer> WorkerRuns::rotate(Message& message) {
   if (!key.is_number_unsigned()) return fail(ErrorCode::internal, "operand sets without a key");
   ASSAY_TRY(problem->make_rotation(condition, key.get<uint64_t>()));
   if (message.json.value("users", false)) problem->cool_copies();
+  if (message.json.value("as_needed", false)) problem->pack_as_needed();
   Answer answer;
   answer.json["sets"] = problem->sets();
   answer.json["cold_doubt"] = problem->cold_doubt();
