@@ -94,14 +94,14 @@ double stretches_of(const ProblemRecord& problem, const KernelSamples& samples) 
   return problem.condition.cache == "warm" ? static_cast<double>(samples.launches) : 1;
 }
 
-// What telling of a stretch costs there, by the stock kernels, of which nobody doubts a clock. It
-// is as much for all that is told in one company.
+// What telling of a stretch costs there, by the kernels that no user brought, of which nobody
+// doubts a clock. It is as much for all that is told in one company.
 double telling_ns(const ProblemRecord& problem, const ProcessSamples& process) {
   std::vector<double> apart;
   for (const KernelSamples& samples : process.kernels) {
     const KernelOutcome* kernel = problem.find(samples.id);
     const auto clocks = clocks_in(samples);
-    if (kernel != nullptr && kernel->role == KernelRole::stock && clocks)
+    if (kernel != nullptr && kernel->role != KernelRole::user && clocks)
       apart.push_back(clocks->apart_ns / stretches_of(problem, samples));
   }
   return apart.empty() ? 0 : std::max(0.0, stats::median(apart));
