@@ -104,9 +104,13 @@ class Child {
 
   ClockReading read_clocks() const;
   // Moments of the last call. wake: they are heard of at once, at the price of a core that has
-  // something else to do then; otherwise when the answer comes.
+  // something else to do then; otherwise when the answer comes. awake_after: behind this moment
+  // another comes soon, and is waited for awake.
   std::vector<Moment> take_moments() { return std::exchange(moments_, {}); }
-  void wake_for_moments(bool wake) { wakes_for_moments_ = wake; }
+  void wake_for_moments(bool wake, uint8_t awake_after) {
+    wakes_for_moments_ = wake;
+    awake_after_ = awake_after;
+  }
 
   bool alive() const { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
@@ -124,6 +128,7 @@ class Child {
   Child() = default;
   Status meet_guard();
   void hear_moments();
+  bool is_told_soon() const;
   void stop();
   Result<ExitStatus> wait_for_end(int64_t timeout_ns);
   int end_fd() const { return guard_ ? guard_->fd() : process_->pid_fd(); }  // Readable at its end.
@@ -145,6 +150,7 @@ class Child {
   std::optional<PulseReceiver> pulses_;
   std::vector<Moment> moments_;
   bool wakes_for_moments_ = false;
+  uint8_t awake_after_ = 0;
   std::optional<ClockReading> parked_at_;
   std::optional<Message> last_words_;  // Of the guard, at the end, where it was asked to stop it.
   int64_t cpu_while_parked_ns_ = 0;

@@ -43,9 +43,10 @@ Result<Child*> TimingProcess::worker() {
   ASSAY_TRY(worker_, station_.crew.member(company_, member_));
   // To hear of a burst's moments at once takes a core that the burst does not need. Warm bursts
   // have more of them than the system keeps.
-  worker_->wake_for_moments(station_.crew.facts().threads <
-                                static_cast<int>(std::thread::hardware_concurrency()) ||
-                            station_.condition.cache == measure::Cache::warm);
+  worker_->wake_for_moments(
+      station_.crew.facts().threads < static_cast<int>(std::thread::hardware_concurrency()) ||
+          station_.condition.cache == measure::Cache::warm,
+      static_cast<uint8_t>(measure::BurstPulse::ready));
   return worker_;
 }
 
