@@ -71,7 +71,7 @@ TEST(AttacksTest, EachIsCaughtOrIsALimitThatTheTrustGradeNames) {
   };
 
   const AssayProgram assay;
-  RaceOptions options{.budget = "4s", .more = {"--timeout", "5s", "--exhaustive"}};  // None leaves.
+  RaceOptions options{.budget = "6s", .more = {"--timeout", "5s", "--exhaustive"}};  // None leaves.
   for (const auto* list : {&caught, &limits})
     for (const Attack& attack : *list) options.kernels.push_back(attack.file);
   testing::Running running = assay.start(race_words(options));
@@ -135,7 +135,7 @@ TEST_P(LeftOutTest, NoLaunchOfABurstCanBeLeftOut) {
       Race::run({.kernels = {GetParam().kernel},
                  .shapes = {"m=4,n=16,k=16,dtype=f32,layout=tt,constant=" + GetParam().constant},
                  .budget = "2s",
-                 .more = {"--condition", "cache=" + GetParam().condition}});
+                 .more = {"--exhaustive", "--condition", "cache=" + GetParam().condition}});
   EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
   const KernelOutcome* kernel = race.outcome(kernel_of(GetParam().kernel));
   ASSERT_NE(kernel, nullptr);
