@@ -229,9 +229,10 @@ int bench(int argc, char** argv) {
   DeviceLockOptions locks;
   locks.fallback = context.folder;
   if (const char* given = std::getenv("ASSAY_LOCK_DIR")) locks.folder = given;
-  const auto lock = DeviceLock::hold("cpu", locks, [](std::string_view who) {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(who.size()), who.data());
-  });
+  const auto say = [](std::string_view line) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  };
+  const auto lock = DeviceLock::hold("cpu", locks, in_two_lines(say));
   if (!lock) {
     std::fprintf(stderr, "%s\n", lock.error().message.c_str());
     return 2;

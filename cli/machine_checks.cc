@@ -132,8 +132,7 @@ MachineCheck check_scheduler() {
 
 std::vector<MachineCheck> check_machine(const Context& context, const std::string& cxx,
                                         const std::filesystem::path& cache) {
-  DeviceLockOptions lock;
-  lock.folder = context.settings.locks;
+  DeviceLockOptions lock = context.settings.lock_options();
   lock.fallback = cache;
   return {check_compiler(context, cxx),
           check_folder("cache", cache, "give another folder by --cache-dir or ASSAY_CACHE_DIR"),

@@ -154,7 +154,7 @@ Result<int> sweep_by_profiler(Context& context, const ProfilerSweep& asked) {
   machine.cache = context.settings.cache;
   machine.environment = context.settings.child_environment;
   machine.cancel_fd = context.cancel_fd;
-  machine.lock.folder = context.settings.locks;
+  machine.lock = context.settings.lock_options();
   if (!asked.options.lock_folder.empty()) machine.lock.folder = asked.options.lock_folder;
   machine.lock.wait = !asked.options.no_wait;
   std::optional<DeviceLock> lock;

@@ -1,6 +1,7 @@
 #include "cli/settings.h"
 
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -45,7 +46,28 @@ std::string find_nvcc(const std::function<std::string(const char*)>& get) {
   return found.empty() ? std::string() : found.front();
 }
 
+// Not of a .env file: a descriptor is this process's own.
+Result<int> read_lock_fd() {
+  const char* value = std::getenv("ASSAY_LOCK_FD");
+  if (value == nullptr || *value == '\0') return -1;
+  const std::string_view text(value);
+  int fd = -1;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), fd);
+  if (error != std::errc() || end != text.end() || fd < 0)
+    return fail(ErrorCode::invalid_input,
+                "ASSAY_LOCK_FD: '{}' is not the number of a descriptor; unset it",
+                sanitize(text, 80));
+  return fd;
+}
+
 }  // namespace
+
+DeviceLockOptions Settings::lock_options() const {
+  DeviceLockOptions options;
+  options.folder = locks;
+  options.handed_down_fd = lock_fd;
+  return options;
+}
 
 std::span<const EnvironmentVariable> environment_variables() {
   static constexpr EnvironmentVariable kVariables[] = {
@@ -53,7 +75,10 @@ std::span<const EnvironmentVariable> environment_variables() {
        "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay."},
       {"ASSAY_DEVICE", "What to run on, where --device does not say."},
       {"ASSAY_CUTLASS_POOL", "Compiled kernels of CUTLASS that were brought here (cutlass.pool)."},
-      {"ASSAY_LOCK_DIR", "Where commands that measure lock each other out."},
+      {"ASSAY_LOCK_DIR", "The folder of the locks by which commands that measure queue."},
+      {"ASSAY_LOCK_FD",
+       "The descriptor of a held lock, handed down by a parent: this command does not wait for "
+       "it."},
       {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a card, or none (--ncu)."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"CUTLASS_PROFILER_BIN",
@@ -82,6 +107,7 @@ Result<Settings> Settings::from_environment() {
   else
     settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
   settings.locks = get("ASSAY_LOCK_DIR");
+  ASSAY_TRY(settings.lock_fd, read_lock_fd());
   settings.device = get("ASSAY_DEVICE");
   settings.ncu = get("ASSAY_NCU");
   settings.cutlass_profiler = get("CUTLASS_PROFILER_BIN");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/device/device_lock.h"
 #include "assay/kernel/provider.h"
 
 namespace assay::cli {
@@ -18,6 +19,7 @@ namespace assay::cli {
 struct Settings {
   std::filesystem::path cache;           // Artifacts.
   std::filesystem::path locks;           // ASSAY_LOCK_DIR: locks of devices.
+  int lock_fd = -1;                      // ASSAY_LOCK_FD: the parent's lock, handed down.
   std::vector<std::string> plugin_path;  // ASSAY_PLUGIN_PATH: folders, separated by colons.
   std::string device;                    // ASSAY_DEVICE.
   std::string cutlass_profiler;          // CUTLASS_PROFILER_BIN, for --profiler alone.
@@ -26,6 +28,8 @@ struct Settings {
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
   std::string pythons;  // Along the PATH, parted by colons: in whose packages libraries may lie.
   std::vector<std::string> child_environment;  // What workers get: exactly these.
+
+  DeviceLockOptions lock_options() const;
 
   static Result<Settings> from_environment();
 };

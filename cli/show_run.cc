@@ -8,6 +8,7 @@
 #include "assay/base/text.h"
 #include "cli/exit_code.h"
 #include "cli/kernel_copies.h"
+#include "cli/lock_wait.h"
 #include "cli/progress.h"
 #include "cli/run_files.h"
 
@@ -62,8 +63,7 @@ class RunFiles : public sweep::Observer {
 }  // namespace
 
 Result<DeviceLock> hold_device(Context& context, sweep::Request& request) {
-  ASSAY_TRY(auto lock,
-            sweep::hold_device(request, [&](std::string_view who) { context.console.note(who); }));
+  ASSAY_TRY(auto lock, sweep::hold_device(request, show_wait(context.console)));
   request.device_held = true;
   return lock;
 }

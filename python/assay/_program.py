@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, NamedTuple, NoReturn, Sequence
+from typing import Any, Dict, IO, List, Mapping, NamedTuple, NoReturn, Sequence
 
 from .errors import Error, InputError, error_of_exit
 
@@ -16,6 +18,39 @@ BINARY = Path(__file__).resolve().parent / "bin" / "assay"
 
 # A program that is told to stop ends its workers and completes its journal first.
 _STOP_SECONDS = 20.0
+
+
+_log = logging.getLogger("assay")
+
+
+class _Errors(threading.Thread):
+    """Reads what the program says beside its result, and logs it line by line.
+
+    That a command waits for its turn is a warning, since nothing else happens meanwhile; all else
+    is information.
+    """
+
+    def __init__(self, stream: "IO[bytes]") -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._lines: List[bytes] = []
+        self.start()
+
+    def run(self) -> None:
+        with self._stream:
+            self._read()
+
+    def _read(self) -> None:
+        for line in self._stream:
+            self._lines.append(line)
+            text = line.decode("utf-8", "replace").rstrip()
+            waits = text.startswith(("waiting for ", "waited "))
+            if not text.startswith("assay: "):  # What fails is an exception.
+                _log.log(logging.WARNING if waits else logging.INFO, "%s", text)
+
+    def text(self) -> bytes:
+        self.join()
+        return b"".join(self._lines)
 
 
 class Output(NamedTuple):
@@ -64,10 +99,10 @@ def file_word(file: object) -> str:
 def _stop(process: "subprocess.Popen[bytes]") -> None:
     process.terminate()
     try:
-        process.communicate(timeout=_STOP_SECONDS)
+        process.wait(timeout=_STOP_SECONDS)
     except BaseException:  # It hangs, or the user insists: its guard ends what it started.
         process.kill()
-        process.communicate()
+        process.wait()
 
 
 def _parse(printed: bytes) -> Any:
@@ -101,12 +136,11 @@ def run(
 ) -> Output:
     """The JSON that the program prints, and its exit code; those not accepted are exceptions.
 
-    progress: what the command line shows on a terminal goes to this process's standard error. A
-    KeyboardInterrupt stops the program, which leaves no process behind, and is raised again.
+    progress: what the command line shows on a terminal goes to this process's standard error;
+    without it the same goes to the logger "assay". A KeyboardInterrupt stops the program, which
+    leaves no process behind, and is raised again.
     """
     command = [str(BINARY), *words, "--json"]
-    if not progress:
-        command.append("--quiet")
     if not os.access(BINARY, os.X_OK):
         raise error_of_exit(5, f"{BINARY} is missing or not executable; install the wheel again")
     process = subprocess.Popen(
@@ -115,15 +149,20 @@ def run(
         stdout=subprocess.PIPE,
         stderr=None if progress else subprocess.PIPE,
     )
+    errors = _Errors(process.stderr) if process.stderr is not None else None
     try:
-        printed, errors = process.communicate()
+        assert process.stdout is not None
+        with process.stdout as stdout:
+            printed = stdout.read()
+        process.wait()
     except BaseException:
         _stop(process)
         raise
+    said = errors.text() if errors is not None else b""
     exit_code = process.returncode
     result = _parse(printed)
     if exit_code not in accepted or result is None or "error" in result:
-        raise _failure(exit_code, result, errors or b"")
+        raise _failure(exit_code, result, said)
     return Output(exit_code, result)
 
 

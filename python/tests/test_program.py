@@ -1,10 +1,12 @@
 """The commands: the program inside the wheel, run as a process."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -183,6 +185,28 @@ class Interruption(InAFolder):
         self.assertIn("KeyboardInterrupt", errors)
         self.wait_until(lambda: not self.processes())
         self.assertFalse(list(Path("runs").glob("*/record.json")))
+
+
+class Waiting(InAFolder):
+    def test_a_wait_for_the_machine_is_two_warnings(self):
+        Path("locks").mkdir()
+        with open("locks/assay-cpu.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with self.assertLogs("assay", "WARNING") as logs:
+                race = threading.Thread(
+                    target=assay.race,
+                    args=("good.cc", SHAPE),
+                    kwargs={"against": stock(), "budget": 1, "lock_dir": "locks"},
+                )
+                race.start()
+                end = time.monotonic() + WATCHDOG_SECONDS
+                while not logs.output and time.monotonic() < end:
+                    time.sleep(0.02)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                race.join()
+        self.assertEqual(len(logs.output), 2, logs.output)
+        self.assertIn("waiting for this machine's cores, next in line", logs.output[0])
+        self.assertIn("going on", logs.output[1])
 
 
 class Commands(unittest.TestCase):

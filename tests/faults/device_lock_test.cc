@@ -71,6 +71,12 @@ class DeviceLockTest : public ::testing::Test {
     return testing::wait_until(
         [&] { return running.errors_so_far().find(what) != std::string::npos; });
   }
+  static int count(const std::string& text, std::string_view what) {
+    int found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+      ++found;
+    return found;
+  }
   AssayProgram assay_;
 };
 
@@ -107,15 +113,21 @@ TEST_F(DeviceLockTest, AKilledHolderLetsGoAndTheNextGoesOn) {
   Running third = assay_.start(quick("run", "third"));
   ASSERT_TRUE(says(third, "waiting"));
   holder.signal(SIGKILL);
+  ASSERT_TRUE(says(third, "going on"));
+  EXPECT_TRUE(std::filesystem::exists(assay_.file("second/record.json")))
+      << "the third was served before the second had ended";
   const Finished finished = second.wait();
   EXPECT_EQ(finished.code(), 0) << finished.err;
   const Finished last = third.wait();
   EXPECT_EQ(last.code(), 0) << last.err;
-  // One of the two waited for the other.
-  const auto names = [](const Finished& one, const Running& other) {
-    return one.err.find(fmt::format("process {} (", other.pid())) != std::string::npos;
-  };
-  EXPECT_TRUE(names(finished, third) != names(last, second)) << finished.err << last.err;
+  // In the order in which they came, and each with a line when it began to wait and one when it
+  // was its turn.
+  EXPECT_THAT(finished.err, HasSubstr("next in line"));
+  EXPECT_THAT(last.err, HasSubstr("2 commands ahead"));
+  for (const Finished* one : {&finished, &last}) {
+    EXPECT_EQ(count(one->err, "waiting for"), 1) << one->err;
+    EXPECT_EQ(count(one->err, "going on"), 1) << one->err;
+  }
   EXPECT_TRUE(std::filesystem::exists(assay_.file("second/record.json")));
   EXPECT_TRUE(std::filesystem::exists(assay_.file("third/record.json")));
   EXPECT_TRUE(holder.leaves_nothing());

@@ -4,13 +4,17 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "assay/base/fd.h"
+#include "assay/base/clock.h"
+#include "assay/base/file.h"
+#include "assay/base/lock_file.h"
+#include "assay/base/queue_ticket.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -55,13 +59,45 @@ Error explain(const std::string& path, const Error& error) {
                            error.message, facts.st_uid)};
 }
 
-bool is_readable_now(int fd) {
-  pollfd watched{fd, POLLIN, 0};
-  return fd >= 0 && ::poll(&watched, 1, 0) > 0;
+// Until the next look, or until the user wants to stop: true then.
+bool stops_within_pause(int cancel_fd) {
+  constexpr int kPauseMs = 100;
+  pollfd watched{cancel_fd, POLLIN, 0};
+  return ::poll(&watched, cancel_fd >= 0 ? 1 : 0, kPauseMs) > 0;
 }
 
 std::string what(std::string_view device) {
   return device == "cpu" ? std::string("this machine's cores") : std::string(device);
+}
+
+bool is_same_file(int fd, const std::string& path) {
+  struct stat open {};
+  return ::fstat(fd, &open) == 0 && S_ISREG(open.st_mode) && is_current_lock_file(fd, path);
+}
+
+// The parent's lock, if that is what was handed down; nothing if it is that of another device.
+Result<UniqueFd> take_handed_down(int fd, const std::string& path) {
+  UniqueFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!own)
+    return fail(ErrorCode::invalid_input,
+                "ASSAY_LOCK_FD: descriptor {} is not open; unset it, or start this command by the "
+                "one that holds the lock",
+                fd);
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);  // Candidates must not get it.
+  if (!is_same_file(own.get(), path)) return UniqueFd();
+  // Through another open file the lock is refused exactly if somebody holds it, and through this
+  // one it is granted exactly if that is the one by which it is held.
+  ASSAY_TRY(const UniqueFd other, open_lock_file(path));
+  if (::flock(other.get(), LOCK_SH | LOCK_NB) == 0 || ::flock(own.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(ErrorCode::invalid_input,
+                "ASSAY_LOCK_FD: nobody holds the lock '{}' by descriptor {}; unset it, or start "
+                "this command by the one that holds the lock",
+                sanitize(path, 300), fd);
+  return own;
+}
+
+std::string ahead_text(int ahead) {
+  return ahead == 1 ? "next in line" : fmt::format("{} commands ahead", ahead);
 }
 
 }  // namespace
@@ -91,39 +127,80 @@ Result<DeviceLockPlace> find_device_lock(std::string_view device,
   return DeviceLockPlace{options.fallback / name, false, std::move(why)};
 }
 
+std::string waiting_sentence(const DeviceWait& wait) {
+  return fmt::format(
+      "waiting for {}, {}, since two measurements would disturb each other; it is held by {}. "
+      "Ctrl-C gives up, --no-wait would not wait",
+      what(wait.device), ahead_text(wait.ahead), wait.holder);
+}
+
+std::string waited_sentence(const DeviceWait& wait) {
+  return fmt::format("waited {} for {}; going on", format_duration(wait.seconds),
+                     what(wait.device));
+}
+
+DeviceWaitObserver in_two_lines(std::function<void(std::string_view)> say) {
+  return [say = std::move(say), begun = false](const DeviceWait& wait) mutable {
+    if (wait.over)
+      say(waited_sentence(wait));
+    else if (!begun)
+      say(waiting_sentence(wait));
+    begun = true;
+  };
+}
+
 Result<DeviceLock> DeviceLock::hold(std::string_view device, const DeviceLockOptions& options,
-                                    const std::function<void(std::string_view)>& say) {
+                                    const DeviceWaitObserver& observer) {
   ASSAY_TRY(DeviceLockPlace place, find_device_lock(device, options));
   const std::string path = place.file.string();
   (void)make_shared_file(path);  // Where that fails, locking it says why.
-  if (!options.wait) {
-    auto lock = FileLock::try_lock(path);
-    if (!lock && lock.error().code == ErrorCode::busy)
-      return fail(ErrorCode::busy, "somebody else measures on {}: {}; it is free when that ends",
-                  what(device), lock.error().message);
-    if (!lock) return fail(explain(path, lock.error()));
-    return DeviceLock(std::move(*lock), std::move(place));
+  if (options.handed_down_fd >= 0) {
+    ASSAY_TRY(UniqueFd given, take_handed_down(options.handed_down_fd, path));
+    if (given) return DeviceLock(std::move(given), std::move(place), false);
   }
-  std::string said;
-  bool stopped = false;
-  FileLock::Wait wait;
-  wait.keep_waiting = [&](std::string_view held) {
-    stopped = is_readable_now(options.cancel_fd);
-    if (!stopped && held != said) {
-      said = held;
-      say(
-          fmt::format("waiting, since two measurements on {} would disturb each other: {}. It goes "
-                      "on by itself when that ends; Ctrl-C gives up, --no-wait would not wait",
-                      what(device), held));
+  auto ticket = QueueTicket::take(path);
+  DeviceWait wait;
+  wait.device = device;
+  const int64_t start = monotonic_ns();
+  while (true) {
+    if (!ticket) return fail(explain(path, ticket.error()));
+    const int before = ticket->ahead();
+    wait.holder = holder_of_lock(ticket->descriptor());
+    if (before == 0) {
+      auto fd = try_lock_file(path);
+      if (!fd && fd.error().code != ErrorCode::busy) return fail(explain(path, fd.error()));
+      wait.over = fd.has_value();
+      wait.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+      if (fd && wait.ahead > 0) observer(wait);
+      if (fd) return DeviceLock(std::move(*fd), std::move(place), true);
     }
-    return !stopped;
-  };
-  auto lock = FileLock::lock(path, wait);
-  if (stopped)
-    return fail(ErrorCode::interrupted, "stopped while it waited for {}; nothing was begun",
-                what(device));
-  if (!lock) return fail(explain(path, lock.error()));
-  return DeviceLock(std::move(*lock), std::move(place));
+    if (!options.wait)
+      return fail(ErrorCode::busy,
+                  "{} is measuring on {}; try again when it ends, or leave "
+                  "--no-wait out to queue for it",
+                  wait.holder, what(device));
+    wait.ahead = before + 1;
+    wait.seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
+    observer(wait);
+    if (stops_within_pause(options.cancel_fd))
+      return fail(ErrorCode::interrupted, "stopped while it waited for {}; nothing was begun",
+                  what(device));
+    // Somebody removed the file: those who came since queue at another.
+    if (!is_current_lock_file(ticket->descriptor(), path)) ticket = QueueTicket::take(path);
+  }
+}
+
+DeviceLock& DeviceLock::operator=(DeviceLock&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  fd_ = std::move(other.fd_);
+  place_ = std::move(other.place_);
+  ours_ = other.ours_;
+  return *this;
+}
+
+void DeviceLock::release() {
+  if (ours_) unlock_file(fd_);
 }
 
 }  // namespace assay

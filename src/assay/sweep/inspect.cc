@@ -76,7 +76,7 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
     ASSAY_TRY(crew.runner().map([](Child*) {}));
     Request at_once = request;
     at_once.lock.wait = false;
-    const auto lock = hold_device(at_once, [](std::string_view) {});
+    const auto lock = hold_device(at_once, [](const DeviceWait&) {});
     if (lock) {
       ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew));
     } else {

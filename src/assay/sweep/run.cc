@@ -189,8 +189,8 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   hide_memory();
   std::optional<DeviceLock> lock;
   if (!request.device_held) {
-    ASSAY_TRY(lock, hold_device(request,
-                                [&](std::string_view who) { observer.on_note(std::string(who)); }));
+    const auto say = [&](std::string_view line) { observer.on_note(std::string(line)); };
+    ASSAY_TRY(lock, hold_device(request, in_two_lines(say)));
   }
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
 #include "assay/measure/card_floor.h"

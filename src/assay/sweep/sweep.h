@@ -141,10 +141,9 @@ class Observer {
 };
 
 // The lock of the request's device, once nobody else measures on it: what measures holds it from
-// before its first worker to its end. `say` is told who is waited for. What would end the run
-// anyway (a run in its folder) ends it before it waits.
-Result<DeviceLock> hold_device(const Request& request,
-                               const std::function<void(std::string_view)>& say);
+// before its first worker to its end. What would end the run anyway (a run in its folder) ends it
+// before it waits.
+Result<DeviceLock> hold_device(const Request& request, const DeviceWaitObserver& observer);
 
 // Runs to the end, or to an interruption (then the journal holds all that was finished, and
 // ErrorCode::interrupted is returned). record.json is written into the folder. Holds the device
