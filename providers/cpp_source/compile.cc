@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
-constexpr std::string_view kShimFile = "assay_shim.cc";
+constexpr std::string_view kShimOfCpp = "assay_shim.cc";
+constexpr std::string_view kShimOfC = "assay_shim.c";
 constexpr std::string_view kObjectFile = "kernel.o";
 constexpr std::string_view kLibraryFile = "kernel.so";
 
@@ -55,6 +56,8 @@ bool for_compiling_alone(const std::string& flag) {
   return flag == "-ffast-math" || flag == "-Ofast" || flag == "-funsafe-math-optimizations";
 }
 
+std::string_view shim_file(const KernelEntry& entry) { return is_c(entry) ? kShimOfC : kShimOfCpp; }
+
 // First the sentence that a static_assert of the shim has for it, if one failed.
 std::string explain(const KernelEntry& entry, const CommandOutput& output) {
   const std::string_view text = output.err.empty() ? output.out : output.err;
@@ -64,8 +67,15 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
     return fmt::format("{}: {}", entry.origin, sanitize(sentence.substr(0, sentence.find('\n'))));
   }
   // The shim names the entry point and nothing else of the user's.
-  if (const size_t at = text.find(fmt::format("{}:", kShimFile)); at != std::string_view::npos) {
-    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+  const std::string_view shim = shim_file(entry);
+  if (const size_t at = text.find(fmt::format("{}:", shim)); at != std::string_view::npos) {
+    std::string_view line = text.substr(at, text.find("error:", at) - at);
+    line = text.substr(at, text.find('\n', at + line.size()) - at);
+    if (line.find("arguments to function") != std::string_view::npos)
+      return fmt::format(
+          "{}: args and the function differ in the number of parameters: args "
+          "lists {}",
+          entry.origin, entry.args.size());
     for (const std::string& name : {entry.entry, entry.prepare_entry})
       if (!name.empty() && line.find("error:") != std::string_view::npos &&
           line.find(fmt::format("'{}'", name)) != std::string_view::npos)
@@ -74,7 +84,7 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
   }
   // Where our own lines are named, they say nothing to a user.
   return fmt::format("{}: the compiler {}:{}", entry.origin, output.status.describe(),
-                     first_lines(text, fmt::format("In file included from {}", kShimFile)));
+                     first_lines(text, fmt::format("In file included from {}", shim)));
 }
 
 // In the words of GCC, Clang and the C++ library.
@@ -92,9 +102,16 @@ class Compiler {
   Compiler(const Build& build, std::string program) : build_(build), program_(std::move(program)) {}
 
   std::vector<std::string> compile_flags() const {
-    std::vector<std::string> flags = default_flags(build_.target);
+    std::vector<std::string> flags =
+        default_flags(build_.target, is_c(build_.entry) ? kStandardOfC : kStandardOfCpp);
     flags.insert(flags.end(), {"-fPIC", "-fvisibility=hidden", "-fdiagnostics-color=never",
-                               "-fmax-errors=5", "-w"});
+                               "-fmax-errors=5"});
+    // What C only warns of would be a call that crashes, and -w would silence that too.
+    if (is_c(build_.entry))
+      flags.insert(flags.end(),
+                   {"-Werror=implicit-function-declaration", "-Werror=int-conversion"});
+    else
+      flags.emplace_back("-w");
     for (const std::string& macro : build_.macros) flags.push_back("-D" + macro);
     flags.insert(flags.end(), build_.entry.flags.begin(), build_.entry.flags.end());
     return flags;
@@ -150,14 +167,16 @@ class Compiler {
 };
 
 Result<ArtifactCache::Built> build_in(const fs::path& folder, const Compiler& compiler,
-                                      const std::string& shim) {
-  const std::string file = (folder / kShimFile).string();
+                                      const std::string& shim_name, const std::string& shim) {
+  const std::string file = (folder / shim_name).string();
   ASSAY_TRY(write_file_atomic(file, shim));
   std::vector<std::string> compile = compiler.compile_flags();
   std::vector<std::string> link = compiler.link_flags();
   Json flags = {{"compile", compile}, {"link", link}};
   // Relative names: the folder is a temporary one, and the bytes should not depend on it.
-  compile.insert(compile.end(), {"-c", std::string(kShimFile), "-o", std::string(kObjectFile)});
+  // The compiler is one of C++: it takes a file for what it is told.
+  if (shim_name == kShimOfC) compile.insert(compile.end(), {"-x", "c"});
+  compile.insert(compile.end(), {"-c", shim_name, "-o", std::string(kObjectFile)});
   ASSAY_TRY(compiler.run(compile, folder.string()));
   // The object stands before the flags, which may name libraries.
   link.insert(link.begin(), {std::string(kObjectFile), "-o", std::string(kLibraryFile)});
@@ -178,8 +197,8 @@ Result<ArtifactCache::Built> build_in(const fs::path& folder, const Compiler& co
 
 }  // namespace
 
-std::vector<std::string> default_flags(const Target& target) {
-  std::vector<std::string> flags = {"-std=c++20", "-O3"};
+std::vector<std::string> default_flags(const Target& target, const std::string& standard) {
+  std::vector<std::string> flags = {standard, "-O3"};
   if (target == cpu::host_target()) {
     flags.emplace_back("-march=native");
     return flags;
@@ -237,12 +256,13 @@ Result<Artifact> compile(const Build& build) {
               {"target", build.target.to_string()}};
   if (files.needs_preprocessor) {
     std::vector<std::string> arguments = compiler.compile_flags();
-    arguments.insert(arguments.end(), {"-E", "-P", "-x", "c++", "-"});
+    arguments.insert(arguments.end(), {"-E", "-P", "-x", is_c(build.entry) ? "c" : "c++", "-"});
     ASSAY_TRY(const std::string text, compiler.run(arguments, "", shim));
     key["preprocessed"] = sha256_hex(text);
   }
-  return build.context.cache->get_or_build(
-      key, [&](const fs::path& folder) { return build_in(folder, compiler, shim); });
+  return build.context.cache->get_or_build(key, [&](const fs::path& folder) {
+    return build_in(folder, compiler, std::string(shim_file(build.entry)), shim);
+  });
 }
 
 }  // namespace assay::cpp_source

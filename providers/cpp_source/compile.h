@@ -24,8 +24,11 @@ struct Build {
 // invalid_input where the source cannot be read; the cache's.
 Result<Artifact> compile(const Build& build);
 
-// -std=c++20 -O3 and what the target has: -march=native where that is this machine.
-std::vector<std::string> default_flags(const Target& target);
+// The standard, -O3 and what the target has: -march=native where that is this machine.
+inline constexpr const char* kStandardOfCpp = "-std=c++20";
+inline constexpr const char* kStandardOfC = "-std=gnu17";
+std::vector<std::string> default_flags(const Target& target,
+                                       const std::string& standard = kStandardOfCpp);
 
 // Of a kernel's own flags those that linking takes too: not -ffast-math and its like, which add
 // start-up code that lets the whole process round subnormal numbers to zero.

@@ -93,6 +93,11 @@ std::string moved(const std::string& flag, const fs::path& root) {
 
 Result<KernelExport> export_source(const SourceExport& request) {
   const KernelEntry& entry = request.values.entry;
+  if (is_c(entry))
+    return fail(ErrorCode::unsupported,
+                "{}: an exported caller is C++, which need not take what C takes; link the file "
+                "itself, built by `cc -std=gnu17 -O3 -march=native {}`",
+                entry.origin, join(entry.flags, " "));
   ASSAY_TRY(const input::LocalFiles found, input::find_local_files(entry.source, entry.flags));
   fs::path root = entry.source.parent_path();
   for (const auto& [path, hash] : found.sha256)

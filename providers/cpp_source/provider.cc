@@ -25,7 +25,7 @@ Availability availability(const ProviderSettings& settings) {
 
 std::unique_ptr<Provider> make_provider() {
   return make_file_provider(provider_info(),
-                            {.extensions = {".cc", ".cpp", ".cxx"},
+                            {.extensions = {".cc", ".cpp", ".cxx", ".c"},
                              .bring = [](const KernelEntry& entry,
                                          const ProviderSettings&) { return make_family(entry); },
                              .availability = &availability,

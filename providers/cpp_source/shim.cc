@@ -125,6 +125,35 @@ std::string_view kind_text(SlotKind kind) {
   return "";
 }
 
+// In C: the function is called with pointers to void and 64-bit integers, which C converts.
+constexpr std::string_view kSupportOfC = R"(
+union assay_slot {
+  __INT64_TYPE__ integer;
+  double real;
+};
+#define ASSAY_POINTER(i) (slots[i].integer < 0 ? (void*)0 : data[slots[i].integer])
+#define ASSAY_RETURNS_VOID(call) __builtin_types_compatible_p(__typeof__(call), void)
+)";
+
+Result<std::string> c_function_text(const KernelEntry& entry, std::string_view name,
+                                    const std::string& function,
+                                    const std::vector<std::string>& args) {
+  ASSAY_TRY(const auto arguments, call_arguments(entry, args));
+  std::vector<std::string> values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const SlotKind kind = arguments[i].kind;
+    values.push_back(kind == SlotKind::integer ? fmt::format("slots[{}].integer", i)
+                     : kind == SlotKind::real  ? fmt::format("slots[{}].real", i)
+                                               : fmt::format("ASSAY_POINTER({})", i));
+  }
+  const std::string call = fmt::format("{}({})", function, join(values, ", "));
+  return fmt::format(
+      "\n__attribute__((visibility(\"default\")))\nint {0}(const union assay_slot* slots, void* "
+      "const* data) {{\n  return __builtin_choose_expr(ASSAY_RETURNS_VOID({1}), ({1}, 0), "
+      "({1}));\n}}\n",
+      name, call);
+}
+
 Result<std::string> function_text(const KernelEntry& entry, std::string_view name,
                                   const std::string& function, std::string_view field,
                                   const std::vector<std::string>& args) {
@@ -205,8 +234,25 @@ Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
   return arguments;
 }
 
+bool is_c(const KernelEntry& entry) { return entry.source.extension() == ".c"; }
+
+namespace {
+
+Result<std::string> c_shim_text(const KernelEntry& entry, const std::string& path) {
+  std::string text = fmt::format("#include \"{}\"\n{}", path, kSupportOfC);
+  ASSAY_TRY(const std::string call, c_function_text(entry, "assay_call", entry.entry, entry.args));
+  text += call;
+  if (entry.prepare_entry.empty()) return text;
+  ASSAY_TRY(const std::string prepare,
+            c_function_text(entry, "assay_prepare", entry.prepare_entry, entry.prepare_args));
+  return text + prepare;
+}
+
+}  // namespace
+
 Result<std::string> shim_text(const KernelEntry& entry) {
   ASSAY_TRY(const std::string path, include_path(entry));
+  if (is_c(entry)) return c_shim_text(entry, path);
   std::string text = fmt::format("#include \"{}\"\n", path);
   text += fmt::format("namespace assay_shim {{ constexpr int kNarrowed = {}; }}\n", kNarrowed);
   text += kSupport;

@@ -1,8 +1,10 @@
 #pragma once
 
-// The few lines of C++ that are compiled with a user's file: they include it and call its functions
-// by what their own declarations say, so that a pointer to const, a namespace, an int for a size or
-// a double for alpha come out right, and a missing parameter is a compile error with a sentence.
+// The few lines of C++, or of C, that are compiled with a user's file: they include it and call its
+// functions by what their own declarations say, so that a pointer to const, a namespace, an int for
+// a size or a double for alpha come out right, and a missing parameter is a compile error with a
+// sentence. In C nobody can ask a function for its parameters: the call converts as C does, and
+// what comes out wrong is found by the proof.
 
 #include <cstdint>
 #include <string>
@@ -36,6 +38,9 @@ struct CallArgument {
   std::string name;  // As in args.
   SlotKind kind;
 };
+
+// Whether the entry's file is C: ".c".
+bool is_c(const KernelEntry& entry);
 
 // What the names of `args` stand for. Errors: a name without meaning, a tunable that is text.
 Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
