@@ -119,7 +119,8 @@ Result<std::vector<std::string>> EntryReader::arguments(const YamlField& field) 
   ASSAY_TRY(const std::vector<YamlField> items, field.items());
   std::vector<std::string> names;
   for (const YamlField& item : items) {
-    ASSAY_TRY(const std::string name, item.as_string());
+    ASSAY_TRY(std::string name, item.as_string());
+    name = words_->plain_name(name);
     if (!find_argument(entry_, name)) {
       std::vector<std::string> known = words_->names();
       for (const auto& tunable : entry_.tunables) known.push_back(tunable.name);

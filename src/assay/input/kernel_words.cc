@@ -56,6 +56,13 @@ std::optional<Argument> KernelWords::find(std::string_view name) const {
   return std::nullopt;
 }
 
+std::string KernelWords::plain_name(const std::string& name) const {
+  constexpr std::string_view kBatch = "batch";
+  if (batch.empty() || !name.ends_with(kBatch)) return name;
+  const std::string plain = name.substr(0, name.size() - kBatch.size()) + batch;
+  return find(plain) ? plain : name;
+}
+
 std::vector<std::string> KernelWords::names() const {
   std::vector<std::string> names;
   for (const Operand& operand : operands) names.push_back(operand.role);

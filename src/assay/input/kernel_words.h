@@ -19,6 +19,8 @@ struct KernelWords : OperationWords {
   // Names of operands, sizes, strides, leading dimensions, scalars and the rest; no tunables.
   std::optional<Argument> find(std::string_view name) const;
   std::vector<std::string> names() const;
+  // "batch" and "a_batch" as the operation calls them: a shape says batch, whatever the operation.
+  std::string plain_name(const std::string& name) const;
 };
 
 const KernelWords* find_words(std::string_view operation);  // Null: there is no such operation.
