@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "cli/kernel_files.h"
+#include "cli/race_options.h"
 
 namespace assay::cli {
 namespace {
@@ -17,6 +19,26 @@ bool takes_value(const CLI::App& app, const std::string& flag) {
   for (const CLI::Option* option : app.get_options())
     if (option->check_name(flag)) return option->get_items_expected_max() > 0;
   return false;
+}
+
+bool is_names_of_providers(const std::string& word) {
+  const auto parts = split(word, ',');
+  return !names_file(word) && std::ranges::all_of(parts, [](std::string_view part) {
+    return is_provider(std::string(trim(part)));
+  });
+}
+
+bool is_shape(const std::string& word) {
+  return word.find('=') != std::string::npos && !names_file(word);
+}
+
+using IsMeant = bool (*)(const std::string&);
+
+IsMeant is_meant_for(std::string_view flag) {
+  if (flag == "--provider") return &is_names_of_providers;
+  if (flag == "--kernels") return &names_file;
+  if (flag == "--shape") return &is_shape;
+  return nullptr;
 }
 
 }  // namespace
@@ -60,6 +82,20 @@ std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& 
                        did_you_mean(name, known));
   }
   return {};
+}
+
+bool takes_list(const std::string& flag) { return is_meant_for(flag) != nullptr; }
+
+void spread_lists(std::vector<std::string>& words) {
+  for (size_t i = 1; i + 1 < words.size() && words[i] != "--"; ++i) {
+    const IsMeant is_meant = is_meant_for(words[i]);
+    if (is_meant == nullptr || words[i + 1].starts_with("-")) continue;
+    const std::string flag = words[i];
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    words[i] = flag + '=' + words[i];
+    for (; i + 1 < words.size() && !words[i + 1].starts_with("-") && is_meant(words[i + 1]); ++i)
+      words[i + 1] = flag + '=' + words[i + 1];
+  }
 }
 
 void join_flags_of_others(std::vector<std::string>& words) {

@@ -27,6 +27,14 @@ std::string config_word(const std::vector<std::string>& words);
 std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& app,
                          const CLI::App& command);
 
+// Flags that take a list of words, though words of another kind may follow it.
+bool takes_list(const std::string& flag);
+
+// The words behind such a flag that can only be meant for it, each as a flag of its own:
+// "--provider openblas blis my.cc" becomes "--provider=openblas --provider=blis my.cc". Those are
+// names of providers, files that are there, and fields of a shape.
+void spread_lists(std::vector<std::string>& words);
+
 // --extra-profiler-flags takes the word behind it, though that begins with dashes: the two as one
 // word, "--extra-profiler-flags=--seed=1".
 void join_flags_of_others(std::vector<std::string>& words);

@@ -1,7 +1,6 @@
 #include "cli/chosen_kernels.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -110,12 +109,6 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
                 "--filter \"family == '{}'\" --why` says why",
                 sanitize(word, 200), kernels_text(members.size()), problem.name(),
                 sanitize(family_part(word), 200));
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(word.substr(0, word.find("::")), ignored))
-    return fail(ErrorCode::not_found,
-                "no kernel is called '{0}', which is a file: `assay race {0}` races what is in it, "
-                "and --kernels {0} lets its kernels be named",
-                sanitize(word, 200));
   return fail(ErrorCode::not_found, "no kernel is called '{}'{}", sanitize(word, 200),
               did_you_mean(word, known, "`assay kernels` lists them"));
 }

@@ -54,6 +54,8 @@ std::unique_ptr<Command> make_plugin_command();
 std::unique_ptr<Command> make_providers_command();
 std::unique_ptr<Command> make_device_command();
 std::unique_ptr<Command> make_doctor_command();
+std::unique_ptr<Command> make_new_command();
+std::unique_ptr<Command> make_help_command();
 std::unique_ptr<Command> make_man_command();
 std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_version_command();

@@ -1,24 +1,8 @@
 #include "cli/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 namespace assay::cli {
-namespace {
-
-// Flags that take one word each time they are given are no lists, though they collect.
-class OneWord final : public CLI::Formatter {
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string text = CLI::Formatter::make_option_opts(option);
-    const size_t dots = text.find(" ...");
-    if (dots != std::string::npos && !option->get_positional() && !option->get_allow_extra_args())
-      text.erase(dots, 4);
-    return text;
-  }
-};
-
-}  // namespace
-
 void Globals::declare(Flags& app) {
   app.add_flag("--json", json, "Machine output on stdout, nothing else there");
   app.add_flag("--quiet,-q", quiet, "No progress");
@@ -43,20 +27,12 @@ CommandLine::CommandLine()
           "assay")) {
   app_->require_subcommand(0, 1);
   app_->fallthrough();
-  app_->formatter(std::make_shared<OneWord>());  // Subcommands inherit it.
   Flags flags(*app_);
   globals_.declare(flags);
-  app_->footer(
-      "assay COMMAND --help says more. Exit codes: 0 done, 1 refuted or no winner, 2 bad "
-      "input,\n3 records missing or stale, 4 nothing could run, 5 the machine failed, 130 "
-      "interrupted.");
   for (const auto& command : commands_) {
     CLI::App* sub = app_->add_subcommand(command->name(), command->summary());
     Flags own(*sub);
     command->declare(own);
-    sub->footer(fmt::format(
-        "Example: {}\nAlso: --json, --quiet, -v, --color, --device, --config (assay --help)",
-        command->example()));
   }
 }
 

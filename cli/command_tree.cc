@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/input/suite.h"
 #include "assay/kernel/provider.h"
+#include "cli/arguments.h"
 #include "cli/command_line.h"
 
 namespace assay::cli {
@@ -56,6 +58,7 @@ FlagEntry describe(const CLI::Option& option, const Kinds& kinds) {
   FlagEntry entry;
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+  if (option.nonpositional()) entry.group = option.get_group();
   entry.help = option.get_description();
   entry.otherwise = option.get_default_str();
   entry.required = option.get_required();
@@ -65,8 +68,9 @@ FlagEntry describe(const CLI::Option& option, const Kinds& kinds) {
     entry.value = type.substr(0, type.find(':'));
     entry.kinds = kinds.of(type);
     // A list takes several words at once unless it was told not to.
-    entry.several = option.get_items_expected_max() > 1 &&
-                    (option.get_allow_extra_args() || entry.names.empty());
+    entry.several =
+        option.get_items_expected_max() > 1 &&
+        (option.get_allow_extra_args() || entry.names.empty() || takes_list(entry.names.front()));
   }
   return entry;
 }
@@ -88,6 +92,17 @@ CommandEntry describe(const CLI::App& app, const std::string& parent, const Kind
 
 }  // namespace
 
+std::string FlagEntry::full_help() const {
+  const bool says_default = help.find("(default") != std::string::npos;
+  return help + (otherwise.empty() || says_default ? "" : " (default: " + otherwise + ")") +
+         (required ? " (required)" : "");
+}
+
+std::string FlagEntry::value_text() const {
+  const bool has_dots = value.ends_with("...");
+  return value + (several && !has_dots ? "..." : "");
+}
+
 CommandEntry describe(const CommandLine& line) {
   CommandEntry program = describe(line.app(), "", Kinds(line));
   for (const auto& command : line.commands()) {
@@ -97,6 +112,15 @@ CommandEntry describe(const CommandLine& line) {
     entry->description = command->description();
   }
   return program;
+}
+
+Result<const CommandEntry*> find_command(const CommandEntry& program, const std::string& name) {
+  const auto found = std::ranges::find(program.commands, name, &CommandEntry::name);
+  if (found != program.commands.end()) return &*found;
+  std::vector<std::string> known;
+  for (const CommandEntry& command : program.commands) known.push_back(command.name);
+  return fail(ErrorCode::invalid_input, "there is no command '{}'{}", sanitize(name, 80),
+              did_you_mean(name, known, "there are: " + join(known, ", ")));
 }
 
 }  // namespace assay::cli

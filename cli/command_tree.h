@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/base/result.h"
+
 namespace assay::cli {
 
 class CommandLine;
@@ -22,11 +24,15 @@ struct ValueKinds {
 struct FlagEntry {
   std::vector<std::string> names;  // "--quiet", "-q"; empty for an argument.
   std::string value;               // What its value is called: "SHAPE"; empty: it takes none.
+  std::string group;               // The heading that it stands under; empty for an argument.
   std::string help;
   std::string otherwise;  // The default; may be empty.
   bool several = false;   // Several values may follow.
   bool required = false;
   ValueKinds kinds;
+
+  std::string full_help() const;   // With its default, and whether it must be given.
+  std::string value_text() const;  // "FILE..."; empty if it takes none.
 };
 
 struct CommandEntry {
@@ -41,5 +47,8 @@ struct CommandEntry {
 
 // The program; its commands in the order of the help.
 CommandEntry describe(const CommandLine& line);
+
+// One of its commands; an error names the nearest.
+Result<const CommandEntry*> find_command(const CommandEntry& program, const std::string& name);
 
 }  // namespace assay::cli

@@ -5,6 +5,7 @@ namespace assay::cli {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_new_command());
   commands.push_back(make_race_command());
   commands.push_back(make_sweep_command());
   commands.push_back(make_compare_command());
@@ -21,6 +22,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_providers_command());
   commands.push_back(make_device_command());
   commands.push_back(make_doctor_command());
+  commands.push_back(make_help_command());
   commands.push_back(make_man_command());
   commands.push_back(make_completion_command());
   commands.push_back(make_version_command());

@@ -45,7 +45,7 @@ class DoctorCommand : public Command {
   }
   const char* example() const override { return "assay doctor --json"; }
   void declare(Flags& app) override {
-    pool_.declare(app, true);
+    pool_.declare(app);
     app.add_option("--suite", suite_.suite,
                    "Instead: whether each problem of a suite tells right kernels from trivial ones")
         .type_name("SUITE|FILE");

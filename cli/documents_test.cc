@@ -78,7 +78,7 @@ TEST(CommandTreeTest, ItIsTheProgramAsItIs) {
   };
   EXPECT_THAT(flag(race, "--against").kinds.words, Contains("openblas"));
   EXPECT_TRUE(flag(race, "--against").kinds.files);
-  EXPECT_FALSE(flag(race, "--provider").several);
+  EXPECT_TRUE(flag(race, "--provider").several);
   EXPECT_TRUE(flag(command("sweep"), "--provider").several);
   EXPECT_THAT(flag(command("sweep"), "--suite").kinds.words, Contains("decode"));
   EXPECT_THAT(flag(race, "--preparation").kinds.words, ::testing::ElementsAre("none", "allowed"));

@@ -49,25 +49,46 @@ Flag& Flag::excludes(const Flag& other) {
   return *this;
 }
 
+std::string to_string(FlagGroup group) {
+  switch (group) {
+    case FlagGroup::problem:
+      return "Problem";
+    case FlagGroup::kernels:
+      return "Kernels";
+    case FlagGroup::measuring:
+      return "Measuring";
+    case FlagGroup::output:
+      return "Output";
+    case FlagGroup::more:
+      return "More";
+  }
+  return "";
+}
+
+CLI::Option& Flags::in_group(CLI::Option& option) const {
+  option.group(to_string(group_));
+  return option;
+}
+
 Flag Flags::add_option(const std::string& name, std::string& value, const std::string& help) {
-  return Flag(*app_.add_option(name, value, help));
+  return Flag(in_group(*app_.add_option(name, value, help)));
 }
 
 Flag Flags::add_option(const std::string& name, std::vector<std::string>& value,
                        const std::string& help) {
-  return Flag(*app_.add_option(name, value, help));
+  return Flag(in_group(*app_.add_option(name, value, help)));
 }
 
 Flag Flags::add_option(const std::string& name, int& value, const std::string& help) {
-  return Flag(*app_.add_option(name, value, help));
+  return Flag(in_group(*app_.add_option(name, value, help)));
 }
 
 Flag Flags::add_flag(const std::string& name, bool& given, const std::string& help) {
-  return Flag(*app_.add_flag(name, given, help));
+  return Flag(in_group(*app_.add_flag(name, given, help)));
 }
 
 Flag Flags::add_flag(const std::string& name, int& count, const std::string& help) {
-  return Flag(*app_.add_flag(name, count, help));
+  return Flag(in_group(*app_.add_flag(name, count, help)));
 }
 
 }  // namespace assay::cli

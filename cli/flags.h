@@ -32,9 +32,16 @@ class Flag {
   CLI::Option& option_;
 };
 
+// Under which heading help shows a flag, in this order.
+enum class FlagGroup { problem, kernels, measuring, output, more };
+std::string to_string(FlagGroup group);  // "Problem"
+
 class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(app) {}
+
+  // Of the flags that are added from now on; at first they are `more`.
+  void set_group(FlagGroup group) { group_ = group; }
 
   // A flag with a value ("--output"), or a word of its own ("file"). `value` must outlive parsing.
   Flag add_option(const std::string& name, std::string& value, const std::string& help);
@@ -47,7 +54,10 @@ class Flags {
   Flag add_flag(const std::string& name, int& count, const std::string& help);
 
  private:
+  CLI::Option& in_group(CLI::Option& option) const;
+
   CLI::App& app_;
+  FlagGroup group_ = FlagGroup::more;
 };
 
 }  // namespace assay::cli

@@ -14,6 +14,7 @@
 #include "cli/compile_only.h"
 #include "cli/entry_list.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_files.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/user_files.h"
@@ -92,27 +93,31 @@ class KernelsCommand : public Command {
   }
 
   void declare(Flags& app) override {
+    files_.declare_words(app,
+                         "What these manifests or sources of your own became; with a shape, a "
+                         "provider or a filter, the rest of the pool too");
     problems_.declare(app);
+    files_.declare_kernels(app, "The same");
+    app.set_group(FlagGroup::more);
     app.add_option("--target", target_,
                    "Compiled for this instead of this machine: x86_64+avx2+fma")
         .type_name("TARGET");
-    app.add_option(
-           "--kernels", kernels_,
-           "What these manifests or sources of your own became; with a shape, a provider or "
-           "a filter, the rest of the pool too")
-        .type_name("FILE");
     app.add_flag("--compile", compile_,
                  "Compile what is listed of the providers named, for --target, a card that need "
                  "not be here; nothing runs");
+    app.set_group(FlagGroup::output);
     app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
     ranking_.declare(app);
-    pool_.declare(app, true);
+    pool_.declare(app);
   }
 
   Result<int> run(Context& context) override {
+    ASSAY_TRY(files_.check("kernels"));
+    kernels_ = files_.all();
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "kernels"));
     request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
     ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
+    ASSAY_TRY(problems_.complete(context.console, kernels_));
     if (compile_) return compile(context, request);
     if (!ranking_.build.empty())
       return fail(ErrorCode::invalid_input, "--build says how many --compile compiles; give both");
@@ -279,7 +284,8 @@ class KernelsCommand : public Command {
 
   ProblemFlags problems_;
   std::string target_;
-  std::vector<std::string> kernels_;
+  KernelFiles files_;
+  std::vector<std::string> kernels_;  // All of them.
   bool why_ = false, compile_ = false;
   RankingOptions ranking_;
   PoolOptions pool_;

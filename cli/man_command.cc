@@ -1,15 +1,15 @@
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "assay/base/choices.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "cli/command_line.h"
 #include "cli/exit_code.h"
+#include "cli/help.h"
 #include "cli/man_page.h"
 #include "cli/new_file.h"
+#include "cli/pager.h"
 
 namespace assay::cli {
 namespace {
@@ -17,8 +17,10 @@ namespace {
 class ManCommand : public Command {
  public:
   const char* name() const override { return "man"; }
-  const char* summary() const override { return "The manual page of a command, for man(1)"; }
-  const char* example() const override { return "assay man race | man -l -"; }
+  const char* summary() const override {
+    return "The manual page of a command; in a pager on a terminal";
+  }
+  const char* example() const override { return "assay man race"; }
 
   void declare(Flags& app) override {
     app.add_option("command", command_, "Whose page; none: the program's").type_name("COMMAND");
@@ -32,18 +34,18 @@ class ManCommand : public Command {
     const CommandEntry program = describe(line);
     if (!folder_.empty()) return write_all_pages(context.console, program);
     std::string page;
+    const CommandEntry* found = nullptr;
     if (command_.empty()) {
       page = program_page(program);
     } else {
-      const auto found = std::ranges::find(program.commands, command_, &CommandEntry::name);
-      if (found == program.commands.end()) {
-        std::vector<std::string> known;
-        for (const CommandEntry& command : program.commands) known.push_back(command.name);
-        return fail(ErrorCode::invalid_input, "there is no command '{}'{}", sanitize(command_, 80),
-                    did_you_mean(command_, known, "there are: " + join(known, ", ")));
-      }
+      ASSAY_TRY(found, find_command(program, command_));
       page = command_page(program, *found);
     }
+    const int width = context.console.width_out();
+    if (context.console.terminal_out() && !context.console.json())
+      return show_in_pager(context.console,
+                           {page, found == nullptr ? program_help(program, width)
+                                                   : command_help(program, *found, width)});
     context.console.result(
         context.console.json() ? dump_pretty({{"schema", "assay.man/1"}, {"page", page}}) : page);
     return kDone;

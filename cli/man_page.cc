@@ -71,9 +71,7 @@ std::string dashed(std::string_view path) {
 std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
-std::string value_text(const FlagEntry& flag) {
-  return italic(flag.value) + (flag.several ? " ..." : "");
-}
+std::string value_text(const FlagEntry& flag) { return italic(flag.value_text()); }
 
 std::string head_text(const FlagEntry& flag) {
   if (flag.names.empty()) return value_text(flag);
@@ -83,13 +81,8 @@ std::string head_text(const FlagEntry& flag) {
 }
 
 void add_flags(const std::vector<FlagEntry>& flags, std::string& out) {
-  for (const FlagEntry& flag : flags) {
-    const bool says_default = flag.help.find("(default") != std::string::npos;
-    out += fmt::format(
-        ".TP\n{}\n{}{}{}\n", head_text(flag), prose(flag.help),
-        flag.otherwise.empty() || says_default ? "" : roff(" (default: " + flag.otherwise + ")"),
-        flag.required ? roff(" (required)") : "");
-  }
+  for (const FlagEntry& flag : flags)
+    out += fmt::format(".TP\n{}\n{}\n", head_text(flag), prose(flag.full_help()));
 }
 
 void add_synopsis(const CommandEntry& command, std::string& out) {

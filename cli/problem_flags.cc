@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/text.h"
 #include "assay/input/model_config.h"
+#include "assay/input/shape_defaults.h"
 #include "assay/input/shape_flag.h"
+#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -11,12 +14,23 @@ namespace {
 constexpr int kMostDevices = 1024;
 constexpr size_t kMostBatches = 1000;
 
+std::string suite_names() {
+  std::vector<std::string> names;
+  for (const auto& suite : input::embedded_suites()) names.emplace_back(suite.name);
+  return join(names, ", ");
+}
+
 }  // namespace
 
-void ProblemFlags::declare_shape(Flags& app) {
+void ProblemFlags::declare(Flags& app) {
+  app.set_group(FlagGroup::problem);
+  app.add_option("--suite", suite, "A suite of shapes (" + suite_names() + "), or a YAML file")
+      .type_name("SUITE|FILE");
+  app.add_option("--shapes", names, "Only these shapes of the suite").type_name("NAME");
   app.add_option("--shape", shapes,
-                 "m=16,n=4096,k=4096,dtype=f32; ranges such as 'm=1:256:*2', alternatives by |; "
-                 "repeat for more")
+                 "m=16,n=4096,k=4096,dtype=f32; a field may be a range, 'm=1:256:*2', or "
+                 "alternatives, 'm=1|8'. Fields that are left out are as your kernel says, if it "
+                 "allows one value; else dtype=f32,layout=tn")
       .type_name("SHAPE")
       .several_words(false);
   app.add_option("--model", model,
@@ -32,10 +46,26 @@ void ProblemFlags::declare_shape(Flags& app) {
       .type_name("DTYPE");
 }
 
-void ProblemFlags::declare(Flags& app) {
-  app.add_option("--suite", suite, "An embedded suite or a YAML file").type_name("SUITE|FILE");
-  app.add_option("--shapes", names, "Only these shapes of the suite").type_name("NAME");
-  declare_shape(app);
+Status ProblemFlags::complete(Console& console, const std::vector<std::string>& files) {
+  if (shapes.empty() || files.empty()) return {};
+  ASSAY_TRY(const auto lists, read_entries(files));
+  std::vector<KernelEntry> entries;
+  for (const auto& list : lists) entries.insert(entries.end(), list.begin(), list.end());
+  const input::ShapeFields only = input::only_fields(entries);
+  std::string said;
+  for (std::string& shape : shapes) {
+    std::vector<std::string> added;
+    for (const auto& [name, value] : input::open_fields(shape, only))
+      added.push_back(name + '=' + value);
+    if (added.empty()) continue;
+    const std::string text = join(added, ",");
+    shape += ',' + text;
+    if (text != said)
+      console.note(fmt::format("--shape is taken with {}, since {} allows nothing else", text,
+                               files.size() == 1 ? sanitize(files.front(), 200) : "each file"));
+    said = text;
+  }
+  return {};
 }
 
 Result<input::Suite> ProblemFlags::read_model() const {

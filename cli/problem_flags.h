@@ -9,6 +9,7 @@
 #include "assay/input/suite.h"
 #include "assay/record/profiler_csv.h"
 #include "assay/sweep/sweep.h"
+#include "cli/console.h"
 #include "cli/flags.h"
 
 namespace assay::cli {
@@ -21,8 +22,10 @@ struct ProblemFlags {
   int tensor_parallel = 1;          // --tp N
   std::string batches, dtype;       // --batch 1:256:*2, --dtype bf16
 
-  void declare_shape(Flags& app);  // --shape and --model.
-  void declare(Flags& app);        // All of them.
+  void declare(Flags& app);
+  // What --shape leaves open, and these files (FILE or FILE::ENTRY) allow one value for, is as they
+  // say; the console is told so.
+  Status complete(Console& console, const std::vector<std::string>& files);
   bool empty() const { return suite.empty() && names.empty() && shapes.empty() && model.empty(); }
   // The problems; `fallback` is the suite where none was named.
   Result<input::Suite> read(const std::string& fallback) const;

@@ -24,6 +24,7 @@
 #include "cli/command_line.h"
 #include "cli/config.h"
 #include "cli/exit_code.h"
+#include "cli/help.h"
 #include "cli/signals.h"
 
 namespace assay::cli {
@@ -66,10 +67,15 @@ class Program {
     CLI::App& sub = *app_.get_subcommand(command->name());
     ASSAY_TRY(const Config config, read_config_of(sub));
     relax_required(config, sub);
+    // What was typed is what a record keeps.
+    std::vector<std::string> spread = words_;
+    spread_lists(spread);
     try {
-      app_.parse(static_cast<int>(words_.size()), pointers().data());
+      app_.parse(static_cast<int>(spread.size()), pointers(spread).data());
     } catch (const CLI::CallForHelp&) {
-      console_.result(app_.help());
+      const CommandEntry program = describe(line_);
+      ASSAY_TRY(const CommandEntry* const entry, find_command(program, command->name()));
+      console_.result(command_help(program, *entry, console_.width_out()));
       return kDone;
     } catch (const CLI::ParseError& error) {
       return fail(ErrorCode::invalid_input, "{}", usage_error(error, sub));
@@ -130,15 +136,15 @@ class Program {
     }
     for (const std::string& word : words_) {
       if (word != "--help" && word != "-h") continue;
-      console_.result(app_.help());
+      console_.result(program_help(describe(line_), console_.width_out()));
       return kDone;
     }
     if (const std::string unknown = unknown_flag(words_, app_, app_); !unknown.empty())
       return fail(ErrorCode::invalid_input, "{} (assay --help lists what there is)", unknown);
-    return fail(
-        ErrorCode::invalid_input,
-        "which command? Try `assay race my.cc --shape m=16,n=4096,k=1024,dtype=f32,layout=tt`, or "
-        "`assay --help`");
+    return fail(ErrorCode::invalid_input,
+                "which command? `assay new my_gemm.cc` writes a kernel to begin with; `assay help` "
+                "lists all "
+                "commands");
   }
 
   Result<Config> read_config_of(const CLI::App&) {
@@ -167,8 +173,21 @@ class Program {
 
   std::string usage_error(const CLI::ParseError& error, const CLI::App& sub) {
     std::string sentence = unknown_flag(words_, app_, sub);
+    if (sentence.empty()) sentence = missing_argument(error, sub);
     if (sentence.empty()) sentence = fmt::format("{}: {}", sub.get_name(), sanitize(error.what()));
     return fmt::format("{} (assay {} --help lists its flags)", sentence, sub.get_name());
+  }
+
+  // By what help calls it, and not by its variable.
+  static std::string missing_argument(const CLI::ParseError& error, const CLI::App& sub) {
+    if (error.get_name() != "RequiredError") return {};
+    for (const CLI::Option* option : sub.get_options()) {
+      if (option->nonpositional() || !option->get_required() || option->count() > 0) continue;
+      const std::string type = option->get_type_name();
+      return fmt::format("{}: {} is missing: {}", sub.get_name(), type.substr(0, type.find(':')),
+                         option->get_description());
+    }
+    return {};
   }
 
   Colour colour() const {
@@ -177,9 +196,9 @@ class Program {
                                         : Colour::automatic;
   }
 
-  std::vector<const char*> pointers() const {
+  static std::vector<const char*> pointers(const std::vector<std::string>& words) {
     std::vector<const char*> list;
-    for (const std::string& word : words_) list.push_back(word.c_str());
+    for (const std::string& word : words) list.push_back(word.c_str());
     return list;
   }
 

@@ -15,7 +15,7 @@ class ProvidersCommand : public Command {
   const char* example() const override {
     return "assay providers --library openblas=/opt/lib/libopenblas.so.0";
   }
-  void declare(Flags& app) override { pool_.declare(app, true); }
+  void declare(Flags& app) override { pool_.declare(app); }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "providers"));

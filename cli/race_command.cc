@@ -13,6 +13,8 @@
 #include "cli/choose_device.h"
 #include "cli/compile_only.h"
 #include "cli/exit_code.h"
+#include "cli/files_table.h"
+#include "cli/kernel_files.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
@@ -42,60 +44,56 @@ class RaceCommand : public Command {
   }
 
   void declare(Flags& app) override {
-    app.add_option("files", files_, "Your kernels: FILE or FILE::ENTRY")
-        .required()
-        .type_name("FILE");
+    files_.declare_words(app, "Your kernels: FILE or FILE::ENTRY").required();
     problems_.declare(app);
+    files_.declare_kernels(app, "More of your kernels");
     app.add_option("--against", against_, "Another opponent: a provider, or a file with a kernel")
         .type_name("PROVIDER|FILE");
+    app.set_group(FlagGroup::measuring);
     app.add_flag("--watch", watch_,
                  "Race again whenever a file is saved, against the version before");
+    app.set_group(FlagGroup::output);
     app.add_option("--output-dir", folder_, "Where the record goes (default: runs/<n>-<kernel>)")
         .type_name("DIR");
+    app.set_group(FlagGroup::more);
     app.add_option(
            "--target", target_,
            "Only compile, for a card that need not be here: registers, spills, shared memory")
         .type_name("TARGET");
-    options_.declare(app, false);
+    options_.declare(app);
     options_.ranking.declare(app);
   }
 
   Result<int> run(Context& context) override {
-    for (const std::string& file : files_) {
-      std::error_code ignored;
-      if (!is_provider(file) || std::filesystem::exists(file, ignored)) continue;
-      return fail(ErrorCode::invalid_input,
-                  "race: '{}' is a provider, and there is no file of that name; several providers "
-                  "are given as --provider openblas,{}",
-                  file, file == "openblas" ? "native_cpu" : file);
-    }
+    ASSAY_TRY(files_.check("race"));
+    const std::vector<std::string> files = files_.all();
     if (!context.device_named && target_.empty()) {
-      ASSAY_TRY(context.device, device_for(files_, options_.pool.providers));
+      ASSAY_TRY(context.device, device_for(files, options_.pool.providers));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "race"));
     if (problems_.empty())
-      return fail(
-          ErrorCode::invalid_input,
-          "race: which problem? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
+      return fail(ErrorCode::invalid_input,
+                  "race: which problem? Give --shape m=16,n=4096,k=4096, or --suite NAME");
+    ASSAY_TRY(problems_.complete(context.console, files));
     ASSAY_TRY(problems_.fill(request, ""));
     if (!target_.empty()) {
       // Those of the card that is not here, too.
       ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
-      return compile_only(context, request, files_, target_);
+      return compile_only(context, request, files, target_);
     }
-    request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
+    request.kernels.insert(request.kernels.begin(), files.begin(), files.end());
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {
       if (context.console.json())
         return fail(ErrorCode::invalid_input,
                     "--watch goes on for ever, --json is one answer; give one of them");
-      if (files_.size() != 1)
+      if (files.size() != 1)
         return fail(ErrorCode::invalid_input, "--watch follows one file; {} were given",
-                    files_.size());
+                    files.size());
       if (!folder_.empty())
         return fail(ErrorCode::invalid_input,
                     "--watch makes a folder under runs/ for each race; leave --output-dir out");
-      return watch_file(context, request, files_.front());
+      return watch_file(context, request, files.front());
     }
     return race(context, request);
   }
@@ -138,14 +136,15 @@ class RaceCommand : public Command {
       opponent = files.back();
       files.pop_back();
     }
-    files.resize(files_.size());  // Plug-ins follow: they take part, and are not what it is about.
+    files.resize(
+        files_.all().size());  // Plug-ins follow: they take part, and are not what it is about.
     for (const UserFile& file : files)
       request.about.insert(request.about.end(), file.families.begin(), file.families.end());
 
     request.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     // Refusals first: nothing is timed for a kernel that cannot take the problem.
-    ASSAY_TRY(const auto refused, find_refused_files(request, files_));
+    ASSAY_TRY(const auto refused, find_refused_files(request, files_.all()));
     const size_t asked = request.problems.size();
     std::erase_if(request.problems, [&](const Problem& problem) {
       return is_refused_by_all(refused, problem.name());
@@ -163,7 +162,7 @@ class RaceCommand : public Command {
                                  : refusal_lines);
       return kNothingRan;
     }
-    if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.front()));
+    if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.words.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     const bool any_refused = std::ranges::any_of(
         refused, [](const FileRefusals& file) { return !file.problems.empty(); });
@@ -178,6 +177,7 @@ class RaceCommand : public Command {
         run.record, {.style = style, .record_path = {}, .named = request.problems.size() < asked});
     for (const ProblemRecord& problem : run.record.problems) {
       text += evidence_text(problem, style);
+      text += files_table(problem, files, style);
       if (const auto line = opponent_line(problem, run.record.options, files, opponent)) {
         if (run.record.problems.size() > 1) text += problem.name + '\n';
         text += line_text(*line, style);
@@ -247,7 +247,7 @@ class RaceCommand : public Command {
     return out;
   }
 
-  std::vector<std::string> files_;
+  KernelFiles files_;
   ProblemFlags problems_;
   std::string folder_, against_, target_;
   bool watch_ = false, opponent_is_file_ = false;

@@ -161,11 +161,15 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
   return requests;
 }
 
-void PoolOptions::declare(Flags& app, bool lists) {
-  app.add_option("--provider", providers, "Providers to ask (default: all but reference)")
+void PoolOptions::declare(Flags& app) {
+  app.set_group(FlagGroup::kernels);
+  app.add_option(
+         "--provider", providers,
+         "Providers whose kernels take part, separated by spaces or commas (default: all but "
+         "reference)")
       .type_name("PROVIDER")
       .delimiter(',')
-      .several_words(lists);
+      .several_words(false);
   declare_settings(app);
   app.add_option("--plugin", plugins,
                  "A plug-in whose kernels take part: a file, or a name to look for along the path")
@@ -183,6 +187,7 @@ void PoolOptions::declare(Flags& app, bool lists) {
 }
 
 void PoolOptions::declare_settings(Flags& app) {
+  app.set_group(FlagGroup::kernels);
   app.add_option("--library", libraries,
                  "The library that a provider, or a ranker, loads: NAME=PATH")
       .type_name("P=PATH")
@@ -195,10 +200,12 @@ void PoolOptions::declare_settings(Flags& app) {
 }
 
 void PoolOptions::declare_machine(Flags& app) {
+  app.set_group(FlagGroup::measuring);
   app.add_option("--threads", threads,
                  "Cores that kernels may use (default: physical cores less one)")
       .range(1, 4096)
       .type_name("N");
+  app.set_group(FlagGroup::more);
   app.add_option("--cache-dir", cache, "Where compiled kernels are kept").type_name("DIR");
   app.add_option("--cxx", cxx, "C++ compiler for users' sources").type_name("PROGRAM");
 }
@@ -252,11 +259,12 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.command_line = context.command_line;
   request.environment = context.settings.child_environment;
   request.cancel_fd = context.cancel_fd;
-  request.lock.folder = context.settings.locks;
+  request.lock = context.settings.lock_options();
   return request;
 }
 
 void RankingOptions::declare(Flags& app) {
+  app.set_group(FlagGroup::kernels);
   app.add_option("--ranker", ranker,
                  "Whose order says which kernels are built, of those that cost much to compile: " +
                      join(ranker_names(), ", ") + ", or none: as they are listed")
@@ -290,12 +298,13 @@ Status RankingOptions::fill(sweep::Request& request) const {
   return {};
 }
 
-void RaceOptions::declare(Flags& app, bool lists) {
-  pool.declare(app, lists);
+void RaceOptions::declare(Flags& app) {
+  pool.declare(app);
+  app.set_group(FlagGroup::measuring);
   app.add_option(
          "--condition", condition,
-         "cache=cold_weights|cold|warm,spacing=back_to_back|isolated|chain,launch=plain|graph; "
-         "chain and graph on a card")
+         "What is measured, separated by commas: cache=cold_weights|cold|warm, "
+         "spacing=back_to_back|isolated|chain, launch=plain|graph. Chain and graph are for a card")
       .type_name("COND");
   app.add_option("--preparation", preparation, "May a kernel pack constant operands once?")
       .type_name("none|allowed")
@@ -327,13 +336,20 @@ void RaceOptions::declare(Flags& app, bool lists) {
                  "than 7 words are harder to earn")
       .range(kMinProcesses, kMaxProcesses)
       .type_name("N");
+  app.set_group(FlagGroup::output);
   app.add_option("--store", store,
                  "Keep the finished run there too: an SQLite file, made if absent (assay history)")
       .type_name("FILE");
+  declare_lock(app);
+}
+
+void RaceOptions::declare_lock(Flags& app) {
+  app.set_group(FlagGroup::more);
   app.add_flag("--no-wait", no_wait,
-               "End with code 5 where another command is measuring on this machine");
+               "End with code 5 if another command is measuring on this machine, or is in line");
   app.add_option("--lock-dir", lock_folder,
-                 "Where commands that measure lock each other out (default: /run/lock, else /tmp)")
+                 "The folder of the locks by which commands that measure queue (default: "
+                 "/run/lock, else /tmp)")
       .type_name("DIR");
 }
 

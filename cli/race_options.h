@@ -20,8 +20,7 @@ struct PoolOptions {
   std::string filter, cache, cxx;
   int threads = 0;
 
-  // `lists`: --provider takes several words; not where a command has words of its own.
-  void declare(Flags& app, bool lists);
+  void declare(Flags& app);
   void declare_settings(Flags& app);  // Of those, what providers are told.
   void declare_machine(Flags& app);   // And what says where kernels run.
   // As --provider, --library and --setting say, those that the device is not for included.
@@ -51,7 +50,8 @@ struct RaceOptions {
   bool no_wait = false;
   std::string lock_folder, store;
 
-  void declare(Flags& app, bool lists);
+  void declare(Flags& app);
+  void declare_lock(Flags& app);  // Of those, what is about other commands that measure.
   // Everything but problems, kernels and folder.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };

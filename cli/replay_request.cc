@@ -125,11 +125,7 @@ void declare_anew(Flags& app, RaceOptions& options, bool raced) {
   app.add_option("--memory-limit", options.memory_limit,
                  "Memory that a candidate may take, or a compiler (default: half of the machine's)")
       .type_name("SIZE");
-  app.add_flag("--no-wait", options.no_wait,
-               "End with code 5 where another command is measuring on this machine");
-  app.add_option("--lock-dir", options.lock_folder,
-                 "Where commands that measure lock each other out (default: /run/lock, else /tmp)")
-      .type_name("DIR");
+  options.declare_lock(app);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "assay/report/words.h"
 #include "cli/choose_device.h"
 #include "cli/chosen_kernels.h"
+#include "cli/kernel_files.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
@@ -26,35 +27,41 @@ class RunCommand : public Command {
 
   void declare(Flags& app) override {
     app.add_option("kernel", kernel_,
-                   "Its name, PROVIDER/NAME, or the first digits of its id (assay kernels)")
+                   "A name, PROVIDER/NAME, the first digits of an id (assay kernels), or a file")
         .required()
         .type_name("KERNEL");
-    problems_.declare_shape(app);
-    app.add_option("--kernels", files_, "Manifests or sources of your own, to find it in")
-        .type_name("FILE")
-        .several_words(false);
+    problems_.declare(app);
+    files_.declare_kernels(app, "Files of your own, to find it in");
+    app.set_group(FlagGroup::output);
     app.add_option("--output-dir", folder_,
                    "Where the record goes (default: runs/<n>-run-<kernel>)")
         .type_name("DIR");
-    options_.declare(app, false);
+    options_.declare(app);
   }
 
   Result<int> run(Context& context) override {
+    const bool is_file = names_file(kernel_);
+    if (is_file) files_.words = {kernel_};
+    const std::vector<std::string> files = files_.all();
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(files_, {kernel_}));
+      ASSAY_TRY(context.device, device_for(files, is_file ? std::vector<std::string>()
+                                                          : std::vector<std::string>{kernel_}));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "run"));
     if (problems_.empty())
-      return fail(ErrorCode::invalid_input,
-                  "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
+      return fail(
+          ErrorCode::invalid_input,
+          "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
+    ASSAY_TRY(problems_.complete(context.console, files));
     ASSAY_TRY(problems_.fill(request, ""));
-    request.kernels.insert(request.kernels.begin(), files_.begin(), files_.end());
-    ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
+    request.kernels.insert(request.kernels.begin(), files.begin(), files.end());
+    ASSAY_TRY(const auto read, read_user_files(request.kernels));
+    const auto families = is_file ? read.front().families : std::vector<std::string>();
     request.confirm = false;
     request.build = 0;
     request.folder = folder_;
     // A name that is none needs no machine to itself.
-    ASSAY_TRY(const KernelMetadata metadata, find_kernel(request, kernel_));
+    ASSAY_TRY(const KernelMetadata metadata, find_kernel(request, kernel_, families));
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     narrow(request, {&metadata, 1});
     if (folder_.empty()) request.folder = next_run_folder("run-" + folder_part(metadata));
@@ -123,7 +130,7 @@ class RunCommand : public Command {
   }
 
   std::string kernel_, folder_;
-  std::vector<std::string> files_;
+  KernelFiles files_;
   ProblemFlags problems_;
   RaceOptions options_;
 };

@@ -8,6 +8,7 @@
 #include "assay/report/sweep_report.h"
 #include "cli/choose_device.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_files.h"
 #include "cli/problem_flags.h"
 #include "cli/profiler_sweep.h"
 #include "cli/race_options.h"
@@ -40,24 +41,25 @@ class SweepCommand : public Command {
   }
 
   void declare(Flags& app) override {
+    files_.declare_words(app, "Your kernels to race too: manifests, FILE or FILE::ENTRY");
     problems_.declare(app);
-    app.add_option("--kernels", kernels_,
-                   "Manifests or sources of your own to race too; with --profiler names of its "
-                   "kernels, * for anything")
-        .type_name("FILE");
+    files_.declare_kernels(app, "The same; with --profiler names of its kernels, * for anything");
+    app.set_group(FlagGroup::output);
     app.add_option("--output-dir", folder_, "Where results go (default: artifacts/<suite>)")
         .type_name("DIR");
     const Flag resume =
         app.add_flag("--resume", resume_, "Go on with the run that is in the output folder");
     app.add_flag("--fresh", fresh_, "Move a run in the output folder aside").excludes(resume);
+    app.set_group(FlagGroup::kernels);
     app.add_flag("--exhaustive", exhaustive_,
                  "Build every kernel, and drop none before the race's end");
+    app.set_group(FlagGroup::output);
     app.add_flag("--why", why_,
                  "Say why kernels were refused or fell, and why a verdict is unsure");
     app.add_option("--save-table", table_,
                    "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
         .type_name("FILE");
-    options_.declare(app, true);
+    options_.declare(app);
     options_.ranking.declare(app);
     profiler_.declare(app);
   }
@@ -66,19 +68,22 @@ class SweepCommand : public Command {
     if (resume_ && fresh_)
       return fail(ErrorCode::invalid_input,
                   "--resume and --fresh exclude one another; give one of them");
+    const std::vector<std::string> kernels = files_.all();
     if (profiler_.given())
-      return sweep_by_profiler(context, {profiler_, problems_, options_, kernels_, folder_,
+      return sweep_by_profiler(context, {profiler_, problems_, options_, kernels, folder_,
                                          resume_  ? profiler::IfPresent::resume
                                          : fresh_ ? profiler::IfPresent::fresh
                                                   : profiler::IfPresent::refuse});
     ASSAY_TRY(check_no_profiler(context));
+    ASSAY_TRY(files_.check("sweep"));
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(kernels_, options_.pool.providers));
+      ASSAY_TRY(context.device, device_for(kernels, options_.pool.providers));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
+    ASSAY_TRY(problems_.complete(context.console, kernels));
     ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard));
-    request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
+    request.kernels.insert(request.kernels.begin(), kernels.begin(), kernels.end());
     ASSAY_TRY(read_entries(request.kernels).map([](const auto&) {}));
     request.exhaustive = exhaustive_;
     if (exhaustive_) {
@@ -154,7 +159,7 @@ class SweepCommand : public Command {
 
   ProblemFlags problems_;
   std::string folder_, table_;
-  std::vector<std::string> kernels_;
+  KernelFiles files_;
   bool resume_ = false, fresh_ = false, exhaustive_ = false, why_ = false;
   RaceOptions options_;
   ProfilerFlags profiler_;

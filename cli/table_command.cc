@@ -30,7 +30,7 @@ class TableCommand : public Command {
     app.add_option("file", file_, "A table that `assay sweep --save-table` made")
         .required()
         .type_name("FILE");
-    pool_.declare(app, false);
+    pool_.declare(app);
   }
 
   Result<int> run(Context& context) override {

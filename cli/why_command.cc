@@ -13,6 +13,7 @@
 #include "cli/chosen_kernels.h"
 #include "cli/command.h"
 #include "cli/find_ncu.h"
+#include "cli/kernel_files.h"
 #include "cli/problem_flags.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
@@ -86,46 +87,47 @@ class WhyCommand : public Command {
         .required()
         .expected(1, 2)
         .type_name("KERNEL");
-    problems_.declare_shape(app);
-    app.add_option("--kernels", files_, "Manifests or sources of your own, to find them in")
-        .type_name("FILE")
-        .several_words(false);
+    problems_.declare(app);
+    files_.declare_kernels(app, "Files of your own, to find them in");
+    app.set_group(FlagGroup::more);
     app.add_option("--ncu", ncu_,
                    "On a card: Nsight Compute's ncu, or none (default: ASSAY_NCU, else along the "
                    "PATH, else in CUDA's folders)")
         .type_name("FILE");
+    app.set_group(FlagGroup::output);
     app.add_option("--output-dir", folder_,
                    "Where the record goes (default: runs/<n>-why-<kernel>)")
         .type_name("DIR");
-    options_.declare(app, false);
+    options_.declare(app);
   }
 
   Result<int> run(Context& context) override {
+    std::vector<std::string> named;
+    for (const std::string& word : words_)
+      (names_file(word) ? files_.words : named).push_back(word);
     if (!context.device_named) {
-      std::vector<std::string> files = files_, named;
-      for (const std::string& word : words_) (is_file(word) ? files : named).push_back(word);
-      ASSAY_TRY(context.device, device_for(files, named));
+      ASSAY_TRY(context.device, device_for(files_.all(), named));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "why"));
-    if (problems_.shapes.empty())
+    if (problems_.empty())
       return fail(ErrorCode::invalid_input,
                   "why: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
+    ASSAY_TRY(problems_.complete(context.console, files_.all()));
     ASSAY_TRY(const input::Suite suite, problems_.read(""));
     // Ceilings are of the window in which a shape was timed, and a record keeps the last one's.
     if (suite.problems.size() != 1)
-      return fail(ErrorCode::invalid_input, "why looks at one shape; --shape gives {}",
+      return fail(ErrorCode::invalid_input,
+                  "why looks at one shape, and was given {}; name one by --shape or --shapes",
                   suite.problems.size());
     request.problems = suite.problems;
     request.suite = suite.name;
-    const std::vector<std::string> plugins = std::exchange(request.kernels, files_);
+    const std::vector<std::string> plugins = std::exchange(request.kernels, files_.all());
     // A file that is named is both where to look and what is meant.
     std::vector<std::vector<std::string>> families(words_.size());
-    for (size_t i = 0; i < words_.size(); ++i)
-      if (is_file(words_[i])) request.kernels.push_back(words_[i]);
     request.kernels.insert(request.kernels.end(), plugins.begin(), plugins.end());
     ASSAY_TRY(const auto files, read_user_files(request.kernels));
-    for (size_t i = 0, file = files_.size(); i < words_.size(); ++i)
-      if (is_file(words_[i])) families[i] = files[file++].families;
+    for (size_t i = 0, file = 0; i < words_.size(); ++i)
+      if (names_file(words_[i])) families[i] = files[file++].families;
     request.exhaustive = true;
     request.build = 0;
     request.count_events = true;
@@ -151,11 +153,6 @@ class WhyCommand : public Command {
   }
 
  private:
-  static bool is_file(const std::string& word) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(word.substr(0, word.find("::")), ignored);
-  }
-
   // The first against the second, from the samples that the record holds.
   static std::optional<stats::Verdict> verdict(const RunRecord& record,
                                                const ProblemRecord& problem,
@@ -239,7 +236,8 @@ class WhyCommand : public Command {
     return code;
   }
 
-  std::vector<std::string> words_, files_;
+  std::vector<std::string> words_;
+  KernelFiles files_;
   std::string folder_, ncu_;
   ProblemFlags problems_;
   RaceOptions options_;

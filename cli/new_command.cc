@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+#include "assay/input/shape_flag.h"
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/new_file.h"
+#include "cli/new_kernel.h"
+#include "cli/race_text.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr const char* kFirstShape = "m=4,n=1024,k=1024";
+
+struct Language {
+  std::string_view extension;
+  SourceLanguage language;
+};
+constexpr Language kLanguages[] = {{".cc", SourceLanguage::cpp},
+                                   {".cpp", SourceLanguage::cpp},
+                                   {".cxx", SourceLanguage::cpp},
+                                   {".c", SourceLanguage::c},
+                                   {".cu", SourceLanguage::cuda}};
+
+// A function can be called so: letters, digits and underscores, no digit first.
+std::string entry_of(const std::string& stem) {
+  std::string name;
+  for (const char c : stem)
+    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+  return name.empty() || (name[0] >= '0' && name[0] <= '9') ? "kernel_" + name : name;
+}
+
+class NewCommand : public Command {
+ public:
+  const char* name() const override { return "new"; }
+  const char* summary() const override {
+    return "Write a kernel to begin with: naive, right, and ready to race";
+  }
+  const char* example() const override {
+    return "assay new my_gemm.cc --shape m=4,n=1024,k=1024,dtype=bf16";
+  }
+  const char* description() const override {
+    return "The file gets a head comment, by which assay knows how to call the function, and a "
+           "body of a few loops. Its name says the language: .cc, .cpp or .cxx for C++, .c for C, "
+           ".cu for CUDA. A file that is there already is left alone.";
+  }
+
+  void declare(Flags& app) override {
+    app.add_option("file", file_, "The file to write: my_gemm.cc, my_gemm.c or my_gemm.cu")
+        .required()
+        .type_name("FILE");
+    app.add_option("--shape", shape_,
+                   "What it computes: types, layout and batch are taken from here (default: f32 "
+                   "in rows)")
+        .type_name("SHAPE");
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(const SourceLanguage language, language_of(file_));
+    ASSAY_TRY(const Problem problem, problem_of(shape_));
+    const std::string race = fmt::format("assay race {} --shape {}", word(file_),
+                                         word(shape_.empty() ? std::string(kFirstShape) : shape_));
+    ASSAY_TRY(const std::string text,
+              new_kernel_text({.language = language,
+                               .entry = entry_of(std::filesystem::path(file_).stem().string()),
+                               .command = race},
+                              problem));
+    ASSAY_TRY(write_new_file(file_, text, "new"));
+    const report::TextStyle style{context.console.width_out(), context.console.colour_out()};
+    context.console.result(
+        context.console.json()
+            ? dump_pretty({{"schema", "assay.new/1"}, {"file", file_}, {"next", race}})
+            : line_text({"wrote", sanitize(file_, 300)}, style) + line_text({"next", race}, style));
+    return kDone;
+  }
+
+ private:
+  static Result<SourceLanguage> language_of(const std::string& file) {
+    const std::string extension = std::filesystem::path(file).extension().string();
+    for (const Language& one : kLanguages)
+      if (one.extension == extension) return one.language;
+    return fail(ErrorCode::invalid_input,
+                "new: '{}' names no language that is written here; end it in .cc, .c or .cu",
+                sanitize(file, 200));
+  }
+
+  static Result<Problem> problem_of(const std::string& shape) {
+    const std::string asked = shape.empty() ? kFirstShape : shape;
+    const bool has_layout = asked.find("layout") != std::string::npos;
+    ASSAY_TRY(const auto problems,
+              input::parse_shape_flag(has_layout ? asked : asked + ",layout=tt"));
+    for (const Problem& problem : problems)
+      if (problem.layout() != problems.front().layout() || !have_same_types(problem, problems[0]))
+        return fail(ErrorCode::invalid_input,
+                    "--shape: a naive kernel has one type for each operand, and one layout; name "
+                    "one of each");
+    return problems.back();  // Of several sizes the greatest batch.
+  }
+
+  static bool have_same_types(const Problem& one, const Problem& other) {
+    return std::ranges::equal(one.operands(), other.operands(), {}, &Operand::dtype,
+                              &Operand::dtype);
+  }
+
+  // As a shell takes it for one word.
+  static std::string word(const std::string& text) {
+    const std::string safe = sanitize(text, 1000);
+    return safe.find_first_of(" *|&;()<>$`\\\"'") == std::string::npos ? safe : "'" + safe + "'";
+  }
+
+  std::string file_, shape_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_new_command() { return std::make_unique<NewCommand>(); }
+
+}  // namespace assay::cli
