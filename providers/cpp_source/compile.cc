@@ -104,8 +104,8 @@ class Compiler {
   std::vector<std::string> compile_flags() const {
     std::vector<std::string> flags =
         default_flags(build_.target, is_c(build_.entry) ? kStandardOfC : kStandardOfCpp);
-    flags.insert(flags.end(), {"-fPIC", "-fvisibility=hidden", "-fdiagnostics-color=never",
-                               "-fmax-errors=5"});
+    flags.insert(flags.end(),
+                 {"-fPIC", "-fvisibility=hidden", "-fdiagnostics-color=never", "-fmax-errors=5"});
     // What C only warns of would be a call that crashes, and -w would silence that too.
     if (is_c(build_.entry))
       flags.insert(flags.end(),
