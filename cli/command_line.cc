@@ -4,18 +4,18 @@
 
 namespace assay::cli {
 void Globals::declare(Flags& app) {
-  app.add_flag("--json", json, "Machine output on stdout, nothing else there");
-  app.add_flag("--quiet,-q", quiet, "No progress");
+  app.add_flag("--json", json, "Write JSON to stdout, and nothing else");
+  app.add_flag("--quiet,-q", quiet, "Show no progress");
   app.add_flag("-v,--verbose", verbosity, "Say more");
-  app.add_option("--color", colour, "auto, always or never")
+  app.add_option("--color", colour, "When to colour the output (default: auto)")
       .one_of({"auto", "always", "never"})
       .type_name("auto|always|never");
   app.add_option(
          "--device", device,
-         "What to run on: cpu, gpu (the first card), a card's index, UUID or name (default: cpu; "
-         "of race the first card where its files are code for cards)")
+         "What to run on: cpu, gpu (the first one), or a GPU's index, UUID or name (default: cpu; "
+         "the first GPU for files that are GPU code)")
       .type_name("DEVICE");
-  app.add_option("--config", config, "Defaults for flags, settings of providers (YAML)")
+  app.add_option("--config", config, "A YAML file with defaults of flags and settings of providers")
       .type_name("FILE");
   app.add_flag("--version", version, "Print version and build");
 }

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/report/words.h"
@@ -88,14 +90,23 @@ class ExportWinner : public ExportMode {
  private:
   Result<RecordAt> find_record(const std::string& given) const {
     if (!given.empty()) return read_honest_record(given);
+    std::set<std::string> names;
     for (const fs::path& path : records_here()) {
       const auto record = load_record(path.string());
-      if (record && record->find(shape_) != nullptr) return read_honest_record(path.string());
+      if (!record) continue;
+      if (record->find(shape_) != nullptr) return read_honest_record(path.string());
+      for (const ProblemRecord& problem : record->problems) names.insert(problem.name);
     }
     return fail(ErrorCode::missing,
                 "no run below runs or artifacts has a shape '{}'; race or sweep it first, or name "
-                "a record with --run",
-                sanitize(shape_, 200));
+                "a record with --run{}",
+                sanitize(shape_, 200), shapes_text({names.begin(), names.end()}));
+  }
+
+  // What could have been meant: shapes of the runs that there are.
+  std::string shapes_text(const std::vector<std::string>& names) const {
+    if (names.empty()) return {};
+    return did_you_mean(shape_, names, "runs here have: " + join(names, ", "));
   }
 
   // Nothing is overwritten.

@@ -76,26 +76,29 @@ class HistoryCommand : public Command {
   }
 
   void declare(Flags& app) override {
-    app.add_option("--store", store_, "The store that runs were kept in (--store of a run)")
+    app.add_option("--store", store_, "The store to read, as race and sweep --store filled it")
         .type_name("FILE");
-    app.add_option("--problem", query_.problem, "One shape, by its name or its key: its winners")
+    app.add_option("--problem", query_.problem, "The winners of one shape, by its name or its key")
         .type_name("NAME");
-    app.add_option("--kernel", query_.kernel,
-                   "One kernel: PROVIDER/NAME, its name, or the first digits of its id")
+    app.add_option(
+           "--kernel", query_.kernel,
+           "The times of one kernel: PROVIDER/NAME, its name, or the first digits of its id")
         .type_name("KERNEL");
     app.add_option("--suite", query_.suite, "Only runs of this suite").type_name("NAME");
     app.add_option("--kind", query_.kind, "Only runs of this kind: sweep, race, run")
         .type_name("KIND");
-    app.add_option("--since", query_.since, "Only runs from then on (UTC)").type_name("DATE");
-    app.add_option("--until", query_.until, "Only runs before (UTC)").type_name("DATE");
-    app.add_option("--last", query_.limit, "So many lines at most, the newest; 0: all")
+    app.add_option("--since", query_.since, "Only runs from this date on (UTC)").type_name("DATE");
+    app.add_option("--until", query_.until, "Only runs before this date (UTC)").type_name("DATE");
+    app.add_option("--last", query_.limit,
+                   "How many lines to show at most, the newest; 0 shows all")
         .range(0, 1'000'000'000)
         .type_name("N")
         .show_default();
     app.add_option("--add", add_, "Put finished runs into the store: folders or record.json")
         .type_name("RUN");
     app.add_option("--get", get_, "Write this run's record to --output").type_name("ID");
-    app.add_option("--output", output_, "Where --get writes; a name that ends in .zst compresses")
+    app.add_option("--output", output_,
+                   "Where --get writes; the file is compressed if its name ends in .zst")
         .type_name("FILE");
   }
 

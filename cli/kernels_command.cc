@@ -94,19 +94,19 @@ class KernelsCommand : public Command {
 
   void declare(Flags& app) override {
     files_.declare_words(app,
-                         "What these manifests or sources of your own became; with a shape, a "
-                         "provider or a filter, the rest of the pool too");
+                         "Your manifests or sources, to show what they became. With a shape, a "
+                         "provider or a filter, the rest of the pool is listed too");
     problems_.declare(app);
-    files_.declare_kernels(app, "The same");
+    files_.declare_kernels(app, "More of your files");
     app.set_group(FlagGroup::more);
     app.add_option("--target", target_,
-                   "Compiled for this instead of this machine: x86_64+avx2+fma")
+                   "The target to list kernels for, instead of this machine: x86_64+avx2+fma")
         .type_name("TARGET");
     app.add_flag("--compile", compile_,
-                 "Compile what is listed of the providers named, for --target, a card that need "
-                 "not be here; nothing runs");
+                 "Compile the listed kernels of the named providers for --target, a GPU that "
+                 "need not be here; nothing runs");
     app.set_group(FlagGroup::output);
-    app.add_flag("--why", why_, "Why kernels were refused, counted by reason");
+    app.add_flag("--why", why_, "Show why kernels were refused, counted by reason");
     ranking_.declare(app);
     pool_.declare(app);
   }

@@ -12,8 +12,9 @@ namespace assay::cli {
 
 std::string wait_line(const DeviceWait& wait, int width) {
   const std::string device = wait.device == "cpu" ? "the cores" : wait.device;
-  const std::string line = fmt::format("waiting {} for {}, {} ahead: {}", clock_text(wait.seconds),
-                                       device, wait.ahead, sanitize(wait.holder, 300));
+  const std::string line =
+      fmt::format("waiting {} for {}, {} ahead (Ctrl-C gives up): {}", clock_text(wait.seconds),
+                  device, wait.ahead, sanitize(wait.holder, 300));
   return report::fit(line, width);
 }
 

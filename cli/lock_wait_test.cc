@@ -18,7 +18,9 @@ TEST(LockWaitTest, TheLineOfATerminalFitsAndSaysWhoIsAhead) {
   wait.ahead = 3;
   wait.seconds = 75;
   const std::string wide = wait_line(wait, 160);
-  EXPECT_THAT(wide, StartsWith("waiting 1:15 for the cores, 3 ahead: process 12 (assay sweep"));
+  EXPECT_THAT(
+      wide,
+      StartsWith("waiting 1:15 for the cores, 3 ahead (Ctrl-C gives up): process 12 (assay sweep"));
   EXPECT_THAT(wide, HasSubstr("since 2025"));
   const std::string narrow = wait_line(wait, 40);
   EXPECT_LE(report::display_width(narrow), 40);

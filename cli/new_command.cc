@@ -15,7 +15,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr const char* kFirstShape = "m=4,n=1024,k=1024";
+constexpr const char* kFirstShape = "m=4,n=512,k=512";
 
 struct Language {
   std::string_view extension;
@@ -42,7 +42,7 @@ class NewCommand : public Command {
     return "Write a kernel to begin with: naive, right, and ready to race";
   }
   const char* example() const override {
-    return "assay new my_gemm.cc --shape m=4,n=1024,k=1024,dtype=bf16";
+    return "assay new my_gemm.cc --shape m=4,n=512,k=512,dtype=bf16";
   }
   const char* description() const override {
     return "The file gets a head comment, by which assay knows how to call the function, and a "

@@ -43,7 +43,8 @@ class PluginCommand : public Command {
         .required()
         .type_name("FILE");
     options_.declare_machine(app);
-    app.add_option("--timeout", timeout_, "A check of one problem that takes so long has hung")
+    app.add_option("--timeout", timeout_,
+                   "How long the check of one problem may take before it counts as hung")
         .type_name("TIME")
         .show_default();
   }

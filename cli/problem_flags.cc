@@ -27,22 +27,25 @@ void ProblemFlags::declare(Flags& app) {
   app.add_option("--suite", suite, "A suite of shapes (" + suite_names() + "), or a YAML file")
       .type_name("SUITE|FILE");
   app.add_option("--shapes", names, "Only these shapes of the suite").type_name("NAME");
-  app.add_option("--shape", shapes,
-                 "m=16,n=4096,k=4096,dtype=f32; a field may be a range, 'm=1:256:*2', or "
-                 "alternatives, 'm=1|8'. Fields that are left out are as your kernel says, if it "
-                 "allows one value; else dtype=f32,layout=tn")
+  app.add_option(
+         "--shape", shapes,
+         "A shape, such as m=16,n=4096,k=4096,dtype=f32. A field may be a range, 'm=1:256:*2', or "
+         "alternatives, 'm=1|8'. Fields that are left out are what your kernel takes, if "
+         "it takes one value alone; otherwise dtype=f32,layout=tn")
       .type_name("SHAPE")
       .several_words(false);
   app.add_option("--model", model,
-                 "The GEMMs of a model, from its Hugging Face config.json; needs --batch")
+                 "The GEMMs of a model, read from its Hugging Face config.json; needs --batch")
       .type_name("FILE");
-  app.add_option("--batch", batches, "With --model: m of each pass, '1:256:*2' or 1,8,64")
+  app.add_option("--batch", batches,
+                 "With --model: how many tokens a pass has (m), '1:256:*2' or 1,8,64")
       .type_name("SIZES");
-  app.add_option("--tp", tensor_parallel,
-                 "With --model: devices that share it; the problems are one's (default: 1)")
+  app.add_option(
+         "--tp", tensor_parallel,
+         "With --model: how many devices share it; the problems are those of one (default: 1)")
       .range(1, kMostDevices)
       .type_name("N");
-  app.add_option("--dtype", dtype, "With --model: instead of the type that the config names")
+  app.add_option("--dtype", dtype, "With --model: the type to use instead of the config's")
       .type_name("DTYPE");
 }
 

@@ -47,20 +47,21 @@ Result<std::string> along_the_path(const std::string& from, const std::string& n
 }  // namespace
 
 void ProfilerFlags::declare(Flags& app) {
+  app.set_group(FlagGroup::more);
   app.add_flag("--profiler", asked,
-               "Let a cutlass_profiler time its kernels instead of racing: results of another "
-               "tool, unproven (docs/cutlass-profiler.md)");
+               "Let a cutlass_profiler time its kernels instead of racing. Its results are "
+               "unproven (docs/cutlass-profiler.md)");
   app.add_option("--profiler-bin", binary,
-                 "That program, and --profiler (default: CUTLASS_PROFILER_BIN, else along the "
-                 "PATH)")
+                 "The cutlass_profiler to run; implies --profiler (default: "
+                 "CUTLASS_PROFILER_BIN, else the one on the PATH)")
       .type_name("FILE");
   app.add_option("--extra-profiler-flags", extra,
-                 "With --profiler: more flags of its own, as one word: '--sleep-duration=0 "
-                 "--warmup-iterations=5'; repeat for more")
+                 "With --profiler: flags to hand on, as one word: '--sleep-duration=0 "
+                 "--warmup-iterations=5'")
       .type_name("FLAGS")
       .several_words(false);
   app.add_option("--profiler-timeout", timeout,
-                 "With --profiler: one that says nothing for so long has hung")
+                 "With --profiler: how long it may be silent before it counts as hung")
       .type_name("TIME")
       .show_default();
 }

@@ -36,29 +36,30 @@ class RaceCommand : public Command {
   }
 
   const char* description() const override {
-    return "Each file is compiled, or loaded, and proven right on every kind of input before it is "
-           "timed. It then runs against every stock kernel that takes the shape; the verdict is "
-           "the one over which least was shown, with the interval of the ratio over fresh "
-           "processes. A file that cannot take a shape is refused with its reason, and the code "
-           "is then 1 even where others raced.";
+    return "Each file is compiled or loaded, and proven right on every kind of input before it is "
+           "timed. It then runs against every stock kernel that takes the shape. The verdict is "
+           "against the stock kernel over which its advantage is least certain, with the interval "
+           "of the ratio over fresh processes. A file that cannot take a shape is refused with a "
+           "reason; the exit code is then 1, even if others raced.";
   }
 
   void declare(Flags& app) override {
     files_.declare_words(app, "Your kernels: FILE or FILE::ENTRY").required();
     problems_.declare(app);
     files_.declare_kernels(app, "More of your kernels");
-    app.add_option("--against", against_, "Another opponent: a provider, or a file with a kernel")
+    app.add_option("--against", against_,
+                   "One more opponent to judge against: a provider, or a file with a kernel")
         .type_name("PROVIDER|FILE");
     app.set_group(FlagGroup::measuring);
     app.add_flag("--watch", watch_,
-                 "Race again whenever a file is saved, against the version before");
+                 "Race again whenever the file is saved, against the version before");
     app.set_group(FlagGroup::output);
     app.add_option("--output-dir", folder_, "Where the record goes (default: runs/<n>-<kernel>)")
         .type_name("DIR");
     app.set_group(FlagGroup::more);
     app.add_option(
            "--target", target_,
-           "Only compile, for a card that need not be here: registers, spills, shared memory")
+           "Only compile, for a GPU that need not be here: shows registers, spills, shared memory")
         .type_name("TARGET");
     options_.declare(app);
     options_.ranking.declare(app);

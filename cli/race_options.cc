@@ -172,7 +172,7 @@ void PoolOptions::declare(Flags& app) {
       .several_words(false);
   declare_settings(app);
   app.add_option("--plugin", plugins,
-                 "A plug-in whose kernels take part: a file, or a name to look for along the path")
+                 "A plug-in whose kernels take part: a file, or a name on the plug-in path")
       .type_name("FILE|NAME")
       .several_words(false);
   app.add_option("--plugin-path", plugin_path,
@@ -188,13 +188,11 @@ void PoolOptions::declare(Flags& app) {
 
 void PoolOptions::declare_settings(Flags& app) {
   app.set_group(FlagGroup::kernels);
-  app.add_option("--library", libraries,
-                 "The library that a provider, or a ranker, loads: NAME=PATH")
+  app.add_option("--library", libraries, "NAME=PATH: the library that a provider or a ranker loads")
       .type_name("P=PATH")
       .several_words(false);
   app.add_option("--setting", settings,
-                 "What else a provider is told: PROVIDER.NAME=VALUE (assay providers says what "
-                 "there is)")
+                 "PROVIDER.NAME=VALUE: a setting of a provider (assay providers lists them)")
       .type_name("P.NAME=VALUE")
       .several_words(false);
 }
@@ -202,7 +200,7 @@ void PoolOptions::declare_settings(Flags& app) {
 void PoolOptions::declare_machine(Flags& app) {
   app.set_group(FlagGroup::measuring);
   app.add_option("--threads", threads,
-                 "Cores that kernels may use (default: physical cores less one)")
+                 "Cores that kernels may use (default: physical cores minus one)")
       .range(1, 4096)
       .type_name("N");
   app.set_group(FlagGroup::more);
@@ -266,14 +264,15 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
 void RankingOptions::declare(Flags& app) {
   app.set_group(FlagGroup::kernels);
   app.add_option("--ranker", ranker,
-                 "Whose order says which kernels are built, of those that cost much to compile: " +
-                     join(ranker_names(), ", ") + ", or none: as they are listed")
+                 "The order in which kernels that are slow to compile are built: " +
+                     join(ranker_names(), ", ") + ", or none (as they are listed)")
       .type_name("RANKER")
       .show_default();
-  app.add_option("--build", build,
-                 fmt::format("How many of them are built, of each provider for each shape, besides "
-                             "those that the cache has (default: {})",
-                             sweep::kBuildAtMost))
+  app.add_option(
+         "--build", build,
+         fmt::format("How many of these are built for each provider and shape, besides those in "
+                     "the cache (default: {})",
+                     sweep::kBuildAtMost))
       .type_name("N|all");
 }
 
@@ -304,41 +303,42 @@ void RaceOptions::declare(Flags& app) {
   app.add_option(
          "--condition", condition,
          "What is measured, separated by commas: cache=cold_weights|cold|warm, "
-         "spacing=back_to_back|isolated|chain, launch=plain|graph. Chain and graph are for a card")
+         "spacing=back_to_back|isolated|chain, launch=plain|graph. Chain and graph need a GPU")
       .type_name("COND");
-  app.add_option("--preparation", preparation, "May a kernel pack constant operands once?")
+  app.add_option("--preparation", preparation,
+                 "Whether a kernel may pack constant operands once, ahead of the timed launches")
       .type_name("none|allowed")
       .show_default();
-  app.add_option("--dependent-launch", dependent_launch, "On a GPU: may launches overlap?")
+  app.add_option("--dependent-launch", dependent_launch, "On a GPU: whether launches may overlap")
       .type_name("forbidden|allowed")
       .show_default();
-  app.add_option("--margin", margin, "The difference that matters")
+  app.add_option("--margin", margin, "The smallest difference that counts")
       .type_name("SHARE")
       .show_default();
   app.add_option("--budget", budget,
-                 fmt::format("Time to spend on timing (default: {} s a problem)",
+                 fmt::format("Time to spend on timing (default: {} s for each problem)",
                              sweep::kSecondsPerProblem))
       .type_name("TIME");
-  app.add_option("--timeout", timeout, "A candidate that does not answer for so long has hung")
+  app.add_option("--timeout", timeout,
+                 "How long a candidate may be silent before it counts as hung")
       .type_name("TIME")
       .show_default();
   app.add_option("--compile-timeout", compile_timeout,
-                 "A compiler that takes so long over one source is stopped")
+                 "How long a compiler may take over one source before it is stopped")
       .type_name("TIME")
       .show_default();
   app.add_option("--memory-limit", memory_limit,
-                 "Memory that a candidate may take, or a compiler (that at least 1 GiB; default: "
-                 "half of the machine's)")
+                 "The most memory that a candidate or a compiler may take; a compiler gets at "
+                 "least 1 GiB (default: half of the machine's)")
       .type_name("SIZE");
   app.add_option("--processes", processes,
-                 "Fresh processes of a confirmation (default: 7 to 15, by the race; on a card 7); "
-                 "with fewer "
-                 "than 7 words are harder to earn")
+                 "Fresh processes of a confirmation (default: 7 to 15, as the race needs; 7 on a "
+                 "GPU). With fewer than 7 a claim is harder to earn")
       .range(kMinProcesses, kMaxProcesses)
       .type_name("N");
   app.set_group(FlagGroup::output);
   app.add_option("--store", store,
-                 "Keep the finished run there too: an SQLite file, made if absent (assay history)")
+                 "An SQLite file that keeps the finished run too; made if absent (assay history)")
       .type_name("FILE");
   declare_lock(app);
 }

@@ -39,13 +39,13 @@ class ReplayCommand : public Command {
   const char* example() const override { return "assay replay runs/0001-my_gemm/record.json"; }
 
   void declare(Flags& app) override {
-    app.add_option("record", path_, "A record.json of race or sweep, or the folder of its run")
+    app.add_option("record", path_, "A record.json of race or sweep, or the folder of that run")
         .required()
         .type_name("RECORD");
-    app.add_option("--problem", names_, "Only these problems of it")
+    app.add_option("--problem", names_, "Only these problems of the record")
         .type_name("NAME")
         .several_words(false);
-    app.add_flag("--proven", proven_, "A claim that stays unsure fails too (exit code 1)");
+    app.add_flag("--proven", proven_, "Fail (exit code 1) if a claim stays unsure, too");
     app.add_option("--output-dir", folder_, "Where the fresh records go (default: runs/<n>-replay)")
         .type_name("DIR");
     declare_anew(app, options_, true);

@@ -107,23 +107,26 @@ Result<std::vector<const ProblemRecord*>> choose_problems(const RecordAt& at,
 
 void declare_anew(Flags& app, RaceOptions& options, bool raced) {
   options.pool.declare_settings(app);
+  app.set_group(FlagGroup::more);
   app.add_option("--cache-dir", options.pool.cache, "Where compiled kernels are kept")
       .type_name("DIR");
   app.add_option("--cxx", options.pool.cxx, "C++ compiler for users' sources").type_name("PROGRAM");
   if (!raced) return;
+  app.set_group(FlagGroup::measuring);
   app.add_option("--budget", options.budget,
-                 "Time to spend on timing each problem (default: as the record's run did)")
+                 "Time to spend on timing each problem (default: as in the record)")
       .type_name("TIME");
   app.add_option("--timeout", options.timeout,
-                 "A candidate that does not answer for so long has hung")
+                 "How long a candidate may be silent before it counts as hung")
       .type_name("TIME")
       .show_default();
   app.add_option("--compile-timeout", options.compile_timeout,
-                 "A compiler that takes so long over one source is stopped")
+                 "How long a compiler may take over one source before it is stopped")
       .type_name("TIME")
       .show_default();
   app.add_option("--memory-limit", options.memory_limit,
-                 "Memory that a candidate may take, or a compiler (default: half of the machine's)")
+                 "The most memory that a candidate or a compiler may take (default: half of the "
+                 "machine's)")
       .type_name("SIZE");
   options.declare_lock(app);
 }

@@ -26,10 +26,12 @@ class ReportCommand : public Command {
   }
 
   void declare(Flags& app) override {
-    app.add_option("run", run_, "Its folder, or its record.json").required().type_name("RUN");
+    app.add_option("run", run_, "The folder of a run, or its record.json")
+        .required()
+        .type_name("RUN");
     app.add_option("--beside", beside_,
-                   "Runs of the same problems under other conditions: where the sign of a verdict "
-                   "is another one there, it is said")
+                   "Runs of the same problems under other conditions; a verdict whose sign differs "
+                   "there is marked")
         .type_name("RUN...");
     app.add_option("--format", format_, "md, csv or html (default: as --output ends, else md)")
         .one_of({"md", "csv", "html"})

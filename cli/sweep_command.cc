@@ -33,29 +33,30 @@ class SweepCommand : public Command {
   }
 
   const char* description() const override {
-    return "For each shape, kernels are found, compiled, proven right, raced until few are left, "
-           "and "
-           "those are confirmed in fresh processes. The table shows the winners, each against the "
-           "best stock kernel; the output folder holds the record, a journal by which --resume "
-           "goes on, a log for each shape, and the results of each provider.";
+    return "For each shape, kernels are found, compiled, proven right, and raced until few are "
+           "left. Those are confirmed in fresh processes. The table shows the winners, each "
+           "against the best stock kernel. The output folder holds the record, a journal for "
+           "--resume, a log for each shape, and the results of each provider.";
   }
 
   void declare(Flags& app) override {
     files_.declare_words(app, "Your kernels to race too: manifests, FILE or FILE::ENTRY");
     problems_.declare(app);
-    files_.declare_kernels(app, "The same; with --profiler names of its kernels, * for anything");
+    files_.declare_kernels(
+        app, "More of your kernels; with --profiler, names of its kernels (* stands for anything)");
     app.set_group(FlagGroup::output);
     app.add_option("--output-dir", folder_, "Where results go (default: artifacts/<suite>)")
         .type_name("DIR");
     const Flag resume =
-        app.add_flag("--resume", resume_, "Go on with the run that is in the output folder");
-    app.add_flag("--fresh", fresh_, "Move a run in the output folder aside").excludes(resume);
+        app.add_flag("--resume", resume_, "Go on with the run in the output folder");
+    app.add_flag("--fresh", fresh_, "Move the run in the output folder aside, and begin anew")
+        .excludes(resume);
     app.set_group(FlagGroup::kernels);
     app.add_flag("--exhaustive", exhaustive_,
-                 "Build every kernel, and drop none before the race's end");
+                 "Build every kernel, and drop none before the end of the race");
     app.set_group(FlagGroup::output);
     app.add_flag("--why", why_,
-                 "Say why kernels were refused or fell, and why a verdict is unsure");
+                 "Show why kernels were refused or failed, and why a verdict is unsure");
     app.add_option("--save-table", table_,
                    "Write the winners as a tuned table, for programs to run (docs/dispatch.md)")
         .type_name("FILE");

@@ -72,13 +72,13 @@ class WhyCommand : public Command {
   }
 
   const char* description() const override {
-    return "The kernels race alone on one shape, with the counters of the processor read after "
+    return "The kernels race alone on one shape. The processor's counters are read after "
            "every claim was timed. Shown are time, the share of each ceiling that was measured on "
-           "this machine (reading memory, arithmetic), cycles, instructions and misses where they "
-           "may be counted, and a sentence that names the ceiling next to each kernel. On a card: "
-           "waves, occupancy, registers, spills and, where Nsight Compute's ncu is installed and "
-           "may "
-           "read counters, what each launch moved through memory and how busy the tensor pipe was.";
+           "this machine (reading memory, arithmetic), cycles, instructions and misses if they "
+           "may be counted, and a sentence that names the ceiling nearest to each kernel. On a "
+           "GPU: waves, occupancy, registers and spills. If Nsight Compute's ncu is installed and "
+           "may read counters, also what each launch moved through memory, and how busy the tensor "
+           "pipe was.";
   }
 
   void declare(Flags& app) override {
