@@ -96,8 +96,9 @@ Result<UniqueFd> take_handed_down(int fd, const std::string& path) {
   return own;
 }
 
-std::string ahead_text(int ahead) {
-  return ahead == 1 ? "next in line" : fmt::format("{} commands ahead", ahead);
+std::string place_in_line(const DeviceWait& wait) {
+  return wait.ahead == 1 ? fmt::format("next in line behind {}", wait.holder)
+                         : fmt::format("{} commands ahead, now {}", wait.ahead, wait.holder);
 }
 
 }  // namespace
@@ -129,9 +130,9 @@ Result<DeviceLockPlace> find_device_lock(std::string_view device,
 
 std::string waiting_sentence(const DeviceWait& wait) {
   return fmt::format(
-      "waiting for {}, {}, since two measurements would disturb each other; it is held by {}. "
-      "Ctrl-C gives up, --no-wait would not wait",
-      what(wait.device), ahead_text(wait.ahead), wait.holder);
+      "waiting for {}, {}. Two measurements would disturb each other; Ctrl-C gives up, --no-wait "
+      "would not wait",
+      what(wait.device), place_in_line(wait));
 }
 
 std::string waited_sentence(const DeviceWait& wait) {
