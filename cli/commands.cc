@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/replay_command.h"
+#include "cli/shapes_command.h"
 
 namespace assay::cli {
 
@@ -18,6 +19,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_import_command());
   commands.push_back(make_export_command());
   commands.push_back(make_kernels_command());
+  commands.push_back(make_shapes_command());
   commands.push_back(make_plugin_command());
   commands.push_back(make_providers_command());
   commands.push_back(make_device_command());

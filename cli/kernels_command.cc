@@ -191,7 +191,7 @@ class KernelsCommand : public Command {
                   "--compile: say for which card, of whom and for which problem, for example "
                   "--target sm_90a --provider cutlass --shape m=16,n=6144,k=4096,dtype=f16; files "
                   "are compiled by assay race FILE --target");
-    ASSAY_TRY(problems_.fill(request, ""));
+    ASSAY_TRY(problems_.fill(request, "", context.console));
     ASSAY_TRY(ranking_.fill(request));
     return compile_only(context, request, {}, target_, request.providers);
   }

@@ -20,6 +20,18 @@ std::string suite_names() {
   return join(names, ", ");
 }
 
+Result<std::optional<int64_t>> read_experts(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  if (text == "uniform") return 0;
+  if (text.starts_with("tokens=")) {
+    ASSAY_TRY(const auto sizes, input::parse_size_list(text.substr(7), "--experts"));
+    if (sizes.size() == 1) return sizes.front();
+  }
+  return fail(ErrorCode::invalid_input,
+              "--experts: '{}' is neither uniform nor tokens=N, as in --experts tokens=4",
+              sanitize(text, 60));
+}
+
 }  // namespace
 
 void ProblemFlags::declare(Flags& app) {
@@ -47,6 +59,10 @@ void ProblemFlags::declare(Flags& app) {
       .type_name("N");
   app.add_option("--dtype", dtype, "With --model: the type to use instead of the config's")
       .type_name("DTYPE");
+  app.add_option("--experts", experts,
+                 "With --model: tokens that an expert works on, tokens=N, or uniform: all experts "
+                 "are visited alike (default: experts are left out)")
+      .type_name("HOW");
 }
 
 Status ProblemFlags::complete(Console& console, const std::vector<std::string>& files) {
@@ -86,6 +102,9 @@ Result<input::Suite> ProblemFlags::read_model() const {
     if (!known) return fail(ErrorCode::invalid_input, "--dtype: {}", known.error().message);
     options.dtype = *known;
   }
+  ASSAY_TRY(options.expert_tokens, read_experts(experts));
+  notes_.clear();
+  options.notes = &notes_;
   return input::read_model(model, options);
 }
 
@@ -100,7 +119,7 @@ Result<input::Suite> ProblemFlags::read(const std::string& fallback) const {
   if (!model.empty()) return read_model();
   for (const auto& [flag, given] :
        {std::pair("--batch", !batches.empty()), std::pair("--tp", tensor_parallel != 1),
-        std::pair("--dtype", !dtype.empty())})
+        std::pair("--dtype", !dtype.empty()), std::pair("--experts", !experts.empty())})
     if (given)
       return fail(ErrorCode::invalid_input, "{} is of a model: give --model config.json too", flag);
   if (!shapes.empty()) return input::parse_shape_flags(shapes);
@@ -108,8 +127,10 @@ Result<input::Suite> ProblemFlags::read(const std::string& fallback) const {
   return input::select(found, names);
 }
 
-Status ProblemFlags::fill(sweep::Request& request, const std::string& fallback) const {
+Status ProblemFlags::fill(sweep::Request& request, const std::string& fallback,
+                          Console& console) const {
   ASSAY_TRY(input::Suite found, read(fallback));
+  for (const std::string& note : notes_) console.note(note);
   request.problems = std::move(found.problems);
   request.suite = std::move(found.name);
   request.model = model;

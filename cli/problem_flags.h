@@ -21,6 +21,7 @@ struct ProblemFlags {
   std::string model;                // --model config.json
   int tensor_parallel = 1;          // --tp N
   std::string batches, dtype;       // --batch 1:256:*2, --dtype bf16
+  std::string experts;              // --experts tokens=4|uniform
 
   void declare(Flags& app);
   // What --shape leaves open, and these files (FILE or FILE::ENTRY) allow one value for, is as they
@@ -29,11 +30,15 @@ struct ProblemFlags {
   bool empty() const { return suite.empty() && names.empty() && shapes.empty() && model.empty(); }
   // The problems; `fallback` is the suite where none was named.
   Result<input::Suite> read(const std::string& fallback) const;
-  // The same into a request, with what its record says of them.
-  Status fill(sweep::Request& request, const std::string& fallback) const;
+  // What of a model that was read is not among its problems: sentences.
+  const std::vector<std::string>& notes() const { return notes_; }
+  // The same into a request, with what its record says of them; what was left out is noted.
+  Status fill(sweep::Request& request, const std::string& fallback, Console& console) const;
 
  private:
   Result<input::Suite> read_model() const;
+
+  mutable std::vector<std::string> notes_;  // As read() found them.
 };
 
 // The names of a suite's problems by their sizes, for rows of other tools; none for an empty name.

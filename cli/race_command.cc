@@ -76,7 +76,7 @@ class RaceCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "race: which problem? Give --shape m=16,n=4096,k=4096, or --suite NAME");
     ASSAY_TRY(problems_.complete(context.console, files));
-    ASSAY_TRY(problems_.fill(request, ""));
+    ASSAY_TRY(problems_.fill(request, "", context.console));
     if (!target_.empty()) {
       // Those of the card that is not here, too.
       ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
@@ -174,7 +174,8 @@ class RaceCommand : public Command {
       context.console.result(dump_pretty(json(&run, refused, files, opponent, code)));
       return code;
     }
-    std::string text = report::race_text(
+    std::string text = report::model_text(run.record, style);
+    text += report::race_text(
         run.record, {.style = style, .record_path = {}, .named = request.problems.size() < asked});
     for (const ProblemRecord& problem : run.record.problems) {
       text += evidence_text(problem, style);
@@ -184,8 +185,6 @@ class RaceCommand : public Command {
         text += line_text(*line, style);
       }
     }
-    for (const std::string& line : report::model_lines(run.record))
-      text += report::wrap(line, style.width, 2);
     text += refusal_lines + line_text({"record", run.files.record}, style);
     context.console.result(text);
     return code;

@@ -53,7 +53,7 @@ class RunCommand : public Command {
           ErrorCode::invalid_input,
           "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
     ASSAY_TRY(problems_.complete(context.console, files));
-    ASSAY_TRY(problems_.fill(request, ""));
+    ASSAY_TRY(problems_.fill(request, "", context.console));
     request.kernels.insert(request.kernels.begin(), files.begin(), files.end());
     ASSAY_TRY(const auto read, read_user_files(request.kernels));
     const auto families = is_file ? read.front().families : std::vector<std::string>();

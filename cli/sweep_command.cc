@@ -83,7 +83,8 @@ class SweepCommand : public Command {
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
     ASSAY_TRY(problems_.complete(context.console, kernels));
-    ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard));
+    ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard,
+                             context.console));
     request.kernels.insert(request.kernels.begin(), kernels.begin(), kernels.end());
     ASSAY_TRY(read_entries(request.kernels).map([](const auto&) {}));
     request.exhaustive = exhaustive_;

@@ -1,11 +1,15 @@
 #include "assay/input/model_config.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
+#include <utility>
 
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/input/model_kinds.h"
+#include "assay/input/model_pieces.h"
 #include "assay/op/operation.h"
 
 namespace assay::input {
@@ -13,25 +17,8 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMaxExperts = 1 << 16;
 constexpr int64_t kMaxHeads = 1 << 16, kMaxLayers = 1 << 16;  // Products of three fit into 64 bits.
-
-// Models whose MLP is two matrices, as their code in transformers has it: everything newer gates.
-constexpr std::string_view kWithoutGate[] = {"phi",      "starcoder2", "gpt_neox", "gptj",
-                                             "nemotron", "opt",        "bloom",    "mpt"};
-
-// Fields of models whose GEMMs are others, and why.
-struct Unsupported {
-  std::string_view field, why;
-};
-constexpr std::string_view kExperts =
-    "has experts, and which of them a token visits is not in the config, so their calls cannot be "
-    "counted; race an expert's GEMMs by --shape";
-constexpr std::string_view kLatent =
-    "has latent attention, whose projections are other GEMMs than qkv and o; race them by --shape";
-constexpr Unsupported kUnsupported[] = {
-    {"num_experts", kExperts},      {"num_local_experts", kExperts},
-    {"n_routed_experts", kExperts}, {"moe_intermediate_size", kExperts},
-    {"kv_lora_rank", kLatent},      {"q_lora_rank", kLatent}};
 
 Error invalid(const JsonField& field, std::string_view sentence) {
   return field.error(ErrorCode::invalid_input, sentence);
@@ -43,19 +30,45 @@ std::optional<JsonField> given(const JsonField& object, std::string_view key) {
   return found;
 }
 
+std::optional<JsonField> first_given(const JsonField& object,
+                                     std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys)
+    if (auto found = given(object, key)) return found;
+  return std::nullopt;
+}
+
+bool is_true(const std::optional<JsonField>& field) {
+  return field && field->json().is_boolean() && field->json().get<bool>();
+}
+
+// The text's part of a model of text and pictures, and what it says of the whole.
+struct Parts {
+  JsonField text, root;
+
+  // What the text's part lacks is inherited.
+  std::optional<JsonField> inherited(std::initializer_list<std::string_view> keys) const {
+    auto found = first_given(text, keys);
+    return found ? found : first_given(root, keys);
+  }
+};
+
 class ModelReader {
  public:
-  ModelReader(const JsonField& config, const ModelOptions& options)
-      : config_(config), options_(options) {}
+  ModelReader(Parts parts, const ModelOptions& options)
+      : config_(parts.text), parts_(std::move(parts)), options_(options) {}
 
-  Result<ModelSizes> read() const {
-    ASSAY_TRY(check_supported());
+  Result<Model> read() {
+    ASSAY_TRY(const ModelKind kind, read_kind());
+    ASSAY_TRY(check_model_fields(config_, kind));
+    ASSAY_TRY(check_quantised());
     ASSAY_TRY(const int64_t hidden, size("hidden_size", kMaxSize));
     ASSAY_TRY(const int64_t heads, size("num_attention_heads", kMaxHeads));
     ASSAY_TRY(const int64_t kv_heads, size_or("num_key_value_heads", kMaxHeads, heads));
     ASSAY_TRY(const int64_t head_dim, read_head_dim(hidden, heads));
-    ASSAY_TRY(const int64_t intermediate, size("intermediate_size", kMaxSize));
+    ASSAY_TRY(int64_t intermediate, size("intermediate_size", kMaxSize));
+    if (kind.mlp == Mlp::halves) intermediate /= 2;
     ASSAY_TRY(const int64_t layers, size("num_hidden_layers", kMaxLayers));
+    ASSAY_TRY(check_layer_count(layers));
     ASSAY_TRY(const int64_t vocabulary, size("vocab_size", kMaxSize));
     if (heads % kv_heads != 0) {
       return fail(invalid(*given(config_, "num_key_value_heads"),
@@ -70,52 +83,82 @@ class ModelReader {
     // With more devices than key heads each device has a copy of one.
     if (kv_heads % ways != 0 && ways % kv_heads != 0)
       ASSAY_TRY(check_divides("num_key_value_heads", kv_heads));
-    const int64_t own_kv_heads = std::max<int64_t>(1, kv_heads / ways);
-    ASSAY_TRY(const bool gated, has_gate());
+    ASSAY_TRY(auto experts, read_experts(kind, layers, intermediate));
     ASSAY_TRY(const DType dtype, read_dtype());
-    return ModelSizes{.hidden = hidden,
-                      .heads = heads / ways,
-                      .kv_heads = own_kv_heads,
-                      .head_dim = head_dim,
-                      .intermediate = intermediate / ways,
-                      .gated = gated,
-                      .vocabulary = vocabulary / ways,
-                      .layers = layers,
-                      .dtype = dtype};
+    note_biases(kind);
+    note_other_parts(kind);
+    return Model{.sizes = {.hidden = hidden,
+                           .heads = heads / ways,
+                           .kv_heads = std::max<int64_t>(1, kv_heads / ways),
+                           .head_dim = head_dim,
+                           .intermediate = intermediate / ways,
+                           .gated = kind.mlp != Mlp::plain,
+                           .vocabulary = vocabulary / ways,
+                           .layers = layers,
+                           .dtype = dtype},
+                 .gated_attention = is_true(given(config_, "attn_output_gate")),
+                 .experts = experts};
   }
+
+  std::vector<std::string> notes() && { return std::move(notes_); }
 
  private:
-  Result<DType> read_dtype() const {
-    if (options_.dtype) return *options_.dtype;
-    for (const char* key : {"torch_dtype", "dtype"}) {
-      const auto field = given(config_, key);
-      if (!field) continue;
-      ASSAY_TRY(const std::string text, field->as_string());
-      const auto dtype = parse_dtype(text.starts_with("torch.") ? text.substr(6) : text);
-      if (!dtype) return fail(invalid(*field, dtype.error().message));
-      if (!info(*dtype).floating || !info(*dtype).supported)
-        return fail(field->error(
-            ErrorCode::unsupported,
-            fmt::format("weights of {} are not raced; choose another type with --dtype", text)));
-      return *dtype;
-    }
-    return DType::f16;
+  // A config that names no type is a decoder as most are.
+  Result<ModelKind> read_kind() const {
+    const auto type = parts_.inherited({"model_type"});
+    if (!type) return ModelKind{"llama"};
+    ASSAY_TRY(const std::string name, type->as_string());
+    if (const ModelKind* kind = find_model_kind(name)) return *kind;
+    return fail(type->error(
+        ErrorCode::unsupported,
+        fmt::format("which GEMMs a model of type '{}' has is not understood{}; race them by "
+                    "--shape, or name a type here whose layers are the same",
+                    sanitize(name, 80), known_model_kinds(name))));
   }
 
-  Status check_supported() const {
-    for (const auto& [name, why] : kUnsupported) {
-      const auto field = given(config_, name);
-      // One expert, or none, is a plain MLP.
-      if (!field || (field->json().is_number() && field->json().get<double>() <= 1)) continue;
-      return fail(field->error(ErrorCode::unsupported, fmt::format("this model {}", why)));
+  Result<DType> read_dtype() {
+    if (options_.dtype) return *options_.dtype;
+    const auto field = parts_.inherited({"torch_dtype", "dtype"});
+    if (!field) {
+      notes_.emplace_back("the config names no type of its weights: f16 is taken; --dtype chooses");
+      return DType::f16;
     }
-    const auto quantised = given(config_, "quantization_config");
-    if (quantised && !options_.dtype)
-      return fail(quantised->error(
+    ASSAY_TRY(const std::string text, field->as_string());
+    const auto dtype = parse_dtype(text.starts_with("torch.") ? text.substr(6) : text);
+    if (!dtype) return fail(invalid(*field, dtype.error().message));
+    if (!info(*dtype).floating || !info(*dtype).supported)
+      return fail(field->error(
           ErrorCode::unsupported,
-          "weights are quantised, and such GEMMs are not raced; --dtype bf16 races the same sizes "
-          "in that type"));
-    return {};
+          fmt::format("weights of {} are not raced; choose another type with --dtype", text)));
+    return *dtype;
+  }
+
+  Status check_quantised() const {
+    if (options_.dtype) return {};
+    const auto quantised = parts_.inherited(
+        {"quantization_config", "compression_config", "quantization", "quant_config"});
+    if (!quantised || quantised->json().empty()) return {};
+    return fail(quantised->error(
+        ErrorCode::unsupported,
+        "weights are quantised, and such GEMMs are not raced; --dtype bf16 races the same sizes "
+        "in that type"));
+  }
+
+  Status check_layer_count(int64_t layers) const {
+    const auto types = given(config_, "layer_types");
+    if (!types) return check_intervals();
+    if (static_cast<int64_t>(types->json().size()) == layers) return {};
+    return fail(invalid(*types, fmt::format("lists {} layers, and num_hidden_layers is {}",
+                                            types->json().size(), layers)));
+  }
+
+  // Where no list says what each layer is, a period of full attention means that others are not.
+  Status check_intervals() const {
+    const auto interval = given(config_, "full_attention_interval");
+    if (!interval || interval->json() == 1) return {};
+    return fail(interval->error(ErrorCode::unsupported,
+                                "this model has layers of several kinds, and the GEMMs of those "
+                                "between are not understood; race its GEMMs by --shape"));
   }
 
   Result<int64_t> size(std::string_view key, int64_t most) const {
@@ -128,7 +171,8 @@ class ModelReader {
   }
 
   Result<int64_t> read_head_dim(int64_t hidden, int64_t heads) const {
-    if (given(config_, "head_dim")) return size("head_dim", kMaxHeads);
+    for (const char* key : {"head_dim", "kv_channels"})
+      if (given(config_, key)) return size(key, kMaxHeads);
     if (hidden % heads == 0) return hidden / heads;
     return fail(invalid(*given(config_, "num_attention_heads"),
                         fmt::format("{} heads do not divide hidden_size {}, and there is no "
@@ -142,16 +186,125 @@ class ModelReader {
                                                           options_.tensor_parallel)));
   }
 
-  Result<bool> has_gate() const {
-    const auto type = given(config_, "model_type");
-    if (!type) return true;
-    ASSAY_TRY(const std::string name, type->as_string());
-    return std::ranges::find(kWithoutGate, name) == std::end(kWithoutGate);
+  Result<std::optional<Experts>> read_experts(const ModelKind& kind, int64_t layers,
+                                              int64_t intermediate) {
+    std::optional<Experts> none;
+    if (kind.experts.empty() || !given(config_, kind.experts)) return none;
+    Experts experts;
+    ASSAY_TRY(experts.count, size(kind.experts, kMaxExperts));
+    if (experts.count <= 1) return none;
+    ASSAY_TRY(experts.per_token, size("num_experts_per_tok", experts.count));
+    ASSAY_TRY(experts.intermediate, size_or("moe_intermediate_size", kMaxSize, intermediate));
+    ASSAY_TRY(check_divides(
+        given(config_, "moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
+        experts.intermediate));
+    ASSAY_TRY(experts.shared_intermediate, read_shared(experts.intermediate));
+    experts.intermediate /= options_.tensor_parallel;
+    experts.shared_intermediate /= options_.tensor_parallel;
+    ASSAY_TRY(experts.layers, layers_with_experts(layers));
+    if (!options_.expert_tokens)
+      notes_.push_back(fmt::format(
+          "the GEMMs of {} experts, of which each token visits {}, are left out: the config does "
+          "not say which; --experts uniform, or tokens=N for each, adds them",
+          experts.count, experts.per_token));
+    if (experts.layers == 0) return none;
+    return experts;
   }
 
-  const JsonField& config_;
+  Result<int64_t> read_shared(int64_t intermediate) const {
+    if (given(config_, "shared_expert_intermediate_size"))
+      return size("shared_expert_intermediate_size", kMaxSize);
+    const auto shared = given(config_, "n_shared_experts");
+    if (!shared) return 0;
+    ASSAY_TRY(const int64_t count, shared->as_int64(0, kMaxExperts));
+    return std::min(count * intermediate, kMaxSize);
+  }
+
+  // Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers and the first.
+  Result<int64_t> layers_with_experts(int64_t layers) const {
+    ASSAY_TRY(const int64_t step, size_or("decoder_sparse_step", kMaxLayers, 1));
+    int64_t first = 0;
+    if (const auto dense = given(config_, "first_k_dense_replace")) {
+      ASSAY_TRY(first, dense->as_int64(0, kMaxLayers));
+    }
+    std::vector<bool> plain(static_cast<size_t>(layers));
+    if (const auto only = given(config_, "mlp_only_layers")) {
+      ASSAY_TRY(const auto items, only->items());
+      for (const JsonField& item : items) {
+        ASSAY_TRY(const int64_t index, item.as_int64(0, layers - 1));
+        plain[static_cast<size_t>(index)] = true;
+      }
+    }
+    int64_t count = 0;
+    for (int64_t i = first; i < layers; ++i)
+      if ((i + 1) % step == 0 && !plain[static_cast<size_t>(i)]) ++count;
+    return count;
+  }
+
+  void note_biases(const ModelKind& kind) {
+    bool biases = kind.biases;
+    for (const char* key : {"attention_bias", "qkv_bias", "mlp_bias", "use_bias", "use_qkv_bias",
+                            "add_qkv_bias", "bias", "attention_out_bias"})
+      biases = biases || is_true(given(config_, key));
+    if (biases && !is_true(given(config_, "no_bias")))
+      notes_.emplace_back("biases are added to some of the products: that is not timed");
+  }
+
+  void note_other_parts(const ModelKind& kind) {
+    for (const char* key : {"vision_config", "audio_config"})
+      if (given(parts_.root, key))
+        notes_.push_back(
+            fmt::format("the part of {} is left out: the GEMMs are those of text", key));
+    if (given(config_, "num_nextn_predict_layers"))
+      notes_.emplace_back("layers that guess further tokens are left out");
+    if (kind.type.find("bert") != std::string_view::npos || kind.type == "electra")
+      notes_.emplace_back("lm_head is the projection to the vocabulary, which not every use has");
+  }
+
+  const JsonField config_;
+  const Parts parts_;
   const ModelOptions& options_;
+  std::vector<std::string> notes_;
 };
+
+// Python writes NaN, Infinity and -Infinity, which JSON does not have: null in the same place.
+std::string without_literals(std::string_view text) {
+  std::string plain(text);
+  bool quoted = false;
+  for (size_t at = 0; at < plain.size(); ++at) {
+    if (quoted && plain[at] == '\\') {
+      ++at;
+    } else if (plain[at] == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      for (const std::string_view literal : {"-Infinity", "Infinity", "NaN"}) {
+        if (std::string_view(plain).substr(at, literal.size()) != literal) continue;
+        // A number stands for NaN, which is shorter than null.
+        const std::string_view value = literal == "NaN" ? "0" : "null";
+        plain.replace(at, literal.size(), literal.size(), ' ');
+        plain.replace(at, value.size(), value);
+        break;
+      }
+    }
+  }
+  return plain;
+}
+
+// Where the sizes of the text's layers are.
+Result<Parts> parts_of(const JsonField& root) {
+  ASSAY_TRY(root.expect_object());
+  JsonField text = root;
+  // A model that speaks, too, has the part that thinks in one of its own.
+  for (const char* outer : {"", "thinker_config"}) {
+    if (*outer != 0 && !text.find("hidden_size")) {
+      if (const auto part = given(text, outer)) text = *part;
+    }
+    if (text.find("hidden_size")) break;
+    for (const char* key : {"text_config", "llm_config", "language_config"})
+      if (const auto part = given(text, key)) text = *part;
+  }
+  return Parts{text, root};
+}
 
 // A name that a suite can have, from what the user's files are called.
 std::string model_name(const std::filesystem::path& path, int64_t tensor_parallel) {
@@ -171,23 +324,29 @@ std::string model_name(const std::filesystem::path& path, int64_t tensor_paralle
 Result<Suite> parse_model(std::string_view text, const std::filesystem::path& path,
                           const ModelOptions& options) {
   const std::string origin = path.string();
-  ASSAY_TRY(const JsonDocument document, parse_json_document(text, origin));
-  const JsonField root(document);
-  ASSAY_TRY(root.expect_object());
-  // Models of text and pictures keep the text's sizes apart.
-  const auto nested = given(root, "text_config");
-  const JsonField config = nested && !root.find("hidden_size") ? *nested : root;
-  ASSAY_TRY(const ModelSizes model, ModelReader(config, options).read());
+  ASSAY_TRY(const JsonDocument document, parse_json_document(without_literals(text), origin));
+  ASSAY_TRY(Parts parts, parts_of(JsonField(document)));
+  ModelReader reader(std::move(parts), options);
+  ASSAY_TRY(const Model model, reader.read());
+  if (model.experts && options.expert_tokens && options.batches.size() > 1)
+    return fail(
+        ErrorCode::invalid_input,
+        "--experts: {} passes at once; give one --batch, since an expert's GEMMs of one pass "
+        "may be of the same sizes as those of another",
+        options.batches.size());
+  if (options.notes != nullptr) *options.notes = std::move(reader).notes();
   Suite suite{.name = model_name(path, options.tensor_parallel), .problems = {}, .origin = origin};
   for (const int64_t m : options.batches) {
     for (const Operation* operation : built_in_operations()) {
-      for (const Json& fields : operation->problems_of_model(model, m)) {
-        auto problem = operation->problem(fields);
-        if (!problem)
-          return fail(problem.error().code, "{}: {}: {}", origin,
-                      fields.value("role", std::string(operation->name())),
-                      problem.error().message);
-        suite.problems.push_back(std::move(*problem));
+      for (const Piece& piece : pieces_of(model, m, options.expert_tokens)) {
+        for (const Json& fields : problems_of(*operation, piece)) {
+          auto problem = operation->problem(fields);
+          if (!problem)
+            return fail(problem.error().code, "{}: {}: {}", origin,
+                        fields.value("role", std::string(operation->name())),
+                        problem.error().message);
+          suite.problems.push_back(std::move(*problem));
+        }
       }
     }
   }

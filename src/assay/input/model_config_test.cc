@@ -129,9 +129,97 @@ TEST(ModelConfigTest, OtherKindsOfModelsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal("kv_lora_rank", 512), HasSubstr("latent attention"));
   EXPECT_THAT(refusal("quantization_config", Json{{"bits", 4}}), HasSubstr("--dtype"));
   EXPECT_THAT(refusal("torch_dtype", "int8"), HasSubstr("--dtype"));
+  EXPECT_THAT(refusal("model_type", "falcon_mamba"), HasSubstr("model_type: which GEMMs"));
+  EXPECT_THAT(refusal("ssm_cfg", Json{{"layer", "Mamba1"}}), HasSubstr("ssm_cfg: this field"));
+  EXPECT_THAT(refusal("per_layer_projection", 8), HasSubstr("remove it if it does not"));
+  EXPECT_THAT(refusal("layer_types", Json{"full_attention", "linear_attention"}),
+              HasSubstr("layer_types[1]: this model has layers of several kinds"));
+  EXPECT_THAT(refusal("full_attention_interval", 4), HasSubstr("layers of several kinds"));
+  EXPECT_TRUE(read(with("full_attention_interval", 1)).has_value());
+  EXPECT_TRUE(read(with("ssm_cfg", Json::object())).has_value());
+  EXPECT_TRUE(read(with("layer_types", Json(32, "sliding_attention"))).has_value());
+  EXPECT_THAT(names(read(with("layer_types", Json{"full_attention"})))[0],
+              HasSubstr("lists 1 layers, and num_hidden_layers is 32"));
   EXPECT_TRUE(read(with("num_local_experts", 1)).has_value());
   EXPECT_TRUE(read(with("kv_lora_rank", nullptr)).has_value());
   EXPECT_TRUE(read(with("quantization_config", Json{{"bits", 4}}), {.dtype = DType::bf16}));
+}
+
+TEST(ModelConfigTest, TypesAndQuantisationAreInheritedFromTheWholeModel) {
+  Json text = Json::parse(kConfig);
+  text.erase("torch_dtype");
+  Json model = {{"model_type", "mistral3"}, {"torch_dtype", "bfloat16"}, {"text_config", text}};
+  EXPECT_EQ(read(model.dump())->problems[0].find_operand("b")->dtype, DType::bf16);
+  model.erase("torch_dtype");
+  model["dtype"] = "float32";
+  EXPECT_EQ(read(model.dump())->problems[0].find_operand("b")->dtype, DType::f32);
+  model["quantization_config"] = {{"quant_method", "fp8"}};
+  EXPECT_THAT(names(read(model.dump()))[0],
+              HasSubstr("quantization_config: weights are quantised"));
+  model.erase("quantization_config");
+  model["compression_config"] = {{"bits", 4}};
+  EXPECT_THAT(names(read(model.dump()))[0], HasSubstr("compression_config: weights are quantised"));
+}
+
+TEST(ModelConfigTest, EachKindOfModelHasItsOwnMlp) {
+  EXPECT_EQ(names(read(with("model_type", "arcee")))[2], "up_m16_n14336_k4096");
+  EXPECT_EQ(names(read(with("model_type", "bert")))[2], "up_m16_n14336_k4096");
+  EXPECT_EQ(names(read(with("model_type", "roberta")))[2], "up_m16_n14336_k4096");
+  // Each of the two matrices of the first Qwen has half of the size.
+  EXPECT_EQ(names(read(with("model_type", "qwen")))[2], "gate_up_m16_n14336_k4096");
+  EXPECT_EQ(names(read(with("model_type", "qwen")))[3], "down_m16_n4096_k7168");
+}
+
+TEST(ModelConfigTest, AGateOfTheAttentionIsPartOfItsProjection) {
+  EXPECT_EQ(names(read(with("attn_output_gate", true)))[0], "qkv_m16_n10240_k4096");
+  EXPECT_EQ(names(read(with("attn_output_gate", true)))[1], "o_m16_n4096_k4096");
+  EXPECT_EQ(names(read(with("attn_output_gate", false))), names(read(kConfig)));
+}
+
+TEST(ModelConfigTest, WhatPythonWritesForInfinityIsRead) {
+  std::string text(kConfig);
+  text.replace(text.rfind('}'), 1,
+               ", \"time_step_limit\": [0.0, Infinity, -Infinity], \"x\": NaN, "
+               "\"y\": \"Infinity \\\" NaN\"}");
+  EXPECT_EQ(names(read(text)), names(read(kConfig)));
+  EXPECT_THAT(names(read(with("hidden_size", nullptr) + " Infinity"))[0], HasSubstr(":"));
+}
+
+TEST(ModelConfigTest, ExpertsAreLeftOutOrVisitedAsSaid) {
+  Json config = Json::parse(kConfig);
+  config.update({{"model_type", "qwen3_moe"},
+                 {"num_experts", 128},
+                 {"num_experts_per_tok", 8},
+                 {"moe_intermediate_size", 768},
+                 {"mlp_only_layers", {0, 1}}});
+  std::vector<std::string> notes;
+  EXPECT_THAT(
+      names(read(config.dump(), {.notes = &notes})),
+      ElementsAre("qkv_m16_n6144_k4096", "o_m16_n4096_k4096", "gate_up_m16_n28672_k4096",
+                  "down_m16_n4096_k14336", "router_m16_n128_k4096", "lm_head_m16_n128256_k4096"));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("the GEMMs of 128 experts")));
+  // 16 tokens make 128 visits: one for each expert.
+  const auto uniform = read(config.dump(), {.expert_tokens = 0});
+  ASSERT_TRUE(uniform) << uniform.error().message;
+  EXPECT_EQ(uniform->problems[5].name(), "expert_gate_up_m1_n1536_k4096");
+  EXPECT_EQ(uniform->problems[5].weight(), 128 * 30);
+  EXPECT_EQ(uniform->problems[2].weight(), 2);
+  EXPECT_EQ(uniform->problems[4].weight(), 30);
+  const auto four = read(config.dump(), {.expert_tokens = 4});
+  EXPECT_EQ(four->problems[6].name(), "expert_down_m4_n4096_k768");
+  EXPECT_EQ(four->problems[6].weight(), 32 * 30);
+  EXPECT_THAT(names(read(config.dump(), {.batches = {1, 2}, .expert_tokens = 0}))[0],
+              HasSubstr("give one --batch"));
+  config["shared_expert_intermediate_size"] = 512;
+  EXPECT_EQ(names(read(config.dump()))[5], "shared_gate_up_m16_n1024_k4096");
+}
+
+TEST(ModelConfigTest, WhatIsLeftOutIsSaid) {
+  std::vector<std::string> notes;
+  ASSERT_TRUE(read(with("attention_bias", true), {.notes = &notes}));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("biases")));
+  ASSERT_TRUE(read(with("torch_dtype", nullptr), {.notes = &notes}));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("f16 is taken")));
 }
 
 }  // namespace

@@ -16,6 +16,13 @@ double best_stock_us(const ProblemRecord& problem, const Conclusion& conclusion)
   return best;
 }
 
+// Tokens of the pass that a problem belongs to. Those of an expert are fewer, and it is of the one
+// pass that a run with experts has.
+std::int64_t pass_of(const ProblemRecord& problem, const std::vector<ModelTime>& times) {
+  const bool of_expert = problem.role.starts_with("expert_") && !times.empty();
+  return of_expert ? times.back().m : problem.dimension("m", 0);
+}
+
 void add(ModelTime& total, const ProblemRecord& problem) {
   total.calls += problem.weight;
   if (!total.missing.empty()) return;
@@ -48,7 +55,7 @@ std::vector<ModelTime> model_times(const RunRecord& record) {
   std::vector<ModelTime> times;
   if (!weighted) return times;
   for (const ProblemRecord& problem : record.problems) {
-    const std::int64_t m = problem.dimension("m", 0);
+    const std::int64_t m = pass_of(problem, times);
     auto found = std::ranges::find(times, m, &ModelTime::m);
     if (found == times.end()) {
       times.emplace_back().m = m;

@@ -299,14 +299,13 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
     if (natural_width(table) > options.style.width)
       table = sweep_table(problems, Above::shape_and_winner, decimals);
   }
-  std::string out = text_table(table, options.style) + '\n';
+  std::string out = model_text(record, options.style) + text_table(table, options.style) + '\n';
   const auto lines = [&](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) out += wrap(text, options.style.width, 2);
   };
   lines(footnotes(problems));
   lines(ranking_lines(problems));
   lines(condition_lines(record, problems));
-  lines(model_lines(record));
   if (options.why) {
     for (const ProblemRecord* problem : problems) lines(why_lines(*problem));
   }
