@@ -83,6 +83,7 @@ class ImportCommand : public Command {
                                           {"rows", rows},
                                           {"results", results.results.size()},
                                           {"failed", results.failed},
+                                          {"reasons", results.reasons},
                                           {"exit_code", code}}));
       return code;
     }
@@ -96,6 +97,8 @@ class ImportCommand : public Command {
                     counts.empty() ? "" : ": " + join(counts, ", "));
     if (!results.failed.empty())
       said += fmt::format("without a usable row: {}\n", join(results.failed, ", "));
+    for (const auto& [problem, why] : results.reasons)
+      said += fmt::format("{}: {}\n", problem, sanitize(why, 400));
     context.console.result(said);
     return code;
   }

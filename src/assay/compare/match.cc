@@ -25,6 +25,9 @@ std::map<std::string, std::string> fields_of(const ProviderResult& result) {
   size("n", result.n);
   size("k", result.k);
   size("batch", result.batch);
+  // Whoever says nothing of the factors means a plain product.
+  fields["alpha"] = fmt::format("{:g}", result.alpha.value_or(1));
+  fields["beta"] = fmt::format("{:g}", result.beta.value_or(0));
   for (const auto& [operand, dtype] : result.dtypes) fields["dtype " + operand] = dtype;
   if (!result.layout.empty()) fields["layout"] = lower(result.layout);
   if (result.constant) fields["constant"] = "[" + join(*result.constant, ", ") + "]";

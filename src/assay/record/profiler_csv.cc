@@ -1,19 +1,18 @@
 #include "assay/record/profiler_csv.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "assay/base/text.h"
 #include "assay/record/csv.h"
+#include "assay/record/name_sizes.h"
+#include "assay/record/profiler_cell.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
 namespace {
 
 constexpr double kGibi = 1073741824.0;
-// Of any number here: beyond these a unit was mistaken, and the results could not be read again.
-constexpr double kLargest = 9e14, kSmallest = 1e-12;
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -71,49 +70,6 @@ class Columns {
   std::vector<std::string> names_;
 };
 
-// One cell with its place, for errors.
-struct Cell {
-  std::string_view text;
-  std::string_view column;
-  std::string_view origin;
-  const CsvCell& place;
-
-  tl::unexpected<Error> says(std::string_view sentence) const {
-    return fail(ErrorCode::invalid_input, "{}:{}:{}: {}: {}", origin, place.line, place.column,
-                column, sentence);
-  }
-  tl::unexpected<Error> wrong(std::string_view what) const {
-    return says(fmt::format("'{}' is not {}", sanitize(text, 80), what));
-  }
-};
-
-Result<std::int64_t> size_in(const Cell& cell) {
-  std::int64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), value);
-  if (error != std::errc() || end != cell.text.data() + cell.text.size() || value < 1 ||
-      value > (std::int64_t{1} << 40)) {
-    return cell.wrong("a whole number from 1 to 2^40");
-  }
-  return value;
-}
-
-// Empty cells, 0 and "nan" mean that there is no number, as in rows that did not run.
-Result<std::optional<double>> number_in(const Cell& cell) {
-  if (cell.text.empty()) return std::optional<double>();
-  double value = 0;
-  const auto [end, error] =
-      std::from_chars(cell.text.data(), cell.text.data() + cell.text.size(), value);
-  if (error != std::errc() || end != cell.text.data() + cell.text.size()) {
-    return cell.wrong("a number");
-  }
-  if (std::isnan(value) || value == 0) return std::optional<double>();
-  if (value < kSmallest || value > kLargest) {
-    return cell.wrong(fmt::format("a positive number from {:g} to {:g}", kSmallest, kLargest));
-  }
-  return std::optional<double>(value);
-}
-
 // Both may be rounded to a few digits: a contradiction is more than 5 % and a step of three
 // decimals, as in JSON results.
 bool agree(double runtime_ms, double gflops, double work) {
@@ -147,6 +103,11 @@ class RowReader {
     reader.b_ = columns.find("b");
     reader.c_ = columns.find("c");
     reader.d_ = columns.find("d");
+    reader.alpha_ = columns.find("alpha");
+    reader.beta_ = columns.find("beta");
+    reader.gemm_kind_ = columns.find("gemm_kind");
+    reader.runtime_a_ = columns.find("runtime_input_datatype_a");
+    reader.runtime_b_ = columns.find("runtime_input_datatype_b");
     return reader;
   }
 
@@ -182,6 +143,9 @@ class RowReader {
     row.b = text(line, b_);
     row.c = text(line, c_);
     row.d = text(line, d_);
+    row.runtime_a = runtime_type(line, runtime_a_);
+    row.runtime_b = runtime_type(line, runtime_b_);
+    ASSAY_TRY(read_problem(line, row));
     ASSAY_TRY(read_rates(line, row));
     for (const CsvCell& one : line) row.cells.emplace_back(trim(one.text));
     return row;
@@ -194,7 +158,7 @@ class RowReader {
   static std::string text(const CsvRow& line, std::optional<std::size_t> column) {
     return column ? std::string(trim(line[*column].text)) : std::string();
   }
-  Cell cell(const CsvRow& line, std::size_t column, std::string_view name) const {
+  ProfilerCell cell(const CsvRow& line, std::size_t column, std::string_view name) const {
     return {trim(line[column].text), name, origin_, line[column]};
   }
   Result<std::string> name(const CsvRow& line, std::optional<std::size_t> column,
@@ -209,6 +173,35 @@ class RowReader {
                                        std::string_view name) const {
     if (!column) return std::optional<double>();
     return number_in(cell(line, *column, name));
+  }
+
+  // A type that is chosen when a kernel runs; tools write "invalid" or "void" for none.
+  static std::string runtime_type(const CsvRow& line, std::optional<std::size_t> column) {
+    std::string type = lower(text(line, column));
+    return type == "invalid" || type == "void" || type == "unknown" ? std::string() : type;
+  }
+
+  // What else tells problems apart: factors of the output, kinds of operands, sizes in the name.
+  Status read_problem(const CsvRow& line, ProfilerRow& row) const {
+    if (alpha_) {
+      ASSAY_TRY(row.alpha, scalar_in(cell(line, *alpha_, "alpha")));
+    }
+    if (beta_) {
+      ASSAY_TRY(row.beta, scalar_in(cell(line, *beta_, "beta")));
+    }
+    const std::string kind = lower(text(line, gemm_kind_));
+    row.planar_complex = kind.starts_with("planar_complex");
+    for (const std::string_view other : {"sparse", "grouped"})
+      if (kind.find(other) != std::string::npos)
+        return cell(line, *gemm_kind_, "gemm_kind")
+            .says(fmt::format("rows of {} kernels are other problems than m, n and k tell; leave "
+                              "them out",
+                              sanitize(kind, 40)));
+    const auto told = sizes_in_name(row.name);
+    if (!told || (told->m == row.m && told->n == row.n && told->k == row.k)) return {};
+    return cell(line, *name_, "name")
+        .says(fmt::format("'{}' and m {}, n {}, k {} contradict each other", row.name, row.m, row.n,
+                          row.k));
   }
 
   // A number that was written as none, by a row that says that it ran, is no number left out.
@@ -232,7 +225,8 @@ class RowReader {
       ASSAY_TRY(check_told(line, gflops_, "GFLOPs", gflops.has_value()));
     }
     if (!row.usable()) return {};
-    const Cell time = runtime ? cell(line, *runtime_, "Runtime") : cell(line, *gflops_, "GFLOPs");
+    const ProfilerCell time =
+        runtime ? cell(line, *runtime_, "Runtime") : cell(line, *gflops_, "GFLOPs");
     if (gflops && !agree(row.runtime_ms, row.gflops, work) &&
         !agree(row.runtime_ms, row.gflops, row.work())) {
       return time.says(
@@ -241,7 +235,9 @@ class RowReader {
                       row.runtime_ms, row.gflops, row.work() / (row.runtime_ms * 1e-3) * 1e-9));
     }
     const double rate = row.work() / (row.runtime_ms * 1e-3) * 1e-9;
-    const auto plausible = [](double value) { return value >= kSmallest && value <= kLargest; };
+    const auto plausible = [](double value) {
+      return value >= kSmallestNumber && value <= kLargestNumber;
+    };
     if (plausible(row.runtime_ms) && plausible(rate)) return {};
     return time.says(
         fmt::format("{:g} ms for these sizes is {:.3g} GFLOP/s; a size or a unit is "
@@ -253,7 +249,8 @@ class RowReader {
   std::string_view origin_;
   std::size_t operation_ = 0, m_ = 0, n_ = 0, k_ = 0;
   std::optional<std::size_t> kind_, runtime_, gflops_, flops_, gbps_, batch_, provider_, name_,
-      disposition_, status_, accumulate_, a_, b_, c_, d_;
+      disposition_, status_, accumulate_, a_, b_, c_, d_, alpha_, beta_, gemm_kind_, runtime_a_,
+      runtime_b_;
 };
 
 bool same_text(const CsvRow& one, const CsvRow& other) {
@@ -270,9 +267,14 @@ bool ProfilerRow::ran() const {
 
 bool ProfilerRow::usable() const { return ran() && runtime_ms > 0 && gflops > 0; }
 
+bool ProfilerRow::is_complex() const {
+  return planar_complex || is_complex_type(profiler_operand(a).first) ||
+         is_complex_type(profiler_operand(b).first);
+}
+
 double ProfilerRow::work() const {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
-         static_cast<double>(batch);
+  return (is_complex() ? 8.0 : 2.0) * static_cast<double>(m) * static_cast<double>(n) *
+         static_cast<double>(k) * static_cast<double>(batch);
 }
 
 Result<ProfilerReport> read_profiler_csv(std::string_view text, std::string_view origin) {

@@ -24,8 +24,11 @@ struct ProfilerRow {
   std::string disposition;  // "passed", "not_verified", "incorrect" ...; may be empty.
   std::string status;       // "success" ...; may be empty.
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
-  std::string a, b, c, d;          // "f16:row"; empty where there is no such column.
-  std::string accumulate;          // "f32"; may be empty.
+  std::string a, b, c, d;            // "f16:row"; empty where there is no such column.
+  std::string accumulate;            // "f32"; may be empty.
+  std::string runtime_a, runtime_b;  // Types chosen when a kernel runs; empty if there are none.
+  std::optional<double> alpha, beta;
+  bool planar_complex = false;     // Real and imaginary parts apart, each of the operand's type.
   double runtime_ms = 0;           // Derived from the FLOPs where the column is absent or empty.
   double gflops = 0;               // As the tool counts; derived from the runtime where absent.
   std::optional<double> gbps;      // Powers of ten, from GB/s (which are GiB/s).
@@ -35,7 +38,9 @@ struct ProfilerRow {
   // It ran, and was not found to be wrong.
   bool ran() const;     // By its status and disposition.
   bool usable() const;  // It ran, and has a time.
-  double work() const;  // 2 m n k for each of the batch: what tflops are made of here.
+  // 2 m n k for each of the batch, 8 m n k of complex operands: what tflops are made of here.
+  double work() const;
+  bool is_complex() const;
 };
 
 struct ProfilerReport {
@@ -56,9 +61,10 @@ struct NamedSizes {
   std::int64_t batch = 1;
 };
 
-// The fastest usable row of every problem (sizes, dtypes and layouts), its cells kept as metadata.
-// A row is called by the name whose sizes are its own, else by its own name, else
-// gemm_m<m>_n<n>_k<k>. Problems without a usable row are listed under `failed`.
+// The fastest usable row of every problem (sizes, dtypes, layouts, alpha and beta), its cells kept
+// as metadata. A row whose result the tool did not verify counts only if none was verified. A row
+// is called by the name whose sizes are its own, else by its own name, else gemm_m<m>_n<n>_k<k>.
+// Problems without a usable row are listed under `failed`.
 //
 // `provider` chooses among several that a column names, and is otherwise what the rows are called;
 // empty: as the column says, cutlass where there is none. Error (invalid_input): several and none

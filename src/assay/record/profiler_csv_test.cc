@@ -24,7 +24,7 @@ TEST(ProfilerCsvTest, ReadsTheReportAndPicksTheFastestThatRan) {
       std::string(kHeader) +
       "1,CUTLASS,gemm,slow,passed,success,16,32,64,f16:row,f16:column,void:row,f16:row,f32,1,"
       "1000,65536,65,0.002,1,32.768\n"
-      "1,CUTLASS,gemm,\"quick, \"\"quoted\"\"\",not_verified,success,16,32,64,f16:row,f16:column,"
+      "1,CUTLASS,gemm,\"quick, \"\"quoted\"\"\",passed,success,16,32,64,f16:row,f16:column,"
       "void:row,f16:row,f32,1,1000,65536,65,0.001,2,65.536\r\n"
       "1,CUTLASS,gemm,wrong,incorrect,success,16,32,64,f16:row,f16:column,void:row,f16:row,f32,1,"
       "1000,65536,65,0.0005,2,131\n"
@@ -45,6 +45,87 @@ TEST(ProfilerCsvTest, ReadsTheReportAndPicksTheFastestThatRan) {
   EXPECT_EQ(best.results[0].dtypes.at("accumulate"), "f32");
   EXPECT_NEAR(best.results[0].tflops, 0.065536, 1e-9);
   EXPECT_THAT(best.failed, ElementsAre("absent"));
+}
+
+// Rows of one problem, one text for the cells that differ each.
+constexpr std::string_view kProblemHeader =
+    "Operation,Disposition,Status,gemm_kind,m,n,k,A,B,D,alpha,beta,runtime_input_datatype_a,"
+    "Runtime,"
+    "GFLOPs\n";
+std::string problem_row(std::string_view operation, std::string_view disposition,
+                        std::string_view kind, std::string_view type, std::string_view scalars,
+                        std::string_view runtime_type, std::string_view rates) {
+  return fmt::format("{},{},success,{},256,512,1024,{}:row,{}:column,f16:row,{},{},{}\n", operation,
+                     disposition, kind, type, type, scalars, runtime_type, rates);
+}
+Result<ProviderResults> best_of(const std::string& rows) {
+  ASSAY_TRY(const auto report, read_profiler_csv(std::string(kProblemHeader) + rows, "r.csv"));
+  return best_rows(report, {}, "", "r.csv");
+}
+constexpr std::string_view kRates = "0.03,8948";
+
+TEST(ProfilerCsvTest, WhatWasNotVerifiedNeverBeatsWhatPassed) {
+  const auto both =
+      best_of(problem_row("quick", "not_verified", "universal", "f16", "1,0", "", "0.01,26844") +
+              problem_row("slow", "passed", "universal", "f16", "1,0", "", kRates));
+  ASSERT_TRUE(both) << both.error().message;
+  ASSERT_EQ(both->results.size(), 1u);
+  EXPECT_EQ(both->results[0].kernel, "slow");
+  const auto alone =
+      best_of(problem_row("quick", "not_verified", "universal", "f16", "1,0", "", kRates));
+  EXPECT_EQ(alone->results[0].kernel, "quick");
+}
+
+TEST(ProfilerCsvTest, FactorsTypesAtRunTimeAndComplexNumbersMakeOtherProblems) {
+  const auto count = [](const std::string& rows) {
+    const auto best = best_of(rows);
+    return best ? std::to_string(best->results.size()) : best.error().message;
+  };
+  const std::string plain = problem_row("p", "passed", "universal", "f8", "1,0", "", kRates);
+  const auto other = [&](std::string_view scalars, std::string_view runtime_type) {
+    return plain + problem_row("o", "passed", "universal", "f8", scalars, runtime_type, kRates);
+  };
+  EXPECT_EQ(count(other("1,0", "")), "1");
+  EXPECT_EQ(count(other("1,0", "invalid")), "1");
+  EXPECT_EQ(count(other("1,1", "")), "2");
+  EXPECT_EQ(count(other("2.5,0", "")), "2");
+  EXPECT_EQ(count(other("1+0i,0", "")), "1");
+  EXPECT_EQ(count(other("1,0", "e5m2")), "2");
+  EXPECT_THAT(count(other("1+2i,0", "")), HasSubstr("r.csv:3:"));
+  EXPECT_THAT(count(other("one,0", "")), HasSubstr("alpha: 'one' is not a number"));
+  const auto rate = [](std::string_view kind, std::string_view type) {
+    const auto best = best_of(problem_row("c", "passed", kind, type, "1,0", "", "0.12,8948"));
+    return best ? best->results[0].tflops : -1;
+  };
+  EXPECT_NEAR(rate("universal", "cf32"), 8.95, 0.01);
+  EXPECT_NEAR(rate("planar_complex", "f16"), 8.95, 0.01);
+  EXPECT_EQ(rate("universal", "f16"), -1) << "a fourth of the work contradicts the rate";
+  EXPECT_THAT(count(problem_row("s", "passed", "sparse", "f16", "1,0", "", kRates)),
+              HasSubstr("gemm_kind: rows of sparse kernels"));
+}
+
+TEST(ProfilerCsvTest, RowsThatDidNotRunMayHoldAnything) {
+  const auto best = best_of(problem_row("n", "not_run", "universal", "f16", "1,0", "", "0,inf") +
+                            problem_row("i", "not_run", "universal", "f16", "1,0", "", "inf,nan") +
+                            problem_row("ok", "passed", "universal", "f16", "1,0", "", kRates));
+  ASSERT_TRUE(best) << best.error().message;
+  EXPECT_EQ(best->results[0].kernel, "ok");
+  const auto told = best_of(problem_row("t", "passed", "universal", "f16", "1,0", "", "0.03,inf"));
+  ASSERT_FALSE(told);
+  EXPECT_THAT(told.error().message, HasSubstr("says that it ran"));
+}
+
+TEST(ProfilerCsvTest, SwappedOperandsAreTold) {
+  const auto report =
+      read_profiler_csv(std::string(kProblemHeader) +
+                            problem_row("k", "passed", "universal", "f16", "1,0", "", kRates),
+                        "r.csv");
+  const std::vector<NamedSizes> names = {{"wide", 512, 256, 1024}, {"other", 8, 8, 8}};
+  const auto best = best_rows(*report, names, "", "r.csv");
+  ASSERT_TRUE(best) << best.error().message;
+  EXPECT_THAT(best->failed, ElementsAre("wide", "other"));
+  EXPECT_THAT(best->reasons.at("wide"), HasSubstr("line 2 has m 256, n 512"));
+  EXPECT_FALSE(best->reasons.contains("other"));
 }
 
 TEST(ProfilerCsvTest, TheRuntimeFollowsFromTheFlopsWhereItIsAbsent) {

@@ -115,6 +115,8 @@ class RowWriter {
     if (column == "B") return operand(column, "b", 1);
     if (column == "D") return operand(column, "out", 2);
     if (column == "accum") return accumulate();
+    if (column == "alpha" && result_.alpha) return scalar(column, *result_.alpha);
+    if (column == "beta" && result_.beta) return scalar(column, *result_.beta);
     if (column == "Runtime") return number(column, result_.runtime_ms);
     if (column == "GB/s") return result_.gbps ? number(column, *result_.gbps * 1e9 / kGibi) : "";
     if (column == "GFLOPs") return number(column, flops() / (result_.runtime_ms * 1e-3) * 1e-9);
@@ -154,6 +156,12 @@ class RowWriter {
                 result_.name, provider_, column);
   }
 
+  std::string scalar(std::string_view column, double value) const {
+    const std::string found = kept(column);
+    return found.empty() || std::strtod(found.c_str(), nullptr) != value ? fmt::format("{}", value)
+                                                                         : found;
+  }
+
   // The kept text where it is the same number, so that what comes back is what went in.
   std::string number(std::string_view column, double value) const {
     const std::string found = kept(column);
@@ -188,8 +196,10 @@ class RowWriter {
     const double m = static_cast<double>(result_.m.value_or(0));
     const double n = static_cast<double>(result_.n.value_or(0));
     const double k = static_cast<double>(result_.k.value_or(0));
-    return 2 * (m * n * k + m * n) * static_cast<double>(result_.batch.value_or(1));
+    const double each = result_.work() > 0 ? result_.work() / (m * n * k) / batch() : 2;
+    return each * (m * n * k + m * n) * static_cast<double>(result_.batch.value_or(1));
   }
+  double batch() const { return static_cast<double>(result_.batch.value_or(1)); }
   double bytes() const {
     return std::round(result_.gbps.value_or(0) * 1e9 * result_.runtime_ms * 1e-3);
   }

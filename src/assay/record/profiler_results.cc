@@ -46,9 +46,13 @@ Types types_of(const ProfilerRow& row) {
   const auto [b, b_order] = profiler_operand(row.b);
   const auto [d, d_order] = profiler_operand(row.d.empty() ? row.c : row.d);
   Types types;
-  if (!a.empty()) types.dtypes["a"] = a;
-  if (!b.empty()) types.dtypes["b"] = b;
-  if (!d.empty() && d != "void") types.dtypes["out"] = d;
+  const auto type_of = [&](const std::string& declared, const std::string& chosen) {
+    const std::string type = chosen.empty() ? declared : profiler_operand(chosen).first;
+    return row.planar_complex ? "c" + type : type;
+  };
+  if (!a.empty()) types.dtypes["a"] = type_of(a, row.runtime_a);
+  if (!b.empty()) types.dtypes["b"] = type_of(b, row.runtime_b);
+  if (!d.empty() && d != "void") types.dtypes["out"] = type_of(d, "");
   if (!row.accumulate.empty()) types.dtypes["accumulate"] = profiler_operand(row.accumulate).first;
   if (a_order != 0 && b_order != 0) {
     types.layout = {a_order, b_order};
@@ -60,7 +64,8 @@ Types types_of(const ProfilerRow& row) {
 // What tells problems apart. Sums of another type are another problem: f16 loses what f32 keeps.
 std::string problem_of(const ProfilerRow& row, const std::string& name) {
   const Types types = types_of(row);
-  std::string key = name + '|' + types.layout;
+  std::string key = fmt::format("{}|{}|{:g}|{:g}", name, types.layout, row.alpha.value_or(1),
+                                row.beta.value_or(0));
   for (const auto& [operand, dtype] : types.dtypes) key += '|' + operand + '=' + dtype;
   return key;
 }
@@ -79,6 +84,8 @@ ProviderResult result_of(const ProfilerRow& row, const std::vector<std::string>&
   out.n = row.n;
   out.k = row.k;
   if (row.batch != 1) out.batch = row.batch;
+  out.alpha = row.alpha;
+  out.beta = row.beta;
   Types types = types_of(row);
   out.dtypes = std::move(types.dtypes);
   out.layout = std::move(types.layout);
@@ -87,6 +94,29 @@ ProviderResult result_of(const ProfilerRow& row, const std::vector<std::string>&
     if (!columns[i].empty() && !row.cells[i].empty()) cells[columns[i]] = row.cells[i];
   }
   return out;
+}
+
+// What was verified comes before what was not, and of equals the faster one.
+bool is_better(const ProfilerRow& row, const ProfilerRow& than) {
+  const bool row_unverified = row.disposition == "not_verified";
+  const bool than_unverified = than.disposition == "not_verified";
+  if (row_unverified != than_unverified) return than_unverified;
+  return row.runtime_ms < than.runtime_ms;
+}
+
+// out^T = b^T a^T is the same work on the same bytes: a row that has m and n the other way round,
+// and a column-major output, may be what a name means.
+std::string swapped_row(const ProfilerReport& report, const NamedSizes& sizes) {
+  for (const ProfilerRow& row : report.rows) {
+    if (row.m != sizes.n || row.n != sizes.m || row.k != sizes.k || row.batch != sizes.batch ||
+        row.m == row.n)
+      continue;
+    return fmt::format(
+        "line {} has m {}, n {}: the operands are swapped, as for a column-major output; write "
+        "m {}, n {}, and a, b and their layouts likewise",
+        row.line, row.m, row.n, sizes.m, sizes.n);
+  }
+  return {};
 }
 
 std::set<std::string> providers_of(const ProfilerReport& report) {
@@ -131,7 +161,7 @@ Result<ProviderResults> best_rows(const ProfilerReport& report, std::span<const 
     const auto [place, is_new] = places.emplace(problem_of(row, name), problems.size());
     if (is_new) problems.push_back({name});
     const ProfilerRow*& best = problems[place->second].best;
-    if (row.usable() && (best == nullptr || row.runtime_ms < best->runtime_ms)) best = &row;
+    if (row.usable() && (best == nullptr || is_better(row, *best))) best = &row;
   }
   ProviderResults out;
   out.provider = provider.empty() ? found : provider;
@@ -148,7 +178,12 @@ Result<ProviderResults> best_rows(const ProfilerReport& report, std::span<const 
     if (named.insert(name).second) out.failed.push_back(name);
   };
   for (const Of& problem : problems) failed(problem.name);
-  for (const NamedSizes& sizes : names) failed(sizes.name);
+  for (const NamedSizes& sizes : names) {
+    failed(sizes.name);
+    if (out.failed.empty() || out.failed.back() != sizes.name) continue;
+    if (std::string why = swapped_row(report, sizes); !why.empty())
+      out.reasons[sizes.name] = std::move(why);
+  }
   return out;
 }
 

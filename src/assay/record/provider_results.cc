@@ -6,6 +6,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/record/result_numbers.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
@@ -103,29 +104,9 @@ Status read_constant(const JsonField& field, ProviderResult& out) {
   return {};
 }
 
-// Numbers in such files are rounded to a few digits, so a contradiction is more than 5 % and half a
-// step of three decimals.
-bool contradict(double stated, double derived, double step) {
-  return std::abs(stated - derived) > 0.05 * derived + step;
-}
-
-Status check_numbers(const JsonField& field, const ProviderResult& result) {
-  if (result.gflops && contradict(*result.gflops * 1e-3, result.tflops, 5e-4)) {
-    return fail(wrong(field, fmt::format("gflops {:g} and tflops {:g} contradict each other; "
-                                         "1 tflops is 1000 gflops",
-                                         *result.gflops, result.tflops)));
-  }
-  if (!result.m || !result.n || !result.k) return {};
-  const double flops = 2.0 * static_cast<double>(*result.m) * static_cast<double>(*result.n) *
-                       static_cast<double>(*result.k) *
-                       static_cast<double>(result.batch.value_or(1));
-  const double derived = flops / (result.runtime_ms * 1e-3) * 1e-12;
-  // A runtime of 0.001 ms may stand for 0.0005 to 0.0015.
-  const double step = 5e-4 + derived * (5e-4 / result.runtime_ms);
-  if (contradict(result.tflops, derived, step)) {
-    return fail(wrong(field, fmt::format("tflops {:g} does not follow from m, n, k and runtime_ms "
-                                         "{:g}, which give {:.4g}",
-                                         result.tflops, result.runtime_ms, derived)));
+Status read_scalar(const JsonField& field, std::string_view key, std::optional<double>& out) {
+  if (const auto found = given(field, key)) {
+    ASSAY_TRY(out, found->as_double());
   }
   return {};
 }
@@ -145,6 +126,8 @@ Result<ProviderResult> read_result(const JsonField& field) {
   ASSAY_TRY(read_size(field, "n", out.n));
   ASSAY_TRY(read_size(field, "k", out.k));
   ASSAY_TRY(read_size(field, "batch", out.batch));
+  ASSAY_TRY(read_scalar(field, "alpha", out.alpha));
+  ASSAY_TRY(read_scalar(field, "beta", out.beta));
   ASSAY_TRY(read_dtypes(field, out));
   ASSAY_TRY(read_text(field, "layout", out.layout));
   ASSAY_TRY(read_constant(field, out));
@@ -175,7 +158,7 @@ std::string identity(const ProviderResult& result) {
                      result.race_class + "|" + result.key;
   for (const auto& [operand, dtype] : result.dtypes) text += "|" + operand + "=" + dtype;
   if (result.constant) text += "|constant=" + join(*result.constant, ",");
-  return text;
+  return text + fmt::format("|{:g}|{:g}", result.alpha.value_or(1), result.beta.value_or(0));
 }
 
 Status check_schema(const JsonField& root) {
@@ -202,6 +185,8 @@ Json json_of(const ProviderResult& result) {
   number("n", result.n);
   number("k", result.k);
   number("batch", result.batch);
+  number("alpha", result.alpha);
+  number("beta", result.beta);
   number("gflops", result.gflops);
   number("gbps", result.gbps);
   if (!result.dtypes.empty()) json["dtypes"] = result.dtypes;
@@ -227,6 +212,20 @@ Json json_of(const ProviderResult& result) {
 }
 
 }  // namespace
+
+bool is_complex_type(std::string_view dtype) {
+  return dtype.size() > 2 && dtype[0] == 'c' && find_dtype(dtype.substr(1)).has_value();
+}
+
+double ProviderResult::work() const {
+  if (!m || !n || !k) return 0;
+  const auto a = dtypes.find("a"), b = dtypes.find("b");
+  const auto is_complex = [&](auto found) {
+    return found != dtypes.end() && is_complex_type(found->second);
+  };
+  return (is_complex(a) || is_complex(b) ? 8.0 : 2.0) * static_cast<double>(*m) *
+         static_cast<double>(*n) * static_cast<double>(*k) * static_cast<double>(batch.value_or(1));
+}
 
 const ProviderResult* ProviderResults::find(std::string_view name) const {
   for (const ProviderResult& result : results) {
@@ -266,6 +265,11 @@ Result<ProviderResults> read_provider_results(const JsonDocument& document) {
     ASSAY_TRY(const std::vector<JsonField> names, failed->items());
     for (const JsonField& item : names) {
       ASSAY_TRY(std::string name, problem_name(item));
+      if (const ProviderResult* there = out.find(name); there != nullptr)
+        return fail(
+            wrong(item, fmt::format("'{}' has a result on line {}, and is listed as failed; "
+                                    "remove one",
+                                    name, there->line)));
       out.failed.push_back(std::move(name));
     }
   }

@@ -28,6 +28,7 @@ struct ProviderResult {
   std::string kernel;
 
   std::optional<std::int64_t> m, n, k, batch;
+  std::optional<double> alpha, beta;  // 1 and 0 where not said: out = alpha a b + beta c.
   // Dtype by operand: a, b, out, accumulate. `"dtype": "fp16"` in a file sets a, b and out.
   std::map<std::string, std::string> dtypes;
   std::string layout;  // "tn"; empty if not said.
@@ -44,7 +45,14 @@ struct ProviderResult {
   std::string csv, log;                   // Files of the tool that measured.
 
   int line = 0;  // Of the file, for messages; not written.
+
+  // FLOP of the problem, 2 m n k for each of the batch and 8 m n k of complex operands; 0 if the
+  // sizes are not known.
+  double work() const;
 };
+
+// Whether a dtype's elements are complex numbers: "cf32".
+bool is_complex_type(std::string_view dtype);
 
 struct ProviderResults {
   std::string provider;
@@ -58,9 +66,10 @@ struct ProviderResults {
   const ProviderResult* find(std::string_view name) const;  // The first of that name.
 };
 
-// Strict on what it uses: types, signs, finiteness, names, results given twice, and tflops, gflops
-// and runtime_ms that contradict each other or m, n and k. Unknown fields are accepted. Errors are
-// invalid_input with file, line and field.
+// Strict on what it uses: types, signs, finiteness, names, results given twice or listed as failed,
+// and tflops, gflops, gbps and runtime_ms that contradict each other or m, n and k. Sizes in a
+// problem's name count as such fields. Unknown fields are accepted. Errors are invalid_input with
+// file, line and field.
 Result<ProviderResults> read_provider_results(const JsonDocument& document);
 
 // Reads the file; not_found if it is absent.

@@ -73,6 +73,11 @@ ProviderResult result_of(const ProblemRecord& problem, const Best& best,
     const std::string dtype = text_of(problem.problem, operand);
     if (!dtype.empty()) out.dtypes[operand] = dtype;
   }
+  for (const auto& [name, scalar] : {std::pair("alpha", &out.alpha), std::pair("beta", &out.beta)})
+    if (const auto found =
+            problem.problem.is_object() ? problem.problem.find(name) : problem.problem.end();
+        problem.problem.is_object() && found != problem.problem.end() && found->is_number())
+      *scalar = found->get<double>();
   out.layout = text_of(problem.problem, "layout");
   if (problem.problem.is_object() && problem.problem.contains("constant") &&
       problem.problem["constant"].is_array()) {

@@ -127,6 +127,63 @@ TEST(ProviderResultsTest, NumbersThatContradictEachOtherAreRefused) {
             "no error");
 }
 
+// What a file says of one result with these fields.
+std::string said_of(std::string_view name, double tflops, double runtime_ms,
+                    std::string_view more = "") {
+  return error_of(
+      file_with(fmt::format(R"("name": "{}", "tflops": {}, "runtime_ms": {}, "kernel": "k"{})",
+                            name, tflops, runtime_ms, more)));
+}
+
+TEST(ProviderResultsTest, SizesInANameAreCheckedLikeFields) {
+  constexpr std::string_view kName = "decode_mlp_m4_n4096_k1024";
+  EXPECT_EQ(said_of(kName, 0.061, 0.55), "no error");
+  EXPECT_THAT(said_of(kName, 0.061, 550), HasSubstr("of the name"));      // Microseconds.
+  EXPECT_THAT(said_of(kName, 0.061, 0.00055), HasSubstr("of the name"));  // Seconds.
+  EXPECT_THAT(said_of(kName, 61, 0.55), HasSubstr("0.061"));              // GFLOP/s.
+  EXPECT_THAT(said_of("M4-N4096-K1024", 61, 0.55), HasSubstr("0.061"));
+  EXPECT_THAT(said_of("up.m4n4096k1024", 61, 0.55), HasSubstr("0.061"));
+  EXPECT_THAT(said_of(kName, 0.061, 0.55, ", \"m\": 8"), HasSubstr("m 8 and the m 4"));
+  EXPECT_EQ(said_of("l8_m4_n4096_k1024", 0.488, 0.55), "no error") << "a batch";
+  EXPECT_EQ(said_of("b8_m4_n4096_k1024", 0.061, 0.55), "no error") << "no batch";
+  EXPECT_EQ(said_of("kimi_k2_m4_n4096_k1024", 0.061, 0.55), "no error");
+  // A name that does not tell all, or whose letters are parts of words.
+  EXPECT_EQ(said_of("m4_up", 61, 0.55), "no error");
+  EXPECT_EQ(said_of("form4_in4_k8", 61, 0.55), "no error");
+}
+
+TEST(ProviderResultsTest, TrafficInAnotherUnitIsRefused) {
+  constexpr std::string_view kSizes = R"(, "m": 4, "n": 4096, "k": 1024, "dtype": "f32", "gbps": )";
+  const auto with = [&](std::string_view gbps) {
+    return said_of("d", 0.061, 0.55, std::string(kSizes) + std::string(gbps));
+  };
+  EXPECT_EQ(with("30.6"), "no error");
+  EXPECT_THAT(with("30600"), HasSubstr("gbps 30600 does not follow"));
+  EXPECT_THAT(with("0.0306"), HasSubstr("gbps 0.0306 does not follow"));
+}
+
+TEST(ProviderResultsTest, ANameIsAResultOrFailed) {
+  EXPECT_THAT(error_of(R"({"provider": "x", "results": [
+    {"name": "d", "tflops": 1, "runtime_ms": 1, "kernel": "k"}],
+    "failed": ["e", "d"]})"),
+              StartsWith("p.json:3: failed[1]: 'd' has a result on line 2"));
+}
+
+TEST(ProviderResultsTest, ComplexNumbersAreFourTimesTheWork) {
+  constexpr std::string_view kSizes = R"(, "m": 4, "n": 4096, "k": 1024, "dtype": "cf32")";
+  EXPECT_EQ(said_of("d", 0.244, 0.55, kSizes), "no error");
+  EXPECT_THAT(said_of("d", 0.061, 0.55, kSizes), HasSubstr("0.244"));
+}
+
+TEST(ProviderResultsTest, FactorsOfTheOutputArePartOfTheProblem) {
+  const auto two = [](std::string_view extra) {
+    return error_of(
+        fmt::format(R"({{"provider": "x", "results": [{{{0}}}, {{{0}{1}}}]}})", kGood, extra));
+  };
+  EXPECT_EQ(two(R"(, "beta": 1)"), "no error");
+  EXPECT_THAT(two(R"(, "alpha": 1, "beta": 0)"), HasSubstr("twice"));
+}
+
 TEST(ProviderResultsTest, WrittenFilesReadBack) {
   const auto folder = TemporaryDirectory::create();
   ASSERT_TRUE(folder.has_value());
