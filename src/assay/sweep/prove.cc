@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/instances.h"
+#include "assay/sweep/nothing_to_race.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
@@ -443,6 +444,9 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
     if (made.error().code == ErrorCode::interrupted) return made;
     return leave_unproven(field, std::move(made).error().message);
   }
+  // Where what the race is about was not built, stock kernels need no proof.
+  if (std::string why = why_no_race(station.request, field); !why.empty())
+    return leave_unproven(field, std::move(why));
   ASSAY_TRY(station.crew.show_card_to_referee());
   ASSAY_TRY(proofs.run());
   judge_mean_errors(station, field);

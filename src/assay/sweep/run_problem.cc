@@ -10,6 +10,7 @@
 #include "assay/record/conclude.h"
 #include "assay/record/doubts.h"
 #include "assay/sweep/ask_again.h"
+#include "assay/sweep/nothing_to_race.h"
 #include "assay/sweep/own_clock.h"
 #include "assay/sweep/race_result.h"
 #include "assay/sweep/run_facts.h"
@@ -72,21 +73,6 @@ void take_over(Field& field, std::map<std::string, Journal::Proof> proofs) {
     if (candidate.built && proof.outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
     candidate.take_over(std::move(proof.outcome), proof.launch_ns);
   }
-}
-
-// Why there is nothing to race for; empty where there is something.
-std::string why_no_race(const Request& request, const Field& field) {
-  if (request.kind != "race" || request.kernels.empty()) return {};
-  std::string why = "the kernel that the race is about takes no part";
-  for (const auto& [reason, refused] : field.refusals)
-    if (reason == Reason::dependent_launch_class || reason == Reason::preparation_class)
-      why += ": " + refused.example;
-  for (const Candidate& candidate : field.candidates) {
-    if (!is_raced_about(request, candidate)) continue;
-    if (candidate.alive()) return {};
-    why = fmt::format("{} {}", candidate.outcome.name, ending_sentence(candidate.outcome.ending));
-  }
-  return why;
 }
 
 std::ptrdiff_t count_alive(const Field& field) {
