@@ -8,6 +8,7 @@
 #include "assay/base/choices.h"
 #include "assay/base/expression.h"
 #include "assay/base/text.h"
+#include "assay/kernel/cache_folder.h"
 #include "assay/kernel/ranker.h"
 #include "cli/plugin_path.h"
 #include "cli/quantities.h"
@@ -356,6 +357,7 @@ void RaceOptions::declare_lock(Flags& app) {
 Result<sweep::Request> RaceOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   ASSAY_TRY(sweep::Request request, pool.make_request(context, kind));
+  ASSAY_TRY(check_cache_folder(request.cache));
   ASSAY_TRY(keep_those_of_the_device(request, pool.providers));
   ASSAY_TRY(check_settings(request));
   ASSAY_TRY(request.condition,

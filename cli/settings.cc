@@ -72,7 +72,8 @@ DeviceLockOptions Settings::lock_options() const {
 std::span<const EnvironmentVariable> environment_variables() {
   static constexpr EnvironmentVariable kVariables[] = {
       {"ASSAY_CACHE_DIR",
-       "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay."},
+       "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay, else "
+       "/tmp/assay-UID."},
       {"ASSAY_DEVICE", "What to run on, where --device does not say."},
       {"ASSAY_CUTLASS_POOL", "Compiled kernels of CUTLASS that were brought here (cutlass.pool)."},
       {"ASSAY_LOCK_DIR", "The folder of the locks by which commands that measure queue."},
@@ -102,10 +103,12 @@ Result<Settings> Settings::from_environment() {
   const std::string home = get("HOME");
   if (const std::string own = get("ASSAY_CACHE_DIR"); !own.empty())
     settings.cache = own;
-  else if (const std::string xdg = get("XDG_CACHE_HOME"); !xdg.empty())
-    settings.cache = std::filesystem::path(xdg) / "assay";
+  else if (const std::string xdg = get("XDG_CACHE_HOME"); xdg.starts_with('/'))
+    settings.cache = std::filesystem::path(xdg) / "assay";  // A relative one counts as none.
+  else if (home.starts_with('/'))
+    settings.cache = std::filesystem::path(home) / ".cache" / "assay";
   else
-    settings.cache = std::filesystem::path(home.empty() ? "/tmp" : home) / ".cache" / "assay";
+    settings.cache = fmt::format("/tmp/assay-{}", ::geteuid());  // Of everybody one of his own.
   settings.locks = get("ASSAY_LOCK_DIR");
   ASSAY_TRY(settings.lock_fd, read_lock_fd());
   settings.device = get("ASSAY_DEVICE");

@@ -12,6 +12,7 @@ sigset_t polite_signals() {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
+  sigaddset(&signals, SIGQUIT);
   return signals;
 }
 

@@ -23,6 +23,7 @@ namespace assay::cli {
 namespace {
 
 constexpr std::int64_t kLook = 300 * kNsPerMs;  // Between two looks at the files.
+constexpr int kLooksUntilGone = 4;
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -165,13 +166,20 @@ class Watch {
   Result<bool> wait_for_change() {
     const std::optional<SourceCopy> raced = present_;
     std::optional<SourceCopy> seen = raced;
+    int absent = 0;  // Looks in a row.
     while (true) {
       const auto stop = wait_for_fd(context_.cancel_fd, POLLIN, monotonic_ns() + kLook);
       if (!stop) return fail(stop.error());
       if (*stop) return false;
       const std::vector<std::string> known = known_files();
       auto now = SourceCopy::read(file_, known);
-      if (!now) continue;  // Between an editor's removing and renaming.
+      if (!now) {  // Once is between an editor's removing and renaming.
+        if (++absent == kLooksUntilGone)
+          context_.console.note(
+              fmt::format("{}; it is raced again when it is back", now.error().message));
+        continue;
+      }
+      absent = 0;
       const bool settled = seen && *now == *seen;
       seen = std::move(*now);
       if (settled && (!raced || !(*seen == *raced))) return true;
