@@ -65,7 +65,7 @@ class CudaFamily final : public input::DeviceFamily {
     // NVRTC has no preprocessor to ask: whatever that header holds, it is read anew by each
     // process.
     static const uint64_t process = std::random_device{}();
-    if (found.needs_preprocessor) files["an include named by a macro"] = process;
+    if (found.needs_preprocessor) files["includes that only a preprocessor follows"] = process;
     return files;
   }
 
@@ -74,12 +74,17 @@ class CudaFamily final : public input::DeviceFamily {
     if (context.cache == nullptr)
       return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
     ASSAY_TRY(const auto nvrtc, Nvrtc::shared(settings_));
-    ASSAY_TRY(const std::string source, read_file(entry().source.string(), kMostSourceBytes));
+    ASSAY_TRY(std::string source, read_file(entry().source.string(), kMostSourceBytes));
+    if (source.starts_with("\xef\xbb\xbf")) source.erase(0, 3);  // A byte order mark.
     std::vector<std::string> options = options_for(row, problem, target);
     ASSAY_TRY(const Json files, files_of(options));
-    const Json key = {{"provider", "cuda_source"},    {"files", files},
-                      {"entry", entry().entry},       {"options", options},
-                      {"compiler", nvrtc->version()}, {"library", nvrtc->sha256()},
+    const Json key = {{"provider", "cuda_source"},
+                      {"files", files},
+                      {"entry", entry().entry},
+                      {"options", options},
+                      {"headers", std::string(own_header())},
+                      {"compiler", nvrtc->version()},
+                      {"library", nvrtc->sha256()},
                       {"target", target.to_string()}};
     for (const std::string& folder : nvrtc->include_folders()) options.push_back("-I" + folder);
     options.push_back("-I" + entry().source.parent_path().string());

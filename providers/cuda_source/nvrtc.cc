@@ -13,6 +13,29 @@
 
 namespace assay::cuda_source {
 
+// NVRTC brings no standard headers. Elsewhere these types have the same widths.
+std::string_view own_header() {
+  return R"(#pragma once
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef long intmax_t;
+typedef unsigned long uintmax_t;
+namespace std {
+using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
+using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
+using ::intptr_t; using ::uintptr_t; using ::intmax_t; using ::uintmax_t;
+}
+)";
+}
+
 std::vector<std::string> Nvrtc::candidates(const ProviderSettings& settings) {
   if (const auto given = settings.find("library"); given != settings.end()) return {given->second};
   return cuda::library_candidates({"libnvrtc.so.13", "libnvrtc.so.12"}, "cuda_nvrtc", settings);
@@ -95,7 +118,10 @@ Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& na
   const auto failed = [&](Code code, std::string_view doing) {
     return fail(ErrorCode::build_failed, "NVRTC, {}: {}", doing, call_.error_string(code));
   };
-  if (const Code code = call_.create(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr);
+  const char* const headers[] = {own_header().data(), own_header().data()};
+  const char* const header_names[] = {"cstdint", "stdint.h"};
+  if (const Code code =
+          call_.create(&program, source.c_str(), name.c_str(), 2, headers, header_names);
       code != 0)
     return failed(code, "reading the source");
   const std::shared_ptr<void> owner(program, [this](void* made) {

@@ -20,6 +20,9 @@ struct Compiled {
   std::string log;     // What the compiler said, with ptxas's resource lines where asked for.
 };
 
+// <cstdint> and <stdint.h>, for sources that include them.
+std::string_view own_header();
+
 class Nvrtc {
  public:
   // settings["library"] alone where it is given; else the toolkit, Python's packages, the system.

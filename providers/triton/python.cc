@@ -35,6 +35,24 @@ std::optional<std::pair<int, int>> numbers_of(std::string_view version) {
   return std::pair(major, minor);
 }
 
+// Null where there is no such file, and where none was asked for.
+Json identity_of(const std::string& path) {
+  auto identity = file_identity(path);
+  if (!identity) return nullptr;
+  (*identity)["path"] = path;
+  return std::move(*identity);
+}
+
+// The program behind all links, which an upgrade replaces.
+Json interpreter_of(const std::string& program) {
+  std::error_code failed;
+  const fs::path whole = fs::canonical(program, failed);
+  if (failed) return program;
+  Json identity = identity_of(whole.string());
+  identity["program"] = program;
+  return identity;
+}
+
 // "triton-3.9.0.dist-info" in one of them.
 std::optional<Python> look_in(const std::string& program) {
   constexpr std::string_view kPrefix = "triton-", kSuffix = ".dist-info";
@@ -53,19 +71,12 @@ std::optional<Python> look_in(const std::string& program) {
       const auto record = read_file((entry.path() / "RECORD").string(), kMostRecordBytes);
       found.identity = {{"triton", found.version},
                         {"python", folder.parent_path().filename().string()},
+                        {"interpreter", interpreter_of(program)},
                         {"record", record ? sha256_hex(*record) : std::string()}};
       return found;
     }
   }
   return std::nullopt;
-}
-
-// Null where there is no such file, and where none was asked for.
-Json identity_of(const std::string& path) {
-  auto identity = file_identity(path);
-  if (!identity) return nullptr;
-  (*identity)["path"] = path;
-  return std::move(*identity);
 }
 
 constexpr std::string_view kInstall =

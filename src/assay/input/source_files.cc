@@ -18,37 +18,68 @@ struct Include {
   bool computed = false;
 };
 
-// The includes of a text, line by line; continued lines are joined. One in a comment or a string
-// counts too, which does no harm.
+// The text with continued lines joined, as a preprocessor has it before it looks for directives.
+std::string joined_lines(std::string_view text) {
+  std::string joined;
+  joined.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t end = i + 1 < text.size() && text[i + 1] == '\r' ? i + 2 : i + 1;
+    if (text[i] == '\\' && end < text.size() && text[end] == '\n')
+      i = end;
+    else
+      joined += text[i];
+  }
+  return joined;
+}
+
+// Without the spaces and comments at its begin.
+std::string_view skip_gaps(std::string_view text) {
+  for (;;) {
+    while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+    if (!text.starts_with("/*")) return text;
+    const size_t end = text.find("*/", 2);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 2);
+  }
+}
+
+bool take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+// What stands behind "include": a name in quotes or brackets, or a macro.
+Include include_of(std::string_view rest) {
+  Include include;
+  rest = skip_gaps(rest);
+  rest = rest.substr(0, rest.find('\n'));
+  include.quoted = rest.starts_with('"');
+  const size_t end = rest.size() > 1 ? rest.find(include.quoted ? '"' : '>', 1) : rest.npos;
+  if ((include.quoted || rest.starts_with('<')) && end != rest.npos)
+    include.name = rest.substr(1, end - 1);
+  else
+    include.computed = true;
+  return include;
+}
+
+// The includes of a text. One in a comment or a string counts too, which does no harm, and so does
+// whatever follows a # within a line: what a preprocessor takes for the begin of one has many
+// forms.
 std::vector<Include> includes_in(std::string_view text) {
   std::vector<Include> includes;
-  for (size_t at = 0; (at = text.find('#', at)) != std::string_view::npos; ++at) {
-    size_t start = at;
-    while (start > 0 && (text[start - 1] == ' ' || text[start - 1] == '\t')) --start;
-    // Before the # may stand spaces, or the end of a comment.
-    if (start > 0 && text[start - 1] != '\n' && text[start - 1] != '/') continue;
-    std::string_view rest = trim(text.substr(at + 1, text.find('\n', at) - at - 1));
-    if (rest.starts_with("include_next"))
-      rest.remove_prefix(12);
-    else if (rest.starts_with("include"))
-      rest.remove_prefix(7);
-    else if (rest.starts_with("import"))
-      rest.remove_prefix(6);
-    else
-      continue;
-    rest = trim(rest);
-    Include include;
-    const bool quoted = rest.starts_with('"');
-    const char close = quoted ? '"' : '>';
-    const size_t end = rest.size() > 1 ? rest.find(close, 1) : std::string_view::npos;
-    if ((quoted || rest.starts_with('<')) && end != std::string_view::npos) {
-      include.name = rest.substr(1, end - 1);
-      include.quoted = quoted;
-    } else {
-      include.computed = true;
-    }
-    includes.push_back(std::move(include));
+  const std::string joined = joined_lines(text);
+  for (size_t at = 0; at < joined.size(); ++at) {
+    std::string_view rest = std::string_view(joined).substr(at);
+    if (!take(rest, "#") && !take(rest, "%:") && !take(rest, "?\?=")) continue;
+    rest = skip_gaps(rest);
+    if (take(rest, "include_next") || take(rest, "include") || take(rest, "import") ||
+        take(rest, "embed"))
+      includes.push_back(include_of(rest));
   }
+  // Which files there are decides what such a text says.
+  if (joined.find("__has_include") != std::string::npos ||
+      joined.find("__has_embed") != std::string::npos)
+    includes.push_back({.computed = true});
   return includes;
 }
 

@@ -17,7 +17,8 @@ struct LocalFiles {
   // -iquote, by path, with the SHA-256 of its text. Headers of the system are not among them: the
   // compiler's version stands for those.
   std::map<std::string, std::string> sha256;
-  // There is an include named by a macro, which only a preprocessor can follow.
+  // There is an include named by a macro, or a text that asks which files there are: only a
+  // preprocessor can follow those.
   bool needs_preprocessor = false;
 };
 
