@@ -5,6 +5,7 @@
 #include "assay/compare/compare.h"
 #include "assay/compare/recompute.h"
 #include "assay/report/compare_report.h"
+#include "assay/report/gate_report.h"
 #include "cli/exit_code.h"
 #include "cli/problem_flags.h"
 #include "cli/quantities.h"
@@ -61,6 +62,10 @@ class CompareCommand : public Command {
                    "Claim: no regression against this comparison.json or results file")
         .type_name("FILE");
     app.add_flag("--require-current", current_, "Results of another machine or library are stale");
+    app.add_option("--format", format_,
+                   "Claims for a workflow: github's annotations, or JUnit's XML")
+        .one_of({"github", "junit"})
+        .type_name("FORMAT");
     app.add_option("--output", output_,
                    "Where to write (default: comparison.json beside the baseline)")
         .type_name("FILE");
@@ -79,6 +84,9 @@ class CompareCommand : public Command {
             "--recompute checks records by themselves; give it without --baseline and --providers");
       return recompute_records(context.console);
     }
+    if (!format_.empty() && context.console.json())
+      return fail(ErrorCode::invalid_input,
+                  "--format and --json are two forms of one answer; give one");
     ASSAY_TRY(const CompareOptions options, read_options(context));
     ASSAY_TRY(const auto names, named_sizes(suite_));
     const std::filesystem::path baseline =
@@ -97,16 +105,25 @@ class CompareCommand : public Command {
     RecordFiles records;
     ASSAY_TRY(const Comparison comparison, compare(first, others, records.lookup(), options));
     ASSAY_TRY(write_comparison(output_path(baseline), comparison));
-    const Console& console = context.console;
-    context.console.result(
-        console.json()
-            ? dump_pretty(summary_json(comparison))
-            : report::compare_text(comparison, {console.width_out(), console.colour_out()}));
+    context.console.result(shown(comparison, context.console));
     context.console.note(fmt::format("wrote {}", output_path(baseline)));
     return exit_code(comparison);
   }
 
  private:
+  std::string shown(const Comparison& comparison, const Console& console) const {
+    if (console.json()) return dump_pretty(summary_json(comparison));
+    if (format_ == "junit") {
+      std::vector<std::string> problems = comparison.missing;
+      for (const std::string& text : comparison.stale) problems.push_back("stale: " + text);
+      for (const std::string& text : comparison.disputes) problems.push_back("disputed: " + text);
+      return report::junit_xml("assay compare", comparison.claims, problems);
+    }
+    std::string text = report::compare_text(
+        comparison, {console.width_out(), console.colour_out(), console.terminal_out()});
+    return format_ == "github" ? text + report::github_lines(comparison.claims) : text;
+  }
+
   std::vector<std::string> provider_files(const std::filesystem::path& baseline) const {
     std::vector<std::string> files = providers_;
     if (triton_) files.push_back((baseline.parent_path() / results_file_name("triton")).string());
@@ -149,7 +166,8 @@ class CompareCommand : public Command {
       request.cancel_fd = context.cancel_fd;
       request.cache = context.settings.cache;
       ASSAY_TRY(request.providers, request_providers(context, {}, request.cxx));
-      ASSAY_TRY(const sweep::MachineReport machine, sweep::inspect(request, false));
+      ASSAY_TRY(const sweep::MachineReport machine,
+                sweep::inspect(request, sweep::Inspection::brief));
       options.current = machine.environment;
     }
     return options;
@@ -184,7 +202,7 @@ class CompareCommand : public Command {
     return code;
   }
 
-  std::string baseline_, margin_ = "1%", previous_, output_, suite_;
+  std::string baseline_, margin_ = "1%", previous_, output_, suite_, format_;
   std::vector<std::string> providers_, require_, within_, records_;
   bool triton_ = false, proven_ = false, current_ = false;
 };

@@ -21,13 +21,22 @@ std::string ceiling_text(const Ceiling& ceiling) {
                      format_si(ceiling.value, ceiling.unit == "byte/s" ? "B/s" : "FLOP/s"));
 }
 
+std::string latest_of(const std::vector<Ceiling>& ceilings) {
+  std::string latest;
+  for (const Ceiling& ceiling : ceilings) latest = std::max(latest, ceiling.until);
+  return sanitize(latest, 40);
+}
+
 std::string ceilings_text(const sweep::MachineReport& machine) {
   if (!machine.not_measured.empty()) return "not measured: " + sanitize(machine.not_measured, 600);
   const Environment& environment = machine.environment;
   std::vector<std::string> ceilings;
   for (const Ceiling& ceiling : environment.ceilings) ceilings.push_back(ceiling_text(ceiling));
-  return fmt::format("{} ({} thread{}, now)", join(ceilings, ", "), environment.threads,
-                     environment.threads == 1 ? "" : "s");
+  return fmt::format(
+      "{} ({} thread{}; the second largest readings of all runs, the latest of {}; "
+      "--measure begins anew)",
+      join(ceilings, ", "), environment.threads, environment.threads == 1 ? "" : "s",
+      latest_of(environment.ceilings));
 }
 
 // Features on their own, so that lines can break between them.
@@ -46,6 +55,8 @@ class DoctorCommand : public Command {
   const char* example() const override { return "assay doctor --json"; }
   void declare(Flags& app) override {
     pool_.declare(app);
+    app.add_flag("--measure", renew_,
+                 "Measure this machine's ceilings anew: what earlier runs reached counts no more");
     app.add_option("--suite", suite_.suite,
                    "Instead: whether each problem of a suite tells right kernels from trivial ones")
         .type_name("SUITE|FILE");
@@ -54,7 +65,9 @@ class DoctorCommand : public Command {
   Result<int> run(Context& context) override {
     if (!suite_.suite.empty()) return audit(context.console);
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "doctor"));
-    ASSAY_TRY(const sweep::MachineReport machine, sweep::inspect(request, true));
+    ASSAY_TRY(const sweep::MachineReport machine,
+              sweep::inspect(request,
+                             renew_ ? sweep::Inspection::renewing : sweep::Inspection::thorough));
     auto checks = check_machine(context, request.cxx, request.cache);
     checks.push_back(check_isolation(machine));
     const cpu::Topology topology = cpu::read_topology();
@@ -166,6 +179,7 @@ class DoctorCommand : public Command {
 
   PoolOptions pool_;
   ProblemFlags suite_;
+  bool renew_ = false;
 };
 
 }  // namespace

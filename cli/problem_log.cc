@@ -17,6 +17,7 @@ std::string indented(std::string_view text, std::string_view indent) {
 
 std::string verdict_text(const stats::Verdict& verdict) {
   std::string text = fmt::format("{} {:.4f}", stats::to_string(verdict.word), verdict.ratio);
+  if (verdict.is_bound()) text += " at least";
   if (verdict.has_interval()) text += fmt::format(" [{:.4f} {:.4f}]", verdict.low, verdict.high);
   if (!verdict.reason.empty()) text += fmt::format(" ({})", sanitize(verdict.reason, 400));
   return text;

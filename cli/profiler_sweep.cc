@@ -79,7 +79,7 @@ Result<std::string> card_of(const Context& context) {
 // What the machine is, as the runs of a race say it; none where that cannot be told.
 std::optional<Environment> describe_machine(const sweep::Request& request) {
   if (request.device.empty()) return std::nullopt;
-  auto machine = sweep::inspect(request, false);
+  auto machine = sweep::inspect(request, sweep::Inspection::brief);
   if (!machine) return std::nullopt;
   return std::move(machine->environment);
 }

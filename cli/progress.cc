@@ -4,6 +4,7 @@
 
 #include "assay/base/text.h"
 #include "assay/record/problem_row.h"
+#include "assay/report/names.h"
 #include "assay/report/width.h"
 #include "assay/report/words.h"
 
@@ -62,11 +63,14 @@ class PlainProgress : public sweep::Observer {
     const ProblemRow row = row_of(record);
     if (row.winner == nullptr)
       return {record.no_winner.empty() ? "timed" : "no winner: " + sanitize(record.no_winner, 200)};
-    std::vector<std::string> parts = {
-        fmt::format("{} {} us", sanitize(row.winner->label(), 200), report::microseconds(row.us))};
-    if (row.verdict != nullptr)
-      parts.push_back(fmt::format("{} {}{}", report::ratio_interval(row.verdict->verdict, 2),
-                                  stats::to_string(row.verdict->verdict.word), row.marks()));
+    std::vector<std::string> parts;
+    for (const PartRow& part : parts_of(record)) {
+      parts.push_back(fmt::format("{} {} {} us", to_string(part.part),
+                                  report::short_name(record, *part.kernel),
+                                  report::time_text(part)));
+      if (const std::string claim = report::claim_text(record, part, 2); !claim.empty())
+        parts.back() += ", " + claim;
+    }
     return parts;
   }
 

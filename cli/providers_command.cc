@@ -25,7 +25,7 @@ class ProvidersCommand : public Command {
         if (provider->info().role == ProviderRole::reference)
           request.providers.push_back({provider->info().name, "", {}});
     }
-    ASSAY_TRY(const sweep::MachineReport report, sweep::inspect(request, false));
+    ASSAY_TRY(const sweep::MachineReport report, sweep::inspect(request, sweep::Inspection::brief));
     const Console& console = context.console;
     const report::TextStyle style{console.width_out(), console.colour_out()};
     context.console.result(console.json()

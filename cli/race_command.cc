@@ -16,6 +16,7 @@
 #include "cli/files_table.h"
 #include "cli/kernel_files.h"
 #include "cli/problem_flags.h"
+#include "cli/race_gate.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
 #include "cli/show_run.h"
@@ -61,6 +62,7 @@ class RaceCommand : public Command {
            "--target", target_,
            "Only compile, for a GPU that need not be here: shows registers, spills, shared memory")
         .type_name("TARGET");
+    gate_.declare(app);
     options_.declare(app);
     options_.ranking.declare(app);
   }
@@ -82,6 +84,11 @@ class RaceCommand : public Command {
       ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
       return compile_only(context, request, files, target_);
     }
+    ASSAY_TRY(gate_.read(context));
+    if (watch_ && gate_.given())
+      return fail(
+          ErrorCode::invalid_input,
+          "--watch goes on for ever, and a claim ends with the exit code; give one of them");
     request.kernels.insert(request.kernels.begin(), files.begin(), files.end());
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {
@@ -151,7 +158,8 @@ class RaceCommand : public Command {
       return is_refused_by_all(refused, problem.name());
     });
     const Console& console = context.console;
-    const report::TextStyle style{console.width_out(), console.colour_out()};
+    const report::TextStyle style{console.width_out(), console.colour_out(),
+                                  console.terminal_out()};
     std::string refusal_lines = refused_text(refused, style);
     if (opponent_is_file_) {
       ASSAY_TRY(const auto opponent_refused, find_refused_files(request, {against_}));
@@ -167,11 +175,15 @@ class RaceCommand : public Command {
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     const bool any_refused = std::ranges::any_of(
         refused, [](const FileRefusals& file) { return !file.problems.empty(); });
-    const int code = all_refused(run.record, files)                 ? kNothingRan
-                     : !any_refused && all_stood(run.record, files) ? kDone
-                                                                    : kRefuted;
+    const int ended = all_refused(run.record, files)                 ? kNothingRan
+                      : !any_refused && all_stood(run.record, files) ? kDone
+                                                                     : kRefuted;
+    const RaceGate::Outcome gate = gate_.hold(run.record);
+    const int code = gate.exit_code(ended);
     if (context.console.json()) {
-      context.console.result(dump_pretty(json(&run, refused, files, opponent, code)));
+      Json answer = json(&run, refused, files, opponent, code);
+      if (gate_.given()) answer["gate"] = RaceGate::json(gate);
+      context.console.result(dump_pretty(answer));
       return code;
     }
     std::string text = report::model_text(run.record, style);
@@ -186,7 +198,7 @@ class RaceCommand : public Command {
       }
     }
     text += refusal_lines + line_text({"record", run.files.record}, style);
-    context.console.result(text);
+    context.console.result(gate_.shown(gate, std::move(text), style));
     return code;
   }
 
@@ -209,10 +221,7 @@ class RaceCommand : public Command {
     const auto against = opponent_verdict(problem, options, files, opponent);
     if (!against) return std::nullopt;
     const std::string name = against->other.empty() ? against_ : against->other;
-    std::string text = report::against(against->verdict.word, sanitize(name, 200));
-    if (against->verdict.has_interval()) text += ": " + report::ratio_times(against->verdict);
-    if (!against->verdict.reason.empty()) text += "; " + sanitize(against->verdict.reason, 400);
-    return RaceLine{"against", text};
+    return RaceLine{"against", report::verdict_sentence(against->verdict, sanitize(name, 200))};
   }
 
   // By problem; of several files, each sentence begins with its file.
@@ -252,6 +261,7 @@ class RaceCommand : public Command {
   std::string folder_, against_, target_;
   bool watch_ = false, opponent_is_file_ = false;
   RaceOptions options_;
+  RaceGate gate_;
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ class SweepCommand : public Command {
       return console.result(dump_pretty(json));
     }
     report::SweepReportOptions options;
-    options.style = {console.width_out(), console.colour_out()};
+    options.style = {console.width_out(), console.colour_out(), console.terminal_out()};
     options.record_path = run.files.record;
     options.next = next_step(run, code);
     options.why = why_ || code == kNothingRan;

@@ -36,7 +36,7 @@ class TableCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const TableContents table, read_table_file(file_));
     ASSAY_TRY(const sweep::Request request, pool_.make_request(context, "table"));
-    ASSAY_TRY(const sweep::MachineReport here, sweep::inspect(request, false));
+    ASSAY_TRY(const sweep::MachineReport here, sweep::inspect(request, sweep::Inspection::brief));
     const auto stale = environment_differences(environment_of(table.origin), here.environment);
     const Console& console = context.console;
     context.console.result(console.json()

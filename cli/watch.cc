@@ -85,7 +85,8 @@ class Watch {
     if (!opponents_.empty() && request.filter.empty()) request.filter = opponents_filter(files);
 
     const Console& console = context_.console;
-    const report::TextStyle style{console.width_out(), console.colour_out()};
+    const report::TextStyle style{console.width_out(), console.colour_out(),
+                                  console.terminal_out()};
     context_.console.result(
         fmt::format("{}  {}\n", time_of_day(), sanitize(file_.filename().string(), 200)));
     sweep::Request mine = request;
@@ -123,9 +124,7 @@ class Watch {
         [&](const KernelOutcome& kernel) { return is_of(kernel, files[0]); },
         [&](const KernelOutcome& kernel) { return is_of(kernel, files[1]); });
     if (!against) return {};
-    std::string text = report::against(against->verdict.word, "the version before");
-    if (against->verdict.has_interval()) text += ": " + report::ratio_times(against->verdict);
-    if (!against->verdict.reason.empty()) text += "; " + sanitize(against->verdict.reason, 400);
+    const std::string text = report::verdict_sentence(against->verdict, "the version before");
     return (record.problems.size() > 1 ? problem.name + '\n' : std::string()) +
            line_text({"previous", text}, style);
   }

@@ -212,10 +212,8 @@ class WhyCommand : public Command {
       const auto judged = verdict(run.record, problem, chosen);
       text += problem.name + "\n" + report::why_text(all, style);
       if (judged) {
-        std::string line = sanitize(all[0].label, 240) + " is " +
-                           report::against(judged->word, sanitize(all[1].label, 240));
-        if (judged->has_interval()) line += ": " + report::ratio_times(*judged);
-        if (!judged->reason.empty()) line += "; " + sanitize(judged->reason, 400);
+        const std::string line = sanitize(all[0].label, 240) + " is " +
+                                 report::verdict_sentence(*judged, sanitize(all[1].label, 240));
         text += line_text({"verdict", line}, style);
       }
       text += evidence_text(problem, style);

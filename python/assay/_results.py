@@ -15,7 +15,7 @@ class Verdict:
 
     word: str  # faster, slightly faster, same, slightly slower, slower, unsure
     ratio: float
-    low: Optional[float]  # None where there is no interval.
+    low: Optional[float]  # Both None where there is no interval; one where the ratio is a bound.
     high: Optional[float]
     candidate: str
     other: str
@@ -30,6 +30,8 @@ class Verdict:
             text = f"unsure against {self.other}"
         if self.low is not None and self.high is not None:
             text += f": {self.ratio:.2f} x [{self.low:.2f}, {self.high:.2f}]"
+        elif self.low is not None or self.high is not None:
+            text += f", by at least {max(self.ratio, 1 / self.ratio):.3g} x"
         if self.error != "elementwise":
             text += f" (right, {self.error})"
         return text + (f"; {self.reason}" if self.reason else "")
@@ -75,7 +77,7 @@ def _verdict(pair: Optional[Mapping[str, Any]]) -> Optional[Verdict]:
     return Verdict(
         word=said["word"],
         ratio=said["ratio"],
-        low=said.get("low") if said.get("high") is not None else None,
+        low=said.get("low") or None,
         high=said.get("high"),
         candidate=pair.get("candidate", ""),
         other=pair["other"],

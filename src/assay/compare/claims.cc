@@ -17,11 +17,7 @@ std::string interval(double ratio, double low, double high) {
 
 std::string shown(const Competitor& competitor) {
   if (!competitor.proven()) return fmt::format("{:.3f}, from numbers alone", competitor.speedup);
-  const stats::Verdict& verdict = *competitor.verdict;
-  std::string text = fmt::format("{}: {}", stats::to_string(verdict.word),
-                                 interval(verdict.ratio, verdict.low, verdict.high));
-  if (!verdict.reason.empty()) text += "; " + verdict.reason;
-  return text;
+  return verdict_text(*competitor.verdict);
 }
 
 // `fails` is what an unproven claim means to the exit code.
@@ -38,42 +34,39 @@ Claim only_numbers(std::string text, const Competitor& competitor) {
 
 ClaimState faster_state(const stats::Verdict& verdict, double margin) {
   if (verdict.word == stats::Word::faster) return ClaimState::held;
-  const bool ends_below = verdict.has_interval() && verdict.high <= 1 + margin;
+  const bool ends_below =
+      (verdict.has_interval() || verdict.is_bound()) && verdict.high <= 1 + margin;
   return ends_below ? ClaimState::refuted : ClaimState::unproven;
 }
 
 ClaimState within_state(const stats::Verdict& verdict, double limit) {
-  if (!verdict.has_interval()) return ClaimState::unproven;
+  if (!verdict.has_interval() && !verdict.is_bound()) return ClaimState::unproven;
   if (verdict.low >= limit) return ClaimState::held;
   return verdict.high < limit ? ClaimState::refuted : ClaimState::unproven;
 }
 
-// The change of a speed-up between two comparisons: half-widths add as independent errors do.
+// The change of a speed-up between two comparisons, of which one or both have no samples.
+Claim bare_speedup_claim(std::string text, double before, double now, double margin, bool proven) {
+  std::string why =
+      fmt::format("speed-up {:.3f} before, {:.3f} now, from numbers alone", before, now);
+  if (proven) return make_claim(std::move(text), ClaimState::unproven, std::move(why), true);
+  const ClaimState state = now / before < 1 / (1 + margin) ? ClaimState::refuted : ClaimState::held;
+  return make_claim(std::move(text), state, std::move(why), false);
+}
+
 Claim speedup_claim(std::string text, const Previous::Entry& before, const Competitor& now,
                     double margin, bool proven) {
-  const double change = now.ratio() / before.speedup;
   const bool measured = before.low && before.high && *before.low > 0 && now.proven() &&
                         now.verdict->has_interval() && now.verdict->low > 0;
-  const std::string why =
-      fmt::format("speed-up {:.3f} before, {:.3f} now", before.speedup, now.ratio());
-  if (!measured) {
-    if (proven)
-      return make_claim(std::move(text), ClaimState::unproven, why + ", from numbers alone", true);
-    return make_claim(std::move(text),
-                      change < 1 / (1 + margin) ? ClaimState::refuted : ClaimState::held,
-                      why + ", from numbers alone", false);
-  }
-  const double half_before = std::log(*before.high / *before.low) / 2;
-  const double half_now = std::log(now.verdict->high / now.verdict->low) / 2;
-  const double half = std::hypot(half_before, half_now);
-  const double limit = -std::log1p(margin), moved = std::log(change);
-  const ClaimState state = moved + half < limit   ? ClaimState::refuted
-                           : moved - half > limit ? ClaimState::held
-                                                  : ClaimState::unproven;
-  return make_claim(std::move(text), state,
-                    fmt::format("{}: changed by {:+.1f} % +- {:.1f} %", why,
-                                std::expm1(moved) * 100, std::expm1(half) * 100),
-                    proven);
+  if (!measured)
+    return bare_speedup_claim(std::move(text), before.speedup, now.ratio(), margin, proven);
+  stats::Verdict then;
+  then.ratio = before.speedup;
+  then.low = *before.low;
+  then.high = *before.high;
+  Claim claim = speedup_kept(std::move(text), then, *now.verdict, margin);
+  if (claim.state == ClaimState::unproven) claim.fails = proven;
+  return claim;
 }
 
 Claim runtime_claim(std::string text, double before_ms, double now_ms, double margin, bool proven) {
@@ -169,6 +162,36 @@ Result<Previous> load_previous(const std::string& path) {
   if (!text) return fail(text.error());
   ASSAY_TRY(const JsonDocument document, parse_json_document(*text, path));
   return read_previous(document);
+}
+
+std::string verdict_text(const stats::Verdict& verdict) {
+  std::string text = verdict.is_bound()
+                         ? fmt::format("{} by at least {:.3g} x", stats::to_string(verdict.word),
+                                       std::max(verdict.ratio, 1 / verdict.ratio))
+                         : fmt::format("{}: {}", stats::to_string(verdict.word),
+                                       interval(verdict.ratio, verdict.low, verdict.high));
+  if (!verdict.reason.empty()) text += "; " + verdict.reason;
+  return text;
+}
+
+// Half-widths add as independent errors do.
+Claim speedup_kept(std::string text, const stats::Verdict& before, const stats::Verdict& now,
+                   double margin) {
+  std::string why = fmt::format("{} before, {} now", verdict_text(before), verdict_text(now));
+  if (!before.has_interval() || !now.has_interval())
+    return make_claim(std::move(text), ClaimState::unproven, std::move(why), true);
+  const double half =
+      std::hypot(std::log(before.high / before.low) / 2, std::log(now.high / now.low) / 2);
+  const double limit = -std::log1p(margin), moved = std::log(now.ratio / before.ratio);
+  const ClaimState state = moved + half < limit   ? ClaimState::refuted
+                           : moved - half > limit ? ClaimState::held
+                                                  : ClaimState::unproven;
+  return make_claim(
+      std::move(text), state,
+      fmt::format("speed-up {:.3f} before, {:.3f} now: changed by {:+.1f} % +- "
+                  "{:.1f} %",
+                  before.ratio, now.ratio, std::expm1(moved) * 100, std::expm1(half) * 100),
+      true);
 }
 
 std::vector<Claim> require_faster(const Comparison& comparison, const std::string& provider,

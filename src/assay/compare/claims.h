@@ -37,6 +37,14 @@ struct Requirements {
   bool proven = false;                          // --proven: bare numbers do not count.
 };
 
+// "faster: 1.070 [1.060, 1.080]"; "slower by at least 25 x; why".
+std::string verdict_text(const stats::Verdict& verdict);
+
+// Whether a speed-up is no less than before by more than the margin, both intervals taken into
+// account. What cannot be told fails.
+Claim speedup_kept(std::string text, const stats::Verdict& before, const stats::Verdict& now,
+                   double margin);
+
 // "P beats B on X by more than the margin". With samples: held by the word `faster` alone; refuted
 // where the interval ends below the margin; else unproven, which fails too. With bare numbers:
 // held or refuted by the ratio, unproven under --proven.

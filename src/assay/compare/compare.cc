@@ -111,7 +111,7 @@ class Comparer {
 
   // A requirement on a provider that was not even given is a mistake of the command line; on one
   // whose file is absent it is covered by `missing`.
-  Status check_named() const {
+  Status check_named() {
     std::vector<std::string> names = options_.requirements.require;
     for (const auto& [provider, fraction] : options_.requirements.expect_within) {
       if (!(fraction > 0 && fraction < 1)) {
@@ -121,11 +121,19 @@ class Comparer {
       }
       names.push_back(provider);
     }
+    // What is not there may have been that provider's, unless the name is nearly one that is there.
     const bool some_absent = !out_.missing.empty();
     for (const std::string& name : names) {
       const bool known =
           std::find(out_.providers.begin(), out_.providers.end(), name) != out_.providers.end();
-      if (known || some_absent) continue;
+      if (known) continue;
+      if (some_absent) {
+        if (const std::string nearest = did_you_mean(name, out_.providers); !nearest.empty())
+          out_.missing.push_back(fmt::format("no file is of provider '{}'; they are of {}{}",
+                                             sanitize(name, 80), join(out_.providers, ", "),
+                                             nearest));
+        continue;
+      }
       return fail(
           ErrorCode::invalid_input, "none of the files given is of provider '{}'; they are of {}{}",
           sanitize(name, 80), join(out_.providers, ", "), did_you_mean(name, out_.providers));

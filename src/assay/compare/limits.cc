@@ -66,16 +66,14 @@ std::string nearest_sentence(const CeilingShare& nearest, bool warm) {
   const std::string what = reads ? std::string("memory's read bandwidth")
                                  : "the arithmetic peak (" + nearest.ceiling + ")";
   const double share = nearest.share();
-  if (reads && share > 1.05)
+  if (reads && share > 1)
     return fmt::format(
-        "It takes its operands faster than memory gives them ({} of read bandwidth): {}.",
-        per_cent(share),
+        "It takes its operands faster than memory gives them (>= 100 % of read bandwidth): {}.",
         warm ? "they lie in a cache, as this condition means them to"
-             : "part of them still lay in a cache, or memory was slower when the ceiling was "
-               "measured");
+             : "part of them still lay in a cache");
   if (share >= kAtCeiling)
-    return fmt::format("It is bound by {}: {} of what this machine gave in the same window. {}",
-                       what, per_cent(share),
+    return fmt::format("It is bound by {}: {} of what this machine was measured to give. {}", what,
+                       share > 1 ? ">= 100 %" : per_cent(share),
                        reads
                            ? "Only fewer bytes (a narrower type, one pass) make it faster, not "
                              "better arithmetic."

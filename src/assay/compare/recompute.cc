@@ -31,9 +31,11 @@ bool same_rest(const stats::Verdict& first, const stats::Verdict& second) {
 }
 
 std::string text_of(const stats::Verdict& verdict) {
-  if (!verdict.has_interval()) return std::string(stats::to_string(verdict.word));
-  return fmt::format("{} {:.6g} [{:.6g}, {:.6g}]", stats::to_string(verdict.word), verdict.ratio,
-                     verdict.low, verdict.high);
+  const std::string word(stats::to_string(verdict.word));
+  if (verdict.is_bound())
+    return fmt::format("{} by at least {:.6g} x", word, std::max(verdict.ratio, 1 / verdict.ratio));
+  if (!verdict.has_interval()) return word;
+  return fmt::format("{} {:.6g} [{:.6g}, {:.6g}]", word, verdict.ratio, verdict.low, verdict.high);
 }
 
 std::string rest_of(const stats::Verdict& verdict) {
@@ -180,14 +182,17 @@ class Differences {
   void times(const Conclusion& says, const Conclusion& made) {
     const auto text_of = [](const Conclusion& conclusion, const std::string& id) {
       const auto time = std::ranges::find(conclusion.times, id, &Conclusion::Time::id);
-      return time == conclusion.times.end() ? "nothing" : fmt::format("{:.9g} us", time->median_us);
+      return time == conclusion.times.end() ? "nothing"
+                                            : fmt::format("{:.9g} us{}", time->median_us,
+                                                          time->is_disturbed ? ", disturbed" : "");
     };
     std::vector<std::string> ids;
     for (const Conclusion* conclusion : {&made, &says})
       for (const Conclusion::Time& time : conclusion->times)
         if (std::ranges::find(ids, time.id) == ids.end()) ids.push_back(time.id);
     for (const std::string& id : ids)
-      if (!near(says.median_us(id), made.median_us(id)) || text_of(says, id) == "nothing" ||
+      if (!near(says.median_us(id), made.median_us(id)) ||
+          says.is_disturbed(id) != made.is_disturbed(id) || text_of(says, id) == "nothing" ||
           text_of(made, id) == "nothing")
         text("time of " + label(id), text_of(says, id), text_of(made, id));
   }

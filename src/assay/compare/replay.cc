@@ -67,7 +67,7 @@ std::string_view to_string(ReplayWord word) {
 }
 
 ReplayWord replay_word(stats::Word claimed, double margin, const stats::Verdict& fresh) {
-  if (!fresh.has_interval()) return ReplayWord::unsure;
+  if (!fresh.has_interval() && !fresh.is_bound()) return ReplayWord::unsure;
   const double up = 1 + margin, down = 1 / up;
   // Both ends of the interval above a bound; neither; or one of them.
   const auto above = [&](double bound) {
@@ -141,7 +141,7 @@ ReplayedClaim judge_replay(const ProblemRecord& recorded, const ProblemRecord& f
   claim.word = replay_word(word, margin, verdict);
   if (word == stats::Word::unsure)
     claim.reason = "the record was unsure: there is nothing to hold or refute";
-  else if (!verdict.has_interval())
+  else if (!verdict.has_interval() && !verdict.is_bound())
     claim.reason = verdict.reason;
   else if (claim.word == ReplayWord::unsure)
     claim.reason =

@@ -134,7 +134,7 @@ TEST(Timer, ReadsInFiniteTime) {
 }
 
 TEST(PhysicsFloor, IsUnderWhatThisMachineReaches) {
-  for (const Ceiling& ceiling : measure_ceilings(1, size_t{1} << 20, 0.02)) {
+  for (const auto& [ceiling, largest] : measure_ceilings(1, size_t{1} << 20, 0.02)) {
     const bool bytes = ceiling.unit == "byte/s";
     const DType dtype = ceiling.name == "flops_f64"    ? DType::f64
                         : ceiling.name == "flops_bf16" ? DType::bf16

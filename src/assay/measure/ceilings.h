@@ -10,11 +10,21 @@
 
 namespace assay::measure {
 
+// One ceiling as it was measured in slices of time: the second largest of them, so that a glitch of
+// a clock is no ceiling, and the largest.
+struct Reading {
+  Ceiling ceiling;
+  double largest = 0;
+};
+
+// Of all slices of both.
+Reading merge(const Reading& one, const Reading& other);
+
 // "read" (bytes/s, memory read over a buffer of 4 x the last-level cache on huge pages),
 // "flops_f64", "flops_f32" and, where the hardware has them, "flops_bf16" (fused multiply-adds or
-// dot products in registers, 2 operations each). Each the best of five slices; about `seconds` in
-// all, on the calling thread and threads - 1 more.
-std::vector<Ceiling> measure_ceilings(int threads, size_t last_level_cache_bytes, double seconds);
+// dot products in registers, of the widest units, 2 operations each). About `seconds` in all, on
+// the calling thread and threads - 1 more.
+std::vector<Reading> measure_ceilings(int threads, size_t last_level_cache_bytes, double seconds);
 
 // Of each ceiling the larger value, with the time at which it was measured: a machine that reached
 // it once in a run can do so, and a later measurement that is lower says that others were at work.

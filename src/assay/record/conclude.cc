@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assay/base/hash.h"
+#include "assay/record/bounds.h"
 #include "assay/record/doubts.h"
 #include "assay/record/plain_verdict.h"
 #include "assay/stats/chain.h"
@@ -127,9 +128,14 @@ void place(Conclusion& out, const std::vector<const KernelOutcome*>& kernels,
 
 std::optional<PairVerdict> headline(Conclusion& out,
                                     const std::vector<const KernelOutcome*>& kernels,
-                                    const Confirmation& confirmation, const Judge& judge) {
+                                    const Confirmation& confirmation, const RunOptions& options,
+                                    const Judge& judge) {
   const KernelOutcome* candidate = candidate_of(kernels, confirmation);
   if (candidate == nullptr) return std::nullopt;
+  // Where nobody brought a kernel, the question is what the winner is worth.
+  const KernelOutcome* winner = with_id(kernels, out.winner);
+  if (options.rules >= kRulesOfBounds && candidate->role != KernelRole::user && winner != nullptr)
+    candidate = winner;
   if (candidate->role == KernelRole::stock) {
     if (candidate->id == confirmation.baseline) return judge.itself(candidate->id);
     if (with_id(kernels, confirmation.baseline) == nullptr) return std::nullopt;
@@ -144,7 +150,9 @@ std::optional<PairVerdict> headline(Conclusion& out,
   if (verdicts.empty()) return std::nullopt;
   const stats::Verdict weakest = stats::weakest(verdicts);
   for (const PairVerdict& pair : out.against_stock) {
-    if (pair.verdict.word == weakest.word && pair.verdict.low == weakest.low) return pair;
+    if (pair.verdict.word == weakest.word && pair.verdict.low == weakest.low &&
+        pair.verdict.high == weakest.high)
+      return pair;
   }
   return std::nullopt;
 }
@@ -165,10 +173,27 @@ void add_times(const ProcessSamples& process, std::string_view id, std::vector<d
   }
 }
 
-double median_us(const Confirmation& confirmation, std::string_view id) {
+double disturbed_us(const Confirmation& confirmation, const RunOptions& options,
+                    std::string_view id) {
+  std::vector<double> times;
+  for (const ProcessSamples& process : confirmation.processes) {
+    const KernelSamples* samples = process.find(id);
+    // What a bare link takes in disturbed rounds is not known.
+    if (samples == nullptr || process.bare_links) continue;
+    for (std::size_t i = 0; i < samples->burst_ns.size(); ++i)
+      if (const double ns = disturbed_launch_ns(*samples, i, options.threads); ns > 0)
+        times.push_back(ns * 1e-3);
+  }
+  return times.empty() ? 0 : stats::median(times);
+}
+
+Conclusion::Time time_of(const Confirmation& confirmation, const RunOptions& options,
+                         const std::string& id) {
   std::vector<double> times;
   for (const ProcessSamples& process : confirmation.processes) add_times(process, id, times);
-  return times.empty() ? 0 : stats::median(times);
+  if (!times.empty()) return {id, stats::median(times), false};
+  const double us = options.rules < kRulesOfBounds ? 0 : disturbed_us(confirmation, options, id);
+  return {id, us, us > 0};
 }
 
 }  // namespace
@@ -177,6 +202,9 @@ stats::Verdict judge_pair(const ProblemRecord& problem, const Confirmation& conf
                           const RunOptions& options, std::string_view candidate,
                           std::string_view other) {
   stats::Verdict verdict = plain_verdict(confirmation, options, candidate, other);
+  if (verdict.word == stats::Word::unsure)
+    if (auto bounded = bounded_verdict(problem, confirmation, options, candidate, other))
+      verdict = std::move(*bounded);
   std::string doubt;
   if (is_ahead(verdict.word))
     doubt = why_not_faster(problem, confirmation, options, candidate, other);
@@ -258,9 +286,9 @@ Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmati
   const std::vector<const KernelOutcome*> kernels = judge.eligible();
   Conclusion conclusion;
   place(conclusion, kernels, confirmation, judge);
-  conclusion.headline = headline(conclusion, kernels, confirmation, judge);
+  conclusion.headline = headline(conclusion, kernels, confirmation, options, judge);
   for (const KernelOutcome* kernel : kernels) {
-    conclusion.times.push_back({kernel->id, median_us(confirmation, kernel->id)});
+    conclusion.times.push_back(time_of(confirmation, options, kernel->id));
   }
   conclusion.evidence_hash = hash_evidence(problem, confirmation);
   return conclusion;

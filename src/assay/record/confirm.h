@@ -22,6 +22,10 @@ struct KernelSamples {
   // Of the same bursts by the clock of another process, 0 where it is not known. Absent in earlier
   // records, and on a card.
   std::vector<std::int64_t> outside_ns;
+  // Of spoiled bursts: what processor time the process took meanwhile, by its clock as others read
+  // it, at least and at most. 0 where it is not known, and in rounds that are clean. Absent in
+  // earlier records, where no round is spoiled, and on a card.
+  std::vector<std::int64_t> ran_least_ns, ran_most_ns;
   int process = 0;  // Of the company's, in which it ran: 0 holds the stock kernels.
 
   bool operator==(const KernelSamples&) const = default;
@@ -69,13 +73,17 @@ struct Conclusion {
   std::vector<std::string> unclear;  // Too noisy to place; ends `unsure`, naming the leader.
   std::vector<std::string> ahead;    // `faster` than the leader: it must lead one more time.
   // The problem's verdict: the candidate against the best stock kernel, or, where the candidate is
-  // stock itself, against the baseline.
+  // stock itself, against the baseline. Since kRulesOfBounds of a user's candidate; without one the
+  // winner stands in its place.
   std::optional<PairVerdict> headline;
   struct Time {
     std::string id;
     // Per launch, over all clean bursts, in a chain less what a bare link takes: never a ratio's
     // base.
     double median_us = 0;
+    // No burst of it was clean: the time is over all of them, by its processor time where one
+    // thread ran. Since kRulesOfBounds.
+    bool is_disturbed = false;
     bool operator==(const Time&) const = default;
   };
   std::vector<Time> times;
@@ -86,7 +94,8 @@ struct Conclusion {
   std::string evidence_hash;
   std::string samples_hash;  // Of earlier records, which have no other: of the samples alone.
 
-  double median_us(std::string_view id) const;  // 0 for a kernel without clean bursts.
+  double median_us(std::string_view id) const;  // 0 for a kernel without a time.
+  bool is_disturbed(std::string_view id) const;
 };
 
 // One confirmation. Leader, candidate, finalists and rounds were fixed before its first sample.

@@ -12,30 +12,59 @@
 
 namespace assay {
 
+// Values of spoiled rounds alone, in their order, as one entry per round.
+inline Result<std::vector<std::int64_t>> by_round(const JsonField& field,
+                                                  const std::vector<std::int64_t>& values,
+                                                  const std::vector<std::int64_t>& spoiled,
+                                                  std::size_t rounds) {
+  std::vector<std::int64_t> all;
+  if (values.empty()) return all;
+  if (values.size() != spoiled.size())
+    return fail(field.error(ErrorCode::invalid_input,
+                            fmt::format("processor times of {} spoiled rounds, where {} are",
+                                        values.size(), spoiled.size())));
+  all.assign(rounds, 0);
+  for (std::size_t i = 0; i < spoiled.size(); ++i)
+    all[static_cast<std::size_t>(spoiled[i])] = values[i];
+  return all;
+}
+
 // `spoiled` lists the rounds that are not clean: most are, and a list of ones helps nobody.
 inline Json write_value(const KernelSamples& samples, RecordTag) {
   Json spoiled = Json::array();
   for (std::size_t i = 0; i < samples.clean.size(); ++i) {
     if (samples.clean[i] == 0) spoiled.push_back(i);
   }
+  const auto of_spoiled = [&](const std::vector<std::int64_t>& values) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < std::min(values.size(), samples.clean.size()); ++i)
+      if (samples.clean[i] == 0) list.push_back(values[i]);
+    return list;
+  };
   Json json = {{"id", samples.id},
                {"launches", samples.launches},
                {"burst_ns", samples.burst_ns},
                {"spoiled", std::move(spoiled)}};
   // Absent where there is none: what is written of other samples, and its hash, stay as they were.
   if (!samples.outside_ns.empty()) json["outside_ns"] = samples.outside_ns;
+  if (!samples.ran_least_ns.empty()) {
+    json["spoiled_ran_least_ns"] = of_spoiled(samples.ran_least_ns);
+    json["spoiled_ran_most_ns"] = of_spoiled(samples.ran_most_ns);
+  }
   if (samples.process != 0) json["process"] = samples.process;
   return json;
 }
 
 inline Status read_value(const JsonField& field, KernelSamples& samples) {
-  std::vector<std::int64_t> spoiled;
+  std::vector<std::int64_t> spoiled, least, most;
   RecordReader reader(field);
   reader.required("id", samples.id);
   reader.required("launches", samples.launches, archive::kPositive);
   reader.required("burst_ns", samples.burst_ns, archive::kNotNegative);
   reader.required("spoiled", spoiled, archive::kNotNegative);
   reader("outside_ns", samples.outside_ns, archive::kNotNegative);
+  reader("spoiled_ran_least_ns", least, archive::kNotNegative);
+  reader("spoiled_ran_most_ns", most, archive::kNotNegative);
   reader("process", samples.process, archive::kNotNegative);
   ASSAY_TRY(reader.status());
   if (!samples.outside_ns.empty() && samples.outside_ns.size() != samples.burst_ns.size())
@@ -51,6 +80,11 @@ inline Status read_value(const JsonField& field, KernelSamples& samples) {
     }
     samples.clean[static_cast<std::size_t>(round)] = 0;
   }
+  ASSAY_TRY(samples.ran_least_ns, by_round(field, least, spoiled, samples.clean.size()));
+  ASSAY_TRY(samples.ran_most_ns, by_round(field, most, spoiled, samples.clean.size()));
+  if (samples.ran_least_ns.size() != samples.ran_most_ns.size())
+    return fail(field.error(ErrorCode::invalid_input,
+                            "spoiled_ran_least_ns and spoiled_ran_most_ns go together"));
   return {};
 }
 
@@ -179,6 +213,12 @@ template <class A, archive::Is<Conclusion::Time> T>
 void describe(A& a, T& time) {
   a.required("id", time.id);
   a.required("median_us", time.median_us, archive::kNotNegative);
+  // Absent where it is not so: earlier records stay as they were.
+  if constexpr (std::is_const_v<T>) {
+    if (time.is_disturbed) a("is_disturbed", time.is_disturbed);
+  } else {
+    a("is_disturbed", time.is_disturbed);
+  }
 }
 
 template <class A, archive::Is<Conclusion> T>

@@ -31,6 +31,12 @@ void describe(A& a, T& ceiling) {
   a("threads", ceiling.threads, archive::kNotNegative);
   a("from", ceiling.from);
   a("until", ceiling.until);
+  // Absent where it is not known: earlier records stay as they were.
+  if constexpr (std::is_const_v<T>) {
+    if (ceiling.load > 0) a("load", ceiling.load);
+  } else {
+    a("load", ceiling.load, archive::kNotNegative);
+  }
 }
 
 template <class A, archive::Is<Environment> T>

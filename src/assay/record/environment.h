@@ -31,14 +31,16 @@ struct LibraryStamp {
   bool operator==(const LibraryStamp&) const = default;
 };
 
-// What the machine reached in the window of this run, of its measurements the largest: "% of
-// ceiling" is a share of these, so a ceiling is never compared across runs.
+// What the machine reaches: "% of ceiling" is a share of it. On a CPU the second largest of all
+// readings that this machine ever gave (measure/kept_ceilings.h), so that two runs an hour apart
+// are held against the same one.
 struct Ceiling {
   std::string name;  // "read", "copy", "flops_f32" ...
   double value = 0;
   std::string unit;  // "byte/s", "flop/s".
   int threads = 0;
   std::string from, until;  // UTC: the window in which it was measured.
+  double load = 0;          // Runnable tasks besides our own then.
 
   bool operator==(const Ceiling&) const = default;
 };

@@ -111,6 +111,11 @@ Result<std::string> commitment_of(std::string_view seed) {
   return sha256_hex(std::string_view(bytes));
 }
 
+bool Conclusion::is_disturbed(std::string_view id) const {
+  const auto time = std::ranges::find(times, id, &Time::id);
+  return time != times.end() && time->is_disturbed;
+}
+
 double Conclusion::median_us(std::string_view id) const {
   for (const Time& time : times) {
     if (time.id == id) return time.median_us;

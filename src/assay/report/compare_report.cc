@@ -20,7 +20,8 @@ Cell verdict_cell(const Competitor& competitor) {
 
 // Three decimals where there is room.
 std::string speedup_text(const Competitor& competitor, int decimals) {
-  if (competitor.proven() && competitor.verdict->has_interval()) {
+  if (competitor.proven() &&
+      (competitor.verdict->has_interval() || competitor.verdict->is_bound())) {
     return ratio_interval(*competitor.verdict, decimals);
   }
   return fmt::format("{:.{}f}", competitor.speedup, decimals);

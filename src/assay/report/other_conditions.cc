@@ -20,7 +20,7 @@ std::string condition_text(const ProblemRecord& problem) {
 
 // -1, 1: clear of 0; 0: either may be the faster one.
 int sign(const stats::Verdict& verdict) {
-  if (!verdict.has_interval()) return 0;
+  if (!verdict.has_interval() && !verdict.is_bound()) return 0;
   return verdict.low > 1 ? 1 : verdict.high < 1 ? -1 : 0;
 }
 

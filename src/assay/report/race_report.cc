@@ -6,7 +6,9 @@
 
 #include "assay/base/text.h"
 #include "assay/report/ranking_lines.h"
+#include "assay/report/sweep_parts.h"
 #include "assay/report/sweep_report.h"
+#include "assay/report/tunables.h"
 #include "assay/report/words.h"
 
 namespace assay::report {
@@ -18,13 +20,6 @@ std::string safe(std::string_view text) { return sanitize(text, 240); }
 
 std::string labelled(std::string_view label, const std::string& text, const TextStyle& style) {
   return wrap(pad(label, kLabelWidth - 1) + ' ' + text, style.width, kLabelWidth);
-}
-
-// One of several kernels of the user's is named.
-std::string called(const KernelOutcome& kernel, const ProblemRecord& problem) {
-  if (kernel.role != KernelRole::user) return safe(kernel.label());
-  const auto users = std::ranges::count(problem.kernels, KernelRole::user, &KernelOutcome::role);
-  return users > 1 ? fmt::format("yours ({})", safe(kernel.name)) : "yours";
 }
 
 // Whom a verdict speaks of: where the stock kernels of one library alone took part, it says so.
@@ -124,35 +119,21 @@ std::string racing(const ProblemRecord& problem, const TextStyle& style) {
   return display_width(text) + 2 <= room ? pad(text, room) + rounds : text + ", " + rounds;
 }
 
-std::string times(const ProblemRecord& problem, const Confirmation& confirmation,
-                  const PairVerdict& headline) {
-  std::vector<std::string> texts;
-  std::vector<std::string> ids;
-  const auto add = [&](const std::string& id, std::string_view prefix) {
-    const KernelOutcome* kernel = problem.find(id);
-    if (kernel == nullptr || std::find(ids.begin(), ids.end(), id) != ids.end()) return;
-    ids.push_back(id);
-    texts.push_back(fmt::format("{}{} {} us", prefix, called(*kernel, problem),
-                                microseconds(confirmation.conclusion.median_us(id))));
-  };
-  add(headline.candidate, "");
-  add(headline.other, "");
-  add(confirmation.baseline, "default ");
-  add(confirmation.conclusion.winner, "winner ");
-  return join(texts, ", ");
+std::string indented(const std::string& text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n'))
+    if (!line.empty()) out += std::string(kLabelWidth, ' ') + std::string(line) + '\n';
+  return out;
 }
 
-// Where there is no verdict: the user's own kernels, and who won.
-std::string times_alone(const ProblemRecord& problem, const Confirmation& confirmation) {
-  std::vector<std::string> texts;
-  const std::string& winner = confirmation.conclusion.winner;
-  for (const Conclusion::Time& time : confirmation.conclusion.times) {
-    const KernelOutcome* kernel = problem.find(time.id);
-    if (kernel == nullptr || (kernel->role != KernelRole::user && kernel->id != winner)) continue;
-    texts.push_back(fmt::format("{}{} {} us", kernel->id == winner ? "winner " : "",
-                                called(*kernel, problem), microseconds(time.median_us)));
-  }
-  return join(texts, ", ");
+// The kernels that the verdict is of, the winner, the user's and the default: a line each.
+std::string times(const ProblemRecord& problem, const TextStyle& style) {
+  TextStyle within = style;
+  within.width = std::max(40, style.width - kLabelWidth);
+  Table table = parts_table(problem, Defaults::always, true);
+  if (style.cuts && natural_width(table) > within.width)
+    table = parts_table(problem, Defaults::always, false);
+  return indented(text_table(table, within));
 }
 
 // A time is no claim, and the verdict is against the stock kernel over which least was shown: that
@@ -207,8 +188,7 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
                             : confirmation == nullptr  ? std::string("nothing was confirmed")
                                                        : why_no_stock(problem);
     std::string lines = labelled("verdict", "none: " + why, style);
-    if (confirmation != nullptr) lines += labelled("", times_alone(problem, *confirmation), style);
-    return lines;
+    return confirmation == nullptr ? lines : lines + times(problem, style);
   }
   const PairVerdict& headline = *confirmation->conclusion.headline;
   const stats::Verdict& verdict = headline.verdict;
@@ -216,12 +196,10 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
   const bool stock = candidate != nullptr && candidate->role == KernelRole::stock;
   if (headline.is_of_itself())
     return labelled("verdict", "none: the default won, and nothing was held against it", style) +
-           labelled("", times(problem, *confirmation, headline), style);
-  std::string text = against(verdict.word, stock ? "the default" : best_stock(problem));
-  if (verdict.has_interval()) text += ": " + ratio_times(verdict);
+           times(problem, style);
+  std::string text = verdict_sentence(verdict, stock ? "the default" : best_stock(problem));
   if (candidate != nullptr && candidate->is_normwise())
     text += fmt::format(" ({})", candidate->proof->word());
-  if (!verdict.reason.empty()) text += "; " + safe(verdict.reason);
   const bool open = verdict.word == stats::Word::same || verdict.word == stats::Word::unsure;
   if (open && verdict.has_interval() && verdict.smallest_detectable > 0) {
     text += fmt::format("; differences from {} up would have shown",
@@ -233,7 +211,7 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
   if (const std::size_t at = lines.find(word); at != std::string::npos) {
     lines.replace(at, word.size(), coloured(word, tone_of(verdict.word), style));
   }
-  lines += labelled("", times(problem, *confirmation, headline), style);
+  lines += times(problem, style);
   const std::string faster = faster_stock(problem, confirmation->conclusion, headline);
   if (!faster.empty()) lines += labelled("", faster, style);
   return lines;
@@ -250,6 +228,7 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
       out += labelled("building", text, options.style);
     out += labelled("racing", racing(problem, options.style), options.style);
     out += verdict_lines(problem, options.style);
+    out += tunables_text(problem, options.style);
   }
   for (const Finding& finding : record.findings) {
     out += labelled("finding", fmt::format("{}: {}", safe(finding.code), safe(finding.sentence)),

@@ -31,11 +31,10 @@ std::string line(std::string_view label, const std::string& text, const TextStyl
 }
 
 std::string side_text(const ReplayedClaim& claim, const ReplayedSide& side) {
-  std::string text = against(side.verdict.word, sanitize(side.other, 240));
-  if (side.verdict.has_interval()) text += ": " + ratio_times(side.verdict);
-  return text + fmt::format("; {} us, {} {} us", microseconds(side.candidate_us),
-                            side.other == claim.candidate ? "itself" : "the other",
-                            microseconds(side.other_us));
+  return verdict_sentence(side.verdict, sanitize(side.other, 240)) +
+         fmt::format("; {} us, {} {} us", microseconds(side.candidate_us),
+                     side.other == claim.candidate ? "itself" : "the other",
+                     microseconds(side.other_us));
 }
 
 std::string claim_text(const ReplayedClaim& claim, const TextStyle& style) {

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/ceilings.h"
 #include "assay/report/document.h"
 #include "assay/report/log_axis.h"
 #include "assay/report/words.h"
@@ -94,10 +97,20 @@ std::vector<Point> points_of(const ProblemRecord& problem, std::size_t shape) {
   return points;
 }
 
-Roofs roofs_of(const Environment& environment) {
+// The ceilings of what raced: memory's, and arithmetic of the types of inputs.
+Roofs roofs_of(const RunRecord& record) {
   Roofs roofs;
-  for (const Ceiling& ceiling : environment.ceilings) {
+  std::set<std::string> raced;
+  for (const ProblemRecord& problem : record.problems) {
+    const auto a = problem.problem.find("a");
+    const bool known = a != problem.problem.end() && a->is_string();
+    const std::string type = known ? a->get<std::string>() : std::string();
+    if (const Ceiling* peak = arithmetic_ceiling(record.environment.ceilings, type))
+      raced.insert(peak->name);
+  }
+  for (const Ceiling& ceiling : record.environment.ceilings) {
     if (!is_drawable(ceiling.value)) continue;
+    if (ceiling.unit == "flop/s" && !raced.contains(ceiling.name)) continue;
     auto& list = ceiling.unit == "byte/s" ? roofs.slopes : roofs.flats;
     if (ceiling.unit == "byte/s" || ceiling.unit == "flop/s")
       list.push_back({ceiling.name, ceiling.value});
@@ -132,6 +145,16 @@ std::pair<LogAxis, LogAxis> axes_of(const std::vector<Point>& points, const Roof
 struct Place {
   double x, y;  // Per cent from the left and from the top.
 };
+
+// Nobody computes above the roof: what was partly cached is drawn on it, and its title says so.
+double highest(const Roofs& roofs, double intensity) {
+  double most = 0;
+  for (const Roofs::Roof& slope : roofs.slopes) most = std::max(most, slope.value * intensity);
+  double flat = 0;
+  for (const Roofs::Roof& roof : roofs.flats) flat = std::max(flat, roof.value);
+  if (most <= 0 || (flat > 0 && flat < most)) most = flat;
+  return most > 0 ? most : std::numeric_limits<double>::infinity();
+}
 
 class Drawing {
  public:
@@ -213,12 +236,14 @@ class Drawing {
         "{}: {}{}, {} us, {}, {} FLOP per byte", point.problem->name, point.kernel->label(),
         point.winner ? " (winner)" : "", microseconds(time_of(*point.problem, *point.kernel)),
         format_si(point.rate, "FLOP/s"), significant(point.intensity)));
+    const double roof = highest(roofs_, point.intensity);
+    const std::string over = point.rate > roof ? ", above the roof" : "";
     std::string out = fmt::format(
         "<svg x=\"{:.2f}%\" y=\"{:.2f}%\" overflow=\"visible\"><g><title>{}</title><path "
         "class=\"mark "
         "{}{}\" d=\"{}\"/>",
-        at_x(point.intensity), at_y(point.rate), title, to_string(point.kernel->role),
-        point.winner ? " winner" : "", mark_of(point.kernel->role));
+        at_x(point.intensity), at_y(std::min(point.rate, roof)), title + over,
+        to_string(point.kernel->role), point.winner ? " winner" : "", mark_of(point.kernel->role));
     if (point.winner && points_.size() <= kMostNumbers * 2 && point.shape <= kMostNumbers)
       out += fmt::format("<text class=\"mark-name\" x=\"8\" y=\"4\">{}</text>", point.shape);
     return out + "</g></svg>\n";
@@ -274,13 +299,13 @@ std::string roofline(const RunRecord& record) {
     points.insert(points.end(), more.begin(), more.end());
   }
   if (points.empty()) return {};
-  const Roofs roofs = roofs_of(record.environment);
+  const Roofs roofs = roofs_of(record);
   const Drawing drawing(points, roofs);
   std::string out = "<section id=\"roofline\">\n<h2>Roofline</h2>\n";
   out += roofs.slopes.empty() && roofs.flats.empty()
              ? "<p>No ceiling was measured in this run.</p>\n"
-             : "<p>Ceilings are what this machine reached in the last shape's window; operands "
-               "that a cache holds may pass the one of memory.</p>\n";
+             : "<p>Ceilings are the most that this machine was measured to give, of the types that "
+               "raced. A kernel whose operands were partly cached stands on the roof.</p>\n";
   out += fmt::format(
       "<div class=\"roofline\">\n<div class=\"y-name\">FLOP/s</div>\n<div class=\"y-ticks\" "
       "aria-hidden=\"true\">{}</div>\n<div class=\"plot\">{}</div>\n<div class=\"ticks\" "

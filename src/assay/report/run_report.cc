@@ -9,6 +9,7 @@
 #include "assay/report/roofline.h"
 #include "assay/report/run_sections.h"
 #include "assay/report/speed_ups.h"
+#include "assay/report/tunables.h"
 #include "assay/report/words.h"
 
 namespace assay::report_page {
@@ -90,10 +91,12 @@ std::string run_html(const RunRecord& record, const RunReportOptions& options) {
   std::string contents;
   if (!bars.empty()) contents += link("speedups", "Speed-ups");
   if (!roof.empty()) contents += link("roofline", "Roofline");
+  const std::string tunables = tunables_html(record);
+  if (!tunables.empty()) contents += link("tunables", "Tunables");
   for (const Section& section : sections) contents += link(section.id, section.title);
   const std::string record_name =
       options.record_path.empty() ? "the record" : html_text(options.record_path);
-  const std::string main = bars + roof + html(sections);
+  const std::string main = bars + roof + tunables + html(sections);
   const std::string about_text = html_text(about(record)), tile_list = tiles(record);
   return fill(embedded("page.html"), std::array<Slot, 7>{{{"title", title},
                                                           {"style", embedded("page.css")},

@@ -174,6 +174,7 @@ TEST(RunReportTest, NamesOfCeilingsThatNearlyTouchStandSideBySide) {
   const auto places = [](double second) {
     RunRecord record = whole_record();
     record.environment.ceilings.push_back({"flops_f64", second, "flop/s", 1, "", ""});
+    record.problems[0].problem["a"] = "f64";
     const std::string page = run_html(record);
     const std::string name = "class=\"roof-name\" x=\"";
     std::vector<std::string> found;
@@ -183,6 +184,19 @@ TEST(RunReportTest, NamesOfCeilingsThatNearlyTouchStandSideBySide) {
   };
   EXPECT_THAT(places(1.05e11), ::testing::ElementsAre("100.00%", "70.00%\""));
   EXPECT_THAT(places(1e9), ::testing::ElementsAre("100.00%", "100.00%"));
+}
+
+TEST(RunReportTest, OnlyCeilingsOfTypesThatRacedAreDrawn) {
+  RunRecord record = whole_record();
+  record.environment.ceilings.push_back({"flops_f64", 1e9, "flop/s", 1, "", ""});
+  EXPECT_THAT(run_html(record), Not(HasSubstr("flops_f64 1.00 GFLOP/s</text>")));
+}
+
+TEST(RunReportTest, WhatWasPartlyCachedStandsOnTheRoof) {
+  RunRecord record = whole_record();
+  EXPECT_THAT(run_html(record), HasSubstr(", above the roof"));
+  for (Ceiling& ceiling : record.environment.ceilings) ceiling.value *= 100;
+  EXPECT_THAT(run_html(record), Not(HasSubstr(", above the roof")));
 }
 
 // Text of users, with what each way of writing must not let through.
@@ -241,10 +255,10 @@ TEST(RunReportTest, CellsOfACsvAreNoFormulas) {
 TEST(RunReportTest, MarkdownHoldsTheSameSections) {
   const std::string text = run_markdown(whole_record(), {"runs/0412/record.json"});
   EXPECT_TRUE(text.starts_with("# assay report: sweep decode\n"));
-  EXPECT_THAT(text, HasSubstr("| shape | winner | us | ceiling | vs best stock | err | verdict "
-                              "|\n|---|---|---:|---:|---|---:|---|\n"));
-  EXPECT_THAT(text, HasSubstr("| m1\\_qkv | mine/skinny | 9.09 | 68 % rd | 1.100 [1.099 1.101] | "
-                              "0.31 | faster |\n"));
+  EXPECT_THAT(text, HasSubstr("| shape | role | kernel | us | rate | of ceiling | err | verdict |\n"
+                              "|---|---|---|---:|---:|---|---:|---|\n"));
+  EXPECT_THAT(text, HasSubstr("| m1\\_qkv | winner | mine/skinny | 9.09 | 233 GB/s | 68 % read | "
+                              "0.31 | faster than best stock 1.100 [1.099 1.101] |\n"));
   for (const char* section :
        {"## Every interval", "## How every kernel ended", "## Refusals by reason", "## Findings",
         "## Environment", "## Evidence", "```\nassay sweep\n```"})

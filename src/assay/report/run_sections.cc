@@ -30,8 +30,9 @@ Section results(const RunRecord& record) {
   const Problems problems = shown_problems(record, {});
   Section section{"results", "Results", {}};
   Block table;
-  table.table = sweep_table(problems, Above::nothing, decimals_for(record, kWideTerminal));
-  table.sentences = footnotes(problems);
+  table.table = sweep_table(problems, Layout::full, decimals_for(record, kWideTerminal));
+  table.sentences = {"err: largest error as a share of the budget"};
+  for (std::string& note : footnotes(problems)) table.sentences.push_back(std::move(note));
   const auto add = [&](std::vector<std::string> lines) {
     table.sentences.insert(table.sentences.end(), lines.begin(), lines.end());
   };
@@ -50,7 +51,7 @@ void add_pair(Table& table, const RunRecord& record, const ProblemRecord& proble
               std::size_t confirmation, std::string_view claim, const PairVerdict& pair) {
   const int decimals = std::max(3, ratio_decimals(record.options.margin));
   const stats::Verdict& verdict = pair.verdict;
-  const bool known = verdict.has_interval();
+  const bool known = verdict.has_interval() || verdict.is_bound();
   const std::string limit =
       std::isfinite(verdict.smallest_detectable) ? percent(verdict.smallest_detectable) : "-";
   table.rows.push_back({{{problem.name},

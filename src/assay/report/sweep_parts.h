@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "assay/record/problem_row.h"
 #include "assay/record/record.h"
 #include "assay/report/table.h"
 
@@ -21,20 +22,21 @@ inline constexpr int kWideTerminal = 100;
 Problems shown_problems(const RunRecord& record, const std::vector<std::string>& only);
 int decimals_for(const RunRecord& record, int width);
 
-// What stands on a line of its own above each row, where columns would leave it no room.
-enum class Above { nothing, shape, shape_and_winner };
-Table sweep_table(const Problems& problems, Above above, int decimals);
+// full: one line for each kernel, all of it in columns. narrow: the shape and the claim on a line
+// of their own above its kernels, whose names shorten.
+enum class Layout { full, narrow };
+Table sweep_table(const Problems& problems, Layout layout, int decimals);
 
-// What the table's marks stand for, and what does not fit into it. One line each.
+// The kernels of one problem by their parts, without the claim: for a terminal.
+Table parts_table(const ProblemRecord& problem, Defaults defaults, bool names_in_full);
+
+// What does not fit into the table. One line each.
 std::vector<std::string> footnotes(const Problems& problems);
 
 // What every claim of the table is under, and how far the timer could have been lied to.
 std::vector<std::string> condition_lines(const RunRecord& record, const Problems& problems);
 
 std::string counts_line(const RunRecord& record, std::size_t shown);
-
-// "tie of 2: ...", "none".
-std::string winner_text(const ProblemRecord& problem);
 
 // The most frequent first.
 std::vector<std::pair<std::string, RefusalCountRecord>> refusals_of(const ProblemRecord& problem);

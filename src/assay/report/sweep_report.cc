@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/record/problem_row.h"
 #include "assay/report/model_lines.h"
+#include "assay/report/names.h"
 #include "assay/report/ranking_lines.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
@@ -19,29 +20,12 @@ namespace {
 
 std::string safe(std::string_view text) { return sanitize(text, 240); }
 
-}  // namespace
-
-std::string winner_text(const ProblemRecord& problem) {
-  const KernelOutcome* winner = problem.winner();
-  if (winner == nullptr) return "none";
-  const std::size_t tied = problem.conclusion()->tied.size();
-  return tied > 1 ? fmt::format("tie of {}: {}", tied, safe(winner->label()))
-                  : safe(winner->label());
+std::string error_text(const KernelOutcome& kernel) {
+  return kernel.proof ? fmt::format("{:.2f}", kernel.proof->max_error) : std::string("-");
 }
 
-namespace {
-
-std::string error_text(const ProblemRecord& problem) {
-  const KernelOutcome* winner = problem.winner();
-  return winner == nullptr || !winner->proof ? std::string("-")
-                                             : fmt::format("{:.2f}", winner->proof->max_error);
-}
-
-Cell verdict_cell(const ProblemRow& row) {
-  if (row.verdict == nullptr) return {"-", Tone::plain};
-  if (row.verdict->is_of_itself()) return {"the default", Tone::plain};
-  const stats::Verdict& verdict = row.verdict->verdict;
-  return {word_and_limit(verdict, row.marks()), tone_of(verdict.word)};
+Tone tone_of_claim(const PartRow& row) {
+  return row.verdict == nullptr ? Tone::plain : tone_of(row.verdict->verdict.word);
 }
 
 bool is_shown(const ProblemRecord& problem, const std::vector<std::string>& only) {
@@ -63,33 +47,82 @@ int decimals_for(const RunRecord& record, int width) {
   return width >= kWideTerminal ? std::max(decimals, 3) : decimals;
 }
 
-Table sweep_table(const Problems& problems, Above above, int decimals) {
-  Table table;
-  if (above == Above::nothing) table.columns.push_back({.title = "shape"});
-  if (above != Above::shape_and_winner)
-    table.columns.push_back({.title = "winner", .shrinks_to = 12});
+namespace {
+
+void add_part_columns(Table& table) {
+  table.columns.push_back({.title = "role"});
+  table.columns.push_back({.title = "kernel", .shrinks_to = 12, .elide = Elide::middle});
   table.columns.push_back({.title = "us", .align = Align::right});
-  table.columns.push_back({.title = "ceiling", .align = Align::right});
-  table.columns.push_back({.title = "vs best stock"});
-  table.columns.push_back({.title = "err", .align = Align::right});
-  table.columns.push_back({.title = "verdict"});
-  for (const ProblemRecord* problem : problems) {
-    Table::Row row;
-    if (above == Above::nothing) row.cells.push_back({problem->name});
-    if (above != Above::nothing) row.heading = problem->name;
-    if (above == Above::shape_and_winner)
-      row.heading += "  " + winner_text(*problem);
-    else
-      row.cells.push_back({winner_text(*problem)});
-    const ProblemRow says = row_of(*problem);
-    row.cells.push_back({microseconds(says.us)});
-    row.cells.push_back({problem->winner() == nullptr ? "-" : ceiling_share(*problem)});
-    const bool compared = says.verdict != nullptr && !says.verdict->is_of_itself();
-    row.cells.push_back({compared ? ratio_interval(says.verdict->verdict, decimals) : "-"});
-    row.cells.push_back({error_text(*problem)});
-    row.cells.push_back(verdict_cell(says));
-    table.rows.push_back(std::move(row));
+  table.columns.push_back({.title = "rate", .align = Align::right});
+  table.columns.push_back({.title = "of ceiling"});
+}
+
+// The winner may be the other side of the verdict.
+std::string part_text(const ProblemRecord& problem, const PartRow& row) {
+  const PairVerdict* verdict = problem.headline();
+  const bool is_other = verdict != nullptr && !verdict->is_of_itself() &&
+                        verdict->other == row.kernel->id && row.part == PartOf::winner;
+  return fmt::format("{}{}", to_string(row.part), is_other ? ", stock" : "");
+}
+
+void add_part_cells(Table::Row& line, const ProblemRecord& problem, const PartRow& row,
+                    bool in_full) {
+  line.cells.push_back({part_text(problem, row)});
+  line.cells.push_back({in_full ? full_name(*row.kernel) : short_name(problem, *row.kernel)});
+  line.cells.push_back({time_text(row)});
+  line.cells.push_back({rate_text(problem, row)});
+  line.cells.push_back({ceiling_text(problem, row)});
+}
+
+// Where nothing was confirmed.
+Table::Row no_kernel(Layout layout, const ProblemRecord& problem) {
+  Table::Row line;
+  if (layout == Layout::full)
+    line.cells.push_back({problem.name});
+  else
+    line.heading = problem.name;
+  line.cells.insert(line.cells.end(), {{"winner"}, {"none"}, {"-"}, {"-"}, {"-"}});
+  return line;
+}
+
+void add_problem(Table& table, const ProblemRecord& problem, Layout layout, int decimals) {
+  const std::vector<PartRow> rows = parts_of(problem);
+  if (rows.empty()) table.rows.push_back(no_kernel(layout, problem));
+  for (const PartRow& row : rows) {
+    Table::Row line;
+    const bool first = &row == &rows.front(), full = layout == Layout::full;
+    const std::string claim = claim_text(problem, row, decimals);
+    if (full) line.cells.push_back({first ? problem.name : ""});
+    if (!full && first) {
+      line.heading = problem.name;
+      line.claim = {claim, tone_of_claim(row)};
+    }
+    add_part_cells(line, problem, row, full);
+    if (full) line.cells.push_back({error_text(*row.kernel)});
+    if (full) line.cells.push_back({claim, tone_of_claim(row)});
+    table.rows.push_back(std::move(line));
   }
+}
+
+}  // namespace
+
+Table sweep_table(const Problems& problems, Layout layout, int decimals) {
+  Table table;
+  if (layout == Layout::full) table.columns.push_back({.title = "shape"});
+  add_part_columns(table);
+  if (layout == Layout::full) {
+    table.columns.push_back({.title = "err", .align = Align::right});
+    table.columns.push_back({.title = "verdict"});
+  }
+  for (const ProblemRecord* problem : problems) add_problem(table, *problem, layout, decimals);
+  return table;
+}
+
+Table parts_table(const ProblemRecord& problem, Defaults defaults, bool names_in_full) {
+  Table table;
+  add_part_columns(table);
+  for (const PartRow& row : parts_of(problem, defaults))
+    add_part_cells(table.rows.emplace_back(), problem, row, names_in_full);
   return table;
 }
 
@@ -99,66 +132,22 @@ std::string no_winner_text(const ProblemRecord& problem) {
   return problem.no_winner.empty() ? "no kernel was confirmed" : safe(problem.no_winner);
 }
 
-// The best of the user's own kernels, where it neither won nor has the verdict for itself.
-std::optional<std::string> yours_text(const ProblemRecord& problem) {
-  const Conclusion& conclusion = *problem.conclusion();
-  const PairVerdict* best = nullptr;
-  for (const PairVerdict& pair : conclusion.against_leader) {
-    const KernelOutcome* kernel = problem.find(pair.candidate);
-    if (kernel == nullptr || kernel->role != KernelRole::user ||
-        pair.candidate == conclusion.winner)
-      continue;
-    if (best == nullptr || pair.verdict.ratio > best->verdict.ratio) best = &pair;
-  }
-  if (best == nullptr) return std::nullopt;
-  return fmt::format("yours {}: {} {} us, {} x against {}", problem.name,
-                     safe(problem.label(best->candidate)),
-                     microseconds(conclusion.median_us(best->candidate)),
-                     ratio_interval(best->verdict, 2), safe(problem.label(best->other)));
-}
-
-// Whose the ratio and the verdict of a row are, where they are not the winner's.
-std::string other_text(const ProblemRecord& problem, const ProblemRow& row) {
-  const PairVerdict& pair = *row.verdict;
-  return fmt::format("{} {}: ratio and verdict are of {} {} us, {}, against {}", row.marks(),
-                     problem.name, safe(problem.label(pair.candidate)),
-                     microseconds(row.verdict_us),
-                     row.of == VerdictOf::tied ? "which tied with the winner" : "which did not win",
-                     safe(problem.label(pair.other)));
-}
-
-// Of whom the row speaks, those that are right by another bound than most.
-std::vector<std::string> normwise_texts(const ProblemRecord& problem, const ProblemRow& row) {
-  std::vector<const KernelOutcome*> kernels = {problem.winner()};
-  if (row.verdict != nullptr && row.of != VerdictOf::winner)
-    kernels.push_back(problem.find(row.verdict->candidate));
-  std::vector<std::string> texts;
-  for (const KernelOutcome* kernel : kernels)
-    if (kernel != nullptr && kernel->is_normwise())
-      texts.push_back(fmt::format("# {}: {} is {}: its errors are bounded by norms, as it declares",
-                                  problem.name, safe(kernel->label()), kernel->proof->word()));
-  return texts;
-}
-
 }  // namespace
 
 std::vector<std::string> footnotes(const Problems& problems) {
-  std::vector<std::string> notes = {"err: largest error as a share of the budget"};
-  bool limits = false, stock = false, over = false;
-  std::vector<std::string> others, unsure, ties, unclear, none, yours, normwise;
+  std::vector<std::string> notes;
+  bool limits = false, disturbed = false;
+  std::vector<std::string> unsure, ties, unclear, none;
   for (const ProblemRecord* problem : problems) {
     const ProblemRow row = row_of(*problem);
     if (row.verdict != nullptr) {
       const stats::Verdict& verdict = row.verdict->verdict;
       limits = limits || word_and_limit(verdict).find('(') != std::string::npos;
-      stock = stock || row.is_stock;
-      if (row.of != VerdictOf::winner) others.push_back(other_text(*problem, row));
       if (!verdict.reason.empty())
         unsure.push_back(fmt::format("{} {}: {}", stats::to_string(verdict.word), problem->name,
                                      safe(verdict.reason)));
     }
-    std::ranges::move(normwise_texts(*problem, row), std::back_inserter(normwise));
-    over = over || (problem->winner() != nullptr && shows_more_than_ceiling(*problem));
+    disturbed = disturbed || std::ranges::any_of(parts_of(*problem), &PartRow::is_disturbed);
     if (problem->winner() == nullptr) {
       none.push_back(fmt::format("{}: {}", problem->name, no_winner_text(*problem)));
       continue;
@@ -172,7 +161,6 @@ std::vector<std::string> footnotes(const Problems& problems) {
       }
       return join(labels, ", ");
     };
-    if (auto text = yours_text(*problem)) yours.push_back(std::move(*text));
     if (conclusion.tied.size() > 1) {
       ties.push_back(fmt::format("tie {}: {}", problem->name, list(conclusion.tied)));
     }
@@ -181,13 +169,10 @@ std::vector<std::string> footnotes(const Problems& problems) {
     }
   }
   if (limits) notes.push_back("(%): the smallest difference that this run could have shown");
-  if (stock) notes.push_back("+ the best stock kernel against its provider's default");
-  if (over)
+  if (disturbed)
     notes.push_back(
-        "ceiling above 100 %: the machine gave less when the ceiling was measured, or operands "
-        "were "
-        "partly in a cache");
-  for (const auto* group : {&normwise, &others, &unsure, &ties, &unclear, &yours, &none}) {
+        "<=: no burst of it was undisturbed; its time is what its processor ran at most");
+  for (const auto* group : {&unsure, &ties, &unclear, &none}) {
     notes.insert(notes.end(), group->begin(), group->end());
   }
   return notes;
@@ -286,23 +271,15 @@ std::vector<std::string> run_findings(const RunRecord& record) {
 std::string sweep_text(const RunRecord& record, const SweepReportOptions& options) {
   const Problems problems = shown_problems(record, options.only);
   const int decimals = decimals_for(record, options.style.width);
-  Table table = sweep_table(problems, Above::nothing, decimals);
-  // The winners give way down to this before the names move to lines of their own.
-  constexpr int kLeastWinner = 16;
-  int longest = 0;
-  for (const ProblemRecord* problem : problems) {
-    longest = std::max(longest, display_width(winner_text(*problem)));
-  }
-  const int least = std::min(longest, kLeastWinner);
-  if (natural_width(table) - longest + least > options.style.width) {
-    table = sweep_table(problems, Above::shape, decimals);
-    if (natural_width(table) > options.style.width)
-      table = sweep_table(problems, Above::shape_and_winner, decimals);
-  }
+  Table table = sweep_table(problems, Layout::full, decimals);
+  if (natural_width(table) > options.style.width)
+    table = sweep_table(problems, Layout::narrow, decimals);
   std::string out = model_text(record, options.style) + text_table(table, options.style) + '\n';
   const auto lines = [&](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) out += wrap(text, options.style.width, 2);
   };
+  if (table.columns.front().title == "shape")
+    lines({"err: largest error as a share of the budget"});
   lines(footnotes(problems));
   lines(ranking_lines(problems));
   lines(condition_lines(record, problems));

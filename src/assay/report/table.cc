@@ -71,6 +71,31 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
+std::string heading_text(const Table::Row& row, const TextStyle& style) {
+  if (row.claim.text.empty()) return fit(row.heading, style.width, Elide::middle) + '\n';
+  std::string lines = wrap(row.heading + "  " + row.claim.text, style.width, 4);
+  // After wrapping: colour must not count as width.
+  const std::string word = row.claim.text.substr(0, row.claim.text.find(' '));
+  const std::size_t at = lines.find(word, std::min(row.heading.size(), lines.size()));
+  if (at != std::string::npos)
+    lines.replace(at, word.size(), coloured(word, row.claim.tone, style));
+  return lines;
+}
+
+// Pieces of at most `width` columns, cut behind separators of names where there are some.
+std::vector<std::string> broken(std::string_view text, int width) {
+  std::vector<std::string> pieces;
+  while (display_width(text) > width && width > 0) {
+    std::size_t bytes = fit_bytes(text, width);
+    const std::size_t separator = text.substr(0, bytes).find_last_of("_/- ,");
+    if (separator != std::string_view::npos && separator > 0) bytes = separator + 1;
+    pieces.emplace_back(text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  }
+  pieces.emplace_back(text);
+  return pieces;
+}
+
 template <class Write>
 std::string join_cells(const Table::Row& row, std::size_t columns, std::string_view separator,
                        const Write& write) {
@@ -134,10 +159,27 @@ std::string text_table(const Table& table, const TextStyle& style) {
     }
     return without_trailing_spaces(std::move(out)) + '\n';
   };
+  // As many lines as the longest cell of a column that may shrink takes.
+  const auto wrapped = [&](const Table::Row& row) {
+    std::vector<std::vector<std::string>> pieces;
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      pieces.push_back(broken(row.cells[i].text, widths[i]));
+      lines = std::max(lines, pieces.back().size());
+    }
+    std::string out;
+    for (std::size_t at = 0; at < lines; ++at) {
+      Table::Row part;
+      for (std::size_t i = 0; i < row.cells.size(); ++i)
+        part.cells.push_back({at < pieces[i].size() ? pieces[i][at] : "", row.cells[i].tone});
+      out += line(part);
+    }
+    return out;
+  };
   std::string out = line(header_of(table));
   for (const Table::Row& row : table.rows) {
-    if (!row.heading.empty()) out += fit(row.heading, style.width, Elide::middle) + '\n';
-    if (!row.cells.empty()) out += line(row);
+    if (!row.heading.empty()) out += heading_text(row, style);
+    if (!row.cells.empty()) out += style.cuts ? line(row) : wrapped(row);
   }
   return out;
 }

@@ -29,7 +29,9 @@ struct Table {
   std::vector<Column> columns;
   struct Row {
     std::vector<Cell> cells;
-    std::string heading;  // Shown on a line of its own above the row, in text alone.
+    // Shown on a line of its own above the row, in text alone; the claim in its tone behind it.
+    std::string heading;
+    Cell claim = {};
   };
   std::vector<Row> rows;
 };
@@ -37,6 +39,8 @@ struct Table {
 struct TextStyle {
   int width = 80;       // Columns of the terminal.
   bool colour = false;  // Only where the caller knows that it is wanted.
+  // What is too wide is cut, as on a terminal; else it goes on below, where others read.
+  bool cuts = true;
 };
 
 // What the table would take with every cell in full.

@@ -27,10 +27,11 @@ std::string time_text(const Limits& kernel) {
                      microseconds(kernel.high_us));
 }
 
-std::string share_text(const Limits& kernel, const std::string& name) {
+std::string reached_text(const Limits& kernel, const std::string& name) {
   for (const CeilingShare& ceiling : kernel.ceilings)
     if (ceiling.ceiling == name)
-      return fmt::format("{} ({})", percent(ceiling.share()), rate(ceiling.reached, ceiling.unit));
+      return fmt::format("{} ({})", share_text(ceiling.share()),
+                         rate(ceiling.reached, ceiling.unit));
   return "-";
 }
 
@@ -201,7 +202,7 @@ Table table_of(std::span<const Limits> kernels) {
     for (const auto& [name, ceiling] : ceilings)
       if ((name == "read") == memory)
         add(fmt::format("of {}, {}", safe(name), rate(ceiling.value, ceiling.unit)),
-            [&, of = name](const Limits& kernel) { return share_text(kernel, of); });
+            [&, of = name](const Limits& kernel) { return reached_text(kernel, of); });
   if (!on_cores) {
     add_launches(add);
     add_profile(add);

@@ -114,6 +114,14 @@ std::string fit(std::string_view text, int width, Elide elide) {
   return out;
 }
 
+std::size_t fit_bytes(std::string_view text, int width) {
+  const std::vector<Glyph> glyphs = glyphs_of(text);
+  std::size_t bytes = 0;
+  for (const std::string_view glyph : take(glyphs.begin(), glyphs.end(), width))
+    bytes += glyph.size();
+  return bytes > 0 || glyphs.empty() ? bytes : glyphs.front().bytes.size();
+}
+
 std::string pad(std::string_view text, int width, Align align) {
   const int missing = width - display_width(text);
   if (missing <= 0) return std::string(text);

@@ -2,6 +2,7 @@
 
 // Text in terminal columns: one for most characters, two for wide ones, none for combining ones.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ enum class Elide { end, middle };
 
 // `text` cut to at most `width` columns, with ".." where something was left out.
 std::string fit(std::string_view text, int width, Elide elide = Elide::end);
+
+// Bytes of the leading characters that take at most `width` columns; at least one character's.
+std::size_t fit_bytes(std::string_view text, int width);
 
 enum class Align { left, right };
 

@@ -50,6 +50,8 @@ std::string seconds_text(double seconds) {
 }
 
 std::string ratio_interval(const stats::Verdict& verdict, int decimals) {
+  if (verdict.is_bound())
+    return fmt::format("{} {}", verdict.ratio < 1 ? "<=" : ">=", significant(verdict.ratio));
   if (!verdict.has_interval()) return "-";
   return fmt::format("{:.{}f} [{:.{}f} {:.{}f}]", verdict.ratio, decimals, verdict.low, decimals,
                      verdict.high, decimals);
@@ -64,13 +66,39 @@ std::string ratio_times(const stats::Verdict& verdict) {
   return fmt::format("{} x [{}, {}]", text(verdict.ratio), text(verdict.low), text(verdict.high));
 }
 
-std::string word_and_limit(const stats::Verdict& verdict, std::string_view mark) {
-  std::string text = fmt::format("{}{}", stats::to_string(verdict.word), mark);
+namespace {
+
+// " (0.4 %)" beside `same` and `unsure`.
+std::string limit_text(const stats::Verdict& verdict) {
   const bool open = verdict.word == stats::Word::same || verdict.word == stats::Word::unsure;
-  if (open && std::isfinite(verdict.smallest_detectable) && verdict.smallest_detectable > 0) {
-    text += fmt::format(" ({})", percent(verdict.smallest_detectable));
-  }
-  return text;
+  if (!open || !std::isfinite(verdict.smallest_detectable) || verdict.smallest_detectable <= 0)
+    return {};
+  return fmt::format(" ({})", percent(verdict.smallest_detectable));
+}
+
+// What would help where nothing could be said.
+std::string what_helps(const stats::Verdict& verdict) {
+  if (verdict.word != stats::Word::unsure) return {};
+  if (!verdict.has_interval())
+    return "; less load on the machine, or a shape with launches below 10 ms, would help";
+  const bool holds_one = verdict.low <= 1 && verdict.high >= 1;
+  return holds_one ? "; a longer --budget, or less load on the machine, would help" : "";
+}
+
+}  // namespace
+
+std::string verdict_sentence(const stats::Verdict& verdict, std::string_view other) {
+  std::string text = against(verdict.word, other);
+  if (verdict.is_bound())
+    text +=
+        fmt::format(", by at least {} x", significant(std::max(verdict.ratio, 1 / verdict.ratio)));
+  if (verdict.has_interval()) text += ": " + ratio_times(verdict);
+  if (!verdict.reason.empty()) text += "; " + sanitize(verdict.reason, 400);
+  return text + what_helps(verdict);
+}
+
+std::string word_and_limit(const stats::Verdict& verdict) {
+  return std::string(stats::to_string(verdict.word)) + limit_text(verdict);
 }
 
 Tone tone_of(stats::Word word) {
@@ -96,19 +124,41 @@ std::string against(stats::Word word, std::string_view other) {
   return fmt::format("{} {} {}", stats::to_string(word), link, other);
 }
 
-std::string ceiling_share(const ProblemRecord& problem) {
-  if (!(problem.ceiling_share > 0)) return "-";
-  const std::string_view name = problem.ceiling;
-  const std::string short_name = name == "read"              ? "rd"
-                                 : name == "write"           ? "wr"
-                                 : name == "copy"            ? "cp"
-                                 : name.starts_with("flops") ? "fl"
-                                                             : sanitize(name.substr(0, 2));
-  return fmt::format("{:.0f} % {}", problem.ceiling_share * 100, short_name);
+std::string time_text(const PartRow& row) {
+  return row.is_disturbed ? "<= " + microseconds(row.us) : microseconds(row.us);
 }
 
-bool shows_more_than_ceiling(const ProblemRecord& problem) {
-  return std::round(problem.ceiling_share * 100) > 100;
+std::string rate_text(const ProblemRecord& problem, const PartRow& row) {
+  if (row.us <= 0) return "-";
+  const bool bytes = !problem.ceiling.empty() && !problem.ceiling.starts_with("flops");
+  return bytes ? format_si(problem.bytes / row.us * 1e6, "B/s")
+               : format_si(problem.flops / row.us * 1e6, "FLOP/s");
+}
+
+std::string share_text(double share) {
+  return share > 1 ? std::string(">= 100 %") : percent(share);
+}
+
+std::string ceiling_text(const ProblemRecord& problem, const PartRow& row) {
+  if (!(row.ceiling_share > 0)) return "-";
+  const bool flops = problem.ceiling.starts_with("flops");
+  const std::string text =
+      fmt::format("{} {}", share_text(row.ceiling_share),
+                  flops ? std::string("flops") : sanitize(problem.ceiling, 20));
+  return row.ceiling_share > 1 && !flops ? text + ", partly cached" : text;
+}
+
+std::string claim_text(const ProblemRecord& problem, const PartRow& row, int decimals) {
+  if (row.verdict == nullptr) return {};
+  const stats::Verdict& verdict = row.verdict->verdict;
+  const Confirmation* confirmation = problem.decisive();
+  const bool of_stock = row.kernel->role == KernelRole::stock;
+  const bool is_default =
+      of_stock && confirmation != nullptr && confirmation->baseline == row.verdict->other;
+  std::string text = against(verdict.word, is_default ? "default" : "best stock");
+  if (const std::string ratio = ratio_interval(verdict, decimals); ratio != "-")
+    text += ' ' + ratio;
+  return text + limit_text(verdict);
 }
 
 }  // namespace assay::report

@@ -83,6 +83,11 @@ Result<Word> parse_word(std::string_view text) {
 
 bool Verdict::has_interval() const { return low > 0 && std::isfinite(high); }
 
+bool Verdict::is_bound() const {
+  if (word == Word::faster) return low > 0 && !std::isfinite(high);
+  return word == Word::slower && !(low > 0) && std::isfinite(high);
+}
+
 Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& options) {
   Verdict verdict;
   verdict.margin = options.margin;
@@ -141,7 +146,8 @@ Verdict weakest(std::span<const Verdict> verdicts) {
                              if (left.word != right.word) {
                                return weakness(left.word) < weakness(right.word);
                              }
-                             return left.low > right.low;
+                             if (left.low != right.low) return left.low > right.low;
+                             return left.high > right.high;
                            });
 }
 

@@ -50,6 +50,8 @@ struct Verdict {
   std::string reason;  // Why it is unsure: a sentence; empty for every other word.
 
   bool has_interval() const;
+  // One end alone: the difference is at least that. `low` of `faster`, `high` of `slower`.
+  bool is_bound() const;
 };
 
 // The interval is Student's over the processes' means, widened in quadrature by as many standard
@@ -68,7 +70,8 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
 Word weakest(Word first, Word second);
 
 // "Against the best stock" over every confirmed stock kernel: the verdict with the weakest word,
-// and among equals the one with the lowest low end. `unsure` where there is none.
+// and among equals the one with the lowest low end, or if both are bounds the lowest. `unsure`
+// where there is none.
 Verdict weakest(std::span<const Verdict> verdicts);
 
 }  // namespace assay::stats

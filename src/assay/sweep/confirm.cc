@@ -43,6 +43,9 @@ void add_burst(KernelSamples& kernel, const BurstSample* sample) {
   kernel.burst_ns.push_back(sample == nullptr ? 0 : sample->ns);
   kernel.clean.push_back(sample != nullptr && sample->clean ? 1 : 0);
   kernel.outside_ns.push_back(sample == nullptr ? 0 : sample->outside_ns);
+  const bool spoiled = sample != nullptr && !sample->clean;
+  kernel.ran_least_ns.push_back(spoiled ? sample->ran_least_ns : 0);
+  kernel.ran_most_ns.push_back(spoiled ? sample->ran_most_ns : 0);
   if (sample != nullptr) kernel.launches = sample->launches;
 }
 
@@ -65,8 +68,13 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
 // On a card nobody outside has a clock.
 void drop_unknown_clocks(ProcessSamples& samples) {
   const auto drop = [](KernelSamples& kernel) {
-    if (std::ranges::all_of(kernel.outside_ns, [](int64_t ns) { return ns == 0; }))
-      kernel.outside_ns.clear();
+    const auto is_unknown = [](const std::vector<int64_t>& clock) {
+      return std::ranges::all_of(clock, [](int64_t ns) { return ns == 0; });
+    };
+    if (is_unknown(kernel.outside_ns)) kernel.outside_ns.clear();
+    if (!is_unknown(kernel.ran_most_ns)) return;
+    kernel.ran_least_ns.clear();
+    kernel.ran_most_ns.clear();
   };
   std::ranges::for_each(samples.kernels, drop);
   std::ranges::for_each(samples.alone, drop);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
+#include "assay/measure/kept_ceilings.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/stages.h"
@@ -41,7 +42,7 @@ Result<RankerReport> ask_ranker(const RankerRequest& ranker, Crew& crew) {
 
 }  // namespace
 
-Result<MachineReport> inspect(const Request& request, bool thorough) {
+Result<MachineReport> inspect(const Request& request, Inspection how) {
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));
   MachineReport report;
@@ -66,7 +67,7 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
   report.environment = describe(request, crew);
   report.environment.libraries = with_build_hashes(std::move(report.environment.libraries));
   report.target = crew.facts().target;
-  if (thorough) {
+  if (how != Inspection::brief) {
     crew.on_confined([&](const Confinement& confinement) -> Status {
       const Trust trust = trust_in(confinement);
       report.trust = trust.grade;
@@ -78,7 +79,10 @@ Result<MachineReport> inspect(const Request& request, bool thorough) {
     at_once.lock.wait = false;
     const auto lock = hold_device(at_once, [](const DeviceWait&) {});
     if (lock) {
-      ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew));
+      if (how == Inspection::renewing)
+        measure::forget_ceilings(
+            measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.value("id", "")));
+      ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew, request));
     } else {
       report.not_measured = lock.error().message;
     }

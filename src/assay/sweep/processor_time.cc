@@ -60,6 +60,27 @@ int64_t BurstMoments::outside_ns() const {
   return std::max<int64_t>(1, sum);
 }
 
+// A process asks for its time just ahead of a start and just behind a stop, so what others read
+// then is at least that. We hear of both a little later: what ran until we heard of a start is
+// missing, what ran until we heard of a stop is too much.
+BurstMoments::Ran BurstMoments::ran(int threads) const {
+  Ran sum;
+  for (const Stretch& stretch : stretches) {
+    const Moment &started = stretch.started, &stopped = stretch.stopped;
+    if (!started.pulse.certain || !stopped.pulse.certain || started.heard.cpu_ns < 0 ||
+        stopped.heard.cpu_ns < 0)
+      return {};
+    const int64_t wall_ns = std::max<int64_t>(0, stopped.pulse.sent_ns - started.pulse.sent_ns);
+    const int64_t read_ns = stopped.heard.cpu_ns - started.heard.cpu_ns;
+    const int64_t too_much_ns = threads * (stopped.heard.until_ns - stopped.pulse.sent_ns);
+    const int64_t missing_ns = threads * (started.heard.until_ns - started.pulse.sent_ns);
+    sum.least_ns += std::clamp<int64_t>(read_ns - too_much_ns, 0, threads * wall_ns);
+    sum.most_ns += std::clamp<int64_t>(read_ns + missing_ns, 0, threads * wall_ns);
+  }
+  sum.most_ns = std::max<int64_t>(1, sum.most_ns);
+  return sum;
+}
+
 void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsure_ns,
                          const char* when) {
   sum.taken_ns += taken_ns;

@@ -24,6 +24,11 @@ struct BurstMoments {
   static std::optional<BurstMoments> of(std::span<const Moment> told);
   // What the clock between starts and stops should say, by the kernel's stamps; 0: unknown.
   int64_t outside_ns() const;
+  // The processor time of the process between them, by readings from outside. Both 0: unknown.
+  struct Ran {
+    int64_t least_ns = 0, most_ns = 0;
+  };
+  Ran ran(int threads) const;
 };
 
 // Over the bursts of one kernel in one process.

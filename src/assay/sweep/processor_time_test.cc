@@ -84,6 +84,19 @@ TEST(ProcessorTime, PoolsComeToRestBehindTheLastLaunch) {
   EXPECT_THAT(goes_on.excess(), HasSubstr("behind their last launches"));
 }
 
+// We hear of a start and of a stop late: what ran until then is not known to be of the burst.
+TEST(BurstMoments, ProcessorTimeLiesBetweenWhatWeHeard) {
+  const BurstMoments moments = {
+      {{moment(BurstPulse::ready, 90, 90, 40), moment(BurstPulse::started, 100, 110, 50),
+        moment(BurstPulse::stopped, 2100, 2120, 950)}}};
+  EXPECT_EQ(moments.ran(1).least_ns, 880 * kUs);
+  EXPECT_EQ(moments.ran(1).most_ns, 910 * kUs);
+  EXPECT_EQ(moments.ran(2).least_ns, 860 * kUs);
+  BurstMoments unknown = moments;
+  unknown.stretches[0].stopped.heard.cpu_ns = -1;
+  EXPECT_EQ(unknown.ran(1).most_ns, 0);
+}
+
 TEST(BurstMoments, AreThreeOfEachStretchInTheirOrder) {
   const Moment ready = moment(BurstPulse::ready, 1, 1, 0);
   const Moment started = moment(BurstPulse::started, 2, 2, 0);

@@ -62,7 +62,7 @@ class Batch {
   Status confirm(const std::vector<Ceiling>& kept) {
     // What is timed next is held against them.
     if (std::ranges::any_of(runs_, [](const auto& run) { return run && run->raced(); })) {
-      ASSAY_TRY(ceilings_, measure_ceilings(crew_, kept));
+      ASSAY_TRY(ceilings_, measure_ceilings(crew_, request_, kept));
     }
     std::vector<ProblemRun*> open;
     double left = 0;

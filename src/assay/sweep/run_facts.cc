@@ -14,7 +14,8 @@
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
-#include "assay/record/plain_verdict.h"
+#include "assay/measure/kept_ceilings.h"
+#include "assay/record/bounds.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -111,7 +112,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;
   options.systematic_error_apart =
       request.device.empty() ? kCpuSystematicErrorApart : options.systematic_error;
-  options.rules = kRulesOfDoubt;
+  options.rules = kRulesOfBounds;
   options.budget_seconds = budget;
   options.exhaustive = request.exhaustive;
   options.threads = crew.facts().threads;
@@ -127,17 +128,29 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   return options;
 }
 
-Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceiling>& kept) {
+Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request,
+                                              const std::vector<Ceiling>& kept) {
   ASSAY_TRY(Child * worker, crew.builder());
   ASSAY_TRY(const Message answer,
             ask(*worker, {{"do", "ceilings"}}, 60, "measuring this machine's ceilings"));
   ASSAY_TRY(const Json* list, member(answer.json, "ceilings"));
-  std::vector<Ceiling> ceilings;
+  const double load = request.device.empty() ? measure::other_load() : 0;
+  std::vector<measure::Reading> readings;
   for (const Json& json : *list)
-    ceilings.push_back({json.value("name", ""), number_or(json, "value", 0), json.value("unit", ""),
-                        whole_or(json, "threads", 1), json.value("from", ""),
-                        json.value("until", "")});
-  return measure::larger_of(std::move(ceilings), kept);
+    readings.push_back({.ceiling = {.name = json.value("name", ""),
+                                    .value = number_or(json, "value", 0),
+                                    .unit = json.value("unit", ""),
+                                    .threads = whole_or(json, "threads", 1),
+                                    .from = json.value("from", ""),
+                                    .until = json.value("until", ""),
+                                    .load = load},
+                        .largest = number_or(json, "largest", 0)});
+  // A card's are kept by the process that measures them.
+  const std::string path =
+      request.device.empty()
+          ? measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.value("id", ""))
+          : "";
+  return measure::larger_of(measure::keep_ceilings(path, readings), kept);
 }
 
 Result<CardWindow> take_card_window(Crew& crew) {

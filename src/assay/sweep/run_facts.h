@@ -23,9 +23,10 @@ std::vector<LibraryStamp> with_build_hashes(std::vector<LibraryStamp> libraries)
 
 RunOptions options_of(const Request& request, const Crew& crew, double budget);
 
-// Of the machine as it is at this moment, or as it was in the window of `kept` where it reached
-// more; of a card, as it once was measured with this driver.
-Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const std::vector<Ceiling>& kept = {});
+// What the machine reaches by all readings so far, those of this moment included, or what it
+// reached in `kept`; of a card, as it once was measured with this driver.
+Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request,
+                                              const std::vector<Ceiling>& kept = {});
 
 // How the card was since the last call (or since the run's first process began), and what of that a
 // reader has to know.

@@ -210,7 +210,9 @@ struct MachineReport {
   std::string trust_reason;
   std::string not_measured;  // Why there are no ceilings: somebody else measures on the device.
 };
-// thorough: starts a confined process too, and measures ceilings, while nobody else measures.
-Result<MachineReport> inspect(const Request& request, bool thorough);
+// How much is found out. thorough: starts a confined process too, and measures ceilings, while
+// nobody else measures. renewing: ceilings that were kept of earlier runs count no more.
+enum class Inspection : uint8_t { brief, thorough, renewing };
+Result<MachineReport> inspect(const Request& request, Inspection how);
 
 }  // namespace assay::sweep

@@ -239,7 +239,11 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     const auto moments = BurstMoments::of(worker_->take_moments());
     if (!moments)
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
-    taken.front().outside_ns = moments->outside_ns();
+    BurstSample& sample = taken.front();
+    sample.outside_ns = moments->outside_ns();
+    const BurstMoments::Ran ran = moments->ran(station_.crew.facts().threads);
+    sample.ran_least_ns = ran.least_ns;
+    sample.ran_most_ns = ran.most_ns;
     constexpr const char* kMore = "more was done there than was launched";
     if (last_) {
       ProcessorTime& before = processor_time_[*last_];

@@ -377,15 +377,17 @@ class Worker {
     constexpr double kSeconds = 0.12;
     Answer answer;
     Json& list = answer.json["ceilings"] = Json::array();
-    std::vector<Ceiling> ceilings;
+    std::vector<measure::Reading> readings;
     if (card_ != nullptr) {
-      ASSAY_TRY(ceilings, card_ceilings(*card_, cache_path_));
+      ASSAY_TRY(const auto ceilings, card_ceilings(*card_, cache_path_));
+      for (const Ceiling& ceiling : ceilings) readings.push_back({ceiling, ceiling.value});
     } else {
-      ceilings = measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds);
+      readings = measure::measure_ceilings(threads_, device_->last_level_cache_bytes(), kSeconds);
     }
-    for (const Ceiling& ceiling : ceilings)
+    for (const auto& [ceiling, largest] : readings)
       list.push_back({{"name", ceiling.name},
                       {"value", ceiling.value},
+                      {"largest", largest},
                       {"unit", ceiling.unit},
                       {"threads", ceiling.threads},
                       {"from", ceiling.from},

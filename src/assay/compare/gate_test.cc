@@ -1,0 +1,92 @@
+#include "assay/compare/gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/record/testing/sample_record.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::SampleKernel;
+
+// Yours, `times` as fast as the best stock kernel.
+RunRecord race(double times, std::uint64_t seed = 1) {
+  const SampleKernel yours{"cpp_source", "mine", KernelRole::user, 10 / times, 0};
+  const SampleKernel stock{"openblas", "sgemm", KernelRole::stock, 10, 0};
+  const auto kernels = times > 1 ? std::vector{yours, stock} : std::vector{stock, yours};
+  return testing::make_record({testing::make_problem("p", kernels, {}, {.seed = seed})});
+}
+
+ClaimState state(double times, std::string_view requirement) {
+  const auto claims = require_of_race(race(times), *parse_requirement(requirement));
+  EXPECT_EQ(claims.size(), 1u);
+  EXPECT_EQ(claims[0].fails, claims[0].state != ClaimState::held);
+  return claims[0].state;
+}
+
+TEST(GateTest, FasterAloneIsFaster) {
+  EXPECT_EQ(state(1.1, "faster"), ClaimState::held);
+  EXPECT_EQ(state(1.0, "faster"), ClaimState::refuted);
+  EXPECT_EQ(state(0.5, "faster"), ClaimState::refuted);
+}
+
+TEST(GateTest, WhoIsFasterIsNoSlower) {
+  EXPECT_EQ(state(1.1, "same"), ClaimState::held);
+  EXPECT_EQ(state(1.0, "same"), ClaimState::held);
+  EXPECT_EQ(state(0.9, "same"), ClaimState::refuted);
+}
+
+TEST(GateTest, WithinAShare) {
+  EXPECT_EQ(state(0.96, "within:5%"), ClaimState::held);
+  EXPECT_EQ(state(0.96, "within:0.05"), ClaimState::held);
+  EXPECT_EQ(state(0.90, "within:5%"), ClaimState::refuted);
+}
+
+TEST(GateTest, WhatIsNoRequirementSaysWhatIs) {
+  for (const char* text : {"", "fast", "within", "within:", "within:x", "within:0", "within:100%",
+                           "within:3%%", "within:nan", "Faster"}) {
+    const auto parsed = parse_requirement(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code, ErrorCode::invalid_input);
+    EXPECT_THAT(parsed.error().message, HasSubstr("within:3%")) << text;
+  }
+}
+
+TEST(GateTest, AKernelThatFellHoldsNothing) {
+  RunRecord record = race(1.1);
+  record.problems[0].kernels[0].ending = ending::Mismatch{"out[0] = nan"};
+  record.problems[0].confirmations.clear();
+  const auto claims = require_of_race(record, *parse_requirement("within:50%"));
+  ASSERT_EQ(claims.size(), 1u);
+  EXPECT_TRUE(claims[0].fails);
+  EXPECT_THAT(claims[0].why, HasSubstr("gave wrong results"));
+}
+
+TEST(GateTest, ARegressionIsASpeedUpThatFell) {
+  const Regression kept = no_regression(race(1.1, 2), race(1.1), "before.json");
+  ASSERT_EQ(kept.claims.size(), 1u);
+  EXPECT_EQ(kept.claims[0].state, ClaimState::held) << kept.claims[0].why;
+  const Regression fell = no_regression(race(1.05, 2), race(1.1), "before.json");
+  ASSERT_EQ(fell.claims.size(), 1u);
+  EXPECT_EQ(fell.claims[0].state, ClaimState::refuted);
+  EXPECT_TRUE(fell.claims[0].fails);
+}
+
+TEST(GateTest, WhatTheEarlierRaceLacksIsMissing) {
+  RunRecord before = race(1.1);
+  before.problems[0].name = "another";
+  const Regression found = no_regression(race(1.1), before, "before.json");
+  EXPECT_THAT(found.missing, ::testing::ElementsAre(HasSubstr("before.json has no verdict")));
+}
+
+TEST(GateTest, AnotherMachineIsStale) {
+  RunRecord before = race(1.1);
+  before.environment.libraries[0].version = "0.3.29";
+  EXPECT_THAT(no_regression(race(1.1), before, "before.json").stale,
+              ::testing::ElementsAre(HasSubstr("0.3.29")));
+}
+
+}  // namespace
+}  // namespace assay
