@@ -48,4 +48,10 @@ bool flush_from_caches(std::span<const std::byte>) { return false; }
 
 #endif
 
+void read_into_caches(std::span<const std::byte> bytes) {
+  constexpr size_t kLineBytes = 64;
+  const volatile std::byte* const first = bytes.data();
+  for (size_t at = 0; at < bytes.size(); at += kLineBytes) (void)first[at];
+}
+
 }  // namespace assay::measure

@@ -9,4 +9,7 @@ namespace assay::measure {
 // False where the hardware has no instruction for it that a process may use.
 bool flush_from_caches(std::span<const std::byte> bytes);
 
+// Reads a byte of each line of 64.
+void read_into_caches(std::span<const std::byte> bytes);
+
 }  // namespace assay::measure

@@ -127,6 +127,24 @@ std::string clocks_of(const ProblemRecord& problem, const Confirmation& confirma
   return {};
 }
 
+// What is said of the two if bursts of the first took what passed outside of its process, less what
+// telling costs.
+stats::Word word_by_outer_clock(const ProblemRecord& problem, const Confirmation& confirmation,
+                                const RunOptions& options, std::string_view id,
+                                std::string_view other) {
+  Confirmation outer = confirmation;
+  for (ProcessSamples& process : outer.processes)
+    for (KernelSamples& samples : process.kernels) {
+      const auto clocks = samples.id == id ? clocks_in(samples) : std::nullopt;
+      if (!clocks) continue;
+      const double more_ns =
+          clocks->apart_ns - stretches_of(problem, samples) * telling_ns(problem, process);
+      for (std::int64_t& ns : samples.burst_ns)
+        if (ns > 0 && more_ns > 0) ns += static_cast<std::int64_t>(more_ns);
+    }
+  return plain_verdict(outer, options, id, other).word;
+}
+
 std::optional<double> mean_log(const std::vector<KernelSamples>& kernels, std::string_view id) {
   const auto samples = std::ranges::find(kernels, id, &KernelSamples::id);
   if (samples == kernels.end()) return std::nullopt;
@@ -217,6 +235,10 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
   if (options.rules < kRulesOfDoubt) return {};
   if (!clocks_of(problem, confirmation, candidate).empty())
     return "the clock in its process and the one outside do not agree";
+  const stats::Word word = plain_verdict(confirmation, options, candidate, other).word;
+  if (is_ahead(word) &&
+      word_by_outer_clock(problem, confirmation, options, candidate, other) != word)
+    return "by the clock outside its process it is not as far ahead";
   if (spoils_own_rounds(problem, confirmation, options, candidate, other))
     return "its own bursts were disturbed more often than the other's, beyond chance, and with "
            "these "

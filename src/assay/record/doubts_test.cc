@@ -88,6 +88,26 @@ TEST_F(DoubtsTest, WhatTellingCostsStockKernelsItMayCostOthers) {
   EXPECT_THAT(codes(), Contains("clock"));
 }
 
+// A burst of 20 us and a clock that was moved by five: within what the clocks may differ by.
+TEST_F(DoubtsTest, WhatOnlyTheInnerClockSaysIsNotSaid) {
+  for (ProcessSamples& process : confirmation().processes)
+    for (KernelSamples& kernel : process.kernels) {
+      kernel.launches = 1;
+      const bool mine = &kernel == &process.kernels.front();
+      for (std::size_t i = 0; i < kernel.burst_ns.size(); ++i) {
+        kernel.burst_ns[i] = (mine ? 16'000 : 20'000) + static_cast<std::int64_t>(i % 7);
+        kernel.outside_ns[i] = kernel.burst_ns[i] + 3'000 + (mine ? 5'000 : 0);
+      }
+    }
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_EQ(verdict().word, Word::unsure);
+  EXPECT_THAT(verdict().reason, HasSubstr("outside"));
+  change_mine([](KernelSamples& kernel) {
+    for (std::int64_t& ns : kernel.outside_ns) ns -= 5'000;
+  });
+  EXPECT_EQ(verdict().word, Word::faster);
+}
+
 TEST_F(DoubtsTest, EarlierRecordsAreJudgedByTheirRules) {
   change_mine([](KernelSamples& kernel) {
     for (std::int64_t& ns : kernel.burst_ns) ns /= 2;

@@ -164,6 +164,8 @@ void forbid_escaping(const Kept& kept) {
                SYS_ptrace, SYS_kcmp, kPidfdGetfd, SYS_bpf});
   // Pages that are filled when somebody reads them: work after the clock has stopped.
   filter.deny({SYS_userfaultfd});
+  // Interrupts at moments that were set before, on the core of whoever runs then.
+  if (!kept.objects.empty()) filter.deny({SYS_timerfd_create, SYS_timerfd_settime});
   // Memory by other ways than loads and stores; io_uring makes system calls that no filter sees.
   filter.deny({SYS_process_vm_readv, SYS_process_vm_writev, kProcessMadvise, SYS_remap_file_pages,
                kIoUringSetup, kIoUringEnter, kIoUringRegister});

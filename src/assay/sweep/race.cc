@@ -168,14 +168,29 @@ class RaceRun {
     return {};
   }
 
+  // Of the entrants, by the first look.
+  std::vector<size_t> best_two_stock() const {
+    constexpr size_t kCompared = 2;  // docs/method.md.
+    std::vector<size_t> stock;
+    for (size_t i = 0; i < entrants_.size(); ++i)
+      if (field_.candidates[entrants_[i]].outcome.role == KernelRole::stock && first_[i].ns > 0)
+        stock.push_back(i);
+    std::ranges::sort(stock, {}, [&](size_t place) { return first_[place].ns; });
+    stock.resize(std::min(stock.size(), kCompared));
+    return stock;
+  }
+
   // What is beyond three times the best takes no part in the rounds, unless it is asked about: a
   // user's kernel is, however slow, and of a family with tunables its best point.
   Status drop_hopeless() {
     users_ = asked_about(station_, field_, entrants_, first_);
+    // Nobody has looked at these bursts: who pretends to be fast drops no stock kernel of rank.
+    const std::vector<size_t> best_stock = best_two_stock();
     std::vector<bool> keep, dropped(entrants_.size(), false);
     for (const size_t index : entrants_)
       keep.push_back(field_.candidates[index].outcome.id == result_.baseline);
     for (const size_t user : users_) keep[user] = true;
+    for (const size_t place : best_stock) keep[place] = true;
     if (!exhaustive())
       for (const int kernel : stats::drop_hopeless(first_, keep))
         dropped[static_cast<size_t>(kernel)] = true;

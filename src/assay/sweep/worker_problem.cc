@@ -181,7 +181,7 @@ void WorkerProblem::cool_copies() {
 // Copies of a fourth of all sets, in half of the bits, may lie there before it is worth a look at
 // every page. Workspaces are looked at if they have room for more.
 void WorkerProblem::cool_what_is_kept() const {
-  constexpr size_t kShare = 8, kLeast = size_t{1} << 19;
+  constexpr size_t kShare = 8, kLeast = size_t{1} << 16;
   if (!copies_) return;
   const size_t least = std::max(sets_->flushed_bytes() / kShare, kLeast);
   std::vector<KeptCopies::Bytes> others;
@@ -304,10 +304,6 @@ class WorkerProblem::Turn final : public measure::Launches {
     ASSAY_TRY(draw()->launch(*problem_.stream_));
     ASSAY_TRY(problem_.stream_->synchronize());
     record();
-    // Nobody times it: it may have read whatever comes next.
-    if (!problem_.is_warm())
-      for (const size_t s : chosen_)
-        problem_.sets_->make_cold(problem_.set_of(s), kernel_.panels->sets[problem_.set_of(s)]);
     return true;
   }
 
@@ -318,6 +314,8 @@ class WorkerProblem::Turn final : public measure::Launches {
     } else {
       left_ = std::exchange(chosen_, {});
       for (const size_t s : left_) renew(s);
+      if (leads_in_) forget_lead_in();
+      if (problem_.threads_ == 1) equalise_outputs();
     }
     if (!problem_.is_warm()) aim();
     return true;
@@ -341,6 +339,26 @@ class WorkerProblem::Turn final : public measure::Launches {
   }
 
  private:
+  // Nobody times it: it may have read whatever comes next, and so may have who worked for it until
+  // threads were at rest.
+  void forget_lead_in() {
+    for (const size_t s : left_)
+      problem_.sets_->make_cold(problem_.set_of(s), kernel_.panels->sets[problem_.set_of(s)]);
+    problem_.cool_what_is_kept();
+  }
+
+  // Whatever ran before, outputs lie where those of all kernels do: with the operands.
+  void equalise_outputs() {
+    const bool cold = problem_.condition_.cache == measure::Cache::cold;
+    for (const size_t s : left_) {
+      const std::span<const std::byte> output = kernel_.buffers->at(s % kernel_.outputs);
+      if (cold)
+        measure::flush_from_caches(output);
+      else
+        measure::read_into_caches(output);
+    }
+  }
+
   void record() {
     problem_.launched_ = true;
     for (; recorded_ < used_.size(); ++recorded_) {
