@@ -23,7 +23,7 @@ struct CallBinding {
   const KernelMetadata& row;
   const Binding& binding;
   const std::vector<std::string>& args;
-  const char* symbol;      // assay_call or assay_prepare.
+  const char* symbol;      // kCallSymbol or kPrepareSymbol.
   size_t workspace_bytes;  // For the argument of that name.
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/device/cpu/cpu_device.h"
-#include "assay/input/source_files.h"
+#include "assay/kernel/traced_artifacts.h"
 #include "shim.h"
 
 namespace assay::cpp_source {
@@ -27,6 +28,8 @@ constexpr std::string_view kShimOfCpp = "assay_shim.cc";
 constexpr std::string_view kShimOfC = "assay_shim.c";
 constexpr std::string_view kObjectFile = "kernel.o";
 constexpr std::string_view kLibraryFile = "kernel.so";
+constexpr std::string_view kIncludesFile = "includes.d";    // What the compiler read.
+constexpr std::string_view kAssemblerFile = "assembler.d";  // The assembler: .incbin.
 
 // GCC's names of features where they are not Linux's with -m in front.
 struct FlagName {
@@ -58,27 +61,40 @@ bool for_compiling_alone(const std::string& flag) {
 
 std::string_view shim_file(const KernelEntry& entry) { return is_c(entry) ? kShimOfC : kShimOfCpp; }
 
+bool is_macro(const std::string& flag) { return flag.starts_with("-D") || flag.starts_with("-U"); }
+
+// In the words of GCC and Clang, of a name that stands for several functions or for none yet.
+bool is_overloaded(std::string_view line) {
+  return line.find("overloaded function") != std::string_view::npos ||
+         line.find("cannot resolve address") != std::string_view::npos;
+}
+
 // First the sentence that a static_assert of the shim has for it, if one failed.
 std::string explain(const KernelEntry& entry, const CommandOutput& output) {
   const std::string_view text = output.err.empty() ? output.out : output.err;
-  constexpr std::string_view kMarker = "static assertion failed: assay: ";
-  if (const size_t at = text.find(kMarker); at != std::string_view::npos) {
-    std::string_view sentence = text.substr(at + kMarker.size());
-    return fmt::format("{}: {}", entry.origin, sanitize(sentence.substr(0, sentence.find('\n'))));
+  for (const std::string_view marker :
+       {"static assertion failed: assay: ", "error: assay: ", "static_assert failed \"assay: "}) {
+    const size_t at = text.find(marker);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = text.substr(at + marker.size());
+    return fmt::format("{}: {}", entry.origin,
+                       sanitize(rest.substr(0, rest.find_first_of("\n\""))));
   }
-  // The shim names the entry point and nothing else of the user's.
   const std::string_view shim = shim_file(entry);
-  if (const size_t at = text.find(fmt::format("{}:", shim)); at != std::string_view::npos) {
-    std::string_view line = text.substr(at, text.find("error:", at) - at);
-    line = text.substr(at, text.find('\n', at + line.size()) - at);
+  // The shim's own lines name the entry points and nothing else of the user's.
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with(shim) || line.find("error:") == std::string_view::npos) continue;
     if (line.find("arguments to function") != std::string_view::npos)
       return fmt::format(
-          "{}: args and the function differ in the number of parameters: args "
-          "lists {}",
+          "{}: args and the function differ in the number of parameters: args lists {}",
           entry.origin, entry.args.size());
+    if (is_overloaded(line))
+      return fmt::format(
+          "{}: the function of entry is overloaded, or a template, and nothing says which is "
+          "meant; name a function of its own that calls it",
+          entry.origin);
     for (const std::string& name : {entry.entry, entry.prepare_entry})
-      if (!name.empty() && line.find("error:") != std::string_view::npos &&
-          line.find(fmt::format("'{}'", name)) != std::string_view::npos)
+      if (!name.empty() && line.find(fmt::format("'{}'", name)) != std::string_view::npos)
         return fmt::format("{}: {} defines no function '{}'", entry.origin,
                            entry.source.filename().string(), sanitize(name, 80));
   }
@@ -112,15 +128,22 @@ class Compiler {
                    {"-Werror=implicit-function-declaration", "-Werror=int-conversion"});
     else
       flags.emplace_back("-w");
+    std::ranges::copy_if(build_.entry.flags, std::back_inserter(flags), std::not_fn(is_macro));
+    return flags;
+  }
+
+  // Those flags that stand in the text instead.
+  std::vector<std::string> macros() const {
+    std::vector<std::string> flags;
     for (const std::string& macro : build_.macros) flags.push_back("-D" + macro);
-    flags.insert(flags.end(), build_.entry.flags.begin(), build_.entry.flags.end());
+    std::ranges::copy_if(build_.entry.flags, std::back_inserter(flags), is_macro);
     return flags;
   }
 
   std::vector<std::string> link_flags() const {
     std::vector<std::string> flags = {"-shared", "-fPIC"};
     for (std::string& flag : flags_for_linking(build_.entry.flags))
-      flags.push_back(std::move(flag));
+      if (!is_macro(flag)) flags.push_back(std::move(flag));
     return flags;
   }
 
@@ -158,6 +181,14 @@ class Compiler {
     return std::move(output.out);
   }
 
+  // SHA-256 of the preprocessed text: what the compiler sees, whichever files there are.
+  Result<std::string> text_hash(const std::string& shim) const {
+    std::vector<std::string> arguments = compile_flags();
+    arguments.insert(arguments.end(), {"-E", "-P", "-x", is_c(build_.entry) ? "c" : "c++", "-"});
+    ASSAY_TRY(const std::string text, run(std::move(arguments), "", shim));
+    return sha256_hex(text);
+  }
+
   const std::string& program() const { return program_; }
   const std::string& origin() const { return build_.entry.origin; }
 
@@ -166,33 +197,130 @@ class Compiler {
   std::string program_;
 };
 
-Result<ArtifactCache::Built> build_in(const fs::path& folder, const Compiler& compiler,
-                                      const std::string& shim_name, const std::string& shim) {
+std::vector<std::string> folders_of(const std::vector<std::string>& flags) {
+  std::vector<std::string> folders;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    for (const std::string_view flag : {"-iquote", "-isystem", "-idirafter", "-I", "-L"}) {
+      if (!flags[i].starts_with(flag)) continue;
+      std::string folder = flags[i].substr(flag.size());
+      if (folder.empty() && i + 1 < flags.size()) folder = flags[++i];
+      folders.push_back(std::move(folder));
+      break;
+    }
+  }
+  return folders;
+}
+
+// Their packages replace them as a whole, and what they ask of each other stays as it is.
+bool is_of_system(const std::string& file) {
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
+}
+
+// Whether the word stands in a text, on one line or continued on the next.
+bool says(std::string_view text, std::string_view word) {
+  std::string joined;
+  joined.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    size_t after = i + 1;
+    if (after < text.size() && text[after] == '\r') ++after;
+    if (text[i] == '\\' && after < text.size() && text[after] == '\n')
+      i = after;
+    else
+      joined += text[i];
+  }
+  return joined.find(word) != std::string::npos;
+}
+
+// What stands in a build's own folder goes with it.
+class InputsReader {
+ public:
+  InputsReader(const fs::path& folder, const Compiler& compiler,
+               const std::vector<std::string>& flags)
+      : folder_(folder), compiler_(compiler), flags_(flags) {}
+
+  Result<BuildInputs> read(bool assembler_tells, const std::string& trace,
+                           const std::string& shim) {
+    for (const std::string& flag_folder : folders_of(flags_)) inputs_.folders.insert(flag_folder);
+    ASSAY_TRY(const std::string includes, read_file((folder_ / kIncludesFile).string()));
+    for (const std::string& file : files_of_rules(includes)) add(file);
+    const auto assembled = read_file((folder_ / kAssemblerFile).string());
+    if (assembled)
+      for (const std::string& file : files_of_rules(*assembled)) add(file);
+    for (const std::string& file : files_of_trace(trace)) add(file);
+    bool asks = false;
+    for (const std::string& file : inputs_.files) {
+      if (is_of_system(file)) continue;
+      const auto text = read_file(file);
+      if (!text) continue;  // Gone: whoever takes the inputs says so.
+      asks = asks || says(*text, "__has_include") || says(*text, "__has_embed");
+      inputs_.incomplete =
+          inputs_.incomplete || (!(assembled && assembler_tells) && says(*text, "asm"));
+      inputs_.incomplete = inputs_.incomplete || says(*text, "#embed");
+    }
+    if (asks) {
+      ASSAY_TRY(inputs_.preprocessed, compiler_.text_hash(shim));
+    }
+    return std::move(inputs_);
+  }
+
+ private:
+  void add(const std::string& name) {
+    const fs::path path = (folder_ / name).lexically_normal();
+    if (path.native().starts_with(folder_.native() + "/")) return;
+    inputs_.files.insert(path.string());
+    if (!is_of_system(path.string()) && !is_library(path))
+      inputs_.folders.insert(path.parent_path().string());
+  }
+  static bool is_library(const fs::path& path) {
+    return path.extension() == ".a" || path.extension() == ".o" ||
+           path.filename().string().find(".so") != std::string::npos;
+  }
+
+  const fs::path folder_;
+  const Compiler& compiler_;
+  const std::vector<std::string>& flags_;
+  BuildInputs inputs_;
+};
+
+Result<TracedBuilt> build_in(const fs::path& folder, const Compiler& compiler,
+                             const std::string& shim_name, const std::string& shim) {
   const std::string file = (folder / shim_name).string();
   ASSAY_TRY(write_file_atomic(file, shim));
+  ASSAY_TRY(const std::string version, compiler.run({"--version"}, ""));
   std::vector<std::string> compile = compiler.compile_flags();
   std::vector<std::string> link = compiler.link_flags();
-  Json flags = {{"compile", compile}, {"link", link}};
+  const std::vector<std::string> all = compile;
+  Json flags = {{"compile", compile}, {"macros", compiler.macros()}, {"link", link}};
+  // Clang assembles by itself, and link-time optimisation later: neither tells what was read.
+  const bool assembler_tells =
+      version.find("Free Software Foundation") != std::string::npos &&
+      std::ranges::none_of(all, [](const std::string& flag) { return flag.starts_with("-flto"); });
   // Relative names: the folder is a temporary one, and the bytes should not depend on it.
   // The compiler is one of C++: it takes a file for what it is told.
   if (shim_name == kShimOfC) compile.insert(compile.end(), {"-x", "c"});
-  compile.insert(compile.end(), {"-c", shim_name, "-o", std::string(kObjectFile)});
+  compile.insert(compile.end(), {"-c", shim_name, "-o", std::string(kObjectFile), "-MD", "-MF",
+                                 std::string(kIncludesFile)});
+  if (assembler_tells) compile.push_back(fmt::format("-Wa,--MD,{}", kAssemblerFile));
   ASSAY_TRY(compiler.run(compile, folder.string()));
   // The object stands before the flags, which may name libraries.
   link.insert(link.begin(), {std::string(kObjectFile), "-o", std::string(kLibraryFile)});
-  ASSAY_TRY(compiler.run(link, folder.string()));
+  link.emplace_back("-Wl,--trace");
+  ASSAY_TRY(const std::string trace, compiler.run(link, folder.string()));
   std::error_code ignored;
   if (!fs::is_regular_file(folder / kLibraryFile, ignored))
     return fail(ErrorCode::build_failed,
                 "{}: the compiler {} ended well and left no shared object; is it a C++ compiler?",
                 compiler.origin(), compiler.program());
-  fs::remove(folder / kObjectFile, ignored);
-  ASSAY_TRY(const std::string version, compiler.run({"--version"}, ""));
-  return ArtifactCache::Built{
+  ASSAY_TRY(BuildInputs inputs,
+            InputsReader(folder, compiler, all).read(assembler_tells, trace, shim));
+  for (const std::string_view left : {kObjectFile, kIncludesFile, kAssemblerFile})
+    fs::remove(folder / left, ignored);
+  ArtifactCache::Built built{
       .file_name = std::string(kLibraryFile),
       .facts = {{"compiler", compiler.program()},
                 {"compiler_version", sanitize(version.substr(0, version.find('\n')), 200)},
                 {"flags", std::move(flags)}}};
+  return TracedBuilt{std::move(built), std::move(inputs)};
 }
 
 }  // namespace
@@ -244,25 +372,19 @@ Result<Artifact> compile(const Build& build) {
   ASSAY_TRY(Json compiler_identity, file_identity(program));
   compiler_identity["path"] = program;
   const Compiler compiler(build, std::move(program));
-  ASSAY_TRY(const std::string shim, shim_text(build.entry));
-  ASSAY_TRY(const input::LocalFiles files,
-            input::find_local_files(build.entry.source, build.entry.flags));
-  Json key = {{"provider", "cpp_source"},
-              {"files", files.sha256},
-              {"shim", shim},
-              {"compile", compiler.compile_flags()},
-              {"link", compiler.link_flags()},
-              {"compiler", std::move(compiler_identity)},
-              {"target", build.target.to_string()}};
-  if (files.needs_preprocessor) {
-    std::vector<std::string> arguments = compiler.compile_flags();
-    arguments.insert(arguments.end(), {"-E", "-P", "-x", is_c(build.entry) ? "c" : "c++", "-"});
-    ASSAY_TRY(const std::string text, compiler.run(arguments, "", shim));
-    key["preprocessed"] = sha256_hex(text);
-  }
-  return build.context.cache->get_or_build(key, [&](const fs::path& folder) {
-    return build_in(folder, compiler, std::string(shim_file(build.entry)), shim);
-  });
+  ASSAY_TRY(const std::string shim, shim_text(build.entry, compiler.macros()));
+  const Json key = {{"provider", "cpp_source"},
+                    {"shim", shim},
+                    {"compile", compiler.compile_flags()},
+                    {"link", compiler.link_flags()},
+                    {"compiler", std::move(compiler_identity)},
+                    {"target", build.target.to_string()}};
+  return get_or_build_traced(
+      *build.context.cache, key,
+      [&](const fs::path& folder) {
+        return build_in(folder, compiler, std::string(shim_file(build.entry)), shim);
+      },
+      [&] { return compiler.text_hash(shim); });
 }
 
 }  // namespace assay::cpp_source

@@ -309,6 +309,153 @@ TEST_F(CppSource, AnIncludeThatAMacroNamesIsFollowedToo) {
   EXPECT_NE(first->hash, second->hash);
 }
 
+// What is read beside the source, in each of the ways that a compiler knows of.
+TEST_F(CppSource, WhatIsReadDecidesWhateverNamesIt) {
+  const std::string include = "include \"one.h\"\n";
+  const std::pair<const char*, std::string> ways[] = {
+      {"digraph", "%:" + include},
+      {"comment", "# /* the tile */ " + include},
+      {"continued line", "#inc\\\nlude \"one.h\"\n"},
+      {"comment before", "/* a\n b */ #" + include},
+      {"macro", "#define NAME <one.h>\n#include NAME\n"},
+      {"assembler", "asm(\".include \\\"" + folder_->file("one.s") + "\\\"\");\n"}};
+  for (const auto& [name, line] : ways) {
+    SCOPED_TRACE(name);
+    const std::string comment = fmt::format(
+        "{{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], flags: "
+        "[-I{}]}}",
+        folder_->path());
+    const std::string code =
+        line + "extern \"C\" const float assay_value;\n" + fills_with("assay_value");
+    const auto with = [&](const std::string& bits, const std::string& value) {
+      const std::string text = ".pushsection .rodata\n.globl assay_value\nassay_value: .long " +
+                               bits + "\n.popsection\n";
+      write(*folder_, "one.s", text);
+      write(*folder_, "one.h", "extern \"C\" const float assay_value = " + value + ";\n");
+      return compile(comment, code);
+    };
+    const auto first = with("0x3f800000", "1.0f"), again = with("0x3f800000", "1.0f"),
+               second = with("0x40000000", "2.0f");
+    ASSERT_TRUE(first && again && second) << first.error().message;
+    EXPECT_EQ(first->hash, again->hash);
+    EXPECT_NE(first->hash, second->hash);
+    EXPECT_EQ(with("0x3f800000", "1.0f")->file, first->file) << "both are kept";
+  }
+}
+
+TEST_F(CppSource, BytesThatTheAssemblerReadsDecide) {
+  const std::string code =
+      "asm(\".section .rodata\\nassay_blob: .inc\" \"bin \\\"" + folder_->file("blob.bin") +
+      "\\\"\\n.text\");\nextern \"C\" const float assay_blob;\n" + fills_with("assay_blob");
+  write(*folder_, "blob.bin", std::string("\0\0\x80\x3f", 4));
+  const auto first = compile(kComment, code);
+  ASSERT_TRUE(first) << first.error().message;
+  write(*folder_, "blob.bin", std::string("\0\0\0\x40", 4));
+  const auto second = compile(kComment, code);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(
+      first_output(*kernel(kComment, code), *second, {.m = 3, .n = 4, .k = 5, .layout = "tt"}), 2);
+}
+
+TEST_F(CppSource, AFileThatAppearsDecides) {
+  const std::string asks =
+      "#if __has_inc\\\nlude(\"flag.h\")\n#define V 2.0f\n#else\n#define V "
+      "1.0f\n#endif\n" +
+      fills_with("V");
+  count_runs();
+  const auto absent = compile(kComment, asks);
+  ASSERT_TRUE(absent) << absent.error().message;
+  const auto again = compile(kComment, asks);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->file, absent->file);
+  write(*folder_, "flag.h", "");
+  EXPECT_NE(compile(kComment, asks)->hash, absent->hash);
+}
+
+TEST_F(CppSource, AHeaderThatComesBeforeAnotherDecides) {
+  std::filesystem::create_directory(folder_->file("far"));
+  write(*folder_, "far/one.h", "#define V 1.0f\n");
+  const std::string comment = fmt::format(
+      "{{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], flags: [-I{}]}}",
+      folder_->file("far"));
+  const std::string code = "#include \"one.h\"\n" + fills_with("V");
+  const auto far = compile(comment, code);
+  ASSERT_TRUE(far) << far.error().message;
+  write(*folder_, "one.h", "#define V 2.0f\n");
+  EXPECT_NE(compile(comment, code)->hash, far->hash);
+}
+
+TEST_F(CppSource, AnArchiveThatIsLinkedDecides) {
+  const auto archive = [&](const std::string& value) {
+    const std::string source =
+        write(*folder_, "scale.cc", "extern \"C\" float scale() { return " + value + "; }\n");
+    const std::string object = folder_->file("scale.o");
+    ASSERT_EQ(std::system(fmt::format("c++ -fPIC -c {} -o {} && rm -f {}/libscale.a && ar rc "
+                                      "{}/libscale.a {}",
+                                      source, object, folder_->path(), folder_->path(), object)
+                              .c_str()),
+              0);
+  };
+  const std::string comment = fmt::format(
+      "{{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], flags: [-L{}, -lscale]}}",
+      folder_->path());
+  const std::string code = "extern \"C\" float scale();\n" + fills_with("scale()");
+  archive("1.0f");
+  const auto first = compile(comment, code);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(compile(comment, code)->hash, first->hash);
+  archive("2.0f");
+  EXPECT_NE(compile(comment, code)->hash, first->hash);
+}
+
+// The user's words are his, and ours are out of their way.
+TEST_F(CppSource, NoMacroOfAUsersBreaksWhatCallsTheKernel) {
+  const std::string macros =
+      "#define T 4\n#define Slot 3\n#define Kind x\n#define Kinds\n#define data 7\n#define slots\n"
+      "#define call(x) y\n#define check 1\n#define count 2\n#define Integer\n#define value\n"
+      "#define pointer_4 p\n#define integer i\n#define visibility v\n";
+  const std::string code = "#include <cstdint>\n" + fills_with("1.0f") + macros;
+  EXPECT_TRUE(compile(kComment, code)) << compile(kComment, code).error().message;
+  EXPECT_TRUE(compile(kComment, code + "#define const\n#define int double\n#define return\n"));
+  for (const char* name : {"T", "U", "Slot", "Kinds", "kKinds", "Returned", "Parameters", "call"}) {
+    const std::string comment = fmt::format(
+        "{{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], tunables: {{{}: [4]}}, "
+        "flags: [-DRest=1, -DHeld]}}",
+        name);
+    const auto built = compile(comment, fills_with(name));
+    EXPECT_TRUE(built) << name << ": " << built.error().message;
+  }
+}
+
+TEST_F(CppSource, ANameForSeveralFunctionsIsASentence) {
+  const std::string other =
+      "void mine(const double*, const double*, double*, long, long, long) {}\n"
+      "void mine(const float*, const float*, float*, long, long, long) {}\n";
+  const std::string made_of =
+      "template <class T> void mine(const T*, const T*, T*, long, long, long) "
+      "{}\n";
+  for (const std::string& code : {other, made_of}) {
+    const auto built = compile(kComment, code);
+    ASSERT_FALSE(built);
+    EXPECT_THAT(built.error().message, HasSubstr("is overloaded, or a template"));
+    EXPECT_EQ(built.error().message.find('\n'), std::string::npos);
+  }
+  const auto no_function = compile(kComment, "float mine = 1;\n");
+  ASSERT_FALSE(no_function);
+  EXPECT_THAT(no_function.error().message, HasSubstr("mine is no function"));
+}
+
+TEST_F(CppSource, AnOlderStandardIsTheUsersChoice) {
+  for (const char* standard : {"c++11", "c++14", "c++17", "gnu++20"}) {
+    const auto built = compile(
+        fmt::format("{{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], flags: "
+                    "[-std={}]}}",
+                    standard),
+        fills_with("1.0f"));
+    EXPECT_TRUE(built) << standard << ": " << built.error().message;
+  }
+}
+
 TEST_F(CppSource, SpecialisedSizesAreMacrosAndEachIsBuiltForItself) {
   const std::string comment =
       "{entry: mine, dtype: f32, layout: tt, args: [a, b, out, m, n, k], specialised_on: [k, n]}";

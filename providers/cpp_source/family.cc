@@ -95,7 +95,7 @@ class SourceFamily final : public Family, public Exportable {
                     Prepared& prepared) const override {
     ASSAY_TRY(const std::span<std::byte> memory,
               prepared.allocate(rows_.prepare_bytes(row.design, binding.problem)));
-    ASSAY_TRY(const HostStep step, bind(row, binding, entry().prepare_args, "assay_prepare"));
+    ASSAY_TRY(const HostStep step, bind(row, binding, entry().prepare_args, kPrepareSymbol));
     std::vector<void*> data(binding.data.begin(), binding.data.end());
     data.push_back(nullptr);
     data.push_back(memory.data());
@@ -112,7 +112,7 @@ class SourceFamily final : public Family, public Exportable {
 
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const override {
-    ASSAY_TRY(HostStep step, bind(row, binding, entry().args, "assay_call"));
+    ASSAY_TRY(HostStep step, bind(row, binding, entry().args, kCallSymbol));
     steps.push_back(std::move(step));
     return {};
   }
@@ -162,7 +162,7 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
   if (!std::filesystem::is_regular_file(entry.source, failed))
     return fail(ErrorCode::not_found, "{}: source: there is no regular file '{}'", entry.origin,
                 sanitize(entry.source.string(), 300));
-  ASSAY_TRY(shim_text(entry));  // Arguments that cannot be passed are known now.
+  ASSAY_TRY(shim_text(entry, {}));  // Arguments that cannot be passed are known now.
   ASSAY_TRY(auto rows, input::EntryRows::create(entry));
   return std::make_shared<const SourceFamily>(std::move(rows));
 }

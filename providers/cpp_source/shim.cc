@@ -6,8 +6,10 @@
 namespace assay::cpp_source {
 namespace {
 
-// Stands below the user's file, so that its includes, macros and line numbers stay what they are;
-// and without standard headers, which cost more to compile than many a kernel.
+// Stands above the user's file, where no macro of his is known yet, and includes nothing: line
+// numbers, includes and macros of that file stay what they are, and standard headers would cost
+// more to compile than many a kernel. It is C++11 but for what compilers let pass with a warning,
+// so that flags may choose another standard.
 constexpr std::string_view kSupport = R"(
 namespace assay_shim {
 
@@ -20,107 +22,188 @@ union Slot {
 enum class Kind { pointer = 0, pointer_1 = 1, pointer_2 = 2, pointer_4 = 4, pointer_8 = 8, integer, real };
 template <Kind... kKinds> struct Kinds {};
 
-template <class T> constexpr bool is_pointer = false;
-template <class T> constexpr bool is_pointer<T*> = true;
-template <class T> constexpr bool is_void = false;
-template <> constexpr bool is_void<void> = true;
-template <> constexpr bool is_void<const void> = true;
-template <class T> constexpr int element_bytes = 0;
-template <class T> requires (!is_void<T>) constexpr int element_bytes<T*> = sizeof(T);
-template <class T> constexpr bool is_real = false;
-template <> constexpr bool is_real<float> = true;
-template <> constexpr bool is_real<double> = true;
-template <> constexpr bool is_real<long double> = true;
-template <class T> concept Whole = !is_pointer<T> && !is_real<T> && requires(T value) {
-  static_cast<T>(Integer{});
-  static_cast<Integer>(value);
+struct Yes { static constexpr bool value = true; };
+struct No { static constexpr bool value = false; };
+template <class T> struct IsPointer : No {};
+template <class T> struct IsPointer<T*> : Yes {};
+template <class T> struct IsVoid : No {};
+template <> struct IsVoid<void> : Yes {};
+template <> struct IsVoid<const void> : Yes {};
+template <class T> struct Bytes { static constexpr int value = sizeof(T); };
+template <> struct Bytes<void> { static constexpr int value = 0; };
+template <> struct Bytes<const void> { static constexpr int value = 0; };
+template <class T> struct ElementBytes { static constexpr int value = 0; };
+template <class T> struct ElementBytes<T*> : Bytes<T> {};
+template <class T> struct IsReal : No {};
+template <> struct IsReal<float> : Yes {};
+template <> struct IsReal<double> : Yes {};
+template <> struct IsReal<long double> : Yes {};
+template <class T> struct Casts {
+  template <class U>
+  static Yes test(int, decltype(static_cast<U>(Integer{}))*, decltype(static_cast<Integer>(*static_cast<U*>(nullptr)))*);
+  template <class U> static No test(...);
+  static constexpr bool value = decltype(test<T>(0, nullptr, nullptr))::value;
 };
+template <class T> struct IsWhole {
+  static constexpr bool value = !IsPointer<T>::value && !IsReal<T>::value && Casts<T>::value;
+};
+template <> struct IsWhole<void> : No {};
 template <class T> struct Plain { using Type = T; };
 template <class T> struct Plain<T&> { using Type = T; };
 template <class T> struct Plain<const T&> { using Type = T; };
 
-template <class Parameter, Kind kKind>
-auto argument(const Slot& slot, void* const* data, bool& narrowed) {
-  using T = typename Plain<Parameter>::Type;
-  if constexpr (kKind <= Kind::pointer_8) {
-    static_assert(is_pointer<T>, "assay: a, b, c, out, workspace and prepared are pointers, but "
-                  "the function takes something else in the place of one");
-    // Bytes are everybody's type, and so is void.
-    static_assert(kKind == Kind::pointer || element_bytes<T> <= 1 ||
-                  element_bytes<T> == static_cast<int>(kKind), "assay: an operand's elements are "
-                  "not as wide as those that the function takes a pointer to; say its dtype");
-    if constexpr (is_pointer<T>)
-      return static_cast<T>(slot.integer < 0 ? nullptr : data[slot.integer]);
-  } else if constexpr (kKind == Kind::integer) {
-    static_assert(Whole<T>, "assay: sizes, strides and counts are int64_t, but the function takes "
-                  "something else in the place of one");
-    if constexpr (Whole<T>) {
-      const T value = static_cast<T>(slot.integer);
-      if (static_cast<Integer>(value) != slot.integer) narrowed = true;
-      return value;
-    }
-  } else {
-    static_assert(is_real<T>, "assay: alpha, beta and tunables with a fraction are double, but the "
-                  "function takes something else in the place of one");
-    if constexpr (is_real<T>) return static_cast<T>(slot.real);
+// What a function takes in the place of an argument of that kind.
+template <class T, Kind kKind, int kClass = kKind <= Kind::pointer_8 ? 0 : kKind == Kind::integer ? 1 : 2>
+struct Argument {
+  static_assert(IsPointer<T>::value, "assay: a, b, c, out, workspace and prepared are pointers, but "
+                "the function takes something else in the place of one");
+  // Bytes are everybody's type, and so is void.
+  static_assert(kKind == Kind::pointer || ElementBytes<T>::value <= 1 ||
+                ElementBytes<T>::value == static_cast<int>(kKind), "assay: an operand's elements are "
+                "not as wide as those that the function takes a pointer to; say its dtype");
+  static T make(const Slot& slot, void* const* data, bool&) {
+    return static_cast<T>(slot.integer < 0 ? nullptr : data[slot.integer]);
   }
-}
+};
+template <class T, Kind kKind> struct Argument<T, kKind, 1> {
+  static_assert(IsWhole<T>::value, "assay: sizes, strides and counts are int64_t, but the function "
+                "takes something else in the place of one");
+  static T make(const Slot& slot, void* const*, bool& narrowed) {
+    const T value = static_cast<T>(slot.integer);
+    if (static_cast<Integer>(value) != slot.integer) narrowed = true;
+    return value;
+  }
+};
+template <class T, Kind kKind> struct Argument<T, kKind, 2> {
+  static_assert(IsReal<T>::value, "assay: alpha, beta and tunables with a fraction are double, but "
+                "the function takes something else in the place of one");
+  static T make(const Slot& slot, void* const*, bool&) { return static_cast<T>(slot.real); }
+};
 
-template <int... kNumbers> struct Numbers {};
-template <int kCount, int... kNumbers>
-struct MakeNumbers : MakeNumbers<kCount - 1, kCount - 1, kNumbers...> {};
-template <int... kNumbers> struct MakeNumbers<0, kNumbers...> { using Type = Numbers<kNumbers...>; };
+// One argument of a call, held until all are known to fit.
+template <class... Types> struct Held {
+  template <class Function, class... Values>
+  static auto call(const Function& function, const Slot*, void* const*, bool& narrowed, int failed,
+                   Values... values) -> int {
+    return narrowed ? failed : function.call(values...);
+  }
+};
+template <class Parameter, Kind kKind> struct One {};
+template <class Parameter, Kind kKind, class... Rest> struct Held<One<Parameter, kKind>, Rest...> {
+  template <class Function, class... Values>
+  static auto call(const Function& function, const Slot* slots, void* const* data, bool& narrowed,
+                   int failed, Values... values) -> int {
+    using T = typename Plain<Parameter>::Type;
+    const T value = Argument<T, kKind>::make(*slots, data, narrowed);
+    return Held<Rest...>::call(function, slots + 1, data, narrowed, failed, values..., value);
+  }
+};
 
-template <class Returned, class... Parameters, Kind... kKinds, int... kNumbers>
-int call(Returned (*function)(Parameters...), const Slot* slots, void* const* data, Kinds<kKinds...>,
-         Numbers<kNumbers...>) {
-  bool narrowed = false;
-  const auto checked = [&](auto... values) -> int {
-    if (narrowed) return kNarrowed;
-    if constexpr (is_void<Returned>) {
-      function(values...);
-      return 0;
-    } else {
-      static_assert(Whole<Returned>, "assay: the function returns neither void nor an int that is 0 "
-                    "for success");
-      if constexpr (Whole<Returned>) return static_cast<int>(function(values...));
-    }
-  };
-  return checked(argument<Parameters, kKinds>(slots[kNumbers], data, narrowed)...);
-}
+template <class Returned, class... Parameters> struct Function {
+  static_assert(IsWhole<Returned>::value, "assay: the function returns neither void nor an int that "
+                "is 0 for success");
+  Returned (*pointer)(Parameters...);
+  template <class... Values> int call(Values... values) const {
+    return static_cast<int>(pointer(values...));
+  }
+};
+template <class... Parameters> struct Function<void, Parameters...> {
+  void (*pointer)(Parameters...);
+  template <class... Values> int call(Values... values) const { return pointer(values...), 0; }
+};
+
+template <bool kSame, class... All> struct Checked {
+  template <class... Parameters, Kind... kKinds>
+  static int call(const Function<Parameters...>&, const Slot*, void* const*, int, Kinds<kKinds...>) {
+    return -1;
+  }
+};
+template <class... All> struct Checked<true, All...> {
+  template <class Returned, class... Parameters, Kind... kKinds>
+  static int call(const Function<Returned, Parameters...>& function, const Slot* slots,
+                  void* const* data, int failed, Kinds<kKinds...>) {
+    bool narrowed = false;
+    return Held<One<Parameters, kKinds>...>::call(function, slots, data, narrowed, failed);
+  }
+};
 
 template <class Returned, class... Parameters, Kind... kKinds>
-int check(Returned (*function)(Parameters...), const Slot* slots, void* const* data,
-          Kinds<kKinds...> kinds) {
-  if constexpr (sizeof...(Parameters) == sizeof...(kKinds))
-    return call(function, slots, data, kinds,
-                typename MakeNumbers<static_cast<int>(sizeof...(kKinds))>::Type{});
-  else
-    return -1;
+int call(Returned (*function)(Parameters...), const Slot* slots, void* const* data, int failed,
+         Kinds<kKinds...> kinds) {
+  return Checked<sizeof...(Parameters) == sizeof...(kKinds)>::call(
+      Function<Returned, Parameters...>{function}, slots, data, failed, kinds);
 }
+template <class T, Kind... kKinds>
+int call(T, const Slot*, void* const*, int, Kinds<kKinds...>) { return -1; }
 
-template <class Returned, class... Parameters>
-constexpr int count(Returned (*)(Parameters...)) { return static_cast<int>(sizeof...(Parameters)); }
+template <class T> struct Count { static constexpr int value = -1; };
+template <class Returned, class... Parameters> struct Count<Returned (*)(Parameters...)> {
+  static constexpr int value = sizeof...(Parameters);
+};
+#if __cplusplus >= 201703L
+template <class Returned, class... Parameters> struct Count<Returned (*)(Parameters...) noexcept> {
+  static constexpr int value = sizeof...(Parameters);
+};
+#endif
 
 }  // namespace assay_shim
 )";
 
+// Words of ours below the user's file: whatever macros he made of them, they mean themselves again.
+constexpr std::string_view kOwnWords[] = {"assay_shim",
+                                          "assay_shim_call",
+                                          "assay_shim_prepare",
+                                          "assay_shim_function_0",
+                                          "assay_shim_function_1",
+                                          "assay_shim_pointer_0",
+                                          "assay_shim_pointer_1",
+                                          "call",
+                                          "Count",
+                                          "value",
+                                          "Kinds",
+                                          "Kind",
+                                          "Slot",
+                                          "pointer",
+                                          "pointer_1",
+                                          "pointer_2",
+                                          "pointer_4",
+                                          "pointer_8",
+                                          "integer",
+                                          "real",
+                                          "slots",
+                                          "data",
+                                          "static_assert",
+                                          "extern",
+                                          "static",
+                                          "constexpr",
+                                          "const",
+                                          "void",
+                                          "int",
+                                          "return",
+                                          "decltype",
+                                          "using",
+                                          "union",
+                                          "assay_slot",
+                                          "visibility",
+                                          "default",
+                                          "__attribute__"};
+
 std::string_view kind_text(SlotKind kind) {
   switch (kind) {
     case SlotKind::pointer:
-      return "assay_shim::Kind::pointer";
+      return "::assay_shim::Kind::pointer";
     case SlotKind::pointer_1:
-      return "assay_shim::Kind::pointer_1";
+      return "::assay_shim::Kind::pointer_1";
     case SlotKind::pointer_2:
-      return "assay_shim::Kind::pointer_2";
+      return "::assay_shim::Kind::pointer_2";
     case SlotKind::pointer_4:
-      return "assay_shim::Kind::pointer_4";
+      return "::assay_shim::Kind::pointer_4";
     case SlotKind::pointer_8:
-      return "assay_shim::Kind::pointer_8";
+      return "::assay_shim::Kind::pointer_8";
     case SlotKind::integer:
-      return "assay_shim::Kind::integer";
+      return "::assay_shim::Kind::integer";
     case SlotKind::real:
-      return "assay_shim::Kind::real";
+      return "::assay_shim::Kind::real";
   }
   return "";
 }
@@ -154,19 +237,27 @@ Result<std::string> c_function_text(const KernelEntry& entry, std::string_view n
       name, call);
 }
 
-Result<std::string> function_text(const KernelEntry& entry, std::string_view name,
+// What calls one of the user's functions. `number` tells the two that there can be apart.
+Result<std::string> function_text(const KernelEntry& entry, int number, std::string_view name,
                                   const std::string& function, std::string_view field,
                                   const std::vector<std::string>& args) {
   ASSAY_TRY(const auto arguments, call_arguments(entry, args));
   std::vector<std::string> kinds;
   for (const CallArgument& argument : arguments) kinds.emplace_back(kind_text(argument.kind));
+  // decltype of an overload set fails by itself, on a line of which explain() knows.
   return fmt::format(
-      "\nstatic_assert(assay_shim::count(&{1}) == {2}, \"assay: {3} lists {2} values, but {1} "
-      "takes another number of parameters\");\n"
+      "\nusing assay_shim_function_{5} = decltype(&{1});\n"
+      "static_assert(::assay_shim::Count<assay_shim_function_{5}>::value >= 0, \"assay: {1} is no "
+      "function with a fixed number of parameters\");\n"
+      "static_assert(::assay_shim::Count<assay_shim_function_{5}>::value < 0 || "
+      "::assay_shim::Count<assay_shim_function_{5}>::value == {2}, \"assay: {3} lists {2} values, "
+      "but {1} takes another number of parameters\");\n"
+      "static constexpr assay_shim_function_{5} assay_shim_pointer_{5} = &{1};\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) int {0}(\n"
-      "    const assay_shim::Slot* slots, void* const* data) {{\n"
-      "  return assay_shim::check(&{1}, slots, data, assay_shim::Kinds<{4}>{{}});\n}}\n",
-      name, function, arguments.size(), field, join(kinds, ", "));
+      "    const ::assay_shim::Slot* slots, void* const* data) {{\n"
+      "  return ::assay_shim::call(assay_shim_pointer_{5}, slots, data, {6}, "
+      "::assay_shim::Kinds<{4}>{{}});\n}}\n",
+      name, function, arguments.size(), field, join(kinds, ", "), number, kNarrowed);
 }
 
 // A path inside #include "...": GCC and Clang take everything up to the quote literally.
@@ -201,6 +292,23 @@ SlotKind pointer_to(const KernelEntry& entry, const std::string& operand) {
     default:
       return SlotKind::pointer;
   }
+}
+
+// As -D and -U would have it, had they not to wait for what stands above.
+std::string directive_of(const std::string& flag) {
+  if (flag.starts_with("-U")) return fmt::format("#undef {}\n", flag.substr(2));
+  const std::string macro = flag.substr(2);
+  const size_t equals = macro.find('=');
+  if (equals == std::string::npos) return fmt::format("#define {} 1\n", macro);
+  return fmt::format("#define {} {}\n", macro.substr(0, equals), macro.substr(equals + 1));
+}
+
+// An entry of that name may be a macro itself.
+bool names_word(const KernelEntry& entry, std::string_view word) {
+  for (const std::string& function : {entry.entry, entry.prepare_entry})
+    for (const std::string_view part : split(function, ':'))
+      if (part == word) return true;
+  return false;
 }
 
 }  // namespace
@@ -238,29 +346,39 @@ bool is_c(const KernelEntry& entry) { return entry.source.extension() == ".c"; }
 
 namespace {
 
-Result<std::string> c_shim_text(const KernelEntry& entry, const std::string& path) {
-  std::string text = fmt::format("#include \"{}\"\n{}", path, kSupportOfC);
-  ASSAY_TRY(const std::string call, c_function_text(entry, "assay_call", entry.entry, entry.args));
+// The user's file below our words and his macros, and our words free again behind it.
+std::string with_users_file(const KernelEntry& entry, std::string_view support,
+                            const std::string& path, const std::vector<std::string>& macros) {
+  std::string text(support);
+  for (const std::string& macro : macros) text += directive_of(macro);
+  text += fmt::format("#include \"{}\"\n", path);
+  for (const std::string_view word : kOwnWords)
+    if (!names_word(entry, word)) text += fmt::format("#undef {}\n", word);
+  return text;
+}
+
+Result<std::string> c_shim_text(const KernelEntry& entry, const std::string& path,
+                                const std::vector<std::string>& macros) {
+  std::string text = with_users_file(entry, kSupportOfC, path, macros);
+  ASSAY_TRY(const std::string call, c_function_text(entry, kCallSymbol, entry.entry, entry.args));
   text += call;
   if (entry.prepare_entry.empty()) return text;
   ASSAY_TRY(const std::string prepare,
-            c_function_text(entry, "assay_prepare", entry.prepare_entry, entry.prepare_args));
+            c_function_text(entry, kPrepareSymbol, entry.prepare_entry, entry.prepare_args));
   return text + prepare;
 }
 
 }  // namespace
 
-Result<std::string> shim_text(const KernelEntry& entry) {
+Result<std::string> shim_text(const KernelEntry& entry, const std::vector<std::string>& macros) {
   ASSAY_TRY(const std::string path, include_path(entry));
-  if (is_c(entry)) return c_shim_text(entry, path);
-  std::string text = fmt::format("#include \"{}\"\n", path);
-  text += fmt::format("namespace assay_shim {{ constexpr int kNarrowed = {}; }}\n", kNarrowed);
-  text += kSupport;
+  if (is_c(entry)) return c_shim_text(entry, path, macros);
+  std::string text = with_users_file(entry, kSupport, path, macros);
   ASSAY_TRY(const std::string call,
-            function_text(entry, "assay_call", entry.entry, "args", entry.args));
+            function_text(entry, 0, kCallSymbol, entry.entry, "args", entry.args));
   text += call;
   if (entry.prepare_entry.empty()) return text;
-  ASSAY_TRY(const std::string prepare, function_text(entry, "assay_prepare", entry.prepare_entry,
+  ASSAY_TRY(const std::string prepare, function_text(entry, 1, kPrepareSymbol, entry.prepare_entry,
                                                      "prepare.args", entry.prepare_args));
   return text + prepare;
 }

@@ -46,10 +46,15 @@ bool is_c(const KernelEntry& entry);
 Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
                                                  const std::vector<std::string>& args);
 
-// extern "C" int assay_call(const Slot* slots, void* const* data), and assay_prepare likewise where
-// the entry has a preparation. Both return 0, what the function returned if that is an integer, or
-// kNarrowed.
-Result<std::string> shim_text(const KernelEntry& entry);
+// What the object exports: extern "C" int kCallSymbol(const Slot* slots, void* const* data), and
+// kPrepareSymbol likewise if the entry has a preparation. Both return 0, what the function returned
+// if that is an integer, or kNarrowed.
+inline constexpr const char* kCallSymbol = "assay_shim_call";
+inline constexpr const char* kPrepareSymbol = "assay_shim_prepare";
+
+// `macros` are flags -D and -U, which the user's file is compiled with: they stand in the text,
+// below what they could break.
+Result<std::string> shim_text(const KernelEntry& entry, const std::vector<std::string>& macros);
 
 // A size did not fit into the narrower integer that the function takes.
 inline constexpr int kNarrowed = -1000001;
