@@ -78,7 +78,7 @@ Result<CommandOutput> run_command(const SubprocessOptions& options, const Comman
     const std::int64_t now = monotonic_ns();
     if (deadline && now >= *deadline) {
       output.timed_out = true;
-      ASSAY_TRY(output.status, process.terminate());
+      ASSAY_TRY(output.status, process.terminate(limits.grace_ns));
       break;
     }
     std::int64_t left = deadline ? *deadline - now : 3600 * kNsPerSecond;
@@ -95,7 +95,7 @@ Result<CommandOutput> run_command(const SubprocessOptions& options, const Comman
       return fail(ErrorCode::machine, "cannot wait for a process: {}", errno_text(errno));
     }
     if (entries[4].revents != 0) {
-      ASSAY_TRY(process.terminate());
+      ASSAY_TRY(process.terminate(limits.grace_ns));
       return fail(ErrorCode::interrupted, "stopped while '{}' was running", options.argv[0]);
     }
     if (entries[2].revents != 0) feed(in, input);

@@ -109,8 +109,9 @@ class Subprocess {
 struct CommandLimits {
   std::optional<std::int64_t> timeout_ns;
   std::size_t max_output = 1 << 20;  // Bytes kept of each stream; the rest is read and dropped.
-  std::string_view input;  // For the child's stdin; empty leaves stdin as the options say.
-  int cancel_fd = -1;      // Readable: the group is killed; ErrorCode::interrupted.
+  std::string_view input;     // For the child's stdin; empty leaves stdin as the options say.
+  int cancel_fd = -1;         // Readable: the group is killed; ErrorCode::interrupted.
+  std::int64_t grace_ns = 0;  // From SIGTERM to SIGKILL, when a group is killed.
 };
 
 struct CommandOutput {

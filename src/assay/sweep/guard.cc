@@ -19,6 +19,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
 #include "assay/base/message_channel.h"
+#include "assay/base/own_children.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/namespaces.h"
 
@@ -69,25 +70,6 @@ void be_init(Lifeline& lifeline) {
   if (!lifeline.hold_on()) return;
   close_all_but(lifeline.watched.get());
   for (;;) ::pause();
-}
-
-// Children of this process, adopted ones included.
-std::vector<pid_t> own_children() {
-  std::vector<pid_t> children;
-  DIR* processes = ::opendir("/proc");
-  if (processes == nullptr) return children;
-  while (const dirent* entry = ::readdir(processes)) {
-    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
-    if (pid <= 0) continue;
-    const auto text = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-    // "PID (name) S PPID ...": the name may hold anything.
-    const auto name_end = text ? text->rfind(')') : std::string::npos;
-    if (name_end == std::string::npos || name_end + 4 >= text->size()) continue;
-    if (std::strtol(text->c_str() + name_end + 4, nullptr, 10) == ::getpid())
-      children.push_back(pid);
-  }
-  ::closedir(processes);
-  return children;
 }
 
 // Files that show a process's memory and its mappings, for whoever keeps the score. The system asks

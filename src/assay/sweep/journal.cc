@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/checked_line.h"
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
@@ -20,27 +21,6 @@ constexpr std::string_view kSchema = "assay.journal/3";
 // Without checksums, and the first one's lines of problems hold their kernels; all else is the
 // same, so they can be gone on with.
 constexpr std::string_view kEarlierSchemas[] = {"assay.journal/1", "assay.journal/2"};
-
-// A line is a JSON object, and its last member the checksum of the text before it:
-// {"line":"commit", ... ,"xxh3":"0123456789abcdef"}
-constexpr std::string_view kBeforeCheck = ",\"xxh3\":\"";
-constexpr std::string_view kAfterCheck = "\"}";
-
-std::string check_of(std::string_view text) { return fmt::format("{:016x}", fast_hash(text)); }
-
-std::string with_check(std::string object) {
-  object.pop_back();  // Its brace.
-  const std::string check = check_of(object);
-  return object.append(kBeforeCheck).append(check).append(kAfterCheck);
-}
-
-bool has_its_check(std::string_view line) {
-  const size_t length = kBeforeCheck.size() + check_of({}).size() + kAfterCheck.size();
-  if (line.size() < length) return false;
-  const std::string_view text = line.substr(0, line.size() - length);
-  return line.substr(text.size()) ==
-         fmt::format("{}{}{}", kBeforeCheck, check_of(text), kAfterCheck);
-}
 
 // All in which two headers differ, in words: what only one of them has, too.
 std::string difference(const Json& before, const Json& now) {
