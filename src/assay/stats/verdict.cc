@@ -57,6 +57,9 @@ std::string options_fault(const JudgeOptions& options) {
   if (!std::isfinite(options.systematic) || options.systematic < 0) {
     return fmt::format("a systematic error cannot be {}", options.systematic);
   }
+  if (!(options.trim_fraction >= 0) || !(options.trim_fraction < 0.5)) {
+    return fmt::format("a share of {} cannot be cut at each end", options.trim_fraction);
+  }
   return {};
 }
 
@@ -101,7 +104,8 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   verdict.reason = options_fault(options);
   if (!verdict.reason.empty()) return verdict;
 
-  auto interval = student_interval(means, options.confidence, options.min_processes);
+  auto interval =
+      trimmed_interval(means, options.trim_fraction, options.confidence, options.min_processes);
   if (!interval) {
     verdict.reason = fmt::format(
         "{} of {} processes gave a mean, {} are needed: a process gives none where under half of "
@@ -111,6 +115,7 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   }
   const double shared =
       options.systematic * student_quantile(0.5 + options.confidence / 2, kManyDegrees);
+  verdict.ratio = std::exp(interval->centre);
   const double half_width = std::hypot(interval->high - interval->centre, shared);
   interval->low = interval->centre - half_width;
   interval->high = interval->centre + half_width;
@@ -118,7 +123,7 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   verdict.low = std::exp(interval->low);
   verdict.high = std::exp(interval->high);
   // Half the interval, and as much again as keeps the estimate beyond it that often.
-  const double degrees = interval->samples - 1;
+  const double degrees = interval->degrees;
   const double reach =
       student_quantile(0.5 + options.confidence / 2, degrees) + student_quantile(kPower, degrees);
   verdict.smallest_detectable = std::expm1(std::hypot(reach * interval->standard_error, shared));

@@ -28,6 +28,8 @@ struct JudgeOptions {
   // deviation of a log ratio. On a CPU two mappings of one library differ by that
   // (kCpuSystematicError in sweep.h).
   double systematic = 0;
+  // Of the processes' means, the share cut at each end: 0 where each is a mean of its own rounds.
+  double trim_fraction = 0;
 };
 
 // All ratios are time of the other over time of the candidate: above 1 the candidate is faster.
