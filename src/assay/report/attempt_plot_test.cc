@@ -1,0 +1,68 @@
+#include "assay/report/attempt_plot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+AttemptPlot plot(int points) {
+  AttemptPlot one;
+  one.title = "model/case";
+  one.metric = "decode.us";
+  for (int i = 0; i < points; ++i) {
+    AttemptPoint point;
+    point.seq = i + 1;
+    point.value = 100.0 - i % 7;
+    point.outcome = i % 5 == 0 ? AttemptOutcome::keep : AttemptOutcome::discard;
+    point.moves_best = i % 5 == 0;
+    point.baseline = i == 0;
+    point.run_tag = i < points / 2 ? "first" : "second";
+    point.label = "a change";
+    one.points.push_back(point);
+  }
+  return one;
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+TEST(AttemptPlotTest, EveryAttemptIsAPointAtTwoAndAtTwoThousand) {
+  for (const int points : {1, 2, 2000}) {
+    const std::string svg = attempt_svg(plot(points));
+    EXPECT_EQ(count(svg, "<circle"), static_cast<std::size_t>(points) + 4) << points;
+    EXPECT_EQ(count(svg, "class=\"best\" d=\"M"), 1u);
+    EXPECT_EQ(count(svg, "class=\"base\""), 1u);
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    EXPECT_THAT(svg, Not(HasSubstr("inf")));
+  }
+  EXPECT_EQ(count(attempt_svg(plot(2000)), "class=\"tag\""), 1u);
+}
+
+TEST(AttemptPlotTest, WithoutAnyValueThereIsStillADrawing) {
+  AttemptPlot one = plot(1);
+  one.points[0].value.reset();
+  one.points[0].outcome = AttemptOutcome::crash;
+  EXPECT_THAT(attempt_svg(one), HasSubstr("class=\"failed\""));
+}
+
+TEST(AttemptPlotTest, TextOfUsersIsNoMarkup) {
+  AttemptPlot one = plot(2);
+  one.title = "<script>alert(1)</script>";
+  one.points[0].label = "\"><image href=x>";
+  one.points[1].run_tag = "a<b";
+  const std::string svg = attempt_svg(one);
+  EXPECT_THAT(svg, Not(HasSubstr("<script")));
+  EXPECT_THAT(svg, Not(HasSubstr("<image")));
+  EXPECT_THAT(svg, Not(HasSubstr("a<b")));
+}
+
+}  // namespace
+}  // namespace assay::report
