@@ -51,13 +51,22 @@ std::vector<std::string> long_flags(const CLI::App& app) {
   return names;
 }
 
-std::string command_word(const std::vector<std::string>& words, const CLI::App& app) {
-  for (size_t i = 1; i < words.size(); ++i) {
+std::vector<std::string> plain_words(const std::vector<std::string>& words, const CLI::App& app) {
+  std::vector<std::string> plain;
+  for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
     const std::string& word = words[i];
-    if (word.empty() || word[0] != '-') return word;
-    if (word.find('=') == std::string::npos && takes_value(app, word)) ++i;
+    if (word.empty() || word[0] != '-')
+      plain.push_back(word);
+    else if (word.find('=') == std::string::npos && takes_value(app, word))
+      ++i;
   }
-  return {};
+  return plain;
+}
+
+std::string command_path(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  if (parent == nullptr || parent->get_parent() == nullptr) return command.get_name();
+  return command_path(*parent) + ' ' + command.get_name();
 }
 
 std::string config_word(const std::vector<std::string>& words) {
@@ -75,10 +84,11 @@ std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& 
     for (const std::string& name : long_flags(*one)) known.push_back("--" + name);
   known.emplace_back("--help");
   for (size_t i = 1; i < words.size(); ++i) {
-    if (!words[i].starts_with("--") || words[i] == "--") continue;
+    if (words[i] == "--") break;
+    if (!words[i].starts_with("--")) continue;
     const std::string name = flag_name(words[i]);
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return fmt::format("{} has no flag {}{}", command.get_name(), sanitize(name, 80),
+    return fmt::format("{} has no flag {}{}", command_path(command), sanitize(name, 80),
                        did_you_mean(name, known));
   }
   return {};

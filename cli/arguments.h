@@ -16,8 +16,12 @@ namespace assay::cli {
 // Long names without dashes, --help aside.
 std::vector<std::string> long_flags(const CLI::App& app);
 
-// The first word that is no flag and no flag's value: the command. Empty if there is none.
-std::string command_word(const std::vector<std::string>& words, const CLI::App& app);
+// The words that are no flags and no values of the program's own flags: first the command, then
+// what it is told, down to "--".
+std::vector<std::string> plain_words(const std::vector<std::string>& words, const CLI::App& app);
+
+// "lab new": the names of a command and of those that it belongs to, the program's left out.
+std::string command_path(const CLI::App& command);
 
 // The value of --config, wherever it stands; empty if there is none.
 std::string config_word(const std::vector<std::string>& words);

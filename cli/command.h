@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Command {
   // What the summary leaves out, for the manual: sentences; may be empty.
   virtual const char* description() const { return ""; }
   virtual void declare(Flags& app) = 0;
+  // Commands of its own ("assay lab new"). A command that has some is never run itself.
+  virtual std::span<const std::unique_ptr<Command>> commands() const { return {}; }
   // The exit code, or an error whose code maps to one (exit_code.h).
   virtual Result<int> run(Context& context) = 0;
 };
@@ -56,6 +59,7 @@ std::unique_ptr<Command> make_device_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_new_command();
 std::unique_ptr<Command> make_help_command();
+std::unique_ptr<Command> make_lab_command();
 std::unique_ptr<Command> make_man_command();
 std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_version_command();

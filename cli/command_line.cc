@@ -3,6 +3,17 @@
 #include <CLI/CLI.hpp>
 
 namespace assay::cli {
+namespace {
+
+void add_command(CLI::App& parent, Command& command) {
+  CLI::App* app = parent.add_subcommand(command.name(), command.summary());
+  Flags own(*app);
+  command.declare(own);
+  for (const auto& below : command.commands()) add_command(*app, *below);
+}
+
+}  // namespace
+
 void Globals::declare(Flags& app) {
   app.add_flag("--json", json, "Write JSON to stdout, and nothing else");
   app.add_flag("--quiet,-q", quiet, "Show no progress");
@@ -29,11 +40,7 @@ CommandLine::CommandLine()
   app_->fallthrough();
   Flags flags(*app_);
   globals_.declare(flags);
-  for (const auto& command : commands_) {
-    CLI::App* sub = app_->add_subcommand(command->name(), command->summary());
-    Flags own(*sub);
-    command->declare(own);
-  }
+  for (const auto& command : commands_) add_command(*app_, *command);
 }
 
 CommandLine::~CommandLine() = default;

@@ -90,6 +90,18 @@ CommandEntry describe(const CLI::App& app, const std::string& parent, const Kind
   return entry;
 }
 
+// What the parser's definitions do not hold.
+void add_texts(std::span<const std::unique_ptr<Command>> commands,
+               std::vector<CommandEntry>& entries) {
+  for (const auto& command : commands) {
+    const auto entry = std::ranges::find(entries, command->name(), &CommandEntry::name);
+    if (entry == entries.end()) continue;
+    entry->example = command->example();
+    entry->description = command->description();
+    add_texts(command->commands(), entry->commands);
+  }
+}
+
 }  // namespace
 
 std::string FlagEntry::full_help() const {
@@ -105,12 +117,7 @@ std::string FlagEntry::value_text() const {
 
 CommandEntry describe(const CommandLine& line) {
   CommandEntry program = describe(line.app(), "", Kinds(line));
-  for (const auto& command : line.commands()) {
-    const auto entry = std::ranges::find(program.commands, command->name(), &CommandEntry::name);
-    if (entry == program.commands.end()) continue;
-    entry->example = command->example();
-    entry->description = command->description();
-  }
+  add_texts(line.commands(), program.commands);
   return program;
 }
 

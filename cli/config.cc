@@ -8,6 +8,7 @@
 
 #include "assay/base/text.h"
 #include "assay/input/yaml.h"
+#include "cli/arguments.h"
 
 namespace assay::cli {
 namespace {
@@ -166,13 +167,13 @@ Result<Config> read_config(const std::string& path, const ConfigNames& names) {
 void relax_required(const Config& config, CLI::App& command) {
   for (CLI::Option* option : command.get_options())
     if (!option->get_lnames().empty() &&
-        config.find(command.get_name(), option->get_lnames().front()) != nullptr)
+        config.find(command_path(command), option->get_lnames().front()) != nullptr)
       option->required(false);
 }
 
 Status apply_defaults(const Config& config, CLI::App& app, CLI::App& command) {
-  ASSAY_TRY(apply(config, command.get_name(), command));
-  return apply(config, command.get_name(), app);
+  ASSAY_TRY(apply(config, command_path(command), command));
+  return apply(config, command_path(command), app);
 }
 
 }  // namespace assay::cli

@@ -13,6 +13,7 @@
 #include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
+#include "assay/base/supervise.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
 #include "assay/kernel/ranker.h"
@@ -62,9 +63,10 @@ class Program {
 
   Result<int> run() {
     ASSAY_TRY(const Settings settings, Settings::from_environment());
-    ASSAY_TRY(Command* const command, choose());
+    ASSAY_TRY(const Chosen chosen, choose());
+    Command* const command = chosen.command;
     if (command == nullptr) return help_or_version();
-    CLI::App& sub = *app_.get_subcommand(command->name());
+    CLI::App& sub = *chosen.app;
     ASSAY_TRY(const Config config, read_config_of(sub));
     relax_required(config, sub);
     // What was typed is what a record keeps.
@@ -81,6 +83,9 @@ class Program {
       return fail(ErrorCode::invalid_input, "{}", usage_error(error, sub));
     }
     if (globals_.version) return help_or_version();
+    if (!command->commands().empty())
+      return fail(ErrorCode::invalid_input, "{}: which of its commands? There are: {}",
+                  command->name(), join(names_of(command->commands()), ", "));
     ASSAY_TRY(apply_defaults(config, app_, sub));
     console_.configure(globals_.json, globals_.quiet, colour(), globals_.verbosity);
     const std::string& named = globals_.device.empty() ? settings.device : globals_.device;
@@ -94,7 +99,7 @@ class Program {
                     make_cancel_fd(), *device,  !named.empty()};
     auto code = command->run(context);
     if (!code)
-      code.error().message = config.with_origin(code.error().message, command->name(), words_);
+      code.error().message = config.with_origin(code.error().message, command_path(sub), words_);
     return code;
   }
 
@@ -115,17 +120,36 @@ class Program {
   }
 
  private:
-  // Null: no command at all, which is fine for --help and --version.
-  Result<Command*> choose() {
-    const std::string word = command_word(words_, app_);
-    if (word.empty()) return nullptr;
+  using Commands = std::span<const std::unique_ptr<Command>>;
+  struct Chosen {
+    Command* command = nullptr;  // Null: none at all, which is fine for --help and --version.
+    CLI::App* app = nullptr;
+  };
+
+  static std::vector<std::string> names_of(Commands commands) {
     std::vector<std::string> names;
-    for (const auto& command : line_.commands()) {
-      if (word == command->name()) return command.get();
-      names.emplace_back(command->name());
+    for (const auto& command : commands) names.emplace_back(command->name());
+    return names;
+  }
+
+  Result<Chosen> choose() {
+    Chosen chosen{nullptr, &app_};
+    Commands commands = line_.commands();
+    for (const std::string& word : plain_words(words_, app_)) {
+      if (commands.empty()) break;
+      const auto found = std::ranges::find_if(
+          commands, [&](const auto& command) { return word == command->name(); });
+      if (found == commands.end()) {
+        const auto names = names_of(commands);
+        return fail(ErrorCode::invalid_input, "{}there is no command '{}'{}",
+                    chosen.command == nullptr ? "" : command_path(*chosen.app) + ": ",
+                    sanitize(word, 80),
+                    did_you_mean(word, names, "there are: " + join(names, ", ")));
+      }
+      chosen = {found->get(), chosen.app->get_subcommand(word)};
+      commands = chosen.command->commands();
     }
-    return fail(ErrorCode::invalid_input, "there is no command '{}'{}", sanitize(word, 80),
-                did_you_mean(word, names, "there are: " + join(names, ", ")));
+    return chosen;
   }
 
   Result<int> help_or_version() {
@@ -153,8 +177,7 @@ class Program {
     ConfigNames names;
     for (const std::string& flag : long_flags(app_))
       if (flag != "config" && flag != "version") names.everywhere.push_back(flag);
-    for (const auto& command : line_.commands())
-      names.commands[command->name()] = long_flags(*app_.get_subcommand(command->name()));
+    add_flags_of(app_, line_.commands(), names);
     const auto built_in = built_in_providers();
     for (const auto& provider : built_in) {
       const ProviderInfo& info = provider->info();
@@ -171,11 +194,20 @@ class Program {
     return read_config(path, names);
   }
 
+  static void add_flags_of(CLI::App& app, Commands commands, ConfigNames& names) {
+    for (const auto& command : commands) {
+      CLI::App& own = *app.get_subcommand(command->name());
+      names.commands[command_path(own)] = long_flags(own);
+      add_flags_of(own, command->commands(), names);
+    }
+  }
+
   std::string usage_error(const CLI::ParseError& error, const CLI::App& sub) {
     std::string sentence = unknown_flag(words_, app_, sub);
     if (sentence.empty()) sentence = missing_argument(error, sub);
-    if (sentence.empty()) sentence = fmt::format("{}: {}", sub.get_name(), sanitize(error.what()));
-    return fmt::format("{} (assay {} --help lists its flags)", sentence, sub.get_name());
+    if (sentence.empty())
+      sentence = fmt::format("{}: {}", command_path(sub), sanitize(error.what()));
+    return fmt::format("{} (assay {} --help lists its flags)", sentence, command_path(sub));
   }
 
   // By what help calls it, and not by its variable.
@@ -227,6 +259,7 @@ int run_program(int argc, char** argv) {
       return finish(sweep::worker_main(built_in_providers(), {}, built_in_rankers()));
     if (argc == 3 && std::strcmp(argv[1], "profiled") == 0) return profiled(argv[2]);
     if (argc == 2 && std::strcmp(argv[1], "referee") == 0) return finish(sweep::referee_main());
+    if (argc > 2 && std::strcmp(argv[1], "supervise") == 0) return supervise_main(argc, argv);
     Program program(argc, argv);
     const Result<int> code = program.run();
     if (const std::string& why = program.console().lost_result(); !why.empty()) {

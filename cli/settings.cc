@@ -82,6 +82,8 @@ std::span<const EnvironmentVariable> environment_variables() {
        "it."},
       {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a card, or none (--ncu)."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
+      {"ASSAY_RUN_TAG", "The climb that attempts of `assay lab` belong to (--run-tag)."},
+      {"CUTE_KERNEL_LAB_RUN_TAG", "The same, where ASSAY_RUN_TAG is not set."},
       {"CUTLASS_PROFILER_BIN",
        "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
       {"CUDACXX", "nvcc, for kernels of CUTLASS; else CUDA_HOME's, CUDA_PATH's or PATH's."},
@@ -113,6 +115,8 @@ Result<Settings> Settings::from_environment() {
   ASSAY_TRY(settings.lock_fd, read_lock_fd());
   settings.device = get("ASSAY_DEVICE");
   settings.ncu = get("ASSAY_NCU");
+  settings.run_tag = get("ASSAY_RUN_TAG");
+  if (settings.run_tag.empty()) settings.run_tag = get("CUTE_KERNEL_LAB_RUN_TAG");
   settings.cutlass_profiler = get("CUTLASS_PROFILER_BIN");
   const std::string plugins = get("ASSAY_PLUGIN_PATH");
   for (const std::string_view folder : split(plugins, ':'))

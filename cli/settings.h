@@ -24,6 +24,7 @@ struct Settings {
   std::string device;                    // ASSAY_DEVICE.
   std::string cutlass_profiler;          // CUTLASS_PROFILER_BIN, for --profiler alone.
   std::string ncu;                       // ASSAY_NCU, for `why` on a card.
+  std::string run_tag;                   // ASSAY_RUN_TAG: the climb that attempts belong to.
   std::string cxx = "c++";               // CXX.
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
   std::string pythons;  // Along the PATH, parted by colons: in whose packages libraries may lie.

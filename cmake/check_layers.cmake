@@ -18,7 +18,7 @@ foreach(row IN LISTS rows)
   string(REPLACE " " ";" may_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
 endforeach()
 
-# Rows of a folder's files: subrows_<part>, and of each of them files_<part/row> as one pattern, and
+# Rows of a folder's files, or of its folders: subrows_<part>, and of each of them files_<part/row> as one pattern, and
 # may_<part/row>.
 file(STRINGS "${SOURCE}/cmake/layers.txt" rows REGEX "^[a-z_]+/[a-z_]+:")
 foreach(row IN LISTS rows)
@@ -38,7 +38,7 @@ endforeach()
 # the part has none.
 function(find_subrow out part file)
   set(${out} "" PARENT_SCOPE)
-  cmake_path(GET file FILENAME name)
+  string(REGEX REPLACE "^(src/)?assay/${part}/" "" name "${file}")
   foreach(row IN LISTS subrows_${part})
     if(name MATCHES "${files_${row}}")
       set(${out} "${row}" PARENT_SCOPE)

@@ -1,0 +1,95 @@
+#include "cli/lab/evaluate_setup.h"
+
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/text.h"
+#include "cli/user_files.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr size_t kMostName = 60;
+
+// What finding programs needs, and what `assay` itself reads: nothing else reaches a case.
+std::vector<std::string> environment_of(const Context& context) {
+  std::vector<std::string> all = context.settings.child_environment;
+  all.push_back("ASSAY_CACHE_DIR=" + context.settings.cache.string());
+  if (!context.settings.locks.empty())
+    all.push_back("ASSAY_LOCK_DIR=" + context.settings.locks.string());
+  all.push_back("CXX=" + context.settings.cxx);
+  all.push_back("ASSAY_DEVICE=" + device_of(context));
+  if (!context.device.empty()) all.push_back("CUDA_VISIBLE_DEVICES=" + context.device);
+  return all;
+}
+
+Result<std::vector<std::vector<std::string>>> families_of(const std::vector<std::string>& files) {
+  ASSAY_TRY(const auto read, read_user_files(files));
+  std::vector<std::vector<std::string>> families;
+  for (const UserFile& file : read) families.push_back(file.families);
+  return families;
+}
+
+}  // namespace
+
+std::string device_of(const Context& context) {
+  return context.device.empty() ? "cpu" : context.device;
+}
+
+Status check_case_hardware(const lab::Case& target, const Context& context) {
+  if (!target.hardware_required || target.hardware_device.empty() ||
+      target.hardware_device == device_of(context))
+    return {};
+  return fail(
+      ErrorCode::invalid_input,
+      "case.yaml: hardware: this case is for {} ({}), and the command would run on {}; give "
+      "--device, or set ASSAY_DEVICE",
+      sanitize(target.hardware_device, 80), sanitize(target.hardware_name, 80), device_of(context));
+}
+
+Result<std::string> short_name(const char* flag, const std::string& text) {
+  if (text.empty() || (matches_name_rule(text) && text.size() <= kMostName)) return text;
+  return fail(ErrorCode::invalid_input, "{}: letters, digits, _, . and - alone, {} at most", flag,
+              kMostName);
+}
+
+Result<lab::EvaluateOptions> evaluate_options(const Context& context, const std::string& run_tag) {
+  lab::EvaluateOptions options;
+  ASSAY_TRY(options.run_tag,
+            short_name("--run-tag", run_tag.empty() ? context.settings.run_tag : run_tag));
+  if (options.run_tag.empty()) options.run_tag = lab::default_run_tag(utc_now_iso8601());
+  options.cache = context.settings.cache;
+  options.environment = environment_of(context);
+  options.device = device_of(context);
+  options.cancel_fd = context.cancel_fd;
+  options.families_of = families_of;
+  return options;
+}
+
+Result<std::optional<DeviceLock>> hold_device_for(const lab::Case& target, Context& context) {
+  for (const lab::Benchmark& benchmark : target.benchmarks)
+    if (std::holds_alternative<lab::SweepRace>(benchmark.kind)) return std::optional<DeviceLock>();
+  DeviceLockOptions options;
+  options.folder = context.settings.locks;
+  options.fallback = context.settings.cache;
+  options.cancel_fd = context.cancel_fd;
+  Console& console = context.console;
+  ASSAY_TRY(DeviceLock lock,
+            DeviceLock::hold(context.device.empty() ? "cpu" : "gpu-" + context.device, options,
+                             [&](std::string_view said) { console.note(std::string(said)); }));
+  return std::optional<DeviceLock>(std::move(lock));
+}
+
+lab::EvaluateObserver evaluate_observer(Console& console) {
+  lab::EvaluateObserver observer;
+  observer.on_stage = [&console](const std::string& stage) {
+    console.progress(fmt::format("{:<9} ...", stage));
+  };
+  observer.on_pair = [&console](int done, int most) {
+    if (console.live()) console.redraw(fmt::format("pairs     {} of at most {}", done, most));
+  };
+  observer.on_note = [&console](const std::string& sentence) { console.note(sentence); };
+  return observer;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+// What commands that evaluate have in common: on what, with what environment, and who is told.
+
+#include <optional>
+
+#include "assay/device/device_lock.h"
+#include "assay/lab/evaluate/evaluate.h"
+#include "cli/lab/lab_place.h"
+
+namespace assay::cli {
+
+// invalid_input where the case is for another device than the command's.
+Status check_case_hardware(const lab::Case& target, const Context& context);
+
+// "cpu", or a card's UUID.
+std::string device_of(const Context& context);
+
+// A name of a climb, a family, a target: a sentence that begins with the flag where it is none.
+Result<std::string> short_name(const char* flag, const std::string& text);
+
+// run_tag: of the flag; empty: the environment's, or of today.
+Result<lab::EvaluateOptions> evaluate_options(const Context& context, const std::string& run_tag);
+
+// While programs measure by themselves. A race of a `sweep` benchmark holds the device itself.
+Result<std::optional<DeviceLock>> hold_device_for(const lab::Case& target, Context& context);
+
+lab::EvaluateObserver evaluate_observer(Console& console);
+
+}  // namespace assay::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+// The commands of `assay lab`, one file each.
+
+#include <memory>
+
+#include "cli/command.h"
+
+namespace assay::cli {
+
+std::unique_ptr<Command> make_lab_init_command();
+std::unique_ptr<Command> make_lab_new_command();
+std::unique_ptr<Command> make_lab_check_command();
+std::unique_ptr<Command> make_lab_eval_command();
+std::unique_ptr<Command> make_lab_hillclimb_command();
+std::unique_ptr<Command> make_lab_apply_command();
+std::unique_ptr<Command> make_lab_replay_command();
+std::unique_ptr<Command> make_lab_history_command();
+std::unique_ptr<Command> make_lab_plot_command();
+std::unique_ptr<Command> make_lab_show_command();
+std::unique_ptr<Command> make_lab_status_command();
+std::unique_ptr<Command> make_lab_diff_command();
+
+}  // namespace assay::cli

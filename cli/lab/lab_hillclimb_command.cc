@@ -1,0 +1,135 @@
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/json.h"
+#include "assay/base/text.h"
+#include "assay/lab/climb/climb.h"
+#include "assay/report/attempt_report.h"
+#include "cli/exit_code.h"
+#include "cli/lab/evaluate_setup.h"
+#include "cli/lab/lab_commands.h"
+#include "cli/quantities.h"
+
+namespace assay::cli {
+namespace {
+
+class LabHillclimbCommand : public Command {
+ public:
+  const char* name() const override { return "hillclimb"; }
+  const char* summary() const override {
+    return "Let a program change the workspace, turn by turn, and keep what is proven";
+  }
+  const char* example() const override {
+    return "assay lab hillclimb --iterations 20 -- ./my_agent.sh";
+  }
+  const char* description() const override {
+    return "The program runs in a copy of the case that holds the best state so far. It reads a "
+           "brief on stdin (or from $ASSAY_BRIEF), changes files below workspace/, and may "
+           "describe "
+           "its change in the YAML file $ASSAY_ATTEMPT. Your own workspace is never written; "
+           "`assay "
+           "lab apply` brings an attempt into it. The same command goes on where a climb was "
+           "stopped. The program has your user's rights.";
+  }
+
+  void declare(Flags& app) override {
+    case_.declare(app);
+    app.add_option("--iterations", turns_, "Turns of this run tag in all")
+        .range(1, 1'000'000)
+        .type_name("N");
+    app.add_option("--budget", budget_, "End after this time: 90m").type_name("TIME");
+    app.add_option("--patience", patience_, "End after so many turns in a row that kept nothing")
+        .range(1, 1'000'000)
+        .type_name("N");
+    app.add_option("--until", until_, "End when the objective has reached this value")
+        .type_name("VALUE");
+    app.add_option("--run-tag", run_tag_, "The climb's name (default: ASSAY_RUN_TAG, or of today)")
+        .type_name("NAME");
+    app.add_flag("--no-webhook", no_webhook_, "Tell nobody");
+    app.add_option("program", program_, "The agent and its arguments, behind --")
+        .type_name("PROGRAM");
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(const LabPlace place, case_.find());
+    ASSAY_TRY(check_case_hardware(place.target, context));
+    ASSAY_TRY(const lab::ClimbOptions options, make_options(place, context));
+    Console& console = context.console;
+    lab::ClimbObserver observer;
+    observer.evaluate = evaluate_observer(console);
+    Json attempts = Json::array();
+    observer.on_attempt = [&](const lab::Evaluated& evaluated) {
+      attempts.push_back(to_json(evaluated.record));
+      if (console.live()) console.finish_redraw();
+      if (!console.json())
+        console.result(report::attempt_text(evaluated.record, style_of(console)) + '\n');
+    };
+    observer.on_skip = [&](const std::string& sentence) {
+      console.note("no attempt: " + sanitize(sentence, 400));
+    };
+    ASSAY_TRY(const lab::Climbed climbed, lab::climb(place.lab, place.target, options, observer));
+    console.result(console.json() ? dump_pretty({{"schema", "assay.lab_climb/1"},
+                                                 {"run_tag", options.evaluate.run_tag},
+                                                 {"turns", climbed.turns},
+                                                 {"kept", climbed.kept},
+                                                 {"end", climbed.end},
+                                                 {"attempts", attempts}})
+                                  : fmt::format("climb     {}, {} turns, {} kept; {}\n",
+                                                options.evaluate.run_tag, climbed.turns,
+                                                climbed.kept, climbed.end));
+    return kDone;
+  }
+
+ private:
+  Result<lab::ClimbOptions> make_options(const LabPlace& place, const Context& context) const {
+    lab::ClimbOptions options;
+    ASSAY_TRY(options.evaluate, evaluate_options(context, run_tag_));
+    options.evaluate.no_webhook = no_webhook_;
+    options.agent = program_;
+    options.agent_environment = options.evaluate.environment;
+    if (const auto& agent = place.target.agent) {
+      if (options.agent.empty()) options.agent = agent->command;
+      options.agent_seconds = agent->timeout_seconds;
+      for (const std::string& name : agent->passed_variables)
+        if (const char* value = std::getenv(name.c_str()))
+          options.agent_environment.push_back(name + '=' + value);
+    }
+    if (options.agent.empty())
+      return fail(
+          ErrorCode::invalid_input,
+          "hillclimb: which agent? Give its command behind --, or `agent: {{command: [...]}}` "
+          "in case.yaml");
+    if (turns_ > 0) options.turns = turns_;
+    if (patience_ > 0) options.patience = patience_;
+    if (!budget_.empty()) {
+      ASSAY_TRY(options.seconds, parse_seconds(budget_, "--budget"));
+    }
+    if (!until_.empty()) {
+      char* end = nullptr;
+      options.until = std::strtod(until_.c_str(), &end);
+      if (*end != '\0')
+        return fail(ErrorCode::invalid_input, "--until: '{}' is no number", sanitize(until_, 60));
+    }
+    if (!options.turns && !options.seconds && !options.patience && !options.until)
+      return fail(
+          ErrorCode::invalid_input,
+          "hillclimb: when does it end? Give --iterations, --budget, --patience or --until");
+    return options;
+  }
+
+  CaseFlag case_;
+  int turns_ = 0, patience_ = 0;
+  std::string budget_, until_, run_tag_;
+  bool no_webhook_ = false;
+  std::vector<std::string> program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lab_hillclimb_command() {
+  return std::make_unique<LabHillclimbCommand>();
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,38 @@
+#include "cli/lab/lab_place.h"
+
+#include "assay/base/text.h"
+
+namespace assay::cli {
+
+void CaseFlag::declare(Flags& app) {
+  app.add_option("--case", folder_, "The case's folder (default: the one that this folder is in)")
+      .type_name("DIR");
+}
+
+Result<LabPlace> CaseFlag::find() const {
+  const std::filesystem::path from = folder_.empty() ? "." : folder_;
+  ASSAY_TRY(lab::Lab lab, lab::find_lab(from));
+  ASSAY_TRY(lab::Case target, lab::find_case(lab, from));
+  return LabPlace{std::move(lab), std::move(target)};
+}
+
+Result<lab::Attempt> find_attempt(const lab::HistoryContent& content, const std::string& name) {
+  if (const lab::Attempt* found = content.find(name)) return *found;
+  return fail(ErrorCode::not_found,
+              "no attempt is called '{}': give its number, or the first letters of its id (`assay "
+              "lab history` lists them)",
+              sanitize(name, 80));
+}
+
+Result<AttemptRecord> load_record_of(const LabPlace& place, const lab::Attempt& attempt) {
+  if (attempt.record.empty())
+    return fail(ErrorCode::not_found, "attempt {} was interrupted, and left no record",
+                attempt.seq);
+  return load_attempt_record((place.runs() / attempt.record).string());
+}
+
+report::TextStyle style_of(const Console& console) {
+  return {console.width_out(), console.colour_out()};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+// Which lab and case a command is about: those of the current folder, or --case.
+
+#include <string>
+
+#include "assay/lab/files/case_file.h"
+#include "assay/lab/files/history.h"
+#include "assay/report/table.h"
+#include "cli/command.h"
+
+namespace assay::cli {
+
+struct LabPlace {
+  lab::Lab lab;
+  lab::Case target;
+
+  std::filesystem::path runs() const { return target.folder / "runs"; }
+};
+
+class CaseFlag {
+ public:
+  void declare(Flags& app);
+  Result<LabPlace> find() const;
+
+ private:
+  std::string folder_;
+};
+
+// The attempt of that name (lab/files/history.h); not_found says what names one.
+Result<lab::Attempt> find_attempt(const lab::HistoryContent& content, const std::string& name);
+
+// The record of an attempt; not_found where it left none.
+Result<AttemptRecord> load_record_of(const LabPlace& place, const lab::Attempt& attempt);
+
+report::TextStyle style_of(const Console& console);
+
+}  // namespace assay::cli

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/base/file.h"
+#include "assay/base/json.h"
+#include "assay/base/subprocess.h"
+#include "assay/base/text.h"
+#include "assay/report/attempt_plot.h"
+#include "cli/exit_code.h"
+#include "cli/lab/lab_commands.h"
+#include "cli/lab/lab_place.h"
+
+namespace assay::cli {
+namespace {
+
+class LabPlotCommand : public Command {
+ public:
+  const char* name() const override { return "plot"; }
+  const char* summary() const override { return "Draw a case's attempts and the best kept so far"; }
+  const char* example() const override { return "assay lab plot --output climb.svg"; }
+  const char* description() const override {
+    return "Writes an SVG file, or the same as a PNG where the name ends in .png (by "
+           "rsvg-convert). "
+           "A file that is there is written anew.";
+  }
+
+  void declare(Flags& app) override {
+    case_.declare(app);
+    app.add_option("--output", output_, "Where (default: runs/plot.svg of the case)")
+        .type_name("FILE");
+    app.add_option("--run-tag", run_tag_, "Only of this climb").type_name("NAME");
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(const LabPlace place, case_.find());
+    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
+    const report::AttemptPlot plot = plot_of(place, content);
+    if (plot.points.empty())
+      return fail(ErrorCode::not_found,
+                  "there is no attempt to draw yet; `assay lab eval` makes the baseline");
+    const std::string svg = report::attempt_svg(plot);
+    const std::string path = output_.empty() ? (place.runs() / "plot.svg").string() : output_;
+    ASSAY_TRY(path.ends_with(".png") ? write_png(context, svg, path)
+                                     : write_file_atomic(path, svg));
+    if (context.console.json())
+      context.console.result(dump_pretty(
+          {{"schema", "assay.lab_plot/1"}, {"file", path}, {"attempts", plot.points.size()}}));
+    else
+      context.console.result(
+          fmt::format("plot      {}, {} attempts\n", sanitize(path, 300), plot.points.size()));
+    return kDone;
+  }
+
+ private:
+  report::AttemptPlot plot_of(const LabPlace& place, const lab::HistoryContent& content) const {
+    report::AttemptPlot plot;
+    plot.title = place.target.name;
+    plot.metric = place.target.objective.metric;
+    plot.unit = place.target.objective.unit;
+    plot.minimize = place.target.objective.direction == lab::Direction::minimize;
+    // Numbers of another series are of another protocol, and not of this drawing.
+    const std::string series = content.attempts.empty() ? "" : content.attempts.back().series;
+    for (const lab::Attempt& attempt : content.attempts) {
+      if (attempt.series != series || !attempt.outcome ||
+          (!run_tag_.empty() && attempt.run_tag != run_tag_))
+        continue;
+      report::AttemptPoint point;
+      point.seq = attempt.seq;
+      if (attempt.primary) point.value = attempt.primary->value;
+      point.outcome = *attempt.outcome;
+      point.baseline = attempt.baseline;
+      point.moves_best = *attempt.outcome == AttemptOutcome::keep && !attempt.env_only;
+      point.run_tag = attempt.run_tag;
+      point.label = attempt.description;
+      plot.points.push_back(std::move(point));
+    }
+    if (const lab::Attempt* last = content.incumbent(series)) {
+      if (const auto record = load_record_of(place, *last)) plot.noise = record->smallest_keepable;
+    }
+    return plot;
+  }
+
+  static Status write_png(const Context& context, const std::string& svg, const std::string& path) {
+    SubprocessOptions options;
+    options.argv = {"rsvg-convert", "--format", "png", "--output", path};
+    options.env = context.settings.child_environment;
+    CommandLimits limits;
+    limits.timeout_ns = std::int64_t{60} * 1'000'000'000;
+    limits.input = svg;
+    const auto output = run_command(options, limits);
+    if (!output && output.error().code == ErrorCode::not_found)
+      return fail(ErrorCode::unsupported,
+                  "--output: a PNG is made by rsvg-convert, which is not installed (librsvg2-bin); "
+                  "name a file that ends in .svg");
+    if (!output) return fail(output.error());
+    if (output->status.success()) return {};
+    return fail(ErrorCode::failed, "rsvg-convert {}: {}", output->status.describe(),
+                sanitize(output->err, 300));
+  }
+
+  CaseFlag case_;
+  std::string output_, run_tag_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lab_plot_command() { return std::make_unique<LabPlotCommand>(); }
+
+}  // namespace assay::cli

@@ -1,0 +1,54 @@
+#include "assay/lab/evaluate/attempt_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+
+namespace assay::lab {
+
+Result<AttemptPlan> plan_of(const Case& target, const std::string& lane_name) {
+  AttemptPlan plan;
+  const auto lane = target.lanes.find(lane_name);
+  if (!lane_name.empty() && lane == target.lanes.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, one] : target.lanes) names.push_back(name);
+    return fail(ErrorCode::invalid_input, "--lane: case.yaml has no lane '{}' (it has: {})",
+                sanitize(lane_name, 80), names.empty() ? "none" : join(names, ", "));
+  }
+  std::set<std::string> wanted;
+  if (!lane_name.empty()) {
+    plan.environment = lane->second.environment;
+    wanted.insert(lane->second.benchmarks.begin(), lane->second.benchmarks.end());
+    wanted.insert(target.objective.metric.substr(0, target.objective.metric.find('.')));
+  }
+  for (const Guardrail& guardrail : target.guardrails) {
+    if (!lane_name.empty() && std::ranges::find(lane->second.kept_guardrails, guardrail.metric) ==
+                                  lane->second.kept_guardrails.end())
+      continue;
+    plan.guardrails.push_back(&guardrail);
+    if (!lane_name.empty()) wanted.insert(guardrail.metric.substr(0, guardrail.metric.find('.')));
+  }
+  for (const Benchmark& benchmark : target.benchmarks)
+    if (lane_name.empty() || wanted.contains(benchmark.name)) plan.benchmarks.push_back(&benchmark);
+  return plan;
+}
+
+Status check_supported(const Case& target, const AttemptPlan& plan) {
+  for (const Benchmark* benchmark : plan.benchmarks)
+    if (std::holds_alternative<OpenAiHttp>(benchmark->kind))
+      return fail(ErrorCode::unsupported,
+                  "{}: this version runs no openai_http benchmark; use shell_json or sweep",
+                  benchmark->file);
+  if (target.has_server)
+    return fail(ErrorCode::unsupported,
+                "case.yaml: this version starts no server; take `server` out");
+  if (target.has_holdout)
+    return fail(ErrorCode::unsupported,
+                "case.yaml: this version draws no holdout shapes; take `holdout` out");
+  return {};
+}
+
+}  // namespace assay::lab

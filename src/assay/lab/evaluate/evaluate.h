@@ -1,0 +1,66 @@
+#pragma once
+
+// One attempt: the workspace as it is, built, checked, measured against the incumbent, and decided.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "assay/lab/evaluate/sweep_race.h"
+#include "assay/lab/files/case_file.h"
+#include "assay/lab/files/history.h"
+#include "assay/lab/files/series.h"
+
+namespace assay::lab {
+
+struct EvaluateOptions {
+  std::string description, hypothesis, family, target, lane, run_tag;
+  Environment overrides;  // Already checked against what the case allows.
+  bool again = false;     // Measure also what was measured already.
+  bool no_webhook = false;
+  // The case as it is to be measured, where that is not the case's own folder: what judges must be
+  // the same there, or the attempt is a violation.
+  std::filesystem::path source;
+  std::filesystem::path cache;
+  std::vector<std::string> environment;  // What every program gets.
+  std::string supervisor = "/proc/self/exe";
+  std::string device;  // Its id, for the series.
+  int cancel_fd = -1;
+  FamiliesOf families_of;  // For `sweep` benchmarks.
+};
+
+struct EvaluateObserver {
+  std::function<void(const std::string& stage)> on_stage = [](const std::string&) {};
+  std::function<void(int done, int most)> on_pair = [](int, int) {};
+  std::function<void(const std::string& sentence)> on_note = [](const std::string&) {};
+};
+
+struct Evaluated {
+  AttemptRecord record;
+  std::filesystem::path record_path;
+  std::string duplicate_of;  // The id of the attempt that measured the same; then nothing was done.
+};
+
+// Errors are what is no outcome of an attempt: wrong files, another command at work, a full disk.
+// An interruption is recorded, and the outcome `interrupted`.
+Result<Evaluated> evaluate(const Lab& lab, const Case& target, const EvaluateOptions& options,
+                           const EvaluateObserver& observer = {});
+
+// An attempt made again: its tree and environment against those of its parent, measured anew and
+// recorded in runs/replays alone. Its own folder, and the history, stay as they are.
+struct Replayed {
+  AttemptRecord record;  // Of now.
+  std::filesystem::path record_path;
+  std::string word;  // "held", "refuted", "unsure".
+};
+Result<Replayed> replay(const Lab& lab, const Case& target, const Attempt& attempt,
+                        const EvaluateOptions& options, const EvaluateObserver& observer = {});
+
+// "held": the same side of the decision as then; "unsure": a near tie on either side.
+std::string_view replay_word(AttemptOutcome then, AttemptOutcome now);
+
+// "hillclimb_20250131": a climb's name where none was given.
+std::string default_run_tag(std::string_view utc_now);
+
+}  // namespace assay::lab

@@ -1,0 +1,80 @@
+#include "assay/lab/evaluate/program_runner.h"
+
+#include "assay/base/clock.h"
+#include "assay/base/file.h"
+#include "assay/base/supervise.h"
+#include "assay/base/text.h"
+
+namespace assay::lab {
+namespace {
+
+constexpr size_t kMostOutput = size_t{4} << 20;
+
+// As a reader knows it: this program itself is called by its path.
+std::string name_of(const std::vector<std::string>& words) {
+  if (words[0] != "/proc/self/exe") return sanitize(words[0], 200);
+  return "assay" + (words.size() > 1 ? ' ' + words[1] : std::string());
+}
+
+// The end of what it said, for a sentence.
+std::string last_words(const CommandOutput& output) {
+  const std::string_view text = trim(trim(output.err).empty() ? output.out : output.err);
+  constexpr size_t kMost = 300;
+  const size_t line = text.rfind('\n');
+  const std::string_view last = line == std::string_view::npos ? text : text.substr(line + 1);
+  return last.empty() ? "" : ": " + sanitize(last, kMost);
+}
+
+std::string log_of(const std::vector<std::string>& words, const CommandOutput& output) {
+  return fmt::format("$ {}\n{}\n--- stderr\n{}\n--- {}{}\n", join(words, " "), output.out,
+                     output.err, output.timed_out ? "timed out" : output.status.describe(),
+                     output.truncated ? "; the output was longer than is kept" : "");
+}
+
+}  // namespace
+
+Result<ProgramRun> ProgramRunner::run(const std::string& label,
+                                      const std::vector<std::string>& words,
+                                      const std::filesystem::path& folder,
+                                      const Environment& environment,
+                                      double timeout_seconds) const {
+  SubprocessOptions options;
+  options.argv = words;
+  options.env = options_.environment;
+  for (const auto& [name, value] : environment) set_variable(options.env, name, value);
+  options.working_directory = folder.string();
+  CommandLimits limits;
+  limits.timeout_ns = static_cast<int64_t>(timeout_seconds * static_cast<double>(kNsPerSecond));
+  limits.max_output = kMostOutput;
+  limits.cancel_fd = options_.cancel_fd;
+  limits.input = options_.input;
+  ProgramRun run;
+  const int64_t began = monotonic_ns();
+  const auto output = run_supervised(options, limits, options_.supervisor);
+  run.seconds = static_cast<double>(monotonic_ns() - began) / static_cast<double>(kNsPerSecond);
+  if (!output && output.error().code == ErrorCode::not_found) {
+    run.failure = AttemptOutcome::crash;
+    run.reason = output.error().message;
+    return run;
+  }
+  if (!output) return fail(output.error());
+  if (!options_.logs.empty()) {
+    ASSAY_TRY(make_directories(options_.logs.string()));
+    ASSAY_TRY(
+        write_file_atomic((options_.logs / (label + ".log")).string(), log_of(words, *output)));
+  }
+  run.out = output->out;
+  run.exit_code = output->status.code;
+  if (output->timed_out) {
+    run.failure = AttemptOutcome::timeout;
+    run.reason =
+        fmt::format("{} took longer than {}", name_of(words), format_duration(timeout_seconds));
+  } else if (!output->status.success()) {
+    run.failure = AttemptOutcome::crash;
+    run.reason =
+        fmt::format("{} {}{}", name_of(words), output->status.describe(), last_words(*output));
+  }
+  return run;
+}
+
+}  // namespace assay::lab

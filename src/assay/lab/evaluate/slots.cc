@@ -1,0 +1,96 @@
+#include "assay/lab/evaluate/slots.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "assay/base/file.h"
+#include "assay/base/hash.h"
+#include "assay/base/text.h"
+
+namespace assay::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Marks a folder as one that assay made and may empty.
+constexpr const char* kOwn = "made-by-assay-lab";
+
+Error machine_error(const fs::path& path, const std::error_code& error) {
+  return Error{ErrorCode::machine, fmt::format("{}: {}", path.string(), error.message())};
+}
+
+}  // namespace
+
+Result<Slots> Slots::open(const fs::path& cache, const fs::path& case_folder) {
+  constexpr size_t kDigits = 16;
+  ASSAY_TRY(make_directories(cache.string()));
+  std::error_code failed;
+  const fs::path real = fs::canonical(cache, failed);
+  if (failed) return fail(machine_error(cache, failed));
+  const fs::path root = real / "lab" / sha256_hex(case_folder.string()).substr(0, kDigits);
+  ASSAY_TRY(make_directories(root.string()));
+  if (fs::canonical(root, failed) != root)
+    return fail(ErrorCode::machine, "{}: a link leads elsewhere; remove it", root.string());
+  ASSAY_TRY(write_file_atomic((root / kOwn).string(), case_folder.string() + '\n'));
+  return Slots(root);
+}
+
+std::string Slots::mark_of(size_t which) const {
+  return read_file(marker(which).string(), 4096).value_or("");
+}
+
+// Only what this made, by its real path, without following a link.
+Status Slots::clear(size_t which) const {
+  std::error_code failed;
+  if (!fs::is_regular_file(root_ / kOwn, failed))
+    return fail(ErrorCode::machine, "{}: not a folder that assay made; nothing was removed",
+                root_.string());
+  fs::remove(marker(which), failed);
+  if (failed) return fail(machine_error(marker(which), failed));
+  fs::remove_all(folder(which), failed);
+  if (failed) return fail(machine_error(folder(which), failed));
+  return {};
+}
+
+Result<Slots::Slot> Slots::prepare(const TreeStore& store, const Tree& tree) {
+  const std::string hash = tree.hash();
+  const std::string built = hash + " built";
+  size_t which = taken_[0] ? 1 : 0;
+  for (size_t i = 0; i < taken_.size(); ++i)
+    if (!taken_[i] && mark_of(i) == built) which = i;
+  Slot slot{folder(which), mark_of(which) == built};
+  if (slot.built) {
+    // Somebody may have changed a file there since.
+    const auto now = read_tree(slot.folder);
+    slot.built = now && differences(tree, *now).empty();
+  }
+  if (!slot.built) {
+    ASSAY_TRY(clear(which));
+    ASSAY_TRY(store.write(tree, slot.folder));
+    ASSAY_TRY(write_file_atomic(marker(which).string(), hash));
+  }
+  taken_[which] = true;
+  return slot;
+}
+
+Status Slots::mark_built(const Slot& slot) {
+  for (size_t i = 0; i < taken_.size(); ++i)
+    if (slot.folder == folder(i)) {
+      const std::string mark = mark_of(i);
+      if (!mark.ends_with(" built")) return write_file_atomic(marker(i).string(), mark + " built");
+    }
+  return {};
+}
+
+Status Slots::swap() {
+  // Atomic, both: a crash leaves them one way or the other; the marks follow, and disagree with
+  // what is there until they have, which prepare() sees.
+  const std::string first = mark_of(0), second = mark_of(1);
+  if (::renameat2(AT_FDCWD, folder(0).c_str(), AT_FDCWD, folder(1).c_str(), RENAME_EXCHANGE) != 0)
+    return fail(ErrorCode::machine, "{}: cannot be exchanged: {}", folder(0).string(),
+                errno_text(errno));
+  ASSAY_TRY(write_file_atomic(marker(0).string(), second));
+  return write_file_atomic(marker(1).string(), first);
+}
+
+}  // namespace assay::lab

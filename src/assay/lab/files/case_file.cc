@@ -1,0 +1,254 @@
+#include "assay/lab/files/case_file.h"
+
+#include <algorithm>
+
+#include "assay/base/text.h"
+#include "assay/lab/files/path_pattern.h"
+
+namespace assay::lab {
+namespace {
+
+using input::YamlField;
+
+class CaseReader {
+ public:
+  CaseReader(const Lab& lab, const std::filesystem::path& folder) : lab_(lab) {
+    case_.folder = folder;
+    case_.name = folder.parent_path().filename().string() + '/' + folder.filename().string();
+  }
+
+  Result<Case> read() {
+    ASSAY_TRY(const YamlField root, input::read_yaml(case_.folder / "case.yaml"));
+    ASSAY_TRY(only_keys(root, {"schema", "model", "hardware", "benchmarks", "objective",
+                               "guardrails", "lanes", "fixed", "commands", "parity", "holdout",
+                               "server", "confirm", "env_allowed", "agent", "notify"}));
+    ASSAY_TRY(check_schema(root, "assay.case/1"));
+    ASSAY_TRY(read_target(root));
+    ASSAY_TRY(read_benchmarks(root));
+    ASSAY_TRY(read_objective(root));
+    ASSAY_TRY(read_guardrails(root));
+    ASSAY_TRY(read_lanes(root));
+    ASSAY_TRY(read_fixed(root));
+    ASSAY_TRY(read_commands(root));
+    ASSAY_TRY(read_parity(root));
+    ASSAY_TRY(read_confirm(root));
+    ASSAY_TRY(read_agent(root));
+    ASSAY_TRY(case_.allowed_variables, texts_or_none(root, "env_allowed"));
+    ASSAY_TRY(const auto holdout, root.find("holdout"));
+    ASSAY_TRY(const auto server, root.find("server"));
+    case_.has_holdout = holdout.has_value();
+    case_.has_server = server.has_value();
+    return std::move(case_);
+  }
+
+ private:
+  Status read_target(const YamlField& root) {
+    ASSAY_TRY(const YamlField model, root.at("model"));
+    ASSAY_TRY(only_keys(model, {"name", "path"}));
+    ASSAY_TRY(case_.model_name, text_at(model, "name"));
+    ASSAY_TRY(case_.model_path, text_at(model, "path"));
+    ASSAY_TRY(const YamlField hardware, root.at("hardware"));
+    ASSAY_TRY(only_keys(hardware, {"name", "device", "require"}));
+    ASSAY_TRY(case_.hardware_name, text_at(hardware, "name"));
+    ASSAY_TRY(case_.hardware_device, text_or(hardware, "device", ""));
+    ASSAY_TRY(const auto required, hardware.find("require"));
+    if (required) {
+      ASSAY_TRY(case_.hardware_required, required->as_bool());
+    }
+    return {};
+  }
+
+  Status read_benchmarks(const YamlField& root) {
+    ASSAY_TRY(const YamlField list, root.at("benchmarks"));
+    ASSAY_TRY(const auto items, list.items());
+    if (items.empty()) return fail(list.error("a case has at least one benchmark"));
+    for (const YamlField& item : items) {
+      ASSAY_TRY(const std::string file, as_inner_path(item));
+      ASSAY_TRY(Benchmark benchmark, read_benchmark(case_.folder, file));
+      if (case_.find_benchmark(benchmark.name) != nullptr)
+        return fail(item.error(fmt::format("another benchmark is called {}, too", benchmark.name)));
+      case_.benchmarks.push_back(std::move(benchmark));
+    }
+    return {};
+  }
+
+  // The metric's first word is its benchmark.
+  Status check_metric(const YamlField& field, const std::string& metric) const {
+    const std::string prefix = metric.substr(0, metric.find('.'));
+    if (case_.find_benchmark(prefix) != nullptr && prefix.size() < metric.size()) return {};
+    std::vector<std::string> names;
+    for (const Benchmark& benchmark : case_.benchmarks) names.push_back(benchmark.name);
+    return fail(field.error(fmt::format(
+        "metric: '{}' begins with the name of no benchmark; expected one of {}, a dot, and what it "
+        "measures",
+        sanitize(metric, 100), join(names, ", "))));
+  }
+
+  Status read_objective(const YamlField& root) {
+    ASSAY_TRY(const YamlField field, root.at("objective"));
+    ASSAY_TRY(only_keys(field, {"metric", "direction", "unit", "min_effect"}));
+    ASSAY_TRY(case_.objective.metric, text_at(field, "metric"));
+    ASSAY_TRY(check_metric(field, case_.objective.metric));
+    ASSAY_TRY(const YamlField direction, field.at("direction"));
+    ASSAY_TRY(case_.objective.direction, as_direction(direction));
+    ASSAY_TRY(case_.objective.unit, text_or(field, "unit", ""));
+    ASSAY_TRY(const auto effect, field.find("min_effect"));
+    if (!effect) return {};
+    ASSAY_TRY(case_.objective.min_effect, as_fraction(*effect));
+    if (case_.objective.min_effect > 0) return {};
+    return fail(effect->error("the least gain must be above 0, or noise is climbed"));
+  }
+
+  Status read_guardrails(const YamlField& root) {
+    ASSAY_TRY(const auto list, root.find("guardrails"));
+    if (!list) return {};
+    ASSAY_TRY(const auto items, list->items());
+    for (const YamlField& item : items) {
+      ASSAY_TRY(only_keys(item, {"metric", "direction", "tolerance", "against"}));
+      Guardrail guardrail;
+      ASSAY_TRY(guardrail.metric, text_at(item, "metric"));
+      ASSAY_TRY(check_metric(item, guardrail.metric));
+      ASSAY_TRY(const YamlField direction, item.at("direction"));
+      ASSAY_TRY(guardrail.direction, as_direction(direction));
+      ASSAY_TRY(const YamlField tolerance, item.at("tolerance"));
+      ASSAY_TRY(guardrail.tolerance, as_fraction(tolerance));
+      ASSAY_TRY(const std::string against, text_or(item, "against", "incumbent"));
+      if (against != "incumbent")
+        return fail(item.error("against: a guardrail is held against the incumbent alone"));
+      case_.guardrails.push_back(std::move(guardrail));
+    }
+    return {};
+  }
+
+  Status read_lanes(const YamlField& root) {
+    ASSAY_TRY(const auto lanes, root.find("lanes"));
+    if (!lanes) return {};
+    ASSAY_TRY(const auto members, lanes->members());
+    for (const auto& [name, field] : members) {
+      ASSAY_TRY(only_keys(field, {"benchmarks", "env", "keep_guardrails"}));
+      Lane& lane = case_.lanes[name];
+      ASSAY_TRY(lane.benchmarks, texts_or_none(field, "benchmarks"));
+      ASSAY_TRY(lane.kept_guardrails, texts_or_none(field, "keep_guardrails"));
+      for (const std::string& benchmark : lane.benchmarks)
+        if (case_.find_benchmark(benchmark) == nullptr)
+          return fail(
+              field.error(fmt::format("no benchmark is called '{}'", sanitize(benchmark, 80))));
+      for (const std::string& metric : lane.kept_guardrails)
+        if (std::ranges::find(case_.guardrails, metric, &Guardrail::metric) ==
+            case_.guardrails.end())
+          return fail(field.error(fmt::format("no guardrail watches '{}'", sanitize(metric, 80))));
+      ASSAY_TRY(const auto environment, field.find("env"));
+      if (environment) {
+        ASSAY_TRY(lane.environment, as_environment(*environment));
+      }
+    }
+    return {};
+  }
+
+  Status read_fixed(const YamlField& root) {
+    ASSAY_TRY(const YamlField field, root.at("fixed"));
+    ASSAY_TRY(case_.fixed, field.as_strings());
+    for (const std::string& pattern : case_.fixed)
+      if (matches("workspace/x", pattern))
+        return fail(field.error(fmt::format(
+            "'{}' holds files of workspace/, which may change: what judges lies outside",
+            sanitize(pattern, 80))));
+    for (const Benchmark& benchmark : case_.benchmarks)
+      if (std::ranges::none_of(case_.fixed, [&](const std::string& pattern) {
+            return matches(benchmark.file, pattern);
+          }))
+        return fail(field.error(fmt::format(
+            "{} scores, and no pattern here holds it; add benchmarks/**", benchmark.file)));
+    return {};
+  }
+
+  Status read_commands(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("commands"));
+    if (!field) return {};
+    ASSAY_TRY(only_keys(*field, {"setup", "build", "tests"}));
+    ASSAY_TRY(case_.setup, texts_or_none(*field, "setup"));
+    ASSAY_TRY(case_.build, texts_or_none(*field, "build"));
+    ASSAY_TRY(case_.tests, texts_or_none(*field, "tests"));
+    return {};
+  }
+
+  Status read_parity(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("parity"));
+    if (!field) return {};
+    ASSAY_TRY(only_keys(*field, {"prompts", "reference", "command", "before"}));
+    Parity parity;
+    ASSAY_TRY(const YamlField command, field->at("command"));
+    ASSAY_TRY(parity.command, command.as_strings());
+    ASSAY_TRY(const YamlField prompts, field->at("prompts"));
+    ASSAY_TRY(parity.prompts, as_inner_path(prompts));
+    ASSAY_TRY(const YamlField reference, field->at("reference"));
+    ASSAY_TRY(parity.reference, as_inner_path(reference));
+    ASSAY_TRY(parity.before, texts_or_none(*field, "before"));
+    for (const std::string& name : parity.before)
+      if (case_.find_benchmark(name) == nullptr)
+        return fail(
+            field->error(fmt::format("before: no benchmark is called '{}'", sanitize(name, 80))));
+    case_.parity = std::move(parity);
+    return {};
+  }
+
+  Status read_confirm(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("confirm"));
+    if (!field) return {};
+    ASSAY_TRY(only_keys(*field, {"looks", "budget_s"}));
+    ASSAY_TRY(case_.confirm_seconds, seconds_or(*field, "budget_s", case_.confirm_seconds));
+    ASSAY_TRY(const auto looks, field->find("looks"));
+    if (!looks) return {};
+    constexpr int kFewestPairs = 6, kMostPairs = 1024;
+    ASSAY_TRY(const auto items, looks->items());
+    case_.looks.clear();
+    for (const YamlField& item : items) {
+      const int64_t least = case_.looks.empty() ? kFewestPairs : case_.looks.back() + 1;
+      ASSAY_TRY(const int64_t pairs, item.as_int64(least, kMostPairs));
+      case_.looks.push_back(static_cast<int>(pairs));
+    }
+    if (case_.looks.empty()) return fail(looks->error("at least one look decides"));
+    return {};
+  }
+
+  Status read_agent(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("agent"));
+    if (!field) return {};
+    ASSAY_TRY(only_keys(*field, {"command", "timeout_s", "pass_env"}));
+    Agent agent;
+    ASSAY_TRY(const YamlField command, field->at("command"));
+    ASSAY_TRY(agent.command, command.as_strings());
+    ASSAY_TRY(agent.timeout_seconds, seconds_or(*field, "timeout_s", agent.timeout_seconds));
+    ASSAY_TRY(agent.passed_variables, texts_or_none(*field, "pass_env"));
+    case_.agent = std::move(agent);
+    return {};
+  }
+
+  const Lab& lab_;
+  Case case_;
+};
+
+}  // namespace
+
+const Benchmark* Case::find_benchmark(std::string_view name) const {
+  const auto found = std::ranges::find(benchmarks, name, &Benchmark::name);
+  return found == benchmarks.end() ? nullptr : &*found;
+}
+
+Result<Case> find_case(const Lab& lab, const std::filesystem::path& from) {
+  const std::filesystem::path folder = find_upward(from, "case.yaml");
+  const std::filesystem::path within = folder.lexically_relative(lab.root);
+  if (folder.empty() || within.empty() || *within.begin() == "..")
+    return fail(
+        ErrorCode::not_found,
+        "no folder from '{}' upward holds a case.yaml; name the case's folder by --case, or "
+        "make a case by `assay lab new`",
+        sanitize(from.string(), 300));
+  return read_case(lab, folder);
+}
+
+Result<Case> read_case(const Lab& lab, const std::filesystem::path& folder) {
+  return CaseReader(lab, folder).read();
+}
+
+}  // namespace assay::lab
