@@ -1,9 +1,13 @@
 #include "cli/lab/evaluate_setup.h"
 
+#include <algorithm>
+#include <memory>
+
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
+#include "assay/device/device_lock.h"
 #include "cli/user_files.h"
 
 namespace assay::cli {
@@ -30,6 +34,20 @@ Result<std::vector<std::vector<std::string>>> families_of(const std::vector<std:
   return families;
 }
 
+// The lock of the command's device. A race of a `sweep` benchmark holds it itself.
+Result<std::shared_ptr<void>> hold_device(Context& context, bool races) {
+  if (races) return std::shared_ptr<void>();
+  DeviceLockOptions options;
+  options.folder = context.settings.locks;
+  options.fallback = context.settings.cache;
+  options.cancel_fd = context.cancel_fd;
+  Console& console = context.console;
+  ASSAY_TRY(DeviceLock lock,
+            DeviceLock::hold(context.device.empty() ? "cpu" : "gpu-" + context.device, options,
+                             [&](std::string_view said) { console.note(std::string(said)); }));
+  return std::static_pointer_cast<void>(std::make_shared<DeviceLock>(std::move(lock)));
+}
+
 }  // namespace
 
 std::string device_of(const Context& context) {
@@ -53,7 +71,8 @@ Result<std::string> short_name(const char* flag, const std::string& text) {
               kMostName);
 }
 
-Result<lab::EvaluateOptions> evaluate_options(const Context& context, const std::string& run_tag) {
+Result<lab::EvaluateOptions> evaluate_options(Context& context, const lab::Case& target,
+                                              const std::string& run_tag) {
   lab::EvaluateOptions options;
   ASSAY_TRY(options.run_tag,
             short_name("--run-tag", run_tag.empty() ? context.settings.run_tag : run_tag));
@@ -63,21 +82,11 @@ Result<lab::EvaluateOptions> evaluate_options(const Context& context, const std:
   options.device = device_of(context);
   options.cancel_fd = context.cancel_fd;
   options.families_of = families_of;
+  const bool races = std::ranges::any_of(target.benchmarks, [](const lab::Benchmark& benchmark) {
+    return std::holds_alternative<lab::SweepRace>(benchmark.kind);
+  });
+  options.hold_device = [&context, races] { return hold_device(context, races); };
   return options;
-}
-
-Result<std::optional<DeviceLock>> hold_device_for(const lab::Case& target, Context& context) {
-  for (const lab::Benchmark& benchmark : target.benchmarks)
-    if (std::holds_alternative<lab::SweepRace>(benchmark.kind)) return std::optional<DeviceLock>();
-  DeviceLockOptions options;
-  options.folder = context.settings.locks;
-  options.fallback = context.settings.cache;
-  options.cancel_fd = context.cancel_fd;
-  Console& console = context.console;
-  ASSAY_TRY(DeviceLock lock,
-            DeviceLock::hold(context.device.empty() ? "cpu" : "gpu-" + context.device, options,
-                             [&](std::string_view said) { console.note(std::string(said)); }));
-  return std::optional<DeviceLock>(std::move(lock));
 }
 
 lab::EvaluateObserver evaluate_observer(Console& console) {

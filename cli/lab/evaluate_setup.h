@@ -2,9 +2,6 @@
 
 // What commands that evaluate have in common: on what, with what environment, and who is told.
 
-#include <optional>
-
-#include "assay/device/device_lock.h"
 #include "assay/lab/evaluate/evaluate.h"
 #include "cli/lab/lab_place.h"
 
@@ -20,10 +17,8 @@ std::string device_of(const Context& context);
 Result<std::string> short_name(const char* flag, const std::string& text);
 
 // run_tag: of the flag; empty: the environment's, or of today.
-Result<lab::EvaluateOptions> evaluate_options(const Context& context, const std::string& run_tag);
-
-// While programs measure by themselves. A race of a `sweep` benchmark holds the device itself.
-Result<std::optional<DeviceLock>> hold_device_for(const lab::Case& target, Context& context);
+Result<lab::EvaluateOptions> evaluate_options(Context& context, const lab::Case& target,
+                                              const std::string& run_tag);
 
 lab::EvaluateObserver evaluate_observer(Console& console);
 

@@ -63,7 +63,6 @@ class LabEvalCommand : public Command {
     ASSAY_TRY(check_case_hardware(place.target, context));
     if (!promoted_.empty()) ASSAY_TRY(promote(place));
     ASSAY_TRY(const lab::EvaluateOptions options, make_options(place, context));
-    ASSAY_TRY(const auto lock, hold_device_for(place.target, context));
     ASSAY_TRY(const lab::Evaluated evaluated,
               lab::evaluate(place.lab, place.target, options, evaluate_observer(context.console)));
     return show(context, place, evaluated);
@@ -93,8 +92,8 @@ class LabEvalCommand : public Command {
     return fail(ErrorCode::invalid_input, "{}: one line of at most {} characters", flag, most);
   }
 
-  Result<lab::EvaluateOptions> make_options(const LabPlace& place, const Context& context) const {
-    ASSAY_TRY(lab::EvaluateOptions options, evaluate_options(context, run_tag_));
+  Result<lab::EvaluateOptions> make_options(const LabPlace& place, Context& context) const {
+    ASSAY_TRY(lab::EvaluateOptions options, evaluate_options(context, place.target, run_tag_));
     ASSAY_TRY(options.description, one_line("--description", description_, kMostDescription));
     ASSAY_TRY(options.hypothesis, one_line("--hypothesis", hypothesis_, kMostHypothesis));
     ASSAY_TRY(options.family, short_name("--family", family_));

@@ -83,9 +83,9 @@ class LabHillclimbCommand : public Command {
   }
 
  private:
-  Result<lab::ClimbOptions> make_options(const LabPlace& place, const Context& context) const {
+  Result<lab::ClimbOptions> make_options(const LabPlace& place, Context& context) const {
     lab::ClimbOptions options;
-    ASSAY_TRY(options.evaluate, evaluate_options(context, run_tag_));
+    ASSAY_TRY(options.evaluate, evaluate_options(context, place.target, run_tag_));
     options.evaluate.no_webhook = no_webhook_;
     options.agent = program_;
     options.agent_environment = options.evaluate.environment;

@@ -39,11 +39,11 @@ class LabReplayCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "attempt {} was not measured to its end, so there is nothing to hold",
                   attempt.seq);
-    ASSAY_TRY(lab::EvaluateOptions options, evaluate_options(context, attempt.run_tag));
+    ASSAY_TRY(lab::EvaluateOptions options,
+              evaluate_options(context, place.target, attempt.run_tag));
     options.overrides = attempt.env;
     options.lane = attempt.lane;
     options.target = attempt.target;
-    ASSAY_TRY(const auto lock, hold_device_for(place.target, context));
     ASSAY_TRY(const lab::Replayed replayed, lab::replay(place.lab, place.target, attempt, options,
                                                         evaluate_observer(context.console)));
     Console& console = context.console;

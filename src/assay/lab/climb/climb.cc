@@ -125,6 +125,7 @@ class Climb {
     ASSAY_TRY(Slots slots, Slots::open(options_.evaluate.cache / "climb", target_.folder));
     ASSAY_TRY(const Tree whole, read_tree(target_.folder));
     const TreeStore store(runs() / "objects");
+    ASSAY_TRY(store.put(target_.folder, whole));
     Tree tree = whole.only([](std::string_view path) { return !path.starts_with("workspace/"); });
     ASSAY_TRY(const Tree workspace, store.get(content.incumbent(series_)->tree));
     tree.files.insert(tree.files.end(), workspace.files.begin(), workspace.files.end());

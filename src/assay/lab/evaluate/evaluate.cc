@@ -116,6 +116,7 @@ class Evaluation {
                   again.seq);
     const std::optional<Attempt> against = *parent;
     const TreeStore store(runs / "objects");
+    ASSAY_TRY(store.put(target_.folder, whole));
     ASSAY_TRY(const Tree workspace, store.get(again.tree));
     fixed_ = fixed_part(target_, whole);
     rest_ = whole.only([](std::string_view path) { return !path.starts_with("workspace/"); });
@@ -207,6 +208,10 @@ class Evaluation {
   // Both trees in folders of their own; then stage by stage, until one fails.
   Status work(const TreeStore& store, const Tree& workspace,
               const std::optional<Attempt>& incumbent) {
+    std::shared_ptr<void> held;
+    if (options_.hold_device) {
+      ASSAY_TRY(held, options_.hold_device());
+    }
     ASSAY_TRY(Slots slots, Slots::open(options_.cache, target_.folder));
     Tree theirs = workspace;
     if (incumbent) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct EvaluateOptions {
   std::string device;  // Its id, for the series.
   int cancel_fd = -1;
   FamiliesOf families_of;  // For `sweep` benchmarks.
+  // Waits for the device, which is ours as long as the result lives: from the build to the last
+  // pair. Null: nobody is kept out.
+  std::function<Result<std::shared_ptr<void>>()> hold_device;
 };
 
 struct EvaluateObserver {
