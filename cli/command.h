@@ -55,6 +55,7 @@ std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_kernels_command();
 std::unique_ptr<Command> make_plugin_command();
 std::unique_ptr<Command> make_providers_command();
+std::unique_ptr<Command> make_serve_command();
 std::unique_ptr<Command> make_device_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_new_command();

@@ -18,6 +18,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_why_command());
   commands.push_back(make_import_command());
   commands.push_back(make_export_command());
+  commands.push_back(make_serve_command());
   commands.push_back(make_kernels_command());
   commands.push_back(make_shapes_command());
   commands.push_back(make_plugin_command());

@@ -71,6 +71,7 @@ DeviceLockOptions Settings::lock_options() const {
 
 std::span<const EnvironmentVariable> environment_variables() {
   static constexpr EnvironmentVariable kVariables[] = {
+      {"ASSAY_API_KEY", "The key of `assay serve`, where --api-key-file does not name one."},
       {"ASSAY_CACHE_DIR",
        "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay, else "
        "/tmp/assay-UID."},
@@ -114,6 +115,7 @@ Result<Settings> Settings::from_environment() {
   settings.locks = get("ASSAY_LOCK_DIR");
   ASSAY_TRY(settings.lock_fd, read_lock_fd());
   settings.device = get("ASSAY_DEVICE");
+  settings.api_key = get("ASSAY_API_KEY");
   settings.ncu = get("ASSAY_NCU");
   settings.run_tag = get("ASSAY_RUN_TAG");
   if (settings.run_tag.empty()) settings.run_tag = get("CUTE_KERNEL_LAB_RUN_TAG");

@@ -23,6 +23,7 @@ struct Settings {
   std::vector<std::string> plugin_path;  // ASSAY_PLUGIN_PATH: folders, separated by colons.
   std::string device;                    // ASSAY_DEVICE.
   std::string cutlass_profiler;          // CUTLASS_PROFILER_BIN, for --profiler alone.
+  std::string api_key;                   // ASSAY_API_KEY, of `serve`.
   std::string ncu;                       // ASSAY_NCU, for `why` on a card.
   std::string run_tag;                   // ASSAY_RUN_TAG: the climb that attempts belong to.
   std::string cxx = "c++";               // CXX.

@@ -21,7 +21,8 @@ assay_static_library(assay_yaml_cpp libyaml-cpp.a yaml-cpp/yaml.h)
 assay_static_library(assay_zstd libzstd.a zstd.h)
 assay_static_library(assay_xxhash libxxhash.a xxhash.h)
 
-foreach(header IN ITEMS tl/expected.hpp fmt/format.h CLI/CLI.hpp nlohmann/json.hpp)
+foreach(header IN ITEMS tl/expected.hpp fmt/format.h CLI/CLI.hpp nlohmann/json.hpp
+    boost/asio/io_context.hpp)
   string(MAKE_C_IDENTIFIER "ASSAY_HEADER_${header}" found)
   find_path(${found} NAMES ${header} REQUIRED)
   mark_as_advanced(${found})

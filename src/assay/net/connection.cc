@@ -1,0 +1,275 @@
+#include "assay/net/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+
+namespace assay::net {
+namespace {
+
+namespace asio = boost::asio;
+using Code = boost::system::error_code;
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kMostPipelined = 64 << 10;
+constexpr double kLingerSeconds = 2;  // For a peer to read an answer that closes.
+
+}  // namespace
+
+Connection::Connection(Socket socket, Host& host)
+    : socket_(std::move(socket)), host_(host), reader_(host.options().limits) {
+  Code ignored;
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+}
+
+void Connection::start() {
+  set_deadline(host_.options().idle_seconds);
+  wait_readable();
+}
+
+void Connection::set_deadline(double seconds) {
+  deadline_ns_ = monotonic_ns() + static_cast<std::int64_t>(seconds * kNsPerSecond);
+}
+
+void Connection::wait_readable() {
+  if (read_waits_ || finished_ || state_ == State::closed) return;
+  if (pipelined_.size() >= kMostPipelined) return;
+  read_waits_ = true;
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const Code& error) {
+    self->read_waits_ = false;
+    if (!error) self->readable();
+  });
+}
+
+void Connection::readable() {
+  if (state_ == State::closed) return;
+  Code error;
+  std::string& buffer = host_.read_buffer();
+  const std::size_t size = socket_.read_some(asio::buffer(buffer), error);
+  if (error == asio::error::eof) return peer_finished();
+  if (error && error != asio::error::would_block && error != asio::error::interrupted)
+    return broken();
+  if (!error) take(std::string_view(buffer).substr(0, size));
+  wait_readable();
+}
+
+void Connection::take(std::string_view bytes) {
+  if (state_ == State::answering) pipelined_.append(bytes);
+  if (state_ == State::reading) feed(bytes);
+}
+
+// Requests are answered in order, each before the next is read.
+void Connection::feed(std::string_view bytes) {
+  feeding_ = true;
+  std::string rest(bytes);
+  while (state_ == State::reading && !rest.empty()) {
+    const bool begun = reader_.begun();
+    rest.erase(0, reader_.take(rest));
+    const auto state = reader_.state();
+    if (state == RequestReader::State::refused) {
+      refuse(reader_.refusal());
+    } else if (state == RequestReader::State::done) {
+      pipelined_ = std::exchange(rest, {});
+      dispatch();
+      if (state_ == State::reading) rest = std::exchange(pipelined_, {});
+    } else if (state == RequestReader::State::body) {
+      if (reader_.take_expectation()) write("HTTP/1.1 100 Continue\r\n\r\n");
+      if (!begun || deadline_in_head_) set_deadline(host_.options().body_seconds);
+      deadline_in_head_ = false;
+    } else if (!begun && reader_.begun()) {
+      set_deadline(host_.options().head_seconds);
+      deadline_in_head_ = true;
+    }
+  }
+  feeding_ = false;
+}
+
+void Connection::dispatch() {
+  Request request = reader_.release();
+  state_ = State::answering;
+  deadline_ns_ = kNever;
+  deadline_in_head_ = false;
+  keep_alive_ = request.keeps_alive();
+  old_peer_ = request.minor == 0;
+  head_only_ = request.method == "HEAD";
+  streaming_ = ending_ = held_ = false;
+  exchange_ = host_.opened(shared_from_this());
+  host_.handler().on_request(exchange_, std::move(request));
+}
+
+// A FIN alone does not tell a peer that left from one that has only said all.
+void Connection::peer_finished() {
+  finished_ = true;
+  if (state_ != State::answering) return close(false);
+  keep_alive_ = false;
+  if (!streaming_) set_deadline(host_.options().half_closed_seconds);
+}
+
+void Connection::refuse(const Refusal& refusal) {
+  keep_alive_ = false;
+  state_ = State::answering;
+  head_only_ = false;
+  ending_ = held_ = streaming_ = false;
+  answer(host_.handler().on_refusal(refusal));
+}
+
+void Connection::answer(const Response& response) {
+  if (state_ != State::answering) return;
+  keep_alive_ = keep_alive_ && !host_.draining();
+  ending_ = true;
+  const std::string head =
+      response_head(response, Framing::length, response.body.size(), keep_alive_);
+  write(head, head_only_ ? std::string_view() : std::string_view(response.body));
+}
+
+void Connection::begin(const Response& head) {
+  if (state_ != State::answering) return;
+  streaming_ = true;
+  chunked_ = !old_peer_;
+  keep_alive_ = keep_alive_ && chunked_ && !host_.draining();
+  if (finished_ && waiting_.empty()) deadline_ns_ = kNever;
+  // It goes with the first bytes: one write less for every stream.
+  waiting_head_ = response_head(head, chunked_ ? Framing::chunked : Framing::close, 0, keep_alive_);
+}
+
+bool Connection::send(std::string_view bytes) {
+  if (state_ != State::answering || bytes.empty()) return true;
+  std::string before = std::exchange(waiting_head_, {});
+  if (chunked_) fmt::format_to(std::back_inserter(before), "{:x}\r\n", bytes.size());
+  write(before, bytes, chunked_ ? "\r\n" : "");
+  if (waiting_.size() > host_.options().held_bytes) held_ = true;
+  return !held_;
+}
+
+void Connection::end() {
+  if (state_ != State::answering) return;
+  ending_ = true;
+  std::string last = std::exchange(waiting_head_, {});
+  if (chunked_) last += "0\r\n\r\n";
+  if (last.empty() && waiting_.empty()) return answered();
+  write(last);
+}
+
+void Connection::write(std::string_view first, std::string_view second, std::string_view third) {
+  std::size_t done = 0;
+  if (waiting_.empty()) {
+    const std::array<asio::const_buffer, 3> parts = {asio::buffer(first), asio::buffer(second),
+                                                     asio::buffer(third)};
+    Code error;
+    done = socket_.write_some(parts, error);
+    if (error && error != asio::error::would_block && error != asio::error::interrupted)
+      return broken();
+  }
+  const bool began = waiting_.empty();
+  for (const std::string_view part : {first, second, third}) {
+    const std::size_t sent = std::min(done, part.size());
+    done -= sent;
+    waiting_.append(part.substr(sent));
+  }
+  if (waiting_.empty()) return written();
+  if (began) set_deadline(host_.options().reader_seconds);
+  wait_writable();
+}
+
+void Connection::wait_writable() {
+  if (write_waits_ || state_ == State::closed) return;
+  write_waits_ = true;
+  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const Code& error) {
+    self->write_waits_ = false;
+    if (!error) self->writable();
+  });
+}
+
+void Connection::writable() {
+  if (state_ == State::closed) return;
+  Code error;
+  const std::size_t done = socket_.write_some(asio::buffer(waiting_), error);
+  if (error && error != asio::error::would_block && error != asio::error::interrupted)
+    return broken();
+  if (done > 0) set_deadline(host_.options().reader_seconds);
+  waiting_.erase(0, done);
+  if (!waiting_.empty()) return wait_writable();
+  waiting_.shrink_to_fit();
+  written();
+}
+
+void Connection::written() {
+  if (state_ == State::answering && ending_) return answered();
+  if (state_ != State::answering) return;
+  deadline_ns_ = kNever;
+  if (std::exchange(held_, false)) host_.handler().on_room(exchange_);
+}
+
+void Connection::answered() {
+  host_.ended(std::exchange(exchange_, 0));
+  if (!keep_alive_) return linger();
+  state_ = State::reading;
+  set_deadline(host_.options().idle_seconds);
+  if (host_.draining()) return close(false);
+  if (feeding_) return;
+  if (pipelined_.empty()) return wait_readable();
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    if (self->state_ != State::reading) return;
+    self->feed(std::exchange(self->pipelined_, {}));
+    self->wait_readable();
+  });
+}
+
+// What a peer still sends is read and dropped: a reset could overtake the answer.
+void Connection::linger() {
+  if (finished_) return close(false);
+  state_ = State::closing;
+  pipelined_ = {};
+  Code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  set_deadline(kLingerSeconds);
+  wait_readable();
+}
+
+void Connection::abandon() {
+  host_.ended(std::exchange(exchange_, 0));
+  close(true);
+}
+
+void Connection::broken() {
+  if (state_ == State::closed) return;
+  const ExchangeId exchange = std::exchange(exchange_, 0);
+  close(true);
+  if (exchange == 0) return;
+  host_.ended(exchange);
+  // The handler may be the caller, in the middle of a send.
+  asio::post(socket_.get_executor(),
+             [self = shared_from_this(), exchange] { self->host_.handler().on_gone(exchange); });
+}
+
+void Connection::drain() {
+  if (state_ == State::reading && !reader_.begun()) close(false);
+}
+
+void Connection::meet_deadline() {
+  if (state_ == State::closed) return;
+  if (state_ == State::reading && reader_.begun())
+    return refuse({408, "The request took longer than this server waits."});
+  if (state_ == State::answering) return broken();
+  close(false);
+}
+
+void Connection::close(bool reset) {
+  if (state_ == State::closed) return;
+  state_ = State::closed;
+  Code ignored;
+  if (reset) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+  socket_.close(ignored);
+  waiting_ = pipelined_ = {};
+  host_.closed(*this);
+}
+
+}  // namespace assay::net

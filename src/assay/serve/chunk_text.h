@@ -1,0 +1,33 @@
+#pragma once
+
+// The pieces of answers that are the same in whole bodies and in chunks of a stream.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assay/serve/backend.h"
+
+namespace assay::serve {
+
+struct Usage {
+  std::int64_t prompt = 0, completion = 0;
+};
+std::string usage_json(const Usage& usage);
+
+// A token as it was made, with what else it might have been.
+struct TokenLog {
+  Candidate token;
+  std::vector<Candidate> candidates;
+};
+std::string chat_logprobs_json(std::span<const TokenLog> tokens);
+// `offset`: of the first token in the text, in characters; it is moved past the last.
+std::string completion_logprobs_json(std::span<const TokenLog> tokens, std::int64_t& offset);
+
+std::string_view finish_word(Finish finish);  // In quotes; "null" while more follows.
+
+std::string data_frame(std::string_view json);  // "data: ...", LF LF
+inline constexpr std::string_view kDoneFrame = "data: [DONE]\n\n";
+
+}  // namespace assay::serve

@@ -1,0 +1,145 @@
+#include "assay/serve/generation.h"
+
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "assay/serve/utf8.h"
+
+namespace assay::serve {
+namespace {
+
+std::string opening(const AnswerNames& names, std::string_view object) {
+  return fmt::format(
+      R"({{"id":{},"object":"{}","created":{},"model":{},"system_fingerprint":{},"choices":[)",
+      json_text(names.id), object, names.created_s, json_text(names.model),
+      json_text(names.fingerprint));
+}
+
+std::string_view object_name(const Asked& asked) {
+  if (!asked.chat) return "text_completion";  // The same for chunks.
+  return asked.stream ? "chat.completion.chunk" : "chat.completion";
+}
+
+}  // namespace
+
+Generation::Generation(Asked asked, AnswerNames names,
+                       const std::vector<std::int64_t>& prompt_tokens)
+    : asked_(std::move(asked)), names_(std::move(names)) {
+  prefix_ = opening(names_, object_name(asked_));
+  usage_.prompt = std::accumulate(prompt_tokens.begin(), prompt_tokens.end(), std::int64_t{0});
+  choices_.resize(asked_.prompt_count() * static_cast<std::size_t>(asked_.n));
+  for (Choice& choice : choices_) choice.filter = StopFilter(asked_.stop);
+  open_ = choices_.size();
+}
+
+std::string Generation::chunk(std::size_t index, std::string_view delta, std::string_view logprobs,
+                              Finish finish) const {
+  std::string json = "data: ";
+  json.reserve(prefix_.size() + delta.size() + logprobs.size() + 128);
+  json += prefix_;
+  fmt::format_to(std::back_inserter(json), R"({{"index":{},{},"logprobs":{},"finish_reason":{}}}])",
+                 index, delta, logprobs, finish_word(finish));
+  return json + tail() + "}\n\n";
+}
+
+// While usage comes at the end, every other chunk says that it has none.
+std::string Generation::tail() const {
+  if (asked_.continuous_usage) return R"(,"usage":)" + usage_json(usage_);
+  return asked_.include_usage ? R"(,"usage":null)" : "";
+}
+
+// Those of text that was held back come with the text.
+std::string Generation::take_logprobs(Choice& choice) const {
+  if (asked_.alternatives < 0 || choice.logs.empty()) return "null";
+  const std::vector<TokenLog> logs = std::exchange(choice.logs, {});
+  return asked_.chat ? chat_logprobs_json(logs) : completion_logprobs_json(logs, choice.offset);
+}
+
+void Generation::append_begin(std::string& frames, std::size_t index, Choice& choice) const {
+  if (std::exchange(choice.begun, true)) return;
+  if (asked_.chat)
+    frames += chunk(index, R"("delta":{"role":"assistant","content":""})", "null", Finish::none);
+  const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
+  if (asked_.echo && prompt < asked_.prompts.size())
+    frames += chunk(index, R"("text":)" + json_text(asked_.prompts[prompt]), "null", Finish::none);
+}
+
+void Generation::append_text(std::string& frames, std::size_t index, Choice& choice,
+                             std::string_view text) {
+  if (text.empty()) return;
+  std::string delta = asked_.chat ? R"("delta":{"content":)" : R"("text":)";
+  append_json_text(delta, text);
+  if (asked_.chat) delta += '}';
+  frames += chunk(index, delta, take_logprobs(choice), Finish::none);
+}
+
+Generation::Step Generation::take(std::size_t index, const Event& event) {
+  Choice& choice = choices_[index];
+  Step step;
+  if (choice.finish != Finish::none) return step;
+  std::string text;
+  if (event.token) {
+    ++usage_.completion;
+    if (asked_.alternatives >= 0) choice.logs.push_back({*event.token, event.candidates});
+    text = choice.filter.take(event.token->text);
+  }
+  usage_.completion += event.miscounted;
+  choice.finish = choice.filter.stopped() ? Finish::stop : event.finish;
+  const bool ends = choice.finish != Finish::none;
+  if (ends) text += choice.filter.flush();
+  step.cancel = ends && event.finish == Finish::none;
+  if (asked_.stream) {
+    if (!text.empty() || ends) append_begin(step.frames, index, choice);
+    append_text(step.frames, index, choice, text);
+  } else {
+    choice.text += text;
+  }
+  if (!ends) return step;
+  --open_;
+  const std::string_view nothing = asked_.chat ? R"("delta":{})" : R"("text":"")";
+  if (asked_.stream) step.frames += chunk(index, nothing, take_logprobs(choice), choice.finish);
+  return step;
+}
+
+std::string Generation::end_frames() const {
+  std::string frames;
+  if (asked_.include_usage)
+    frames = data_frame(prefix_ + R"(],"usage":)" + usage_json(usage_) + '}');
+  return frames.append(kDoneFrame);
+}
+
+std::string Generation::error_frames(const ApiError& error) const {
+  return data_frame(error_json(error)).append(kDoneFrame);
+}
+
+std::string Generation::choice_body(std::size_t index) const {
+  const Choice& choice = choices_[index];
+  std::string logprobs = "null";
+  std::int64_t offset = 0;
+  if (asked_.alternatives >= 0)
+    logprobs = asked_.chat ? chat_logprobs_json(choice.logs)
+                           : completion_logprobs_json(choice.logs, offset);
+  std::string text;
+  const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
+  if (asked_.echo && prompt < asked_.prompts.size()) text = asked_.prompts[prompt];
+  text += choice.text;
+  const std::string content =
+      asked_.chat ? fmt::format(R"("message":{{"role":"assistant","content":{},"refusal":null}})",
+                                json_text(text))
+                  : R"("text":)" + json_text(text);
+  return fmt::format(R"({{"index":{},{},"logprobs":{},"finish_reason":{}}})", index, content,
+                     logprobs, finish_word(choice.finish));
+}
+
+std::string Generation::body() const {
+  std::string json = prefix_;
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    if (i > 0) json += ',';
+    json += choice_body(i);
+  }
+  return json + R"(],"usage":)" + usage_json(usage_) + '}';
+}
+
+}  // namespace assay::serve
