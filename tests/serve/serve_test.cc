@@ -67,7 +67,7 @@ class Served {
 };
 
 TEST(Serve, AnswersDrainsAndEnds) {
-  Served served({"--mock-itl-ms", "50", "--log", "log"});
+  Served served({"--mock-itl-ms", "250", "--log", "log"});
   EXPECT_EQ(body_of(served.ask(get("/health"))), R"({"status":"ok"})");
   EXPECT_EQ(Json::parse(body_of(served.ask(get("/v1/models"))))["data"][0]["id"], "mock");
   EXPECT_EQ(status_of(served.ask(get("/v1/models/mock?x=y"))), 200);
