@@ -15,7 +15,7 @@ import unittest
 
 import openai
 
-ASSAY = sys.argv.pop(1)
+ASSAY = pathlib.Path(sys.argv.pop(1)).resolve()
 MESSAGES = [{"role": "user", "content": "Which kernel is fastest?"}]
 WATCHDOG_SECONDS = 60
 

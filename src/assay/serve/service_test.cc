@@ -1,5 +1,6 @@
 #include "assay/serve/service.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -116,6 +117,10 @@ std::string text_of(const std::vector<std::string>& all) {
   return text;
 }
 
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
 constexpr std::string_view kChat = "/v1/chat/completions", kText = "/v1/completions";
 
 TEST(Service, StreamsExactFrames) {
@@ -174,7 +179,9 @@ TEST(Service, StopsWhereItWasTold) {
   const Json seeded = {{"seed", 3}, {"max_tokens", 100}};
   const std::string whole =
       serving.body_of(kChat, chat(seeded))["choices"][0]["message"]["content"];
-  const std::string stop = whole.substr(whole.find(' ', 40) - 3, 7);  // Over a border of tokens.
+  std::size_t at = 40;  // Where a word ends, between characters of ASCII.
+  while (whole[at + 3] != ' ' || !is_ascii(whole.substr(at, 7))) ++at;
+  const std::string stop = whole.substr(at, 7);  // Over a border of tokens.
   Json body = chat(seeded);
   body["stop"] = stop;
   const Json answer = serving.body_of(kChat, body);
