@@ -15,6 +15,7 @@ namespace assay::serve {
 namespace {
 
 constexpr std::size_t kMostIdBytes = 128;
+constexpr std::size_t kTokensAtOnce = 128;  // Sockets wait about half a millisecond for them.
 
 std::string_view ending_of(Finish finish) { return finish == Finish::length ? "length" : "stop"; }
 
@@ -139,11 +140,21 @@ void Service::schedule() {
   if (const auto next = backend_->next_ns()) outlet_->wake_at(*next);
 }
 
+// While tokens are late, each trip through the loop of sockets would cost more than a token does.
 void Service::on_time() {
-  events_.clear();
-  backend_->poll(monotonic_ns(), events_);
-  for (const Event& event : events_) deliver(event);
+  std::size_t delivered = 0;
+  do {
+    events_.clear();
+    backend_->poll(monotonic_ns(), events_);
+    for (const Event& event : events_) deliver(event);
+    delivered += events_.size();
+  } while (!events_.empty() && delivered < kTokensAtOnce && is_late());
   schedule();
+}
+
+bool Service::is_late() const {
+  const auto next = backend_->next_ns();
+  return next && *next <= monotonic_ns();
 }
 
 void Service::stamp(Active& active, std::size_t choice, const Event& event, std::int64_t now_ns) {

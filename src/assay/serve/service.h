@@ -87,6 +87,7 @@ class Service final : public net::Handler {
   void write_stamps(const Active& active, std::string_view ending, std::int64_t now_ns) const;
   void log(const Visit& visit, const Usage& usage, std::string_view ending) const;
   void schedule();
+  bool is_late() const;
   std::string new_id();
 
   ServiceOptions options_;
