@@ -76,7 +76,11 @@ class Program {
       app_.parse(static_cast<int>(spread.size()), pointers(spread).data());
     } catch (const CLI::CallForHelp&) {
       const CommandEntry program = describe(line_);
-      ASSAY_TRY(const CommandEntry* const entry, find_command(program, command->name()));
+      const std::string path = command_path(sub);
+      const std::vector<std::string_view> names = split(path, ' ');
+      ASSAY_TRY(const CommandEntry* entry, find_command(program, std::string(names[0])));
+      for (size_t i = 1; i < names.size(); ++i)
+        entry = &*std::ranges::find(entry->commands, names[i], &CommandEntry::name);
       console_.result(command_help(program, *entry, console_.width_out()));
       return kDone;
     } catch (const CLI::ParseError& error) {
