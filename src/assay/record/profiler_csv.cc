@@ -204,11 +204,15 @@ class RowReader {
                           row.k));
   }
 
-  // A number that was written as none, by a row that says that it ran, is no number left out.
+  // A number that was written as none, by a row that says that it ran, is no number left out; and
+  // an infinity is none in any row that may have run.
   Status check_told(const CsvRow& line, std::optional<std::size_t> column, std::string_view name,
-                    bool has_number) const {
-    if (has_number || !column || text(line, column).empty()) return {};
-    return cell(line, *column, name).wrong("a positive number, and its row says that it ran");
+                    bool has_number, bool says_so) const {
+    const std::string written = lower(text(line, column));
+    if (has_number || written.empty()) return {};
+    if (!says_so && written.find("inf") == std::string::npos) return {};
+    return cell(line, *column, name)
+        .wrong(says_so ? "a positive number, and its row says that it ran" : "a positive number");
   }
 
   Status read_rates(const CsvRow& line, ProfilerRow& row) const {
@@ -220,9 +224,10 @@ class RowReader {
     row.runtime_ms = runtime ? *runtime : gflops ? work / (*gflops * 1e9) * 1e3 : 0;
     row.gflops = gflops ? *gflops : runtime ? work / (*runtime * 1e-3) * 1e-9 : 0;
     if (gibps) row.gbps = *gibps * kGibi * 1e-9;
-    if (row.ran() && !(row.disposition.empty() && row.status.empty())) {
-      ASSAY_TRY(check_told(line, runtime_, "Runtime", runtime.has_value()));
-      ASSAY_TRY(check_told(line, gflops_, "GFLOPs", gflops.has_value()));
+    if (row.ran()) {
+      const bool says_so = !row.disposition.empty() || !row.status.empty();
+      ASSAY_TRY(check_told(line, runtime_, "Runtime", runtime.has_value(), says_so));
+      ASSAY_TRY(check_told(line, gflops_, "GFLOPs", gflops.has_value(), says_so));
     }
     if (!row.usable()) return {};
     const ProfilerCell time =

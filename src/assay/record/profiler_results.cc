@@ -84,8 +84,8 @@ ProviderResult result_of(const ProfilerRow& row, const std::vector<std::string>&
   out.n = row.n;
   out.k = row.k;
   if (row.batch != 1) out.batch = row.batch;
-  out.alpha = row.alpha;
-  out.beta = row.beta;
+  if (row.alpha.value_or(1) != 1) out.alpha = row.alpha;  // A plain product says nothing of them.
+  if (row.beta.value_or(0) != 0) out.beta = row.beta;
   Types types = types_of(row);
   out.dtypes = std::move(types.dtypes);
   out.layout = std::move(types.layout);
