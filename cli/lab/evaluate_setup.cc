@@ -8,6 +8,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
 #include "assay/device/device_lock.h"
+#include "cli/lock_wait.h"
 #include "cli/user_files.h"
 
 namespace assay::cli {
@@ -41,10 +42,9 @@ Result<std::shared_ptr<void>> hold_device(Context& context, bool races) {
   options.folder = context.settings.locks;
   options.fallback = context.settings.cache;
   options.cancel_fd = context.cancel_fd;
-  Console& console = context.console;
   ASSAY_TRY(DeviceLock lock,
             DeviceLock::hold(context.device.empty() ? "cpu" : "gpu-" + context.device, options,
-                             [&](std::string_view said) { console.note(std::string(said)); }));
+                             show_wait(context.console)));
   return std::static_pointer_cast<void>(std::make_shared<DeviceLock>(std::move(lock)));
 }
 
