@@ -69,7 +69,7 @@ class PlainProgress : public sweep::Observer {
                                   report::short_name(record, *part.kernel),
                                   report::time_text(part)));
       if (const std::string claim = report::claim_text(record, part, 2); !claim.empty())
-        parts.back() += ", " + claim;
+        parts.push_back(claim);
     }
     return parts;
   }

@@ -1,6 +1,5 @@
 #include "assay/base/supervise.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <errno.h>
@@ -8,6 +7,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/own_children.h"
@@ -51,7 +52,9 @@ class Supervisor {
       ::setsid();  // What it sends to its group does not reach us.
       ::sigprocmask(SIG_SETMASK, &before, nullptr);
       ::execvp(program_[0], program_);
-      std::fprintf(stderr, "assay: cannot start '%s': %s\n", program_[0], std::strerror(errno));
+      const std::string sentence =
+          fmt::format("assay: cannot start '{}': {}\n", program_[0], errno_text(errno));
+      (void)!::write(STDERR_FILENO, sentence.data(), sentence.size());
       ::_exit(kCannotStart);
     }
     wait_for_end();

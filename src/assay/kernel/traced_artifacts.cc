@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <random>
+#include <thread>
 
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
@@ -12,7 +13,8 @@
 namespace assay {
 namespace {
 
-constexpr int kMostAttempts = 3;       // Of compiling files that are written meanwhile.
+constexpr int kMostAttempts = 3;  // Of compiling files that are written meanwhile.
+constexpr std::chrono::milliseconds kFileClockTick{20};
 constexpr std::size_t kMostSets = 16;  // Remembered of one key; the oldest are forgotten.
 constexpr std::size_t kMostListBytes = std::size_t{64} << 20;
 constexpr std::int64_t kLockNs = 60'000'000'000;
@@ -94,6 +96,8 @@ Result<Draft> build(const ArtifactCache& cache, const Json& key, const TracedBui
         for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
           draft = draft_of(builder, folder);
           if (draft || draft.error().code != ErrorCode::busy) break;
+          // A file that was written a moment before cannot be told from one that changes.
+          std::this_thread::sleep_for(kFileClockTick);
         }
         return fail(ErrorCode::interrupted, "its place is not known yet");
       });
