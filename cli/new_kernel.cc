@@ -201,7 +201,7 @@ class Writer {
 
   // One element of the output.
   std::string element(const std::string& indent, std::string_view size) const {
-    return fmt::format("{0}{1} sum = 0;\n{0}for ({2} i = 0; i < k; ++i)\n{0}  sum += {3};\n{0}{4}",
+    return fmt::format("{0}{1} sum = 0;\n{0}for ({2} i = 0; i < k; ++i) sum += {3};\n{0}{4}",
                        indent, sum_type(), size, product("row", "column", "i"),
                        store("row", "column"));
   }
