@@ -22,6 +22,8 @@ constexpr size_t kNowhere = static_cast<size_t>(-1);
 // A process that stands still takes no processor time at all; the last tick of a thread on its way
 // may be booked late.
 constexpr int64_t kStandingNs = 50'000;
+// In all of its parks, beyond that: whoever was taken off its core on the way leaves it later.
+constexpr int64_t kLateOnceNs = 1'000'000;
 
 constexpr const char* kOtherMoments = "its process told of other moments than a burst has";
 
@@ -58,6 +60,7 @@ std::vector<size_t> TimingProcess::all_open() const {
 
 Status TimingProcess::load() {
   processor_time_.clear();
+  late_stops_ns_ = 0;
   last_.reset();
   ASSAY_TRY(worker_, worker());
   ASSAY_TRY(const Message timer,
@@ -267,7 +270,8 @@ Status TimingProcess::park() {
   if (worker_ == nullptr || !worker_->alive() || worker_->parked()) return {};
   const bool stands = worker_->park();
   const int64_t ran_ns = worker_->cpu_while_parked_ns();
-  if (stands && ran_ns <= kStandingNs) return {};
+  late_stops_ns_ += std::max<int64_t>(0, ran_ns - kStandingNs);
+  if (stands && late_stops_ns_ <= kLateOnceNs) return {};
   Ending ending = late_work(
       stands ? fmt::format("its process ran for {} us while it was to stand still", ran_ns / 1000)
              : "its process did not stand still when it was told to");

@@ -110,6 +110,7 @@ class TimingProcess {
   std::string cold_doubt_;
   std::map<size_t, int> handles_;
   std::map<size_t, ProcessorTime> processor_time_;  // In this worker.
+  int64_t late_stops_ns_ = 0;                       // While it was to stand still, in this worker.
   std::optional<Holdings> held_;                    // By a user's process before kernels opened.
   std::optional<size_t> last_;                      // Whose burst was the last one there.
   bool one_by_one_ = false;
