@@ -84,6 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Apart{"59_own_rounds_spoiled", "timed"},
                       Apart{"62_forged_start", AnyOf("timed", "violation")},
                       Apart{"62_moved_start", AnyOf("timed", "violation")},
+                      Apart{"62_operands_elsewhere", "violation",
+                            HasSubstr("what its process keeps about the race")},
                       Apart{"63_rivals_outputs", AnyOf("timed", "violation", "mismatch", "crash")},
                       Apart{"64_all_mappings",
                             AnyOf("timed", "crash", "out_of_memory", "mismatch", "violation")},
@@ -114,6 +116,19 @@ TEST_P(LeadInTest, WhatAnUntimedLaunchReadIsColdAgain) {
 INSTANTIATE_TEST_SUITE_P(Ways, LeadInTest,
                          ::testing::Values("32_warmed_ahead", "32_woken_behind_lead_in"),
                          [](const auto& test) { return testing::kernel_of(test.param); });
+
+// Of a burst of a user's kernel that is looked at, every launch is.
+TEST(LooksTest, ALaunchLeftOutOfManyIsFound) {
+  const AssayProgram assay;
+  const ProblemRecord problem = problem_of(assay, {.kernels = {"08_one_launch_of_many"},
+                                                   .shapes = {"m=1,n=64,k=64,dtype=f32,layout=tt"},
+                                                   .budget = "2s"});
+  const KernelOutcome* kernel = testing::find_kernel(problem, "one_launch_of_many");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_THAT(std::string(ending_name(kernel->ending)), "mismatch")
+      << ending_sentence(kernel->ending);
+  EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("an output of a timed launch is wrong"));
+}
 
 // Whatever a user's kernel pretends before anybody looks, it meets the best of them.
 TEST(CompanyTest, TheFirstLookDropsNoStockKernelOfRank) {

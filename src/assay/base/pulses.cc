@@ -1,9 +1,11 @@
 #include "assay/base/pulses.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -30,8 +32,13 @@ int64_t wall_offset_ns() {
 
 }  // namespace
 
-void PulseSender::send(uint8_t what) const {
-  if (fd_ >= 0) (void)::send(fd_, &what, sizeof what, MSG_NOSIGNAL);
+void PulseSender::send(uint8_t what, std::span<const std::byte> told) const {
+  if (fd_ < 0) return;
+  iovec pieces[] = {{&what, sizeof what}, {const_cast<std::byte*>(told.data()), told.size()}};
+  msghdr header{};
+  header.msg_iov = pieces;
+  header.msg_iovlen = told.empty() ? 1 : 2;
+  (void)::sendmsg(fd_, &header, MSG_NOSIGNAL);
 }
 
 Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
@@ -49,21 +56,26 @@ Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
 
 std::optional<Pulse> PulseReceiver::next() {
   Pulse pulse;
-  iovec piece{&pulse.what, sizeof pulse.what};
+  std::array<std::byte, kMostToldBytes> told;
+  iovec pieces[] = {{&pulse.what, sizeof pulse.what}, {told.data(), told.size()}};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(timespec))] = {};
   msghdr header{};
   ssize_t got = 0;
   // A message of no bytes tells nothing, and what was told behind it counts. The end of all looks
   // like one, but has no stamp.
   for (int empty = 0; empty < kMostEmpty; ++empty) {
-    header.msg_iov = &piece;
-    header.msg_iovlen = 1;
+    header.msg_iov = pieces;
+    header.msg_iovlen = std::size(pieces);
     header.msg_control = control;
     header.msg_controllen = sizeof control;
     got = end_ ? ::recvmsg(end_.get(), &header, MSG_DONTWAIT) : -1;
     if (got != 0 || header.msg_controllen == 0) break;
   }
   if (got <= 0) return std::nullopt;
+  if ((header.msg_flags & MSG_TRUNC) != 0)
+    pulse.what = 0;
+  else
+    pulse.told.assign(told.begin(), told.begin() + (got - 1));
   const int64_t offset = wall_offset_ns();
   pulse.certain = offset_ns_ && std::abs(offset - *offset_ns_) < kStepNs;
   offset_ns_ = offset;

@@ -3,9 +3,12 @@
 // Moments that one process tells another of. The kernel stamps each when it is told, in memory that
 // neither can write: how late the other one reads it does not matter.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "assay/base/fd.h"
 #include "assay/base/result.h"
@@ -13,17 +16,21 @@
 namespace assay {
 
 struct Pulse {
-  uint8_t what = 0;      // The sender's to say.
-  int64_t sent_ns = 0;   // Of monotonic_ns().
-  bool certain = false;  // False where somebody set the machine's clock meanwhile.
+  uint8_t what = 0;                  // The sender's to say.
+  int64_t sent_ns = 0;               // Of monotonic_ns().
+  bool certain = false;              // False where somebody set the machine's clock meanwhile.
+  std::vector<std::byte> told = {};  // What the sender said with it.
 };
+
+// What goes with a pulse, at most; a longer one is heard as one that says nothing (`what` is 0).
+inline constexpr size_t kMostToldBytes = 4096;
 
 // The end of who tells. One that has no descriptor tells nobody.
 class PulseSender {
  public:
   explicit PulseSender(int fd = -1) : fd_(fd) {}
   // A system call. It waits only where ten that were told have not been heard, and then not long.
-  void send(uint8_t what) const;
+  void send(uint8_t what, std::span<const std::byte> told = {}) const;
 
  private:
   int fd_;

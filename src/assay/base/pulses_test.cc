@@ -1,5 +1,7 @@
 #include "assay/base/pulses.h"
 
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "assay/base/clock.h"
@@ -31,6 +33,23 @@ TEST(Pulses, AreStampedWhenTheyAreSentAndNotWhenTheyAreRead) {
   EXPECT_LE(first->sent_ns, second->sent_ns);
   EXPECT_TRUE(second->certain);
   EXPECT_FALSE(receiver.next());
+}
+
+TEST(Pulses, CarryWhatTheSenderSaysWithThem) {
+  auto pair = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair);
+  const PulseSender sender(pair->second.get());
+  const std::vector<std::byte> words(700, std::byte{3}), too_many(kMostToldBytes + 1);
+  sender.send('a', words);
+  sender.send('b');
+  sender.send('c', too_many);
+  const auto first = pair->first.next(), second = pair->first.next(), third = pair->first.next();
+  ASSERT_TRUE(first && second && third);
+  EXPECT_EQ(first->what, 'a');
+  EXPECT_EQ(first->told, words);
+  EXPECT_EQ(second->what, 'b');
+  EXPECT_TRUE(second->told.empty());
+  EXPECT_EQ(third->what, 0);
 }
 
 TEST(Pulses, WhoHasNobodyToTellTellsNobody) { PulseSender().send('a'); }

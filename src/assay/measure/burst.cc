@@ -37,8 +37,8 @@ Taken read_processor_time() {
   return {all_ns, all_ns - own.tv_sec * kNsPerSecond - own.tv_nsec};
 }
 
-void tell(const PulseSender& pulses, BurstPulse moment) {
-  pulses.send(static_cast<uint8_t>(moment));
+void tell(const PulseSender& pulses, BurstPulse moment, std::span<const std::byte> what = {}) {
+  pulses.send(static_cast<uint8_t>(moment), what);
 }
 
 // So long its cores did something else, or nothing: a thread that waited longer waited for others
@@ -75,7 +75,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
       if (!*ready) break;
       // What flushing left to do is done when the system is entered: up to 120 us (measured).
       read_processor_time();
-      tell(pulses, BurstPulse::started);
+      tell(pulses, BurstPulse::started, launches.told_at_start());
       const int64_t reading = monotonic_ns();
       const Taken at_start = read_processor_time();
       const int64_t start = monotonic_ns();
@@ -93,7 +93,8 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
       burst.others_at_end_ns = at_end.others_ns;
       burst.launches += *count;
       burst.let_signals_in |= !signals.hold_on();
-      launches.stopped();
+      if (const auto seen = launches.told_at_stop(); !seen.empty())
+        tell(pulses, BurstPulse::looked, seen);
     }
   }
   const auto waited = SchedulerWatch::between(before, watch.read());

@@ -3,7 +3,9 @@
 // The timer. A burst is a number of launches between readings of the clock; everything that is not
 // a launch (waiting for rest, making inputs, reading the scheduler) happens outside.
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "assay/base/pulses.h"
 #include "assay/base/result.h"
@@ -27,8 +29,11 @@ class Launches {
   // The plan of the stretch's next launch, chosen when the one before has returned; null behind its
   // last. Called while the clock runs.
   virtual Plan* draw() = 0;
-  // The clock has stopped; signals are still held.
-  virtual void stopped() {}
+  // What whoever has the other clock is told with the start of this stretch, before anything of it
+  // runs: which launches it will have.
+  virtual std::span<const std::byte> told_at_start() { return {}; }
+  // The clock has stopped; signals are still held. What he is told of what lies in the outputs.
+  virtual std::span<const std::byte> told_at_stop() { return {}; }
 };
 
 struct Burst {
@@ -46,9 +51,10 @@ struct Burst {
 };
 
 // The moments of a burst that somebody outside is told of, so that he has a clock of his own: when
-// threads are at rest and the inputs of a stretch are about to be made, and around the clock.
-// Behind the last stretch it may be told once more that others would be made.
-enum class BurstPulse : uint8_t { ready = 'r', started = 's', stopped = 'e' };
+// threads are at rest and the inputs of a stretch are about to be made, around the clock, and when
+// the outputs have been looked at, if they are. Behind the last stretch it may be told once more
+// that others would be made.
+enum class BurstPulse : uint8_t { ready = 'r', started = 's', stopped = 'e', looked = 'l' };
 
 struct BurstLimits {
   double waited_share = 0.02;            // Of the burst's wall time; docs/method.md.

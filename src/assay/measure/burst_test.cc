@@ -34,7 +34,14 @@ class Listed final : public Launches {
     const auto& stretch = stretches_[at_ - 1];
     return next_ < stretch.size() ? stretch[next_++] : nullptr;
   }
-  void stopped() override { events.push_back("stopped"); }
+  std::span<const std::byte> told_at_start() override {
+    return std::as_bytes(std::span(&start, 1));
+  }
+  std::span<const std::byte> told_at_stop() override {
+    events.push_back("stopped");
+    return std::as_bytes(std::span(&stop, 1));
+  }
+  uint64_t start = 17, stop = 18;
 
   std::vector<std::string> events;
 
@@ -91,6 +98,29 @@ TEST_F(BurstTest, LaunchesEveryPlanOnceAndTakesTime) {
   EXPECT_EQ(launches_, 3);
   EXPECT_EQ(burst->launches, 3);
   EXPECT_GT(burst->ns, 0);
+}
+
+TEST_F(BurstTest, WhatALaunchWillBeIsToldAheadOfItsClockAndWhatItLeftBehindIt) {
+  auto pair = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair);
+  Plan only = plan(count_up);
+  Listed launches({{&only}});
+  ASSERT_TRUE(time_burst(launches, *stream_, watch_, {}, PulseSender(pair->second.get())));
+  const auto told = [](const uint64_t& word) {
+    const auto bytes = std::as_bytes(std::span(&word, 1));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  std::string order;
+  while (const auto pulse = pair->first.next()) {
+    order += static_cast<char>(pulse->what);
+    if (pulse->what == 's') {
+      EXPECT_EQ(pulse->told, told(launches.start));
+    }
+    if (pulse->what == 'l') {
+      EXPECT_EQ(pulse->told, told(launches.stop));
+    }
+  }
+  EXPECT_EQ(order, "rselr");
 }
 
 TEST_F(BurstTest, IsTheSumOfItsStretches) {

@@ -26,6 +26,9 @@ void flush_lines(uintptr_t first, uintptr_t end) {
     _mm_clflush(reinterpret_cast<const void*>(line));
 }
 
+enum class Instruction : uint8_t { unknown, clflush, clflushopt };
+Instruction instruction = Instruction::unknown;
+
 bool has_clflushopt() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & bit_CLFLUSHOPT) != 0;
@@ -34,17 +37,22 @@ bool has_clflushopt() {
 }  // namespace
 
 bool flush_from_caches(std::span<const std::byte> bytes) {
-  static const bool unordered = has_clflushopt();
+  if (instruction == Instruction::unknown)
+    instruction = has_clflushopt() ? Instruction::clflushopt : Instruction::clflush;
   const auto first = reinterpret_cast<uintptr_t>(bytes.data()) / kLine * kLine;
   const auto end = reinterpret_cast<uintptr_t>(bytes.data()) + bytes.size();
-  (unordered ? flush_lines_unordered : flush_lines)(first, end);
+  (instruction == Instruction::clflushopt ? flush_lines_unordered : flush_lines)(first, end);
   _mm_mfence();
   return true;
 }
 
+std::span<const std::byte> flush_setting() { return std::as_bytes(std::span(&instruction, 1)); }
+
 #else
 
 bool flush_from_caches(std::span<const std::byte>) { return false; }
+
+std::span<const std::byte> flush_setting() { return {}; }
 
 #endif
 

@@ -1,6 +1,7 @@
 #include "assay/sweep/child.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <fcntl.h>
@@ -301,6 +302,19 @@ Death Child::die(Death::Kind kind, double limit_seconds, std::string detail) {
 
 Death Child::dismiss(std::string detail) {
   return death_ ? *death_ : die(Death::Kind::broke_protocol, 0, std::move(detail));
+}
+
+Result<std::vector<std::byte>> Child::read_memory(uint64_t address, size_t bytes) const {
+  if (!shows_memory()) return fail(ErrorCode::machine, "its guard may not look");
+  std::vector<std::byte> read(bytes);
+  for (size_t at = 0; at < bytes;) {
+    const ssize_t got = ::pread(files_->memory.get(), read.data() + at, bytes - at,
+                                static_cast<off_t>(address + at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return fail(ErrorCode::machine, "no memory is mapped there");
+    at += static_cast<size_t>(got);
+  }
+  return read;
 }
 
 bool Child::remember_code() {

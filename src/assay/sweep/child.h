@@ -115,6 +115,11 @@ class Child {
   bool alive() const { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
 
+  // Whether its memory can be read from here: where its guard may open it. What it holds at
+  // `address`; an error where nothing is mapped, or the child is no more.
+  bool shows_memory() const { return alive() && files_.has_value(); }
+  Result<std::vector<std::byte>> read_memory(uint64_t address, size_t bytes) const;
+
   // Of a guarded child that has loaded no candidate yet. False where the system did not let its
   // guard open its memory: then nobody can look.
   bool remember_code();

@@ -70,15 +70,16 @@ Result<OperandSets> OperandSets::create(const Problem& problem, Device& device,
   size_t at = 0;
   for (int s = 0; s < count.sets; ++s) {
     Set& set = made.sets_.emplace_back();
-    set.seeds.set = set_seed(numbers.key, static_cast<size_t>(s));
+    set.seed = set_seed(numbers.key, static_cast<size_t>(s));
+    made.launch_seeds_.push_back(0);
     for (size_t i = 0; i < operands.size(); ++i) {
       set.hashes.push_back(0);
-      set.data.push_back(nullptr);
+      made.data_.push_back(nullptr);
       if (!is_input(operands[i])) continue;
       const std::span<std::byte> to = made.arena_.at(at++);
-      set.data.back() = to.data();
+      made.data_.back() = to.data();
       std::ranges::fill(to, kFiller);
-      assay::renew(operation->renewal(problem, i, set.seeds), to);
+      assay::renew(operation->renewal(problem, i, made.seeds(static_cast<size_t>(s))), to);
       if (!varies(operands[i])) set.hashes.back() = fast_hash(to, made.hash_seed_);
     }
   }
@@ -90,24 +91,28 @@ Result<OperandSets> OperandSets::create(const Problem& problem, Device& device,
   return made;
 }
 
-std::span<std::byte> OperandSets::bytes(const Set& set, size_t operand) const {
-  return {static_cast<std::byte*>(set.data[operand]),
+ConstantBytes OperandSets::constants() const {
+  return {bytes_of(*this), std::as_bytes(std::span(sets_)), std::as_bytes(std::span(data_)),
+          std::as_bytes(problem_.operands())};
+}
+
+std::span<std::byte> OperandSets::bytes(size_t set, size_t operand) const {
+  return {static_cast<std::byte*>(data(set)[operand]),
           static_cast<size_t>(problem_.operands()[operand].span_bytes)};
 }
 
-void OperandSets::renew(size_t index, uint64_t seed) {
-  Set& set = sets_[index];
-  const uint64_t before = std::exchange(set.seeds.launch, seed);
-  for (size_t i = 0; i < set.data.size(); ++i) {
+void OperandSets::renew(size_t set, uint64_t seed) {
+  const uint64_t before = std::exchange(launch_seeds_[set], seed);
+  for (size_t i = 0; i < operands(); ++i) {
     if (!varies(problem_.operands()[i])) continue;
-    const Renewal renewal = operation_.renewal(problem_, i, set.seeds);
+    const Renewal renewal = operation_.renewal(problem_, i, seeds(set));
     if (renewal.flip_key != 0)
       flip_again(renewal, before, seed, bytes(set, i));
     else
       assay::renew(renewal, bytes(set, i));
   }
   // What was just written lies in a cache, however many sets there are.
-  if (condition_.cache == measure::Cache::cold) drop(index);
+  if (condition_.cache == measure::Cache::cold) drop(set);
 }
 
 void OperandSets::cool(size_t set, std::span<const std::byte> panels) const {
@@ -127,10 +132,9 @@ size_t OperandSets::flushed_bytes() const {
   return bytes;
 }
 
-void OperandSets::drop(size_t index) const {
-  const Set& set = sets_[index];
-  for (size_t i = 0; i < set.data.size(); ++i)
-    if (set.data[i] != nullptr && measure::is_cold(problem_.operands()[i], condition_))
+void OperandSets::drop(size_t set) const {
+  for (size_t i = 0; i < operands(); ++i)
+    if (data(set)[i] != nullptr && measure::is_cold(problem_.operands()[i], condition_))
       measure::flush_from_caches(bytes(set, i));
 }
 
@@ -145,8 +149,8 @@ std::string OperandSets::check_cold(size_t last_level_cache_bytes) const {
     measure::Regions& set = regions.emplace_back();
     read = 0;
     for (size_t i = 0; i < operands.size(); ++i) {
-      if (sets_[s].data[i] == nullptr || !measure::is_cold(operands[i], condition_)) continue;
-      set.push_back(bytes(sets_[s], i));
+      if (data(s)[i] == nullptr || !measure::is_cold(operands[i], condition_)) continue;
+      set.push_back(bytes(s, i));
       read += set.back().size();
     }
   }
@@ -159,15 +163,15 @@ std::string OperandSets::check_cold(size_t last_level_cache_bytes) const {
 
 bool OperandSets::intact() const {
   std::vector<std::byte> expected;
-  for (const Set& set : sets_) {
-    for (size_t i = 0; i < set.data.size(); ++i) {
-      if (set.data[i] == nullptr) continue;
-      const std::span<const std::byte> found = bytes(set, i);
+  for (size_t s = 0; s < sets_.size(); ++s) {
+    for (size_t i = 0; i < operands(); ++i) {
+      if (data(s)[i] == nullptr) continue;
+      const std::span<const std::byte> found = bytes(s, i);
       if (!varies(problem_.operands()[i])) {
-        if (fast_hash(found, hash_seed_) != set.hashes[i]) return false;
+        if (fast_hash(found, hash_seed_) != sets_[s].hashes[i]) return false;
       } else {
         expected.assign(found.size(), kFiller);
-        assay::renew(operation_.renewal(problem_, i, set.seeds), expected);
+        assay::renew(operation_.renewal(problem_, i, seeds(s)), expected);
         if (!std::ranges::equal(found, expected)) return false;
       }
     }

@@ -15,6 +15,7 @@
 #include "assay/base/result.h"
 #include "assay/measure/condition.h"
 #include "assay/op/operation.h"
+#include "assay/sweep/kept_constants.h"
 #include "assay/verify/guard.h"
 
 namespace assay::sweep {
@@ -34,8 +35,10 @@ class OperandSets {
   bool flushes() const { return flushes_; }
   size_t flushed_bytes() const;
   // By operand; null for outputs.
-  std::span<void* const> data(size_t set) const { return sets_[set].data; }
-  uint64_t launch_seed(size_t set) const { return sets_[set].seeds.launch; }
+  std::span<void* const> data(size_t set) const {
+    return std::span(data_).subspan(set * operands(), operands());
+  }
+  uint64_t launch_seed(size_t set) const { return launch_seeds_[set]; }
 
   // Fresh numbers for what varies from launch to launch. Where everything read is to be cold, they
   // are dropped from the caches.
@@ -50,19 +53,22 @@ class OperandSets {
   const std::string& cold_doubt() const { return cold_doubt_; }
   // Whether every set holds what was put there. Reads all of them.
   bool intact() const;
+  // What nothing changes as long as this is.
+  ConstantBytes constants() const;
   // Where bytes beside them were written since the last call.
   std::optional<verify::GuardedArena::Trespass> find_trespass() { return arena_.find_trespass(); }
 
  private:
   struct Set {
-    std::vector<void*> data;
+    uint64_t seed = 0;
     std::vector<uint64_t> hashes;  // By operand, of constants.
-    InputSeeds seeds;              // Without a launch before the first renewal.
   };
 
   OperandSets(Problem problem, const Operation& operation, const measure::Condition& condition)
       : problem_(std::move(problem)), operation_(operation), condition_(condition) {}
-  std::span<std::byte> bytes(const Set& set, size_t operand) const;
+  size_t operands() const { return problem_.operands().size(); }
+  InputSeeds seeds(size_t set) const { return {sets_[set].seed, launch_seeds_[set]}; }
+  std::span<std::byte> bytes(size_t set, size_t operand) const;
   void drop(size_t set) const;
   std::string check_cold(size_t last_level_cache_bytes) const;
 
@@ -72,7 +78,9 @@ class OperandSets {
   uint64_t hash_seed_ = 0;
   verify::GuardedArena arena_;
   std::vector<Set> sets_;
-  bool flushes_ = false;  // Sets are too few to be cold by turns alone.
+  std::vector<void*> data_;             // By set, then by operand.
+  std::vector<uint64_t> launch_seeds_;  // By set; 0 before the first renewal.
+  bool flushes_ = false;                // Sets are too few to be cold by turns alone.
   std::string cold_doubt_;
 };
 

@@ -17,6 +17,7 @@
 #include "assay/measure/condition.h"
 #include "assay/measure/perf_counters.h"
 #include "assay/record/outcome.h"
+#include "assay/sweep/kept_constants.h"
 #include "assay/sweep/load_watch.h"
 #include "assay/sweep/protocol.h"
 
@@ -37,9 +38,8 @@ struct ProvenLaunch {
 // A timed output that is still there.
 struct TimedOutput {
   HandedOut output;
-  size_t set = 0;        // What it was made from: of operands that do not vary,
-  uint64_t launch = 0;   // and the seed of those that do.
-  bool changed = false;  // Since the clock of its burst stopped.
+  size_t set = 0;       // What it was made from: of operands that do not vary,
+  uint64_t launch = 0;  // and the seed of those that do. 0 on the host.
 };
 
 class ProblemRunner {
@@ -78,6 +78,7 @@ class ProblemRunner {
     uint64_t workspace_bytes = 0, prepared_bytes = 0;
     double prepare_seconds = 0;        // Of one operand set.
     std::vector<CardLaunch> launches;  // Of device code.
+    std::vector<uint64_t> outputs;     // Where plans' outputs lie in turn; empty on a card.
   };
   virtual Result<Opened> open(const Kernel& kernel, const Artifact& artifact) = 0;
   virtual void close(int handle) = 0;
@@ -88,17 +89,15 @@ class ProblemRunner {
   // Whether a process was left behind, where it could slow down other kernels.
   virtual bool has_left_processes() { return false; }
 
+  // What nothing changes until other kernels are open on these sets; nothing on a card.
+  virtual ConstantBytes constants() const { return {}; }
+
   // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
   // kBareLinks (protocol.h) is links without a kernel.
   struct TimedBurst : measure::Burst {
     int64_t others_since_ns = 0;  // What other threads took behind the burst before this one.
-    bool was_late = false;  // The outputs of this kernel's last burst changed after its clock.
   };
   virtual Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) = 0;
-
-  // The open kernel that ran last, where its outputs are no longer what they were when its clock
-  // had stopped; told once. On a card the clock is an event behind the launches: nothing to do.
-  virtual std::optional<int> find_late_work() { return std::nullopt; }
 
   // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long
   // by the card's events. ErrorCode::unsupported where there is no card.
@@ -121,8 +120,9 @@ class ProblemRunner {
     return fail(ErrorCode::unsupported, "launches are profiled on cards");
   }
 
-  // One of the outputs of an open kernel's timed launches that no later one has overwritten: which
-  // of them is the caller's choice, any number.
+  // On a card, one of the outputs of an open kernel's timed launches that no later one has
+  // overwritten: which of them is the caller's choice, any number. On the host, what lies where the
+  // plan of that number writes: of which launch it is, is told while launches are timed.
   virtual Result<TimedOutput> timed_output(int handle, uint64_t choice) = 0;
 
   // Whether the operand sets still hold what was put there. Reads all of them.

@@ -38,16 +38,19 @@ double overlap(double from, double until, double first, double last) {
 std::optional<BurstMoments> BurstMoments::of(std::span<const Moment> told) {
   constexpr size_t kEach = 3;
   // Whoever is ready behind the last stretch has found that there is none.
-  if (told.size() % kEach == 1 && is(told.back(), BurstPulse::ready))
-    told = told.first(told.size() - 1);
-  if (told.empty() || told.size() % kEach != 0) return std::nullopt;
+  if (!told.empty() && is(told.back(), BurstPulse::ready)) told = told.first(told.size() - 1);
   BurstMoments moments;
-  for (size_t i = 0; i < told.size(); i += kEach) {
-    if (!is(told[i], BurstPulse::ready) || !is(told[i + 1], BurstPulse::started) ||
-        !is(told[i + 2], BurstPulse::stopped))
+  while (!told.empty()) {
+    if (told.size() < kEach || !is(told[0], BurstPulse::ready) ||
+        !is(told[1], BurstPulse::started) || !is(told[2], BurstPulse::stopped))
       return std::nullopt;
-    moments.stretches.push_back({told[i], told[i + 1], told[i + 2]});
+    Stretch& stretch = moments.stretches.emplace_back(Stretch{told[0], told[1], told[2], {}});
+    told = told.subspan(kEach);
+    if (told.empty() || !is(told.front(), BurstPulse::looked)) continue;
+    stretch.looked = told.front().pulse.told;
+    told = told.subspan(1);
   }
+  if (moments.stretches.empty()) return std::nullopt;
   return moments;
 }
 

@@ -17,6 +17,7 @@ namespace assay::sweep {
 struct BurstMoments {
   struct Stretch {
     Moment ready, started, stopped;
+    std::vector<std::byte> looked;  // What was told of the outputs behind it; empty: nothing.
   };
   std::vector<Stretch> stretches;
 

@@ -39,13 +39,18 @@
 //                                                            object did when it was loaded, memory
 //                                                            that it holds
 //           rotate    condition                          -> sets, cold_doubt
-//           open      row, artifact                      -> handle, bytes, the same of its object
+//           open      row, artifact                      -> handle, bytes, where outputs lie, the
+//                                                            same of its object
+//           constants -                                  -> memory that nothing of ours changes
+//                                                            while these kernels are open
 //           round     bursts [[handle, launches]...],    -> bursts [[ns, clean, waited, launches,
 //                     seed                                   processor time taken, what other threads
 //                                                            took ahead of it, and behind the one
 //                                                            before]...], or whose launch failed
 //           block     handle, seconds                    -> ns, launches
-//           collect   handle, choice, share              -> variation, output, trespasses
+//           collect   handle, choice, share              -> variation, output
+//           trespasses  handle                           -> what was written outside its buffers,
+//                                                            and beside the inputs
 //           count     handle, launches, seed             -> launches, clock_hz, events
 //           intact    -                                  -> whether the operand sets are as they
 //                                                            were, trespass beside them

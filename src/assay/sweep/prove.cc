@@ -148,6 +148,8 @@ void judge_mean_errors(const Station& station, Field& field) {
   }
 }
 
+Ending late_work(const std::string& what) { return ending::Violation{"background_work", what}; }
+
 Ending left_processes() {
   return ending::Violation{
       "background_work",

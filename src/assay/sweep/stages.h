@@ -80,11 +80,12 @@ inline bool fails_by_limits(const Ending& ending) {
 void add_mean_errors(ProofSummary& proof, const Check& check);
 void judge_mean_errors(const Station& station, Field& field);
 
+// Of a candidate behind whose launches a process, or other work, went on.
+Ending left_processes();
+Ending late_work(const std::string& what);
+
 // Judges what a worker answered to "prove" with the first `count` instances. An answer that no
 // worker of ours gives ends the candidate, and the worker.
-// Of a candidate behind whose launches a process went on.
-Ending left_processes();
-
 Status judge_proof(Candidate& candidate, const Instances& instances, std::span<const size_t> which,
                    const Message& answer, Child& worker);
 

@@ -14,7 +14,6 @@
 
 namespace assay::sweep {
 namespace {
-constexpr double kOpenSeconds = 120;
 // The worker's total may exceed the parent's bracket by the resolution of two clock readings alone:
 // both read CLOCK_MONOTONIC.
 constexpr double kBracketSlackNs = 1000;
@@ -25,9 +24,9 @@ constexpr int64_t kStandingNs = 50'000;
 // In all of its parks, beyond that: whoever was taken off its core on the way leaves it later.
 constexpr int64_t kLateOnceNs = 1'000'000;
 
+constexpr const char* kWroteToOurs =
+    "while it was timed, it wrote to what its process keeps about the race";
 constexpr const char* kOtherMoments = "its process told of other moments than a burst has";
-
-Ending late_work(const std::string& what) { return ending::Violation{"background_work", what}; }
 
 }  // namespace
 
@@ -60,6 +59,7 @@ std::vector<size_t> TimingProcess::all_open() const {
 
 Status TimingProcess::load() {
   processor_time_.clear();
+  outputs_.clear();
   late_stops_ns_ = 0;
   last_.reset();
   ASSAY_TRY(worker_, worker());
@@ -86,6 +86,7 @@ Status TimingProcess::load_and_open(const std::vector<size_t>& candidates) {
   // Each death while opening ends one candidate, so this ends too.
   for (int deaths = 0;;) {
     handles_.clear();
+    outputs_.clear();
     if (worker_ != nullptr && std::ranges::none_of(candidates, is_alive)) return {};
     if (Status loaded = load(); !loaded) {
       // What ran in an old worker may have killed it after its answers; a new one has run nothing.
@@ -100,8 +101,27 @@ Status TimingProcess::load_and_open(const std::vector<size_t>& candidates) {
     std::shuffle(order.begin(), order.end(), random_);
     for (const size_t candidate : order)
       if (is_alive(candidate) && worker_->alive()) ASSAY_TRY(open_one(candidate));
+    ASSAY_TRY(remember_constants());
     if (worker_->alive()) return {};
   }
+}
+
+// As they are now, of a user's process on cores whose memory can be seen.
+Status TimingProcess::remember_constants() {
+  constants_.reset();
+  if (member_ == 0 || !is_on_cores() || !worker_->shows_memory()) return {};
+  const auto answer = worker_->call({{"do", "constants"}}, kOpenSeconds);
+  if (!answer) {
+    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
+    if (worker_->alive())
+      return fail(as_error(answer.error(), "remembering a process's constants"));
+    return {};  // The next call finds how it ended.
+  }
+  constants_ = KeptConstants::remember(answer->json.value("parts", Json()), *worker_);
+  if (constants_ || !worker_->alive()) return {};
+  const Ending ending = ending_of(worker_->dismiss("constants that are none"), "bind");
+  for (const size_t index : all_open()) field_.candidates[index].outcome.ending = ending;
+  return {};
 }
 
 Status TimingProcess::open_one(size_t index) {
@@ -128,6 +148,14 @@ Status TimingProcess::open_one(size_t index) {
   }
   ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
   tainted_ = tainted_ || station_.taints_process(candidate);
+  if (is_on_cores()) {
+    auto outputs = read_places(answer->json);
+    if (!outputs) {
+      candidate.outcome.ending = ending_of(worker_->dismiss("outputs that are nowhere"), "bind");
+      return {};
+    }
+    outputs_.insert_or_assign(index, std::move(*outputs));
+  }
   handles_[index] = static_cast<int>(handle);
   candidate.outcome.workspace_bytes = whole_or<uint64_t>(answer->json, "workspace_bytes", 0);
   candidate.outcome.prepared_bytes = whole_or<uint64_t>(answer->json, "prepared_bytes", 0);
@@ -153,6 +181,9 @@ Status TimingProcess::end_call(const std::vector<size_t>& order, const Ending& e
 
 Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed,
                                   const std::string& stage, BurstRound& round) {
+  // Late work of the burst before has had as long as we took for our own.
+  ASSAY_TRY(const auto worked_on, find_late_work());
+  if (worked_on) return end_call({*worked_on}, late_work(kOutputChanged), kWorkWentOn, round);
   ++calls_;
   // Bare links stand anywhere in the round.
   const bool chained = station_.condition.spacing == measure::Spacing::chain;
@@ -201,13 +232,12 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     return end_call(order, left_processes(), "a process was left behind there", round);
   }
   if (const auto late = json.find("late"); late != json.end()) {
-    constexpr const char* kWhy = "work went on there after the clock had stopped";
     const auto handle = whole_or(*late, "handle", -1);
     const auto work = text(*late, "work");
     const Ending ending = late_work(work ? *work : std::string());
     for (const auto& [index, open] : handles_)
-      if (open == handle) return end_call({index}, ending, kWhy, round);
-    return end_call(order, ending, kWhy, round);
+      if (open == handle) return end_call({index}, ending, kWorkWentOn, round);
+    return end_call(order, ending, kWorkWentOn, round);
   }
   if (const auto armed = text(json, "armed"); armed && !armed->empty())
     return end_call(order, late_work(*armed), "something was armed there", round);
@@ -238,9 +268,9 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     return end_call(order,
                     ending::Violation{"clock", "its times exceed the time that passed outside"},
                     "impossible times", round);
-  if (station_.request.device.empty()) {
+  if (is_on_cores()) {
     const auto moments = BurstMoments::of(worker_->take_moments());
-    if (!moments)
+    if (!moments || !outputs_.at(order.front()).hear(*moments, told->front().launches))
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
     BurstSample& sample = taken.front();
     sample.outside_ns = moments->outside_ns();
@@ -248,6 +278,9 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     sample.ran_least_ns = ran.least_ns;
     sample.ran_most_ns = ran.most_ns;
     constexpr const char* kMore = "more was done there than was launched";
+    if (constants_ && constants_->changed(*worker_))
+      return end_call(order, ending::Violation{"writes_outside", kWroteToOurs},
+                      "what it keeps about the race was changed", round);
     if (last_) {
       ProcessorTime& before = processor_time_[*last_];
       before.add_behind(told->front().others_since_ns);
@@ -301,6 +334,7 @@ Status TimingProcess::recover(const std::vector<size_t>& order, const Ending& en
 
 Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double seconds) {
   if (!is_open(index)) return std::optional<BurstSample>();
+  forget_outputs(index);
   const int64_t start = monotonic_ns();
   const auto answer =
       worker_->call({{"do", "block"}, {"handle", handles_.at(index)}, {"seconds", seconds}},
@@ -329,6 +363,7 @@ Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launch
   if (!is_open(index)) return std::optional<EventCounts>();
   const double expected_ns = field_.candidates[index].launch_ns * launches;
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
+  forget_outputs(index);
   const auto answer = worker_->call({{"do", "count"},
                                      {"handle", handles_.at(index)},
                                      {"launches", launches},
@@ -366,117 +401,6 @@ Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launch
   return std::optional(std::move(counts));
 }
 
-Status TimingProcess::judge(const Instances& instances, size_t index, bool launch_again) {
-  if (!is_open(index)) return {};
-  auto answer = worker_->call({{"do", "collect"},
-                               {"handle", handles_.at(index)},
-                               {"choice", static_cast<int64_t>(random_() >> 1)},
-                               {"share", station_.crew.referee_sees_card()}},
-                              station_.request.trial_timeout_seconds);
-  Candidate& candidate = field_.candidates[index];
-  if (!answer) {
-    if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-    const auto* error = std::get_if<Error>(&answer.error());
-    if (error != nullptr && error->code == ErrorCode::not_found) {
-      // It was timed in a worker that is gone, and its outputs with it: once more, here.
-      if (!launch_again) return {};
-      BurstRound round;
-      ASSAY_TRY(call_bursts({index}, static_cast<int64_t>(random_() >> 1), "race", round));
-      return judge(instances, index, false);
-    }
-    if (!worker_->alive()) return recover({index}, ending_of(answer.error(), "collect"));
-    candidate.outcome.ending = ending_of(answer.error(), "collect");
-    handles_.erase(index);
-    return {};
-  }
-  if (const auto late = text(answer->json, "late"); late && !late->empty()) {
-    worker_->dismiss("work went on there after the clock had stopped");
-    return recover({index}, late_work(*late));
-  }
-  // No other user's code has run in that process.
-  if (candidate.outcome.role == KernelRole::user)
-    if (const std::string changed = worker_->find_changed_code(); !changed.empty()) {
-      worker_->dismiss("its code was changed");
-      return recover({index},
-                     ending::Violation{"patched_code", "while it was timed, it " + changed});
-    }
-  const auto trespass = text(answer->json, "trespass");
-  const auto beside_inputs = text(answer->json, "trespass_beside_inputs");
-  const auto set = integer(answer->json, "set");
-  const Json launch = answer->json.value("launch", Json());
-  size_t files = 0;
-  const auto output = output_from(answer->json.value("output", Json(false)), answer->fds, files);
-  if (!trespass || !beside_inputs || !output || answer->fds.size() != files || !set || *set < 0 ||
-      !launch.is_number_unsigned() || launch == 0)
-    return recover({index}, ending_of(worker_->dismiss("an output that is none"), "collect"));
-  if (!trespass->empty())
-    candidate.outcome.ending =
-        ending::Violation{"writes_outside", "while it was timed: " + *trespass};
-  const Instances::Timed timed{static_cast<size_t>(*set), launch.get<uint64_t>()};
-  ASSAY_TRY(const Check check, instances.check(0, *output, timed, candidate.error_bound));
-  if (candidate.outcome.proof) {
-    candidate.outcome.proof->launches += 1;
-    if (check.right) add_mean_errors(*candidate.outcome.proof, check);
-  }
-  if (launch_again && worker_->alive() && (!check.right || !beside_inputs->empty())) {
-    // All share the inputs: who changed them, or wrote beside them, need not be this one.
-    ASSAY_TRY(const auto violation, look_at_inputs());
-    if (violation || !beside_inputs->empty()) {
-      ASSAY_TRY(find_changer());
-      return judge(instances, index, false);
-    }
-  }
-  if (!check.right && candidate.alive())
-    candidate.outcome.ending =
-        ending::Mismatch{"an output of a timed launch is wrong: " + check.first_wrong +
-                         (check.within_normwise == true ? normwise_advice() : "")};
-  if (!candidate.alive()) handles_.erase(index);
-  return {};
-}
-
-Result<std::optional<ending::Violation>> TimingProcess::look_at_inputs() {
-  ASSAY_TRY(const Message answer,
-            ask(*worker_, {{"do", "intact"}}, kOpenSeconds, "looking at the inputs"));
-  ASSAY_TRY(const std::string trespass, text(answer.json, "trespass"));
-  if (!trespass.empty())
-    return ending::Violation{"writes_outside", "while it was timed: " + trespass};
-  const auto intact = answer.json.find("intact");
-  if (intact != answer.json.end() && *intact == true) return std::nullopt;
-  return ending::Violation{"inputs_changed", "wrote to an input while it was timed"};
-}
-
-// Some kernel changed the inputs of all while it was timed, or wrote beside them. In a new worker,
-// which looks after every burst, it shows whose doing that is: within as many rounds as it took,
-// and some, since it may count its calls. Afterwards everybody has run on inputs that are as they
-// should be.
-Status TimingProcess::find_changer() {
-  one_by_one_ = true;
-  const std::vector<size_t> who = all_open();
-  ASSAY_TRY(load_and_open(who));
-  const int rounds = 2 * calls_ / std::max(1, static_cast<int>(one_by_one() ? who.size() : 1)) + 8;
-  bool found = false;
-  for (int round = 0; round < rounds && !found; ++round) {
-    for (const size_t candidate : who) {
-      if (!is_open(candidate) || found) continue;
-      BurstRound alone;
-      alone.complete = true;
-      ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
-      if (!alone.complete) continue;
-      ASSAY_TRY(const auto violation, look_at_inputs());
-      if (!violation) continue;
-      found = true;
-      worker_->dismiss("inputs that were changed");
-      ASSAY_TRY(recover({candidate}, *violation));
-    }
-  }
-  for (const size_t candidate : who) {
-    BurstRound alone;
-    if (is_open(candidate))
-      ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
-  }
-  return {};
-}
-
 Status TimingProcess::close(const std::vector<size_t>& who) {
   Json handles = Json::array();
   for (const size_t candidate : who)
@@ -486,7 +410,7 @@ Status TimingProcess::close(const std::vector<size_t>& who) {
     }
   if (handles.empty()) return {};
   const auto answer = worker_->call({{"do", "close"}, {"handles", handles}}, kOpenSeconds);
-  if (answer) return {};
+  if (answer) return remember_constants();
   if (is_interruption(answer.error()) || worker_->alive())
     return fail(as_error(answer.error(), "closing kernels"));
   // Some kernel's threads brought it down while nothing was launched: whose, nobody can tell.

@@ -14,8 +14,10 @@
 #include "assay/measure/burst.h"
 #include "assay/sweep/holdings.h"
 #include "assay/sweep/instances.h"
+#include "assay/sweep/kept_constants.h"
 #include "assay/sweep/processor_time.h"
 #include "assay/sweep/stages.h"
+#include "assay/sweep/timed_outputs.h"
 
 namespace assay::sweep {
 
@@ -55,7 +57,7 @@ class TimingProcess {
   // cannot be told who that was, nobody ends, and from then on one_by_one() says so.
   Status call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage,
                      BurstRound& round);
-  bool one_by_one() const { return one_by_one_ || station_.request.device.empty(); }
+  bool one_by_one() const { return one_by_one_ || is_on_cores(); }
 
   // As of Bursts.
   Result<std::optional<BurstSample>> block(size_t candidate, double seconds);
@@ -84,15 +86,35 @@ class TimingProcess {
   int bursts() const { return bursts_; }
 
  private:
+  bool is_on_cores() const { return station_.request.device.empty(); }
   Status load();
   Status load_and_open(const std::vector<size_t>& candidates);
   Status open_one(size_t candidate);
+  Status remember_constants();
   Status recover(const std::vector<size_t>& order, const Ending& ending);
   // Ends the candidates of a call whose answer, or whose worker's clocks, are not what they must
   // be.
   Status end_call(const std::vector<size_t>& order, const Ending& ending, const char* why,
                   BurstRound& round);
+  class Memory;
+  static constexpr double kOpenSeconds = 120;
+  static constexpr const char* kWorkWentOn = "work went on there after the clock had stopped";
+
   Status judge(const Instances& instances, size_t candidate, bool launch_again);
+  // Outputs of its last burst, and what they are of: of a user's kernel on cores all of them, of
+  // others one, which is drawn now. None where the burst was in a worker that is gone.
+  struct Looked {
+    std::vector<std::pair<Instances::Timed, SeenOutput>> outputs;
+    std::vector<UniqueFd> files;  // Of the same.
+    std::string late;             // What went on behind the clock.
+  };
+  CallResult<std::optional<Looked>> look_at_outputs(size_t candidate);
+  CallResult<std::optional<Looked>> look_on_cores(size_t candidate);
+  // Who ran last there, if outputs of that burst are not what they were behind its clock.
+  Result<std::optional<size_t>> find_late_work();
+  void forget_outputs(size_t candidate);  // Something else is launched there.
+  // Where they lie, as the answer to `open` says; none where it says what cannot be.
+  std::optional<TimedOutputs> read_places(const Json& opened) const;
   // What somebody did to the inputs that all share, if somebody did.
   Result<std::optional<ending::Violation>> look_at_inputs();
   Status find_changer();
@@ -110,6 +132,8 @@ class TimingProcess {
   std::string cold_doubt_;
   std::map<size_t, int> handles_;
   std::map<size_t, ProcessorTime> processor_time_;  // In this worker.
+  std::map<size_t, TimedOutputs> outputs_;          // Of those that are open, on cores.
+  std::optional<KeptConstants> constants_;          // Of a user's process, as it opened them.
   int64_t late_stops_ns_ = 0;                       // While it was to stand still, in this worker.
   std::optional<Holdings> held_;                    // By a user's process before kernels opened.
   std::optional<size_t> last_;                      // Whose burst was the last one there.

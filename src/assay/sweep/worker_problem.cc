@@ -1,7 +1,6 @@
 #include "assay/sweep/worker_problem.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -11,11 +10,11 @@
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
 #include "assay/measure/flush.h"
+#include "assay/measure/output_digest.h"
 #include "assay/measure/own_waits.h"
-#include "assay/measure/stop_copy.h"
 #include "assay/sweep/input_places.h"
 #include "assay/sweep/prepared_pool.h"
-#include "assay/sweep/recent_launches.h"
+#include "assay/sweep/told_launches.h"
 #include "assay/sweep/worker_manners.h"
 #include "assay/sweep/worker_rotation.h"
 #include "assay/verify/float_control.h"
@@ -55,10 +54,7 @@ struct WorkerProblem::OpenKernel {
   std::unique_ptr<verify::GuardedArena> buffers;  // Outputs, then workspaces.
   std::shared_ptr<Panels> panels;                 // Outlive the plans that point into them.
   std::vector<std::optional<Plan>> plans;         // One per operand set, or none yet.
-  RecentLaunches recent;
   measure::OwnWaits own_waits;
-  measure::StopCopy at_stop;                   // Of its last burst.
-  std::vector<RecentLaunches::Launch> looked;  // What it was aimed at.
   uint64_t workspace_bytes = 0;
   size_t outputs = kLeastOutputs;  // Launches go round them.
 };
@@ -229,6 +225,8 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   facts.prepared_bytes = opened->plans.front()->prepared_bytes();
   facts.prepare_seconds = opened->panels->prepare_seconds;
   facts.handle = static_cast<int>(open_.size());
+  for (size_t o = 0; o < ring; ++o)
+    facts.outputs.push_back(reinterpret_cast<uint64_t>(opened->buffers->at(o).data()));
   open_.push_back(std::move(opened));
   return facts;
 }
@@ -258,6 +256,25 @@ void WorkerProblem::close(int handle) {
     open_[static_cast<size_t>(handle)].reset();
 }
 
+ConstantBytes WorkerProblem::constants() const {
+  ConstantBytes constants = {bytes_of(problem_),      bytes_of(threads_), bytes_of(seed_),
+                             bytes_of(output_),       bytes_of(stream_),  bytes_of(condition_),
+                             bytes_of(sets_),         bytes_of(turns_),   bytes_of(copies_),
+                             bytes_of(plans_),        bytes_of(open_),    bytes_of(pulses_),
+                             measure::flush_setting()};
+  const auto add = [&](const ConstantBytes& more) {
+    constants.insert(constants.end(), more.begin(), more.end());
+  };
+  add(sets_->constants());
+  add({std::as_bytes(std::span(open_))});
+  for (const auto& open : open_)
+    if (open)
+      add({bytes_of(open->buffers), bytes_of(open->panels), bytes_of(open->panels->sets),
+           std::as_bytes(std::span(open->panels->sets)), bytes_of(open->plans),
+           bytes_of(open->workspace_bytes), bytes_of(open->outputs)});
+  return constants;
+}
+
 bool WorkerProblem::at_rest() { return watch_.wait_until_quiet(kRestNs); }
 
 bool WorkerProblem::has_left_processes() { return has_children(); }
@@ -276,13 +293,13 @@ class WorkerProblem::Turn final : public measure::Launches {
  public:
   Turn(WorkerProblem& problem, OpenKernel& kernel, int launches, uint64_t seed)
       : problem_(problem), kernel_(kernel), wanted_(static_cast<size_t>(std::max(1, launches))) {
-    kernel_.at_stop.drop();
     const auto secret = secret_seed();
     key_ = secret ? seed_from(*secret, fmt::format("burst {}", seed)) : seed;
     const bool leads_in = problem_.is_warm() || (wanted_ > 1 && problem_.threads_ == 1);
     chosen_ = problem_.turns_->choose(leads_in ? wanted_ + 1 : wanted_, kernel_.outputs, key_);
     leads_in_ = leads_in && chosen_.size() > 1;
     used_.reserve(chosen_.size());  // No allocation while the clock runs.
+    told_.reserve(chosen_.size());
   }
 
   // Before the burst, at any length.
@@ -303,7 +320,7 @@ class WorkerProblem::Turn final : public measure::Launches {
     renew(take());
     ASSAY_TRY(draw()->launch(*problem_.stream_));
     ASSAY_TRY(problem_.stream_->synchronize());
-    record();
+    problem_.launched_ = true;
     return true;
   }
 
@@ -317,9 +334,13 @@ class WorkerProblem::Turn final : public measure::Launches {
       if (leads_in_) forget_lead_in();
       if (problem_.threads_ == 1) equalise_outputs();
     }
-    if (!problem_.is_warm()) aim();
+    told_.clear();
+    for (const size_t s : left_)
+      told_.push_back({s, problem_.sets_->launch_seed(problem_.set_of(s))});
     return true;
   }
+
+  std::span<const std::byte> told_at_start() override { return as_told(told_); }
 
   Plan* draw() override {
     if (left_.empty()) return nullptr;
@@ -328,14 +349,18 @@ class WorkerProblem::Turn final : public measure::Launches {
     return &*kernel_.plans[s];
   }
 
-  // Of a warm burst one stretch is looked at, and which is drawn when each has ended: as likely any
-  // of those that there will have been.
-  void stopped() override {
-    const bool warm = problem_.is_warm();
-    const bool looks = !warm || measure::StopCopy::draw() % ++stretches_ == 0;
-    if (warm && looks) aim();
-    if (looks) kernel_.at_stop.take();
-    record();
+  std::span<const std::byte> told_at_stop() override {
+    problem_.launched_ = true;
+    digest_.drawn = measure::draw_unknown();
+    measure::OutputDigest digest(digest_.drawn);
+    const auto output_bytes =
+        static_cast<size_t>(problem_.problem_.operands()[problem_.output_].span_bytes);
+    measure::for_each_part(
+        digest_.drawn, told_.size(), output_bytes, [&](const measure::OutputPart& part) {
+          digest.add(written_by(told_[part.output].plan).subspan(part.offset, part.bytes));
+        });
+    digest_.digest = digest.value();
+    return as_told(digest_);
   }
 
  private:
@@ -351,7 +376,7 @@ class WorkerProblem::Turn final : public measure::Launches {
   void equalise_outputs() {
     const bool cold = problem_.condition_.cache == measure::Cache::cold;
     for (const size_t s : left_) {
-      const std::span<const std::byte> output = kernel_.buffers->at(s % kernel_.outputs);
+      const std::span<const std::byte> output = written_by(s);
       if (cold)
         measure::flush_from_caches(output);
       else
@@ -359,12 +384,8 @@ class WorkerProblem::Turn final : public measure::Launches {
     }
   }
 
-  void record() {
-    problem_.launched_ = true;
-    for (; recorded_ < used_.size(); ++recorded_) {
-      const size_t s = used_[recorded_];
-      kernel_.recent.add({s, problem_.sets_->launch_seed(problem_.set_of(s))});
-    }
+  std::span<const std::byte> written_by(size_t plan) const {
+    return kernel_.buffers->at(plan % kernel_.outputs);
   }
 
   size_t take() {
@@ -378,33 +399,21 @@ class WorkerProblem::Turn final : public measure::Launches {
     problem_.sets_->renew(problem_.set_of(s), CounterRandom{key_, 1}.bits(renewed_++) | 1);
   }
 
-  // At the outputs of the stretch: when the clock stops, or has stopped.
-  void aim() {
-    std::vector<std::span<const std::byte>> outputs;
-    kernel_.looked.clear();
-    const std::vector<size_t> one = {used_.empty() ? 0 : used_.back()};
-    for (const size_t s : problem_.is_warm() ? one : left_) {
-      outputs.push_back(kernel_.buffers->at(s % kernel_.outputs));
-      kernel_.looked.push_back({s, problem_.sets_->launch_seed(problem_.set_of(s))});
-    }
-    kernel_.at_stop.aim(outputs);
-  }
-
   WorkerProblem& problem_;
   OpenKernel& kernel_;
   size_t wanted_;
   uint64_t key_ = 0;
   bool leads_in_ = false;
-  uint64_t renewed_ = 0, stretches_ = 0;
-  size_t recorded_ = 0;                       // Of used_.
+  uint64_t renewed_ = 0;
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
+  std::vector<ToldLaunch> told_;              // Of this stretch.
+  ToldDigest digest_;
 };
 
 Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
                                                        uint64_t round_seed) {
   ASSAY_TRY(OpenKernel * kernel, kernel_at(handle));
   TimedBurst burst;
-  burst.was_late = kernel->at_stop.differs();
   measure::BurstLimits limits;
   limits.threads = threads_;
   limits.own_wait_ns = kernel->own_waits.usual_ns(launches);
@@ -422,13 +431,6 @@ Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
   others_at_last_end_ns_ = burst.others_at_end_ns;
   last_ = handle;
   return burst;
-}
-
-std::optional<int> WorkerProblem::find_late_work() {
-  const auto last = kernel_at(last_);
-  if (!last || !(*last)->at_stop.differs()) return std::nullopt;
-  (*last)->at_stop.drop();
-  return last_;
 }
 
 Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, uint64_t round_seed) {
@@ -453,16 +455,8 @@ Result<WorkerProblem::Counted> WorkerProblem::count(int handle, int launches, ui
 
 Result<TimedOutput> WorkerProblem::timed_output(int handle, uint64_t choice) {
   ASSAY_TRY(OpenKernel * asked, kernel_at(handle));
-  const OpenKernel& kernel = *asked;
-  if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
-  const RecentLaunches::Launch launch = kernel.at_stop.taken()
-                                            ? kernel.looked[kernel.at_stop.first()]
-                                            : kernel.recent.surviving(kernel.outputs, choice);
   TimedOutput timed;
-  timed.set = set_of(launch.set);
-  timed.launch = launch.launch;
-  timed.changed = kernel.at_stop.differs();
-  ASSAY_TRY(timed.output.file, copy_out(kernel.buffers->at(launch.set % kernel.outputs)));
+  ASSAY_TRY(timed.output.file, copy_out(asked->buffers->at(choice % asked->outputs)));
   return timed;
 }
 

@@ -42,10 +42,10 @@ class WorkerProblem final : public ProblemRunner {
   const std::string& cold_doubt() const override { return sets_->cold_doubt(); }
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
   void close(int handle) override;
+  ConstantBytes constants() const override;
   bool at_rest() override;
   bool has_left_processes() override;
   Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) override;
-  std::optional<int> find_late_work() override;
   Result<Counted> count(int handle, int launches, uint64_t round_seed) override;
   Result<TimedOutput> timed_output(int handle, uint64_t choice) override;
   bool inputs_intact() override;

@@ -17,21 +17,20 @@ namespace {
 
 constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the probes run once.
 
-constexpr const char* kOutputChanged =
-    "an output changed after its launch had returned and the clock had stopped";
 constexpr const char* kLetSignalsIn = "unblocked signals while it was timed";
 
 }  // namespace
 
 WorkerRuns::Method WorkerRuns::find_method(std::string_view what) {
   static const std::map<std::string_view, Method> kMethods = {
-      {"load", &WorkerRuns::load},       {"share", &WorkerRuns::share},
-      {"prove", &WorkerRuns::prove},     {"rotate", &WorkerRuns::rotate},
-      {"open", &WorkerRuns::open},       {"round", &WorkerRuns::round},
-      {"collect", &WorkerRuns::collect}, {"close", &WorkerRuns::close},
-      {"unload", &WorkerRuns::unload},   {"intact", &WorkerRuns::intact},
-      {"count", &WorkerRuns::count},     {"profile", &WorkerRuns::profile},
-      {"block", &WorkerRuns::block},
+      {"load", &WorkerRuns::load},           {"share", &WorkerRuns::share},
+      {"prove", &WorkerRuns::prove},         {"rotate", &WorkerRuns::rotate},
+      {"open", &WorkerRuns::open},           {"round", &WorkerRuns::round},
+      {"collect", &WorkerRuns::collect},     {"close", &WorkerRuns::close},
+      {"unload", &WorkerRuns::unload},       {"intact", &WorkerRuns::intact},
+      {"count", &WorkerRuns::count},         {"profile", &WorkerRuns::profile},
+      {"block", &WorkerRuns::block},         {"trespasses", &WorkerRuns::trespasses},
+      {"constants", &WorkerRuns::constants},
   };
   const auto found = kMethods.find(what);
   return found == kMethods.end() ? nullptr : found->second;
@@ -155,10 +154,20 @@ Result<Answer> WorkerRuns::open(Message& message) {
                  {"workspace_bytes", opened.workspace_bytes},
                  {"prepared_bytes", opened.prepared_bytes},
                  {"prepare_seconds", opened.prepare_seconds},
+                 {"outputs", opened.outputs},
                  {"launches", Json::array()}};
   for (const CardLaunch& launch : opened.launches)
     answer.json["launches"].push_back(to_json(launch));
   add_facts(who.first, memory, answer);
+  return answer;
+}
+
+Result<Answer> WorkerRuns::constants(Message&) {
+  ASSAY_TRY(const ProblemRunner* problem, loaded());
+  ConstantBytes constants = problem->constants();
+  constants.push_back(bytes_of(problem_));
+  Answer answer;
+  answer.json["parts"] = to_json(std::move(constants));
   return answer;
 }
 
@@ -167,11 +176,6 @@ Result<Answer> WorkerRuns::round(Message& message) {
   ASSAY_TRY(const Json* bursts, member(message.json, "bursts"));
   ASSAY_TRY(const int64_t seed, integer(message.json, "seed"));
   Answer answer;
-  // Of the round before: late work has had as long as the parent took for its own.
-  if (const auto late = problem->find_late_work()) {
-    answer.json["late"] = {{"handle", *late}, {"work", kOutputChanged}};
-    return answer;
-  }
   Json& samples = answer.json["bursts"] = Json::array();
   for (const Json& burst : *bursts) {
     if (!burst.is_array() || burst.size() != 2)
@@ -185,10 +189,6 @@ Result<Answer> WorkerRuns::round(Message& message) {
     }
     if (problem->has_left_processes()) {
       answer.json["left_processes"] = burst[0];
-      return answer;
-    }
-    if (sample->was_late) {
-      answer.json["late"] = {{"handle", burst[0]}, {"work", kOutputChanged}};
       return answer;
     }
     if (sample->let_signals_in) {
@@ -246,8 +246,14 @@ Result<Answer> WorkerRuns::collect(Message& message) {
   Answer answer;
   answer.json["set"] = output.set;
   answer.json["launch"] = output.launch;
-  answer.json["late"] = output.changed ? kOutputChanged : "";
   answer.json["output"] = to_json(std::move(output.output), answer.fds);
+  return answer;
+}
+
+Result<Answer> WorkerRuns::trespasses(Message& message) {
+  ASSAY_TRY(ProblemRunner * problem, loaded());
+  ASSAY_TRY(const int64_t handle, integer(message.json, "handle"));
+  Answer answer;
   answer.json["trespass"] = problem->find_trespass(static_cast<int>(handle));
   answer.json["trespass_beside_inputs"] = problem->find_trespass_beside_inputs();
   return answer;

@@ -43,11 +43,13 @@ class WorkerRuns {
   Result<Answer> prove(Message& message);
   Result<Answer> rotate(Message& message);
   Result<Answer> open(Message& message);
+  Result<Answer> constants(Message& message);
   Result<Answer> round(Message& message);
   Result<Answer> block(Message& message);
   Result<Answer> count(Message& message);
   Result<Answer> profile(Message& message);
   Result<Answer> collect(Message& message);
+  Result<Answer> trespasses(Message& message);
   Result<Answer> close(Message& message);
   Result<Answer> intact(Message& message);
   Result<Answer> unload(Message& message);

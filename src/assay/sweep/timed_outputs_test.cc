@@ -1,0 +1,122 @@
+#include "assay/sweep/timed_outputs.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "assay/measure/output_digest.h"
+
+namespace assay::sweep {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr size_t kBytes = 256;
+constexpr size_t kPlans = 8;
+const std::vector<uint64_t> kPlaces = {0x1000, 0x2000, 0x3000, 0x4000};
+
+// The memory of a process that holds outputs at kPlaces.
+class FakeMemory final : public OutputMemory {
+ public:
+  FakeMemory() {
+    for (const uint64_t place : kPlaces) outputs[place] = Bytes(kBytes);
+  }
+  Result<Bytes> read(size_t, uint64_t address, size_t offset, size_t bytes) override {
+    const auto found = outputs.find(address);
+    if (found == outputs.end() || offset + bytes > found->second.size())
+      return fail(ErrorCode::machine, "nothing is mapped there");
+    const auto begin = found->second.begin() + static_cast<std::ptrdiff_t>(offset);
+    return Bytes(begin, begin + static_cast<std::ptrdiff_t>(bytes));
+  }
+  std::map<uint64_t, Bytes> outputs;
+};
+
+TimedOutputs outputs_at_places() { return *TimedOutputs::at(kPlaces, kBytes, kPlans); }
+
+Bytes bytes_told(std::span<const std::byte> told) { return {told.begin(), told.end()}; }
+
+// A stretch whose outputs are what `memory` holds when it is told.
+BurstMoments::Stretch stretch(const std::vector<ToldLaunch>& launches, FakeMemory& memory) {
+  ToldDigest told{measure::draw_unknown(), 0};
+  measure::OutputDigest digest(told.drawn);
+  measure::for_each_part(told.drawn, launches.size(), kBytes, [&](const measure::OutputPart& part) {
+    const uint64_t place = kPlaces[launches[part.output].plan % kPlaces.size()];
+    digest.add(std::span<const std::byte>(memory.outputs[place]).subspan(part.offset, part.bytes));
+  });
+  told.digest = digest.value();
+  BurstMoments::Stretch made;
+  made.started.pulse.told = bytes_told(as_told(launches));
+  made.looked = bytes_told(as_told(told));
+  return made;
+}
+
+TEST(TimedOutputs, PlacesThatOverlapOrAreNoneAreRefused) {
+  EXPECT_TRUE(TimedOutputs::at(kPlaces, kBytes, kPlans));
+  EXPECT_TRUE(TimedOutputs::at({0x1000, 0x1000 + kBytes}, kBytes, kPlans));
+  EXPECT_FALSE(TimedOutputs::at({0x1000, 0x1000 + kBytes - 1}, kBytes, kPlans));
+  EXPECT_FALSE(TimedOutputs::at({0x1000, 0x1000}, kBytes, kPlans));
+  EXPECT_FALSE(TimedOutputs::at({}, kBytes, kPlans));
+  EXPECT_FALSE(TimedOutputs::at({0, 0x1000}, kBytes, kPlans));
+  EXPECT_FALSE(TimedOutputs::at({UINT64_MAX - 1}, kBytes, kPlans));
+}
+
+TEST(TimedOutputs, KnowsWhichLaunchesTheLastBurstHad) {
+  FakeMemory memory;
+  TimedOutputs outputs = outputs_at_places();
+  ASSERT_TRUE(outputs.hear({{stretch({{0, 11}, {5, 12}}, memory)}}, 2));
+  ASSERT_TRUE(outputs.hear({{stretch({{2, 13}}, memory), stretch({{3, 14}}, memory)}}, 2));
+  const auto launches = outputs.launches();
+  ASSERT_EQ(launches.size(), 2U);
+  EXPECT_EQ(launches[1].plan, 3U);
+  EXPECT_EQ(launches[1].seed, 14U);
+  outputs.forget();
+  EXPECT_TRUE(outputs.launches().empty());
+}
+
+TEST(TimedOutputs, TellsOutputsThatChangedBehindTheClock) {
+  FakeMemory memory;
+  TimedOutputs outputs = outputs_at_places();
+  ASSERT_TRUE(outputs.hear({{stretch({{0, 1}, {1, 2}, {6, 3}}, memory)}}, 3));
+  EXPECT_FALSE(*outputs.changed(memory));
+  memory.outputs[kPlaces[3]][0] = std::byte{1};  // Of a launch that was not in that burst.
+  EXPECT_FALSE(*outputs.changed(memory));
+  memory.outputs[kPlaces[2]][kBytes - 1] = std::byte{1};
+  EXPECT_TRUE(*outputs.changed(memory));
+  memory.outputs.clear();
+  EXPECT_FALSE(outputs.changed(memory));
+}
+
+TEST(TimedOutputs, WhatNoBurstHasIsRefused) {
+  FakeMemory memory;
+  const auto hears = [&](const std::vector<BurstMoments::Stretch>& told, int launches) {
+    TimedOutputs outputs = outputs_at_places();
+    return outputs.hear({told}, launches);
+  };
+  const auto good = stretch({{0, 1}, {1, 2}}, memory);
+  EXPECT_TRUE(hears({good}, 2));
+  EXPECT_FALSE(hears({good}, 3)) << "other launches than it had";
+  EXPECT_FALSE(hears({stretch({{kPlans, 1}}, memory)}, 1)) << "a plan that does not exist";
+  EXPECT_FALSE(hears({stretch({{0, 1}, {4, 2}}, memory)}, 2)) << "two into one output";
+  EXPECT_FALSE(hears({stretch({{0, 1}, {1, 1}}, memory)}, 2)) << "the same numbers twice";
+  auto cut = good;
+  cut.started.pulse.told.pop_back();
+  EXPECT_FALSE(hears({cut}, 2)) << "half a launch";
+  cut = good;
+  cut.looked.clear();
+  EXPECT_FALSE(hears({cut}, 2)) << "outputs that nobody looked at";
+  cut = good;
+  cut.started.pulse.told.clear();
+  EXPECT_FALSE(hears({cut}, 0)) << "no launch";
+}
+
+TEST(TimedOutputs, NumbersOfAnEarlierBurstAreRefused) {
+  FakeMemory memory;
+  TimedOutputs outputs = outputs_at_places();
+  ASSERT_TRUE(outputs.hear({{stretch({{0, 7}}, memory)}}, 1));
+  EXPECT_FALSE(outputs.hear({{stretch({{1, 7}}, memory)}}, 1));
+}
+
+}  // namespace
+}  // namespace assay::sweep
