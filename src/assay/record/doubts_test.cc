@@ -168,6 +168,18 @@ TEST_F(DoubtsTest, AProcessWithoutAMeanCountsAsTheWorstOfWhoSpoiledIt) {
   EXPECT_EQ(verdict().processes, 7);
 }
 
+TEST_F(DoubtsTest, OneProcessDoesNotSpeakForAllOthers) {
+  auto& processes = confirmation().processes;
+  for (std::size_t i = 1; i < processes.size(); ++i)
+    std::ranges::fill(processes[i].kernels.front().clean, std::uint8_t{0});
+  const auto means = pair_means(processes, testing::id_of(kMine), testing::id_of(kStock));
+  ASSERT_TRUE(means.front().log_ratio);
+  const auto judged =
+      with_worst_means(means, confirmation(), testing::id_of(kMine), testing::id_of(kStock));
+  for (std::size_t i = 1; i < judged.size(); ++i) EXPECT_FALSE(judged[i].log_ratio);
+  EXPECT_EQ(verdict().word, Word::unsure);
+}
+
 TEST_F(DoubtsTest, RivalsThatAreSlowedAreNoMeasure) {
   for (ProcessSamples& process : confirmation().processes) {
     KernelSamples alone = process.kernels.back();

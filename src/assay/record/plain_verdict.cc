@@ -53,11 +53,14 @@ std::vector<stats::ProcessMean> with_worst_means(std::vector<stats::ProcessMean>
                                                  std::string_view candidate,
                                                  std::string_view other) {
   std::optional<double> least, most;
+  std::size_t known = 0;
   for (const stats::ProcessMean& mean : means) {
     if (!mean.log_ratio) continue;
+    ++known;
     least = std::min(least.value_or(*mean.log_ratio), *mean.log_ratio);
     most = std::max(most.value_or(*mean.log_ratio), *mean.log_ratio);
   }
+  if (2 * known < means.size()) return means;
   const auto spoiled = [](const KernelSamples& samples) {
     return std::ranges::count(samples.clean, 0);
   };

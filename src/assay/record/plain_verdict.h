@@ -25,7 +25,8 @@ std::vector<stats::ProcessMean> pair_means(std::span<const ProcessSamples> proce
                                            std::string_view candidate, std::string_view other);
 
 // Of a process that gave no mean of the two, which of them spoiled more rounds: that one's worst
-// mean stands for it. Others are as they were.
+// mean stands for it. Others are as they were, and all are if fewer than half of them have a mean:
+// a mean that stands for several processes says nothing of what they differ by.
 std::vector<stats::ProcessMean> with_worst_means(std::vector<stats::ProcessMean> means,
                                                  const Confirmation& confirmation,
                                                  std::string_view candidate,
