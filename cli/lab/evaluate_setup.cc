@@ -35,17 +35,16 @@ Result<std::vector<std::vector<std::string>>> families_of(const std::vector<std:
   return families;
 }
 
-// The lock of the command's device. A race of a `sweep` benchmark holds it itself.
-Result<std::shared_ptr<void>> hold_device(Context& context, bool races) {
-  if (races) return std::shared_ptr<void>();
-  DeviceLockOptions options;
-  options.folder = context.settings.locks;
+// The lock of the command's device.
+Result<lab::HeldDevice> hold_device(Context& context) {
+  DeviceLockOptions options = context.settings.lock_options();
   options.fallback = context.settings.cache;
   options.cancel_fd = context.cancel_fd;
   ASSAY_TRY(DeviceLock lock,
             DeviceLock::hold(context.device.empty() ? "cpu" : "gpu-" + context.device, options,
                              show_wait(context.console)));
-  return std::static_pointer_cast<void>(std::make_shared<DeviceLock>(std::move(lock)));
+  const auto held = std::make_shared<DeviceLock>(std::move(lock));
+  return lab::HeldDevice{held, held->descriptor()};
 }
 
 }  // namespace
@@ -82,10 +81,7 @@ Result<lab::EvaluateOptions> evaluate_options(Context& context, const lab::Case&
   options.device = device_of(context);
   options.cancel_fd = context.cancel_fd;
   options.families_of = families_of;
-  const bool races = std::ranges::any_of(target.benchmarks, [](const lab::Benchmark& benchmark) {
-    return std::holds_alternative<lab::SweepRace>(benchmark.kind);
-  });
-  options.hold_device = [&context, races] { return hold_device(context, races); };
+  options.hold_device = [&context] { return hold_device(context); };
   return options;
 }
 

@@ -208,7 +208,7 @@ class Evaluation {
   // Both trees in folders of their own; then stage by stage, until one fails.
   Status work(const TreeStore& store, const Tree& workspace,
               const std::optional<Attempt>& incumbent) {
-    std::shared_ptr<void> held;
+    HeldDevice held;
     if (options_.hold_device) {
       ASSAY_TRY(held, options_.hold_device());
     }
@@ -224,7 +224,8 @@ class Evaluation {
                                 .supervisor = options_.supervisor,
                                 .logs = record_path_.parent_path() / "logs",
                                 .cancel_fd = options_.cancel_fd,
-                                .input = {}});
+                                .input = {},
+                                .lock_fd = held.descriptor});
     ASSAY_TRY(Side candidate, side_of(our_slot.folder, true));
     ASSAY_TRY(Side other, side_of(their_slot.folder, false));
     // An incumbent whose build fails now is the machine's fault, or the setup's: nothing is kept.

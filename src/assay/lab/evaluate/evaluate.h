@@ -15,6 +15,12 @@
 
 namespace assay::lab {
 
+// A device that is ours as long as this lives.
+struct HeldDevice {
+  std::shared_ptr<void> hold;
+  int descriptor = -1;  // By which it is held, for the programs of an attempt (ASSAY_LOCK_FD).
+};
+
 struct EvaluateOptions {
   std::string description, hypothesis, family, target, lane, run_tag;
   Environment overrides;  // Already checked against what the case allows.
@@ -29,9 +35,8 @@ struct EvaluateOptions {
   std::string device;  // Its id, for the series.
   int cancel_fd = -1;
   FamiliesOf families_of;  // For `sweep` benchmarks.
-  // Waits for the device, which is ours as long as the result lives: from the build to the last
-  // pair. Null: nobody is kept out.
-  std::function<Result<std::shared_ptr<void>>()> hold_device;
+  // Waits for the device, which is held from the build to the last pair. Null: nobody is kept out.
+  std::function<Result<HeldDevice>()> hold_device;
 };
 
 struct EvaluateObserver {

@@ -8,6 +8,7 @@
 namespace assay::lab {
 namespace {
 
+constexpr int kLockFd = 9;  // In a program: beyond what shells take for their own redirections.
 constexpr size_t kMostOutput = size_t{4} << 20;
 
 // As a reader knows it: this program itself is called by its path.
@@ -43,6 +44,10 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
   options.env = options_.environment;
   for (const auto& [name, value] : environment) set_variable(options.env, name, value);
   options.working_directory = folder.string();
+  if (options_.lock_fd >= 0) {
+    options.extra_fds.push_back({kLockFd, options_.lock_fd});
+    set_variable(options.env, "ASSAY_LOCK_FD", std::to_string(kLockFd));
+  }
   CommandLimits limits;
   limits.timeout_ns = static_cast<int64_t>(timeout_seconds * static_cast<double>(kNsPerSecond));
   limits.max_output = kMostOutput;

@@ -28,6 +28,9 @@ struct RunnerOptions {
   std::filesystem::path logs;
   int cancel_fd = -1;
   std::string input;  // For stdin; empty: nothing is there.
+  // By which the device's lock is held: a program that measures by assay does not wait for it. -1:
+  // it is not.
+  int lock_fd = -1;
 };
 
 class ProgramRunner {
