@@ -70,8 +70,7 @@ Result<std::string> short_name(const char* flag, const std::string& text) {
               kMostName);
 }
 
-Result<lab::EvaluateOptions> evaluate_options(Context& context, const lab::Case& target,
-                                              const std::string& run_tag) {
+Result<lab::EvaluateOptions> evaluate_options(Context& context, const std::string& run_tag) {
   lab::EvaluateOptions options;
   ASSAY_TRY(options.run_tag,
             short_name("--run-tag", run_tag.empty() ? context.settings.run_tag : run_tag));

@@ -17,8 +17,7 @@ std::string device_of(const Context& context);
 Result<std::string> short_name(const char* flag, const std::string& text);
 
 // run_tag: of the flag; empty: the environment's, or of today.
-Result<lab::EvaluateOptions> evaluate_options(Context& context, const lab::Case& target,
-                                              const std::string& run_tag);
+Result<lab::EvaluateOptions> evaluate_options(Context& context, const std::string& run_tag);
 
 lab::EvaluateObserver evaluate_observer(Console& console);
 

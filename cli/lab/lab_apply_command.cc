@@ -24,17 +24,11 @@ class LabApplyCommand : public Command {
            "attempt has kept, so that nothing of it is lost: evaluate it first.";
   }
 
-  void declare(Flags& app) override {
-    case_.declare(app);
-    app.add_option("attempt", name_, "Its number, or the first letters of its id")
-        .required()
-        .type_name("ID");
-  }
+  void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const LabPlace place, case_.find());
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
-    ASSAY_TRY(const lab::Attempt attempt, find_attempt(content, name_));
+    ASSAY_TRY(const auto found, attempt_.find());
+    const auto& [place, content, attempt] = found;
     ASSAY_TRY(const lab::Tree whole, lab::read_tree(place.target.folder));
     const lab::Tree mine = lab::workspace_part(whole);
     if (std::ranges::find(content.attempts, mine.hash(), &lab::Attempt::tree) ==
@@ -42,7 +36,7 @@ class LabApplyCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "the workspace holds changes that no attempt has: evaluate it first (`assay lab "
                   "eval`), so that they can be found again");
-    const lab::TreeStore store(place.runs() / "objects");
+    const lab::TreeStore store = found.trees();
     ASSAY_TRY(const lab::Tree wanted, store.get(attempt.tree));
     const std::vector<std::string> changes = lab::differences(mine, wanted);
     for (const std::string& line : changes) {
@@ -67,8 +61,7 @@ class LabApplyCommand : public Command {
   }
 
  private:
-  CaseFlag case_;
-  std::string name_;
+  AttemptFlag attempt_;
 };
 
 }  // namespace

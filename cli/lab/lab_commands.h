@@ -17,8 +17,10 @@ std::unique_ptr<Command> make_lab_apply_command();
 std::unique_ptr<Command> make_lab_replay_command();
 std::unique_ptr<Command> make_lab_history_command();
 std::unique_ptr<Command> make_lab_plot_command();
+std::unique_ptr<Command> make_lab_report_command();
 std::unique_ptr<Command> make_lab_show_command();
 std::unique_ptr<Command> make_lab_status_command();
+std::unique_ptr<Command> make_lab_brief_command();
 std::unique_ptr<Command> make_lab_diff_command();
 
 }  // namespace assay::cli

@@ -12,7 +12,7 @@
 #include "cli/exit_code.h"
 #include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/lab_place.h"
+#include "cli/lab/lab_drawing.h"
 
 namespace assay::cli {
 namespace {
@@ -65,6 +65,7 @@ class LabEvalCommand : public Command {
     ASSAY_TRY(const lab::EvaluateOptions options, make_options(place, context));
     ASSAY_TRY(const lab::Evaluated evaluated,
               lab::evaluate(place.lab, place.target, options, evaluate_observer(context.console)));
+    ASSAY_TRY(renew_report(context, place));
     return show(context, place, evaluated);
   }
 
@@ -93,7 +94,7 @@ class LabEvalCommand : public Command {
   }
 
   Result<lab::EvaluateOptions> make_options(const LabPlace& place, Context& context) const {
-    ASSAY_TRY(lab::EvaluateOptions options, evaluate_options(context, place.target, run_tag_));
+    ASSAY_TRY(lab::EvaluateOptions options, evaluate_options(context, run_tag_));
     ASSAY_TRY(options.description, one_line("--description", description_, kMostDescription));
     ASSAY_TRY(options.hypothesis, one_line("--hypothesis", hypothesis_, kMostHypothesis));
     ASSAY_TRY(options.family, short_name("--family", family_));

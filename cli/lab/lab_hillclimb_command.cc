@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
+#include "cli/lab/lab_drawing.h"
 #include "cli/quantities.h"
 
 namespace assay::cli {
@@ -62,6 +63,8 @@ class LabHillclimbCommand : public Command {
     Json attempts = Json::array();
     observer.on_attempt = [&](const lab::Evaluated& evaluated) {
       attempts.push_back(to_json(evaluated.record));
+      if (const Status renewed = renew_report(context, place); !renewed)
+        console.note(renewed.error().message);
       if (console.live()) console.finish_redraw();
       if (!console.json())
         console.result(report::attempt_text(evaluated.record, style_of(console)) + '\n');
@@ -85,7 +88,7 @@ class LabHillclimbCommand : public Command {
  private:
   Result<lab::ClimbOptions> make_options(const LabPlace& place, Context& context) const {
     lab::ClimbOptions options;
-    ASSAY_TRY(options.evaluate, evaluate_options(context, place.target, run_tag_));
+    ASSAY_TRY(options.evaluate, evaluate_options(context, run_tag_));
     options.evaluate.no_webhook = no_webhook_;
     options.agent = program_;
     options.agent_environment = options.evaluate.environment;

@@ -16,6 +16,20 @@ Result<LabPlace> CaseFlag::find() const {
   return LabPlace{std::move(lab), std::move(target)};
 }
 
+void AttemptFlag::declare(Flags& app) {
+  case_.declare(app);
+  app.add_option("attempt", name_, "Its number, or the first letters of its id")
+      .required()
+      .type_name("ID");
+}
+
+Result<AttemptFlag::Found> AttemptFlag::find() const {
+  ASSAY_TRY(LabPlace place, case_.find());
+  ASSAY_TRY(lab::HistoryContent content, lab::read_history(place.runs()));
+  ASSAY_TRY(lab::Attempt attempt, find_attempt(content, name_));
+  return Found{std::move(place), std::move(content), std::move(attempt)};
+}
+
 Result<lab::Attempt> find_attempt(const lab::HistoryContent& content, const std::string& name) {
   if (const lab::Attempt* found = content.find(name)) return *found;
   return fail(ErrorCode::not_found,

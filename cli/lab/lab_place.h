@@ -6,6 +6,7 @@
 
 #include "assay/lab/files/case_file.h"
 #include "assay/lab/files/history.h"
+#include "assay/lab/files/tree.h"
 #include "assay/report/table.h"
 #include "cli/command.h"
 
@@ -25,6 +26,24 @@ class CaseFlag {
 
  private:
   std::string folder_;
+};
+
+// Which attempt of a case a command is about.
+class AttemptFlag {
+ public:
+  void declare(Flags& app);
+  // The case, what was tried in it, and that attempt.
+  struct Found {
+    LabPlace place;
+    lab::HistoryContent content;
+    lab::Attempt attempt;
+    lab::TreeStore trees() const { return lab::TreeStore(place.runs() / "objects"); }
+  };
+  Result<Found> find() const;
+
+ private:
+  CaseFlag case_;
+  std::string name_;
 };
 
 // The attempt of that name (lab/files/history.h); not_found says what names one.

@@ -8,7 +8,7 @@
 #include "assay/report/attempt_plot.h"
 #include "cli/exit_code.h"
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/lab_place.h"
+#include "cli/lab/lab_drawing.h"
 
 namespace assay::cli {
 namespace {
@@ -34,7 +34,7 @@ class LabPlotCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
     ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
-    const report::AttemptPlot plot = plot_of(place, content);
+    const report::AttemptPlot plot = plot_of(place, content, run_tag_);
     if (plot.points.empty())
       return fail(ErrorCode::not_found,
                   "there is no attempt to draw yet; `assay lab eval` makes the baseline");
@@ -52,34 +52,6 @@ class LabPlotCommand : public Command {
   }
 
  private:
-  report::AttemptPlot plot_of(const LabPlace& place, const lab::HistoryContent& content) const {
-    report::AttemptPlot plot;
-    plot.title = place.target.name;
-    plot.metric = place.target.objective.metric;
-    plot.unit = place.target.objective.unit;
-    plot.minimize = place.target.objective.direction == lab::Direction::minimize;
-    // Numbers of another series are of another protocol, and not of this drawing.
-    const std::string series = content.attempts.empty() ? "" : content.attempts.back().series;
-    for (const lab::Attempt& attempt : content.attempts) {
-      if (attempt.series != series || !attempt.outcome ||
-          (!run_tag_.empty() && attempt.run_tag != run_tag_))
-        continue;
-      report::AttemptPoint point;
-      point.seq = attempt.seq;
-      if (attempt.primary) point.value = attempt.primary->value;
-      point.outcome = *attempt.outcome;
-      point.baseline = attempt.baseline;
-      point.moves_best = *attempt.outcome == AttemptOutcome::keep && !attempt.env_only;
-      point.run_tag = attempt.run_tag;
-      point.label = attempt.description;
-      plot.points.push_back(std::move(point));
-    }
-    if (const lab::Attempt* last = content.incumbent(series)) {
-      if (const auto record = load_record_of(place, *last)) plot.noise = record->smallest_keepable;
-    }
-    return plot;
-  }
-
   static Status write_png(const Context& context, const std::string& svg, const std::string& path) {
     SubprocessOptions options;
     options.argv = {"rsvg-convert", "--format", "png", "--output", path};

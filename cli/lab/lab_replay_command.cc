@@ -23,24 +23,17 @@ class LabReplayCommand : public Command {
            "and 1 otherwise. The history stays as it is.";
   }
 
-  void declare(Flags& app) override {
-    case_.declare(app);
-    app.add_option("attempt", name_, "Its number, or the first letters of its id")
-        .required()
-        .type_name("ID");
-  }
+  void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const LabPlace place, case_.find());
+    ASSAY_TRY(const auto found, attempt_.find());
+    const auto& [place, content, attempt] = found;
     ASSAY_TRY(check_case_hardware(place.target, context));
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
-    ASSAY_TRY(const lab::Attempt attempt, find_attempt(content, name_));
     if (!attempt.outcome || *attempt.outcome == AttemptOutcome::interrupted)
       return fail(ErrorCode::invalid_input,
                   "attempt {} was not measured to its end, so there is nothing to hold",
                   attempt.seq);
-    ASSAY_TRY(lab::EvaluateOptions options,
-              evaluate_options(context, place.target, attempt.run_tag));
+    ASSAY_TRY(lab::EvaluateOptions options, evaluate_options(context, attempt.run_tag));
     options.overrides = attempt.env;
     options.lane = attempt.lane;
     options.target = attempt.target;
@@ -63,8 +56,7 @@ class LabReplayCommand : public Command {
   }
 
  private:
-  CaseFlag case_;
-  std::string name_;
+  AttemptFlag attempt_;
 };
 
 }  // namespace

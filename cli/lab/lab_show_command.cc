@@ -18,18 +18,11 @@ class LabShowCommand : public Command {
   const char* summary() const override { return "One attempt: its stages, its metrics, its claim"; }
   const char* example() const override { return "assay lab show 12"; }
 
-  void declare(Flags& app) override {
-    case_.declare(app);
-    app.add_option("attempt", name_, "Its number, or the first letters of its id")
-        .required()
-        .type_name("ID");
-  }
+  void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const LabPlace place, case_.find());
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
-    ASSAY_TRY(const lab::Attempt attempt, find_attempt(content, name_));
-    ASSAY_TRY(const AttemptRecord record, load_record_of(place, attempt));
+    ASSAY_TRY(const auto found, attempt_.find());
+    ASSAY_TRY(const AttemptRecord record, load_record_of(found.place, found.attempt));
     if (context.console.json()) {
       context.console.result(dump_pretty(to_json(record)));
       return kDone;
@@ -74,8 +67,7 @@ class LabShowCommand : public Command {
     return table.rows.empty() ? "" : '\n' + report::text_table(table, style);
   }
 
-  CaseFlag case_;
-  std::string name_;
+  AttemptFlag attempt_;
 };
 
 }  // namespace

@@ -4,17 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "assay/base/embedded.h"
 #include "assay/report/document.h"
+#include "assay/report/page_files.h"
 #include "assay/report/roofline.h"
 #include "assay/report/run_sections.h"
 #include "assay/report/speed_ups.h"
 #include "assay/report/tunables.h"
 #include "assay/report/words.h"
-
-namespace assay::report_page {
-std::span<const EmbeddedFile> embedded_files();
-}
 
 namespace assay::report {
 namespace {
@@ -22,10 +18,6 @@ namespace {
 constexpr std::string_view kMarkdownStart = "# assay report: ";
 constexpr std::string_view kPageMark = "<meta name=\"generator\" content=\"assay report\"/>";
 constexpr std::string_view kCsvStart = "name,key,role,weight,";
-
-std::string_view embedded(std::string_view name) {
-  return find_embedded(report_page::embedded_files(), name);
-}
 
 std::string about(const RunRecord& record) {
   const int threads = record.options.threads;
@@ -98,8 +90,8 @@ std::string run_html(const RunRecord& record, const RunReportOptions& options) {
       options.record_path.empty() ? "the record" : html_text(options.record_path);
   const std::string main = bars + roof + tunables + html(sections);
   const std::string about_text = html_text(about(record)), tile_list = tiles(record);
-  return fill(embedded("page.html"), std::array<Slot, 7>{{{"title", title},
-                                                          {"style", embedded("page.css")},
+  return fill(page_file("page.html"), std::array<Slot, 7>{{{"title", title},
+                                                          {"style", page_file("page.css")},
                                                           {"about", about_text},
                                                           {"tiles", tile_list},
                                                           {"contents", contents},

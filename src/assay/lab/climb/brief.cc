@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/file.h"
 #include "assay/base/text.h"
 
 namespace assay::lab {
@@ -70,6 +71,20 @@ std::vector<std::string> advice(const HistoryContent& content, std::string_view 
   return sentences;
 }
 
+BriefFacts brief_facts(const Case& target, const HistoryContent& content, std::string series,
+                       std::string run_tag) {
+  BriefFacts facts;
+  facts.series = std::move(series);
+  facts.run_tag = std::move(run_tag);
+  constexpr std::size_t kMostPlanBytes = std::size_t{1} << 16;
+  facts.plan = read_file((target.folder / "plan.yaml").string(), kMostPlanBytes).value_or("");
+  const Attempt* best = content.incumbent(facts.series);
+  if (best == nullptr || best->record.empty()) return facts;
+  if (const auto record = load_attempt_record((target.folder / "runs" / best->record).string()))
+    facts.smallest_keepable = record->smallest_keepable;
+  return facts;
+}
+
 std::string brief_text(const Case& target, const HistoryContent& content, const BriefFacts& facts) {
   std::string text =
       fmt::format("# {}\n\nObjective: {} {} ({}). Change files below workspace/ alone.\n\n",
@@ -79,7 +94,7 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
     text += fmt::format("Best so far: attempt {}", best->seq);
     if (best->primary)
       text += fmt::format(", {:.6g} {}", best->primary->value, best->primary->unit);
-    text += ". The workspace that you see is that state.\n";
+    text += facts.of_turn ? ". The workspace that you see is that state.\n" : ".\n";
   }
   if (facts.smallest_keepable > 0)
     text += fmt::format("The smallest gain that could be kept is about {:.2g} %.\n",
@@ -96,9 +111,11 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
     for (const std::string& sentence : sentences) text += "- " + sentence + ".\n";
   }
   if (!facts.plan.empty()) text += "\n## Plan\n\n```yaml\n" + facts.plan + "```\n";
-  return text +
-         "\nWrite what you changed into the YAML file that $ASSAY_ATTEMPT names: {description, "
-         "hypothesis, family, target, lane, env}.\n";
+  return text + (facts.of_turn
+                     ? "\nWrite what you changed into the YAML file that $ASSAY_ATTEMPT names: "
+                       "{description, hypothesis, family, target, lane, env}.\n"
+                     : "\nMake one change below workspace/, then evaluate it (`assay lab eval "
+                       "--description ...`).\n");
 }
 
 }  // namespace assay::lab

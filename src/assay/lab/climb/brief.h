@@ -16,7 +16,12 @@ struct BriefFacts {
   double smallest_keepable = 0;  // As a fraction; 0: not known.
   std::optional<int> turns_left;
   std::optional<double> seconds_left;
+  bool of_turn = false;  // A climb's: the workspace is the best state's, and the end is measured.
 };
+
+// What the case's own files say of it: its plan, and the noise of its best state.
+BriefFacts brief_facts(const Case& target, const HistoryContent& content, std::string series,
+                       std::string run_tag);
 
 // Markdown.
 std::string brief_text(const Case& target, const HistoryContent& content, const BriefFacts& facts);

@@ -137,13 +137,10 @@ class Climb {
   // Why it failed; none where it did not.
   Result<std::optional<std::string>> run_agent(const HistoryContent& content,
                                                const fs::path& folder, const fs::path& talk) {
-    BriefFacts facts;
-    facts.series = series_;
-    facts.run_tag = options_.evaluate.run_tag;
-    facts.plan = read_file((target_.folder / "plan.yaml").string(), 1 << 16).value_or("");
+    BriefFacts facts = brief_facts(target_, content, series_, options_.evaluate.run_tag);
+    facts.of_turn = true;
     if (options_.turns) facts.turns_left = *options_.turns - turns_of(content);
     if (options_.seconds) facts.seconds_left = seconds_left();
-    facts.smallest_keepable = noise_of(content);
     const std::string brief = brief_text(target_, content, facts);
     ASSAY_TRY(write_file_atomic((talk / "brief.md").string(), brief));
     RunnerOptions runner;
@@ -162,13 +159,6 @@ class Climb {
               ProgramRunner(runner).run("agent", options_.agent, folder, environment, limit));
     if (!ran.failure) return std::optional<std::string>();
     return std::optional(ran.reason);
-  }
-
-  double noise_of(const HistoryContent& content) const {
-    const Attempt* best = content.incumbent(series_);
-    if (best == nullptr || best->record.empty()) return 0;
-    const auto record = load_attempt_record((runs() / best->record).string());
-    return record ? record->smallest_keepable : 0;
   }
 
   Status measure(const fs::path& folder, const AttemptNote& note) {
