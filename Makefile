@@ -86,7 +86,7 @@ bench-trust:
 	$(release)/assay_bench --only trust --trust-seeds $(subst :, ,$(SEEDS)) --output $(release)/assay_bench_trust.json
 
 # PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
-# same_m1, same_m1_chain, sensitivity, host ...; empty: all of them.
+# same_m1, same_m1_chain, sensitivity, decode, prefill, host ...; empty: all of them.
 bench-gpu:
 	@scripts/install-dependencies build bench
 	cmake --preset release -D ASSAY_BENCH=ON

@@ -6,47 +6,29 @@
 
 #include <fmt/format.h>
 
-#include "assay/base/subprocess.h"
-#include "assay/base/text.h"
 #include "bench/gpu.h"
 #include "bench/gpu_sources.h"
-#include "bench/runs.h"
 
 namespace assay::bench {
 namespace {
 
 constexpr double kLeastMean = 1.15, kLeastEach = 1.0;
 constexpr const char* kTokens = "1|2|4|8|16|32|64";
-constexpr int64_t kHours = 3'600'000'000'000;
 
 Result<RunRecord> race_decode(const Context& context, const std::string& classes) {
   ASSAY_TRY(const std::string decode, source_file(context, "examples/hopper_decode/decode.cu"));
   ASSAY_TRY(const auto header, source_file(context, "examples/hopper_decode/wgmma.h"));
   ASSAY_TRY(const std::string skinny, source_file(context, "examples/hopper_skinny/skinny.cu"));
-  ASSAY_TRY(const std::string card, bench_card());
   // Where launches may not overlap, those that could are the same code, and take part in vain.
   const std::string ending = classes == "allowed" ? "_dependent" : "";
-  const std::string folder = (context.folder / ("gpu_decode_" + classes)).string();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  SubprocessOptions options;
-  options.argv = {assay_program(), "race"};
-  for (const char* name : {"::tiles", "::copies"}) options.argv.push_back(decode + name + ending);
-  for (const char* name : {"::ring", "::registers"}) options.argv.push_back(skinny + name + ending);
+  std::vector<std::string> words;
+  for (const char* name : {"::tiles", "::copies"}) words.push_back(decode + name + ending);
+  for (const char* name : {"::ring", "::registers"}) words.push_back(skinny + name + ending);
   const std::string shapes[] = {fmt::format("m={},n=6144|4096|28672,k=4096,dtype=f16", kTokens),
                                 fmt::format("m={},n=4096,k=14336,dtype=f16", kTokens)};
-  for (const std::string& shape : shapes)
-    options.argv.insert(options.argv.end(), {"--shape", shape});
-  options.argv.insert(options.argv.end(),
-                      {"--device", card, "--dependent-launch", classes, "--budget", "2s",
-                       "--cache-dir", (context.folder / "race_cache").string(), "--lock-dir",
-                       context.folder.string(), "--output-dir", folder});
-  options.env = child_environment();
-  ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = kHours}));
-  if (output.status.kind != ExitStatus::Kind::exited || output.status.code > 1)
-    return fail(ErrorCode::failed, "assay race {}: {}", output.status.describe(),
-                sanitize(output.err, 1000));
-  return load_record(folder + "/record.json");
+  for (const std::string& shape : shapes) words.insert(words.end(), {"--shape", shape});
+  words.insert(words.end(), {"--dependent-launch", classes, "--budget", "2s"});
+  return race_on_card(context, "gpu_decode_" + classes, words);
 }
 
 Result<Row> judge_decode(const Context& context, const std::string& classes, bool mean_is_bound) {

@@ -9,6 +9,7 @@
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
+#include "bench/gpu.h"
 #include "bench/runs.h"
 
 namespace assay::bench_files {
@@ -17,6 +18,8 @@ std::span<const EmbeddedFile> embedded_files();
 
 namespace assay::bench {
 namespace {
+
+constexpr int64_t kHours = 3'600'000'000'000;
 
 constexpr const char* kCopies = R"(
 #include <cuda_fp16.h>
@@ -40,11 +43,36 @@ extern "C" __global__ void gemm(const float* a, const float* b, float* out, long
 Result<std::string> source_file(const Context& context, const std::string& name) {
   for (const EmbeddedFile& file : bench_files::embedded_files()) {
     if (file.name != name) continue;
-    const auto path = context.folder / std::filesystem::path(name).filename();
+    const auto path = context.folder / name;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error)
+      return fail(ErrorCode::failed, "cannot make '{}': {}", path.parent_path().string(),
+                  error.message());
     ASSAY_TRY(write_file_atomic(path.string(), file.content));
     return path.string();
   }
   return fail(ErrorCode::internal, "{} is not embedded", name);
+}
+
+Result<RunRecord> race_on_card(const Context& context, const std::string& name,
+                               const std::vector<std::string>& words) {
+  ASSAY_TRY(const std::string card, bench_card());
+  const std::string folder = (context.folder / name).string();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  SubprocessOptions options;
+  options.argv = {assay_program(), "race"};
+  options.argv.insert(options.argv.end(), words.begin(), words.end());
+  options.argv.insert(options.argv.end(),
+                      {"--device", card, "--cache-dir", (context.folder / "race_cache").string(),
+                       "--lock-dir", context.folder.string(), "--output-dir", folder});
+  options.env = child_environment();
+  ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = kHours}));
+  if (output.status.kind != ExitStatus::Kind::exited || output.status.code > 1)
+    return fail(ErrorCode::failed, "assay race {}: {}", output.status.describe(),
+                sanitize(output.err, 1000));
+  return load_record(folder + "/record.json");
 }
 
 Result<std::string> copies_source(const Context& context, int copies) {

@@ -5,14 +5,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "assay/record/record.h"
 #include "bench/row.h"
 
 namespace assay::bench {
 
 // A file of the checkout that this program holds, "examples/hopper_skinny/skinny.cu", written into
-// the bench's folder: it needs no checkout where it runs.
+// the bench's folder under that name: it needs no checkout where it runs.
 Result<std::string> source_file(const Context& context, const std::string& name);
+
+// What `assay race` on the bench's card with these words says; its record lies in the bench's
+// folder under `name`.
+Result<RunRecord> race_on_card(const Context& context, const std::string& name,
+                               const std::vector<std::string>& words);
 
 // f32 GEMM as CUDA source with a tunable that changes nothing: as many kernels to compile.
 Result<std::string> copies_source(const Context& context, int copies);

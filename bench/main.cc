@@ -74,6 +74,7 @@ constexpr Entry kEntries[] = {
     {"gpu_host", measure_gpu_host, true},
     {"gpu_race", measure_gpu_race, true},
     {"gpu_decode", measure_gpu_decode, true},
+    {"gpu_prefill", measure_gpu_prefill, true},
     {"gpu_start", measure_gpu_start, true},
     {"gpu_profiler", measure_gpu_profiler, true},
     {"gpu_profiler_no_sleep", measure_gpu_profiler_no_sleep, true},

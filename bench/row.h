@@ -75,6 +75,7 @@ Result<std::vector<Row>> measure_gpu_cheat_down(const Context& context);
 Result<std::vector<Row>> measure_gpu_host(const Context& context);
 Result<std::vector<Row>> measure_gpu_race(const Context& context);
 Result<std::vector<Row>> measure_gpu_decode(const Context& context);
+Result<std::vector<Row>> measure_gpu_prefill(const Context& context);
 Result<std::vector<Row>> measure_gpu_start(const Context& context);
 Result<std::vector<Row>> measure_gpu_profiler(const Context& context);
 Result<std::vector<Row>> measure_gpu_profiler_no_sleep(const Context& context);

@@ -102,6 +102,8 @@ __device__ Pair rounded(float x, float y) { return __floats2half2_rn(x, y); }
 
 #include "wgmma.h"
 
+WGMMA(ROWS)
+
 constexpr int kDepth = 64;  // Elements of k in a part: 128 bytes, the width of the swizzle.
 constexpr int kWidth = PARTS * kDepth;
 constexpr int kTokenPart = TOKENS * 128, kRowPart = ROWS * 128;  // Bytes.

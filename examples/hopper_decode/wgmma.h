@@ -1,5 +1,6 @@
-// wgmma for a Hopper card: 64 rows of a by ROWS rows of b (a multiple of 16, at most 256), both
+// wgmma for a Hopper card: 64 rows of a by so many rows of b (a multiple of 16, at most 256), both
 // from shared memory. What the instruction is written with depends on its width: hence the tables.
+// WGMMA(192) defines multiply() of that width, for the types that TYPES names.
 #pragma once
 
 #define JOIN(a, b) a##b
@@ -60,11 +61,12 @@
 #define TAIL256 "}, %128, %129, 1, 1, 1, 0, 0;"
 // clang-format on
 
-// d (64 x ROWS of four warps) += a (64 x 16) b^T (ROWS x 16).
-__device__ __forceinline__ void multiply(float (&d)[ROWS / 2], unsigned long long a,
-                                         unsigned long long b) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(ROWS) "k16.f32." TYPES " {" OF(LIST, ROWS)
-                   OF(TAIL, ROWS)
-               : OF(SUMS, ROWS)
-               : "l"(a), "l"(b));
-}
+// d (64 x width of four warps) += a (64 x 16) b^T (width x 16).
+#define WGMMA(width)                                                                       \
+  __device__ __forceinline__ void multiply(float(&d)[width / 2], unsigned long long a,     \
+                                           unsigned long long b) {                         \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(width) "k16.f32." TYPES " {" OF( \
+                     LIST, width) OF(TAIL, width)                                          \
+                 : OF(SUMS, width)                                                         \
+                 : "l"(a), "l"(b));                                                        \
+  }
