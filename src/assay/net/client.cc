@@ -347,12 +347,9 @@ class Client::Impl {
     link.awaiting = false;
     const bool stays = link.reader.head().keeps_alive() && !more;
     const ResponseHead head = link.reader.release_head();
-    if (stays) return handler_.on_answer(id, head, arrival);
-    // The number is void before the answer is told, so that nobody sends over it.
-    Link gone = std::move(link);
-    links_.erase(id);
-    handler_.on_answer(id, head, arrival);
-    handler_.on_closed(id, {ErrorCode::failed, "the server ended the connection"}, false, arrival);
+    // The number is void before that is told, so that nobody sends over it.
+    if (!stays) links_.erase(id);
+    handler_.on_answer(id, head, stays, arrival);
   }
 
   void finished(ConnectionId id, Link& link, const Arrival& arrival) {

@@ -32,8 +32,8 @@ class ClientHandler {
   // Part of an answer's body, without its framing; may be called with nothing when the head came.
   virtual void on_body(ConnectionId connection, const ResponseHead& head, std::string_view bytes,
                        const Arrival& arrival) = 0;
-  // The answer is whole. If the connection ends with it, on_closed() follows.
-  virtual void on_answer(ConnectionId connection, const ResponseHead& head,
+  // The answer is whole. If the connection does not stay, its number is void.
+  virtual void on_answer(ConnectionId connection, const ResponseHead& head, bool stays,
                          const Arrival& arrival) = 0;
   // The connection is gone, and its number void: why, and whether an answer was awaited.
   virtual void on_closed(ConnectionId connection, const Error& why, bool answer_awaited,
