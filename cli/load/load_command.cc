@@ -65,7 +65,10 @@ class LoadCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const std::vector<load::Requirement> requirements, read_requirements());
     ASSAY_TRY(const std::vector<load::Objective> objectives, flags_.objectives());
-    ASSAY_TRY(const double cool_down, parse_seconds(cool_down_, "--cool-down"));
+    double cool_down = 0;
+    if (cool_down_ != "0") {
+      ASSAY_TRY(cool_down, parse_seconds(cool_down_, "--cool-down"));
+    }
     load::LoadRecord record;
     record.created = utc_now_iso8601();
     ASSAY_TRY(record.plan, flags_.plan(context, flags_.base_url()));

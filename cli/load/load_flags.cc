@@ -23,10 +23,16 @@ constexpr double kMostSeconds = 30 * 86400.0;
 constexpr int kFewestRequests = 100;  // Where nothing says how many.
 
 Result<double> read_seconds(const std::string& text, const std::string& flag) {
+  if (text == "0") return 0;
   ASSAY_TRY(const double seconds, parse_seconds(text, flag));
-  if (seconds < 0 || seconds > kMostSeconds)
+  if (seconds > kMostSeconds)
     return fail(ErrorCode::invalid_input, "{} {}: give 0 to 30 days", flag, sanitize(text, 40));
   return seconds;
+}
+
+Result<double> read_share(const std::string& text, const std::string& flag) {
+  if (text == "0") return 0;
+  return parse_fraction(text, flag);
 }
 
 bool names_secret(std::string_view header) {
@@ -231,11 +237,10 @@ Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base
   plan.warmups = warmups_;
   plan.seed = static_cast<std::uint64_t>(seed_);
   ASSAY_TRY(plan.timeout_s, read_seconds(timeout_, "--request-timeout"));
-  ASSAY_TRY(plan.cancellation_rate, parse_fraction(cancellation_rate_, "--cancellation-rate"));
+  ASSAY_TRY(plan.cancellation_rate, read_share(cancellation_rate_, "--cancellation-rate"));
   ASSAY_TRY(plan.cancellation_delay_s, read_seconds(cancellation_delay_, "--cancellation-delay"));
-  if (plan.timeout_s <= 0 || plan.cancellation_rate < 0 || plan.cancellation_rate > 1)
-    return fail(ErrorCode::invalid_input,
-                "--request-timeout must be above 0, and --cancellation-rate 0 to 1");
+  if (plan.timeout_s <= 0)
+    return fail(ErrorCode::invalid_input, "--request-timeout must be above 0");
   ASSAY_TRY(const std::string ulid, make_ulid());
   plan.run_id = ulid;
   ASSAY_TRY(const double ready, read_seconds(ready_, "--ready-check-timeout-sec"));
@@ -273,12 +278,12 @@ Result<std::unique_ptr<load::Dataset>> LoadFlags::dataset(Context& context,
     return load::trace_dataset(dataset_path_, speed, std::move(text), seed);
   }
   load::RandomOptions options;
-  ASSAY_TRY(const double spread, parse_fraction(spread_, "--len-spread"));
+  ASSAY_TRY(const double spread, read_share(spread_, "--len-spread"));
   ASSAY_TRY(const double input_std, parse_number(input_std_, "--input-len-std", 0, 1e7));
   ASSAY_TRY(const double output_std, parse_number(output_std_, "--output-len-std", 0, 1e7));
-  if (spread < 0 || spread > 1 || (spread > 0 && input_std + output_std > 0))
+  if (spread > 0 && input_std + output_std > 0)
     return fail(ErrorCode::invalid_input,
-                "--len-spread is 0 to 1, and not with a standard deviation");
+                "--len-spread and a standard deviation are two laws: give one of them");
   options.input = {static_cast<double>(input_), input_std, spread};
   options.output = {static_cast<double>(output_), output_std, spread};
   options.prefix_tokens = prefix_;

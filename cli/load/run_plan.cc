@@ -86,7 +86,8 @@ int run_code(std::span<const load::Judged> runs) {
 }
 
 Result<std::filesystem::path> load_folder(const std::string& asked) {
-  std::filesystem::path folder = asked.empty() ? next_run_folder("load") : asked;
+  std::filesystem::path folder =
+      asked.empty() ? next_run_folder("load") : std::filesystem::path(asked);
   ASSAY_TRY(make_directories(folder.string()));
   return folder;
 }

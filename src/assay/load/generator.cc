@@ -543,7 +543,9 @@ class Generator final : public net::ClientHandler {
   }
 
   void add_timer(std::int64_t at_ns, Alarm alarm, std::int64_t number) {
-    if (at_ns != kNever) timers_.push({at_ns, alarm, number});
+    if (at_ns == kNever) return;
+    timers_.push({at_ns, alarm, number});
+    if (timers_.top().at_ns == at_ns) set_alarm();
   }
 
   void set_alarm() {
