@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/load/load_commands.h"
 #include "cli/replay_command.h"
 #include "cli/shapes_command.h"
 
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_import_command());
   commands.push_back(make_export_command());
   commands.push_back(make_serve_command());
+  commands.push_back(make_load_command());
   commands.push_back(make_kernels_command());
   commands.push_back(make_shapes_command());
   commands.push_back(make_plugin_command());

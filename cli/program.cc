@@ -87,7 +87,7 @@ class Program {
       return fail(ErrorCode::invalid_input, "{}", usage_error(error, sub));
     }
     if (globals_.version) return help_or_version();
-    if (!command->commands().empty())
+    if (!command->commands().empty() && !has_flags(sub))
       return fail(ErrorCode::invalid_input, "{}: which of its commands? There are: {}",
                   command->name(), join(names_of(command->commands()), ", "));
     ASSAY_TRY(apply_defaults(config, app_, sub));
@@ -136,6 +136,13 @@ class Program {
     return names;
   }
 
+  static bool has_flags(const CLI::App& app) { return !long_flags(app).empty(); }
+
+  bool follows(const std::string& before, const std::string& word) const {
+    const auto first = std::ranges::find(words_, before);
+    return first != words_.end() && first + 1 != words_.end() && *(first + 1) == word;
+  }
+
   Result<Chosen> choose() {
     Chosen chosen{nullptr, &app_};
     Commands commands = line_.commands();
@@ -143,6 +150,11 @@ class Program {
       if (commands.empty()) break;
       const auto found = std::ranges::find_if(
           commands, [&](const auto& command) { return word == command->name(); });
+      // A command with flags of its own may be run itself, and the word may be a flag's value: its
+      // commands stand right behind it.
+      if (chosen.command != nullptr && has_flags(*chosen.app) &&
+          (found == commands.end() || !follows(chosen.command->name(), word)))
+        break;
       if (found == commands.end()) {
         const auto names = names_of(commands);
         return fail(ErrorCode::invalid_input, "{}there is no command '{}'{}",

@@ -13,6 +13,7 @@
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "cli/dot_env.h"
+#include "cli/openai_key.h"
 
 namespace assay::cli {
 namespace {
@@ -91,17 +92,31 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"CUTLASS_DIR", "CUTLASS, or where the package nvidia-cutlass lies (cutlass.directory)."},
       {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
       {"NO_COLOR", "Set: no colours."},
+      {"OPENAI_API_KEY",
+       "The key that `assay load` sends, where --api-key-file does not name one."},
   };
   return kVariables;
 }
 
+namespace {
+
+// The environment wins over the file.
+std::string variable(const std::map<std::string, std::string>& dot_env, const char* name) {
+  if (const char* value = std::getenv(name); value != nullptr) return value;
+  const auto found = dot_env.find(name);
+  return found == dot_env.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+Result<std::string> openai_api_key() {
+  ASSAY_TRY(const auto dot_env, read_dot_env());
+  return variable(dot_env, "OPENAI_API_KEY");
+}
+
 Result<Settings> Settings::from_environment() {
   ASSAY_TRY(const auto dot_env, read_dot_env());
-  const auto get = [&](const char* name) -> std::string {
-    if (const char* value = std::getenv(name); value != nullptr) return value;
-    const auto found = dot_env.find(name);
-    return found == dot_env.end() ? std::string() : found->second;
-  };
+  const auto get = [&](const char* name) { return variable(dot_env, name); };
   Settings settings;
   const std::string home = get("HOME");
   if (const std::string own = get("ASSAY_CACHE_DIR"); !own.empty())

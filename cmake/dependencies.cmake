@@ -16,6 +16,7 @@ function(assay_static_library target archive header)
   set_property(GLOBAL APPEND PROPERTY ASSAY_STATIC_LIBRARIES "${archive}")
 endfunction()
 
+assay_static_library(assay_ssl libssl.a openssl/ssl.h)
 assay_static_library(assay_crypto libcrypto.a openssl/sha.h)
 assay_static_library(assay_yaml_cpp libyaml-cpp.a yaml-cpp/yaml.h)
 assay_static_library(assay_zstd libzstd.a zstd.h)
@@ -31,7 +32,7 @@ endforeach()
 add_library(assay_external INTERFACE)
 # nlohmann's own assertions would abort a program that only links us.
 target_compile_options(assay_external INTERFACE "-DJSON_ASSERT(condition)=static_cast<void>(0)")
-target_link_libraries(assay_external INTERFACE assay_yaml_cpp assay_crypto assay_zstd assay_xxhash
+target_link_libraries(assay_external INTERFACE assay_yaml_cpp assay_ssl assay_crypto assay_zstd assay_xxhash
   Threads::Threads ${CMAKE_DL_LIBS})
 
 file(STRINGS "${ASSAY_HEADER_fmt_format_h}/fmt/core.h" fmt_version REGEX "define FMT_VERSION 9")

@@ -10,6 +10,7 @@
 #include "assay/record/describe_environment.h"
 #include "assay/record/describe_outcome.h"
 #include "assay/record/describe_own_clock.h"
+#include "assay/record/environment_json.h"
 #include "assay/record/record.h"
 
 namespace assay {
@@ -336,6 +337,8 @@ Result<ProblemRecord> read_problem_record(const JsonField& head,
   ASSAY_TRY(check_problem(head, problem));
   return problem;
 }
+Json environment_json(const Environment& environment) { return archive::write_any(environment); }
+
 Result<stats::Verdict> read_verdict(const JsonField& field) {
   return read_one<stats::Verdict>(field);
 }

@@ -4,11 +4,11 @@
 #include <cctype>
 #include <memory>
 #include <set>
-#include <zstd.h>
 
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/record/compressed_text.h"
 
 namespace assay {
 namespace {
@@ -20,44 +20,6 @@ constexpr std::array<std::pair<TrustGrade, std::string_view>, 3> kTrustGrades = 
     {TrustGrade::confined_native, "confined_native"},
     {TrustGrade::unconfined_native, "unconfined_native"},
 }};
-
-// Stops at kMaxJsonBytes whatever the frame's header promises.
-Result<std::string> decompress(std::string_view bytes, const std::string& path) {
-  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
-                                                                     &ZSTD_freeDCtx);
-  if (context == nullptr) return fail(ErrorCode::machine, "{}: no memory to decompress", path);
-  std::string out;
-  std::string chunk(ZSTD_DStreamOutSize(), '\0');
-  ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
-  std::size_t wanted = 1;
-  while (input.pos < input.size) {
-    ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
-    wanted = ZSTD_decompressStream(context.get(), &output, &input);
-    if (ZSTD_isError(wanted)) {
-      return fail(ErrorCode::invalid_input, "{}: not zstd, or damaged: {}", path,
-                  ZSTD_getErrorName(wanted));
-    }
-    if (out.size() + output.pos > kMaxJsonBytes) {
-      return fail(ErrorCode::invalid_input, "{}: more than {} once decompressed", path,
-                  format_bytes(static_cast<double>(kMaxJsonBytes)));
-    }
-    out.append(chunk.data(), output.pos);
-  }
-  // What the decoder still holds back once the input is used up.
-  while (wanted != 0) {
-    ZSTD_outBuffer output{chunk.data(), chunk.size(), 0};
-    wanted = ZSTD_decompressStream(context.get(), &output, &input);
-    if (ZSTD_isError(wanted) || output.pos == 0) {
-      return fail(ErrorCode::invalid_input, "{}: cut short", path);
-    }
-    if (out.size() + output.pos > kMaxJsonBytes) {
-      return fail(ErrorCode::invalid_input, "{}: more than {} once decompressed", path,
-                  format_bytes(static_cast<double>(kMaxJsonBytes)));
-    }
-    out.append(chunk.data(), output.pos);
-  }
-  return out;
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -168,14 +130,14 @@ const ProblemRecord* RunRecord::find(std::string_view name) const {
 Result<RunRecord> load_record(const std::string& path) {
   ASSAY_TRY(std::string text, read_file(path));
   if (path.ends_with(kCompressed)) {
-    ASSAY_TRY(text, decompress(text, path));
+    ASSAY_TRY(text, decompress(text, path, kMaxJsonBytes));
   }
   ASSAY_TRY(const JsonDocument document, parse_json_document(text, path));
   return read_record(document);
 }
 
 Result<RunRecord> read_compressed_record(const std::string& bytes, const std::string& origin) {
-  ASSAY_TRY(const std::string text, decompress(bytes, origin));
+  ASSAY_TRY(const std::string text, decompress(bytes, origin, kMaxJsonBytes));
   ASSAY_TRY(const JsonDocument document, parse_json_document(text, origin));
   return read_record(document);
 }

@@ -1,19 +1,13 @@
 // Records as text: one problem, and of it one kernel, at a time.
 
-#include <memory>
-#include <zstd.h>
-
 #include "assay/base/file.h"
+#include "assay/record/compressed_text.h"
 #include "assay/record/record.h"
 
 namespace assay {
 namespace {
 
 constexpr std::string_view kCompressed = ".zst";
-// Level 9 halves a record of integers again for a few milliseconds; higher levels gain little.
-constexpr int kCompressionLevel = 9;
-
-using TextSink = std::function<Status(std::string_view)>;
 
 bool holds_object(const Json& value) {
   if (value.is_object()) return true;
@@ -124,36 +118,6 @@ EachProblem problems_of(const RunRecord& record) {
   };
 }
 
-// Compresses what it is given, piece by piece.
-class Compressor {
- public:
-  explicit Compressor(TextSink sink)
-      : context_(ZSTD_createCCtx(), &ZSTD_freeCCtx),
-        sink_(std::move(sink)),
-        out_(ZSTD_CStreamOutSize(), '\0') {
-    if (context_ != nullptr)
-      ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, kCompressionLevel);
-  }
-
-  Status put(std::string_view text, ZSTD_EndDirective how = ZSTD_e_continue) {
-    if (context_ == nullptr) return fail(ErrorCode::machine, "no memory to compress");
-    ZSTD_inBuffer input{text.data(), text.size(), 0};
-    for (;;) {
-      ZSTD_outBuffer output{out_.data(), out_.size(), 0};
-      const std::size_t left = ZSTD_compressStream2(context_.get(), &output, &input, how);
-      if (ZSTD_isError(left)) return fail(ErrorCode::machine, "zstd: {}", ZSTD_getErrorName(left));
-      ASSAY_TRY(sink_(std::string_view(out_).substr(0, output.pos)));
-      const bool done = how == ZSTD_e_end ? left == 0 : input.pos == input.size;
-      if (done) return {};
-    }
-  }
-
- private:
-  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_;
-  TextSink sink_;
-  std::string out_;
-};
-
 }  // namespace
 
 std::string record_text(const RunRecord& record) {
@@ -172,7 +136,7 @@ Status dump_compressed(const RunRecord& head, const EachProblem& problems, const
   Compressor compressor(sink);
   ASSAY_TRY(
       dump_record(head, problems, [&](std::string_view text) { return compressor.put(text); }));
-  return compressor.put({}, ZSTD_e_end);
+  return compressor.end();
 }
 
 }  // namespace

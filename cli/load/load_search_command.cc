@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include "assay/base/file.h"
+#include "assay/base/json.h"
+#include "assay/load/search.h"
+#include "assay/report/table.h"
+#include "cli/exit_code.h"
+#include "cli/load/load_commands.h"
+#include "cli/load/load_flags.h"
+#include "cli/load/run_plan.h"
+#include "cli/number.h"
+
+namespace assay::cli {
+namespace {
+
+class LoadSearchCommand : public Command {
+ public:
+  const char* name() const override { return "search"; }
+  const char* summary() const override {
+    return "The largest load under which a server keeps what it shall keep";
+  }
+  const char* example() const override {
+    return "assay load search --base-url http://127.0.0.1:8000 --slo 'ttft_ms.p95<200'";
+  }
+  const char* description() const override {
+    return "Doubles the load until an objective fails, halves the bracket, and confirms the answer "
+           "in three fresh runs. It says so if the client, not the server, was the limit.";
+  }
+
+  void declare(Flags& app) override {
+    flags_.declare(app);
+    app.set_group(FlagGroup::measuring);
+    app.add_option("--slo", slos_, "What must hold, commas between: ttft_ms.p95<200,tpot_ms.p95<20")
+        .type_name("FIGURE<BOUND")
+        .several_words(false)
+        .delimiter(',');
+    app.add_option("--over", over_, "Which load: streams, or requests per second")
+        .one_of({"concurrency", "rate"})
+        .show_default();
+    app.add_option("--from", from_, "The first load").type_name("LOAD").show_default();
+    app.add_option("--most", most_, "The largest load").type_name("LOAD").show_default();
+    app.add_option("--resolution", resolution_, "How closely it is found, as a share")
+        .type_name("SHARE")
+        .show_default();
+    app.set_group(FlagGroup::output);
+    app.add_option("--output", output_, "Gets the search as JSON").type_name("FILE");
+  }
+
+  Result<int> run(Context& context) override {
+    std::vector<load::Requirement> requirements;
+    for (const std::string& text : slos_) {
+      ASSAY_TRY(load::Requirement requirement, load::parse_requirement(text));
+      requirements.push_back(std::move(requirement));
+    }
+    if (requirements.empty())
+      return fail(ErrorCode::invalid_input,
+                  "load search: what must hold? Give --slo 'ttft_ms.p95<200'");
+    load::SearchOptions options;
+    options.whole = over_ == "concurrency";
+    ASSAY_TRY(options.from, parse_number(from_, "--from", 1e-3, 65536));
+    ASSAY_TRY(options.most, parse_number(most_, "--most", options.from, 65536));
+    ASSAY_TRY(options.resolution, parse_number(resolution_, "--resolution", 0.001, 0.5));
+    ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, flags_.base_url()));
+    const auto attempt = [&](double load, int number) {
+      return try_load(context, plan, requirements, load, number);
+    };
+    ASSAY_TRY(const load::SearchResult result, load::search_load(options, attempt));
+    Json json = load::search_json(result);
+    json["over"] = over_;
+    json["plan"] = load::plan_json(plan);
+    if (!output_.empty()) ASSAY_TRY(write_file_atomic(output_, dump_pretty(json)));
+    context.console.result(context.console.json() ? dump_pretty(json) : text(result));
+    return result.largest > 0 && !result.client_limited ? kDone : kRefuted;
+  }
+
+ private:
+  Result<load::Tried> try_load(Context& context, load::LoadPlan plan,
+                               const std::vector<load::Requirement>& requirements, double load,
+                               int number) const {
+    if (over_ == "concurrency") {
+      plan.arrivals.reset();
+      plan.concurrency = static_cast<int>(load);
+    } else {
+      load::ArrivalPlan arrivals = plan.arrivals.value_or(load::ArrivalPlan{});
+      arrivals.rate = load;
+      plan.arrivals = arrivals;
+    }
+    ASSAY_TRY(const load::Judged judged,
+              measure_plan(context, flags_, plan, plan.seed + static_cast<std::uint64_t>(number),
+                           fmt::format("search, {} {:.4g}", over_, load)));
+    load::Tried tried;
+    tried.client_limited = judged.client.limited || !judged.delivered.as_asked;
+    tried.keeps = true;
+    for (const load::Requirement& requirement : requirements) {
+      const auto value = judged.metrics.find(requirement.metric);
+      if (!value)
+        return fail(ErrorCode::invalid_input, "--slo {}: a run has no such figure",
+                    requirement.text);
+      tried.keeps = tried.keeps && requirement.holds(*value);
+    }
+    // An answer that failed keeps nothing.
+    if (judged.metrics.errored > 0) tried.keeps = false;
+    context.console.note(fmt::format("{} {:.4g}: {}{}", over_, load,
+                                     tried.keeps ? "keeps it" : "does not keep it",
+                                     tried.client_limited ? " (the client was the limit)" : ""));
+    return tried;
+  }
+
+  std::string text(const load::SearchResult& result) const {
+    if (result.largest == 0) return fmt::format("not even {} {} keeps it\n", over_, from_);
+    std::string line = fmt::format("the largest {} that keeps it: {:.4g}", over_, result.largest);
+    if (result.reached_most) line += ", the most that was tried";
+    if (result.client_limited) line += "; the client was the limit: the server may bear more";
+    return line + '\n';
+  }
+
+  LoadFlags flags_;
+  std::vector<std::string> slos_;
+  std::string over_ = "concurrency", from_ = "1", most_ = "4096", resolution_ = "0.02", output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_load_search_command() {
+  return std::make_unique<LoadSearchCommand>();
+}
+
+}  // namespace assay::cli

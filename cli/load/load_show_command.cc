@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include "assay/base/json.h"
+#include "assay/load/other_tools.h"
+#include "assay/load/read_record.h"
+#include "cli/exit_code.h"
+#include "cli/load/load_commands.h"
+#include "cli/load/load_table.h"
+
+namespace assay::cli {
+namespace {
+
+class LoadShowCommand : public Command {
+ public:
+  const char* name() const override { return "show"; }
+  const char* summary() const override { return "A kept run's figures, made again of its samples"; }
+  const char* example() const override {
+    return "assay load show runs/0001-load --as vllm";
+  }
+  const char* description() const override {
+    return "With --as, the same run under the names and definitions of another tool, as JSON.";
+  }
+
+  void declare(Flags& app) override {
+    app.add_option("file", file_, "load.json, or the folder that has it").type_name("FILE").required();
+    app.add_option("--as", as_, "Whose names and definitions")
+        .one_of({"vllm", "aiperf", "guidellm"});
+  }
+
+  Result<int> run(Context& context) override {
+    ASSAY_TRY(const load::KeptRun kept, load::read_kept_run(file_));
+    if (!as_.empty()) {
+      const auto tool = as_ == "vllm"     ? load::OtherTool::vllm
+                        : as_ == "aiperf" ? load::OtherTool::aiperf
+                                          : load::OtherTool::guidellm;
+      Json all = Json::array();
+      for (const auto& traces : kept.runs) all.push_back(load::as_other_tool(tool, traces));
+      context.console.result(dump_pretty(all.size() == 1 ? all.front() : all));
+      return kDone;
+    }
+    if (context.console.json()) {
+      context.console.result(dump_pretty(kept.record.root));
+      return kDone;
+    }
+    const report::TextStyle style{context.console.width_out(), context.console.colour_out(),
+                                  context.console.terminal_out()};
+    std::string text;
+    for (const auto& traces : kept.runs) {
+      const load::Metrics metrics = load::measure(traces, {});
+      text += fmt::format("{} successful, {} errored, {} incomplete, {} cancelled\n",
+                          metrics.successful, metrics.errored, metrics.incomplete,
+                          metrics.cancelled);
+      text += report::text_table(latency_table(metrics), style);
+    }
+    context.console.result(text);
+    return kDone;
+  }
+
+ private:
+  std::string file_, as_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_load_show_command() { return std::make_unique<LoadShowCommand>(); }
+
+}  // namespace assay::cli

@@ -1,0 +1,142 @@
+#include "cli/load/load_table.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "assay/base/text.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kRows = {{
+    {"ttft_ms", "time to first token, ms"},
+    {"ttfo_ms", "time to first output, ms"},
+    {"tpot_ms", "time per further token, ms"},
+    {"itl_gap_ms", "gap between chunks, ms"},
+    {"e2e_ms", "whole request, ms"},
+    {"e2e_incl_queue_ms", "... with the client's queue, ms"},
+    {"client_queue_ms", "client's queue, ms"},
+    {"connect_ms", "wait for a connection, ms"},
+    {"per_user_throughput_tok_s", "tokens/s of one user"},
+    {"prefill_throughput_tok_s", "prompt tokens/s to the first token"},
+}};
+constexpr std::array<std::string_view, 7> kStatistics = {"mean", "median", "p90", "p95",
+                                                         "p99",  "min",    "max"};
+
+std::string number(double value) {
+  const double size = std::abs(value);
+  if (size >= 1000) return fmt::format("{:.0f}", value);
+  if (size >= 100) return fmt::format("{:.1f}", value);
+  return size >= 1 || size == 0 ? fmt::format("{:.2f}", value) : fmt::format("{:.3f}", value);
+}
+
+std::string counts(const load::Judged& judged) {
+  const load::Metrics& metrics = judged.metrics;
+  std::string text = fmt::format("requests     {} successful", metrics.successful);
+  const auto add = [&](std::int64_t count, std::string_view word) {
+    if (count > 0) text += fmt::format(", {} {}", count, word);
+  };
+  add(metrics.errored, "errored");
+  add(metrics.incomplete, "incomplete");
+  add(metrics.cancelled, "cancelled");
+  text += fmt::format(" in {}\n", format_duration(metrics.duration_s));
+  if (judged.warmups > 0)
+    text += fmt::format("warm-up      {} requests{}\n", judged.warmups,
+                        judged.failed_warmups > 0
+                            ? fmt::format(", {} of them failed", judged.failed_warmups)
+                            : "");
+  return text;
+}
+
+std::string throughput(const load::Metrics& metrics) {
+  const auto value = [&](const char* key) { return metrics.value(key).value_or(0); };
+  std::string text = fmt::format(
+      "throughput   {} requests/s, {} output tokens/s ({} in and out), at most {} in a second\n",
+      number(value("request_throughput")), number(value("output_throughput_tok_s")),
+      number(value("total_throughput_tok_s")), number(value("peak_output_tok_s")));
+  text += fmt::format("tokens       {} in, {} out", metrics.input_tokens, metrics.output_tokens);
+  if (metrics.token_source == "usage") text += ", as the server counts";
+  if (metrics.token_source == "chunks") text += ", counted by chunks: the server tells none";
+  if (metrics.token_source == "mixed") text += ", of some requests counted by chunks";
+  text += '\n';
+  if (const auto share = metrics.value("goodput_share"))
+    text += fmt::format("goodput      {} requests/s, {:.1f} % of all\n",
+                        number(value("goodput_req_s")), 100 * *share);
+  return text;
+}
+
+std::string delivery(const load::Delivered& delivered) {
+  std::string text;
+  if (delivered.rate && delivered.rate_asked)
+    text += fmt::format("delivered    {:.5g} of {:.5g} requests/s", *delivered.rate,
+                        *delivered.rate_asked);
+  if (delivered.concurrency)
+    text += fmt::format("delivered    {:g} of {} requests at a time", *delivered.concurrency,
+                        delivered.concurrency_asked);
+  if (delivered.gaps_distance)
+    text += fmt::format(", gaps {:.4f} from their law", *delivered.gaps_distance);
+  return text.empty() ? text : text + '\n';
+}
+
+}  // namespace
+
+report::Table latency_table(const load::Metrics& metrics) {
+  report::Table table;
+  table.columns.push_back({"", report::Align::left, 24, report::Elide::end});
+  table.columns.push_back({"n", report::Align::right});
+  for (const std::string_view statistic : kStatistics)
+    table.columns.push_back({std::string(statistic), report::Align::right});
+  for (const auto& [key, title] : kRows) {
+    const load::Summary* summary = metrics.distribution(key);
+    // Rows that say nothing of their own.
+    if (summary == nullptr || (key == "connect_ms" && summary->max == 0)) continue;
+    if (key == "ttfo_ms" && *summary == *metrics.distribution("ttft_ms")) continue;
+    report::Table::Row row;
+    row.cells.push_back({std::string(title)});
+    row.cells.push_back({std::to_string(summary->n)});
+    for (const std::string_view statistic : kStatistics) {
+      const bool thin = summary->is_thin(statistic);
+      row.cells.push_back({number(*summary->find(statistic)) + (thin ? "~" : ""),
+                           thin ? report::Tone::dim : report::Tone::plain});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<std::string> load_warnings(const load::Judged& judged) {
+  std::vector<std::string> sentences;
+  for (const std::string& reason : judged.delivered.reasons)
+    sentences.push_back("not_delivered: " + reason);
+  for (const std::string& reason : judged.client.reasons)
+    sentences.push_back("client_limited: " + reason);
+  const load::Metrics& metrics = judged.metrics;
+  if (metrics.mismatched > 0)
+    sentences.push_back(fmt::format("{} of {} answers have another number of tokens than asked",
+                                    metrics.mismatched, metrics.successful));
+  if (metrics.unlike_chunks > 0)
+    sentences.push_back(fmt::format(
+        "of {} answers the server counts fewer tokens than chunks that came", metrics.unlike_chunks));
+  return sentences;
+}
+
+std::string load_text(const load::LoadPlan& plan, const load::Judged& judged,
+                      const report::TextStyle& style) {
+  std::string text =
+      fmt::format("{} at {}\n", sanitize(plan.shape.model, 100), plan.server.authority());
+  text += counts(judged) + throughput(judged.metrics) + delivery(judged.delivered) + '\n';
+  const report::Table table = latency_table(judged.metrics);
+  if (!table.rows.empty()) {
+    text += report::text_table(table, style);
+    bool thin = false;
+    for (const auto& row : table.rows)
+      for (const auto& cell : row.cells) thin = thin || cell.text.ends_with('~');
+    if (thin) text += "~ of too few values: 200 for a median, 500 for p90 and p95, 1,000 for p99\n";
+  }
+  for (const std::string& sentence : load_warnings(judged))
+    text += report::coloured(sentence, report::Tone::caution, style) + '\n';
+  return text;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,111 @@
+#include "assay/load/ready.h"
+
+#include <array>
+#include <poll.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/fd.h"
+#include "assay/base/text.h"
+#include "assay/load/request_body.h"
+#include "assay/net/ask.h"
+
+namespace assay::load {
+namespace {
+
+constexpr double kAskSeconds = 10;
+constexpr std::int64_t kAgainNs = kNsPerSecond / 5;
+
+Result<net::Answer> get(const LoadPlan& plan, std::string path, double seconds, int cancel_fd) {
+  net::Question question;
+  question.path = std::move(path);
+  question.headers = common_headers(plan.shape);
+  question.seconds = seconds;
+  return net::ask(plan.server, {plan.ca_file, seconds}, question, cancel_fd);
+}
+
+bool is_good(const net::Answer& answer) {
+  return answer.head.status >= 200 && answer.head.status < 300;
+}
+
+// Why it is not ready; empty: it is.
+Result<std::string> look(const LoadPlan& plan, double seconds, int cancel_fd) {
+  std::string why;
+  for (const std::string& path :
+       {plan.server.path + "/health", endpoint_path(plan.server, "/models")}) {
+    const auto answer = get(plan, path, seconds, cancel_fd);
+    if (answer && is_good(*answer)) return std::string();
+    if (!answer && answer.error().code != ErrorCode::failed) return fail(answer.error());
+    why = answer ? fmt::format("{} is answered with {}", path, answer->head.status)
+                 : answer.error().message;
+    if (!answer) break;
+  }
+  return why;
+}
+
+}  // namespace
+
+Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd) {
+  const std::int64_t deadline =
+      monotonic_ns() + static_cast<std::int64_t>(seconds * kNsPerSecond);
+  while (true) {
+    ASSAY_TRY(const std::string why, look(plan, kAskSeconds, cancel_fd));
+    if (why.empty()) return {};
+    if (monotonic_ns() >= deadline)
+      return fail(ErrorCode::unsupported, "the server at {} is not ready: {}",
+                  plan.server.authority(), why);
+    if (cancel_fd < 0) {
+      static_cast<void>(::poll(nullptr, 0, static_cast<int>(kAgainNs / kNsPerMs)));
+      continue;
+    }
+    ASSAY_TRY(const bool cancelled,
+              wait_for_fd(cancel_fd, POLLIN, std::min(deadline, monotonic_ns() + kAgainNs)));
+    if (cancelled) return fail(ErrorCode::interrupted, "interrupted");
+  }
+}
+
+Result<std::string> only_model(const LoadPlan& plan, int cancel_fd) {
+  const std::string path = endpoint_path(plan.server, "/models");
+  ASSAY_TRY(const net::Answer answer, get(plan, path, kAskSeconds, cancel_fd));
+  if (!is_good(answer))
+    return fail(ErrorCode::unsupported, "{} is answered with {}: name the model with --model", path,
+                answer.head.status);
+  ASSAY_TRY(const JsonDocument document, parse_json_document(answer.body, path));
+  ASSAY_TRY(const JsonField data, JsonField(document).at("data"));
+  ASSAY_TRY(const std::vector<JsonField> items, data.items());
+  std::vector<std::string> names;
+  for (const JsonField& item : items) {
+    ASSAY_TRY(const JsonField id, item.at("id"));
+    ASSAY_TRY(const std::string name, id.as_string());
+    names.push_back(name);
+  }
+  if (names.size() == 1) return names.front();
+  return fail(ErrorCode::invalid_input, "the server has {} models: name one with --model{}{}",
+              names.size(), names.empty() ? "" : ": ", sanitize(join(names, ", "), 300));
+}
+
+TokenCount server_tokenizer(const LoadPlan& plan, int cancel_fd) {
+  return [plan, cancel_fd](const std::string& text) -> Result<std::int64_t> {
+    net::Question question;
+    question.method = "POST";
+    question.path = plan.server.path + "/tokenize";
+    // It stands beside /v1, not below it.
+    if (plan.server.path.ends_with("/v1"))
+      question.path = plan.server.path.substr(0, plan.server.path.size() - 3) + "/tokenize";
+    question.headers = common_headers(plan.shape);
+    question.headers.push_back({"Content-Type", "application/json"});
+    question.body = canonical({{"model", plan.shape.model},
+                               {"prompt", text},
+                               {"content", text},  // As llama.cpp calls it.
+                               {"add_special_tokens", false}});
+    ASSAY_TRY(const net::Answer answer,
+              net::ask(plan.server, {plan.ca_file, kAskSeconds}, question, cancel_fd));
+    if (!is_good(answer))
+      return fail(ErrorCode::unsupported, "/tokenize is answered with {}", answer.head.status);
+    ASSAY_TRY(const JsonDocument document, parse_json_document(answer.body, "/tokenize"));
+    ASSAY_TRY(const JsonField tokens, JsonField(document).at("tokens"));
+    ASSAY_TRY(const std::vector<JsonField> items, tokens.items());
+    return static_cast<std::int64_t>(items.size());
+  };
+}
+
+}  // namespace assay::load

@@ -1,0 +1,21 @@
+#pragma once
+
+// What a server is asked before it is put under load.
+
+#include "assay/base/result.h"
+#include "assay/load/plan.h"
+#include "assay/load/word_text.h"
+
+namespace assay::load {
+
+// Until /health or /v1/models is answered with 2xx. seconds 0: asked once, and only whether it can
+// be connected to counts. Errors: unsupported (it never got ready: the last reason), interrupted.
+Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd);
+
+// The only model that /v1/models lists. Errors: unsupported (none, or several: they are named).
+Result<std::string> only_model(const LoadPlan& plan, int cancel_fd);
+
+// Counts with the server's /tokenize. Errors of the count: unsupported where it has none.
+TokenCount server_tokenizer(const LoadPlan& plan, int cancel_fd);
+
+}  // namespace assay::load

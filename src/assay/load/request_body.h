@@ -1,0 +1,32 @@
+#pragma once
+
+// A request's bytes: the same prompt under the same plan gives the same ones.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "assay/base/json.h"
+#include "assay/load/plan.h"
+
+namespace assay::load {
+
+// What a model is asked, and how long its answer shall be.
+struct Ask {
+  Json messages = Json::array();  // Of a chat; a completion's prompt is the texts of them.
+  std::int64_t output_tokens = 0;  // At most; 0: as the server likes.
+};
+
+std::string request_body(const RequestShape& shape, const Ask& ask);
+
+// "/v1/chat/completions" behind the base URL's path, which may end in /v1 itself.
+std::string endpoint_path(const net::Url& server, std::string_view endpoint);
+
+// Head and body.
+std::string request_bytes(const LoadPlan& plan, std::string_view request_id,
+                          std::string_view body);
+
+// Headers of every request: those of the user, and the key.
+std::vector<net::Header> common_headers(const RequestShape& shape);
+
+}  // namespace assay::load

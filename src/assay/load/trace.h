@@ -1,0 +1,60 @@
+#pragma once
+
+// What happened to one request: times of monotonic_ns(), nothing judged.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/load/answer.h"
+
+namespace assay::load {
+
+enum class Ending { successful, incomplete, errored, cancelled };
+std::string_view to_string(Ending ending);
+std::optional<Ending> parse_ending(std::string_view word);
+
+// What an event of a stream brought.
+enum class EventKind : std::uint8_t { other, reasoning, content };
+
+struct StreamEvent {
+  std::int64_t at_ns = 0;
+  std::int16_t choice = 0;
+  EventKind kind = EventKind::other;
+
+  bool operator==(const StreamEvent&) const = default;
+};
+
+struct Trace {
+  std::int64_t number = 0;      // In the order of intended times; of its line in inputs.jsonl.
+  std::string request_id;       // As the server was told.
+  std::int64_t intended_ns = 0;  // When it was to be sent.
+  std::int64_t handled_ns = 0;   // When the client came to it: late is what lies between.
+  std::int64_t sent_ns = 0;      // Before its first byte left; 0: it never did.
+  std::int64_t connect_ns = 0;   // How long it waited for a connection that was still made.
+  std::int64_t first_byte_ns = 0;  // Of its answer; 0: none came.
+  std::int64_t end_ns = 0;         // The answer's last byte, or when it was given up.
+  std::vector<StreamEvent> events;
+  Ending ending = Ending::incomplete;
+  std::string error;  // A sentence; empty where it was successful.
+  int status = 0;     // Of HTTP; 0: no answer.
+  std::optional<Usage> usage;
+  std::int64_t asked_input = 0, asked_output = 0;  // Tokens; 0: none in particular.
+  std::int64_t chunks = 0;                         // With content or reasoning.
+  int turn = 0;                                    // Of its conversation.
+  bool queued = false;                             // It waited for a slot below the cap.
+
+  bool operator==(const Trace&) const = default;
+
+  bool is_success() const { return ending == Ending::successful; }
+  bool was_sent() const { return sent_ns != 0; }
+  // The first and the last event with tokens; null where there is none.
+  const StreamEvent* first_token() const;
+  const StreamEvent* last_token() const;
+  // What a server's usage says, or the number of chunks.
+  std::int64_t output_tokens() const { return usage ? usage->completion : chunks; }
+};
+
+}  // namespace assay::load
