@@ -76,7 +76,8 @@ class ServeCommand : public Command {
     ASSAY_TRY(service_options.access_log, LineFile::open(options_.log, context.console));
     ASSAY_TRY(service_options.stamps, LineFile::open(options_.stamps, context.console));
     const std::string model = service_options.site.model;
-    auto backend = std::make_unique<serve::MockBackend>(mock);
+    ASSAY_TRY(auto vocabulary, options_.vocabulary());
+    auto backend = std::make_unique<serve::MockBackend>(mock, std::move(vocabulary));
     ASSAY_TRY(backend->load());
     server_options.connections = make_room_for(server_options.connections);
     serve::Service service(std::move(service_options), std::move(backend));

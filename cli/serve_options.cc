@@ -45,6 +45,13 @@ void ServeOptions::declare(Flags& app) {
   app.add_option("--port-file", port_file, "Gets the port once the server listens")
       .type_name("FILE");
   app.add_option("--model", model_, "Name of the model, as clients call it").show_default();
+  app.add_option("--tokenizer", tokenizer_,
+                 "The model's tokenizer.json or GGUF file, for /tokenize, prompts and usage")
+      .type_name("FILE");
+  app.add_option("--chat-template", chat_template_,
+                 "What a chat becomes: its roles joined, or the text that ChatML or Llama 3 has")
+      .one_of({"roles", "chatml", "llama3"})
+      .show_default();
   app.add_option("--api-key-file", key_file_, "First line: the key that clients must send")
       .type_name("FILE");
   app.add_option("--allow-origin", origins_, "Origins of web pages that may ask; others may not")
@@ -162,10 +169,22 @@ Result<serve::ServiceOptions> ServeOptions::service(const Settings& settings) co
   options.site.created_s = static_cast<std::int64_t>(std::time(nullptr));
   options.site.limits.strict = strict_;
   options.site.limits.choices = choices_;
+  options.site.limits.chat_template =
+      text::chat_template_named(chat_template_).value_or(text::ChatTemplate::roles);
   if (!secret.empty()) options.key.emplace(secret);
   options.origins = origins_;
   options.no_retries = no_retries_;
   return options;
+}
+
+Result<std::shared_ptr<const serve::Vocabulary>> ServeOptions::vocabulary() const {
+  if (tokenizer_.empty()) return serve::mock_vocabulary();
+  ASSAY_TRY(text::Tokenizer tokenizer, text::Tokenizer::load(tokenizer_));
+  auto vocabulary = std::make_shared<serve::ModelVocabulary>(std::move(tokenizer));
+  if (vocabulary->words().empty())
+    return fail(ErrorCode::invalid_input, "{}: no token of it is a text of its own",
+                sanitize(tokenizer_, 200));
+  return std::shared_ptr<const serve::Vocabulary>(std::move(vocabulary));
 }
 
 Result<double> ServeOptions::drain_seconds() const { return number("--drain", drain_, 0, 86400); }

@@ -2,6 +2,7 @@
 
 // The flags of `assay serve`.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ class ServeOptions {
   Result<serve::MockOptions> mock() const;
   // Without its logs. Errors: a key that cannot be had, or a host that others reach without one.
   Result<serve::ServiceOptions> service(const Settings& settings) const;
+  // Of --tokenizer; the mock's own without it.
+  Result<std::shared_ptr<const serve::Vocabulary>> vocabulary() const;
   Result<double> drain_seconds() const;
 
   std::string port_file, stamps, log;
@@ -30,6 +33,7 @@ class ServeOptions {
 
   std::string backend_ = "mock", host_ = "127.0.0.1", model_ = "mock", key_file_;
   std::string drain_ = "30", body_mib_ = "4";
+  std::string tokenizer_, chat_template_ = "roles";
   std::vector<std::string> origins_;
   int port_ = 8000, connections_ = 16384, choices_ = 64;
   bool strict_ = false, no_retries_ = false;

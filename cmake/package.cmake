@@ -12,7 +12,7 @@ install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime
   FILES_MATCHING PATTERN "*.md")
 # The notices of what is linked in, as the packages that it was built with have them.
 foreach(package IN ITEMS libboost1.81-dev libboost1.83-dev libcli11-dev libexpected-dev libfmt-dev
-    libsqlite3-dev libssl-dev libxsmm-dev libxxhash-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
+    libpcre2-dev libsqlite3-dev libssl-dev libutf8proc-dev libxsmm-dev libxxhash-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev)
   if(EXISTS "/usr/share/doc/${package}/copyright")
     install(FILES "/usr/share/doc/${package}/copyright"
       DESTINATION "${CMAKE_INSTALL_DOCDIR}/third_party" RENAME "${package}" COMPONENT runtime)

@@ -134,7 +134,7 @@ Outcome<Asked> read_chat(std::string_view body, const AskLimits& limits) {
   read_common(fields, limits, asked);
   fields.read("max_completion_tokens", 1, kMostTokens, asked.max_tokens);
   read_chat_logprobs(fields, asked);
-  asked.prompts.push_back(joined_messages(fields));
+  asked.prompts.push_back(chat_text(fields, limits.chat_template));
   fields.tolerate({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call",
                    "modalities", "reasoning_effort", "verbosity", "prediction"});
   return finish(fields, limits, std::move(asked));

@@ -10,6 +10,7 @@
 
 #include "assay/serve/api_error.h"
 #include "assay/serve/backend.h"
+#include "assay/text/chat_template.h"
 
 namespace assay::serve {
 
@@ -19,6 +20,7 @@ struct AskLimits {
   std::size_t prompts = 256;      // Of one request for completions.
   std::size_t stop_strings = 4;   // As OpenAI.
   std::size_t stop_bytes = 1024;  // Of each.
+  text::ChatTemplate chat_template = text::ChatTemplate::roles;  // What a chat becomes.
 };
 
 struct Asked {

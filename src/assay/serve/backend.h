@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/serve/vocabulary.h"
 
 namespace assay::serve {
 
@@ -60,10 +60,9 @@ struct Event {
 };
 
 struct Capabilities {
-  std::string name;    // "mock"
-  int context = 0;     // Tokens of prompt and answer together.
-  int vocabulary = 0;  // Ids are below it.
-  int jobs = 0;        // Running and waiting together.
+  std::string name;  // "mock"
+  int context = 0;   // Tokens of prompt and answer together.
+  int jobs = 0;      // Running and waiting together.
 };
 
 struct Load {
@@ -78,9 +77,7 @@ class Backend {
   virtual Capabilities capabilities() const = 0;
   virtual Load current_load() const = 0;
 
-  virtual Result<std::vector<int>> tokenize(std::string_view text) const = 0;
-  // The bytes behind these ids. Errors: invalid_input for an id that there is not.
-  virtual Result<std::string> detokenize(std::span<const int> tokens) const = 0;
+  virtual const Vocabulary& vocabulary() const = 0;
 
   virtual int room() const = 0;  // Jobs that submit() would take now.
   virtual JobId submit(Job job, std::int64_t now_ns) = 0;

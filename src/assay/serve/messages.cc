@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,13 +36,13 @@ std::optional<std::string> text_of(const Json& message) {
 
 }  // namespace
 
-std::string joined_messages(BodyFields& fields) {
+std::string chat_text(BodyFields& fields, text::ChatTemplate form) {
   const Json* messages = fields.find("messages");
   if (messages == nullptr || !messages->is_array() || messages->empty()) {
     fields.wrong("messages", "must be a list of at least one message");
     return {};
   }
-  std::string joined;
+  std::vector<text::ChatMessage> chat;
   for (std::size_t i = 0; i < messages->size(); ++i) {
     const Json& message = (*messages)[i];
     const std::string name = fmt::format("messages[{}]", i);
@@ -49,14 +51,14 @@ std::string joined_messages(BodyFields& fields) {
       fields.wrong(name + ".role", "must be system, developer, user, assistant, tool or function");
       return {};
     }
-    const auto text = text_of(message);
+    auto text = text_of(message);
     if (!text) {
       fields.wrong(name + ".content", "must be a string, null, or a list of parts of type text");
       return {};
     }
-    joined.append(role->get_ref<const std::string&>()).append(": ").append(*text).append("\n");
+    chat.push_back({role->get<std::string>(), std::move(*text)});
   }
-  return joined + "assistant:";
+  return text::render_chat(form, chat);
 }
 
 }  // namespace assay::serve

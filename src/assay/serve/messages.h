@@ -4,11 +4,11 @@
 
 #include "assay/base/json_fwd.h"
 #include "assay/serve/body_fields.h"
+#include "assay/text/chat_template.h"
 
 namespace assay::serve {
 
-// The messages of a chat as one text, for models without a template of their own: each is its role,
-// a colon and its text, on a line; the assistant's turn comes last. An error is put into `fields`.
-std::string joined_messages(BodyFields& fields);
+// The messages of a chat as one text. An error is put into `fields`.
+std::string chat_text(BodyFields& fields, text::ChatTemplate form);
 
 }  // namespace assay::serve

@@ -37,19 +37,11 @@ std::uint64_t key_of(const Job& job, std::uint64_t server_seed, JobId id) {
 }  // namespace
 
 Capabilities MockBackend::capabilities() const {
-  return {"mock", options_.context, mock_vocabulary(), options_.slots + options_.queue};
+  return {"mock", options_.context, options_.slots + options_.queue};
 }
 
 Load MockBackend::current_load() const {
   return {running_, static_cast<int>(jobs_.size()) - running_};
-}
-
-Result<std::vector<int>> MockBackend::tokenize(std::string_view text) const {
-  return mock_tokens(text);
-}
-
-Result<std::string> MockBackend::detokenize(std::span<const int> tokens) const {
-  return mock_bytes(tokens);
 }
 
 int MockBackend::room() const {
@@ -72,7 +64,7 @@ MockBackend::Running MockBackend::plan(const Job& job) {
   Running running;
   running.id = ++last_;
   const std::uint64_t key = key_of(job, options_.seed, running.id);
-  running.text = MockText(key, kText);
+  running.text = MockText(key, kText, vocabulary_->words());
   // Text repeats where it was asked to; faults and times are the run's own.
   running.times = {options_.seed ^ running.id, kTimes};
   const CounterRandom faults{options_.seed ^ running.id, kFaults};
@@ -141,10 +133,10 @@ void MockBackend::give_token(Running& running, Event& event) {
   const int token = running.text.next(left);
   double logprob =
       -running.times.uniform_unit(1'000'000 + static_cast<std::uint64_t>(running.made));
-  event.token = Candidate{token, std::string(mock_token_bytes(token)), logprob};
+  event.token = Candidate{token, *vocabulary_->bytes_of(token), logprob};
   for (int i = 0; i < running.alternatives; ++i) {
     const int other = i == 0 ? token : running.text.other_word();
-    event.candidates.push_back({other, std::string(mock_token_bytes(other)), logprob - i});
+    event.candidates.push_back({other, *vocabulary_->bytes_of(other), logprob - i});
   }
   ++running.made;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "assay/base/random.h"
@@ -32,13 +33,14 @@ struct MockOptions {
 
 class MockBackend final : public Backend {
  public:
-  explicit MockBackend(const MockOptions& options) : options_(options) {}
+  explicit MockBackend(const MockOptions& options,
+                       std::shared_ptr<const Vocabulary> vocabulary = mock_vocabulary())
+      : options_(options), vocabulary_(std::move(vocabulary)) {}
 
   Status load() override { return {}; }
   Capabilities capabilities() const override;
   Load current_load() const override;
-  Result<std::vector<int>> tokenize(std::string_view text) const override;
-  Result<std::string> detokenize(std::span<const int> tokens) const override;
+  const Vocabulary& vocabulary() const override { return *vocabulary_; }
   int room() const override;
   JobId submit(Job job, std::int64_t now_ns) override;
   void cancel(JobId job, std::int64_t now_ns) override;
@@ -82,6 +84,7 @@ class MockBackend final : public Backend {
   void give_token(Running& running, Event& event);
 
   MockOptions options_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
   JobId last_ = 0;
   int running_ = 0;
   std::unordered_map<JobId, Running> jobs_;

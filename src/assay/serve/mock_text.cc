@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace assay::serve {
 namespace {
@@ -35,12 +37,6 @@ constexpr std::array<std::string_view, 160> kWords = {
 constexpr std::array<std::string_view, 6> kCharacters = {
     "\xc3\xa9", "\xc3\xbc", "\xe6\x97\xa5", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xf0\x9f\x9a\x80"};
 
-constexpr auto kAllBytes = [] {
-  std::array<char, kBytes> bytes{};
-  for (int i = 0; i < kBytes; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(i);
-  return bytes;
-}();
-
 constexpr std::size_t kLongestWord = std::ranges::max(kWords, {}, &std::string_view::size).size();
 
 const std::unordered_map<std::string_view, int>& ids() {
@@ -55,48 +51,55 @@ const std::unordered_map<std::string_view, int>& ids() {
 
 int byte_token(char c) { return static_cast<unsigned char>(c); }
 
+class MockVocabulary final : public Vocabulary {
+ public:
+  MockVocabulary() {
+    for (int byte = 0; byte < kBytes; ++byte) texts_.emplace_back(1, static_cast<char>(byte));
+    for (const std::string_view word : kWords) texts_.emplace_back(word);
+  }
+
+  int size() const override { return static_cast<int>(texts_.size()); }
+  const std::string* bytes_of(int token) const override {
+    return token < 0 || token >= size() ? nullptr : &texts_[static_cast<std::size_t>(token)];
+  }
+  std::span<const int> words() const override { return {}; }
+
+  // The longest word at each place.
+  Result<std::vector<int>> tokenize(std::string_view text, text::SpecialTokens) const override {
+    std::vector<int> tokens;
+    tokens.reserve(text.size() / 3);
+    while (!text.empty()) {
+      std::size_t used = 1;
+      int token = byte_token(text.front());
+      const bool may_begin =
+          text.front() == ' ' || text.front() == '.' || text.front() == ',' || text.front() == '\n';
+      for (std::size_t size = may_begin ? std::min(kLongestWord, text.size()) : 0; size > 0;
+           --size) {
+        const auto found = ids().find(text.substr(0, size));
+        if (found == ids().end()) continue;
+        token = found->second;
+        used = size;
+        break;
+      }
+      tokens.push_back(token);
+      text.remove_prefix(used);
+    }
+    return tokens;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
 }  // namespace
 
-int mock_vocabulary() { return kBytes + static_cast<int>(kWords.size()); }
-
-std::string_view mock_token_bytes(int token) {
-  if (token >= kBytes) return kWords[static_cast<std::size_t>(token - kBytes)];
-  return {&kAllBytes[static_cast<std::size_t>(token)], 1};
-}
-
-std::vector<int> mock_tokens(std::string_view text) {
-  std::vector<int> tokens;
-  tokens.reserve(text.size() / 3);
-  while (!text.empty()) {
-    std::size_t used = 1;
-    int token = byte_token(text.front());
-    const bool may_begin =
-        text.front() == ' ' || text.front() == '.' || text.front() == ',' || text.front() == '\n';
-    for (std::size_t size = may_begin ? std::min(kLongestWord, text.size()) : 0; size > 0; --size) {
-      const auto found = ids().find(text.substr(0, size));
-      if (found == ids().end()) continue;
-      token = found->second;
-      used = size;
-      break;
-    }
-    tokens.push_back(token);
-    text.remove_prefix(used);
-  }
-  return tokens;
-}
-
-Result<std::string> mock_bytes(std::span<const int> tokens) {
-  std::string text;
-  for (const int token : tokens) {
-    if (token < 0 || token >= mock_vocabulary())
-      return fail(ErrorCode::invalid_input, "there is no token {}: ids are 0 to {}", token,
-                  mock_vocabulary() - 1);
-    text += mock_token_bytes(token);
-  }
-  return text;
+std::shared_ptr<const Vocabulary> mock_vocabulary() {
+  static const auto vocabulary = std::make_shared<const MockVocabulary>();
+  return vocabulary;
 }
 
 int MockText::next(int left) {
+  if (!words_.empty()) return other_word();
   if (character_.empty()) {
     const std::uint64_t draw = random_.bits(drawn_++);
     const std::string_view character = kCharacters[(draw >> 32) % kCharacters.size()];
@@ -110,6 +113,8 @@ int MockText::next(int left) {
 }
 
 int MockText::other_word() {
+  if (!words_.empty())
+    return words_[static_cast<std::size_t>(random_.below(drawn_++, words_.size()))];
   return kBytes + static_cast<int>(random_.below(drawn_++, kWords.size()));
 }
 

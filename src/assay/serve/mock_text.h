@@ -4,25 +4,22 @@
 // ids, ids give back the text, and characters lie across the borders of tokens.
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "assay/base/random.h"
-#include "assay/base/result.h"
+#include "assay/serve/vocabulary.h"
 
 namespace assay::serve {
 
-int mock_vocabulary();
-std::vector<int> mock_tokens(std::string_view text);  // The longest word at each place.
-Result<std::string> mock_bytes(std::span<const int> tokens);
-std::string_view mock_token_bytes(int token);
+std::shared_ptr<const Vocabulary> mock_vocabulary();
 
-// Seeded text, one token after the other.
+// Seeded text, one token after the other: of the mock's words, or of a model's.
 class MockText {
  public:
-  MockText(std::uint64_t key, std::uint64_t stream) : random_{key, stream} {}
+  MockText(std::uint64_t key, std::uint64_t stream, std::span<const int> words = {})
+      : random_{key, stream}, words_(words) {}
 
   // `left`: tokens that may still follow, this one included. No character is begun that would not
   // be whole by then.
@@ -31,6 +28,7 @@ class MockText {
 
  private:
   CounterRandom random_;
+  std::span<const int> words_;  // A model's; empty: the mock's own.
   std::uint64_t drawn_ = 0;
   std::string_view character_;  // Bytes of one that was begun.
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "assay/serve/utf8.h"
+#include "assay/text/utf8.h"
 
 namespace assay::serve {
 
@@ -30,7 +30,8 @@ std::string StopFilter::take(std::string_view bytes) {
     held_.resize(found);
     return std::exchange(held_, {});
   }
-  const std::size_t tellable = whole_characters(std::string_view(held_).substr(0, begin_of_stop()));
+  const std::size_t tellable =
+      text::whole_characters(std::string_view(held_).substr(0, begin_of_stop()));
   std::string told = held_.substr(0, tellable);
   held_.erase(0, tellable);
   return told;

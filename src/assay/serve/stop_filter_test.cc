@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/serve/utf8.h"
+#include "assay/text/utf8.h"
 
 namespace assay::serve {
 namespace {
@@ -15,7 +16,7 @@ std::string told(std::vector<std::string> stops, std::string_view text, std::siz
   std::string all;
   for (std::size_t at = 0; at < text.size(); at += step) {
     const std::string part = filter.take(text.substr(at, step));
-    EXPECT_EQ(whole_characters(part), part.size());
+    EXPECT_EQ(text::whole_characters(part), part.size());
     all += part;
   }
   return all + filter.flush();

@@ -16,8 +16,14 @@ namespace {
 
 using Prompts = std::vector<std::vector<int>>;
 
-Outcome<std::vector<int>> tokens_of(const Backend& backend, std::string_view text) {
-  auto tokens = backend.tokenize(text);
+// A chat's template has the special tokens that it needs; a bare prompt gets the model's own.
+text::SpecialTokens special_of(bool chat) {
+  return chat ? text::SpecialTokens::none : text::SpecialTokens::around;
+}
+
+Outcome<std::vector<int>> tokens_of(const Backend& backend, std::string_view text,
+                                    text::SpecialTokens special) {
+  auto tokens = backend.vocabulary().tokenize(text, special);
   if (!tokens) return refuse({.status = 400, .message = tokens.error().message, .param = "prompt"});
   return std::move(*tokens);
 }
@@ -27,12 +33,12 @@ Outcome<Prompts> prompts_of(const Backend& backend, Asked& asked) {
   Prompts prompts = asked.prompt_ids;
   std::vector<std::string> texts;
   for (const std::vector<int>& ids : prompts) {
-    auto text = backend.detokenize(ids);
+    auto text = backend.vocabulary().detokenize(ids);
     if (!text) return refuse({.status = 400, .message = text.error().message, .param = "prompt"});
     texts.push_back(std::move(*text));
   }
   for (const std::string& prompt : asked.prompts) {
-    auto tokens = tokens_of(backend, prompt);
+    auto tokens = tokens_of(backend, prompt, special_of(asked.chat));
     if (!tokens) return refuse(tokens.error());
     prompts.push_back(std::move(*tokens));
   }
@@ -105,18 +111,26 @@ Answer or_error(Outcome<Answer> answer) {
   return answer ? std::move(*answer) : error_answer(answer.error());
 }
 
+struct ToTokenize {
+  std::string text;
+  text::SpecialTokens special = text::SpecialTokens::none;
+};
+
 // "prompt", or "messages" as a chat has them.
-Outcome<std::string> text_to_tokenize(const RouteContext& context, const net::Request& request) {
+Outcome<ToTokenize> text_to_tokenize(const RouteContext& context, const net::Request& request) {
   auto body = parse_body(request.body);
   if (!body) return refuse(body.error());
   BodyFields fields(*body);
   std::string model, prompt;
   fields.read("model", model);
   fields.read("prompt", prompt);
-  if (fields.find("prompt") == nullptr) prompt = joined_messages(fields);
+  const bool chat = fields.find("prompt") == nullptr;
+  if (chat) prompt = chat_text(fields, context.site.limits.chat_template);
+  bool add_special = !chat;
+  fields.read("add_special_tokens", add_special);
   if (fields.error()) return refuse(*fields.error());
   if (!model.empty() && model != context.site.model) return refuse(no_model(context.site, model));
-  return prompt;
+  return ToTokenize{std::move(prompt), special_of(!add_special)};
 }
 
 Outcome<std::vector<int>> tokens_to_read(const net::Request& request) {
@@ -157,7 +171,7 @@ Answer completions(const RouteContext& context, const net::Request& request, std
 Answer tokenize(const RouteContext& context, const net::Request& request, std::string_view) {
   const auto text = text_to_tokenize(context, request);
   if (!text) return error_answer(text.error());
-  const auto tokens = tokens_of(context.backend, *text);
+  const auto tokens = tokens_of(context.backend, text->text, text->special);
   if (!tokens) return error_answer(tokens.error());
   return {json_response(fmt::format(R"({{"tokens":[{}],"count":{},"max_model_len":{}}})",
                                     fmt::join(*tokens, ","), tokens->size(),
@@ -169,7 +183,7 @@ Answer tokenize(const RouteContext& context, const net::Request& request, std::s
 Answer detokenize(const RouteContext& context, const net::Request& request, std::string_view) {
   const auto tokens = tokens_to_read(request);
   if (!tokens) return error_answer(tokens.error());
-  const auto text = context.backend.detokenize(*tokens);
+  const auto text = context.backend.vocabulary().detokenize(*tokens);
   if (!text)
     return error_answer({.status = 400, .message = text.error().message, .param = "tokens"});
   return {json_response(fmt::format(R"({{"prompt":{}}})", json_text(*text))), nullptr, {}};

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace assay::serve {
-
-// How much of `text` can be told: all but the bytes of a character at its end that is not whole.
-std::size_t whole_characters(std::string_view text);
 
 // `text` in the quotes of JSON, appended. What is not UTF-8 becomes U+FFFD, one for each maximal
 // part of a character (as Unicode recommends, and Python's decoder does).
