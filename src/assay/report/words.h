@@ -42,6 +42,8 @@ std::string against(stats::Word word, std::string_view other);
 
 // "9.09"; "<= 9.09" of one that was timed in disturbed rounds alone; "-" for none.
 std::string time_text(const PartRow& row);
+// By the ceiling that is nearer, of what is done in a second: "13.9 GB/s", "98.2 GFLOP/s".
+std::string rate_text(std::string_view ceiling, double flops, double bytes);
 // By the ceiling that is nearer: "13.9 GB/s", "98.2 GFLOP/s"; "-" for none.
 std::string rate_text(const ProblemRecord& problem, const PartRow& row);
 // "68 % read", "12 % flops"; ">= 100 % read, partly cached"; "-" for none.

@@ -79,7 +79,9 @@ std::vector<Standing> show(const Field& field, const std::vector<size_t>& entran
   for (const auto& standing : standings) {
     const auto entrant = static_cast<size_t>(standing.kernel);
     Standing row;
-    row.label = field.candidates[entrants[entrant]].outcome.label();
+    const KernelOutcome& kernel = field.candidates[entrants[entrant]].outcome;
+    row.label = kernel.label();
+    row.role = kernel.role;
     row.median_us = laps.median_us(entrant);
     row.ratio = standing.log_ratio ? std::exp(*standing.log_ratio) : 1.0;
     row.error = standing.standard_error;
