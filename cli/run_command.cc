@@ -121,6 +121,14 @@ class RunCommand : public Command {
                        kernel.race->clean_rounds, format_si(problem.flops / us * 1e6, "FLOP/s"),
                        format_si(problem.bytes / us * 1e6, "B/s"))},
           style);
+    } else {
+      const std::string why = kernel.race && !kernel.race->reason.empty()
+                                  ? sanitize(kernel.race->reason, 400)
+                                  : "no round was completed";
+      out += line_text({"timed", "none: " + why +
+                                     "; less load on the machine, a larger --budget or more "
+                                     "--threads would help"},
+                       style);
     }
     for (const Finding& finding : kernel.findings)
       out += line_text({"finding", fmt::format("{}: {}", sanitize(finding.code, 80),
