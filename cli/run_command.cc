@@ -106,9 +106,10 @@ class RunCommand : public Command {
     out += line_text({"ready", built}, style);
     if (kernel.proof)
       out += line_text(
-          {"proven", fmt::format("{}: {} kinds of input, error at most {:.2f} of the budget, {}",
+          {"proven", fmt::format("{}: {} kinds of input, error at most {} of the budget, {}",
                                  kernel.proof->word(), kernel.proof->checks.size(),
-                                 kernel.proof->max_error, sanitize(kernel.proof->method, 200))},
+                                 report::error_text(kernel.proof->max_error),
+                                 sanitize(kernel.proof->method, 200))},
           style);
     if (!is_timed(kernel.ending))
       return out + line_text({"ending", ending_sentence(kernel.ending)}, style);

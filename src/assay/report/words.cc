@@ -42,6 +42,12 @@ int ratio_decimals(double margin) {
   return std::min(6, std::max(2, static_cast<int>(std::ceil(-std::log10(margin) - 1e-9))));
 }
 
+std::string error_text(double share) {
+  constexpr double kLargest = 1e300, kPlain = 1000;
+  if (!(share < kLargest)) return "without bound";
+  return share < kPlain ? fmt::format("{:.2f}", share) : fmt::format("{:.2g}", share);
+}
+
 std::string margin_text(double margin) { return fmt::format("{:g} %", margin * 100); }
 
 std::string seconds_text(double seconds) {

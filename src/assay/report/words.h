@@ -20,6 +20,9 @@ std::string percent(double fraction);       // "0.4 %", "12 %"
 std::string margin_text(double margin);     // As it was given: "1 %", "0.25 %"
 std::string seconds_text(double seconds);   // "4.56 s", "38 s", "2m05s"
 
+// Of the budget: "0.15", "1.8e+07"; "without bound" of what is beyond numbers.
+std::string error_text(double share);
+
 // Decimals that a ratio needs so that the margin can be seen: 2 for 1 %, 3 for 0.1 %.
 int ratio_decimals(double margin);
 

@@ -320,8 +320,8 @@ Result<std::vector<std::byte>> Child::read_memory(uint64_t address, size_t bytes
 }
 
 bool Child::remember_code() {
-  auto code =
-      files_ ? CodePages::remember(*files_) : fail(ErrorCode::machine, "its guard may not look");
+  auto code = files_ && CodePages::may_watch(pid_) ? CodePages::remember(*files_)
+                                                   : fail(ErrorCode::machine, "nobody may look");
   if (code) code_ = std::move(*code);
   return code_.has_value();
 }
