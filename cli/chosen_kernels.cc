@@ -144,6 +144,18 @@ std::string folder_part(const KernelMetadata& kernel) {
   return safe;
 }
 
+namespace {
+
+// Proven and timed is not enough: where no round was clean there is no time.
+bool has_time(const ProblemRecord& problem, const KernelOutcome& kernel) {
+  if (!is_timed(kernel.ending)) return false;
+  const Conclusion* conclusion = problem.conclusion();
+  return (kernel.race && kernel.race->median_us > 0) ||
+         (conclusion != nullptr && conclusion->median_us(kernel.id) > 0);
+}
+
+}  // namespace
+
 int timed_exit_code(const RunRecord& record) {
   bool launched = false, timed = true;
   for (const ProblemRecord& problem : record.problems) {
@@ -151,7 +163,7 @@ int timed_exit_code(const RunRecord& record) {
     for (const KernelOutcome& kernel : problem.kernels) {
       launched |= !std::holds_alternative<ending::Refusal>(kernel.ending) &&
                   !std::holds_alternative<ending::BuildFailure>(kernel.ending);
-      any |= is_timed(kernel.ending);
+      any |= has_time(problem, kernel);
     }
     timed &= any;
   }

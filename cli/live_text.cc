@@ -8,91 +8,19 @@
 #include "assay/base/text.h"
 #include "assay/report/width.h"
 #include "assay/report/words.h"
+#include "cli/live_standings.h"
 
 namespace assay::cli {
 namespace {
 
-using report::Align;
 using report::fit;
-using report::pad;
 
-constexpr int kFixedLines = 7;                   // All but the standings.
-constexpr double kDeviations = 2.6;              // Of a standard error: about 99 %.
-constexpr int kSketch = 30, kNarrowSketch = 18;  // Columns of the intervals, at least.
-constexpr int kIndent = 3;
-constexpr double kFar = 0.10;  // Further behind than that is off the right edge.
-constexpr int kTimes = 10, kRate = 13, kBehind = 10;
-
-std::string cell(const std::string& text, int width, Align align = Align::left,
-                 report::Elide elide = report::Elide::end) {
-  return pad(fit(text, width, elide), width, align);
-}
-
+constexpr int kFixedLines = 8;  // All but the standings; their titles included.
 // Left and right end of a line; the right one goes where there is no room.
 std::string spread(const std::string& left, const std::string& right, int width) {
   const int room = width - report::display_width(left) - report::display_width(right);
   return room < 2 ? left : left + std::string(static_cast<size_t>(room), ' ') + right;
 }
-
-// Work per byte tells which of the two rates means something.
-std::string rate_text(const LiveState& state, double us) {
-  constexpr double kBalance = 8;  // FLOP per byte, about where CPUs turn from memory to arithmetic.
-  if (us <= 0 || state.bytes <= 0) return {};
-  return state.flops / state.bytes < kBalance ? format_si(state.bytes / us * 1e6, "B/s")
-                                              : format_si(state.flops / us * 1e6, "FLOP/s");
-}
-
-double behind(const sweep::Standing& standing) {
-  return standing.ratio > 0 ? 1 / standing.ratio - 1 : 0;
-}
-
-// Where the intervals are drawn: from the leader's place to the furthest that is worth showing. One
-// kernel far behind must not press all others together, so it runs off the right edge.
-class Standings {
- public:
-  Standings(const LiveState& state, int width) : state_(state), width_(width) {
-    const int numbers = kTimes + kBehind + (wide() ? kRate : 0);
-    label_ = std::max(16, width - kIndent - numbers - (wide() ? kSketch : kNarrowSketch) - 2);
-    int longest = 16;
-    for (const sweep::Standing& standing : state.standings)
-      longest = std::max(longest, report::display_width(sanitize(standing.label, 400)));
-    label_ = std::min(label_, longest);
-    double nearest = 0, furthest = 0;
-    for (const sweep::Standing& standing : state.standings) {
-      if (standing.dropped_after > 0 || &standing == state.standings.data()) continue;
-      const double high = behind(standing) + kDeviations * standing.error;
-      nearest = nearest == 0 ? high : std::min(nearest, high);
-      furthest = std::max(furthest, high);
-      first_ = std::min(first_, behind(standing) - kDeviations * standing.error);
-    }
-    last_ = std::max({0.01, nearest, std::min(furthest, kFar)});
-  }
-
-  std::string line(const sweep::Standing& standing, bool leader) const {
-    std::string text = std::string(kIndent, ' ') + cell(sanitize(standing.label, 400), label_,
-                                                        Align::left, report::Elide::middle);
-    text += cell(standing.median_us > 0 ? report::microseconds(standing.median_us) + " us" : "",
-                 kTimes, Align::right);
-    if (wide()) text += cell(rate_text(state_, standing.median_us), kRate, Align::right);
-    if (leader && standing.dropped_after == 0) return fit(text + "   leader", width_);
-    text += cell(fmt::format("{:+.1f} %", behind(standing) * 100), kBehind, Align::right);
-    if (standing.dropped_after > 0)
-      return fit(text + fmt::format("  out after round {}", standing.dropped_after), width_);
-    const int room = width_ - report::display_width(text) - 2;
-    const double reach = kDeviations * standing.error;
-    if (room >= 8 && standing.error > 0)
-      text += "  " + interval_text(behind(standing) - reach, behind(standing),
-                                   behind(standing) + reach, first_, last_, room);
-    return fit(text, width_);
-  }
-
- private:
-  bool wide() const { return width_ >= 100; }
-
-  const LiveState& state_;
-  int width_, label_;
-  double first_ = 0, last_ = 0.01;
-};
 
 // What fits of: what is run, on what, how.
 std::string header(const LiveState& state, int width) {
@@ -159,16 +87,8 @@ std::string live_text(const LiveState& state, int width, int height) {
         fit(doing, std::max(10, width - report::display_width(left) - 2), report::Elide::middle),
         width));
   }
-  const Standings standings(state, width);
-  const int room = std::max(1, height - 1 - kFixedLines);
-  for (size_t i = 0; i < state.standings.size(); ++i) {
-    const auto more = static_cast<int>(state.standings.size() - i);
-    if (static_cast<int>(i) == room - 1 && more > 1) {
-      lines.push_back(fmt::format("   and {} more", more));
-      break;
-    }
-    lines.push_back(standings.line(state.standings[i], i == 0));
-  }
+  for (std::string& line : standings_lines(state, width, std::max(1, height - 1 - kFixedLines)))
+    lines.push_back(std::move(line));
   lines.push_back(fmt::format("refused {}   wrong {}   crashed {}   dropped {}",
                               report::thousands(state.refused), state.wrong, state.crashed,
                               state.dropped));

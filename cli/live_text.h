@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/record/ceilings.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::cli {
@@ -22,8 +23,10 @@ struct LiveState {
   std::string shape;                       // The current problem's name; empty before the first.
   std::string stage;                       // "prove", "race, round 9" ...
   std::string doing;                       // "12 of 61: native_cpu/...", may be empty.
-  double flops = 0, bytes = 0;             // Of one launch.
   std::vector<sweep::Standing> standings;  // Best first; empty while nobody races.
+  // What rates and shares are of; the ceiling may be unknown yet.
+  double flops = 0, bytes = 0;
+  Roof roof;
 
   std::int64_t refused = 0, wrong = 0, crashed = 0, dropped = 0;
   std::string last_fall;  // "mine/skinny: wrong: ...": the latest kernel that fell; may be empty.

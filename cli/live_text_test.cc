@@ -9,6 +9,7 @@
 namespace assay::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,10 +27,12 @@ LiveState state() {
   state.stage = "race, round 9";
   state.flops = 2e6;
   state.bytes = 1e6;
-  state.standings = {{"stock/leader", 56.5, 1, 0, 0},
-                     {"mine/skinny.w8.u4", 56.9, 1 / 1.007, 0.002, 0},
-                     {"mine/far", 100, 0.5, 0.002, 0},
-                     {"other/dropped", 58.9, 1 / 1.042, 0.002, 8}};
+  state.roof = {"read", 50e9, 1e6 / 50e9};
+  state.standings = {{"ours/leader", KernelRole::ours, 56.5, 1, 0, 0},
+                     {"ours/second", KernelRole::ours, 56.9, 1 / 1.007, 0.002, 0},
+                     {"blas/best", KernelRole::stock, 57.9, 1 / 1.025, 0.002, 0},
+                     {"blas/dropped", KernelRole::stock, 58.9, 1 / 1.042, 0.002, 8},
+                     {"mine/far", KernelRole::user, 100, 0.5, 0.002, 0}};
   state.refused = 1804;
   state.wrong = 1;
   return state;
@@ -46,11 +49,39 @@ TEST(LiveTextTest, ShowsWhereTheRunStandsAndWhoLeads) {
   const std::string text = live_text(state(), 80, 24);
   EXPECT_THAT(text, HasSubstr("15/36 shapes   0:41, 0:58 left"));
   EXPECT_THAT(text, HasSubstr("race, round 9"));
-  EXPECT_THAT(text, HasSubstr("3 of 4 kernels still running"));
-  EXPECT_THAT(text, HasSubstr("leader"));
-  EXPECT_THAT(text, HasSubstr("+0.7 %"));
-  EXPECT_THAT(text, HasSubstr("out after round 8"));
+  EXPECT_THAT(text, HasSubstr("4 of 5 kernels still running"));
   EXPECT_THAT(text, HasSubstr("refused 1,804   wrong 1   crashed 0"));
+}
+
+TEST(LiveTextTest, KernelsStandUnderWhatTheyAreWithRateAndShareOfTheCeiling) {
+  const auto lines = lines_of(live_text(state(), 80, 24));
+  const std::vector<std::string> rows(lines.begin() + 4, lines.begin() + 10);
+  EXPECT_THAT(rows[0], ContainsRegex("role +kernel +us +rate +of read +behind"));
+  EXPECT_THAT(rows[1], ContainsRegex("leader +ours/leader +56.5 +17.7 GB/s +35 %"));
+  EXPECT_THAT(rows[2], ContainsRegex("stock +blas/best +57.9 +17.3 GB/s +35 % +\\+2.5 %"));
+  EXPECT_THAT(rows[3], ContainsRegex("yours +mine/far +100 +10.0 GB/s +20 % +2.0 x"));
+  EXPECT_THAT(rows[4], ContainsRegex("^ +ours/second .* \\+0.7 %"));
+  EXPECT_THAT(rows[5], ContainsRegex("^ +blas/dropped .* \\+4.2 % out"));
+}
+
+TEST(LiveTextTest, WithoutACeilingRatesStand) {
+  LiveState unknown = state();
+  unknown.roof = {};
+  const std::string text = live_text(unknown, 80, 24);
+  EXPECT_THAT(text, HasSubstr("35.4 GFLOP/s"));
+  EXPECT_THAT(text, Not(HasSubstr(" of ceiling")));
+}
+
+TEST(LiveTextTest, OfManyKernelsTheUsersAndTheBestStockOneAreShown) {
+  LiveState many = state();
+  const KernelRole roles[] = {KernelRole::ours, KernelRole::user};
+  for (int i = 0; i < 50; ++i)
+    many.standings.insert(many.standings.begin() + 1,
+                          {"other/more", roles[i % 2], 60, 0.9, 0.01, 0});
+  const std::string text = live_text(many, 80, 24);
+  EXPECT_THAT(text, HasSubstr("blas/best"));
+  EXPECT_THAT(text, HasSubstr("yours"));
+  EXPECT_THAT(text, HasSubstr("more"));
 }
 
 TEST(LiveTextTest, EveryLineFitsTheTerminal) {
@@ -65,7 +96,8 @@ TEST(LiveTextTest, EveryLineFitsTheTerminal) {
 
 TEST(LiveTextTest, AFewRowsShowTheBestAndCountTheRest) {
   LiveState many = state();
-  for (int i = 0; i < 50; ++i) many.standings.push_back({"mine/more", 60, 0.9, 0.01, 0});
+  for (int i = 0; i < 50; ++i)
+    many.standings.push_back({"mine/more", KernelRole::user, 60, 0.9, 0.01, 0});
   EXPECT_THAT(live_text(many, 80, 16), HasSubstr("more"));
 }
 

@@ -69,6 +69,12 @@ class LiveView : public sweep::Observer {
     governor_ = environment.governor;
   }
 
+  void on_ceilings(const std::vector<Ceiling>& ceilings) override {
+    const std::lock_guard lock(mutex_);
+    ceilings_ = ceilings;
+    state_.roof = roof_of(problem_, ceilings_);
+  }
+
   void on_problem(size_t index, const Problem& problem,
                   const measure::Condition& condition) override {
     const std::lock_guard lock(mutex_);
@@ -81,12 +87,15 @@ class LiveView : public sweep::Observer {
     state_.doing.clear();
     state_.standings.clear();
     state_.condition = condition_words(condition);
-    state_.flops = state_.bytes = 0;
+    problem_ = ProblemRecord();
+    problem_.problem = problem.to_json();
+    problem_.condition.cache = to_string(condition.cache);
     if (const auto operation = find_operation(problem.operation())) {
       const Work work = (*operation)->work(problem);
-      state_.flops = work.flops;
-      state_.bytes = work.bytes();
+      problem_.flops = state_.flops = work.flops;
+      problem_.bytes = state_.bytes = work.bytes();
     }
+    state_.roof = roof_of(problem_, ceilings_);
   }
 
   void on_stage(const std::string& stage, size_t done, size_t total,
@@ -140,7 +149,6 @@ class LiveView : public sweep::Observer {
     if (state_.shape != shape) {
       state_.shape = shape;
       state_.standings.clear();  // Of the shape that was raced last.
-      state_.flops = state_.bytes = 0;
     }
     raced_ = std::max(raced_, std::min(problems_in_hand_, state_.problems));
     within_ = 0;
@@ -186,6 +194,8 @@ class LiveView : public sweep::Observer {
   std::condition_variable wake_;
   bool ended_ = false;
   LiveState state_;
+  ProblemRecord problem_;  // What its roof depends on.
+  std::vector<Ceiling> ceilings_;
   double within_ = 0;  // Of the problem that is being raced.
   size_t raced_ = 0;   // Problems, confirmed ones included.
   size_t problems_in_hand_ = 0;

@@ -6,16 +6,14 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/input/shape_flag.h"
+#include "assay/op/operation.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/new_file.h"
-#include "cli/new_kernel.h"
 #include "cli/race_text.h"
 
 namespace assay::cli {
 namespace {
-
-constexpr const char* kFirstShape = "m=4,n=512,k=512";
 
 struct Language {
   std::string_view extension;
@@ -62,14 +60,15 @@ class NewCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const SourceLanguage language, language_of(file_));
-    ASSAY_TRY(const Problem problem, problem_of(shape_));
-    const std::string race = fmt::format("assay race {} --shape {}", word(file_),
-                                         word(shape_.empty() ? std::string(kFirstShape) : shape_));
+    ASSAY_TRY(const FirstKernel* first, first_kernel_of(shape_));
+    const std::string shape = shape_.empty() ? first->shape() : shape_;
+    ASSAY_TRY(const Problem problem, problem_of(first->complete(shape)));
+    const std::string race = fmt::format("assay race {} --shape {}", word(file_), word(shape));
     ASSAY_TRY(const std::string text,
-              new_kernel_text({.language = language,
-                               .entry = entry_of(std::filesystem::path(file_).stem().string()),
-                               .command = race},
-                              problem));
+              first->text({.language = language,
+                           .entry = entry_of(std::filesystem::path(file_).stem().string()),
+                           .command = race},
+                          problem));
     ASSAY_TRY(write_new_file(file_, text, "new"));
     const report::TextStyle style{context.console.width_out(), context.console.colour_out()};
     context.console.result(
@@ -89,11 +88,23 @@ class NewCommand : public Command {
                 sanitize(file, 200));
   }
 
+  // Of the operation that the shape names; without a shape, of the first that has one.
+  static Result<const FirstKernel*> first_kernel_of(const std::string& shape) {
+    std::string name = "this operation";
+    if (shape.empty()) {
+      for (const Operation* operation : built_in_operations())
+        if (operation->first_kernel() != nullptr) return operation->first_kernel();
+    } else {
+      ASSAY_TRY(const auto problems, input::parse_shape_flag(shape));
+      name = problems.front().operation();
+      ASSAY_TRY(const Operation* operation, find_operation(name));
+      if (operation->first_kernel() != nullptr) return operation->first_kernel();
+    }
+    return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}", name);
+  }
+
   static Result<Problem> problem_of(const std::string& shape) {
-    const std::string asked = shape.empty() ? kFirstShape : shape;
-    const bool has_layout = asked.find("layout") != std::string::npos;
-    ASSAY_TRY(const auto problems,
-              input::parse_shape_flag(has_layout ? asked : asked + ",layout=tt"));
+    ASSAY_TRY(const auto problems, input::parse_shape_flag(shape));
     for (const Problem& problem : problems)
       if (problem.layout() != problems.front().layout() || !have_same_types(problem, problems[0]))
         return fail(ErrorCode::invalid_input,

@@ -283,6 +283,10 @@ int run_program(int argc, char** argv) {
       return kMachineFailed;
     }
     if (code) return *code;
+    if (::access("/proc/self/exe", F_OK) != 0)
+      return program.refuse({ErrorCode::machine,
+                             "/proc is not mounted here, and assay starts its processes by it; "
+                             "mount it: mount -t proc proc /proc"});
     return program.refuse(code.error());
   } catch (const std::exception& error) {
     Console().error(

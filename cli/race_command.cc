@@ -166,9 +166,12 @@ class RaceCommand : public Command {
       refusal_lines += refused_text(opponent_refused, style);
     }
     if (request.problems.empty()) {
+      const RaceGate::Outcome gate = gate_.of_nothing(refusal_sentences(refused));
+      Json answer = json(nullptr, refused, files, opponent, kNothingRan);
+      if (gate_.given()) answer["gate"] = RaceGate::json(gate);
       context.console.result(context.console.json()
-                                 ? dump_pretty(json(nullptr, refused, files, opponent, kNothingRan))
-                                 : refusal_lines);
+                                 ? dump_pretty(answer)
+                                 : gate_.shown(gate, std::move(refusal_lines), style));
       return kNothingRan;
     }
     if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.words.front()));
@@ -222,6 +225,15 @@ class RaceCommand : public Command {
     if (!against) return std::nullopt;
     const std::string name = against->other.empty() ? against_ : against->other;
     return RaceLine{"against", report::verdict_sentence(against->verdict, sanitize(name, 200))};
+  }
+
+  static std::vector<std::string> refusal_sentences(const std::vector<FileRefusals>& files) {
+    std::vector<std::string> sentences;
+    for (const FileRefusals& file : files)
+      for (const auto& [problem, why] : file.problems)
+        sentences.push_back(
+            fmt::format("{}: {} was refused: {}", problem, file.file, join(why, "; ")));
+    return sentences;
   }
 
   // By problem; of several files, each sentence begins with its file.

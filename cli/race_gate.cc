@@ -52,6 +52,12 @@ RaceGate::Outcome RaceGate::hold(const RunRecord& record) const {
   return outcome;
 }
 
+RaceGate::Outcome RaceGate::of_nothing(std::vector<std::string> why) const {
+  Outcome outcome;
+  if (given()) outcome.missing = std::move(why);
+  return outcome;
+}
+
 int RaceGate::Outcome::exit_code(int code) const {
   if (code != kDone && code != kRefuted) return code;
   if (!missing.empty() || !stale.empty()) return kMissingRecords;

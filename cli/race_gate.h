@@ -32,6 +32,8 @@ class RaceGate {
     int exit_code(int code) const;
   };
   Outcome hold(const RunRecord& record) const;
+  // Of a race in which nothing could run: why not.
+  Outcome of_nothing(std::vector<std::string> why) const;
 
   // What goes to stdout: `text` with the claims behind it, or JUnit's XML alone.
   std::string shown(const Outcome& outcome, std::string text, const report::TextStyle& style) const;

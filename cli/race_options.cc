@@ -251,7 +251,10 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.filter = filter;
   request.device = context.device;
   request.threads = threads;
-  request.cache = cache.empty() ? context.settings.cache : std::filesystem::path(cache);
+  // Compilers run in folders of their own: what is relative is meant from here.
+  std::error_code ignored;
+  request.cache = std::filesystem::absolute(
+      cache.empty() ? context.settings.cache : std::filesystem::path(cache), ignored);
   request.confirmations = (request.cache / "confirmations").string();
   for (sweep::ProviderRequest& provider : request.providers)
     provider.settings["cache"] = request.cache.string();

@@ -59,8 +59,12 @@ std::string evidence_text(const ProblemRecord& problem, const report::TextStyle&
   std::string out;
   for (const KernelOutcome& kernel : problem.kernels) {
     if (kernel.role != KernelRole::user) continue;
-    if (const auto* failure = std::get_if<ending::BuildFailure>(&kernel.ending))
-      return out + quoted_lines(failure->message);
+    if (const auto* failure = std::get_if<ending::BuildFailure>(&kernel.ending)) {
+      // Its first line stands in the verdict.
+      const std::string_view message = trim(failure->message);
+      const size_t end = message.find('\n');
+      return end == std::string_view::npos ? out : out + quoted_lines(message.substr(end));
+    }
     if (const auto* crash = std::get_if<ending::Crash>(&kernel.ending))
       if (!trim(crash->stderr_tail).empty()) return out + quoted_lines(crash->stderr_tail);
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/chosen_kernels.h"
 #include "cli/exit_code.h"
 #include "cli/run_files.h"
 #include "cli/show_run.h"
@@ -48,6 +49,23 @@ TEST(RunExitCodeTest, NothingLaunchedIsFourAndNoWinnerIsOne) {
   EXPECT_EQ(run_exit_code(run), kNothingRan);
   run.any_launched = was_launched(kernel("other", ending::Mismatch{"out[0]"}));
   EXPECT_EQ(run_exit_code(run), kRefuted);
+}
+
+TEST(TimedExitCodeTest, RightWithoutATimeIsNotDone) {
+  RunRecord record;
+  record.problems.emplace_back();
+  record.problems[0].kernels.push_back(kernel("gemm", ending::Timed{}));
+  KernelOutcome& outcome = record.problems[0].kernels[0];
+  outcome.race = RaceSummary{12, 0, 0, 0, "no clean round of 12"};
+  EXPECT_EQ(timed_exit_code(record), kRefuted);
+  outcome.race->median_us = 3;
+  EXPECT_EQ(timed_exit_code(record), kDone);
+}
+
+TEST(RaceTextTest, WhatStandsInTheVerdictIsNotQuotedAgain) {
+  ProblemRecord problem;
+  problem.kernels.push_back(kernel("gemm", ending::BuildFailure{"my.cc:1: no\n"}));
+  EXPECT_EQ(evidence_text(problem, {}), "");
 }
 
 TEST(ResultsFileNameTest, KeepsTheNamesThatScriptsKnow) {

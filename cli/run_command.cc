@@ -106,9 +106,10 @@ class RunCommand : public Command {
     out += line_text({"ready", built}, style);
     if (kernel.proof)
       out += line_text(
-          {"proven", fmt::format("{}: {} kinds of input, error at most {:.2f} of the budget, {}",
+          {"proven", fmt::format("{}: {} kinds of input, error at most {} of the budget, {}",
                                  kernel.proof->word(), kernel.proof->checks.size(),
-                                 kernel.proof->max_error, sanitize(kernel.proof->method, 200))},
+                                 report::error_text(kernel.proof->max_error),
+                                 sanitize(kernel.proof->method, 200))},
           style);
     if (!is_timed(kernel.ending))
       return out + line_text({"ending", ending_sentence(kernel.ending)}, style);
@@ -121,6 +122,14 @@ class RunCommand : public Command {
                        kernel.race->clean_rounds, format_si(problem.flops / us * 1e6, "FLOP/s"),
                        format_si(problem.bytes / us * 1e6, "B/s"))},
           style);
+    } else {
+      const std::string why = kernel.race && !kernel.race->reason.empty()
+                                  ? sanitize(kernel.race->reason, 400)
+                                  : "no round was completed";
+      out += line_text({"timed", "none: " + why +
+                                     "; less load on the machine, a larger --budget or more "
+                                     "--threads would help"},
+                       style);
     }
     for (const Finding& finding : kernel.findings)
       out += line_text({"finding", fmt::format("{}: {}", sanitize(finding.code, 80),

@@ -93,6 +93,11 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
           "{}: the function of entry is overloaded, or a template, and nothing says which is "
           "meant; name a function of its own that calls it",
           entry.origin);
+    if (line.find("assay_shim_function_") != std::string_view::npos &&
+        line.find("declared") != std::string_view::npos)
+      return fmt::format(
+          "{}: what entry names is no function; name one that takes as many values as args lists",
+          entry.origin);
     for (const std::string& name : {entry.entry, entry.prepare_entry})
       if (!name.empty() && line.find(fmt::format("'{}'", name)) != std::string_view::npos)
         return fmt::format("{}: {} defines no function '{}'", entry.origin,

@@ -133,6 +133,14 @@ int call(Returned (*function)(Parameters...), const Slot* slots, void* const* da
   return Checked<sizeof...(Parameters) == sizeof...(kKinds)>::call(
       Function<Returned, Parameters...>{function}, slots, data, failed, kinds);
 }
+#if __cplusplus >= 201703L
+template <class Returned, class... Parameters, Kind... kKinds>
+int call(Returned (*function)(Parameters...) noexcept, const Slot* slots, void* const* data,
+         int failed, Kinds<kKinds...> kinds) {
+  return Checked<sizeof...(Parameters) == sizeof...(kKinds)>::call(
+      Function<Returned, Parameters...>{function}, slots, data, failed, kinds);
+}
+#endif
 template <class T, Kind... kKinds>
 int call(T, const Slot*, void* const*, int, Kinds<kKinds...>) { return -1; }
 

@@ -132,6 +132,48 @@ TEST(MachineTest, ACacheThatCannotBeWrittenIsSaidAndNoKernelIsBlamed) {
   EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("good")));
 }
 
+// Words that change /proc in a mount namespace of the program's own; none where that is not
+// allowed.
+std::vector<std::string> with_proc(const AssayProgram& assay, const std::string& change) {
+  const std::vector<std::string> words = {"unshare", "-m", "sh", "-c", change + " && exec \"$@\"",
+                                          "sh"};
+  if (::geteuid() != 0) return {};
+  return assay.run({"version"}, {"unshare", "-m"}).code() == 0 ? words : std::vector<std::string>();
+}
+
+TEST(MachineTest, AProcThatIsNotMountedIsSaid) {
+  const AssayProgram assay;
+  const auto wrapper = with_proc(assay, "umount -l /proc");
+  if (wrapper.empty()) GTEST_SKIP() << "no right to unmount anything here";
+  const Finished finished = assay.run(sweep("run", {candidate("good")}), wrapper);
+  EXPECT_EQ(finished.code(), 5) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("/proc is not mounted here"));
+}
+
+TEST(MachineTest, AProcThatHidesProcessesConvictsNobody) {
+  const AssayProgram assay;
+  auto wrapper = with_proc(assay, "mount -t proc -o hidepid=2 proc /proc");
+  const auto other = assay.with(testing::Rights::another_user);
+  if (wrapper.empty() || !other) GTEST_SKIP() << "no right to mount anything here";
+  wrapper.insert(wrapper.end(), other->begin(), other->end());
+  const Finished finished = assay.run(sweep("run", {candidate("good")}), wrapper);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const auto record = load_record(assay.file("run/record.json"));
+  ASSERT_TRUE(record) << record.error().message;
+  EXPECT_NE(record->problems.at(0).winner(), nullptr);
+  EXPECT_THAT(record->trust_reason, HasSubstr("does not let assay see whether its code stays"));
+}
+
+TEST(MachineTest, ACacheThatIsNamedFromHereServesCompilersElsewhere) {
+  const AssayProgram assay;
+  const std::string name = "c\xff";
+  const Finished finished =
+      assay.run(sweep("r\xfe", {candidate("good")}, {"--cache-dir", name, "--json"}));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(Json::accept(finished.out)) << finished.out;
+  EXPECT_TRUE(load_record(assay.file("r\xfe/record.json")));
+}
+
 TEST(MachineTest, AnOutputFolderThatCannotBeMadeIsSaid) {
   const AssayProgram assay;
   ASSERT_TRUE(write_file_atomic(assay.file("taken"), "a file"));

@@ -146,7 +146,8 @@ TEST_F(Ranking, ARankerThatIsNoneIsRefusedWithTheListAndOneThatIsMissingWithTheR
   EXPECT_THAT(unknown.err, HasSubstr("there is no ranker 'by_numbers'; did you mean 'by_number'"));
   const Finished strange = sweep({"--ranker", "zzz"});
   EXPECT_EQ(strange.code(), 2);
-  EXPECT_THAT(strange.err, HasSubstr("by_number, worst_first, roofline, missing, crashing, none"));
+  EXPECT_THAT(strange.err,
+              HasSubstr("by_number, worst_first, roofline, missing, crashing, hanging, none"));
   const Finished missing = sweep({"--ranker", "missing"});
   EXPECT_EQ(missing.code(), 2);
   EXPECT_THAT(unbroken(missing.err),
@@ -158,6 +159,15 @@ TEST_F(Ranking, ARankerThatIsNoneIsRefusedWithTheListAndOneThatIsMissingWithTheR
     EXPECT_EQ(wrong.code(), 2) << build;
     EXPECT_THAT(wrong.err, HasSubstr("--build")) << build;
   }
+}
+
+// Its library is cut off after three times --timeout, and named.
+TEST_F(Ranking, ARankerThatHangsIsCutOffAndNamed) {
+  const Finished hanging = sweep({"--ranker", "hanging", "--timeout", "1s"});
+  EXPECT_EQ(hanging.code(), 2);
+  EXPECT_THAT(unbroken(hanging.err),
+              HasSubstr("--ranker: hanging cannot be asked here: while it ranked kernels: "));
+  EXPECT_THAT(hanging.err, HasSubstr("did not answer within 3 s"));
 }
 
 // The journal knows whose order it was, and a race that was over keeps its field whatever the cache

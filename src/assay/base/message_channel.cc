@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "assay/base/json_bytes.h"
+
 namespace assay {
 namespace {
 
@@ -47,7 +49,7 @@ Status MessageChannel::send(const Json& message, std::span<const int> fds,
   if (!socket_) return fail(ErrorCode::failed, "the channel is closed");
   std::string frame;
   try {
-    frame = std::string(kHeaderBytes, '\0') + canonical(message);
+    frame = std::string(kHeaderBytes, '\0') + canonical_bytes(message);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::machine, "not enough memory to send a message");
   }
@@ -168,7 +170,7 @@ Result<Message> MessageChannel::receive(std::optional<std::int64_t> deadline_ns)
   Message message;
   message.fds = std::exchange(fds_, {});
   header_got_ = body_got_ = 0;
-  ASSAY_TRY(message.json, parse_json(body, "message"));
+  ASSAY_TRY(message.json, parse_json_bytes(body, "message"));
   return message;
 }
 

@@ -143,19 +143,21 @@ class Comparer {
 
   static std::string why_missing(const ResultsFile& file, const ProviderResult& wanted) {
     const ProviderResults& results = *file.results;
+    const std::string order = in_another_order(wanted, results);
+    const std::string swapped = order.empty() ? "" : "; " + order;
     if (const ProviderResult* other = results.find(wanted.name)) {
       const std::string difference = mismatch(wanted, *other);
       if (!difference.empty()) {
-        return fmt::format("{}:{}: {} of {} is something else: {}", file.path, other->line,
-                           wanted.name, results.provider, difference);
+        return fmt::format("{}:{}: {} of {} is something else: {}{}", file.path, other->line,
+                           wanted.name, results.provider, difference, swapped);
       }
       return fmt::format("{}:{}: {} of {} matches another result better", file.path, other->line,
                          wanted.name, results.provider);
     }
     const bool failed = std::find(results.failed.begin(), results.failed.end(), wanted.name) !=
                         results.failed.end();
-    return fmt::format("{}: {} has no result for {}{}", file.path, results.provider, wanted.name,
-                       failed ? ", and lists it under \"failed\"" : "");
+    return fmt::format("{}: {} has no result for {}{}{}", file.path, results.provider, wanted.name,
+                       failed ? ", and lists it under \"failed\"" : "", failed ? "" : swapped);
   }
 
   Status add_competitor(std::size_t row, const ResultsFile& file, const ProviderResult& result) {

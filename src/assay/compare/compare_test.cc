@@ -194,6 +194,25 @@ TEST(CompareTest, AProblemThatIsAbsentOrFailedIsMissingAndNamed) {
   EXPECT_EQ(exit_code(comparison), 3);
 }
 
+TEST(CompareTest, SwappedOperandsAreNamed) {
+  const Comparison by_name = compared(by_hand("cutlass", {{"up_m4_n512_k64", 10}}),
+                                      {by_hand("mine", {{"up_m512_n4_k64", 9}})});
+  EXPECT_THAT(by_name.missing,
+              ElementsAre(HasSubstr("up_m512_n4_k64 has its sizes with m and n swapped")));
+  const Comparison all_moved = compared(by_hand("cutlass", {{"up_m4_n512_k64", 10}}),
+                                        {by_hand("mine", {{"up_m64_n4_k512", 9}})});
+  EXPECT_THAT(all_moved.missing, ElementsAre(HasSubstr("with m, n and k in another order")));
+  ResultsFile base = by_hand("cutlass", {{"up", 10}}), other = by_hand("mine", {{"up", 9}});
+  const auto set = [](ResultsFile& file, std::int64_t m, std::int64_t n) {
+    ProviderResult& result = file.results->results[0];
+    result.m = m, result.n = n, result.k = 64;
+  };
+  set(base, 4, 512), set(other, 512, 4);
+  EXPECT_THAT(compared(base, {other}).missing, ElementsAre(HasSubstr("with m and n swapped")));
+  set(other, 8, 256);
+  EXPECT_THAT(compared(base, {other}).missing, ElementsAre(Not(HasSubstr("swapped"))));
+}
+
 TEST(CompareTest, ARecordThatIsNamedAndNotThereIsMissing) {
   const Recorded recorded;
   const Comparison comparison = compared(recorded.file("openblas"), {recorded.file("mine")});

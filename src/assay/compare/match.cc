@@ -1,10 +1,12 @@
 #include "assay/compare/match.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
 #include "assay/base/text.h"
+#include "assay/record/name_sizes.h"
 
 namespace assay {
 namespace {
@@ -44,6 +46,29 @@ int agreeing(const ProviderResult& first, const ProviderResult& second) {
     if (other != two.end() && other->second == value) ++count;
   }
   return count;
+}
+
+using Sizes = std::array<std::int64_t, 3>;  // m, n, k.
+
+std::optional<Sizes> sizes_of(const ProviderResult& result) {
+  if (result.m && result.n && result.k) return Sizes{*result.m, *result.n, *result.k};
+  const auto told = sizes_in_name(result.name);
+  if (!told) return std::nullopt;
+  return Sizes{told->m, told->n, told->k};
+}
+
+// "m and n swapped" of the same three sizes in another order; empty of others.
+std::string order_text(const Sizes& wanted, const Sizes& found) {
+  Sizes one = wanted, other = found;
+  std::ranges::sort(one);
+  std::ranges::sort(other);
+  if (wanted == found || one != other) return {};
+  std::vector<std::string> moved;
+  constexpr const char* kNames[] = {"m", "n", "k"};
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i] != found[i]) moved.emplace_back(kNames[i]);
+  return moved.size() == 2 ? fmt::format("{} and {} swapped", moved[0], moved[1])
+                           : std::string("m, n and k in another order");
 }
 
 std::string place(const ProviderResults& results, std::size_t index) {
@@ -88,6 +113,19 @@ std::string mismatch(const ProviderResult& first, const ProviderResult& second) 
     if (other != two.end() && other->second != value) {
       return fmt::format("{} {} and {}", name, value, other->second);
     }
+  }
+  return {};
+}
+
+std::string in_another_order(const ProviderResult& wanted, const ProviderResults& results) {
+  const auto sizes = sizes_of(wanted);
+  if (!sizes) return {};
+  for (const ProviderResult& other : results.results) {
+    const auto found = sizes_of(other);
+    const std::string order = found ? order_text(*sizes, *found) : std::string();
+    if (!order.empty())
+      return fmt::format("{}{} has its sizes with {}", other.name,
+                         other.line > 0 ? fmt::format(" on line {}", other.line) : "", order);
   }
   return {};
 }

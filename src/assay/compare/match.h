@@ -15,6 +15,10 @@ namespace assay {
 // ("condition cache=warm,... and cache=cold,..."); empty if they do.
 std::string mismatch(const ProviderResult& first, const ProviderResult& second);
 
+// Which result of a file has the sizes of `wanted` in another order, as where a and b are swapped:
+// "gemm_m512_n256_k1024 on line 5 has its sizes with m and n swapped"; empty for none.
+std::string in_another_order(const ProviderResult& wanted, const ProviderResults& results);
+
 // For each baseline result the index of its counterpart, none where there is none. A result's key
 // is name, sizes, dtypes, layout, constant operands, condition and class; fields absent on either
 // side match as long as that is unique. Where several match, the one that agrees in most fields

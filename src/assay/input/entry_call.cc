@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assay/base/text.h"
+#include "assay/input/cpp_words.h"
 #include "assay/input/entry_reader.h"
 
 namespace assay::input {
@@ -20,6 +21,18 @@ std::optional<std::string> flag_problem(std::string_view flag) {
   return std::nullopt;
 }
 
+// Compilers run in folders of ours: what is relative is meant from the source's.
+std::string with_whole_folder(const std::string& flag, const std::filesystem::path& source) {
+  for (const std::string_view option : {"-iquote", "-isystem", "-idirafter", "-I", "-L"}) {
+    if (!flag.starts_with(option) || flag.size() == option.size()) continue;
+    const std::filesystem::path folder = flag.substr(option.size());
+    if (folder.is_absolute()) return flag;
+    return std::string(option) +
+           (std::filesystem::absolute(source).parent_path() / folder).lexically_normal().string();
+  }
+  return flag;
+}
+
 }  // namespace
 
 Status EntryReader::read_tunables() {
@@ -33,6 +46,11 @@ Status EntryReader::read_tunables() {
     }
     if (words_->find(name)) {
       return fail(list.error("has a meaning of its own in args; choose another name"));
+    }
+    // In other languages a tunable is no macro.
+    if (entry_.source.extension() != ".py" && is_word_of_cpp(name)) {
+      return fail(
+          list.error("is a word of C++, which the macro would replace; choose another name"));
     }
     if (list.kind() != YamlField::Kind::list) {
       return fail(list.error("a tunable is a list of its values, for example [4, 8]"));
@@ -262,10 +280,11 @@ Status EntryReader::read_flags() {
   ASSAY_TRY(const auto flags, field_.find("flags"));
   if (flags) {
     ASSAY_TRY(entry_.flags, flags->as_strings());
-    for (const std::string& flag : entry_.flags) {
+    for (std::string& flag : entry_.flags) {
       if (const auto wrong = flag_problem(flag)) {
         return fail(flags->error(fmt::format("'{}' {}", sanitize(flag, 60), *wrong)));
       }
+      flag = with_whole_folder(flag, entry_.source);
     }
   }
   return {};

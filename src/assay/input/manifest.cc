@@ -27,6 +27,10 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
 
 Error no_comment(const std::filesystem::path& path, std::string_view text, int late) {
   const bool python = comment_style(path) == CommentStyle::python;
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    return {ErrorCode::invalid_input,
+            fmt::format("{}:1: is text in UTF-16; save it as UTF-8", sanitize(path.string(), 300))};
+  }
   if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
     return {ErrorCode::invalid_input,
             fmt::format("{}:1: this is a binary file, not source; describe it in a manifest",

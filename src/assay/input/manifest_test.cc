@@ -336,6 +336,8 @@ TEST_F(Manifest, EveryFieldIsChecked) {
       {"tunables: {tile: [[4]]}", "", "tunables.tile[0]: is a list"},
       {"tunables: {'a b': [4]}", "", "a tunable's name is an identifier"},
       {"tunables: {lda: [4]}", "", "tunables.lda: has a meaning of its own"},
+      {"tunables: {int64_t: [4]}", "", "tunables.int64_t: is a word of C++"},
+      {"tunables: {for: [4]}", "", "tunables.for: is a word of C++"},
       {"tunables: {t: [4], t: [5]}", "", "the field 't' is given twice"},
       {"constraints: 4", "", "constraints: '4' is a number, not text"},
       {"constraints: [m <]", "", "constraints[0]: column 4: "},

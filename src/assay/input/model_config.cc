@@ -111,9 +111,9 @@ class ModelReader {
     if (const ModelKind* kind = find_model_kind(name)) return *kind;
     return fail(type->error(
         ErrorCode::unsupported,
-        fmt::format("which GEMMs a model of type '{}' has is not understood{}; race them by "
+        fmt::format("which GEMMs a model of type '{}' has is not understood; race them by "
                     "--shape, or name a type here whose layers are the same",
-                    sanitize(name, 80), known_model_kinds(name))));
+                    sanitize(name, 80))));
   }
 
   Result<DType> read_dtype() {

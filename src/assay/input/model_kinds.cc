@@ -304,12 +304,6 @@ const ModelKind* find_model_kind(std::string_view type) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-std::string known_model_kinds(std::string_view type) {
-  std::vector<std::string_view> names;
-  for (const ModelKind& kind : kKinds) names.push_back(kind.type);
-  return did_you_mean(type, names);
-}
-
 Status check_model_fields(const JsonField& config, const ModelKind& kind) {
   if (const auto layers = config.find("layer_types"); layers && !layers->is_null())
     ASSAY_TRY(check_layer_types(*layers));

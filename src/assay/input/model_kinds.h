@@ -24,9 +24,6 @@ struct ModelKind {
 // Null if the kind is not understood.
 const ModelKind* find_model_kind(std::string_view type);
 
-// Kinds with a name near to it, or how many are known: the end of a sentence.
-std::string known_model_kinds(std::string_view type);
-
 // A field that changes GEMMs and is not understood is ErrorCode::unsupported, with its place. False
 // values, zeros, nulls and empty lists change nothing, and names that tell of nothing in a layer
 // are passed over.

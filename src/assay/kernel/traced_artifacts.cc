@@ -8,6 +8,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
+#include "assay/base/json_bytes.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -32,7 +33,7 @@ std::string list_file(const ArtifactCache& cache, const Json& key) {
 // The sets that were kept, the newest first; none if there is no list, or none that can be read.
 Json sets_in(const std::string& file) {
   const auto text = read_file(file, kMostListBytes);
-  auto list = text ? parse_json(*text, file) : Result<Json>(Json::array());
+  auto list = text ? parse_json_bytes(*text, file) : Result<Json>(Json::array());
   return list && list->is_array() ? std::move(*list) : Json::array();
 }
 
@@ -63,7 +64,7 @@ Status keep(const ArtifactCache& cache, const Json& key, const Json& taken) {
   for (Json& earlier : sets_in(file))
     if (sets.size() < kMostSets && digest_of_inputs(earlier) != digest)
       sets.push_back(std::move(earlier));
-  return write_file_atomic(file, canonical(sets));
+  return write_file_atomic(file, canonical_bytes(sets));
 }
 
 // What was built, before its place in the cache is known.

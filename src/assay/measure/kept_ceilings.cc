@@ -101,6 +101,13 @@ std::vector<Ceiling> keep_ceilings(const std::string& path, const std::vector<Re
   return ceilings_of(now);
 }
 
+std::vector<Ceiling> kept_ceilings(const std::string& path, int threads) {
+  std::vector<Ceiling> ceilings =
+      path.empty() ? std::vector<Ceiling>() : ceilings_of(read_kept(path));
+  std::erase_if(ceilings, [&](const Ceiling& one) { return one.threads != threads; });
+  return ceilings;
+}
+
 void forget_ceilings(const std::string& path) {
   std::error_code ignored;
   if (!path.empty()) std::filesystem::remove(path, ignored);

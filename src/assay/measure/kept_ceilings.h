@@ -20,6 +20,9 @@ std::string kept_ceilings_path(const std::filesystem::path& cache, const std::st
 // the readings alone count.
 std::vector<Ceiling> keep_ceilings(const std::string& path, const std::vector<Reading>& readings);
 
+// What the file has for so many threads; nothing is measured.
+std::vector<Ceiling> kept_ceilings(const std::string& path, int threads);
+
 // What was kept counts no more.
 void forget_ceilings(const std::string& path);
 

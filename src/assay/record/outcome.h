@@ -133,7 +133,7 @@ struct RaceSummary {
   int clean_rounds = 0;
   double median_us = 0;   // Per launch.
   int dropped_after = 0;  // Rounds; 0 if it was still running at the end.
-  std::string reason;     // Why it was dropped; empty otherwise.
+  std::string reason;     // Why it was dropped, or has no time; empty otherwise.
 
   bool operator==(const RaceSummary&) const = default;
 };

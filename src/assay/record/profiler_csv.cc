@@ -7,6 +7,7 @@
 #include "assay/record/csv.h"
 #include "assay/record/name_sizes.h"
 #include "assay/record/profiler_cell.h"
+#include "assay/record/result_numbers.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
@@ -70,11 +71,8 @@ class Columns {
   std::vector<std::string> names_;
 };
 
-// Both may be rounded to a few digits: a contradiction is more than 5 % and a step of three
-// decimals, as in JSON results.
 bool agree(double runtime_ms, double gflops, double work) {
-  const double derived = work / (runtime_ms * 1e-3) * 1e-9;
-  return std::abs(gflops - derived) <= derived * (0.05 + 5e-4 / runtime_ms) + 5e-4;
+  return rates_agree(gflops, work / (runtime_ms * 1e-3) * 1e-9, runtime_ms);
 }
 
 class RowReader {

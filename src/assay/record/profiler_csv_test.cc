@@ -191,6 +191,9 @@ TEST(ProfilerCsvTest, MistakenUnitsAreFound) {
   // Microseconds instead of milliseconds.
   EXPECT_THAT(error("x,1000,1000,1000,2000,1000"),
               StartsWith("r.csv:2:18: Runtime: 2000 ms and 1000 GFLOPs contradict each other"));
+  // Seconds, however short.
+  EXPECT_THAT(error("x,1000,1000,1000,2e-6,1000"), HasSubstr("contradict each other"));
+  EXPECT_EQ(error("x,100,100,100,0.001,1900"), "no error");  // 0.0011 ms, cut off.
   EXPECT_THAT(error("x,1000000,1000000,1000,1e-9,"), HasSubstr("a unit is mistaken"));
   // What did not run may say anything.
   const auto idle = read_profiler_csv(

@@ -56,6 +56,13 @@ constexpr double kMostTraffic = 30;
 
 }  // namespace
 
+bool rates_agree(double stated, double derived, double runtime_ms) {
+  constexpr double kShare = 0.05, kHalfStep = 5e-4;
+  const double least = derived * runtime_ms / (runtime_ms + kHalfStep);
+  const double most = derived * (1 + kHalfStep / runtime_ms);
+  return stated >= least * (1 - kShare) - kHalfStep && stated <= most * (1 + kShare) + kHalfStep;
+}
+
 Status check_numbers(const JsonField& field, const ProviderResult& result) {
   if (result.gflops && contradict(*result.gflops * 1e-3, result.tflops, 5e-4)) {
     return fail(wrong(field, fmt::format("gflops {:g} and tflops {:g} contradict each other; "
@@ -66,9 +73,8 @@ Status check_numbers(const JsonField& field, const ProviderResult& result) {
   ASSAY_TRY(check_name(field, sized));
   if (sized.work() == 0) return {};
   const auto derived_from = [&](double work) { return work / (result.runtime_ms * 1e-3) * 1e-12; };
-  // A runtime of 0.001 ms may stand for 0.0005 to 0.0015.
   const auto wrong_by = [&](double derived) {
-    return contradict(result.tflops, derived, 5e-4 + derived * (5e-4 / result.runtime_ms));
+    return !rates_agree(result.tflops, derived, result.runtime_ms);
   };
   const double derived = derived_from(sized.work());
   // A number beside sizes in a name may count layers instead of a batch.

@@ -32,6 +32,17 @@ std::string best_stock(const ProblemRecord& problem) {
              : "the best stock kernel";
 }
 
+// A user's kernel that never came to be timed has its ending for a verdict.
+const KernelOutcome* fallen(const ProblemRecord& problem) {
+  const KernelOutcome* found = nullptr;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (kernel.role != KernelRole::user) continue;
+    if (is_timed(kernel.ending)) return nullptr;
+    if (found == nullptr) found = &kernel;
+  }
+  return found;
+}
+
 std::string example_of(const KernelOutcome& kernel) {
   const auto* mismatch = std::get_if<ending::Mismatch>(&kernel.ending);
   if (mismatch == nullptr) {
@@ -43,12 +54,14 @@ std::string example_of(const KernelOutcome& kernel) {
 // Kernels that ended alike, by the first of them.
 class Endings {
  public:
-  void add(const KernelOutcome& kernel) {
+  // told: what ended it stands elsewhere.
+  void add(const KernelOutcome& kernel, bool told) {
     const std::string_view ending = ending_name(kernel.ending);
     const std::string_view word = ending == "mismatch" ? "wrong" : ending;
     auto found = std::ranges::find(groups_, word, &Group::word);
     if (found == groups_.end())
-      found = groups_.insert(found, {std::string(word), 0, example_of(kernel)});
+      found = groups_.insert(found,
+                             {std::string(word), 0, told ? safe(kernel.name) : example_of(kernel)});
     ++found->count;
   }
 
@@ -76,6 +89,7 @@ class Endings {
 std::string proving(const ProblemRecord& problem) {
   int tried = 0, right = 0, normwise = 0;
   Endings fell, fell_later;
+  const KernelOutcome* in_verdict = fallen(problem);
   for (const KernelOutcome& kernel : problem.kernels) {
     const std::string_view ending = ending_name(kernel.ending);
     if (kernel.role == KernelRole::reference || ending == "refusal") continue;
@@ -83,7 +97,8 @@ std::string proving(const ProblemRecord& problem) {
     const bool proven = kernel.proof && kernel.proof->right;
     right += proven;
     normwise += proven && kernel.is_normwise();
-    if (ending != "timed" && ending != "not_reached") (proven ? fell_later : fell).add(kernel);
+    if (ending != "timed" && ending != "not_reached")
+      (proven ? fell_later : fell).add(kernel, &kernel == in_verdict);
   }
   std::string text = fmt::format("{} kernel{}: {} right", tried, tried == 1 ? "" : "s", right);
   if (normwise > 0) text += fmt::format(" ({} of them normwise)", normwise);
@@ -155,17 +170,6 @@ std::string faster_stock(const ProblemRecord& problem, const Conclusion& conclus
       safe(fastest->label()), microseconds(least), safe(problem.label(headline.other)));
 }
 
-// A user's kernel that never came to be timed has its ending for a verdict.
-const KernelOutcome* fallen(const ProblemRecord& problem) {
-  const KernelOutcome* found = nullptr;
-  for (const KernelOutcome& kernel : problem.kernels) {
-    if (kernel.role != KernelRole::user) continue;
-    if (is_timed(kernel.ending)) return nullptr;
-    if (found == nullptr) found = &kernel;
-  }
-  return found;
-}
-
 std::string why_no_stock(const ProblemRecord& problem) {
   const bool any = std::ranges::any_of(problem.kernels, [](const KernelOutcome& kernel) {
     return kernel.role == KernelRole::stock;
@@ -175,6 +179,20 @@ std::string why_no_stock(const ProblemRecord& problem) {
   if (missing == problem.refusals.end())
     return "no stock kernel takes this problem; `assay kernels --shape ... --why` says why not";
   return "no stock kernel took part: " + safe(missing->second.example);
+}
+
+// What was noticed of the user's kernels.
+std::string users_findings(const ProblemRecord& problem, const TextStyle& style) {
+  std::string out;
+  for (const KernelOutcome& kernel : problem.kernels) {
+    if (kernel.role != KernelRole::user) continue;
+    for (const Finding& finding : kernel.findings)
+      out += labelled("finding",
+                      fmt::format("{}: {}: {}", safe(kernel.label()), safe(finding.code),
+                                  sanitize(finding.sentence, 400)),
+                      style);
+  }
+  return out;
 }
 
 std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) {
@@ -229,6 +247,7 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
     out += labelled("racing", racing(problem, options.style), options.style);
     out += verdict_lines(problem, options.style);
     out += tunables_text(problem, options.style);
+    out += users_findings(problem, options.style);
   }
   for (const Finding& finding : record.findings) {
     out += labelled("finding", fmt::format("{}: {}", safe(finding.code), safe(finding.sentence)),

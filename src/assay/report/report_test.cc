@@ -392,12 +392,21 @@ TEST(RaceReportTest, AKernelThatFellHasItsEndingForAVerdict) {
   yours.ending = ending::Mismatch{"NaN in a padded row"};
   yours.proof->right = false;
   const std::string text = race_text(record);
-  EXPECT_THAT(text, HasSubstr("3 kernels: 2 right, 1 wrong (my_gemm: NaN in a padded row)"));
+  EXPECT_THAT(text, HasSubstr("3 kernels: 2 right, 1 wrong (my_gemm)"));
   EXPECT_THAT(text, HasSubstr("verdict   none: yours gave wrong results: NaN in a padded row"));
   yours.ending = ending::BuildFailure{"my.cc:3: expected ';'"};
   EXPECT_THAT(race_text(record), HasSubstr("none: yours did not compile: my.cc:3"));
   yours.ending = ending::Timeout{"verify", 2};
   EXPECT_THAT(race_text(record), HasSubstr("none: yours ran past 2.00 s while it was proven"));
+}
+
+TEST(RaceReportTest, WhatWasNoticedOfTheUsersKernelsIsSaid) {
+  RunRecord record = race_record(17.8);
+  record.problems[0].kernels[0].findings = {{"of_others", "is for the report"}};
+  record.problems[0].kernels[1].findings = {{"float_control", "it switched rounding"}};
+  const std::string text = race_text(record);
+  EXPECT_THAT(text, HasSubstr("finding   my/my_gemm: float_control: it switched rounding"));
+  EXPECT_THAT(text, Not(HasSubstr("of_others")));
 }
 
 Comparison sample_comparison() {

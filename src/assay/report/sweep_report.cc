@@ -20,8 +20,8 @@ namespace {
 
 std::string safe(std::string_view text) { return sanitize(text, 240); }
 
-std::string error_text(const KernelOutcome& kernel) {
-  return kernel.proof ? fmt::format("{:.2f}", kernel.proof->max_error) : std::string("-");
+std::string proof_error(const KernelOutcome& kernel) {
+  return kernel.proof ? error_text(kernel.proof->max_error) : std::string("-");
 }
 
 Tone tone_of_claim(const PartRow& row) {
@@ -98,7 +98,7 @@ void add_problem(Table& table, const ProblemRecord& problem, Layout layout, int 
       line.claim = {claim, tone_of_claim(row)};
     }
     add_part_cells(line, problem, row, full);
-    if (full) line.cells.push_back({error_text(*row.kernel)});
+    if (full) line.cells.push_back({proof_error(*row.kernel)});
     if (full) line.cells.push_back({claim, tone_of_claim(row)});
     table.rows.push_back(std::move(line));
   }

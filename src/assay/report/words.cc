@@ -42,6 +42,12 @@ int ratio_decimals(double margin) {
   return std::min(6, std::max(2, static_cast<int>(std::ceil(-std::log10(margin) - 1e-9))));
 }
 
+std::string error_text(double share) {
+  constexpr double kLargest = 1e300, kPlain = 1000;
+  if (!(share < kLargest)) return "without bound";
+  return share < kPlain ? fmt::format("{:.2f}", share) : fmt::format("{:.2g}", share);
+}
+
 std::string margin_text(double margin) { return fmt::format("{:g} %", margin * 100); }
 
 std::string seconds_text(double seconds) {
@@ -128,11 +134,14 @@ std::string time_text(const PartRow& row) {
   return row.is_disturbed ? "<= " + microseconds(row.us) : microseconds(row.us);
 }
 
+std::string rate_text(std::string_view ceiling, double flops, double bytes) {
+  const bool by_bytes = !ceiling.empty() && !ceiling.starts_with("flops");
+  return by_bytes ? format_si(bytes, "B/s") : format_si(flops, "FLOP/s");
+}
+
 std::string rate_text(const ProblemRecord& problem, const PartRow& row) {
   if (row.us <= 0) return "-";
-  const bool bytes = !problem.ceiling.empty() && !problem.ceiling.starts_with("flops");
-  return bytes ? format_si(problem.bytes / row.us * 1e6, "B/s")
-               : format_si(problem.flops / row.us * 1e6, "FLOP/s");
+  return rate_text(problem.ceiling, problem.flops / row.us * 1e6, problem.bytes / row.us * 1e6);
 }
 
 std::string share_text(double share) {

@@ -20,6 +20,9 @@ std::string percent(double fraction);       // "0.4 %", "12 %"
 std::string margin_text(double margin);     // As it was given: "1 %", "0.25 %"
 std::string seconds_text(double seconds);   // "4.56 s", "38 s", "2m05s"
 
+// Of the budget: "0.15", "1.8e+07"; "without bound" of what is beyond numbers.
+std::string error_text(double share);
+
 // Decimals that a ratio needs so that the margin can be seen: 2 for 1 %, 3 for 0.1 %.
 int ratio_decimals(double margin);
 
@@ -42,6 +45,8 @@ std::string against(stats::Word word, std::string_view other);
 
 // "9.09"; "<= 9.09" of one that was timed in disturbed rounds alone; "-" for none.
 std::string time_text(const PartRow& row);
+// By the ceiling that is nearer, of what is done in a second: "13.9 GB/s", "98.2 GFLOP/s".
+std::string rate_text(std::string_view ceiling, double flops, double bytes);
 // By the ceiling that is nearer: "13.9 GB/s", "98.2 GFLOP/s"; "-" for none.
 std::string rate_text(const ProblemRecord& problem, const PartRow& row);
 // "68 % read", "12 % flops"; ">= 100 % read, partly cached"; "-" for none.

@@ -30,7 +30,9 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
     }
   }
   const auto& error = std::get<Error>(failure);
-  if (error.code == ErrorCode::build_failed) return ending::BuildFailure{error.message};
+  // What was not built gave no results.
+  if (error.code == ErrorCode::build_failed || error.code == ErrorCode::busy)
+    return ending::BuildFailure{error.message};
   if (error.code == ErrorCode::device_lost) return ending::DeviceLost{error.message};
   if (error.code == ErrorCode::machine) return ending::OutOfMemory{stage, 0};
   if (error.code == ErrorCode::unsupported) return ending::Refusal{{{"other", error.message}}};

@@ -75,7 +75,9 @@ bool is_interruption(const CallFailure& failure) {
 }
 
 Error as_error(const CallFailure& failure, std::string_view doing) {
-  if (const auto* error = std::get_if<Error>(&failure)) return with_context(*error, doing);
+  // What is wrong with a user's file names its place by itself.
+  if (const auto* error = std::get_if<Error>(&failure))
+    return error->code == ErrorCode::invalid_input ? *error : with_context(*error, doing);
   const auto& death = std::get<Death>(failure);
   std::string how;
   switch (death.kind) {
@@ -318,8 +320,8 @@ Result<std::vector<std::byte>> Child::read_memory(uint64_t address, size_t bytes
 }
 
 bool Child::remember_code() {
-  auto code =
-      files_ ? CodePages::remember(*files_) : fail(ErrorCode::machine, "its guard may not look");
+  auto code = files_ && CodePages::may_watch(pid_) ? CodePages::remember(*files_)
+                                                   : fail(ErrorCode::machine, "nobody may look");
   if (code) code_ = std::move(*code);
   return code_.has_value();
 }

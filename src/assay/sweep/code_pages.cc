@@ -200,6 +200,13 @@ std::vector<Mapping> read_mappings(std::string_view smaps) {
   return mappings;
 }
 
+bool CodePages::may_watch(pid_t pid) {
+  std::error_code error;
+  const std::filesystem::directory_iterator tasks(fmt::format("/proc/{}/task", pid), error);
+  return !error && tasks != std::filesystem::directory_iterator() &&
+         read_file((tasks->path() / "stat").string(), 4096).has_value();
+}
+
 Result<CodePages> CodePages::remember(const ProcessFiles& files) {
   ASSAY_TRY(const std::string text, read_again(files.mappings.get()));
   const std::vector<Mapping> mappings = read_mappings(text);

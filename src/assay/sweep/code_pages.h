@@ -37,6 +37,10 @@ struct ProcessFiles {
 
 class CodePages {
  public:
+  // Whether this user sees a process's threads: /proc may hide those of others, and of processes
+  // that cannot be dumped.
+  static bool may_watch(pid_t pid);
+
   // Candidates have not run there yet.
   static Result<CodePages> remember(const ProcessFiles& files);
 

@@ -20,7 +20,7 @@ namespace assay::sweep {
 namespace {
 
 constexpr double kLooksAtOutputs = 0.1;  // Of each kernel, after each round.
-// Of a kernel that has nobody to race: as many as the second look sees.
+// Clean ones of a kernel that has nobody to race: as many as the second look sees.
 constexpr int kLoneRounds = 12;
 
 // What a user has without choosing: the default of the first stock provider that has one here.
@@ -55,21 +55,31 @@ std::vector<size_t> asked_about(const Station& station, const Field& field,
 // The lap times of one race, by entrant.
 class Laps {
  public:
-  explicit Laps(size_t entrants) : per_launch_(entrants), clean_(entrants), rounds_(entrants) {}
+  explicit Laps(size_t entrants)
+      : per_launch_(entrants), disturbed_(entrants), clean_(entrants), rounds_(entrants) {}
   void add(size_t entrant, double ns, bool clean) {
     ++rounds_[entrant];
     clean_[entrant] += clean ? 1 : 0;
-    if (clean) per_launch_[entrant].push_back(ns);
+    (clean ? per_launch_ : disturbed_)[entrant].push_back(ns);
   }
   double median_us(size_t entrant) const {  // 0 without a clean burst.
     const auto& times = per_launch_[entrant];
     return times.empty() ? 0 : stats::median(times) * 1e-3;
   }
+  // Of whom no burst was clean: why it has no time. Empty of others.
+  std::string why_untimed(size_t entrant) const {
+    const auto& times = disturbed_[entrant];
+    if (clean(entrant) > 0 || times.empty()) return {};
+    return fmt::format(
+        "no clean round of {}: others had its cores meanwhile, or it used more "
+        "threads than cores; with that a launch took {:.4g} us",
+        times.size(), stats::median(times) * 1e-3);
+  }
   int rounds(size_t entrant) const { return rounds_[entrant]; }
   int clean(size_t entrant) const { return clean_[entrant]; }
 
  private:
-  std::vector<std::vector<double>> per_launch_;
+  std::vector<std::vector<double>> per_launch_, disturbed_;
   std::vector<int> clean_, rounds_;
 };
 
@@ -79,7 +89,9 @@ std::vector<Standing> show(const Field& field, const std::vector<size_t>& entran
   for (const auto& standing : standings) {
     const auto entrant = static_cast<size_t>(standing.kernel);
     Standing row;
-    row.label = field.candidates[entrants[entrant]].outcome.label();
+    const KernelOutcome& kernel = field.candidates[entrants[entrant]].outcome;
+    row.label = kernel.label();
+    row.role = kernel.role;
     row.median_us = laps.median_us(entrant);
     row.ratio = standing.log_ratio ? std::exp(*standing.log_ratio) : 1.0;
     row.error = standing.standard_error;
@@ -229,7 +241,7 @@ class RaceRun {
     }
     // Alone it races nobody; how long it takes is still to be known.
     const auto lone_rounds_left = [&] {
-      return runners_.size() == 1 && laps_->rounds(0) < kLoneRounds && !spent();
+      return runners_.size() == 1 && laps_->clean(0) < kLoneRounds && !spent();
     };
     while (!runners_.empty() && (!racing_->ended() || lone_rounds_left())) {
       std::vector<size_t> who;
@@ -278,7 +290,7 @@ class RaceRun {
       const auto place = static_cast<size_t>(standing.kernel);
       Candidate& candidate = runner(place);
       RaceSummary summary{laps_->rounds(place), laps_->clean(place), laps_->median_us(place),
-                          standing.dropped_after, ""};
+                          standing.dropped_after, laps_->why_untimed(place)};
       if (standing.dropped_after > 0) summary.reason = "clearly behind the leader";
       if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
       candidate.outcome.race = summary;

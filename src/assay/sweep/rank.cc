@@ -22,6 +22,8 @@ namespace {
 
 // Of a library that is mapped from a cold disk, and 77,036 rows.
 constexpr double kRankSeconds = 120;
+// A ranker scores all rows of a problem, which may be tens of thousands, in one answer.
+constexpr double kTimeoutsOfRanker = 3;
 // Rows of one message: each is a kilobyte.
 constexpr size_t kRowsAtOnce = 1024;
 
@@ -97,10 +99,11 @@ Json to_json(const std::vector<RankerRequest>& rankers) {
 namespace {
 
 // A library that brings the process down is a ranker that cannot be asked, and no more.
-Result<Json> ask_ranker(Crew& crew, const std::string& name, const Json& message) {
+Result<Json> ask_ranker(Crew& crew, const std::string& name, const Json& message,
+                        double timeout_seconds) {
   // Not where users' code says what there is: this one runs none of it.
   ASSAY_TRY(Child * worker, crew.builder());
-  const auto answer = worker->call(message, kRankSeconds);
+  const auto answer = worker->call(message, kTimeoutsOfRanker * timeout_seconds);
   if (!answer) {
     if (!std::holds_alternative<Death>(answer.error()) || is_interruption(answer.error()))
       return fail(as_error(answer.error(), "ranking kernels"));
@@ -130,7 +133,8 @@ Status rank(const Request& request, Crew& crew, Json message, std::span<const Ke
     message["kernels"] = table_json(rows);
     for (const RankerRequest& ranker : request.rankers) {
       message["rankers"] = to_json({ranker});
-      ASSAY_TRY(const Json answer, ask_ranker(crew, ranker.name, message));
+      ASSAY_TRY(const Json answer,
+                ask_ranker(crew, ranker.name, message, request.trial_timeout_seconds));
       ASSAY_TRY(Ranking ranking, read_ranking(answer, field));
       if (ranking.asked.name == request.ranker) {
         if (!ranking.asked.missing.empty())

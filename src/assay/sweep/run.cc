@@ -10,6 +10,7 @@
 #include "assay/base/hash.h"
 #include "assay/base/version.h"
 #include "assay/measure/environment.h"
+#include "assay/measure/kept_ceilings.h"
 #include "assay/record/conclude.h"
 #include "assay/record/totals.h"
 #include "assay/store/store.h"
@@ -63,6 +64,7 @@ class Batch {
     // What is timed next is held against them.
     if (std::ranges::any_of(runs_, [](const auto& run) { return run && run->raced(); })) {
       ASSAY_TRY(ceilings_, measure_ceilings(crew_, request_, kept));
+      observer_.on_ceilings(ceilings_);
     }
     std::vector<ProblemRun*> open;
     double left = 0;
@@ -220,6 +222,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
                             : kSecondsPerProblem * static_cast<double>(request.problems.size());
   record.options = options_of(request, crew, budget);
   observer.on_begin(record.environment, request.problems);
+  observer.on_ceilings(measure::kept_ceilings(kept_ceilings_path(request, crew), request.threads));
 
   Quarantine quarantine;
   double budget_left = budget;

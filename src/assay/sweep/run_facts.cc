@@ -128,6 +128,12 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   return options;
 }
 
+std::string kept_ceilings_path(const Request& request, const Crew& crew) {
+  // A card's are kept by the process that measures them.
+  if (!request.device.empty()) return {};
+  return measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.value("id", ""));
+}
+
 Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request,
                                               const std::vector<Ceiling>& kept) {
   ASSAY_TRY(Child * worker, crew.builder());
@@ -145,12 +151,8 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request
                                     .until = json.value("until", ""),
                                     .load = load},
                         .largest = number_or(json, "largest", 0)});
-  // A card's are kept by the process that measures them.
-  const std::string path =
-      request.device.empty()
-          ? measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.value("id", ""))
-          : "";
-  return measure::larger_of(measure::keep_ceilings(path, readings), kept);
+  return measure::larger_of(measure::keep_ceilings(kept_ceilings_path(request, crew), readings),
+                            kept);
 }
 
 Result<CardWindow> take_card_window(Crew& crew) {

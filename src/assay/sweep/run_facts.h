@@ -23,6 +23,9 @@ std::vector<LibraryStamp> with_build_hashes(std::vector<LibraryStamp> libraries)
 
 RunOptions options_of(const Request& request, const Crew& crew, double budget);
 
+// Where the readings of earlier runs lie; empty of a card.
+std::string kept_ceilings_path(const Request& request, const Crew& crew);
+
 // What the machine reaches by all readings so far, those of this moment included, or what it
 // reached in `kept`; of a card, as it once was measured with this driver.
 Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request,

@@ -121,6 +121,7 @@ inline constexpr int kBuildAtMost = 16;
 // How a kernel stands while the race runs.
 struct Standing {
   std::string label;
+  KernelRole role = KernelRole::stock;
   double median_us = 0;
   double ratio = 1;       // Leader's time over this one's: below 1 it is behind.
   double error = 0;       // Standard error of log(ratio).
@@ -132,6 +133,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_begin(const Environment&, const std::vector<Problem>&) {}
+  // What shares are of: those that earlier runs left, then those of this one.
+  virtual void on_ceilings(const std::vector<Ceiling>&) {}
   virtual void on_problem(size_t /*index*/, const Problem&, const measure::Condition&) {}
   virtual void on_stage(const std::string& /*stage*/, size_t /*done*/, size_t /*total*/,
                         const std::string& /*what*/) {}

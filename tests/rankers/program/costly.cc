@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -179,6 +180,9 @@ std::vector<std::unique_ptr<Ranker>> make_rankers() {
   rankers.push_back(of("roofline", [](int64_t) { return std::optional<double>(); }));
   rankers.push_back(of("missing", nullptr));
   rankers.push_back(of("crashing", [](int64_t) -> std::optional<double> { std::abort(); }));
+  rankers.push_back(of("hanging", [](int64_t) -> std::optional<double> {
+    while (true) ::pause();
+  }));
   return rankers;
 }
 

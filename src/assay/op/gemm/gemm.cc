@@ -4,6 +4,7 @@
 
 #include "assay/base/json.h"
 #include "assay/op/gemm/description.h"
+#include "assay/op/gemm/first_kernel.h"
 #include "assay/op/gemm/impostors.h"
 #include "assay/op/gemm/instance.h"
 #include "assay/op/gemm/methods.h"
@@ -36,6 +37,7 @@ class Gemm final : public Operation, public ProofWords {
   std::string_view name() const override { return "gemm"; }
   std::span<const FieldRule> fields() const override { return field_rules(); }
   const OperationWords& words() const override { return operation_words(); }
+  const FirstKernel* first_kernel() const override { return &gemm::first_kernel(); }
   Result<Problem> problem(const Json& fields) const override { return problem_from_json(fields); }
   Work work(const Problem& problem) const override { return work_of(problem); }
   std::vector<InputKind> useful_kinds(const Problem& problem, ErrorBound bound) const override {

@@ -1,4 +1,4 @@
-#include "cli/new_kernel.h"
+#include "assay/op/gemm/first_kernel.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "assay/base/text.h"
 #include "assay/tensor/dtype.h"
 
-namespace assay::cli {
+namespace assay::gemm {
 namespace {
 
 // How elements of a type are written down, read and stored.
@@ -237,13 +237,22 @@ class Writer {
   Matrix a_, b_, out_;
 };
 
+class Naive final : public FirstKernel {
+ public:
+  std::string shape() const override { return "m=4,n=512,k=512"; }
+  std::string complete(const std::string& shape) const override {
+    return shape.find("layout") == std::string::npos ? shape + ",layout=tt" : shape;
+  }
+  Result<std::string> text(const NewKernel& kernel, const Problem& problem) const override {
+    return Writer(kernel, problem).text();
+  }
+};
+
 }  // namespace
 
-Result<std::string> new_kernel_text(const NewKernel& kernel, const Problem& problem) {
-  if (problem.operation() != "gemm")
-    return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}",
-                problem.operation());
-  return Writer(kernel, problem).text();
+const FirstKernel& first_kernel() {
+  static const Naive naive;
+  return naive;
 }
 
-}  // namespace assay::cli
+}  // namespace assay::gemm
