@@ -17,6 +17,7 @@ constexpr std::array kVariants = {
     Variant{Isa::avx512_bf16, Element::bf16}, Variant{Isa::avx2, Element::f16},
     Variant{Isa::avx512, Element::f16},       Variant{Isa::avx2, Element::s8},
     Variant{Isa::avx512, Element::s8},        Variant{Isa::avx512_vnni, Element::s8},
+    Variant{Isa::amx, Element::bf16},         Variant{Isa::amx, Element::s8},
 };
 
 std::shared_ptr<const ProblemRule> rule_of(Algorithm algorithm, Variant variant) {
@@ -77,6 +78,14 @@ DesignAxis blocks(std::initializer_list<Block> list) {
 // Emerald Rapids, and, for machines that differ, neighbours. README.md says what decides between
 // them.
 std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
+  // A step of a block of b is 2 KiB, and the first cache has 48.
+  if (variant.isa == Isa::amx) {
+    const bool ahead = algorithm == Algorithm::panels;
+    return {tiles(algorithm, variant, {2}),
+            ahead ? blocks({{512, 0, 0}, {0, 0, 0}, {0, 0, 4096}})
+                  : blocks({{512, 0, 0}, {1024, 0, 0}}),
+            axis("mc", {int64_t{128}, int64_t{512}})};
+  }
   const bool wide = variant.isa != Isa::avx2;
   switch (algorithm) {
     case Algorithm::rows:
@@ -124,6 +133,8 @@ std::string_view to_string(Isa isa) {
       return "avx512_bf16";
     case Isa::avx512_vnni:
       return "avx512_vnni";
+    case Isa::amx:
+      return "amx";
   }
   return "";
 }
@@ -149,6 +160,8 @@ Target target_of(Isa isa, Element in) {
   if (in == Element::f16) target.features.insert("f16c");
   if (isa != Isa::avx2) target.features.insert({"avx512f", "avx512bw", "avx512dq", "avx512vl"});
   if (isa == Isa::avx512_bf16 || isa == Isa::avx512_vnni) target.features.emplace(to_string(isa));
+  if (isa == Isa::amx)
+    target.features.insert({"amx_tile", in == Element::s8 ? "amx_int8" : "amx_bf16"});
   return target;
 }
 
@@ -173,13 +186,16 @@ std::vector<DesignGroup> design_groups(Algorithm algorithm) {
   std::vector<DesignGroup> groups;
   for (const Variant variant : kVariants) {
     if (algorithm == Algorithm::kept && variant.isa == Isa::avx2) continue;  // Not built.
+    if (variant.isa == Isa::amx && most_rows(algorithm) != INT64_MAX) continue;
     DesignGroup group;
     group.axes = axes_of(algorithm, variant);
     group.axes.insert(group.axes.begin(), axis("isa", {std::string(to_string(variant.isa))}));
     group.traits.rule = rule_of(algorithm, variant);
     group.traits.prepares = algorithm == Algorithm::panels;
     group.traits.name = std::string(to_string(algorithm)) + "_{isa}_{mr}x{nv}_k{kc}_n{nc}";
-    if (algorithm != Algorithm::panels) group.traits.name += "_ahead{ahead}";
+    if (algorithm != Algorithm::panels || variant.isa == Isa::amx)
+      group.traits.name += "_ahead{ahead}";
+    if (variant.isa == Isa::amx) group.traits.name += "_m{mc}";
     groups.push_back(std::move(group));
   }
   return groups;
@@ -190,7 +206,7 @@ Tiling tiling_of(const KernelMetadata& row, Algorithm algorithm, Element in) {
     return static_cast<int>(row.design.integer(name, fallback));
   };
   Tiling tiling;
-  for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni})
+  for (const Isa isa : {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni, Isa::amx})
     if (row.design.text("isa", "") == to_string(isa)) tiling.isa = isa;
   tiling.algorithm = algorithm;
   tiling.in = in;

@@ -86,7 +86,10 @@ std::string support_text(const Target& needed) {
   std::string text = "bool is_supported() {\n  __builtin_cpu_init();\n  return true";
   for (const std::string& feature : needed.features) {
     std::string name = feature;
-    std::erase(name, '_');
+    if (name.starts_with("amx_"))
+      name[3] = '-';
+    else
+      std::erase(name, '_');
     text += fmt::format(" &&\n         __builtin_cpu_supports(\"{}\")", name);
   }
   return text + ";\n}\n";

@@ -205,7 +205,9 @@ class GemmFamily final : public Family, public Exportable {
     bound.tiling = tiling(row, bound.call, threads);
     bound.functions = find_kernel(bound.tiling);
     if (!bound.functions || !is_supported(bound.tiling.isa, bound.tiling.in))
-      return fail(ErrorCode::unsupported, "this machine has no {}", to_string(bound.tiling.isa));
+      return fail(
+          ErrorCode::unsupported, "this machine has no {}{}", to_string(bound.tiling.isa),
+          bound.tiling.isa == Isa::amx ? ", or its system does not let processes use it" : "");
     bound.places = gemm::places_of(problem);
     return bound;
   }

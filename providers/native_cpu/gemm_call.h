@@ -46,7 +46,7 @@ struct GemmCall {
   const void* panels = nullptr;             // Prepared b, as the row's prepare function wrote it.
 };
 
-enum class Isa : uint8_t { avx2, avx512, avx512_bf16, avx512_vnni };
+enum class Isa : uint8_t { avx2, avx512, avx512_bf16, avx512_vnni, amx };
 enum class Algorithm : uint8_t {
   rows,     // b as [k,n]: a few rows of b at a time, partial results kept compact.
   kept,     // As rows, where rows of a make several passes: the first keeps b as the others use it.

@@ -12,6 +12,8 @@ KernelFunctions find_kernel(const Tiling& tiling) {
       return find_avx512_bf16(tiling);
     case Isa::avx512_vnni:
       return find_avx512_vnni(tiling);
+    case Isa::amx:
+      return find_amx(tiling);
   }
   return {};
 }
@@ -32,6 +34,11 @@ bool is_supported(Isa isa, Element in) {
       return avx512 && __builtin_cpu_supports("avx512bf16");
     case Isa::avx512_vnni:
       return avx512 && __builtin_cpu_supports("avx512vnni");
+    case Isa::amx:
+      return avx512 && __builtin_cpu_supports("amx-tile") &&
+             ((in == Element::bf16 && __builtin_cpu_supports("amx-bf16")) ||
+              (in == Element::s8 && __builtin_cpu_supports("amx-int8"))) &&
+             amx_is_permitted();
   }
   return false;
 }

@@ -28,5 +28,9 @@ KernelFunctions find_avx2(const Tiling& tiling);
 KernelFunctions find_avx512(const Tiling& tiling);
 KernelFunctions find_avx512_bf16(const Tiling& tiling);
 KernelFunctions find_avx512_vnni(const Tiling& tiling);
+KernelFunctions find_amx(const Tiling& tiling);
+
+// Whether the system lets this process use the tiles of AMX. Asked of it at the first call.
+bool amx_is_permitted();
 
 }  // namespace assay::native_cpu

@@ -18,6 +18,9 @@
 #include "scalar.h"
 
 namespace assay::native_cpu {
+
+KernelFunctions find_emulated_amx(const Tiling& tiling);  // emulated_amx_test.cc
+
 namespace {
 
 class GuardedBytes {
@@ -208,40 +211,55 @@ void check(const KernelFunctions& functions, const Tiling& tiling, const Sizes& 
 // The output beside f32 that kernels for inputs of that type have.
 Element other_output(Element in) { return in == Element::s8 ? Element::s32 : in; }
 
+// Of kernels on many odd shapes and tilings.
+void check_on_odd_shapes(const KernelFunctions& functions, Tiling tiling, std::mt19937& random) {
+  const auto up_to = [&random](int most) { return static_cast<int>(random() % most) + 1; };
+  const Algorithm algorithm = tiling.algorithm;
+  for (int round = 0; round < 24 && !testing::Test::HasFailure(); ++round) {
+    tiling.mr = up_to(functions.largest_mr + 2);
+    tiling.kc = round % 3 == 0 ? 0 : up_to(80);
+    tiling.nc = round % 4 == 0 ? 0 : up_to(200);
+    tiling.mc = round % 2 == 0 ? 0 : up_to(20);
+    tiling.ahead = round % 3 == 2 ? 256 : round % 2;
+    tiling.threads = up_to(3);
+    const Sizes sizes{up_to(2), up_to(round % 4 == 0 ? 40 : 17), up_to(round % 3 == 0 ? 300 : 70),
+                      round == 5 ? 0 : up_to(round % 5 == 0 ? 700 : 50)};
+    Options options;
+    options.b_along_k = algorithm == Algorithm::dots || (!reads_rows(algorithm) && round % 2 == 0);
+    options.a_columns = random() % 3 == 0;
+    options.out_columns = random() % 4 == 0;
+    options.scaled = random() % 2 == 0;
+    options.out =
+        tiling.in == Element::s8 || random() % 2 == 0 ? other_output(tiling.in) : Element::f32;
+    options.padding = static_cast<int64_t>(random() % 5);
+    check(functions, tiling, sizes, options, random);
+  }
+}
+
 class EveryKernel : public testing::TestWithParam<std::tuple<Isa, Element, Algorithm>> {};
 
 TEST_P(EveryKernel, AgreesWithFloat64OnOddShapes) {
   const auto [isa, in, algorithm] = GetParam();
   if (!is_supported(isa, in)) GTEST_SKIP() << "this processor lacks the instructions";
   std::mt19937 random(7);
-  const auto up_to = [&random](int most) { return static_cast<int>(random() % most) + 1; };
   for (int nv = 1; nv <= 8; ++nv) {
-    Tiling tiling{.isa = isa, .algorithm = algorithm, .in = in, .nv = nv};
-    const KernelFunctions functions = find_kernel(tiling);
-    if (!functions) continue;
-    for (int round = 0; round < 24 && !HasFailure(); ++round) {
-      tiling.mr = up_to(functions.largest_mr + 2);
-      tiling.kc = round % 3 == 0 ? 0 : up_to(80);
-      tiling.nc = round % 4 == 0 ? 0 : up_to(200);
-      tiling.mc = round % 2 == 0 ? 0 : up_to(20);
-      tiling.ahead = round % 3 == 2 ? 256 : round % 2;
-      tiling.threads = up_to(3);
-      const Sizes sizes{up_to(2), up_to(round % 4 == 0 ? 40 : 17), up_to(round % 3 == 0 ? 300 : 70),
-                        round == 5 ? 0 : up_to(round % 5 == 0 ? 700 : 50)};
-      Options options;
-      options.b_along_k =
-          algorithm == Algorithm::dots || (!reads_rows(algorithm) && round % 2 == 0);
-      options.a_columns = random() % 3 == 0;
-      options.out_columns = random() % 4 == 0;
-      options.scaled = random() % 2 == 0;
-      options.out = in == Element::s8 || random() % 2 == 0 ? other_output(in) : Element::f32;
-      options.padding = static_cast<int64_t>(random() % 5);
-      check(functions, tiling, sizes, options, random);
-    }
+    const Tiling tiling{.isa = isa, .algorithm = algorithm, .in = in, .nv = nv};
+    if (const KernelFunctions functions = find_kernel(tiling))
+      check_on_odd_shapes(functions, tiling, random);
   }
 }
 
-constexpr Isa kIsas[] = {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni};
+TEST(EmulatedTiles, AgreeWithFloat64OnOddShapes) {
+  if (!is_supported(Isa::avx512, Element::s8)) GTEST_SKIP() << "this processor has no AVX-512";
+  std::mt19937 random(7);
+  for (const Element in : {Element::bf16, Element::s8})
+    for (const Algorithm algorithm : {Algorithm::blocked, Algorithm::panels}) {
+      const Tiling tiling{.isa = Isa::amx, .algorithm = algorithm, .in = in, .nv = 2};
+      check_on_odd_shapes(find_emulated_amx(tiling), tiling, random);
+    }
+}
+
+constexpr Isa kIsas[] = {Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::avx512_vnni, Isa::amx};
 constexpr Algorithm kAlgorithms[] = {Algorithm::rows, Algorithm::kept, Algorithm::dots,
                                      Algorithm::blocked, Algorithm::panels};
 

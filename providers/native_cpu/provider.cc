@@ -17,7 +17,9 @@ class NativeCpuProvider final : public Provider {
     availability.details = {{"f16c", is_supported(Isa::avx2, Element::f16)},
                             {"avx512", is_supported(Isa::avx512, Element::f32)},
                             {"avx512_bf16", is_supported(Isa::avx512_bf16, Element::bf16)},
-                            {"avx512_vnni", is_supported(Isa::avx512_vnni, Element::s8)}};
+                            {"avx512_vnni", is_supported(Isa::avx512_vnni, Element::s8)},
+                            {"amx_bf16", is_supported(Isa::amx, Element::bf16)},
+                            {"amx_int8", is_supported(Isa::amx, Element::s8)}};
     return availability;
   }
 
