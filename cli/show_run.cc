@@ -26,9 +26,7 @@ class RunFiles : public sweep::Observer {
     status_ = kernels_.write(folder_);
     next_.on_begin(environment, problems);
   }
-  void on_ceilings(const std::vector<Ceiling>& ceilings) override {
-    next_.on_ceilings(ceilings);
-  }
+  void on_ceilings(const std::vector<Ceiling>& ceilings) override { next_.on_ceilings(ceilings); }
   void on_problem(size_t index, const Problem& problem,
                   const measure::Condition& condition) override {
     next_.on_problem(index, problem, condition);

@@ -1,5 +1,6 @@
-#include <fmt/format.h>
 #include <poll.h>
+
+#include <fmt/format.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
@@ -76,9 +77,10 @@ class LoadCommand : public Command {
     ASSAY_TRY(const std::filesystem::path folder, load_folder(folder_));
     for (int number = 1; number <= runs_; ++number) {
       if (number > 1) {
-        ASSAY_TRY(const bool cancelled,
-                  wait_for_fd(context.cancel_fd, POLLIN,
-                              monotonic_ns() + static_cast<std::int64_t>(cool_down * kNsPerSecond)));
+        ASSAY_TRY(
+            const bool cancelled,
+            wait_for_fd(context.cancel_fd, POLLIN,
+                        monotonic_ns() + static_cast<std::int64_t>(cool_down * kNsPerSecond)));
         if (cancelled) break;
       }
       ASSAY_TRY(one_run(context, number, folder, objectives, record));
@@ -122,8 +124,7 @@ class LoadCommand : public Command {
     judged.client.governor = record.environment.governor;
     record.runs.push_back(std::move(judged));
     record.samples.push_back("samples" + suffix + ".jsonl.zst");
-    return load::write_samples((folder / record.samples.back()).string(), run.traces,
-                               run.begin_ns);
+    return load::write_samples((folder / record.samples.back()).string(), run.traces, run.begin_ns);
   }
 
   // The figure of the only run, or its mean over runs; none where a run lacks it.

@@ -71,7 +71,9 @@ void LoadFlags::declare_data(Flags& app) {
       .show_default();
   app.add_option("--dataset-path", dataset_path_, "The file of jsonl or trace").type_name("FILE");
   app.add_option("--prompt", prompt_, "The prompt of every request of `fixed`").type_name("TEXT");
-  app.add_option("--input-len,--isl", input_, "Tokens of a prompt").range(1, 1 << 24).show_default();
+  app.add_option("--input-len,--isl", input_, "Tokens of a prompt")
+      .range(1, 1 << 24)
+      .show_default();
   app.add_option("--input-len-std,--isl-stddev", input_std_, "Their standard deviation")
       .type_name("TOKENS");
   app.add_option("--output-len,--osl", output_, "Tokens of an answer, at most")
@@ -244,7 +246,8 @@ Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base
   ASSAY_TRY(const std::string ulid, make_ulid());
   plan.run_id = ulid;
   ASSAY_TRY(const double ready, read_seconds(ready_, "--ready-check-timeout-sec"));
-  // Some servers have neither of the two places that are looked at: then the first connection tells.
+  // Some servers have neither of the two places that are looked at: then the first connection
+  // tells.
   if (ready > 0) ASSAY_TRY(load::await_ready(plan, ready, context.cancel_fd));
   if (plan.shape.model.empty()) {
     auto model = load::only_model(plan, context.cancel_fd);

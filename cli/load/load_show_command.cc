@@ -14,15 +14,15 @@ class LoadShowCommand : public Command {
  public:
   const char* name() const override { return "show"; }
   const char* summary() const override { return "A kept run's figures, made again of its samples"; }
-  const char* example() const override {
-    return "assay load show runs/0001-load --as vllm";
-  }
+  const char* example() const override { return "assay load show runs/0001-load --as vllm"; }
   const char* description() const override {
     return "With --as, the same run under the names and definitions of another tool, as JSON.";
   }
 
   void declare(Flags& app) override {
-    app.add_option("file", file_, "load.json, or the folder that has it").type_name("FILE").required();
+    app.add_option("file", file_, "load.json, or the folder that has it")
+        .type_name("FILE")
+        .required();
     app.add_option("--as", as_, "Whose names and definitions")
         .one_of({"vllm", "aiperf", "guidellm"});
   }
@@ -47,9 +47,9 @@ class LoadShowCommand : public Command {
     std::string text;
     for (const auto& traces : kept.runs) {
       const load::Metrics metrics = load::measure(traces, {});
-      text += fmt::format("{} successful, {} errored, {} incomplete, {} cancelled\n",
-                          metrics.successful, metrics.errored, metrics.incomplete,
-                          metrics.cancelled);
+      text +=
+          fmt::format("{} successful, {} errored, {} incomplete, {} cancelled\n",
+                      metrics.successful, metrics.errored, metrics.incomplete, metrics.cancelled);
       text += report::text_table(latency_table(metrics), style);
     }
     context.console.result(text);

@@ -110,9 +110,9 @@ class LoadSweepCommand : public Command {
         row.cells.push_back({std::move(text), tone});
       };
       add(fmt::format("{:g}", point.load));
-      for (const char* name : {"request_throughput", "output_throughput_tok_s", "ttft_ms.median",
-                               "ttft_ms.p95", "tpot_ms.median", "tpot_ms.p95",
-                               "e2e_incl_queue_ms.median", "e2e_incl_queue_ms.p95"})
+      for (const char* name :
+           {"request_throughput", "output_throughput_tok_s", "ttft_ms.median", "ttft_ms.p95",
+            "tpot_ms.median", "tpot_ms.p95", "e2e_incl_queue_ms.median", "e2e_incl_queue_ms.p95"})
         add(fmt::format("{:.4g}", point.figure(name)));
       add(std::to_string(point.judged.metrics.errored));
       std::string mark = i == knee(points) ? "knee" : "";

@@ -42,10 +42,9 @@ std::string counts(const load::Judged& judged) {
   add(metrics.cancelled, "cancelled");
   text += fmt::format(" in {}\n", format_duration(metrics.duration_s));
   if (judged.warmups > 0)
-    text += fmt::format("warm-up      {} requests{}\n", judged.warmups,
-                        judged.failed_warmups > 0
-                            ? fmt::format(", {} of them failed", judged.failed_warmups)
-                            : "");
+    text += fmt::format(
+        "warm-up      {} requests{}\n", judged.warmups,
+        judged.failed_warmups > 0 ? fmt::format(", {} of them failed", judged.failed_warmups) : "");
   return text;
 }
 
@@ -116,8 +115,9 @@ std::vector<std::string> load_warnings(const load::Judged& judged) {
     sentences.push_back(fmt::format("{} of {} answers have another number of tokens than asked",
                                     metrics.mismatched, metrics.successful));
   if (metrics.unlike_chunks > 0)
-    sentences.push_back(fmt::format(
-        "of {} answers the server counts fewer tokens than chunks that came", metrics.unlike_chunks));
+    sentences.push_back(
+        fmt::format("of {} answers the server counts fewer tokens than chunks that came",
+                    metrics.unlike_chunks));
   return sentences;
 }
 

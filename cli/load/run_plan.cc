@@ -48,7 +48,8 @@ Result<load::Run> run_plan(Context& context, const load::LoadPlan& plan,
     ASSAY_TRY(file, AtomicFile::create(inputs));
     hooks.on_input = [&](std::int64_t number, std::string_view body) {
       // A body is JSON already.
-      if (written) written = file->write(fmt::format("{{\"number\":{},\"body\":{}}}\n", number, body));
+      if (written)
+        written = file->write(fmt::format("{{\"number\":{},\"body\":{}}}\n", number, body));
     };
   }
   auto run = load::run_load(plan, dataset, hooks);

@@ -43,8 +43,8 @@ class Mock {
 
  private:
   static std::vector<std::string> words(std::vector<std::string> more) {
-    std::vector<std::string> all = {"serve",       "--port",   "0",     "--port-file",
-                                    "port",        "--stamps", "stamps"};
+    std::vector<std::string> all = {"serve", "--port",   "0",     "--port-file",
+                                    "port",  "--stamps", "stamps"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -74,8 +74,8 @@ std::string url(int port) { return fmt::format("http://127.0.0.1:{}", port); }
 
 // The run of `assay load` with these words more; its record is in the folder "out".
 Finished load(const AssayProgram& program, int port, std::vector<std::string> more) {
-  std::vector<std::string> words = {"load",    "--base-url",   url(port), "--model", "mock",
-                                    "--output-dir", "out"};
+  std::vector<std::string> words = {"load", "--base-url",   url(port), "--model",
+                                    "mock", "--output-dir", "out"};
   words.insert(words.end(), more.begin(), more.end());
   return program.run(words);
 }
@@ -125,8 +125,8 @@ TEST(Load, MediansAreThoseOfTheServersStamps) {
   for (const char* streams : {"1", "64"}) {
     SCOPED_TRACE(streams);
     const Finished run = load(program, mock.port(),
-                              {"--max-concurrency", streams, "--num-prompts", "128",
-                               "--output-len", "20", "--input-len", "30", "--ignore-eos"});
+                              {"--max-concurrency", streams, "--num-prompts", "128", "--output-len",
+                               "20", "--input-len", "30", "--ignore-eos"});
     EXPECT_NE(run.code(), 2) << run.err;
     const Json record = record_of(program);
     ASSERT_EQ(record["requests"]["successful"], 128) << run.err << run.out;
@@ -158,9 +158,9 @@ TEST(Load, BytesOneByOneAreTheSameAnswers) {
   AssayProgram program;
   Mock mock(program, {"--mock-itl-ms", "1"});
   BadServer proxy(program, "split", mock.port());
-  const Finished run = load(program, proxy.port(),
-                            {"--max-concurrency", "2", "--num-prompts", "6", "--output-len", "10",
-                             "--ignore-eos"});
+  const Finished run =
+      load(program, proxy.port(),
+           {"--max-concurrency", "2", "--num-prompts", "6", "--output-len", "10", "--ignore-eos"});
   const Json record = record_of(program);
   EXPECT_EQ(record["requests"]["successful"], 6) << run.err;
   EXPECT_EQ(record["tokens"]["out"], 60);
@@ -194,17 +194,18 @@ TEST_P(Misbehaving, IsToldAsItIs) {
 
 INSTANTIATE_TEST_SUITE_P(
     Load, Misbehaving,
-    ::testing::Values(
-        Case{"plain", 4, ""}, Case{"crlf", 4, ""}, Case{"comments", 4, ""},
-        Case{"no_final_newline", 4, ""}, Case{"no_usage", 4, ""}, Case{"usage_first", 4, ""},
-        Case{"no_done", 4, ""}, Case{"huge_event", 4, ""}, Case{"closes", 4, ""}, Case{"error_frame", 0, "the model fell over"},
-        Case{"early_end", 0, "the stream ended before its answer did"},
-        Case{"bad_json", 0, "no JSON object"}, Case{"reset", 0, "closed before the body's end"},
-        Case{"stall", 0, "no whole answer came within 0.5 s"},
-        Case{"busy", 0, "429 Too Many Requests: slow down"},
-        Case{"redirect", 0, "a redirect (307) to /elsewhere is not followed"},
-        Case{"gzip", 0, "compressed (gzip)"},
-        Case{"wrong_type", 0, "the answer is of type 'text/html'"}),
+    ::testing::Values(Case{"plain", 4, ""}, Case{"crlf", 4, ""}, Case{"comments", 4, ""},
+                      Case{"no_final_newline", 4, ""}, Case{"no_usage", 4, ""},
+                      Case{"usage_first", 4, ""}, Case{"no_done", 4, ""}, Case{"huge_event", 4, ""},
+                      Case{"closes", 4, ""}, Case{"error_frame", 0, "the model fell over"},
+                      Case{"early_end", 0, "the stream ended before its answer did"},
+                      Case{"bad_json", 0, "no JSON object"},
+                      Case{"reset", 0, "closed before the body's end"},
+                      Case{"stall", 0, "no whole answer came within 0.5 s"},
+                      Case{"busy", 0, "429 Too Many Requests: slow down"},
+                      Case{"redirect", 0, "a redirect (307) to /elsewhere is not followed"},
+                      Case{"gzip", 0, "compressed (gzip)"},
+                      Case{"wrong_type", 0, "the answer is of type 'text/html'"}),
     [](const auto& info) { return std::string(info.param.mode); });
 
 // A server that closes a kept-alive connection without a word may meet the next request there: that
@@ -248,12 +249,13 @@ TEST(Load, TheKeyStaysSecret) {
   AssayProgram program;
   ASSERT_TRUE(write_file_atomic(program.file("key"), "hunter2\n"));
   BadServer server(program, "echo");
-  const Finished right = load(program, server.port(),
-                              {"--num-prompts", "2", "--dataset-name", "fixed", "--api-key-file",
-                               "key", "--json"});
+  const Finished right =
+      load(program, server.port(),
+           {"--num-prompts", "2", "--dataset-name", "fixed", "--api-key-file", "key", "--json"});
   EXPECT_EQ(record_of(program)["requests"]["successful"], 2) << right.err;
-  for (const std::string& text : {right.out, right.err, read_file(program.file("out/load.json")).value(),
-                                  read_file(program.file("out/inputs.jsonl")).value()})
+  for (const std::string& text :
+       {right.out, right.err, read_file(program.file("out/load.json")).value(),
+        read_file(program.file("out/inputs.jsonl")).value()})
     EXPECT_EQ(text.find("hunter2"), std::string::npos) << text;
   const Finished refused = load(program, server.port(),
                                 {"--num-prompts", "1", "--header", "Authorization=Bearer hunter2"});
@@ -277,23 +279,25 @@ TEST(Load, AnOpenLoopIsWhatWasAsked) {
 TEST(Load, TheQueueOfACapIsReportedApart) {
   AssayProgram program;
   Mock mock(program, {"--mock-ttft-ms", "100"});
-  const Finished run = load(program, mock.port(),
-                            {"--request-rate", "50", "--arrivals", "constant", "--max-concurrency",
-                             "1", "--num-prompts", "20", "--output-len", "1", "--dataset-name",
-                             "fixed"});
+  const Finished run =
+      load(program, mock.port(),
+           {"--request-rate", "50", "--arrivals", "constant", "--max-concurrency", "1",
+            "--num-prompts", "20", "--output-len", "1", "--dataset-name", "fixed"});
   EXPECT_EQ(run.code(), 1) << run.err;
   const Json record = record_of(program);
   EXPECT_FALSE(record["delivered"]["as_asked"]);
   EXPECT_EQ(record["metrics"]["peak_concurrency"], 1);
   const double queue = record["metrics"]["client_queue_ms"]["max"];
   EXPECT_GT(queue, 19 * 80);
-  EXPECT_LT(record["metrics"]["e2e_ms"]["median"], record["metrics"]["e2e_incl_queue_ms"]["median"]);
+  EXPECT_LT(record["metrics"]["e2e_ms"]["median"],
+            record["metrics"]["e2e_incl_queue_ms"]["median"]);
 }
 
 TEST(Load, ConversationsGrowByTheirAnswers) {
   AssayProgram program;
   Mock mock(program, {});
-  ASSERT_TRUE(write_file_atomic(program.file("talks"), "{\"turns\": [\"one\", \"two\", \"three\"]}\n"));
+  ASSERT_TRUE(
+      write_file_atomic(program.file("talks"), "{\"turns\": [\"one\", \"two\", \"three\"]}\n"));
   const Finished run = load(program, mock.port(),
                             {"--dataset-name", "jsonl", "--dataset-path", "talks", "--num-prompts",
                              "3", "--output-len", "4", "--ignore-eos"});
@@ -320,8 +324,8 @@ TEST(Load, OneSeedSendsTheSameBytes) {
 TEST(Load, RequirementsAndObjectives) {
   AssayProgram program;
   Mock mock(program, {"--mock-ttft-ms", "20"});
-  const std::vector<std::string> base = {"--num-prompts", "4", "--output-len", "2", "--dataset-name",
-                                         "fixed", "--goodput", "ttft:1"};
+  const std::vector<std::string> base = {"--num-prompts",  "4",     "--output-len", "2",
+                                         "--dataset-name", "fixed", "--goodput",    "ttft:1"};
   auto words = base;
   words.insert(words.end(), {"--require", "ttft_ms.median<1"});
   const Finished fails = load(program, mock.port(), words);
@@ -352,9 +356,9 @@ TEST(Load, WhatCannotBeRunIsRefused) {
 TEST(Load, AnInterruptedRunKeepsWhatItMeasured) {
   AssayProgram program;
   Mock mock(program, {"--mock-itl-ms", "20"});
-  Running running = program.start({"load", "--base-url", url(mock.port()), "--model", "mock",
-                                   "--duration", "600", "--output-len", "5", "--output-dir", "out",
-                                   "--dataset-name", "fixed"});
+  Running running =
+      program.start({"load", "--base-url", url(mock.port()), "--model", "mock", "--duration", "600",
+                     "--output-len", "5", "--output-dir", "out", "--dataset-name", "fixed"});
   EXPECT_TRUE(wait_until([&] {
     return std::ranges::count(read_file(program.file("stamps")).value_or(""), '\n') >= 3;
   }));
@@ -369,10 +373,10 @@ TEST(Load, AnInterruptedRunKeepsWhatItMeasured) {
 TEST(Load, AStoppedClientMarksItsRun) {
   AssayProgram program;
   Mock mock(program, {});
-  Running running = program.start({"load", "--base-url", url(mock.port()), "--model", "mock",
-                                   "--request-rate", "500", "--arrivals", "constant", "--duration",
-                                   "3", "--output-len", "1", "--output-dir", "out",
-                                   "--dataset-name", "fixed"});
+  Running running =
+      program.start({"load", "--base-url", url(mock.port()), "--model", "mock", "--request-rate",
+                     "500", "--arrivals", "constant", "--duration", "3", "--output-len", "1",
+                     "--output-dir", "out", "--dataset-name", "fixed"});
   EXPECT_TRUE(wait_until([&] {
     return std::ranges::count(read_file(program.file("stamps")).value_or(""), '\n') >= 50;
   }));
@@ -392,10 +396,10 @@ TEST(Load, ARaceOfOneServerAndASlowerOne) {
   Mock fast(program, {"--mock-itl-ms", "2"});
   AssayProgram other;
   Mock slow(other, {"--mock-itl-ms", "4"});
-  const Finished race = program.run(
-      {"load", "race", "--base-url", url(fast.port()), "--against", url(slow.port()), "--model",
-       "mock", "--num-prompts", "8", "--max-concurrency", "4", "--output-len", "40", "--ignore-eos",
-       "--dataset-name", "fixed", "--output", "race.json"});
+  const Finished race = program.run({"load", "race", "--base-url", url(fast.port()), "--against",
+                                     url(slow.port()), "--model", "mock", "--num-prompts", "8",
+                                     "--max-concurrency", "4", "--output-len", "40", "--ignore-eos",
+                                     "--dataset-name", "fixed", "--output", "race.json"});
   const Json json = Json::parse(read_file(program.file("race.json")).value_or("{}"));
   EXPECT_EQ(json["verdict"]["word"], "faster") << race.out << race.err;
   EXPECT_EQ(json["pairs"].size(), 8U);
@@ -405,10 +409,10 @@ TEST(Load, ARaceOfOneServerAndASlowerOne) {
 TEST(Load, ASearchFindsTheKnee) {
   AssayProgram program;
   Mock mock(program, {"--mock-ttft-ms", "60", "--mock-slots", "3"});
-  const Finished search = program.run(
-      {"load", "search", "--base-url", url(mock.port()), "--model", "mock", "--slo",
-       "ttft_ms.p90<105", "--num-prompts", "16", "--output-len", "1", "--dataset-name", "fixed",
-       "--output", "search.json"});
+  const Finished search =
+      program.run({"load", "search", "--base-url", url(mock.port()), "--model", "mock", "--slo",
+                   "ttft_ms.p90<105", "--num-prompts", "16", "--output-len", "1", "--dataset-name",
+                   "fixed", "--output", "search.json"});
   const Json json = Json::parse(read_file(program.file("search.json")).value_or("{}"));
   EXPECT_EQ(json["largest"], 3) << search.out << search.err;
 }
@@ -430,8 +434,9 @@ TEST(Load, ARunUnderAnotherToolsNames) {
 TEST(Load, RunsGiveIntervals) {
   AssayProgram program;
   Mock mock(program, {"--mock-ttft-ms", "5"});
-  load(program, mock.port(), {"--num-prompts", "4", "--output-len", "2", "--runs", "3",
-                              "--cool-down", "0", "--dataset-name", "fixed"});
+  load(program, mock.port(),
+       {"--num-prompts", "4", "--output-len", "2", "--runs", "3", "--cool-down", "0",
+        "--dataset-name", "fixed"});
   const Json record = record_of(program);
   EXPECT_EQ(record["runs"].size(), 3U);
   EXPECT_EQ(record["requests"]["successful"], 12);

@@ -9,10 +9,10 @@ namespace {
 
 TEST(Answer, AChunkOfAChat) {
   Chunk chunk;
-  ASSERT_TRUE(read_chunk(
-      R"({"id":"a","choices":[{"index":2,"delta":{"content":"h\u00e9\n\ud83d\ude00"},)"
-      R"("finish_reason":null}],"usage":null,"system_fingerprint":"fp"})",
-      true, chunk));
+  ASSERT_TRUE(
+      read_chunk(R"({"id":"a","choices":[{"index":2,"delta":{"content":"h\u00e9\n\ud83d\ude00"},)"
+                 R"("finish_reason":null}],"usage":null,"system_fingerprint":"fp"})",
+                 true, chunk));
   ASSERT_EQ(chunk.choices.size(), 1U);
   EXPECT_EQ(chunk.choices[0].index, 2);
   EXPECT_TRUE(chunk.choices[0].content);
@@ -56,7 +56,10 @@ TEST(Answer, WhatIsNoObjectIsRefused) {
 TEST(Answer, HalfOfASurrogatePairIsReplaced) {
   std::string text;
   append_unescaped(R"(\ud83d\u0041\u12)", text);
-  EXPECT_EQ(text, "\xef\xbf\xbd" "A\xef\xbf\xbd" "12");
+  EXPECT_EQ(text,
+            "\xef\xbf\xbd"
+            "A\xef\xbf\xbd"
+            "12");
 }
 
 }  // namespace

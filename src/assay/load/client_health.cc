@@ -58,7 +58,8 @@ void judge_health(ClientHealth& health) {
   const double late =
       share(static_cast<double>(health.late_sends), static_cast<double>(health.sends));
   if (late > kMostLateShare)
-    add(fmt::format("{:.1f} % of requests were sent more than 1 ms after they were due", 100 * late));
+    add(fmt::format("{:.1f} % of requests were sent more than 1 ms after they were due",
+                    100 * late));
   if (health.loop_lag_ms && health.loop_lag_ms->p99 > kMostLoopLagMs)
     add(fmt::format("bytes waited {:.1f} ms for the client at p99", health.loop_lag_ms->p99));
   if (const double cpu = share(health.cpu_s, health.wall_s); cpu > kMostCpuShare)

@@ -12,21 +12,21 @@
 
 namespace assay::load {
 
-inline constexpr std::int64_t kLateNs = 1'000'000;     // A send is late beyond this.
-inline constexpr double kMostLateShare = 0.005;        // More make a run limited by its client.
-inline constexpr double kMostLoopLagMs = 1;            // At p99.
-inline constexpr double kMostCpuShare = 0.95;          // Of a core.
-inline constexpr double kMostStealShare = 0.02;        // Of the machine.
+inline constexpr std::int64_t kLateNs = 1'000'000;  // A send is late beyond this.
+inline constexpr double kMostLateShare = 0.005;     // More make a run limited by its client.
+inline constexpr double kMostLoopLagMs = 1;         // At p99.
+inline constexpr double kMostCpuShare = 0.95;       // Of a core.
+inline constexpr double kMostStealShare = 0.02;     // Of the machine.
 
 struct ClientHealth {
   bool limited = false;
   std::vector<std::string> reasons;  // Sentences.
   std::int64_t sends = 0, late_sends = 0;
-  std::int64_t reanchored = 0;  // How often the schedule was put off, being far behind.
+  std::int64_t reanchored = 0;         // How often the schedule was put off, being far behind.
   std::optional<Summary> lateness_ms;  // Handled - intended, of an open loop.
   std::optional<Summary> loop_lag_ms;  // Read - arrived.
   double cpu_s = 0, wall_s = 0, steal_s = 0, machine_s = 0;  // machine_s: of all its cores.
-  bool ran_out = false;  // Of descriptors or ports.
+  bool ran_out = false;                                      // Of descriptors or ports.
   std::string governor;
 };
 

@@ -57,8 +57,7 @@ std::unique_ptr<Dataset> fixed_dataset(const std::string& prompt, std::int64_t o
 
 // A file of lines of JSON: {"prompt": TEXT}, {"messages": [...]} or {"turns": [TEXT or {"content",
 // "think_s"}]}, each with an optional "output_tokens"; used from the start again at its end.
-Result<std::unique_ptr<Dataset>> jsonl_dataset(const std::string& path,
-                                               std::int64_t output_tokens);
+Result<std::unique_ptr<Dataset>> jsonl_dataset(const std::string& path, std::int64_t output_tokens);
 
 // {"timestamp": ms, "input_length", "output_length", "hash_ids"}: the blocks that prompts share
 // have the same text. speed: 2 plays it twice as fast.

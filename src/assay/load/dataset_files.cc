@@ -27,9 +27,9 @@ Status for_each_line(const std::string& path, Take&& take) {
     if (++taken > kMostLines)
       return fail(ErrorCode::invalid_input, "{}: more than {} lines are not taken",
                   sanitize(path, 200), kMostLines);
-    ASSAY_TRY(const JsonDocument document,
-              parse_json_document(line->text,
-                                  fmt::format("{}, line {}", sanitize(path, 200), number)));
+    ASSAY_TRY(
+        const JsonDocument document,
+        parse_json_document(line->text, fmt::format("{}, line {}", sanitize(path, 200), number)));
     ASSAY_TRY(take(JsonField(document)));
   }
   if (taken == 0)
@@ -172,8 +172,10 @@ class TraceDataset final : public Dataset {
   }
   std::int64_t size() const override { return static_cast<std::int64_t>(lines_.size()); }
   Json description() const override {
-    return {{"kind", "trace"},       {"path", path_},
-            {"lines", lines_.size()}, {"speed", speed_},
+    return {{"kind", "trace"},
+            {"path", path_},
+            {"lines", lines_.size()},
+            {"speed", speed_},
             {"counted_by", text_.counter()}};
   }
 

@@ -23,7 +23,8 @@ std::int64_t words(const std::string& text) { return std::ranges::count(text, ' 
 
 TEST(Dataset, OneSeedGivesTheSamePrompts) {
   const RandomOptions options{{50, 10, 0}, {20, 0, 0.5}, 8, 2};
-  const auto one = random_dataset(options, WordText(), 3), same = random_dataset(options, WordText(), 3),
+  const auto one = random_dataset(options, WordText(), 3),
+             same = random_dataset(options, WordText(), 3),
              other = random_dataset(options, WordText(), 4);
   int different = 0;
   for (std::int64_t i = 0; i < 20; ++i) {
@@ -49,13 +50,12 @@ TEST(Dataset, TokensAreCountedByTheirCounter) {
 
 TEST(Dataset, LinesOfPromptsMessagesAndTurns) {
   const auto folder = TemporaryDirectory::create();
-  const auto read = jsonl_dataset(
-      file_of(*folder, R"({"prompt": "one"}
+  const auto read = jsonl_dataset(file_of(*folder, R"({"prompt": "one"}
 {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "two"}], "output_tokens": 5}
 
 {"turns": ["three", {"content": "four", "think_s": 0.5}]}
 )"),
-      9);
+                                  9);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(prompt(**read, 0), "one");
   EXPECT_EQ((*read)->at(0)[0].output_tokens, 9);

@@ -40,8 +40,9 @@ void judge_rate(std::span<const Trace> traces, double shifted_s, Delivered& deli
   const double apart = std::abs(seconds(last - first) - due_s);
   const bool far = std::abs(*delivered.rate / *delivered.rate_asked - 1) > kMostRateError;
   if (far && (apart > 0.01 || sent != due))
-    delivered.reasons.push_back(fmt::format("{:.4g} requests/s were sent, and {:.4g} were asked for",
-                                            *delivered.rate, *delivered.rate_asked));
+    delivered.reasons.push_back(
+        fmt::format("{:.4g} requests/s were sent, and {:.4g} were asked for", *delivered.rate,
+                    *delivered.rate_asked));
 }
 
 // Gaps between sends, on the clock on which the law's mean is 1.
@@ -93,16 +94,15 @@ void judge_concurrency(const LoadPlan& plan, std::span<const Trace> traces, Deli
   int most = 0;
   for (const Step& step : concurrency_steps(traces)) most = std::max(most, step.running);
   if (most > plan.concurrency)
-    delivered.reasons.push_back(fmt::format("{} requests ran at a time, and {} were asked for",
-                                            most, plan.concurrency));
+    delivered.reasons.push_back(
+        fmt::format("{} requests ran at a time, and {} were asked for", most, plan.concurrency));
   if (traces.size() < 2 * streams) return;  // There is no plateau.
   delivered.concurrency = plateau_median(traces, plan.concurrency);
   if (!delivered.concurrency || std::abs(*delivered.concurrency - plan.concurrency) >= 1)
-    delivered.reasons.push_back(
-        fmt::format("{} requests ran at a time for most of the run, and {} were asked for",
-                    delivered.concurrency ? fmt::format("{:g}", *delivered.concurrency)
-                                          : std::string("fewer"),
-                    plan.concurrency));
+    delivered.reasons.push_back(fmt::format(
+        "{} requests ran at a time for most of the run, and {} were asked for",
+        delivered.concurrency ? fmt::format("{:g}", *delivered.concurrency) : std::string("fewer"),
+        plan.concurrency));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ Exchange::Exchange(Trace trace, const RequestShape& shape, int choices, bool wan
       choices_(choices),
       events_(kMostEventBytes) {
   if (stream_ && trace_.asked_output > 0)
-    trace_.events.reserve(static_cast<std::size_t>(std::min<std::int64_t>(
-        trace_.asked_output * choices + 4, 4096)));
+    trace_.events.reserve(
+        static_cast<std::size_t>(std::min<std::int64_t>(trace_.asked_output * choices + 4, 4096)));
 }
 
 void Exchange::blame(std::string sentence) {
@@ -42,7 +42,8 @@ void Exchange::take_head(const net::ResponseHead& head, const net::Arrival& arri
                       place ? sanitize(*place, 200) : std::string("nowhere")));
   }
   if (head.status == 200 && stream_ && !is_events_)
-    blame(fmt::format("a stream was asked for, and the answer is of type '{}'", sanitize(kind, 80)));
+    blame(
+        fmt::format("a stream was asked for, and the answer is of type '{}'", sanitize(kind, 80)));
 }
 
 void Exchange::take(const net::ResponseHead& head, std::string_view body,

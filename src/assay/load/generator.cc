@@ -6,9 +6,8 @@
 #include <map>
 #include <memory>
 #include <queue>
-#include <unordered_map>
-
 #include <unistd.h>
+#include <unordered_map>
 
 #include "assay/base/clock.h"
 #include "assay/load/exchange.h"
@@ -169,8 +168,8 @@ class Generator final : public net::ClientHandler {
   void connection_failed(const Error& why, const net::Arrival& arrival) {
     --connecting_;
     if (phase_ == Phase::connecting)
-      return give_up({why.code == ErrorCode::failed ? ErrorCode::unsupported : why.code,
-                      why.message});
+      return give_up(
+          {why.code == ErrorCode::failed ? ErrorCode::unsupported : why.code, why.message});
     if (unconnected_.empty()) return;
     Pending pending = std::move(unconnected_.front());
     unconnected_.pop_front();
@@ -197,8 +196,8 @@ class Generator final : public net::ClientHandler {
     if (warmups_begun_ >= plan_.warmups || interrupted_) return;
     // From the other end of the data, so that no prompt is measured that was seen before.
     const std::int64_t number = (1ll << 40) + warmups_begun_++;
-    Pending pending = make_pending(std::make_shared<Talk>(Talk{dataset_.at(number), 0, Json::array()}),
-                                   monotonic_ns());
+    Pending pending = make_pending(
+        std::make_shared<Talk>(Talk{dataset_.at(number), 0, Json::array()}), monotonic_ns());
     pending.warmup = true;
     queue_.push_back(std::move(pending));
   }
@@ -213,9 +212,8 @@ class Generator final : public net::ClientHandler {
     if (plan_.is_open()) {
       plan_next_arrival();
     } else {
-      const std::int64_t streams = plan_.requests > 0
-                                       ? std::min<std::int64_t>(plan_.requests, cap_)
-                                       : std::int64_t{cap_};
+      const std::int64_t streams =
+          plan_.requests > 0 ? std::min<std::int64_t>(plan_.requests, cap_) : std::int64_t{cap_};
       for (std::int64_t i = 0; i < streams; ++i) next_conversation(begin_ns_ - kLeadNs);
       pump();
     }
@@ -288,8 +286,8 @@ class Generator final : public net::ClientHandler {
     const Turn& turn = talk->turns[talk->next];
     const bool measured = phase_ == Phase::measuring;
     pending.trace.number = measured ? begun_++ : -warmups_begun_;
-    pending.trace.request_id = fmt::format("{}-{}{}", plan_.run_id, measured ? "" : "w",
-                                           std::abs(pending.trace.number));
+    pending.trace.request_id =
+        fmt::format("{}-{}{}", plan_.run_id, measured ? "" : "w", std::abs(pending.trace.number));
     pending.trace.intended_ns = intended_ns;
     pending.trace.handled_ns = monotonic_ns();
     pending.trace.asked_input = talk->turns.size() == 1 ? turn.input_tokens : 0;
@@ -354,8 +352,7 @@ class Generator final : public net::ClientHandler {
       unconnected_.pop_front();
       const net::ConnectionId connection = idle_.back();
       idle_.pop_back();
-      if (pending.waited)
-        pending.trace.connect_ns = monotonic_ns() - pending.trace.handled_ns;
+      if (pending.waited) pending.trace.connect_ns = monotonic_ns() - pending.trace.handled_ns;
       send(connection, std::move(pending));
     }
     for (Pending& pending : unconnected_) pending.waited = true;
@@ -379,9 +376,9 @@ class Generator final : public net::ClientHandler {
     if (pending.talk->turns.size() > 1) pending.talk->history = std::move(ask.messages);
     const std::int64_t number = pending.trace.number;
     const bool wants_text = pending.talk->next + 1 < pending.talk->turns.size();
-    Active active{std::make_unique<Exchange>(std::move(pending.trace), plan_.shape, choices_,
-                                             wants_text),
-                  pending.talk, pending.warmup};
+    Active active{
+        std::make_unique<Exchange>(std::move(pending.trace), plan_.shape, choices_, wants_text),
+        pending.talk, pending.warmup};
     Trace& trace = active.exchange->trace();
     trace.sent_ns = client_->send(connection, bytes);
     connections_.emplace(number, connection);
@@ -406,8 +403,7 @@ class Generator final : public net::ClientHandler {
     if (!active.exchange->fingerprint().empty()) run_.fingerprint = active.exchange->fingerprint();
     const bool success = trace.is_success();
     if (success && active.talk->turns.size() > 1)
-      active.talk->history.push_back(
-          {{"role", "assistant"}, {"content", active.exchange->text()}});
+      active.talk->history.push_back({{"role", "assistant"}, {"content", active.exchange->text()}});
     keep(trace, active.warmup);
     after(active.talk, active.warmup, success);
   }

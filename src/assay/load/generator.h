@@ -27,9 +27,9 @@ struct Progress {
 struct Run {
   std::vector<Trace> traces;  // By number; warm-up is not among them.
   std::int64_t warmups = 0, failed_warmups = 0;
-  std::int64_t begin_ns = 0;     // Of the schedule.
-  double shifted_s = 0;          // By how much the schedule was put off in all.
-  ClientHealth health;           // Not yet judged.
+  std::int64_t begin_ns = 0;  // Of the schedule.
+  double shifted_s = 0;       // By how much the schedule was put off in all.
+  ClientHealth health;        // Not yet judged.
   bool interrupted = false;
   std::string fingerprint, server;  // system_fingerprint, and the Server header; empty: none.
 };

@@ -47,8 +47,7 @@ std::vector<RunsInterval> runs_intervals(std::span<const Judged> runs) {
     for (const Judged& run : runs)
       if (const auto value = run.metrics.find(figure)) values.push_back(*value);
     if (values.size() != runs.size()) continue;
-    const auto interval =
-        stats::student_interval(values, kRunsConfidence, kFewestRunsOfInterval);
+    const auto interval = stats::student_interval(values, kRunsConfidence, kFewestRunsOfInterval);
     if (interval) intervals.push_back({figure, interval->centre, interval->low, interval->high});
   }
   return intervals;
@@ -65,7 +64,8 @@ Json record_json(const LoadRecord& record) {
       return parts;
     };
     json["metrics"] = merged(part("metrics"), false);
-    for (const char* key : {"requests", "tokens", "duration_s"}) json[key] = merged(part(key), true);
+    for (const char* key : {"requests", "tokens", "duration_s"})
+      json[key] = merged(part(key), true);
     json["runs"] = runs;
     Json intervals = Json::object();
     for (const RunsInterval& interval : runs_intervals(record.runs))

@@ -20,7 +20,7 @@ struct LoadRecord {
   LoadPlan plan;
   Json dataset = Json::object();
   Environment environment;
-  std::vector<Judged> runs;  // At least one.
+  std::vector<Judged> runs;          // At least one.
   std::vector<std::string> samples;  // Of each run, beside the record; may be empty.
   std::string created;
 };

@@ -60,8 +60,7 @@ double peak_output(std::span<const Trace> traces, std::int64_t from_ns) {
     }
     const double each = tokens / static_cast<double>(trace.chunks);
     for (const StreamEvent& event : trace.events)
-      if (event.kind != EventKind::other)
-        buckets[(event.at_ns - from_ns) / kNsPerSecond] += each;
+      if (event.kind != EventKind::other) buckets[(event.at_ns - from_ns) / kNsPerSecond] += each;
   }
   double most = 0;
   for (const auto& [second, tokens] : buckets) most = std::max(most, tokens);
@@ -245,8 +244,8 @@ Metrics measure(std::span<const Trace> traces, std::span<const Objective> object
   metrics.values.emplace_back("peak_concurrency", most);
   if (!objectives.empty()) {
     metrics.values.emplace_back("goodput_req_s", rate(good));
-    metrics.values.emplace_back(
-        "goodput_share", static_cast<double>(good) / static_cast<double>(traces.size()));
+    metrics.values.emplace_back("goodput_share",
+                                static_cast<double>(good) / static_cast<double>(traces.size()));
   }
   return metrics;
 }

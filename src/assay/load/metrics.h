@@ -46,8 +46,8 @@ struct Metrics {
   std::int64_t successful = 0, incomplete = 0, errored = 0, cancelled = 0;
   std::vector<std::pair<int, std::int64_t>> by_status;  // 0: no answer.
   std::int64_t input_tokens = 0, output_tokens = 0;
-  std::string token_source;      // "usage", "chunks", "mixed"; empty where nothing was counted.
-  std::int64_t mismatched = 0;   // Successful requests with another number of tokens than asked.
+  std::string token_source;        // "usage", "chunks", "mixed"; empty where nothing was counted.
+  std::int64_t mismatched = 0;     // Successful requests with another number of tokens than asked.
   std::int64_t unlike_chunks = 0;  // Whose usage counts fewer tokens than chunks that came.
 
   const Summary* distribution(std::string_view key) const;

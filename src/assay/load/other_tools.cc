@@ -94,26 +94,26 @@ Json guidellm(std::span<const Trace> traces, const Metrics& metrics) {
   const auto of = [&](const Latency& latency) {
     return guidellm_metric(summarise(values_of(traces, latency)));
   };
-  const auto last_minus_first = [](const Trace& trace,
-                                   const Latencies&) -> std::optional<double> {
+  const auto last_minus_first = [](const Trace& trace, const Latencies&) -> std::optional<double> {
     const std::int64_t tokens = trace.output_tokens();
     if (trace.first_token() == nullptr || tokens < 2) return std::nullopt;
-    return static_cast<double>(trace.last_token()->at_ns - trace.first_token()->at_ns) /
-           kNsPerMs / static_cast<double>(tokens - 1);
+    return static_cast<double>(trace.last_token()->at_ns - trace.first_token()->at_ns) / kNsPerMs /
+           static_cast<double>(tokens - 1);
   };
   const auto to_end_s = [](const Trace&, const Latencies& all) -> std::optional<double> {
     if (!all.e2e_stream_end_ms) return std::nullopt;
     return *all.e2e_stream_end_ms / 1000;
   };
-  return {{"metrics",
-           {{"request_totals",
-             {{"successful", metrics.successful},
-              {"incomplete", metrics.incomplete},
-              {"errored", metrics.errored}}},
-            {"time_to_first_token_ms", of([](auto&, auto& all) { return all.ttft_ms; })},
-            {"inter_token_latency_ms", of(last_minus_first)},
-            {"time_per_output_token_ms", of([](auto&, auto& all) { return all.tpot_incl_first_ms; })},
-            {"request_latency", of(to_end_s)}}}};
+  return {
+      {"metrics",
+       {{"request_totals",
+         {{"successful", metrics.successful},
+          {"incomplete", metrics.incomplete},
+          {"errored", metrics.errored}}},
+        {"time_to_first_token_ms", of([](auto&, auto& all) { return all.ttft_ms; })},
+        {"inter_token_latency_ms", of(last_minus_first)},
+        {"time_per_output_token_ms", of([](auto&, auto& all) { return all.tpot_incl_first_ms; })},
+        {"request_latency", of(to_end_s)}}}};
 }
 
 }  // namespace

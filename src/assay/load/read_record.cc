@@ -18,9 +18,9 @@ Result<KeptRun> read_kept_run(const std::filesystem::path& path) {
   ASSAY_TRY(const JsonField schema, root.at("schema"));
   ASSAY_TRY(const std::string word, schema.as_string());
   if (word != kLoadSchema)
-    return tl::unexpected(schema.error(
-        ErrorCode::invalid_input,
-        fmt::format("'{}' is not '{}'", sanitize(word, 60), kLoadSchema)));
+    return tl::unexpected(
+        schema.error(ErrorCode::invalid_input,
+                     fmt::format("'{}' is not '{}'", sanitize(word, 60), kLoadSchema)));
   ASSAY_TRY(const JsonField samples, root.at("samples"));
   ASSAY_TRY(const std::vector<JsonField> names, samples.items());
   for (const JsonField& field : names) {

@@ -45,8 +45,7 @@ Result<std::string> look(const LoadPlan& plan, double seconds, int cancel_fd) {
 }  // namespace
 
 Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd) {
-  const std::int64_t deadline =
-      monotonic_ns() + static_cast<std::int64_t>(seconds * kNsPerSecond);
+  const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(seconds * kNsPerSecond);
   while (true) {
     ASSAY_TRY(const std::string why, look(plan, kAskSeconds, cancel_fd));
     if (why.empty()) return {};

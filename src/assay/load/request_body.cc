@@ -39,9 +39,8 @@ std::string endpoint_path(const net::Url& server, std::string_view endpoint) {
 }
 
 std::vector<net::Header> common_headers(const RequestShape& shape) {
-  std::vector<net::Header> headers = {
-      {"User-Agent", fmt::format("assay/{}", build_info().version)},
-      {"Accept-Encoding", "identity"}};
+  std::vector<net::Header> headers = {{"User-Agent", fmt::format("assay/{}", build_info().version)},
+                                      {"Accept-Encoding", "identity"}};
   if (!shape.api_key.empty()) headers.push_back({"Authorization", "Bearer " + shape.api_key});
   headers.insert(headers.end(), shape.headers.begin(), shape.headers.end());
   return headers;

@@ -13,7 +13,7 @@ namespace assay::load {
 
 // What a model is asked, and how long its answer shall be.
 struct Ask {
-  Json messages = Json::array();  // Of a chat; a completion's prompt is the texts of them.
+  Json messages = Json::array();   // Of a chat; a completion's prompt is the texts of them.
   std::int64_t output_tokens = 0;  // At most; 0: as the server likes.
 };
 
@@ -23,8 +23,7 @@ std::string request_body(const RequestShape& shape, const Ask& ask);
 std::string endpoint_path(const net::Url& server, std::string_view endpoint);
 
 // Head and body.
-std::string request_bytes(const LoadPlan& plan, std::string_view request_id,
-                          std::string_view body);
+std::string request_bytes(const LoadPlan& plan, std::string_view request_id, std::string_view body);
 
 // Headers of every request: those of the user, and the key.
 std::vector<net::Header> common_headers(const RequestShape& shape);

@@ -16,8 +16,7 @@ Status write_samples(const std::string& path, std::span<const Trace> traces,
                      std::int64_t begin_ns) {
   ASSAY_TRY(AtomicFile file, AtomicFile::create(path));
   Compressor compressor([&](std::string_view text) { return file.write(text); });
-  for (const Trace& trace : traces)
-    ASSAY_TRY(compressor.put(trace_line(trace, begin_ns) + '\n'));
+  for (const Trace& trace : traces) ASSAY_TRY(compressor.put(trace_line(trace, begin_ns) + '\n'));
   ASSAY_TRY(compressor.end());
   return file.commit();
 }

@@ -11,8 +11,7 @@
 
 namespace assay::load {
 
-Status write_samples(const std::string& path, std::span<const Trace> traces,
-                     std::int64_t begin_ns);
+Status write_samples(const std::string& path, std::span<const Trace> traces, std::int64_t begin_ns);
 // Times count from an origin of their own, which is the same for all.
 Result<std::vector<Trace>> read_samples(const std::string& path);
 

@@ -81,8 +81,7 @@ class Searcher {
         held += kept;
       }
       if (2 * held > options_.confirming) break;
-      const double step =
-          std::max(options_.whole ? 1.0 : 0.0, options_.resolution * below_);
+      const double step = std::max(options_.whole ? 1.0 : 0.0, options_.resolution * below_);
       below_ = options_.whole ? std::floor(below_ - step) : below_ - step;
       if (below_ < options_.from / 100) below_ = 0;
     }

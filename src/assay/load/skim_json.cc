@@ -77,8 +77,7 @@ std::optional<std::int64_t> JsonSkimmer::integer() {
   const char first = peek();
   std::int64_t value = 0;
   if (first >= '0' && first <= '9') {
-    const auto [read, error] =
-        std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    const auto [read, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
     const auto used = static_cast<std::size_t>(read - text_.data());
     const char after = used < text_.size() ? text_[used] : '\0';
     if (error == std::errc() && after != '.' && after != 'e' && after != 'E') {

@@ -37,7 +37,7 @@ class JsonSkimmer {
     return next_is(']') && leave();
   }
 
-  char peek();  // The first character of what follows; 0 at the end.
+  char peek();                               // The first character of what follows; 0 at the end.
   std::optional<std::string_view> string();  // As written, escapes included.
   std::optional<std::int64_t> integer();     // Whole and not negative; anything else is skipped.
   bool skip();

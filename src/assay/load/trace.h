@@ -28,12 +28,12 @@ struct StreamEvent {
 };
 
 struct Trace {
-  std::int64_t number = 0;      // In the order of intended times; of its line in inputs.jsonl.
-  std::string request_id;       // As the server was told.
-  std::int64_t intended_ns = 0;  // When it was to be sent.
-  std::int64_t handled_ns = 0;   // When the client came to it: late is what lies between.
-  std::int64_t sent_ns = 0;      // Before its first byte left; 0: it never did.
-  std::int64_t connect_ns = 0;   // How long it waited for a connection that was still made.
+  std::int64_t number = 0;         // In the order of intended times; of its line in inputs.jsonl.
+  std::string request_id;          // As the server was told.
+  std::int64_t intended_ns = 0;    // When it was to be sent.
+  std::int64_t handled_ns = 0;     // When the client came to it: late is what lies between.
+  std::int64_t sent_ns = 0;        // Before its first byte left; 0: it never did.
+  std::int64_t connect_ns = 0;     // How long it waited for a connection that was still made.
   std::int64_t first_byte_ns = 0;  // Of its answer; 0: none came.
   std::int64_t end_ns = 0;         // The answer's last byte, or when it was given up.
   std::vector<StreamEvent> events;

@@ -7,16 +7,16 @@ namespace assay::load {
 namespace {
 
 constexpr std::array<std::string_view, 96> kWords = {
-    "the",   "of",    "and",   "to",     "in",    "is",    "that",  "for",   "it",     "as",
-    "was",   "with",  "be",    "by",     "on",    "not",   "he",    "but",   "at",     "are",
-    "this",  "have",  "from",  "or",     "had",   "an",    "they",  "which", "one",    "you",
-    "were",  "all",   "her",   "she",    "there", "would", "their", "we",    "him",    "been",
-    "has",   "when",  "who",   "will",   "no",    "more",  "if",    "out",   "so",     "up",
-    "said",  "what",  "its",   "about",  "than",  "into",  "them",  "can",   "only",   "other",
-    "time",  "new",   "some",  "could",  "these", "two",   "may",   "first", "then",   "do",
-    "any",   "like",  "my",    "now",    "over",  "such",  "our",   "man",   "me",     "even",
-    "most",  "made",  "after", "also",   "did",   "many",  "must",  "where", "much",   "way",
-    "well",  "down",  "should", "because", "long", "people"};
+    "the",  "of",   "and",    "to",      "in",    "is",    "that",  "for",   "it",   "as",
+    "was",  "with", "be",     "by",      "on",    "not",   "he",    "but",   "at",   "are",
+    "this", "have", "from",   "or",      "had",   "an",    "they",  "which", "one",  "you",
+    "were", "all",  "her",    "she",     "there", "would", "their", "we",    "him",  "been",
+    "has",  "when", "who",    "will",    "no",    "more",  "if",    "out",   "so",   "up",
+    "said", "what", "its",    "about",   "than",  "into",  "them",  "can",   "only", "other",
+    "time", "new",  "some",   "could",   "these", "two",   "may",   "first", "then", "do",
+    "any",  "like", "my",     "now",     "over",  "such",  "our",   "man",   "me",   "even",
+    "most", "made", "after",  "also",    "did",   "many",  "must",  "where", "much", "way",
+    "well", "down", "should", "because", "long",  "people"};
 
 }  // namespace
 

@@ -5,17 +5,17 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <netdb.h>
 #include <optional>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
@@ -114,8 +114,8 @@ class Client::Impl {
 
   Result<ConnectionId> connect() {
     Link link;
-    link.fd.reset(::socket(address_.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                           0));
+    link.fd.reset(
+        ::socket(address_.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!link.fd) return fail(ErrorCode::machine, "cannot open a socket: {}", errno_text(errno));
     const int on = 1;
     ::setsockopt(link.fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -320,8 +320,7 @@ class Client::Impl {
       if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_TIMESTAMPNS) continue;
       timespec time{};
       std::memcpy(&time, CMSG_DATA(each), sizeof time);
-      const std::int64_t at =
-          time.tv_sec * kNsPerSecond + time.tv_nsec - offset_.at(read_ns);
+      const std::int64_t at = time.tv_sec * kNsPerSecond + time.tv_nsec - offset_.at(read_ns);
       // A wall clock that was set in between would make nonsense of it.
       if (at <= read_ns && at > read_ns - 60 * kNsPerSecond) return at;
     }

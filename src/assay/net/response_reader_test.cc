@@ -18,8 +18,7 @@ struct Read {
 Read read(std::string_view bytes, std::size_t step, bool closes) {
   ResponseReader reader;
   std::string body;
-  while (!bytes.empty() &&
-         (reader.state() == State::head || reader.state() == State::body)) {
+  while (!bytes.empty() && (reader.state() == State::head || reader.state() == State::body)) {
     const std::size_t used = reader.take(bytes.substr(0, step), body);
     bytes.remove_prefix(used);
   }

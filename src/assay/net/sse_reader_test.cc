@@ -36,7 +36,10 @@ TEST(SseReader, CutsMakeNoDifference) {
   expect_events("data: a\n\ndata: b\n\n", {"a", "b"});
   expect_events("data: a\r\n\r\ndata: b\r\n\r\n", {"a", "b"});
   expect_events("data: a\r\rdata: b\r\r", {"a", "b"});
-  expect_events("\xef\xbb\xbf" "data:a\n\n", {"a"});
+  expect_events(
+      "\xef\xbb\xbf"
+      "data:a\n\n",
+      {"a"});
   expect_events(": ping\n\ndata: a\n: ping\ndata: b\n\n:\n\n", {"a\nb"});
   expect_events("event: error\nid: 7\nretry: 10\ndata: a\n\n", {"a"});
   expect_events("data\n\n", {""});

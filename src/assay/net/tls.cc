@@ -14,9 +14,8 @@ namespace {
 
 // Where distributions keep whom they trust: the library that is linked in statically knows only the
 // place of the machine that built it.
-constexpr std::array<const char*, 3> kSystemTrust = {"/etc/ssl/certs/ca-certificates.crt",
-                                                     "/etc/pki/tls/certs/ca-bundle.crt",
-                                                     "/etc/ssl/cert.pem"};
+constexpr std::array<const char*, 3> kSystemTrust = {
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
 std::string last_error() {
   const unsigned long code = ERR_get_error();

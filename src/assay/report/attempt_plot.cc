@@ -16,7 +16,7 @@ namespace {
 constexpr double kWidth = 960, kHeight = 420;
 constexpr double kLeft = 90, kRight = 20, kTop = 56, kBottom = 60;
 constexpr double kFailedHeight = 14;  // Of the strip below the axis, for what has no value.
-constexpr size_t kMostLabels = 14;
+constexpr size_t kMostLabels = 14, kMostLabel = 28;  // How many; letters of one.
 constexpr int kTicks = 5;
 
 constexpr std::string_view kStyle =
@@ -152,8 +152,15 @@ class Drawing {
           decided ? y(*point.value) : bottom() + kFailedHeight / 2, radius,
           html_text(fmt::format("{} {}: {}", point.seq, to_string(point.outcome), point.label)));
       if (point.moves_best && decided && !point.label.empty() && labels++ < kMostLabels)
-        text(x(i) + radius + 2, y(*point.value) - 6, "", sanitize(point.label, 28));
+        label(x(i), radius, y(*point.value) - 6, sanitize(point.label, kMostLabel));
     }
+  }
+
+  // Beside its point, on the side that has room for it.
+  void label(double at_x, double radius, double at_y, std::string_view words) {
+    constexpr double kLetterWidth = 7;
+    const bool fits = at_x + kMostLabel * kLetterWidth < kWidth;
+    text(fits ? at_x + radius + 2 : at_x - radius - 2, at_y, "", words, fits ? "start" : "end");
   }
 
   void draw_legend() {

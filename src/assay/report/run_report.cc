@@ -91,12 +91,12 @@ std::string run_html(const RunRecord& record, const RunReportOptions& options) {
   const std::string main = bars + roof + tunables + html(sections);
   const std::string about_text = html_text(about(record)), tile_list = tiles(record);
   return fill(page_file("page.html"), std::array<Slot, 7>{{{"title", title},
-                                                          {"style", page_file("page.css")},
-                                                          {"about", about_text},
-                                                          {"tiles", tile_list},
-                                                          {"contents", contents},
-                                                          {"main", main},
-                                                          {"record", record_name}}});
+                                                           {"style", page_file("page.css")},
+                                                           {"about", about_text},
+                                                           {"tiles", tile_list},
+                                                           {"contents", contents},
+                                                           {"main", main},
+                                                           {"record", record_name}}});
 }
 
 bool is_report(std::string_view text) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ struct Field {
   std::vector<Candidate> candidates;
   RefusalCounts refusals;
   std::string unprovable;  // Why nothing can be proven right on this problem here, if so.
-  std::optional<RankingRecord> ranking;  // Where some kernel's compile costs much.
+  std::optional<RankingRecord> ranking;      // Where some kernel's compile costs much.
+  std::map<std::string, int> confirmations;  // Of this run, by confirmation_key().
 };
 
 // Whether a race is about this kernel: one of the user's, of the families asked about if any were.

@@ -22,7 +22,6 @@ namespace assay::sweep {
 namespace {
 
 constexpr size_t kOutputTailBytes = 4096;
-constexpr int kChannelFd = 3;
 constexpr int kPollMs = 20;  // How often memory is looked at while we wait.
 constexpr int64_t kGuardStartNs = 60 * kNsPerSecond;
 // A guard has 10 s to find what its worker left behind.
@@ -241,6 +240,7 @@ void Child::hear_moments() {
     const auto pulse = pulses_->next();
     if (!pulse) return;
     moments_.push_back({*pulse, read_clocks()});
+    if (look_ && pulse->what == looked_for_) look_();
   }
 }
 

@@ -4,6 +4,7 @@
 // code, so it may crash, hang, eat memory, print or exit at any moment; each of these is a value.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -112,6 +113,12 @@ class Child {
     awake_after_ = awake_after;
   }
 
+  // Called when such a moment is heard of; it may look at the child, and asks it nothing.
+  void when_told(uint8_t moment, std::function<void()> look) {
+    looked_for_ = moment;
+    look_ = std::move(look);
+  }
+
   bool alive() const { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
 
@@ -155,7 +162,8 @@ class Child {
   std::optional<PulseReceiver> pulses_;
   std::vector<Moment> moments_;
   bool wakes_for_moments_ = false;
-  uint8_t awake_after_ = 0;
+  uint8_t awake_after_ = 0, looked_for_ = 0;
+  std::function<void()> look_;
   std::optional<ClockReading> parked_at_;
   std::optional<Message> last_words_;  // Of the guard, at the end, where it was asked to stop it.
   int64_t cpu_while_parked_ns_ = 0;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <functional>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/sweep/code_seal.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -66,6 +68,21 @@ TEST(CodeSeal, NothingChangesTheCodeOfMappedObjects) {
     if (!seal(read_only_pages())) return true;  // An older system.
     return !code_can_be_changed() && all_is_denied(page_of(::dlsym(RTLD_DEFAULT, "pread"))) &&
            all_is_denied(page_of(reinterpret_cast<void*>(&seal))) && honest_calls_pass();
+  }));
+}
+
+// Who took the place of our channel, or of our pulses, would speak for us.
+TEST(CodeSeal, NobodyTakesThePlaceOfOurDescriptors) {
+  EXPECT_TRUE(in_a_child([] {
+    forbid_new_privileges();
+    const int own = ::open("/dev/null", O_RDONLY);
+    if (::dup2(own, kChannelFd) != kChannelFd || ::dup2(own, kPulseFd) != kPulseFd) return false;
+    const auto objects = objects_in_order();
+    forbid_escaping({.objects = objects, .sealed = seal(read_only_pages())});
+    return denied(::dup2(own, kPulseFd) < 0) && denied(::dup2(own, kChannelFd) < 0) &&
+           denied(::dup3(own, kPulseFd, O_CLOEXEC) < 0) && denied(::close(kPulseFd) != 0) &&
+           denied(::syscall(SYS_close_range, 3U, 10U, 0U) != 0) && ::dup2(own, 20) == 20 &&
+           ::close(20) == 0;
   }));
 }
 

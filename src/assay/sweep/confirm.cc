@@ -116,9 +116,11 @@ Status Confirming::begin() {
     if (path.empty() || candidate.outcome.id != confirmation_.candidate ||
         candidate.outcome.role == KernelRole::stock)
       continue;
-    const auto earlier = count_confirmation(path, confirmation_key(station_, candidate));
+    const std::string key = confirmation_key(station_, candidate);
+    const auto earlier = count_confirmation(path, key);
+    // Those of this run are looks of one claim.
     if (earlier)
-      confirmation_.earlier = *earlier;
+      confirmation_.earlier = std::max(0, *earlier - field_.confirmations[key]++);
     else
       uncounted_ = earlier.error().message;
   }

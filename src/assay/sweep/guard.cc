@@ -22,11 +22,11 @@
 #include "assay/base/own_children.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/namespaces.h"
+#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
 
-constexpr int kChannelFd = 3;
 constexpr int64_t kHandshakeNs = 60 * kNsPerSecond;
 // Of those that a worker without a process namespace left behind: they could go on forking for
 // ever, faster than they are found.

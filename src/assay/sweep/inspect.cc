@@ -79,8 +79,7 @@ Result<MachineReport> inspect(const Request& request, Inspection how) {
     at_once.lock.wait = false;
     const auto lock = hold_device(at_once, [](const DeviceWait&) {});
     if (lock) {
-      if (how == Inspection::renewing)
-        measure::forget_ceilings(kept_ceilings_path(request, crew));
+      if (how == Inspection::renewing) measure::forget_ceilings(kept_ceilings_path(request, crew));
       ASSAY_TRY(report.environment.ceilings, measure_ceilings(crew, request));
     } else {
       report.not_measured = lock.error().message;

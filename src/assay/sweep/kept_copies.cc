@@ -1,8 +1,10 @@
 #include "assay/sweep/kept_copies.h"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "assay/base/hash.h"
 #include "assay/measure/flush.h"
@@ -19,11 +21,33 @@ std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
   return {reinterpret_cast<const std::byte*>(address), bytes};
 }
 
-// Whether a kernel can have put anything there, and it can be read.
-bool may_hold_copies(const OwnMapping& mapping) {
-  if (!mapping.read || mapping.name.starts_with("[v")) return false;
-  return mapping.inode == 0 || mapping.write || mapping.shared;
+// Whether a kernel can have put anything there: also where it may no longer write, or not read
+// until it allows that again.
+bool may_hold_copies(const OwnMapping& mapping) { return !mapping.name.starts_with("[v"); }
+
+int rights_of(const OwnMapping& mapping) {
+  return (mapping.read ? PROT_READ : 0) | (mapping.write ? PROT_WRITE : 0) |
+         (mapping.run ? PROT_EXEC : 0);
 }
+
+// Which pages of a file that is mapped are the file's, and no private copies (Linux's
+// Documentation/admin-guide/mm/pagemap.rst). Where the system does not say, those of code are.
+class FilePages {
+ public:
+  FilePages() : pagemap_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+  bool is_of_file(const OwnMapping& mapping, uintptr_t page) const {
+    constexpr uint64_t kOfFile = uint64_t{1} << 61, kPresent = uint64_t{1} << 63;
+    if (mapping.inode == 0 || mapping.shared) return false;
+    uint64_t entry = 0;
+    const auto at = static_cast<off_t>(page / kPage * sizeof entry);
+    if (!pagemap_ || ::pread(pagemap_.get(), &entry, sizeof entry, at) != sizeof entry)
+      return mapping.run;
+    return (entry & kOfFile) != 0 || (entry & kPresent) == 0;
+  }
+
+ private:
+  UniqueFd pagemap_;
+};
 
 size_t flush_file(int file) {
   struct stat facts {};
@@ -73,11 +97,22 @@ std::vector<KeptCopies::Range> KeptCopies::without(const Range& range,
   return left;
 }
 
-size_t KeptCopies::cool_pages(const Range& range) {
+size_t KeptCopies::cool_pages(const OwnMapping& mapping, const Range& range) {
+  static const FilePages files;
   const size_t pages = (range.end - range.begin) / kPage;
   std::vector<unsigned char> resident(pages);
   if (::mincore(reinterpret_cast<void*>(range.begin), pages * kPage, resident.data()) != 0)
     return 0;
+  for (size_t page = 0; page < pages; ++page)
+    if ((resident[page] & 1) != 0 && files.is_of_file(mapping, range.begin + page * kPage))
+      resident[page] = 0;
+  if (std::ranges::none_of(resident, [](unsigned char page) { return (page & 1) != 0; })) return 0;
+  // On x86-64 whoever may write may read.
+  const bool opens = !mapping.read && !mapping.write;
+  const auto allow = [&](int rights) {
+    return ::mprotect(reinterpret_cast<void*>(range.begin), pages * kPage, rights) == 0;
+  };
+  if (opens && !allow(PROT_READ)) return 0;
   size_t flushed = 0;
   for (size_t page = 0; page < pages; ++page) {
     if ((resident[page] & 1) == 0) continue;
@@ -92,6 +127,7 @@ size_t KeptCopies::cool_pages(const Range& range) {
     measure::flush_from_caches(bytes_at(at, kPage));
     flushed += kPage;
   }
+  if (opens) allow(rights_of(mapping));
   return flushed;
 }
 
@@ -122,7 +158,7 @@ size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {
   for (const OwnMapping& mapping : read_memory_map()) {
     if (!may_hold_copies(mapping)) continue;
     for (const Range& range : without({mapping.begin, mapping.end}, skipped))
-      flushed += cool_pages(range);
+      flushed += cool_pages(mapping, range);
   }
   for (const UniqueFd& file : open_memory_files()) flushed += flush_file(file.get());
   return flushed;

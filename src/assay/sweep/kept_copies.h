@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "assay/base/keyed_random.h"
+#include "assay/sweep/memory_map.h"
 
 namespace assay::sweep {
 
@@ -37,7 +38,7 @@ class KeptCopies {
 
   bool holds(std::span<const Bytes> others, size_t least);
   Lines draw();
-  size_t cool_pages(const Range& range);
+  size_t cool_pages(const OwnMapping& mapping, const Range& range);
   static std::vector<Range> without(const Range& range, std::span<const Range> others);
 
   KeyedRandom random_;

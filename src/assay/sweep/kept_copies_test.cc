@@ -1,6 +1,7 @@
 #include "assay/sweep/kept_copies.h"
 
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,6 +54,40 @@ TEST(KeptCopies, WhatStaysIsFlushedAndWhatIsWrittenAnewIsNot) {
     EXPECT_GE(flushed, kBytes);
     EXPECT_LT(flushed, kBytes + kSlack);
   }
+}
+
+// Rights that are taken away until the copies are used hide nothing either.
+TEST(KeptCopies, RightsHideNothing) {
+  for (const int rights : {PROT_READ, PROT_WRITE, PROT_NONE, PROT_READ | PROT_EXEC}) {
+    KeptCopies copies;
+    Memory kept;
+    kept.fill(1);
+    ASSERT_EQ(::mprotect(kept.data(), kBytes, rights), 0);
+    copies.cool({}, kLeast);
+    EXPECT_GE(copies.cool({}, kLeast), kBytes) << rights;
+  }
+}
+
+TEST(KeptCopies, PrivatePagesOfAFileAreNoFiles) {
+  KeptCopies copies;
+  const UniqueFd program(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  void* const mapped =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, program.get(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  // Of pages that nobody wrote, the file's own bytes are no copies.
+  Memory grown;
+  grown.fill(1);
+  copies.cool({}, kLeast);
+  EXPECT_LT(copies.cool({}, kLeast), kBytes + kSlack);
+  const CounterRandom random{2, 1};
+  for (size_t at = 0; at < kBytes; at += 4) {
+    const uint32_t word = random.word(at / 4);
+    std::memcpy(static_cast<std::byte*>(mapped) + at, &word, sizeof word);
+  }
+  ASSERT_EQ(::mprotect(mapped, kBytes, PROT_READ), 0);
+  copies.cool({}, kLeast);
+  EXPECT_GE(copies.cool({}, kLeast), 2 * kBytes);
+  ::munmap(mapped, kBytes);
 }
 
 TEST(KeptCopies, AnotherPlaceHidesNothing) {

@@ -26,6 +26,7 @@ std::vector<OwnMapping> read_memory_map() {
                    .end = end,
                    .read = rights[0] == 'r',
                    .write = rights[1] == 'w',
+                   .run = rights[2] == 'x',
                    .shared = rights[3] == 's',
                    .device = makedev(major, minor),
                    .inode = inode,

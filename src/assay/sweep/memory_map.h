@@ -13,7 +13,7 @@ namespace assay::sweep {
 // std::vector, and one of them its layout.
 struct OwnMapping {
   uintptr_t begin = 0, end = 0;
-  bool read = false, write = false, shared = false;
+  bool read = false, write = false, run = false, shared = false;
   dev_t device = 0;  // Of the file; inode 0: none.
   ino_t inode = 0;
   std::string name;  // Of the file, or as "[heap]".

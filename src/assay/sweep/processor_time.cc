@@ -17,6 +17,9 @@ using measure::BurstPulse;
 constexpr double kOfOneBurst = 1.02, kOfAllBursts = 1.005;
 constexpr double kSlackNs = 10e3;  // Of one burst; of all together, and so much more of each:
 constexpr double kSlackOfEachNs = 1e3;
+// One burst alone convicts nobody by less: a clock that the system brought up to date too late has
+// seemed to exceed by 27 us (seen of stock kernels, in 2 of 67 races on a machine at load 8).
+constexpr double kOfOneAloneNs = 100e3;
 // So long honest pools spin for more work behind the last launch, each thread of them: half a
 // millisecond is what worker_environment() lets them. Whoever finishes an output there is late, and
 // that shows in the output.
@@ -88,14 +91,19 @@ void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsu
                          const char* when) {
   sum.taken_ns += taken_ns;
   sum.given_ns += given_ns + unsure_ns;
-  const auto exceeds = [&](double taken, double given, double share, double slack) {
-    if (taken <= share * given + slack || !excess_.empty()) return;
+  const auto exceeds = [&](double taken, double given, double share, double slack, bool counts) {
+    if (taken <= share * given + slack || !excess_.empty() || !counts) return;
     excess_ = fmt::format(
         "its process took {:.1f} us of processor time {}, where its threads had cores for {:.1f}",
         taken * 1e-3, when, given * 1e-3);
   };
-  exceeds(taken_ns, given_ns + unsure_ns, kOfOneBurst, kSlackNs);
-  exceeds(sum.taken_ns, sum.given_ns, kOfAllBursts, kSlackNs + kSlackOfEachNs * bursts_);
+  const double given = given_ns + unsure_ns;
+  if (taken_ns > kOfOneBurst * given + kSlackNs && sum.exceeded++ == 0)
+    sum.forgiven_ns = std::min(taken_ns - given, kOfOneAloneNs);
+  exceeds(taken_ns, given, kOfOneBurst, kSlackNs,
+          sum.exceeded > 1 || taken_ns - given > kOfOneAloneNs);
+  exceeds(sum.taken_ns - sum.forgiven_ns, sum.given_ns, kOfAllBursts,
+          kSlackNs + kSlackOfEachNs * bursts_, true);
 }
 
 void ProcessorTime::add(const BurstMoments& moments, const ClockReading& answered, int threads,

@@ -46,6 +46,15 @@ TEST(ProcessorTime, ASecondCoreShowsInOneBurst) {
   EXPECT_THAT(time.excess(), HasSubstr("1500.0 us of processor time in a burst"));
 }
 
+TEST(ProcessorTime, ALittleTooMuchInOneBurstIsTheClocks) {
+  ProcessorTime time;
+  add(time, 1, 1050, 1300);
+  for (int burst = 0; burst < 20; ++burst) add(time, 1, 1000, 1250);
+  EXPECT_THAT(time.excess(), IsEmpty());
+  add(time, 1, 1050, 1300);
+  EXPECT_THAT(time.excess(), HasSubstr("processor time"));
+}
+
 TEST(ProcessorTime, WhatAWorkerHidesShowsOutside) {
   ProcessorTime time;
   const BurstMoments moments = {

@@ -122,6 +122,8 @@ void serve(MessageChannel& channel, Handler&& handle) {
   }
 }
 
+// By that descriptor a child and its parent speak.
+inline constexpr int kChannelFd = 3;
 // At that descriptor a worker tells of the moments of each burst (base/pulses.h): when it has seen
 // its threads at rest and begins to make the inputs, and around its clock (measure/burst.h).
 inline constexpr int kPulseFd = 5;

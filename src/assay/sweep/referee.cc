@@ -20,8 +20,6 @@
 namespace assay::sweep {
 namespace {
 
-constexpr int kChannelFd = 3;
-
 Result<std::vector<InputKind>> parse_kinds(const Json& json) {
   ASSAY_TRY(const Json* list, member(json, "kinds"));
   std::vector<InputKind> kinds;

@@ -32,16 +32,22 @@ std::optional<TimedOutputs::Stretch> TimedOutputs::read_stretch(const BurstMomen
                                                                 std::set<uint64_t>& used) {
   auto launches = read_told<ToldLaunch>(told.started.pulse.told);
   const auto digest = read_told<ToldDigest>(told.looked);
-  if (!launches || launches->empty() || !digest || digest->size() != 1) return std::nullopt;
+  if (!launches || !digest || digest->size() != 1) return std::nullopt;
+  const bool leads_in = used.empty() && !launches->empty() && launches->front().seed == kUntimed;
+  for (const ToldLaunch& launch : *launches) {
+    if (launch.plan >= plans_ || !used.insert(place_of(launch.plan)).second) return std::nullopt;
+    plans_used_.push_back(launch.plan);
+  }
+  if (leads_in) launches->erase(launches->begin());
+  if (launches->empty()) return std::nullopt;
   for (const ToldLaunch& launch : *launches)
-    if (launch.plan >= plans_ || !used.insert(place_of(launch.plan)).second ||
-        !seeds_.insert(launch.seed).second)
-      return std::nullopt;
+    if (launch.seed == kUntimed || !seeds_.insert(launch.seed).second) return std::nullopt;
   return Stretch{std::move(*launches), digest->front()};
 }
 
 bool TimedOutputs::hear(const BurstMoments& moments, int launches) {
   stretches_.clear();
+  plans_used_.clear();
   std::set<uint64_t> used;
   size_t count = 0;
   for (const BurstMoments::Stretch& told : moments.stretches) {
@@ -51,6 +57,18 @@ bool TimedOutputs::hear(const BurstMoments& moments, int launches) {
     stretches_.push_back(std::move(*stretch));
   }
   return std::cmp_equal(count, launches);
+}
+
+bool PlanTurns::take(const std::vector<uint64_t>& plans) {
+  for (const uint64_t plan : plans) {
+    if (plan >= last_used_.size()) return false;
+    const uint64_t last = last_used_[plan];
+    const auto newer =
+        std::ranges::count_if(last_used_, [&](uint64_t other) { return other > last; });
+    if (last > 0 && std::cmp_less(newer + 1, last_used_.size() / 2)) return false;
+  }
+  for (const uint64_t plan : plans) last_used_[plan] = ++time_;
+  return true;
 }
 
 std::vector<ToldLaunch> TimedOutputs::launches() const {

@@ -44,6 +44,8 @@ class TimedOutputs {
 
   // Of the last burst, in the order that they were told.
   std::vector<ToldLaunch> launches() const;
+  // The plans of all of its launches, the one that led in included.
+  const std::vector<uint64_t>& plans_used() const { return plans_used_; }
   // Whether outputs of that burst are not what they were just behind its clock. An error says that
   // they cannot be read.
   Result<bool> changed(OutputMemory& memory) const;
@@ -61,6 +63,24 @@ class TimedOutputs {
   size_t bytes_ = 0, plans_ = 0;
   std::set<uint64_t> seeds_;  // Of all launches so far.
   std::vector<Stretch> stretches_;
+  std::vector<uint64_t> plans_used_;
+};
+
+// Whether launches go round the operand sets of a process, as SetTurns (worker_rotation.h) lets
+// them: before a set's turn comes again, half of the others have had theirs. Who went round a few
+// of them would find these in a cache.
+class PlanTurns {
+ public:
+  explicit PlanTurns(size_t plans = 0) : last_used_(plans) {}
+
+  // Of the next burst, of any of the kernels there. False where one came too soon.
+  bool take(const std::vector<uint64_t>& plans);
+  // Something was launched there that nobody told.
+  void forget() { last_used_.assign(last_used_.size(), 0); }
+
+ private:
+  std::vector<uint64_t> last_used_;
+  uint64_t time_ = 0;
 };
 
 }  // namespace assay::sweep

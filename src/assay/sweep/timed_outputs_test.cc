@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/measure/output_digest.h"
+#include "assay/sweep/worker_rotation.h"
 
 namespace assay::sweep {
 namespace {
@@ -109,6 +110,49 @@ TEST(TimedOutputs, WhatNoBurstHasIsRefused) {
   cut = good;
   cut.started.pulse.told.clear();
   EXPECT_FALSE(hears({cut}, 0)) << "no launch";
+}
+
+TEST(TimedOutputs, TheLaunchThatLeadsInIsNoneOfTheBurst) {
+  FakeMemory memory;
+  TimedOutputs outputs = outputs_at_places();
+  auto told = stretch({{1, 2}}, memory);
+  const Bytes timed = told.started.pulse.told;
+  told.started.pulse.told = bytes_told(as_told(std::vector<ToldLaunch>{{0, kUntimed}}));
+  told.started.pulse.told.insert(told.started.pulse.told.end(), timed.begin(), timed.end());
+  ASSERT_TRUE(outputs.hear({{told}}, 1));
+  EXPECT_EQ(outputs.launches().size(), 1U);
+  EXPECT_EQ(outputs.plans_used(), (std::vector<uint64_t>{0, 1}));
+  EXPECT_FALSE(*outputs.changed(memory));
+  // It comes first or not at all.
+  EXPECT_FALSE(outputs_at_places().hear({{stretch({{0, 3}}, memory), told}}, 2));
+}
+
+// As SetTurns has them, whatever the numbers of sets, outputs and launches.
+TEST(PlanTurns, TurnsOfOursPass) {
+  for (const size_t plans : {4U, 6U, 16U, 32U, 48U, 64U})
+    for (size_t outputs = 2; outputs <= plans; ++outputs) {
+      if (plans % outputs != 0) continue;
+      for (const size_t wanted : {size_t{1}, size_t{2}, plans / 2, plans}) {
+        SetTurns turns(plans);
+        PlanTurns watched(plans);
+        for (uint64_t burst = 1; burst < 200; ++burst) {
+          const auto chosen = turns.choose(wanted, outputs, burst);
+          ASSERT_TRUE(watched.take({chosen.begin(), chosen.end()}))
+              << plans << " " << outputs << " " << wanted << " " << burst;
+        }
+      }
+    }
+}
+
+TEST(PlanTurns, WhoGoesRoundAFewSetsIsSeen) {
+  for (const uint64_t few : {1U, 2U, 4U, 16U}) {
+    PlanTurns turns(48);
+    bool passed = true;
+    for (uint64_t burst = 0; burst < 100; ++burst) passed = passed && turns.take({burst % few});
+    EXPECT_FALSE(passed) << few;
+  }
+  PlanTurns turns(4);
+  EXPECT_FALSE(turns.take({4}));
 }
 
 TEST(TimedOutputs, NumbersOfAnEarlierBurstAreRefused) {

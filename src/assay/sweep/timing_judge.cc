@@ -58,6 +58,7 @@ std::optional<TimedOutputs> TimingProcess::read_places(const Json& opened) const
 }
 
 void TimingProcess::forget_outputs(size_t candidate) {
+  turns_.forget();
   if (const auto outputs = outputs_.find(candidate); outputs != outputs_.end())
     outputs->second.forget();
 }

@@ -48,6 +48,10 @@ Result<Child*> TimingProcess::worker() {
       station_.crew.facts().threads < static_cast<int>(std::thread::hardware_concurrency()) ||
           station_.condition.cache == measure::Cache::warm,
       static_cast<uint8_t>(measure::BurstPulse::ready));
+  // Behind the launch that leads in, and ahead of the first timed one.
+  worker_->when_told(static_cast<uint8_t>(measure::BurstPulse::ready), [this] {
+    constants_changed_ = constants_changed_ || (constants_ && constants_->changed(*worker_));
+  });
   return worker_;
 }
 
@@ -77,6 +81,7 @@ Status TimingProcess::load() {
                                        kOpenSeconds, "placing operands"));
   ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
   sets_ = static_cast<int>(sets);
+  turns_ = PlanTurns(static_cast<size_t>(std::max(0, sets_)));
   ASSAY_TRY(cold_doubt_, text(rotated.json, "cold_doubt"));
   return {};
 }
@@ -109,6 +114,7 @@ Status TimingProcess::load_and_open(const std::vector<size_t>& candidates) {
 // As they are now, of a user's process on cores whose memory can be seen.
 Status TimingProcess::remember_constants() {
   constants_.reset();
+  constants_changed_ = false;
   if (member_ == 0 || !is_on_cores() || !worker_->shows_memory()) return {};
   const auto answer = worker_->call({{"do", "constants"}}, kOpenSeconds);
   if (!answer) {
@@ -214,6 +220,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
   const Json& json = answer->json;
   if (const auto failed = json.find("failed"); failed != json.end()) {
     round.complete = false;
+    turns_.forget();
     const auto handle = whole_or(*failed, "handle", -1);
     const auto message = text(*failed, "message");
     for (const size_t index : order) {
@@ -270,7 +277,9 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
                     "impossible times", round);
   if (is_on_cores()) {
     const auto moments = BurstMoments::of(worker_->take_moments());
-    if (!moments || !outputs_.at(order.front()).hear(*moments, told->front().launches))
+    TimedOutputs& outputs = outputs_.at(order.front());
+    if (!moments || !outputs.hear(*moments, told->front().launches) ||
+        !turns_.take(outputs.plans_used()))
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
     BurstSample& sample = taken.front();
     sample.outside_ns = moments->outside_ns();
@@ -278,7 +287,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     sample.ran_least_ns = ran.least_ns;
     sample.ran_most_ns = ran.most_ns;
     constexpr const char* kMore = "more was done there than was launched";
-    if (constants_ && constants_->changed(*worker_))
+    if (constants_changed_ || (constants_ && constants_->changed(*worker_)))
       return end_call(order, ending::Violation{"writes_outside", kWroteToOurs},
                       "what it keeps about the race was changed", round);
     if (last_) {

@@ -134,6 +134,8 @@ class TimingProcess {
   std::map<size_t, ProcessorTime> processor_time_;  // In this worker.
   std::map<size_t, TimedOutputs> outputs_;          // Of those that are open, on cores.
   std::optional<KeptConstants> constants_;          // Of a user's process, as it opened them.
+  bool constants_changed_ = false;                  // While a burst was made ready.
+  PlanTurns turns_;                                 // Of the sets of this worker.
   int64_t late_stops_ns_ = 0;                       // While it was to stand still, in this worker.
   std::optional<Holdings> held_;                    // By a user's process before kernels opened.
   std::optional<size_t> last_;                      // Whose burst was the last one there.

@@ -18,6 +18,8 @@ struct ToldLaunch {
   uint64_t plan = 0;
   uint64_t seed = 0;
 };
+// In place of its seed, of the launch that leads in: the first one told of a burst.
+inline constexpr uint64_t kUntimed = 0;
 
 // By measure::OutputDigest, of the parts that `drawn` draws of the stretch's outputs in the order
 // that launches were told.

@@ -36,7 +36,6 @@
 namespace assay::sweep {
 namespace {
 
-constexpr int kChannelFd = 3;
 constexpr size_t kMostGuestErrors = size_t{1} << 18;
 
 class Worker {

@@ -317,7 +317,9 @@ class WorkerProblem::Turn final : public measure::Launches {
 
   Result<bool> lead_in() override {
     if (!leads_in_) return false;
-    renew(take());
+    const size_t led_by = take();
+    renew(led_by);
+    ahead_ = {{led_by, kUntimed}};
     ASSAY_TRY(draw()->launch(*problem_.stream_));
     ASSAY_TRY(problem_.stream_->synchronize());
     problem_.launched_ = true;
@@ -331,16 +333,18 @@ class WorkerProblem::Turn final : public measure::Launches {
     } else {
       left_ = std::exchange(chosen_, {});
       for (const size_t s : left_) renew(s);
-      if (leads_in_) forget_lead_in();
+      // Whoever ran in a user's process since these were last flushed may have read them.
+      if (leads_in_ || problem_.copies_) forget_lead_in();
       if (problem_.threads_ == 1) equalise_outputs();
     }
     told_.clear();
     for (const size_t s : left_)
       told_.push_back({s, problem_.sets_->launch_seed(problem_.set_of(s))});
+    ahead_.insert(ahead_.end(), told_.begin(), told_.end());
     return true;
   }
 
-  std::span<const std::byte> told_at_start() override { return as_told(told_); }
+  std::span<const std::byte> told_at_start() override { return as_told(ahead_); }
 
   Plan* draw() override {
     if (left_.empty()) return nullptr;
@@ -351,6 +355,7 @@ class WorkerProblem::Turn final : public measure::Launches {
 
   std::span<const std::byte> told_at_stop() override {
     problem_.launched_ = true;
+    ahead_.clear();
     digest_.drawn = measure::draw_unknown();
     measure::OutputDigest digest(digest_.drawn);
     const auto output_bytes =
@@ -407,6 +412,7 @@ class WorkerProblem::Turn final : public measure::Launches {
   uint64_t renewed_ = 0;
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
   std::vector<ToldLaunch> told_;              // Of this stretch.
+  std::vector<ToldLaunch> ahead_;             // The same behind the launch that leads in.
   ToldDigest digest_;
 };
 
