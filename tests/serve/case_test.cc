@@ -151,7 +151,7 @@ TEST_F(ServeCase, AKernelThatIsSlowerCostsTheTokensThatMuch) {
           "void twice(const float*, const float*, float*, int64_t, int64_t, int64_t);\nvoid gemm(");
   build();
   const double same = cpu_seconds(kTokens);  // The hook is what env.defaults names.
-  replace(folder + "backend/env.defaults", "ASSAY_HOOK_GEMM=cpp_gemm", "ASSAY_HOOK_GEMM=twice");
+  replace(folder + "backend/env.defaults", "HOOK_GEMM=cpp_gemm", "HOOK_GEMM=twice");
   const double after = cpu_seconds(kTokens);
   EXPECT_GT(before, 0.2);
   EXPECT_GT(after, 1.5 * before);
@@ -166,7 +166,7 @@ TEST_F(ServeCase, SaysWhatIsMissing) {
   replace(std::string(kCase) + "/workspace/backend/env.defaults", "cpp_gemm", "nosuch");
   const auto no_hook = program_.run({"serve", "--case", kCase, "--port", "0"});
   EXPECT_EQ(no_hook.code(), 5);
-  EXPECT_THAT(testing::unbroken(no_hook.err), HasSubstr("ASSAY_HOOK_GEMM"));
+  EXPECT_THAT(testing::unbroken(no_hook.err), HasSubstr("HOOK_GEMM"));
   replace(std::string(kCase) + "/case.yaml", "backend: plugin", "backend: magic");
   const auto wrong = program_.run({"serve", "--case", kCase});
   EXPECT_EQ(wrong.code(), 2);

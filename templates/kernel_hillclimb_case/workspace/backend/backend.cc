@@ -86,9 +86,8 @@ extern "C" const AssayBackend* assay_backend_v1(const AssayBackendHost* host) {
   backend.vocabulary = host->vocabulary;
   backend.gemm = install_hooks();
   if (backend.gemm == nullptr) {
-    host->fail(
-        host,
-        "ASSAY_HOOK_GEMM (backend/env.defaults): no kernel of backend/hooks.cc has that name");
+    host->fail(host,
+               "HOOK_GEMM (backend/env.defaults): no kernel of backend/hooks.cc has that name");
     return nullptr;
   }
   backend.model = load_model(host->model_folder);

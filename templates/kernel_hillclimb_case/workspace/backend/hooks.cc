@@ -21,7 +21,7 @@ constexpr Hook kHooks[] = {
 }  // namespace
 
 Gemm install_hooks() {
-  const char* wanted = std::getenv("ASSAY_HOOK_GEMM");
+  const char* wanted = std::getenv("HOOK_GEMM");
   for (const Hook& hook : kHooks)
     if (wanted == nullptr || std::strcmp(hook.name, wanted) == 0) return hook.gemm;
   return nullptr;
