@@ -74,9 +74,9 @@ class ServeCommand : public Command {
   }
 
   void declare(Flags& app) override {
-    options_.declare(app);
     app.add_option("--case", case_, "Serve as the case.yaml in this folder, or above it, says")
         .type_name("DIR");
+    options_.declare(app);
   }
 
   Result<int> run(Context& context) override {

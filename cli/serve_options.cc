@@ -39,7 +39,6 @@ bool is_loopback(std::string_view host) {
 }  // namespace
 
 void ServeOptions::declare(Flags& app) {
-  app.set_group(FlagGroup::more);
   app.add_option("--backend", backend_,
                  "What makes the tokens: mock, seeded text at stated times; process, the server "
                  "that COMMAND starts; plugin, a shared object (default: the case's, or mock)")
@@ -67,7 +66,6 @@ void ServeOptions::declare(Flags& app) {
                  "Behind --: a server to start; {port} in it is the port to listen on, {port_file} "
                  "a file to write one to")
       .type_name("COMMAND");
-  app.set_group(FlagGroup::more);
   app.add_option("--host", host_, "Address to listen on; any but loopback needs a key")
       .show_default();
   app.add_option("--port", port_, "Port to listen on; 0 takes a free one")
@@ -80,7 +78,6 @@ void ServeOptions::declare(Flags& app) {
   app.add_option("--allow-origin", origins_, "Origins of web pages that may ask; others may not")
       .type_name("ORIGIN")
       .several_words(false);
-  app.set_group(FlagGroup::more);
   app.add_flag("--strict", strict_, "Refuse fields that the server does not know");
   app.add_flag("--no-retries", no_retries_, "Tell clients not to repeat a request that failed");
   app.add_option("--drain", drain_, "Seconds that answers under way get after SIGTERM")
@@ -101,7 +98,6 @@ void ServeOptions::declare(Flags& app) {
   app.add_option("--max-choices", choices_, "Most answers to one prompt (n)")
       .range(1, 4096)
       .show_default();
-  app.set_group(FlagGroup::more);
   declare_mock(app);
   app.set_group(FlagGroup::output);
   app.add_option("--log", log, "Gets a line of JSON for each request, without texts and keys")
