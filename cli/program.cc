@@ -17,6 +17,7 @@
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
 #include "assay/kernel/ranker.h"
+#include "assay/serve/plugin_child.h"
 #include "assay/sweep/referee.h"
 #include "assay/sweep/worker.h"
 #include "cli/arguments.h"
@@ -276,6 +277,8 @@ int run_program(int argc, char** argv) {
     if (argc == 3 && std::strcmp(argv[1], "profiled") == 0) return profiled(argv[2]);
     if (argc == 2 && std::strcmp(argv[1], "referee") == 0) return finish(sweep::referee_main());
     if (argc > 2 && std::strcmp(argv[1], "supervise") == 0) return supervise_main(argc, argv);
+    if (argc == 7 && std::strcmp(argv[1], "backend") == 0)
+      return serve::plugin_child_main(argc, argv);
     Program program(argc, argv);
     const Result<int> code = program.run();
     if (const std::string& why = program.console().lost_result(); !why.empty()) {

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
+#include "assay/serve/relay.h"
 #include "cli/exit_code.h"
+#include "cli/lab/lab_commands.h"
 #include "cli/serve_options.h"
 
 namespace assay::cli {
@@ -50,51 +52,119 @@ class LineFile {
   bool lost_ = false;
 };
 
+// `assay serve`, and `assay lab serve`, which is about the case that the current folder is in.
 class ServeCommand : public Command {
  public:
+  explicit ServeCommand(bool of_a_case) : of_a_case_(of_a_case) {}
+
   const char* name() const override { return "serve"; }
   const char* summary() const override {
     return "Answer clients of OpenAI's interface, until SIGTERM";
   }
   const char* example() const override {
-    return "assay serve --backend mock --mock-ttft-ms 200 --mock-itl-ms 20";
+    return of_a_case_ ? "assay lab serve --port 8000"
+                      : "assay serve --backend mock --mock-ttft-ms 200 --mock-itl-ms 20";
   }
   const char* description() const override {
     return "Serves chat and text completions over HTTP, streamed or whole, with the interface that "
            "OpenAI's clients and load generators speak. The mock makes seeded text at the times "
-           "that its flags state. SIGTERM drains: new requests are refused, and answers under way "
-           "end.";
+           "that its flags state. With --backend process another server answers, which is started, "
+           "watched and ended with all that it has started. SIGTERM drains: new requests are "
+           "refused, and answers under way end.";
   }
 
-  void declare(Flags& app) override { options_.declare(app); }
+  void declare(Flags& app) override {
+    app.add_option("--case", case_, "Serve as the case.yaml in this folder, or above it, says")
+        .type_name("DIR");
+    options_.declare(app);
+  }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(net::ServerOptions server_options, options_.server());
-    ASSAY_TRY(const double drain_seconds, options_.drain_seconds());
+    if (of_a_case_ || !case_.empty()) {
+      ASSAY_TRY(const LabPlace place, find_place(case_));
+      ASSAY_TRY(options_.take_case(place, context));
+    }
+    ASSAY_TRY(options_.check());
+    ASSAY_TRY(serve::DeskOptions desk, options_.desk(context.settings));
+    ASSAY_TRY(desk.access_log, LineFile::open(options_.log, context.console));
+    if (options_.backend() == "process") return relay(context, std::move(desk));
+    return options_.backend() == "plugin" ? serve_plugin(context, std::move(desk))
+                                          : serve_mock(context, std::move(desk));
+  }
+
+ private:
+  Result<serve::ServiceOptions> service_options(Context& context, serve::DeskOptions desk) {
+    serve::ServiceOptions options{.desk = std::move(desk)};
+    ASSAY_TRY(options.stamps, LineFile::open(options_.stamps, context.console));
+    return options;
+  }
+
+  Result<int> serve_mock(Context& context, serve::DeskOptions desk) {
     ASSAY_TRY(const serve::MockOptions mock, options_.mock());
-    ASSAY_TRY(serve::ServiceOptions service_options, options_.service(context.settings));
-    ASSAY_TRY(service_options.access_log, LineFile::open(options_.log, context.console));
-    ASSAY_TRY(service_options.stamps, LineFile::open(options_.stamps, context.console));
-    const std::string model = service_options.site.model;
     ASSAY_TRY(auto vocabulary, options_.vocabulary());
+    const std::string model = desk.site.model;
+    ASSAY_TRY(serve::ServiceOptions options, service_options(context, std::move(desk)));
     auto backend = std::make_unique<serve::MockBackend>(mock, std::move(vocabulary));
     ASSAY_TRY(backend->load());
+    serve::Service service(std::move(options), std::move(backend));
+    return answer(context, model, service, [&](net::Server& server) { service.attach(server); });
+  }
+
+  Result<int> serve_plugin(Context& context, serve::DeskOptions desk) {
+    ASSAY_TRY(serve::PluginOptions plugin, options_.plugin(context));
+    ASSAY_TRY(auto vocabulary, options_.vocabulary());
+    const std::string model = desk.site.model;
+    ASSAY_TRY(serve::ServiceOptions options, service_options(context, std::move(desk)));
+    net::Server* running = nullptr;
+    ASSAY_TRY(auto owned, serve::PluginBackend::create(std::move(plugin), std::move(vocabulary),
+                                                       [&] { running->stop(); }));
+    serve::PluginBackend& backend = *owned;
+    serve::Service service(std::move(options), std::move(owned));
+    ASSAY_TRY(backend.load());
+    const auto ended = answer(context, model, service, [&](net::Server& server) {
+      running = &server;
+      service.attach(server);
+      server.watch(backend.wake_fd(), [&] { service.on_time(); });
+      service.on_time();
+    });
+    if (ended && !backend.failure().empty())
+      return fail(ErrorCode::failed, "{}", backend.failure());
+    return ended;
+  }
+
+  Result<int> relay(Context& context, serve::DeskOptions desk) {
+    ASSAY_TRY(serve::UpstreamOptions options, options_.upstream(context));
+    ASSAY_TRY(serve::Upstream upstream, serve::Upstream::create(std::move(options)));
+    const std::string model = desk.site.model;
+    net::Server* running = nullptr;
+    serve::Relay relay(std::move(desk), std::move(upstream), [&] { running->stop(); });
+    const auto ended = answer(context, model, relay, [&](net::Server& server) {
+      running = &server;
+      relay.attach(server, server);
+    });
+    relay.stop();
+    if (ended && !relay.failure().empty()) return fail(ErrorCode::failed, "{}", relay.failure());
+    return ended;
+  }
+
+  // Until a signal, or until the server is stopped.
+  Result<int> answer(Context& context, const std::string& model, serve::FrontEnd& front,
+                     const std::function<void(net::Server&)>& attach) {
+    ASSAY_TRY(net::ServerOptions server_options, options_.server());
+    ASSAY_TRY(const double drain_seconds, options_.drain_seconds());
     server_options.connections = make_room_for(server_options.connections);
-    serve::Service service(std::move(service_options), std::move(backend));
-    ASSAY_TRY(const auto server, net::Server::listen(server_options, service));
-    service.attach(*server);
+    ASSAY_TRY(const auto server, net::Server::listen(server_options, front));
+    attach(*server);
     if (!options_.port_file.empty())
       ASSAY_TRY(write_file_atomic(options_.port_file, fmt::format("{}\n", server->port())));
     context.console.note(fmt::format("serving {} at {}", model, address(server_options, *server)));
-    server->watch(context.cancel_fd,
-                  [&] { take_signal(context, service, *server, drain_seconds); });
+    server->watch(context.cancel_fd, [&] { take_signal(context, front, *server, drain_seconds); });
     server->run();
-    if (const std::size_t cut = service.active(); cut > 0)
+    if (const std::size_t cut = front.active(); cut > 0)
       context.console.note(fmt::format("{} answer{} cut off", cut, cut == 1 ? " was" : "s were"));
     return kDone;
   }
 
- private:
   static std::string address(const net::ServerOptions& options, const net::Server& server) {
     const bool six = options.host.find(':') != std::string::npos;
     return fmt::format("http://{}{}{}:{}", six ? "[" : "", options.host, six ? "]" : "",
@@ -102,7 +172,7 @@ class ServeCommand : public Command {
   }
 
   // The first signal drains, the second ends at once.
-  void take_signal(Context& context, serve::Service& service, net::Server& server,
+  void take_signal(Context& context, serve::FrontEnd& service, net::Server& server,
                    double drain_seconds) {
     signalfd_siginfo signal{};
     if (::read(context.cancel_fd, &signal, sizeof signal) < 0) return;
@@ -114,12 +184,15 @@ class ServeCommand : public Command {
     server.drain(drain_seconds);
   }
 
+  bool of_a_case_;
   ServeOptions options_;
+  std::string case_;
   bool draining_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_serve_command() { return std::make_unique<ServeCommand>(); }
+std::unique_ptr<Command> make_serve_command() { return std::make_unique<ServeCommand>(false); }
+std::unique_ptr<Command> make_lab_serve_command() { return std::make_unique<ServeCommand>(true); }
 
 }  // namespace assay::cli

@@ -3,13 +3,18 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
+#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/version.h"
+#include "assay/lab/evaluate/env_defaults.h"
+#include "assay/lab/files/series.h"
+#include "cli/lab/evaluate_setup.h"
 
 namespace assay::cli {
 namespace {
@@ -34,17 +39,12 @@ bool is_loopback(std::string_view host) {
 }  // namespace
 
 void ServeOptions::declare(Flags& app) {
-  app.add_option("--backend", backend_, "What makes the tokens: mock, seeded text at stated times")
-      .one_of({"mock"})
-      .show_default();
-  app.add_option("--host", host_, "Address to listen on; any but loopback needs a key")
-      .show_default();
-  app.add_option("--port", port_, "Port to listen on; 0 takes a free one")
-      .range(0, 65535)
-      .show_default();
-  app.add_option("--port-file", port_file, "Gets the port once the server listens")
-      .type_name("FILE");
-  app.add_option("--model", model_, "Name of the model, as clients call it").show_default();
+  app.add_option("--backend", backend_,
+                 "What makes the tokens: mock, seeded text at stated times; process, the server "
+                 "that COMMAND starts; plugin, a shared object (default: the case's, or mock)")
+      .one_of({"mock", "process", "plugin"});
+  app.add_option("--model", model_,
+                 "Name of the model, as clients call it (default: the case's, or mock)");
   app.add_option("--tokenizer", tokenizer_,
                  "The model's tokenizer.json or GGUF file, for /tokenize, prompts and usage")
       .type_name("FILE");
@@ -52,19 +52,43 @@ void ServeOptions::declare(Flags& app) {
                  "What a chat becomes: its roles joined, or the text that ChatML or Llama 3 has")
       .one_of({"roles", "chatml", "llama3"})
       .show_default();
+  app.add_option("--plugin", plugin_, "The shared object of --backend plugin (assay_backend.h)")
+      .type_name("FILE");
+  app.add_option("--step-timeout", step_,
+                 "Seconds without a token after which a plug-in with work to do is started again")
+      .type_name("SECONDS")
+      .show_default();
+  app.add_option("--ready-timeout", ready_,
+                 "Seconds that COMMAND or a plug-in has from its start until it is ready (default: "
+                 "the case's, or 600)")
+      .type_name("SECONDS");
+  app.add_option("command", command_,
+                 "Behind --: a server to start; {port} in it is the port to listen on, {port_file} "
+                 "a file to write one to")
+      .type_name("COMMAND");
+  app.add_option("--host", host_, "Address to listen on; any but loopback needs a key")
+      .show_default();
+  app.add_option("--port", port_, "Port to listen on; 0 takes a free one")
+      .range(0, 65535)
+      .show_default();
+  app.add_option("--port-file", port_file, "Gets the port once the server listens")
+      .type_name("FILE");
   app.add_option("--api-key-file", key_file_, "First line: the key that clients must send")
       .type_name("FILE");
   app.add_option("--allow-origin", origins_, "Origins of web pages that may ask; others may not")
-      .type_name("ORIGIN");
+      .type_name("ORIGIN")
+      .several_words(false);
   app.add_flag("--strict", strict_, "Refuse fields that the server does not know");
   app.add_flag("--no-retries", no_retries_, "Tell clients not to repeat a request that failed");
-  app.add_option("--log", log, "Gets a line of JSON for each request, without texts and keys")
-      .type_name("FILE");
-  app.add_option("--stamps", stamps, "Gets the time of each token, taken before it is sent")
-      .type_name("FILE");
   app.add_option("--drain", drain_, "Seconds that answers under way get after SIGTERM")
       .type_name("SECONDS")
       .show_default();
+  const auto seconds = [&](const char* name, std::string& value, const char* help) {
+    app.add_option(name, value, help).type_name("SECONDS").show_default();
+  };
+  seconds("--head-timeout", head_seconds_, "From the first byte of a request to its head's last");
+  seconds("--body-timeout", body_seconds_, "For the body of a request");
+  seconds("--idle-timeout", idle_seconds_, "Between the requests of one connection");
   app.add_option("--connections", connections_, "Connections at a time; more are answered 503")
       .range(1, 1 << 20)
       .show_default();
@@ -75,6 +99,11 @@ void ServeOptions::declare(Flags& app) {
       .range(1, 4096)
       .show_default();
   declare_mock(app);
+  app.set_group(FlagGroup::output);
+  app.add_option("--log", log, "Gets a line of JSON for each request, without texts and keys")
+      .type_name("FILE");
+  app.add_option("--stamps", stamps, "Gets the time of each token, taken before it is sent")
+      .type_name("FILE");
 }
 
 void ServeOptions::declare_mock(Flags& app) {
@@ -116,6 +145,9 @@ Result<net::ServerOptions> ServeOptions::server() const {
   options.connections = connections_;
   ASSAY_TRY(const double mib, number("--max-body", body_mib_, 0.001, 256));
   options.limits.body_bytes = static_cast<std::size_t>(mib * (1 << 20));
+  ASSAY_TRY(options.head_seconds, number("--head-timeout", head_seconds_, 0.1, 86400));
+  ASSAY_TRY(options.body_seconds, number("--body-timeout", body_seconds_, 0.1, 86400));
+  ASSAY_TRY(options.idle_seconds, number("--idle-timeout", idle_seconds_, 0.1, 86400));
   return options;
 }
 
@@ -143,6 +175,90 @@ Result<serve::MockOptions> ServeOptions::mock() const {
   return mock;
 }
 
+Result<serve::UpstreamOptions> ServeOptions::upstream(const Context& context) const {
+  if (command_.empty())
+    return fail(ErrorCode::invalid_input,
+                "--backend process: which server? Give its command behind --, with {{port}} where "
+                "it takes the port to listen on");
+  if (!stamps.empty())
+    return fail(ErrorCode::invalid_input,
+                "--stamps: tokens of a process are not known; its streams are passed on as bytes");
+  serve::UpstreamOptions options;
+  options.command = command_;
+  options.folder = folder_;
+  options.environment = child_environment(context);
+  ASSAY_TRY(options.ready_seconds,
+            number("--ready-timeout", ready_.empty() ? "600" : ready_, 0.1, 86400));
+  return options;
+}
+
+Result<serve::PluginOptions> ServeOptions::plugin(const Context& context) const {
+  serve::PluginOptions options;
+  std::error_code error;
+  options.library = std::filesystem::absolute(plugin_, error).string();
+  if (!std::filesystem::is_regular_file(options.library, error))
+    return fail(
+        ErrorCode::invalid_input, "{}: there is no such file{}", sanitize(plugin_, 300),
+        workspace_.empty() ? "" : ": build the workspace first (workspace/scripts/build.sh)");
+  options.model = model();
+  options.folder = workspace_;
+  options.model_folder = model_folder_;
+  options.environment = child_environment(context);
+  ASSAY_TRY(options.ready_seconds,
+            number("--ready-timeout", ready_.empty() ? "600" : ready_, 0.1, 86400));
+  ASSAY_TRY(options.step_seconds, number("--step-timeout", step_, 0.1, 86400));
+  return options;
+}
+
+Status ServeOptions::take_case(const LabPlace& place, Context& context) {
+  const lab::Case& target = place.target;
+  ASSAY_TRY(check_case_hardware(target, context));
+  if (!target.server)
+    return fail(ErrorCode::invalid_input,
+                "{}: there is no `server`: say which backend serves this case",
+                (target.folder / "case.yaml").string());
+  folder_ = target.folder.string();
+  workspace_ = (target.folder / "workspace").string();
+  model_folder_ = lab::model_folder(place.lab, target).lexically_normal().string();
+  if (model_.empty()) model_ = target.model_name;
+  if (backend_.empty()) backend_ = target.server->backend;
+  if (backend_ == target.server->backend) {
+    if (plugin_.empty() && !target.server->plugin.empty())
+      plugin_ = (target.folder / target.server->plugin).string();
+    if (command_.empty()) command_ = target.server->command;
+  }
+  if (ready_.empty()) ready_ = fmt::format("{}", target.server->ready_seconds);
+  std::error_code error;
+  const std::string tokenizer = model_folder_ + "/tokenizer.json";
+  if (tokenizer_.empty() && std::filesystem::is_regular_file(tokenizer, error))
+    tokenizer_ = tokenizer;
+  ASSAY_TRY(const lab::Environment defaults, lab::read_env_defaults(target.folder));
+  for (const auto& [name, value] : defaults) case_environment_.push_back(name + '=' + value);
+  case_environment_.push_back("ASSAY_WORKSPACE=" + workspace_);
+  case_environment_.push_back("ASSAY_MODEL=" + model_folder_);
+  return {};
+}
+
+std::vector<std::string> ServeOptions::child_environment(const Context& context) const {
+  std::vector<std::string> environment = context.settings.child_environment;
+  // The device that was chosen: nothing else that the environment has.
+  if (!context.device.empty()) set_variable(environment, "CUDA_VISIBLE_DEVICES", context.device);
+  environment.insert(environment.end(), case_environment_.begin(), case_environment_.end());
+  return environment;
+}
+
+Status ServeOptions::check() const {
+  if (backend() == "plugin" && plugin_.empty())
+    return fail(ErrorCode::invalid_input, "--backend plugin: which? Give its file by --plugin");
+  if (backend() != "plugin" && !plugin_.empty())
+    return fail(ErrorCode::invalid_input, "--plugin {}: only --backend plugin loads it",
+                sanitize(plugin_, 200));
+  if (backend() != "process" && !command_.empty())
+    return fail(ErrorCode::invalid_input, "'{}': only --backend process starts a command",
+                sanitize(command_.front(), 80));
+  return {};
+}
+
 Result<std::string> ServeOptions::key(const Settings& settings) const {
   if (key_file_.empty()) return settings.api_key;
   ASSAY_TRY(const std::string text, read_file(key_file_, kMostKeyBytes));
@@ -153,18 +269,19 @@ Result<std::string> ServeOptions::key(const Settings& settings) const {
   return key;
 }
 
-Result<serve::ServiceOptions> ServeOptions::service(const Settings& settings) const {
+Result<serve::DeskOptions> ServeOptions::desk(const Settings& settings) const {
   ASSAY_TRY(const std::string secret, key(settings));
   if (secret.empty() && !is_loopback(host_))
     return fail(ErrorCode::invalid_input,
                 "--host {} lets other machines ask, and there is no key: give --api-key-file, or "
                 "listen on 127.0.0.1",
                 sanitize(host_, 80));
-  if (model_.empty() || sanitize(model_, 200) != model_)
+  const std::string name = model();
+  if (sanitize(name, 200) != name)
     return fail(ErrorCode::invalid_input,
                 "--model must be 1 to 200 characters without control characters");
-  serve::ServiceOptions options;
-  options.site.model = model_;
+  serve::DeskOptions options;
+  options.site.model = name;
   options.site.version = std::string(build_info().version);
   options.site.created_s = static_cast<std::int64_t>(std::time(nullptr));
   options.site.limits.strict = strict_;

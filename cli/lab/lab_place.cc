@@ -9,8 +9,8 @@ void CaseFlag::declare(Flags& app) {
       .type_name("DIR");
 }
 
-Result<LabPlace> CaseFlag::find() const {
-  const std::filesystem::path from = folder_.empty() ? "." : folder_;
+Result<LabPlace> find_place(const std::string& folder) {
+  const std::filesystem::path from = folder.empty() ? "." : folder;
   ASSAY_TRY(lab::Lab lab, lab::find_lab(from));
   ASSAY_TRY(lab::Case target, lab::find_case(lab, from));
   return LabPlace{std::move(lab), std::move(target)};

@@ -19,10 +19,13 @@ struct LabPlace {
   std::filesystem::path runs() const { return target.folder / "runs"; }
 };
 
+// Of this folder, or of the current one where it is empty.
+Result<LabPlace> find_place(const std::string& folder);
+
 class CaseFlag {
  public:
   void declare(Flags& app);
-  Result<LabPlace> find() const;
+  Result<LabPlace> find() const { return find_place(folder_); }
 
  private:
   std::string folder_;

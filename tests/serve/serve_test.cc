@@ -3,68 +3,32 @@
 
 #include <csignal>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "testing/assay_program.h"
-#include "tests/serve/raw_client.h"
+#include "assay/base/subprocess.h"
+#include "tests/serve/served.h"
 
 namespace assay::serve_tests {
 namespace {
 
 using assay::testing::AssayProgram;
-using assay::testing::Running;
 using assay::testing::wait_until;
 
-const std::string kStream =
-    R"({"model":"mock","messages":[{"role":"user","content":"hi"}],"stream":true,)"
-    R"("max_tokens":20,"ignore_eos":true,"seed":1,"stream_options":{"include_usage":true}})";
-const std::string kWhole = R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":4})";
-constexpr std::string_view kChat = "/v1/chat/completions";
-
-class Served {
- public:
-  explicit Served(std::vector<std::string> more = {}, std::vector<std::string> wrapper = {})
-      : running_(program_.start(words(std::move(more)), std::move(wrapper))) {
-    EXPECT_TRUE(wait_until([&] {
-      const auto text = read_file(program_.file("port"));
-      port_ = text ? static_cast<std::uint16_t>(std::strtoul(text->c_str(), nullptr, 10)) : 0;
-      return port_ != 0;
-    })) << running_.errors_so_far();
-  }
-
-  RawClient connect() const { return RawClient(port_); }
-  std::string ask(std::string_view bytes) const {
-    RawClient client = connect();
-    client.send(bytes);
-    return client.read_answer();
-  }
-  std::string metric(std::string_view name) const {
-    const std::string text = ask(get("/metrics"));
-    const auto at = text.find(fmt::format("\n{}{{", name));
-    const auto value = text.find("} ", at) + 2;
-    return at == std::string::npos ? "" : text.substr(value, text.find('\n', value) - value);
-  }
-  std::string content(std::string_view name) const {
-    return read_file(program_.file(name)).value_or("");
-  }
-  Running& running() { return running_; }
-  std::uint16_t port() const { return port_; }
-
- private:
-  static std::vector<std::string> words(std::vector<std::string> more) {
-    std::vector<std::string> all = {"serve", "--port", "0", "--port-file", "port"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
-  AssayProgram program_;
-  std::uint16_t port_ = 0;
-  Running running_;
-};
+// Files that outlive the server of a test.
+std::string kept_file(const std::string& name, const std::string& text) {
+  static const TemporaryDirectory folder = *TemporaryDirectory::create();
+  EXPECT_TRUE(write_file_atomic(folder.file(name), text));
+  return folder.file(name);
+}
+std::string key_file() { return kept_file("key", "secret\n"); }
+std::string large_body() {
+  return kept_file("large", R"({"prompt":")" + std::string(2 << 20, 'a') + "\"}");
+}
 
 TEST(Serve, AnswersDrainsAndEnds) {
   Served served({"--mock-itl-ms", "250", "--log", "log"});
@@ -128,6 +92,91 @@ TEST(Serve, NothingIsSmuggled) {
   }
   EXPECT_EQ(served.content("log").find("/smuggled"), std::string::npos);
   EXPECT_EQ(status_of(served.ask(get("/health"))), 200);
+}
+
+// Cut into two writes at every byte, a pair of requests is answered as it is whole, or its first is
+// refused and its second never asked.
+TEST(Serve, PairsThatAreCutAnywhereAreReadTheSame) {
+  Served served;
+  const std::string good = post("/tokenize", R"({"prompt":"hi"})") + get("/ping");
+  const std::string chunked =
+      "POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n8;x=y\r\n{\"prompt\r\n7\r\n\":\"hi\"}\r\n0\r\n\r\n" +
+      get("/ping");
+  const std::string both =
+      "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "0\r\n\r\n" +
+      get("/ping");
+  const std::string bare =
+      "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\nx\r\n0\r\n\r\n" +
+      get("/ping");
+  for (const auto& [pair, first, second] :
+       {std::tuple(&good, 200, 200), {&chunked, 200, 200}, {&both, 400, 0}, {&bare, 400, 0}}) {
+    for (std::size_t cut = 0; cut < pair->size(); ++cut) {
+      RawClient client = served.connect();
+      client.send(std::string_view(*pair).substr(0, cut));
+      client.send(std::string_view(*pair).substr(cut));
+      EXPECT_EQ(status_of(client.read_answer()), first) << cut << *pair;
+      EXPECT_EQ(status_of(client.read_answer()), second) << cut << *pair;
+    }
+  }
+}
+
+// What ends a line would begin a header of the attacker's in whatever is echoed.
+TEST(Serve, NothingThatIsEchoedEndsALine) {
+  Served served({"--log", "log"});
+  for (const std::string_view bad : {"a\rb", "a\nb", "a\r\nX-Evil: 1\r\nb", "a\"b", "\x01"}) {
+    RawClient client = served.connect();
+    client.send(fmt::format("GET /ping HTTP/1.1\r\nHost: a\r\nX-Request-Id: {}\r\n\r\n", bad));
+    const std::string head = client.read_until("\r\n\r\n");
+    EXPECT_EQ(head.find("X-Evil: 1"), std::string::npos) << head;
+    EXPECT_EQ(head.find(bad), std::string::npos) << head;
+  }
+  const std::string named = served.ask(get("/v1/models/a%0d%0aX-Evil:%201"));
+  EXPECT_EQ(status_of(named), 404);
+  EXPECT_EQ(named.find("\r\nX-Evil"), std::string::npos);
+  EXPECT_EQ(served.content("log").find("X-Evil: 1\n"), std::string::npos);
+}
+
+TEST(Serve, WhoSendsTooSlowlyIsCutOff) {
+  Served served({"--head-timeout", "0.3", "--body-timeout", "0.3", "--idle-timeout", "0.3"});
+  RawClient head = served.connect();
+  head.send("GET /ping HTTP/1.1\r\nHost:");
+  EXPECT_EQ(status_of(head.read_all()), 408);
+  RawClient body = served.connect();
+  body.send("POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{");
+  EXPECT_EQ(status_of(body.read_all()), 408);
+  RawClient idle = served.connect();
+  EXPECT_EQ(idle.read_all(), "");
+  EXPECT_TRUE(idle.closed_by_peer());
+}
+
+TEST(Serve, CurlReadsWholeAnswersAndStreams) {
+  Served served({"--api-key-file", key_file()});
+  const auto curl = [&](std::vector<std::string> words) {
+    SubprocessOptions options;
+    options.argv = {"curl", "--silent", "--show-error", "--max-time", "100"};
+    options.argv.insert(options.argv.end(), words.begin(), words.end());
+    const auto output = run_command(options, {});
+    return output ? output->out + output->err : output.error().message;
+  };
+  const std::string base = fmt::format("http://127.0.0.1:{}", served.port());
+  if (curl({"--version"}).find("libcurl") == std::string::npos) GTEST_SKIP() << "there is no curl";
+  EXPECT_EQ(curl({base + "/health"}), R"({"status":"ok"})");
+  EXPECT_NE(curl({base + "/v1/models"}).find("invalid_api_key"), std::string::npos);
+  const std::vector<std::string> with_key = {"-H", "Authorization: Bearer secret", "-H",
+                                             "Content-Type: application/json"};
+  std::vector<std::string> stream = with_key;
+  stream.insert(stream.end(), {"-N", base + std::string(kChat), "-d", kStream});
+  const std::string text = curl(stream);
+  EXPECT_TRUE(text.starts_with("data: {")) << text;
+  EXPECT_TRUE(text.ends_with("data: [DONE]\n\n")) << text;
+  std::vector<std::string> head = with_key;
+  head.insert(head.end(), {"--head", base + "/v1/models"});
+  EXPECT_NE(curl(head).find("HTTP/1.1 200 OK"), std::string::npos);
+  std::vector<std::string> large = with_key;  // Above 1 MiB curl waits for 100 Continue.
+  large.insert(large.end(), {base + "/tokenize", "-d", "@" + large_body()});
+  EXPECT_TRUE(curl(large).starts_with(R"({"tokens":[97,97,97,)"));
 }
 
 TEST(Serve, RefusesWhatIsNoRequest) {

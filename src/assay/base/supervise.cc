@@ -17,7 +17,6 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t kGraceNs = 30 * kNsPerSecond;  // Of a supervisor, to end all and report.
 constexpr std::int64_t kSweepNs = 20 * kNsPerSecond;  // For its children to go.
 constexpr int kCannotStart = 127;
 
@@ -117,16 +116,22 @@ class Supervisor {
 
 }  // namespace
 
-Result<CommandOutput> run_supervised(const SubprocessOptions& options, const CommandLimits& limits,
-                                     const std::string& supervisor) {
+Result<SubprocessOptions> behind_supervisor(const SubprocessOptions& options,
+                                            const std::string& supervisor) {
   ASSAY_TRY(check_program(options));
   SubprocessOptions behind = options;
   behind.argv = {supervisor, "supervise", std::to_string(::getpid())};
   behind.argv.insert(behind.argv.end(), options.argv.begin(), options.argv.end());
   behind.new_process_group = true;
   behind.die_with_parent = false;  // It outlives us, to end what it guards.
+  return behind;
+}
+
+Result<CommandOutput> run_supervised(const SubprocessOptions& options, const CommandLimits& limits,
+                                     const std::string& supervisor) {
+  ASSAY_TRY(const SubprocessOptions behind, behind_supervisor(options, supervisor));
   CommandLimits patient = limits;
-  patient.grace_ns = kGraceNs;
+  patient.grace_ns = kSupervisorGraceNs;
   return run_command(behind, patient);
 }
 

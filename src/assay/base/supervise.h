@@ -17,6 +17,12 @@ namespace assay {
 Result<CommandOutput> run_supervised(const SubprocessOptions& options, const CommandLimits& limits,
                                      const std::string& supervisor = "/proc/self/exe");
 
+// The same for a program that runs beside its caller: what to start instead. terminate() with
+// kSupervisorGraceNs ends all of it; the Subprocess must not be dropped before.
+Result<SubprocessOptions> behind_supervisor(const SubprocessOptions& options,
+                                            const std::string& supervisor = "/proc/self/exe");
+inline constexpr std::int64_t kSupervisorGraceNs = 30'000'000'000;
+
 // The role, `supervise PARENT PROGRAM ARGUMENTS...`: main() of that process. It ends as the program
 // ends: with its exit code, or by its signal.
 int supervise_main(int argc, char** argv);

@@ -15,6 +15,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
 #include "assay/net/connection.h"
+#include "assay/net/open_call.h"
 
 namespace assay::net {
 namespace {
@@ -102,11 +103,25 @@ class Server::Impl final : public Host {
 
   std::uint16_t port() const { return port_; }
 
+  CallId call(std::uint16_t port, std::string request, double seconds, CallHandler& by) {
+    const CallId id = ++last_call_;
+    const auto made = std::make_shared<OpenCall>(context_, id, by, read_buffer_,
+                                                 [this](CallId ended) { calls_.erase(ended); });
+    calls_.emplace(id, made);
+    made->start(port, std::move(request), seconds);
+    return id;
+  }
+  std::shared_ptr<OpenCall> find_call(CallId id) const {
+    const auto found = calls_.find(id);
+    return found == calls_.end() ? nullptr : found->second;
+  }
+
   // A descriptor that was watched is its owner's.
   ~Impl() override {
     for (const auto& descriptor : watched_) descriptor->release();
     exchanges_.clear();
     connections_.clear();
+    calls_.clear();
   }
 
  private:
@@ -194,6 +209,8 @@ class Server::Impl final : public Host {
   std::string read_buffer_ = std::string(kReadBytes, '\0');
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections_;
   std::unordered_map<ExchangeId, std::shared_ptr<Connection>> exchanges_;
+  CallId last_call_ = 0;
+  std::unordered_map<CallId, std::shared_ptr<OpenCall>> calls_;
   std::vector<std::shared_ptr<Connection>> due_;
   std::vector<std::unique_ptr<asio::posix::stream_descriptor>> watched_;
 };
@@ -232,6 +249,16 @@ void Server::end(ExchangeId exchange) {
 }
 void Server::abandon(ExchangeId exchange) {
   if (const auto connection = impl_->find(exchange)) connection->abandon();
+}
+
+CallId Server::call(std::uint16_t port, std::string request, double seconds, CallHandler& by) {
+  return impl_->call(port, std::move(request), seconds, by);
+}
+void Server::hold(CallId call, bool held) {
+  if (const auto open = impl_->find_call(call)) open->hold(held);
+}
+void Server::cancel(CallId call) {
+  if (const auto open = impl_->find_call(call)) open->close();
 }
 
 }  // namespace assay::net

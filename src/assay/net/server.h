@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "assay/base/result.h"
+#include "assay/net/call.h"
 #include "assay/net/http.h"
 #include "assay/net/request_reader.h"
 
@@ -57,7 +58,7 @@ class Outlet {
   virtual void wake_at(std::int64_t at_ns) = 0;
 };
 
-class Server final : public Outlet {
+class Server final : public Outlet, public Caller {
  public:
   // Errors: invalid_input (no address), machine (the port is taken).
   static Result<std::unique_ptr<Server>> listen(const ServerOptions& options, Handler& handler);
@@ -81,6 +82,10 @@ class Server final : public Outlet {
   bool send(ExchangeId exchange, std::string_view bytes) override;
   void end(ExchangeId exchange) override;
   void abandon(ExchangeId exchange) override;
+
+  CallId call(std::uint16_t port, std::string request, double seconds, CallHandler& by) override;
+  void hold(CallId call, bool held) override;
+  void cancel(CallId call) override;
 
  private:
   class Impl;

@@ -76,6 +76,8 @@ class Backend {
   virtual Status load() = 0;
   virtual Capabilities capabilities() const = 0;
   virtual Load current_load() const = 0;
+  // Why nothing can be submitted now, in a sentence: it is being loaded, or started again.
+  virtual std::optional<std::string> unavailable() const { return std::nullopt; }
 
   virtual const Vocabulary& vocabulary() const = 0;
 
@@ -85,7 +87,7 @@ class Backend {
   // A job whose reader is slow makes nothing until it is let go.
   virtual void hold(JobId job, bool held) = 0;
 
-  // What has come, at most one token of a job.
+  // What has come.
   virtual void poll(std::int64_t now_ns, std::vector<Event>& events) = 0;
   // When to poll again; none: nothing will come before the next call.
   virtual std::optional<std::int64_t> next_ns() const = 0;

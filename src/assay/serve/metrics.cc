@@ -1,6 +1,7 @@
 #include "assay/serve/metrics.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,10 @@ std::string Metrics::text(std::string_view model, const Load& load) const {
   between_tokens.append(out, "vllm:time_per_output_token_seconds", labels);
   whole.append(out, "vllm:e2e_request_latency_seconds", labels);
   return out;
+}
+
+net::Response metrics_response(std::string text) {
+  return {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, std::move(text)};
 }
 
 }  // namespace assay::serve

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "assay/net/http.h"
 #include "assay/serve/backend.h"
 #include "assay/serve/chunk_text.h"
 
@@ -34,5 +35,7 @@ struct Metrics {
 
   std::string text(std::string_view model, const Load& load) const;
 };
+
+net::Response metrics_response(std::string text);
 
 }  // namespace assay::serve

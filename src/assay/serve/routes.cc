@@ -8,42 +8,31 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
-#include "assay/serve/body_fields.h"
+#include "assay/serve/model_list.h"
 #include "assay/serve/text_routes.h"
-#include "assay/serve/utf8.h"
 
 namespace assay::serve {
 namespace {
 
-std::string model_json(const RouteContext& context) {
-  const std::string name = json_text(context.site.model);
-  return fmt::format(
-      R"({{"id":{},"object":"model","created":{},"owned_by":"assay","root":{},"parent":null,)"
-      R"("max_model_len":{},"permission":[]}})",
-      name, context.site.created_s, name, context.backend.capabilities().context);
-}
-
-Answer health(const RouteContext&, const net::Request&, std::string_view) {
+Answer health(const RouteContext& context, const net::Request&, std::string_view) {
+  if (auto why = context.backend.unavailable())
+    return error_answer({.status = 503, .message = std::move(*why)});
   return {json_response(R"({"status":"ok"})"), nullptr, {}};
 }
 
+int context_of(const RouteContext& context) { return context.backend.capabilities().context; }
+
 Answer version(const RouteContext& context, const net::Request&, std::string_view) {
-  return {
-      json_response(fmt::format(R"({{"version":{},"backend":{}}})", json_text(context.site.version),
-                                json_text(context.backend.capabilities().name))),
-      nullptr,
-      {}};
+  return {version_response(context.site, context.backend.capabilities().name), nullptr, {}};
 }
 
 Answer models(const RouteContext& context, const net::Request&, std::string_view) {
-  return {json_response(fmt::format(R"({{"object":"list","data":[{}]}})", model_json(context))),
-          nullptr,
-          {}};
+  return {model_list_response(context.site, context_of(context)), nullptr, {}};
 }
 
 Answer one_model(const RouteContext& context, const net::Request&, std::string_view name) {
   if (name != context.site.model) return error_answer(no_model(context.site, name));
-  return {json_response(model_json(context)), nullptr, {}};
+  return {model_response(context.site, context_of(context)), nullptr, {}};
 }
 
 Answer not_here(const RouteContext&, const net::Request&, std::string_view) {

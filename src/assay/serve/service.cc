@@ -7,24 +7,14 @@
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
-#include "assay/base/keyed_random.h"
-#include "assay/base/text.h"
 #include "assay/serve/utf8.h"
 
 namespace assay::serve {
 namespace {
 
-constexpr std::size_t kMostIdBytes = 128;
 constexpr std::size_t kTokensAtOnce = 128;  // Sockets wait about half a millisecond for them.
 
 std::string_view ending_of(Finish finish) { return finish == Finish::length ? "length" : "stop"; }
-
-// What a client calls its request is echoed and logged only if it looks like a name.
-bool is_request_id(std::string_view id) {
-  return !id.empty() && id.size() <= kMostIdBytes && std::ranges::all_of(id, [](char c) {
-    return c > ' ' && c < 0x7f && c != '"' && c != '\\';
-  });
-}
 
 std::int64_t now_s() { return static_cast<std::int64_t>(std::time(nullptr)); }
 
@@ -33,72 +23,35 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / kNsPerSecond;
 }  // namespace
 
 Service::Service(ServiceOptions options, std::unique_ptr<Backend> backend)
-    : options_(std::move(options)),
-      gate_(std::move(options_.key), std::move(options_.origins)),
-      backend_(std::move(backend)),
-      id_prefix_(fmt::format("{:016x}", KeyedRandom::from_system()())) {
-  options_.site.has_key = gate_.has_key();
-}
-
-std::string Service::new_id() { return fmt::format("{}{:08x}", id_prefix_, ++ids_made_); }
+    : desk_(std::move(options.desk)),
+      outstanding_tokens_(options.outstanding_tokens),
+      told_stamps_(std::move(options.stamps)),
+      backend_(std::move(backend)) {}
 
 void Service::on_request(net::ExchangeId exchange, net::Request request) {
-  Visit visit;
-  visit.accepted_ns = monotonic_ns();
-  const std::string* asked_id = request.find("x-request-id");
-  visit.request_id = asked_id != nullptr && is_request_id(*asked_id) ? *asked_id : new_id();
-  visit.method = sanitize(request.method, 20);
-  visit.path = sanitize(request.target.substr(0, request.target.find('?')), 200);
-  Answer answer = answer_to(request, visit);
+  Visit visit = desk_.receive(request);
+  Answer answer = answer_to(request);
   if (answer.generation)
     begin(exchange, std::move(visit), std::move(answer));
   else
     respond(exchange, visit, std::move(answer.response));
 }
 
-std::optional<ApiError> Service::refusal_of(const net::Request& request,
-                                            const RouteMatch& match) const {
-  if (match.allowed.empty())
-    return ApiError{.status = 404,
-                    .message = fmt::format("There is no {}.", sanitize(request.target, 200))};
-  if (match.route == nullptr)
-    return ApiError{.status = 405, .message = fmt::format("This path takes {}.", match.allowed)};
-  if (auto refused = gate_.refuse(request, match.route->access)) return refused;
-  if (draining_ && match.route->answer != nullptr)
-    return ApiError{.status = 503, .message = "This server is about to end."};
-  return match.route->method == "POST" ? refuse_media_type(request) : std::nullopt;
-}
-
-Answer Service::answer_to(const net::Request& request, const Visit&) {
+Answer Service::answer_to(const net::Request& request) {
   const RouteMatch match = find_route(request.method, request.target);
-  if (const auto refused = refusal_of(request, match)) {
-    net::Response response = error_response(*refused);
-    if (refused->status == 405) response.headers.push_back({"Allow", match.allowed});
-    if (refused->status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
-    return {std::move(response), nullptr, {}};
-  }
+  if (auto refused = desk_.refuse(request, match)) return {std::move(*refused), nullptr, {}};
   if (match.route->answer == nullptr)
-    return {{200,
-             {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-             metrics_.text(options_.site.model, backend_->current_load())},
-            nullptr,
-            {}};
-  const RouteContext context{options_.site, *backend_, new_id(), now_s()};
+    return {
+        metrics_response(metrics_.text(desk_.site().model, backend_->current_load())), nullptr, {}};
+  const RouteContext context{desk_.site(), *backend_, desk_.new_id(), now_s()};
   return match.route->answer(context, request, match.rest);
 }
 
-void Service::decorate(net::Response& response, const Visit& visit) const {
-  response.headers.push_back({"x-request-id", visit.request_id});
-  if (response.status == 429) response.headers.push_back({"Retry-After", "1"});
-  if (options_.no_retries && response.status >= 400)
-    response.headers.push_back({"x-should-retry", "false"});
-}
-
 void Service::respond(net::ExchangeId exchange, Visit& visit, net::Response response) {
-  decorate(response, visit);
+  desk_.decorate(response, visit);
   visit.status = response.status;
   outlet_->answer(exchange, response);
-  log(visit, {}, "answered");
+  desk_.log(visit, {}, "answered");
 }
 
 std::optional<ApiError> Service::full(const Answer& answer, std::int64_t tokens) const {
@@ -109,7 +62,7 @@ std::optional<ApiError> Service::full(const Answer& answer, std::int64_t tokens)
         .message = fmt::format("The request has {} answers; this server runs at most {}.", wanted,
                                backend_->capabilities().jobs),
         .param = "n"};
-  if (wanted > backend_->room() || outstanding_ + tokens > options_.outstanding_tokens)
+  if (wanted > backend_->room() || outstanding_ + tokens > outstanding_tokens_)
     return ApiError{.status = 429, .message = "The server has as much to do as it takes."};
   return std::nullopt;
 }
@@ -123,7 +76,7 @@ void Service::begin(net::ExchangeId exchange, Visit visit, Answer answer) {
   Active& active = active_[exchange];
   active.visit = std::move(visit);
   active.head = std::move(answer.response);
-  decorate(active.head, active.visit);
+  desk_.decorate(active.head, active.visit);
   active.generation = std::move(answer.generation);
   active.tokens = tokens;
   active.stamps.resize(answer.jobs.size());
@@ -159,7 +112,7 @@ bool Service::is_late() const {
 
 void Service::stamp(Active& active, std::size_t choice, const Event& event, std::int64_t now_ns) {
   if (!event.token) return;
-  if (options_.stamps) {
+  if (told_stamps_) {
     active.stamps[choice].due_ns.push_back(event.due_ns);
     active.stamps[choice].token_ns.push_back(now_ns);
   }
@@ -225,7 +178,7 @@ void Service::fail(net::ExchangeId exchange, Active& active, std::string_view se
     outlet_->end(exchange);
   } else {
     net::Response response = error_response(error);
-    decorate(response, active.visit);
+    desk_.decorate(response, active.visit);
     active.visit.status = response.status;
     outlet_->answer(exchange, response);
   }
@@ -250,8 +203,8 @@ void Service::forget(net::ExchangeId exchange, std::string_view ending) {
   metrics_.usage.prompt += usage.prompt;
   metrics_.usage.completion += usage.completion;
   metrics_.whole.add(seconds(now - active.visit.accepted_ns));
-  if (options_.stamps) write_stamps(active, ending, now);
-  log(active.visit, usage, ending);
+  if (told_stamps_) write_stamps(active, ending, now);
+  desk_.log(active.visit, usage, ending);
   active_.erase(found);
 }
 
@@ -272,34 +225,18 @@ void Service::on_room(net::ExchangeId exchange) {
   schedule();
 }
 
-net::Response Service::on_refusal(const net::Refusal& refusal) {
-  Visit visit{new_id(), "", "", monotonic_ns(), refusal.status};
-  net::Response response = error_response({.status = refusal.status, .message = refusal.sentence});
-  decorate(response, visit);
-  log(visit, {}, "refused");
-  return response;
-}
+net::Response Service::on_refusal(const net::Refusal& refusal) { return desk_.turn_away(refusal); }
 
 void Service::write_stamps(const Active& active, std::string_view ending,
                            std::int64_t now_ns) const {
   for (std::size_t choice = 0; choice < active.stamps.size(); ++choice) {
     const Stamps& stamps = active.stamps[choice];
-    options_.stamps(fmt::format(
+    told_stamps_(fmt::format(
         R"({{"request_id":{},"choice":{},"accepted_ns":{},"due_ns":[{}],"token_ns":[{}],)"
         R"("ended_ns":{},"ending":"{}"}})",
         json_text(active.visit.request_id), choice, active.visit.accepted_ns,
         fmt::join(stamps.due_ns, ","), fmt::join(stamps.token_ns, ","), now_ns, ending));
   }
-}
-
-void Service::log(const Visit& visit, const Usage& usage, std::string_view ending) const {
-  if (!options_.access_log) return;
-  options_.access_log(fmt::format(
-      R"({{"time":"{}","request_id":{},"method":{},"path":{},"status":{},"ms":{:.3f},)"
-      R"("prompt_tokens":{},"completion_tokens":{},"ending":"{}"}})",
-      utc_now_iso8601(), json_text(visit.request_id), json_text(visit.method),
-      json_text(visit.path), visit.status, seconds(monotonic_ns() - visit.accepted_ns) * 1e3,
-      usage.prompt, usage.completion, ending));
 }
 
 }  // namespace assay::serve

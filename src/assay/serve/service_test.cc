@@ -50,8 +50,8 @@ class FakeOutlet final : public net::Outlet {
 class Serving {
  public:
   explicit Serving(MockOptions mock = {}, ServiceOptions options = {}) {
-    options.site.model = "mock";
-    options.access_log = [this](std::string_view line) { log.emplace_back(line); };
+    options.desk.site.model = "mock";
+    options.desk.access_log = [this](std::string_view line) { log.emplace_back(line); };
     options.stamps = [this](std::string_view line) { stamps.emplace_back(line); };
     service = std::make_unique<Service>(std::move(options), std::make_unique<MockBackend>(mock));
     service->attach(outlet);
@@ -278,7 +278,7 @@ TEST(Service, ToleratesUnknownFieldsUnlessStrict) {
   Serving serving;
   EXPECT_EQ(serving.ask(kChat, chat({{"new_thing", 1}, {"tools", nullptr}})).response.status, 200);
   ServiceOptions strict;
-  strict.site.limits.strict = true;
+  strict.desk.site.limits.strict = true;
   Serving refusing({}, std::move(strict));
   EXPECT_EQ(refusing.ask(kChat, chat({{"new_thing", 1}})).response.status, 400);
   EXPECT_EQ(refusing.ask(kChat, chat({{"tools", Json::array()}})).response.status, 200);
@@ -299,7 +299,7 @@ TEST(Service, RefusesWhatItCannotServe) {
 
 TEST(Service, LetsTheKeyInAlone) {
   ServiceOptions options;
-  options.key.emplace("secret");
+  options.desk.key.emplace("secret");
   Serving serving({}, std::move(options));
   EXPECT_EQ(serving.ask(kChat, chat()).response.status, 401);
   EXPECT_EQ(serving.ask(kChat, chat(), {{"authorization", "Bearer secre"}}).response.status, 401);

@@ -87,6 +87,8 @@ net::Response stream_head() {
 
 Outcome<Answer> generate(const RouteContext& context, Outcome<Asked> asked) {
   if (!asked) return refuse(asked.error());
+  if (auto why = context.backend.unavailable())
+    return refuse({.status = 503, .message = std::move(*why)});
   if (asked->model.empty() && context.site.limits.strict)
     return refuse({.status = 400, .message = "model must be given.", .param = "model"});
   if (!asked->model.empty() && asked->model != context.site.model)

@@ -42,9 +42,6 @@ Status check_supported(const Case& target, const AttemptPlan& plan) {
       return fail(ErrorCode::unsupported,
                   "{}: this version runs no openai_http benchmark; use shell_json or sweep",
                   benchmark->file);
-  if (target.has_server)
-    return fail(ErrorCode::unsupported,
-                "case.yaml: this version starts no server; take `server` out");
   if (target.has_holdout)
     return fail(ErrorCode::unsupported,
                 "case.yaml: this version draws no holdout shapes; take `holdout` out");

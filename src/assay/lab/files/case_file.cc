@@ -35,9 +35,8 @@ class CaseReader {
     ASSAY_TRY(read_agent(root));
     ASSAY_TRY(case_.allowed_variables, texts_or_none(root, "env_allowed"));
     ASSAY_TRY(const auto holdout, root.find("holdout"));
-    ASSAY_TRY(const auto server, root.find("server"));
     case_.has_holdout = holdout.has_value();
-    case_.has_server = server.has_value();
+    ASSAY_TRY(read_server(root));
     return std::move(case_);
   }
 
@@ -208,6 +207,32 @@ class CaseReader {
       case_.looks.push_back(static_cast<int>(pairs));
     }
     if (case_.looks.empty()) return fail(looks->error("at least one look decides"));
+    return {};
+  }
+
+  Status read_server(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("server"));
+    if (!field) return {};
+    ASSAY_TRY(only_keys(*field, {"backend", "plugin", "command", "ready_timeout_s"}));
+    CaseServer server;
+    ASSAY_TRY(server.backend, text_at(*field, "backend"));
+    ASSAY_TRY(const auto plugin, field->find("plugin"));
+    ASSAY_TRY(const auto command, field->find("command"));
+    ASSAY_TRY(server.ready_seconds, seconds_or(*field, "ready_timeout_s", server.ready_seconds));
+    if (server.backend != "mock" && server.backend != "process" && server.backend != "plugin")
+      return fail(field->error(fmt::format("backend: '{}' is none of mock, process and plugin",
+                                           sanitize(server.backend, 80))));
+    if ((server.backend == "plugin") != plugin.has_value())
+      return fail(field->error("plugin: a file for the backend plugin, and for no other"));
+    if ((server.backend == "process") != command.has_value())
+      return fail(field->error("command: words for the backend process, and for no other"));
+    if (plugin) {
+      ASSAY_TRY(server.plugin, as_inner_path(*plugin));
+    }
+    if (command) {
+      ASSAY_TRY(server.command, command->as_strings());
+    }
+    case_.server = std::move(server);
     return {};
   }
 

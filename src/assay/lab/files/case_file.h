@@ -47,6 +47,14 @@ struct Agent {
   std::vector<std::string> passed_variables;
 };
 
+// What `assay serve --case` starts. Paths are relative to the case's folder.
+struct CaseServer {
+  std::string backend;  // mock, process or plugin.
+  std::string plugin;   // A shared object.
+  Command command;      // Of a process.
+  double ready_seconds = 600;
+};
+
 struct Case {
   std::filesystem::path folder;  // Absolute.
   std::string name;              // "model/case".
@@ -60,7 +68,8 @@ struct Case {
   std::vector<std::string> fixed;  // Patterns of what gates or scores.
   Command setup, build, tests;
   std::optional<Parity> parity;
-  bool has_holdout = false, has_server = false;
+  bool has_holdout = false;
+  std::optional<CaseServer> server;
   std::vector<int> looks = {8, 16, 32};
   double confirm_seconds = 1800;
   std::vector<std::string> allowed_variables;

@@ -1,0 +1,93 @@
+#include "assay/serve/desk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/keyed_random.h"
+#include "assay/base/text.h"
+#include "assay/serve/utf8.h"
+
+namespace assay::serve {
+namespace {
+
+constexpr std::size_t kMostIdBytes = 128;
+
+// What a client calls its request is echoed and logged only if it looks like a name.
+bool is_request_id(std::string_view id) {
+  return !id.empty() && id.size() <= kMostIdBytes && std::ranges::all_of(id, [](char c) {
+    return c > ' ' && c < 0x7f && c != '"' && c != '\\';
+  });
+}
+
+}  // namespace
+
+Desk::Desk(DeskOptions options)
+    : options_(std::move(options)),
+      gate_(std::move(options_.key), std::move(options_.origins)),
+      id_prefix_(fmt::format("{:016x}", KeyedRandom::from_system()())) {
+  options_.site.has_key = gate_.has_key();
+}
+
+std::string Desk::new_id() { return fmt::format("{}{:08x}", id_prefix_, ++ids_made_); }
+
+Visit Desk::receive(const net::Request& request) {
+  Visit visit;
+  visit.accepted_ns = monotonic_ns();
+  const std::string* asked_id = request.find("x-request-id");
+  visit.request_id = asked_id != nullptr && is_request_id(*asked_id) ? *asked_id : new_id();
+  visit.method = sanitize(request.method, 20);
+  visit.path = sanitize(request.target.substr(0, request.target.find('?')), 200);
+  return visit;
+}
+
+std::optional<ApiError> Desk::error_of(const net::Request& request, const RouteMatch& match) const {
+  if (match.allowed.empty())
+    return ApiError{.status = 404,
+                    .message = fmt::format("There is no {}.", sanitize(request.target, 200))};
+  if (match.route == nullptr)
+    return ApiError{.status = 405, .message = fmt::format("This path takes {}.", match.allowed)};
+  if (auto refused = gate_.refuse(request, match.route->access)) return refused;
+  if (draining_ && match.route->answer != nullptr)
+    return ApiError{.status = 503, .message = "This server is about to end."};
+  return match.route->method == "POST" ? refuse_media_type(request) : std::nullopt;
+}
+
+std::optional<net::Response> Desk::refuse(const net::Request& request,
+                                          const RouteMatch& match) const {
+  const auto refused = error_of(request, match);
+  if (!refused) return std::nullopt;
+  net::Response response = error_response(*refused);
+  if (refused->status == 405) response.headers.push_back({"Allow", match.allowed});
+  if (refused->status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
+  return response;
+}
+
+net::Response Desk::turn_away(const net::Refusal& refusal) {
+  Visit visit{new_id(), "", "", monotonic_ns(), refusal.status};
+  net::Response response = error_response({.status = refusal.status, .message = refusal.sentence});
+  decorate(response, visit);
+  log(visit, {}, "refused");
+  return response;
+}
+
+void Desk::decorate(net::Response& response, const Visit& visit) const {
+  response.headers.push_back({"x-request-id", visit.request_id});
+  if (response.status == 429) response.headers.push_back({"Retry-After", "1"});
+  if (options_.no_retries && response.status >= 400)
+    response.headers.push_back({"x-should-retry", "false"});
+}
+
+void Desk::log(const Visit& visit, const Usage& usage, std::string_view ending) const {
+  if (!options_.access_log) return;
+  const double ms = static_cast<double>(monotonic_ns() - visit.accepted_ns) / kNsPerMs;
+  options_.access_log(
+      fmt::format(R"({{"time":"{}","request_id":{},"method":{},"path":{},"status":{},"ms":{:.3f},)"
+                  R"("prompt_tokens":{},"completion_tokens":{},"ending":"{}"}})",
+                  utc_now_iso8601(), json_text(visit.request_id), json_text(visit.method),
+                  json_text(visit.path), visit.status, ms, usage.prompt, usage.completion, ending));
+}
+
+}  // namespace assay::serve
