@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-native bench-regret bench-trust bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-native bench-regret bench-trust bench-load bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -16,6 +16,7 @@ help:
 	@echo 'make bench   measure the performance targets and print them against their bounds'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make bench-trust SEEDS=1:2   attackers caught, honest kernels flagged: 20 minutes a seed'
+	@echo 'make bench-load   the load generator against its bounds: half an hour'
 	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, and on two threads'
@@ -84,6 +85,9 @@ bench-trust:
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench
 	$(release)/assay_bench --only trust --trust-seeds $(subst :, ,$(SEEDS)) --output $(release)/assay_bench_trust.json
+
+bench-load: build
+	scripts/bench-load $(release)/assay
 
 # PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
 # same_m1, same_m1_chain, sensitivity, host ...; empty: all of them.

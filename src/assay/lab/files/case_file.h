@@ -41,6 +41,12 @@ struct Parity {
   std::vector<std::string> before;  // Benchmarks that it must pass ahead of.
 };
 
+// What `openai_http` benchmarks are about: a program that serves the workspace.
+struct CaseServer {
+  Command command;  // "{port}" in a word is where it shall listen.
+  double ready_seconds = 600;
+};
+
 struct Agent {
   Command command;
   double timeout_seconds = 3600;
@@ -60,7 +66,8 @@ struct Case {
   std::vector<std::string> fixed;  // Patterns of what gates or scores.
   Command setup, build, tests;
   std::optional<Parity> parity;
-  bool has_holdout = false, has_server = false;
+  bool has_holdout = false;
+  std::optional<CaseServer> server;
   std::vector<int> looks = {8, 16, 32};
   double confirm_seconds = 1800;
   std::vector<std::string> allowed_variables;
