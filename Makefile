@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-load bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -18,6 +18,7 @@ help:
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make bench-trust SEEDS=1:2   attackers caught, honest kernels flagged: 20 minutes a seed'
 	@echo 'make bench-serve   the server against FastAPI and bare sockets, per CPU second: two minutes'
+	@echo 'make bench-load   the load generator against its bounds: half an hour'
 	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, and on two threads'
@@ -96,6 +97,9 @@ bench-serve:
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target assay
 	tests/run_locked bench/serve/requirements.txt build/bench_serve bench/serve/bench.py $(release)/assay build/bench_serve
+
+bench-load: build
+	scripts/bench-load $(release)/assay
 
 # PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
 # same_m1, same_m1_chain, sensitivity, decode, prefill, host ...; empty: all of them.

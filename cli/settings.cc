@@ -13,7 +13,7 @@
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "cli/dot_env.h"
-#include "cli/openai_key.h"
+#include "cli/own_environment.h"
 
 namespace assay::cli {
 namespace {
@@ -112,6 +112,16 @@ std::string variable(const std::map<std::string, std::string>& dot_env, const ch
 Result<std::string> openai_api_key() {
   ASSAY_TRY(const auto dot_env, read_dot_env());
   return variable(dot_env, "OPENAI_API_KEY");
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (!text.starts_with("OPENAI_API_KEY=") && !text.starts_with("ASSAY_API_KEY="))
+      all.emplace_back(text);
+  }
+  return all;
 }
 
 Result<Settings> Settings::from_environment() {

@@ -110,9 +110,18 @@ class LabCheckCommand : public Command {
         const auto manifest = place.target.folder / race->manifest;
         add(std::filesystem::exists(manifest, ignored) ? "ok" : "fail", name, race->manifest);
       } else {
-        add("fail", name, "this version runs no openai_http benchmark; use shell_json or sweep");
+        check_http(place, name, std::get<lab::OpenAiHttp>(benchmark.kind));
       }
     }
+  }
+
+  void check_http(const LabPlace& place, const std::string& name, const lab::OpenAiHttp& http) {
+    if (!http.base_url.empty())
+      add("ok", name, sanitize(http.base_url, 200));
+    else if (place.target.server)
+      add("ok", name, sanitize(join(place.target.server->command, " "), 200));
+    else
+      add("fail", name, "its target is the case's server, and case.yaml has none");
   }
 
   void check_history(const LabPlace& place) {

@@ -1,3 +1,4 @@
+#include <optional>
 #include <poll.h>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "cli/load/load_flags.h"
 #include "cli/load/load_table.h"
 #include "cli/load/run_plan.h"
+#include "cli/load/started_server.h"
 #include "cli/quantities.h"
 
 namespace assay::cli {
@@ -57,6 +59,12 @@ class LoadCommand : public Command {
     app.add_option("--cool-down", cool_down_, "Between two runs")
         .type_name("SECONDS")
         .show_default();
+    app.set_group(FlagGroup::more);
+    app.add_option("--start", started_,
+                   "A word of a program that serves at {port}, started and ended with the run; "
+                   "one flag a word")
+        .type_name("WORD")
+        .several_words(false);
     app.set_group(FlagGroup::output);
     app.add_option("--output-dir,--result-dir", folder_,
                    "Where load.json, samples and inputs go (default: runs/<n>-load)")
@@ -70,9 +78,18 @@ class LoadCommand : public Command {
     if (cool_down_ != "0") {
       ASSAY_TRY(cool_down, parse_seconds(cool_down_, "--cool-down"));
     }
+    std::string base_url = flags_.base_url();
+    std::optional<StartedServer> server;
+    if (!started_.empty()) {
+      if (!base_url.empty())
+        return fail(ErrorCode::invalid_input,
+                    "--start says where the server is: leave --base-url out");
+      ASSAY_TRY(server, StartedServer::start(started_));
+      base_url = server->base_url();
+    }
     load::LoadRecord record;
     record.created = utc_now_iso8601();
-    ASSAY_TRY(record.plan, flags_.plan(context, flags_.base_url()));
+    ASSAY_TRY(record.plan, flags_.plan(context, base_url));
     record.environment = measure::read_machine(false);
     ASSAY_TRY(const std::filesystem::path folder, load_folder(folder_));
     for (int number = 1; number <= runs_; ++number) {
@@ -190,7 +207,7 @@ class LoadCommand : public Command {
 
   LoadFlags flags_;
   std::vector<std::unique_ptr<Command>> commands_;
-  std::vector<std::string> required_;
+  std::vector<std::string> required_, started_;
   std::string goodput_share_, cool_down_ = "1", folder_;
   int runs_ = 1;
 };

@@ -11,7 +11,7 @@
 #include "assay/base/ulid.h"
 #include "assay/load/ready.h"
 #include "cli/number.h"
-#include "cli/openai_key.h"
+#include "cli/own_environment.h"
 #include "cli/quantities.h"
 
 namespace assay::cli {

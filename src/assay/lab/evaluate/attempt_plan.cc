@@ -38,9 +38,10 @@ Result<AttemptPlan> plan_of(const Case& target, const std::string& lane_name) {
 
 Status check_supported(const Case& target, const AttemptPlan& plan) {
   for (const Benchmark* benchmark : plan.benchmarks)
-    if (std::holds_alternative<OpenAiHttp>(benchmark->kind))
-      return fail(ErrorCode::unsupported,
-                  "{}: this version runs no openai_http benchmark; use shell_json or sweep",
+    if (const auto* http = std::get_if<OpenAiHttp>(&benchmark->kind);
+        http != nullptr && http->base_url.empty() && !target.server)
+      return fail(ErrorCode::invalid_input,
+                  "{}: its target is the case's server, and case.yaml has none: add `server`",
                   benchmark->file);
   if (target.has_holdout)
     return fail(ErrorCode::unsupported,

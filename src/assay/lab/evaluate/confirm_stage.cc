@@ -38,6 +38,7 @@ class ConfirmStage {
     ASSAY_TRY(const SecretSeed seed, secret_seed());
     PairPlan plan;
     plan.benchmarks = stage_.plan.benchmarks;
+    plan.server = stage_.target.server;
     plan.watched.push_back({stage_.target.objective.metric, stage_.target.objective.direction});
     for (const Guardrail* guardrail : stage_.plan.guardrails)
       plan.watched.push_back({guardrail->metric, guardrail->direction});

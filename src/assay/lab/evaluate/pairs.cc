@@ -6,6 +6,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
+#include "assay/lab/evaluate/http_load.h"
 
 namespace assay::lab {
 namespace {
@@ -71,7 +72,7 @@ Result<std::optional<Failure>> PairTaker::compare_values(int first) {
 bool PairTaker::is_printed(std::string_view metric) const {
   const std::string_view name = metric.substr(0, metric.find('.'));
   return std::ranges::any_of(plan_.benchmarks, [&](const Benchmark* benchmark) {
-    return benchmark->name == name && std::holds_alternative<ShellJson>(benchmark->kind);
+    return benchmark->name == name && !std::holds_alternative<SweepRace>(benchmark->kind);
   });
 }
 
@@ -86,10 +87,13 @@ Result<Measured> PairTaker::run_side(bool candidate, int number) {
   Measured all;
   const Side& side = candidate ? candidate_ : incumbent_;
   for (const Benchmark* benchmark : plan_.benchmarks) {
-    if (!std::holds_alternative<ShellJson>(benchmark->kind)) continue;
-    ASSAY_TRY(Measured one, run_shell_json(runner_, *benchmark, side,
-                                           fmt::format("{}-{}-{}", benchmark->name, number,
-                                                       candidate ? "candidate" : "incumbent")));
+    if (std::holds_alternative<SweepRace>(benchmark->kind)) continue;
+    const std::string label =
+        fmt::format("{}-{}-{}", benchmark->name, number, candidate ? "candidate" : "incumbent");
+    ASSAY_TRY(Measured one, std::holds_alternative<ShellJson>(benchmark->kind)
+                                ? run_shell_json(runner_, *benchmark, side, label)
+                                : run_openai_http(runner_, *benchmark, plan_.server, side, number,
+                                                  label, plan_.folder / label));
     if (one.failure) {
       if (!candidate) one.failure->reason = "the incumbent failed: " + one.failure->reason;
       return one;

@@ -32,8 +32,9 @@ Result<double> log_ratio_of(const Watched& watched, const Metrics& candidate,
 struct PairPlan {
   std::vector<const Benchmark*> benchmarks;  // All run in each pair, in this order.
   std::vector<Watched> watched;
-  int64_t deadline_ns = 0;       // Of monotonic_ns(): no pair begins after it.
-  std::filesystem::path folder;  // Of the attempt, for what `sweep` benchmarks leave.
+  std::optional<CaseServer> server;  // Of `openai_http` benchmarks.
+  int64_t deadline_ns = 0;           // Of monotonic_ns(): no pair begins after it.
+  std::filesystem::path folder;      // Of the attempt, for what `sweep` benchmarks leave.
   FamiliesOf families_of;
   std::function<void(int done)> on_pair;
 };

@@ -5,6 +5,7 @@
 
 #include "assay/base/choices.h"
 #include "assay/base/text.h"
+#include "assay/lab/files/openai_http_fields.h"
 
 namespace assay::lab {
 namespace {
@@ -128,7 +129,7 @@ Result<Benchmark> read_benchmark(const std::filesystem::path& case_folder,
     ASSAY_TRY(only_keys(
         root, {"schema", "name", "kind", "target", "endpoint", "load", "dataset", "request",
                "require", "restart", "timeout_s", "env", "hazards", "metrics"}));
-    benchmark.kind = OpenAiHttp{};
+    ASSAY_TRY(benchmark.kind, read_openai_http(root));
   } else {
     return fail(kind.error(
         fmt::format("'{}' is not among shell_json, sweep, openai_http", sanitize(word, 60))));

@@ -2,6 +2,7 @@
 
 // One of a case's fixed benchmarks, as a file under benchmarks/ says it.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -27,7 +28,14 @@ struct SweepRace {
 };
 
 // An OpenAI-compatible server under load.
-struct OpenAiHttp {};
+struct OpenAiHttp {
+  std::string base_url;                // Empty: the case's own server, afresh for each run.
+  std::vector<std::string> arguments;  // Words of `assay load`.
+  std::int64_t seed = 0;               // Of the first pair; each has its own.
+  // What must hold, or the run is none.
+  std::optional<std::int64_t> most_errored;
+  bool unlimited_client = false, exact_tokens = false;
+};
 
 struct MetricRule {
   std::string unit;

@@ -41,6 +41,12 @@ struct Parity {
   std::vector<std::string> before;  // Benchmarks that it must pass ahead of.
 };
 
+// What `openai_http` benchmarks are about: a program that serves the workspace.
+struct CaseServer {
+  Command command;  // "{port}" in a word is where it shall listen.
+  double ready_seconds = 600;
+};
+
 struct Agent {
   Command command;
   double timeout_seconds = 3600;

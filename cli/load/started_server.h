@@ -1,0 +1,29 @@
+#pragma once
+
+// A server that lives as long as a run.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/base/subprocess.h"
+
+namespace assay::cli {
+
+class StartedServer {
+ public:
+  // "{port}" in a word becomes a port that was free a moment ago. Its output goes to stderr.
+  static Result<StartedServer> start(const std::vector<std::string>& words);
+
+  std::string base_url() const;
+
+ private:
+  StartedServer(Subprocess process, std::uint16_t port)
+      : process_(std::move(process)), port_(port) {}
+
+  Subprocess process_;  // Ended with all its group when this goes.
+  std::uint16_t port_;
+};
+
+}  // namespace assay::cli
