@@ -98,8 +98,8 @@ void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsu
         taken * 1e-3, when, given * 1e-3);
   };
   const double given = given_ns + unsure_ns;
-  if (taken_ns > kOfOneBurst * given + kSlackNs && sum.exceeded++ == 0)
-    sum.forgiven_ns = std::min(taken_ns - given, kOfOneAloneNs);
+  if (taken_ns > kOfOneBurst * given + kSlackNs) ++sum.exceeded;
+  sum.forgiven_ns = std::max(sum.forgiven_ns, std::min(taken_ns - given, kOfOneAloneNs));
   exceeds(taken_ns, given, kOfOneBurst, kSlackNs,
           sum.exceeded > 1 || taken_ns - given > kOfOneAloneNs);
   exceeds(sum.taken_ns - sum.forgiven_ns, sum.given_ns, kOfAllBursts,

@@ -53,7 +53,7 @@ class ProcessorTime {
   struct Sum {
     double taken_ns = 0, given_ns = 0;
     int exceeded = 0;        // Single bursts.
-    double forgiven_ns = 0;  // By which the first of them did.
+    double forgiven_ns = 0;  // By which the worst of all is above what was given.
   };
   void look(Sum& sum, double taken_ns, double given_ns, double unsure_ns, const char* when);
 
