@@ -7,6 +7,17 @@
 namespace assay::lab {
 namespace {
 
+// The server itself, without one of ours between it and the load.
+Command server_command(const CaseServer& server) {
+  if (server.backend == "process") return server.command;
+  Command words = {"/proc/self/exe", "serve", "--backend=" + server.backend, "--port={port}"};
+  if (!server.plugin.empty()) {
+    words.push_back("--plugin=" + server.plugin);
+    words.push_back(fmt::format("--ready-timeout={}", server.ready_seconds));
+  }
+  return words;
+}
+
 std::vector<std::string> words_of(const OpenAiHttp& http, const std::optional<CaseServer>& server,
                                   int pair, const std::filesystem::path& folder) {
   std::vector<std::string> words = {"/proc/self/exe",
@@ -16,7 +27,7 @@ std::vector<std::string> words_of(const OpenAiHttp& http, const std::optional<Ca
                                     "--output-dir=" + folder.string(),
                                     fmt::format("--seed={}", http.seed + pair)};
   if (http.base_url.empty()) {
-    for (const std::string& word : server->command) words.push_back("--start=" + word);
+    for (const std::string& word : server_command(*server)) words.push_back("--start=" + word);
     words.push_back(fmt::format("--ready-check-timeout-sec={}", server->ready_seconds));
   } else {
     words.push_back("--base-url=" + http.base_url);

@@ -41,31 +41,6 @@ class CaseReader {
   }
 
  private:
-  Status read_server(const YamlField& root) {
-    ASSAY_TRY(const auto server, root.find("server"));
-    if (!server) return {};
-    ASSAY_TRY(only_keys(*server, {"backend", "plugin", "command", "ready_timeout_s"}));
-    ASSAY_TRY(const std::string backend, text_at(*server, "backend"));
-    CaseServer read;
-    ASSAY_TRY(read.ready_seconds, seconds_or(*server, "ready_timeout_s", 600));
-    ASSAY_TRY(read.command, texts_or_none(*server, "command"));
-    if (backend == "mock") {
-      // Its words are flags of `assay serve`.
-      const Command mock = {"/proc/self/exe", "serve", "--backend", "mock", "--port", "{port}"};
-      read.command.insert(read.command.begin(), mock.begin(), mock.end());
-    } else if (backend == "process") {
-      if (read.command.empty() || read.command[0].empty())
-        return fail(server->error("a process has a command: [sh, workspace/serve.sh, \"{port}\"]"));
-    } else if (backend == "plugin") {
-      return fail(server->error("this version serves no plug-in; use process or mock",
-                                ErrorCode::unsupported));
-    } else {
-      return fail(server->error("backend: plugin, process or mock"));
-    }
-    case_.server = std::move(read);
-    return {};
-  }
-
   Status read_target(const YamlField& root) {
     ASSAY_TRY(const YamlField model, root.at("model"));
     ASSAY_TRY(only_keys(model, {"name", "path"}));
@@ -249,7 +224,9 @@ class CaseReader {
                                            sanitize(server.backend, 80))));
     if ((server.backend == "plugin") != plugin.has_value())
       return fail(field->error("plugin: a file for the backend plugin, and for no other"));
-    if ((server.backend == "process") != command.has_value())
+    if (server.backend == "process" && !command)
+      return fail(field->error("a process has a command: [sh, workspace/serve.sh, \"{port}\"]"));
+    if (server.backend != "process" && command)
       return fail(field->error("command: words for the backend process, and for no other"));
     if (plugin) {
       ASSAY_TRY(server.plugin, as_inner_path(*plugin));

@@ -41,23 +41,18 @@ struct Parity {
   std::vector<std::string> before;  // Benchmarks that it must pass ahead of.
 };
 
-// What `openai_http` benchmarks are about: a program that serves the workspace.
-struct CaseServer {
-  Command command;  // "{port}" in a word is where it shall listen.
-  double ready_seconds = 600;
-};
-
 struct Agent {
   Command command;
   double timeout_seconds = 3600;
   std::vector<std::string> passed_variables;
 };
 
-// What `assay serve --case` starts. Paths are relative to the case's folder.
+// What `assay serve --case` starts, and `openai_http` benchmarks afresh for each run. Paths are
+// relative to the case's folder.
 struct CaseServer {
   std::string backend;  // mock, process or plugin.
   std::string plugin;   // A shared object.
-  Command command;      // Of a process.
+  Command command;      // Of a process; "{port}" in a word is where it shall listen.
   double ready_seconds = 600;
 };
 
