@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-native bench-regret bench-trust bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -14,6 +14,7 @@ help:
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
 	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
+	@echo 'make bench-understood   naive kernels get a true word, idle and under load: ten minutes'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make bench-trust SEEDS=1:2   attackers caught, honest kernels flagged: 20 minutes a seed'
 	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
@@ -70,6 +71,10 @@ bench:
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench assay_python
 	$(release)/assay_bench
+
+# PARTS: some of races, share, why and lock. On a machine with nothing else at work.
+bench-understood: build
+	scripts/bench-understood $(if $(PARTS),--parts $(PARTS)) --output $(release)/assay_understood.json
 
 bench-regret:
 	@scripts/install-dependencies build bench
