@@ -10,6 +10,7 @@
 
 #include "assay/base/fd.h"
 #include "assay/base/text.h"
+#include "assay/report/width.h"
 
 namespace assay::cli {
 namespace {
@@ -88,8 +89,13 @@ void Console::note(std::string_view line) {
 void Console::error(std::string_view sentence) {
   const std::lock_guard lock(mutex_);
   clear_block();
-  put(STDERR_FILENO, fmt::format("{}assay:{} {}\n", colour_error_ ? "\033[31m" : "",
-                                 colour_error_ ? "\033[0m" : "", harmless(sentence)));
+  const std::string text = fmt::format("assay: {}", harmless(sentence));
+  // A terminal would break a line within a word. What has lines of its own keeps them.
+  const bool wraps = ::isatty(STDERR_FILENO) == 1 && text.find('\n') == std::string::npos;
+  std::string shown = wraps ? report::wrap(text, width_error(), 2) : text + '\n';
+  constexpr std::string_view kName = "assay:";
+  if (colour_error_) shown.replace(0, kName.size(), "\033[31massay:\033[0m");
+  put(STDERR_FILENO, shown);
 }
 
 void Console::redraw(std::string_view block) {

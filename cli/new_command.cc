@@ -6,6 +6,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/input/shape_flag.h"
+#include "assay/op/first_kernel.h"
 #include "assay/op/operation.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
@@ -61,14 +62,14 @@ class NewCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const SourceLanguage language, language_of(file_));
     ASSAY_TRY(const FirstKernel* first, first_kernel_of(shape_));
-    const std::string shape = shape_.empty() ? first->shape() : shape_;
+    const std::string shape = shape_.empty() ? first->first_shape() : shape_;
     ASSAY_TRY(const Problem problem, problem_of(first->complete(shape)));
     const std::string race = fmt::format("assay race {} --shape {}", word(file_), word(shape));
     ASSAY_TRY(const std::string text,
-              first->text({.language = language,
-                           .entry = entry_of(std::filesystem::path(file_).stem().string()),
-                           .command = race},
-                          problem));
+              first->first_kernel({.language = language,
+                                   .entry = entry_of(std::filesystem::path(file_).stem().string()),
+                                   .command = race},
+                                  problem));
     ASSAY_TRY(write_new_file(file_, text, "new"));
     const report::TextStyle style{context.console.width_out(), context.console.colour_out()};
     context.console.result(
@@ -93,12 +94,12 @@ class NewCommand : public Command {
     std::string name = "this operation";
     if (shape.empty()) {
       for (const Operation* operation : built_in_operations())
-        if (operation->first_kernel() != nullptr) return operation->first_kernel();
+        if (const auto* first = dynamic_cast<const FirstKernel*>(operation)) return first;
     } else {
       ASSAY_TRY(const auto problems, input::parse_shape_flag(shape));
       name = problems.front().operation();
       ASSAY_TRY(const Operation* operation, find_operation(name));
-      if (operation->first_kernel() != nullptr) return operation->first_kernel();
+      if (const auto* first = dynamic_cast<const FirstKernel*>(operation)) return first;
     }
     return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}", name);
   }

@@ -39,8 +39,8 @@ Json json_of(const ShapeRow& row) {
 
 std::string text_of(const std::vector<ShapeRow>& rows, const report::TextStyle& style) {
   report::Table table;
-  table.columns = {{"shape", report::Align::left, 16, report::Elide::middle},
-                   {"role"},
+  table.columns = {{"shape"},
+                   {"role", report::Align::left, 4},
                    {"m", report::Align::right},
                    {"n", report::Align::right},
                    {"k", report::Align::right},

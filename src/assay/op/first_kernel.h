@@ -18,17 +18,18 @@ struct NewKernel {
   std::string command;  // How to race it: the head says so.
 };
 
-// What an operation has for whoever begins.
+// What an Operation has, beside it, for whoever begins.
 class FirstKernel {
  public:
   virtual ~FirstKernel() = default;
   // A shape that is proven and raced in seconds, as it is given to --shape.
-  virtual std::string shape() const = 0;
+  virtual std::string first_shape() const = 0;
   // The same fields, and those that a naive body wants and the shape leaves out.
   virtual std::string complete(const std::string& shape) const = 0;
   // For problems like this one: its types, layout and whether it has batches; sizes are arguments.
   // Errors: types or factors that such a body does not do.
-  virtual Result<std::string> text(const NewKernel& kernel, const Problem& problem) const = 0;
+  virtual Result<std::string> first_kernel(const NewKernel& kernel,
+                                           const Problem& problem) const = 0;
 };
 
 }  // namespace assay

@@ -16,7 +16,6 @@
 #include "assay/base/fd.h"
 #include "assay/base/json.h"
 #include "assay/base/result.h"
-#include "assay/op/first_kernel.h"
 #include "assay/op/model.h"
 #include "assay/op/problem.h"
 #include "assay/op/renewal.h"
@@ -133,8 +132,6 @@ class Operation {
   virtual std::string_view name() const = 0;
   virtual std::span<const FieldRule> fields() const = 0;
   virtual const OperationWords& words() const = 0;
-  // For whoever begins with a naive kernel; null: there is none.
-  virtual const FirstKernel* first_kernel() const { return nullptr; }
 
   // fields: JSON object by the rules above (defaults filled in here). The one way to a Problem.
   virtual Result<Problem> problem(const Json& fields) const = 0;

@@ -248,7 +248,7 @@ std::vector<std::string> condition_lines(const RunRecord& record, const Problems
     if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
   }
   std::string trust = fmt::format("trust {}", to_string(record.trust));
-  if (!record.trust_reason.empty()) trust += ": " + safe(record.trust_reason);
+  if (!record.trust_reason.empty()) trust += ": " + sanitize(record.trust_reason, 1000);
   lines.push_back(std::move(trust));
   return lines;
 }

@@ -237,22 +237,10 @@ class Writer {
   Matrix a_, b_, out_;
 };
 
-class Naive final : public FirstKernel {
- public:
-  std::string shape() const override { return "m=4,n=512,k=512"; }
-  std::string complete(const std::string& shape) const override {
-    return shape.find("layout") == std::string::npos ? shape + ",layout=tt" : shape;
-  }
-  Result<std::string> text(const NewKernel& kernel, const Problem& problem) const override {
-    return Writer(kernel, problem).text();
-  }
-};
-
 }  // namespace
 
-const FirstKernel& first_kernel() {
-  static const Naive naive;
-  return naive;
+Result<std::string> naive_kernel(const NewKernel& kernel, const Problem& problem) {
+  return Writer(kernel, problem).text();
 }
 
 }  // namespace assay::gemm

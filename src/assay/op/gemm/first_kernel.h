@@ -4,6 +4,6 @@
 
 namespace assay::gemm {
 
-const FirstKernel& first_kernel();
+Result<std::string> naive_kernel(const NewKernel& kernel, const Problem& problem);
 
 }  // namespace assay::gemm

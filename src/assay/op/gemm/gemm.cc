@@ -32,12 +32,18 @@ const OperationWords& operation_words() {
   return words;
 }
 
-class Gemm final : public Operation, public ProofWords {
+class Gemm final : public Operation, public ProofWords, public FirstKernel {
  public:
   std::string_view name() const override { return "gemm"; }
+  std::string first_shape() const override { return "m=4,n=512,k=512"; }
+  std::string complete(const std::string& shape) const override {
+    return shape.find("layout") == std::string::npos ? shape + ",layout=tt" : shape;
+  }
+  Result<std::string> first_kernel(const NewKernel& kernel, const Problem& problem) const override {
+    return naive_kernel(kernel, problem);
+  }
   std::span<const FieldRule> fields() const override { return field_rules(); }
   const OperationWords& words() const override { return operation_words(); }
-  const FirstKernel* first_kernel() const override { return &gemm::first_kernel(); }
   Result<Problem> problem(const Json& fields) const override { return problem_from_json(fields); }
   Work work(const Problem& problem) const override { return work_of(problem); }
   std::vector<InputKind> useful_kinds(const Problem& problem, ErrorBound bound) const override {
