@@ -222,6 +222,9 @@ Status LoadFlags::read_sends(load::LoadPlan& plan) const {
   plan.requests = requests_;
   ASSAY_TRY(plan.duration_s, read_seconds(duration_, "--duration"));
   ASSAY_TRY(plan.grace_s, read_seconds(grace_, "--grace"));
+  if (plan.arrivals && std::isinf(plan.arrivals->rate) && plan.requests == 0 && plan.duration_s > 0)
+    return fail(ErrorCode::invalid_input,
+                "--request-rate inf sends all at once: say how many with --num-prompts");
   if (plan.requests == 0 && plan.duration_s == 0 && !plan.replays_trace)
     plan.requests = kFewestRequests;
   return {};

@@ -7,6 +7,8 @@ import gzip
 import json
 import os
 import socket
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -131,7 +133,8 @@ def serve(peer):
             ok = "authorization: bearer hunter2" in keys
             peer.sendall(answer("200 OK" if ok else "401 Unauthorized",
                                 [("Content-Type", "text/event-stream")],
-                                events("plain") if ok else b'{"error":{"message":"hunter2?"}}'))
+                                events("plain") if ok else
+                                b'{"error":{"message":"no such key: hunter3"}}'))
         else:
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                          b"Transfer-Encoding: chunked\r\n\r\n" + chunked(events(MODE)))
@@ -153,14 +156,30 @@ def split(peer):
             peer.sendall(part[i:i + 1])
 
 
+def certificate(folder):
+    """A key and a certificate of its own for 127.0.0.1."""
+    names = [os.path.join(folder, name) for name in ("cert.pem", "key.pem")]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", "/CN=here", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-out", names[0], "-keyout", names[1]], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return names
+
+
 def handle(peer):
     try:
+        if TLS:
+            peer = TLS.wrap_socket(peer, server_side=True)
         with peer:
             (split if MODE == "split" else serve)(peer)
     except OSError:
         pass
 
 
+TLS = None
+if MODE == "tls":
+    TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    TLS.load_cert_chain(*certificate(os.path.dirname(sys.argv[2])))
 listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
 with open(sys.argv[2] + ".new", "w") as file:
     file.write("%d\n" % listener.getsockname()[1])

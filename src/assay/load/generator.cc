@@ -24,6 +24,7 @@ constexpr std::int64_t kBodyEndNs = kNsPerSecond;  // From "[DONE]" to the body'
 constexpr std::int64_t kLeadNs = 2 * kNsPerMs;     // From the preparations' end to the first send.
 constexpr int kMostOpenedAhead = 256;
 constexpr std::size_t kMostLags = 1 << 20;
+constexpr std::string_view kRedacted = "***";
 
 std::int64_t to_ns(double seconds) {
   return seconds >= 9e9 ? kNever : static_cast<std::int64_t>(std::llround(seconds * kNsPerSecond));
@@ -272,7 +273,8 @@ class Generator final : public net::ClientHandler {
     run_.health.late_sends += std::llround(missed);
     next_arrival_ns_ += behind;
     shift_ns_ += behind;
-    run_.shifted_s += static_cast<double>(behind) / kNsPerSecond;
+    // Before the first arrival nothing is put off that a rate would be taken over.
+    if (talks_ > 0) run_.shifted_s += static_cast<double>(behind) / kNsPerSecond;
   }
 
   void next_conversation(std::int64_t intended_ns) {
@@ -436,7 +438,16 @@ class Generator final : public net::ClientHandler {
     ++ended_;
     errored_ += trace.ending == Ending::errored;
     note_progress(trace);
+    redact(trace.error);
     if (!warmup) run_.traces.push_back(std::move(trace));
+  }
+
+  // Servers repeat a key that they do not take.
+  void redact(std::string& text) const {
+    const std::string& key = plan_.shape.api_key;
+    if (key.empty()) return;
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
+      text.replace(at, key.size(), kRedacted);
   }
 
   void note_progress(const Trace& trace) {
