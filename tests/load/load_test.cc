@@ -446,11 +446,17 @@ TEST(Load, HttpsIsVerified) {
   AssayProgram program;
   BadServer server(program, "tls");
   const auto run = [&](const std::string& host, std::vector<std::string> more) {
-    std::vector<std::string> words = {
-        "load",          "--base-url", fmt::format("https://{}:{}", host, server.port()),
-        "--model",       "mock",       "--num-prompts",
-        "3",             "--dataset-name", "fixed",
-        "--output-dir",  "out"};
+    std::vector<std::string> words = {"load",
+                                      "--base-url",
+                                      fmt::format("https://{}:{}", host, server.port()),
+                                      "--model",
+                                      "mock",
+                                      "--num-prompts",
+                                      "3",
+                                      "--dataset-name",
+                                      "fixed",
+                                      "--output-dir",
+                                      "out"};
     words.insert(words.end(), more.begin(), more.end());
     return program.run(words);
   };
@@ -468,11 +474,12 @@ TEST(Load, HttpsIsVerified) {
 TEST(Load, AServerIsStartedAndEnded) {
   AssayProgram program;
   const std::string binary = std::getenv("ASSAY_BINARY");
-  std::vector<std::string> words = {"load", "--model", "mock", "--num-prompts", "3",
-                                    "--output-len", "2", "--dataset-name", "fixed",
-                                    "--output-dir", "out", "--ready-check-timeout-sec", "60"};
-  for (const std::string& word : {binary, std::string("serve"), std::string("--port"),
-                                  std::string("{port}")})
+  std::vector<std::string> words = {"load",  "--model",      "mock", "--num-prompts",
+                                    "3",     "--output-len", "2",    "--dataset-name",
+                                    "fixed", "--output-dir", "out",  "--ready-check-timeout-sec",
+                                    "60"};
+  for (const std::string& word :
+       {binary, std::string("serve"), std::string("--port"), std::string("{port}")})
     words.push_back("--start=" + word);
   Running running = program.start(words);
   const Finished run = running.wait();
