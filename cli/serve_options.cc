@@ -1,7 +1,5 @@
 #include "cli/serve_options.h"
 
-#include <charconv>
-#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <limits>
@@ -15,22 +13,13 @@
 #include "assay/lab/evaluate/env_defaults.h"
 #include "assay/lab/files/series.h"
 #include "cli/lab/evaluate_setup.h"
+#include "cli/number.h"
 
 namespace assay::cli {
 namespace {
 
 constexpr int kMost = std::numeric_limits<int>::max();
 constexpr std::size_t kMostKeyBytes = 4096;
-
-Result<double> number(std::string_view flag, const std::string& text, double least, double most) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || read != end || !std::isfinite(value) || value < least || value > most)
-    return fail(ErrorCode::invalid_input, "{} {}: give a number from {} to {}", flag,
-                sanitize(text, 40), least, most);
-  return value;
-}
 
 bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
@@ -143,26 +132,26 @@ Result<net::ServerOptions> ServeOptions::server() const {
   options.host = host_;
   options.port = static_cast<std::uint16_t>(port_);
   options.connections = connections_;
-  ASSAY_TRY(const double mib, number("--max-body", body_mib_, 0.001, 256));
+  ASSAY_TRY(const double mib, parse_number(body_mib_, "--max-body", 0.001, 256));
   options.limits.body_bytes = static_cast<std::size_t>(mib * (1 << 20));
-  ASSAY_TRY(options.head_seconds, number("--head-timeout", head_seconds_, 0.1, 86400));
-  ASSAY_TRY(options.body_seconds, number("--body-timeout", body_seconds_, 0.1, 86400));
-  ASSAY_TRY(options.idle_seconds, number("--idle-timeout", idle_seconds_, 0.1, 86400));
+  ASSAY_TRY(options.head_seconds, parse_number(head_seconds_, "--head-timeout", 0.1, 86400));
+  ASSAY_TRY(options.body_seconds, parse_number(body_seconds_, "--body-timeout", 0.1, 86400));
+  ASSAY_TRY(options.idle_seconds, parse_number(idle_seconds_, "--idle-timeout", 0.1, 86400));
   return options;
 }
 
 Result<serve::MockOptions> ServeOptions::mock() const {
   constexpr double kMostMs = 1e7;
   serve::MockOptions mock;
-  ASSAY_TRY(mock.ttft_ms, number("--mock-ttft-ms", ttft_, 0, kMostMs));
-  ASSAY_TRY(mock.ttft_std_ms, number("--mock-ttft-std-ms", ttft_std_, 0, kMostMs));
-  ASSAY_TRY(mock.itl_ms, number("--mock-itl-ms", itl_, 0, kMostMs));
-  ASSAY_TRY(mock.itl_std_ms, number("--mock-itl-std-ms", itl_std_, 0, kMostMs));
-  ASSAY_TRY(mock.output_tokens_std, number("--mock-output-std", output_std_, 0, 1e6));
-  ASSAY_TRY(mock.error_rate, number("--mock-error-rate", error_rate_, 0, 1));
-  ASSAY_TRY(mock.stall_rate, number("--mock-stall-rate", stall_rate_, 0, 1));
-  ASSAY_TRY(mock.disconnect_rate, number("--mock-disconnect-rate", disconnect_rate_, 0, 1));
-  ASSAY_TRY(mock.miscount_rate, number("--mock-miscount-rate", miscount_rate_, 0, 1));
+  ASSAY_TRY(mock.ttft_ms, parse_number(ttft_, "--mock-ttft-ms", 0, kMostMs));
+  ASSAY_TRY(mock.ttft_std_ms, parse_number(ttft_std_, "--mock-ttft-std-ms", 0, kMostMs));
+  ASSAY_TRY(mock.itl_ms, parse_number(itl_, "--mock-itl-ms", 0, kMostMs));
+  ASSAY_TRY(mock.itl_std_ms, parse_number(itl_std_, "--mock-itl-std-ms", 0, kMostMs));
+  ASSAY_TRY(mock.output_tokens_std, parse_number(output_std_, "--mock-output-std", 0, 1e6));
+  ASSAY_TRY(mock.error_rate, parse_number(error_rate_, "--mock-error-rate", 0, 1));
+  ASSAY_TRY(mock.stall_rate, parse_number(stall_rate_, "--mock-stall-rate", 0, 1));
+  ASSAY_TRY(mock.disconnect_rate, parse_number(disconnect_rate_, "--mock-disconnect-rate", 0, 1));
+  ASSAY_TRY(mock.miscount_rate, parse_number(miscount_rate_, "--mock-miscount-rate", 0, 1));
   if (mock.error_rate + mock.stall_rate + mock.disconnect_rate > 1)
     return fail(ErrorCode::invalid_input,
                 "--mock-error-rate, --mock-stall-rate and --mock-disconnect-rate add up to more "
@@ -188,7 +177,7 @@ Result<serve::UpstreamOptions> ServeOptions::upstream(const Context& context) co
   options.folder = folder_;
   options.environment = child_environment(context);
   ASSAY_TRY(options.ready_seconds,
-            number("--ready-timeout", ready_.empty() ? "600" : ready_, 0.1, 86400));
+            parse_number(ready_.empty() ? "600" : ready_, "--ready-timeout", 0.1, 86400));
   return options;
 }
 
@@ -205,8 +194,8 @@ Result<serve::PluginOptions> ServeOptions::plugin(const Context& context) const 
   options.model_folder = model_folder_;
   options.environment = child_environment(context);
   ASSAY_TRY(options.ready_seconds,
-            number("--ready-timeout", ready_.empty() ? "600" : ready_, 0.1, 86400));
-  ASSAY_TRY(options.step_seconds, number("--step-timeout", step_, 0.1, 86400));
+            parse_number(ready_.empty() ? "600" : ready_, "--ready-timeout", 0.1, 86400));
+  ASSAY_TRY(options.step_seconds, parse_number(step_, "--step-timeout", 0.1, 86400));
   return options;
 }
 
@@ -304,6 +293,8 @@ Result<std::shared_ptr<const serve::Vocabulary>> ServeOptions::vocabulary() cons
   return std::shared_ptr<const serve::Vocabulary>(std::move(vocabulary));
 }
 
-Result<double> ServeOptions::drain_seconds() const { return number("--drain", drain_, 0, 86400); }
+Result<double> ServeOptions::drain_seconds() const {
+  return parse_number(drain_, "--drain", 0, 86400);
+}
 
 }  // namespace assay::cli

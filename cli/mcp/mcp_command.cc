@@ -13,19 +13,13 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/mcp/session.h"
+#include "cli/own_environment.h"
 
 namespace assay::cli {
 namespace {
 
 constexpr std::size_t kMostLine = std::size_t{1} << 20;
 constexpr std::size_t kMostOutput = std::size_t{200} << 10;
-
-// Ours: it is this program that is run.
-std::vector<std::string> own_environment() {
-  std::vector<std::string> all;
-  for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
-  return all;
-}
 
 void write_all(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {

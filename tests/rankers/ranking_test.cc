@@ -86,7 +86,7 @@ TEST_F(Ranking, TheFirstOfTheRankersOrderAreBuiltTheOthersAreCountedWithTheReaso
   EXPECT_EQ(raced.ranking->costly, 12);
   EXPECT_EQ(raced.ranking->not_built, 9);
   // Every ranker was asked, whoever's order it was.
-  ASSERT_EQ(raced.ranking->rankers.size(), 5u);
+  ASSERT_EQ(raced.ranking->rankers.size(), 6u);
   const auto& by_number = raced.ranking->rankers[0];
   EXPECT_EQ(by_number.scored, 6);
   EXPECT_THAT(by_number.unscored, ElementsAre(::testing::Pair("its number says nothing", 8)));
@@ -165,7 +165,7 @@ TEST_F(Ranking, ARankerThatIsNoneIsRefusedWithTheListAndOneThatIsMissingWithTheR
 // Its library is cut off after three times --timeout, and named.
 TEST_F(Ranking, ARankerThatHangsIsCutOffAndNamed) {
   timeout_ = "1s";
-  const Finished hanging = sweep({"--ranker", "hanging"});
+  const Finished hanging = sweep({"--ranker", "hanging"}, "m=13,n=32,k=32");
   EXPECT_EQ(hanging.code(), 2);
   EXPECT_THAT(unbroken(hanging.err), HasSubstr("--ranker: hanging cannot be asked here: "));
   EXPECT_THAT(hanging.err, HasSubstr("did not answer within 3 s"));

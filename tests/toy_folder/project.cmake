@@ -23,7 +23,8 @@ add_executable(assay ${objects})
 set_target_properties(assay PROPERTIES LINKER_LANGUAGE CXX)
 assay_link_parts(assay ${KIND}s)
 # Archives that the parts' objects want.
-file(GLOB archives "${PROJECT_SOURCE_DIR}/src/assay/*/*/archive.cmake")
+file(GLOB archives "${PROJECT_SOURCE_DIR}/src/assay/*/archive.cmake"
+  "${PROJECT_SOURCE_DIR}/src/assay/*/*/archive.cmake")
 foreach(file IN LISTS archives)
   include("${file}")
 endforeach()

@@ -57,9 +57,9 @@ Error told(const Json& error) {
 
 // Whether something happens within a while, in which the caller does not sleep: who tells a sleeper
 // wakes it, which takes up to 15 us (measured), between the moment that is told and a clock's
-// start.
+// start. So long a user's operands may take to be flushed.
 bool comes_soon(std::vector<pollfd>& watched) {
-  constexpr int64_t kAwakeNs = kNsPerMs;
+  constexpr int64_t kAwakeNs = 20 * kNsPerMs;
   const int64_t until = monotonic_ns() + kAwakeNs;
   while (monotonic_ns() < until)
     if (::poll(watched.data(), watched.size(), 0) != 0) return true;
