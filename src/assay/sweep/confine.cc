@@ -170,13 +170,14 @@ void forbid_escaping(const Kept& kept) {
   // Memory by other ways than loads and stores; io_uring makes system calls that no filter sees.
   filter.deny({SYS_process_vm_readv, SYS_process_vm_writev, kProcessMadvise, SYS_remap_file_pages,
                kIoUringSetup, kIoUringEnter, kIoUringRegister});
-  // Our channel and our pulses stay what they are: who took their place would speak for us.
-  constexpr uint32_t kOurs[] = {kChannelFd, kPulseFd};
+  // Our channel, our pulses and our table of pages stay what they are: who took their place would
+  // speak for us, or to us.
+  static constexpr std::initializer_list<uint32_t> kOurs = {kChannelFd, kPulseFd, kPagesFd};
   if (!kept.objects.empty()) {
     filter.deny({SYS_close_range});
-    filter.deny_values(SYS_close, 0, {kOurs[0], kOurs[1]});
-    filter.deny_values(SYS_dup2, 1, {kOurs[0], kOurs[1]});
-    filter.deny_values(SYS_dup3, 1, {kOurs[0], kOurs[1]});
+    filter.deny_values(SYS_close, 0, kOurs);
+    filter.deny_values(SYS_dup2, 1, kOurs);
+    filter.deny_values(SYS_dup3, 1, kOurs);
   }
   // Memory that is no process's, and outlives its owner.
   filter.deny({SYS_shmget, SYS_shmat, SYS_msgget, SYS_add_key, SYS_request_key, SYS_keyctl});

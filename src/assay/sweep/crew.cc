@@ -110,6 +110,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   init["pin"] = kind.pinned;
   init["confine"] = kind.confined;
   init["pulses"] = options.pulses;
+  if (kind.copies_code) init["code"] = code_;
   auto ready = ask(*child, init, kStartSeconds, "starting a worker");
   if (!ready) {
     // It was there when the run began.
@@ -158,7 +159,8 @@ Result<Child*> Crew::worker_at(std::vector<std::unique_ptr<Child>>& workers, siz
 Result<Child*> Crew::confirmer(size_t index) {
   leaving_.clear();
   return worker_at(confirmers_, index,
-                   {.kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
+                   {.copies_code = request_.device.empty(),
+                    .kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
 }
 
 Result<Child*> Crew::member(size_t company, size_t index) {

@@ -104,12 +104,18 @@ class Crew {
     on_confined_ = std::move(call);
   }
 
+  // What ran in a process, for those that are started from now on (code_copies.h).
+  void learn_code(Json ran) { code_ = std::move(ran); }
+
   // Stops everything; what is needed again starts again.
   void dismiss();
 
  private:
   struct WorkerKind {
     bool confined = true, pinned = true;
+    // The code that ran in a process before. Not where users' code may come: of pages that are a
+    // file's no more nobody sees that they were changed and changed back (code_pages.h).
+    bool copies_code = false;
     double kept_share = 0;  // Of the machine's memory: kept from one problem to the next.
   };
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
@@ -123,6 +129,7 @@ class Crew {
   const Request& request_;
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
+  Json code_;
   Turns turns_;  // Outlives the processes that its tasks started.
   // The guest loads what runs when it is loaded, and no other kernel runs there.
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;

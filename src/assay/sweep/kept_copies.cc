@@ -10,11 +10,12 @@
 #include "assay/measure/flush.h"
 #include "assay/sweep/memory_map.h"
 #include "assay/sweep/own_memory.h"
+#include "assay/sweep/own_pages.h"
 
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kPage = 4096, kLine = 64;
+constexpr size_t kPage = kPageBytes, kLine = 64;
 constexpr size_t kMostFile = size_t{1} << 32;
 
 std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
@@ -30,24 +31,16 @@ int rights_of(const OwnMapping& mapping) {
          (mapping.run ? PROT_EXEC : 0);
 }
 
-// Which pages of a file that is mapped are the file's, and no private copies (Linux's
-// Documentation/admin-guide/mm/pagemap.rst). Where the system does not say, those of code are.
-class FilePages {
- public:
-  FilePages() : pagemap_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
-  bool is_of_file(const OwnMapping& mapping, uintptr_t page) const {
-    constexpr uint64_t kOfFile = uint64_t{1} << 61, kPresent = uint64_t{1} << 63;
-    if (mapping.inode == 0 || mapping.shared) return false;
-    uint64_t entry = 0;
-    const auto at = static_cast<off_t>(page / kPage * sizeof entry);
-    if (!pagemap_ || ::pread(pagemap_.get(), &entry, sizeof entry, at) != sizeof entry)
-      return mapping.run;
-    return (entry & kOfFile) != 0 || (entry & kPresent) == 0;
-  }
-
- private:
-  UniqueFd pagemap_;
-};
+// Which pages of a file that is mapped are the file's, and no private copies. Where the system does
+// not say, those of code are.
+std::vector<bool> pages_of_file(const OwnMapping& mapping, uintptr_t begin, size_t pages) {
+  std::vector<bool> of_file(pages, false);
+  if (mapping.inode == 0 || mapping.shared) return of_file;
+  const auto owners = owners_of_pages(begin, pages);
+  for (size_t page = 0; page < pages; ++page)
+    of_file[page] = owners.empty() ? mapping.run : owners[page] != PageOf::process;
+  return of_file;
+}
 
 size_t flush_file(int file) {
   struct stat facts {};
@@ -71,8 +64,9 @@ size_t flush_file(int file) {
 
 }  // namespace
 
-KeptCopies::KeptCopies()
-    : random_(KeyedRandom::from_system()),
+KeptCopies::KeptCopies(CodeCopies& code)
+    : code_(code),
+      random_(KeyedRandom::from_system()),
       held_before_(held_memory()),
       resident_before_(resident_memory()) {
   for (const OwnMapping& mapping : read_memory_map())
@@ -98,14 +92,13 @@ std::vector<KeptCopies::Range> KeptCopies::without(const Range& range,
 }
 
 size_t KeptCopies::cool_pages(const OwnMapping& mapping, const Range& range) {
-  static const FilePages files;
   const size_t pages = (range.end - range.begin) / kPage;
   std::vector<unsigned char> resident(pages);
   if (::mincore(reinterpret_cast<void*>(range.begin), pages * kPage, resident.data()) != 0)
     return 0;
+  const std::vector<bool> of_file = pages_of_file(mapping, range.begin, pages);
   for (size_t page = 0; page < pages; ++page)
-    if ((resident[page] & 1) != 0 && files.is_of_file(mapping, range.begin + page * kPage))
-      resident[page] = 0;
+    if (of_file[page] || code_.is_code(range.begin + page * kPage)) resident[page] = 0;
   if (std::ranges::none_of(resident, [](unsigned char page) { return (page & 1) != 0; })) return 0;
   // On x86-64 whoever may write may read.
   const bool opens = !mapping.read && !mapping.write;
@@ -134,7 +127,7 @@ size_t KeptCopies::cool_pages(const OwnMapping& mapping, const Range& range) {
 // Resident pages are counted at each call; what is no page of this process's takes long to count.
 bool KeptCopies::holds(std::span<const Bytes> others, size_t least) {
   constexpr uint64_t kCallsForAll = 8;
-  size_t known = least;
+  size_t known = least + code_.kept().size();  // In its place; what it is compared with is ours.
   for (const Bytes& bytes : others) known += bytes.size();
   holds_ = holds_ || resident_memory() - resident_before_ >= static_cast<int64_t>(known) ||
            (random_() % kCallsForAll == 0 &&
@@ -143,9 +136,12 @@ bool KeptCopies::holds(std::span<const Bytes> others, size_t least) {
 }
 
 size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {
-  if (!holds(others, least)) return 0;
+  std::vector<Bytes> ours(others.begin(), others.end());
+  ours.push_back(code_.kept());
+  if (!holds(ours, least)) return 0;
+  code_.draw();
   std::vector<Range> skipped = before_;
-  for (const Bytes& bytes : others) {  // Whole pages of them.
+  for (const Bytes& bytes : ours) {  // Whole pages of them.
     const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
     const Range pages{(begin + kPage - 1) / kPage * kPage, (begin + bytes.size()) / kPage * kPage};
     if (pages.begin < pages.end) skipped.push_back(pages);

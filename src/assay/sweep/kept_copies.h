@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "assay/base/keyed_random.h"
+#include "assay/sweep/code_copies.h"
 #include "assay/sweep/memory_map.h"
 
 namespace assay::sweep {
@@ -20,8 +21,8 @@ class KeptCopies {
  public:
   using Bytes = std::span<const std::byte>;
 
-  // What is mapped now is no kernel's.
-  KeptCopies();
+  // What is mapped now is no kernel's. `code`, which outlives this, is no copy of operands.
+  explicit KeptCopies(CodeCopies& code);
 
   // Flushes pages that hold what some page held at the last call, wherever that one lay: scratch
   // memory is written anew in each burst, copies are not. Two lines of each page are looked at,
@@ -41,6 +42,7 @@ class KeptCopies {
   size_t cool_pages(const OwnMapping& mapping, const Range& range);
   static std::vector<Range> without(const Range& range, std::span<const Range> others);
 
+  CodeCopies& code_;
   KeyedRandom random_;
   std::vector<Range> before_;
   int64_t held_before_ = 0, resident_before_ = 0;

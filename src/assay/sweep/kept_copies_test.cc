@@ -43,7 +43,8 @@ class Memory {
 };
 
 TEST(KeptCopies, WhatStaysIsFlushedAndWhatIsWrittenAnewIsNot) {
-  KeptCopies copies;
+  CodeCopies code;
+  KeptCopies copies(code);
   Memory kept, scratch;
   kept.fill(1);
   scratch.fill(2);
@@ -59,7 +60,8 @@ TEST(KeptCopies, WhatStaysIsFlushedAndWhatIsWrittenAnewIsNot) {
 // Rights that are taken away until the copies are used hide nothing either.
 TEST(KeptCopies, RightsHideNothing) {
   for (const int rights : {PROT_READ, PROT_WRITE, PROT_NONE, PROT_READ | PROT_EXEC}) {
-    KeptCopies copies;
+    CodeCopies code;
+    KeptCopies copies(code);
     Memory kept;
     kept.fill(1);
     ASSERT_EQ(::mprotect(kept.data(), kBytes, rights), 0);
@@ -69,7 +71,8 @@ TEST(KeptCopies, RightsHideNothing) {
 }
 
 TEST(KeptCopies, PrivatePagesOfAFileAreNoFiles) {
-  KeptCopies copies;
+  CodeCopies code;
+  KeptCopies copies(code);
   const UniqueFd program(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   void* const mapped =
       ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, program.get(), 0);
@@ -91,7 +94,8 @@ TEST(KeptCopies, PrivatePagesOfAFileAreNoFiles) {
 }
 
 TEST(KeptCopies, AnotherPlaceHidesNothing) {
-  KeptCopies copies;
+  CodeCopies code;
+  KeptCopies copies(code);
   Memory kept;
   kept.fill(1);
   copies.cool({}, kLeast);
@@ -102,7 +106,8 @@ TEST(KeptCopies, AnotherPlaceHidesNothing) {
 }
 
 TEST(KeptCopies, NorDoesAFileOfMemoryThatNobodyMaps) {
-  KeptCopies copies;
+  CodeCopies code;
+  KeptCopies copies(code);
   const UniqueFd file(::memfd_create("kept", MFD_CLOEXEC));
   {
     Memory kept;
@@ -115,7 +120,8 @@ TEST(KeptCopies, NorDoesAFileOfMemoryThatNobodyMaps) {
 }
 
 TEST(KeptCopies, LittleIsNotWorthALookAndOursIsNone) {
-  KeptCopies copies;
+  CodeCopies code;
+  KeptCopies copies(code);
   Memory kept;
   kept.fill(1);
   const KeptCopies::Bytes ours(kept.data(), kBytes);

@@ -14,7 +14,8 @@ namespace assay::sweep {
 struct OwnMapping {
   uintptr_t begin = 0, end = 0;
   bool read = false, write = false, run = false, shared = false;
-  dev_t device = 0;  // Of the file; inode 0: none.
+  uint64_t offset = 0;  // In its file, of the first byte.
+  dev_t device = 0;     // Of the file; inode 0: none.
   ino_t inode = 0;
   std::string name;  // Of the file, or as "[heap]".
 };

@@ -127,6 +127,9 @@ inline constexpr int kChannelFd = 3;
 // At that descriptor a worker tells of the moments of each burst (base/pulses.h): when it has seen
 // its threads at rest and begins to make the inputs, and around its clock (measure/burst.h).
 inline constexpr int kPulseFd = 5;
+// At that descriptor, which no other file comes to be by itself, a worker has the system's table of
+// its pages (own_pages.h).
+inline constexpr int kPagesFd = 60;
 
 // The handle of a round's burst of links without a kernel (docs/method.md: chain).
 inline constexpr int kBareLinks = -1;

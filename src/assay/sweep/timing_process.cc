@@ -461,6 +461,7 @@ Status TimingProcess::unload() {
     return {};
   }
   const auto answer = worker_->call({{"do", "unload"}}, kOpenSeconds);
+  if (answer) station_.crew.learn_code(answer->json.value("code", Json()));
   if (answer || (!worker_->alive() && !is_interruption(answer.error())))
     return {};  // Dead, it holds nothing.
   return fail(as_error(answer.error(), "unloading operands"));

@@ -23,9 +23,11 @@
 #include "assay/sweep/card_ceilings.h"
 #include "assay/sweep/card_timer.h"
 #include "assay/sweep/card_watch.h"
+#include "assay/sweep/code_copies.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/guard.h"
 #include "assay/sweep/guest_process.h"
+#include "assay/sweep/own_pages.h"
 #include "assay/sweep/protocol.h"
 #include "assay/sweep/worker_kernels.h"
 #include "assay/sweep/worker_manners.h"
@@ -191,6 +193,8 @@ class Worker {
     if (confined_) kernels_.admit_guests();
     cache_path_ = json.value("cache", std::string());
     cache_folder_.reset(::open(cache_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    copy_code(json.value("code", Json()));
+    keep_page_table();
     Confinement confinement = confine(confined_, place_, harness, cache_path_);
     confinement.native_guests = card_ == nullptr || kernels_.has_native_guests();
     if (!confinement.other_user) cache_folder_.reset();

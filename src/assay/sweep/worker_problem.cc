@@ -57,6 +57,7 @@ struct WorkerProblem::OpenKernel {
   measure::OwnWaits own_waits;
   uint64_t workspace_bytes = 0;
   size_t outputs = kLeastOutputs;  // Launches go round them.
+  bool has_run = false;            // A burst.
 };
 
 WorkerProblem::WorkerProblem(Problem problem, Device& device, int threads, uint64_t seed)
@@ -171,7 +172,7 @@ void WorkerProblem::pack_as_needed() {
 }
 
 void WorkerProblem::cool_copies() {
-  if (sets_->flushes()) copies_ = std::make_unique<KeptCopies>();
+  if (sets_->flushes()) copies_ = std::make_unique<KeptCopies>(code_);
 }
 
 // Copies of a fourth of all sets, in half of the bits, may lie there before it is worth a look at
@@ -430,6 +431,7 @@ Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
   control.restore();
   ASSAY_TRY(static_cast<measure::Burst&>(burst), std::move(timed));
   kernel->own_waits.add(burst.waited_ns, burst.launches);
+  if (!std::exchange(kernel->has_run, true)) code_.take();
   if (last_ >= 0) burst.others_since_ns = burst.others_at_rest_ns - others_at_last_end_ns_;
   // Warm operands are made so by a launch ahead of the clock, in which pools work, and come to
   // rest.

@@ -15,6 +15,7 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/scatter.h"
+#include "assay/sweep/code_copies.h"
 #include "assay/sweep/kept_copies.h"
 #include "assay/sweep/operand_sets.h"
 #include "assay/sweep/problem_runner.h"
@@ -85,6 +86,7 @@ class WorkerProblem final : public ProblemRunner {
   std::unique_ptr<OperandSets> sets_;
   std::unique_ptr<SetTurns> turns_;
   bool packs_as_needed_ = false;
+  CodeCopies code_;
   std::unique_ptr<KeptCopies> copies_;  // Where users' kernels may keep some.
   size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.

@@ -10,6 +10,7 @@
 #include "assay/device/cuda/shared_memory.h"
 #include "assay/record/record.h"
 #include "assay/sweep/card_problem.h"
+#include "assay/sweep/code_copies.h"
 #include "assay/sweep/worker_problem.h"
 
 namespace assay::sweep {
@@ -277,7 +278,9 @@ Result<Answer> WorkerRuns::intact(Message&) {
 
 Result<Answer> WorkerRuns::unload(Message&) {
   problem_.reset();
-  return Answer{};
+  Answer answer;
+  answer.json["code"] = code_that_ran();
+  return answer;
 }
 
 }  // namespace assay::sweep
