@@ -21,7 +21,7 @@ help:
 	@echo 'make bench-load   the load generator against its bounds: half an hour'
 	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
-	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, and on two threads'
+	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, on more threads, and on tiles'
 	@echo 'make format  let clang-format 14 decide'
 	@echo 'make clean   remove build/'
 
@@ -119,7 +119,7 @@ bench-native:
 	@scripts/install-dependencies build bench
 	cmake --preset release -D ASSAY_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench
-	$(release)/assay_bench --only native_table native_threads --output $(release)/assay_bench_native.json
+	$(release)/assay_bench --only native_table native_threads native_amx --output $(release)/assay_bench_native.json
 
 format:
 	@scripts/format

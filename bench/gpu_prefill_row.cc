@@ -51,7 +51,7 @@ Row in_a_chain(const RunRecord& record) {
 }
 
 Row at_own_clock(const RunRecord& record) {
-  Row row{.target = "the same two at their own clocks, where the power cap held the card back",
+  Row row{.target = "the same two alone, at their own clocks",
           .bound = fmt::format("none under {}, {} >= {}", kLeastAtOwnClock, kGoodOnes, kGood)};
   double least = HUGE_VAL;
   int good = 0, asked = 0;

@@ -50,6 +50,7 @@ constexpr Entry kEntries[] = {
     {"native", measure_native},
     {"native_table", measure_native_table, true},
     {"native_threads", measure_native_threads, true},
+    {"native_amx", measure_native_amx, true},
     {"table", measure_table},
     {"cutlass", measure_cutlass},
     {"startup", measure_startup},
@@ -105,14 +106,19 @@ int be_worker() {
   const auto providers = built_in_providers();
   const char* value = std::getenv(kFamilyVariable);
   const std::string_view wanted = value == nullptr ? "" : value;
-  const Status served = sweep::worker_main(providers, [&](Catalog& catalog) {
-    if (wanted.starts_with("plain:"))
+  // A setup is native code of a user's: none where nothing is asked for.
+  sweep::CatalogSetup setup;
+  if (wanted.starts_with("plain:"))
+    setup = [&](Catalog& catalog) {
       catalog.add("bench", ProviderRole::user,
                   make_synthetic_family(std::atoll(value + 6), Synthetic::plain));
-    if (wanted.starts_with("slowed:"))
+    };
+  if (wanted.starts_with("slowed:"))
+    setup = [&](Catalog& catalog) {
       if (auto family = make_slowed_family(providers, value + 7))
         catalog.add("slowed", ProviderRole::user, std::move(*family));
-  });
+    };
+  const Status served = sweep::worker_main(providers, setup);
   return served ? 0 : 1;
 }
 

@@ -98,15 +98,34 @@ Result<Races> decode(const Context& context, Share share) {
   return plan;
 }
 
+// What decides at m 512, n 512, k 128 is how soon a and b are packed.
+constexpr Weights kSquare = {2048, 2048}, kShort = {128, 512};
+
 Result<Races> prefill(const Context& context, Share share) {
   Races plan;
-  Group group{.name = "prefill", .least_mean = 0.97, .least = 0.9};
-  for (const Form& form : kForms)
-    for (const DType dtype : {DType::f32, DType::bf16})
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const bool f32 = dtype == DType::f32;
+    Group group{.name = fmt::format("prefill {}", to_string(dtype)),
+                .least_mean = f32 ? 1.0 : 0.97,
+                .least = f32 ? 0.93 : 0.9};
+    for (const Form& form : kForms) {
       for (const int64_t m : {int64_t{128}, int64_t{512}})
         if (context.quick ? m == 128 && !form.constant : share == Share::whole || m == 128)
-          ASSAY_TRY(plan.add(group, fmt::format("{} {}", to_string(dtype), form.name), form, dtype,
-                             m, {2048, 2048}));
+          ASSAY_TRY(plan.add(group, form.name, form, dtype, m, kSquare));
+      if (f32 && share == Share::whole)
+        ASSAY_TRY(plan.add(group, form.name, form, dtype, 512, kShort));
+    }
+    plan.groups.push_back(std::move(group));
+  }
+  return plan;
+}
+
+// Prepared weights in bf16, decode and prefill: for machines with tiles.
+Result<Races> on_tiles() {
+  Races plan;
+  Group group{.name = "bf16 prepared, on tiles", .least_mean = 1.0, .least = 0.95};
+  for (const int64_t m : {8, 16, 32, 64, 128, 512})
+    ASSAY_TRY(plan.add(group, "prepared", kForms[2], DType::bf16, m, kSquare));
   plan.groups.push_back(std::move(group));
   return plan;
 }
@@ -154,10 +173,10 @@ constexpr std::string_view kDecodeRows =
     "ahead == 0 and kc >= 16) or "
     "family == 'kept' or "
     "family == 'dots' and ahead == 1 and (kc == 0 or nv == 6) or "
-    "family == 'panels' and (kc == 0 or nc == 1)";
+    "family == 'panels' and (kc == 0 or nc == 1) or isa == 'amx'";
 constexpr std::string_view kPrefillRows =
-    "family == 'blocked' and nv != 4 and (nc == 192 or kc == 256) or "
-    "family == 'panels' and nv != 4 and (kc == 256 or kc == 512)";
+    "family == 'blocked' and (nv != 4 and (nc == 192 or kc == 256) or nc == 96) or "
+    "family == 'panels' and (nv != 4 and (kc == 256 or kc == 512) or nc == 1) or isa == 'amx'";
 
 Row judge(const Group& group, const std::map<std::string, Sample>& samples, int threads) {
   const bool has_bf16 = cpu::host_target().features.contains("avx512_bf16");
@@ -249,6 +268,23 @@ Result<std::vector<Row>> measure_native_table(const Context& context) {
 Result<std::vector<Row>> measure_native_threads(const Context& context) {
   ASSAY_TRY(const Races few, decode(context, Share::some));
   return race_all(context, {"native_threads", 2, 1.0, kDecodeRows}, few);
+}
+
+// On one thread, and on as many as a run takes by itself.
+Result<std::vector<Row>> measure_native_amx(const Context& context) {
+  ASSAY_TRY(const Races plan, on_tiles());
+  if (!cpu::host_target().features.contains("amx_bf16"))
+    return std::vector<Row>{{.target = "native_cpu / best stock, " + plan.groups.front().name,
+                             .measured = "this machine has no tiles (AMX)",
+                             .stretch = true}};
+  ASSAY_TRY(auto rows, race_all(context, {"native_amx", 1, 2.0, "isa == 'amx'"}, plan));
+  const auto cores = static_cast<int>(cpu::read_topology().physical_cores.size());
+  if (cores < 3) return rows;
+  ASSAY_TRY(auto more,
+            race_all(context, {"native_amx_threads", cores - 1, 2.0, "isa == 'amx'"}, plan));
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+  return rows;
 }
 
 }  // namespace assay::bench

@@ -59,6 +59,7 @@ Result<std::vector<Row>> measure_regret(const Context& context);
 Result<std::vector<Row>> measure_trust(const Context& context);
 Result<std::vector<Row>> measure_native_table(const Context& context);
 Result<std::vector<Row>> measure_native_threads(const Context& context);
+Result<std::vector<Row>> measure_native_amx(const Context& context);
 // On a card, `make bench-gpu`.
 template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_m1(const Context& context);

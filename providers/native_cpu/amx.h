@@ -44,15 +44,12 @@ struct AmxKernel {
       return rows / kBlock * AmxKernel::steps_of(call.k) * kStepBytes;
     }
     int64_t b_bytes() const { return Prepared ? 0 : steps * kStepBytes; }
-    int64_t sum_bytes() const { return rows * kBlock * 4; }
+    int64_t part_bytes() const { return b_bytes() + rows * kBlock * 4; }  // Of one thread.
   };
 
-  static int64_t part_bytes(const GemmCall& call, const Tiling& tiling) {
-    const Blocks blocks(call, tiling);
-    return blocks.a_bytes(call) + blocks.b_bytes() + blocks.sum_bytes();
-  }
   static int64_t workspace_bytes(const GemmCall& call, const Tiling& tiling) {
-    return tiling.threads * part_bytes(call, tiling);
+    const Blocks blocks(call, tiling);
+    return blocks.a_bytes(call) + tiling.threads * blocks.part_bytes();
   }
 
   // Prepared panels: [batch][panel of 32 columns][step][tile of 16 columns].
@@ -148,54 +145,85 @@ struct AmxKernel {
     std::memcpy(out, tile, kTile);
   }
 
-  static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, Range rows,
-                       Range columns, std::byte* space) {
+  // Of the next panel, what one block of rows asks for: lines in each of its steps.
+  struct Ask {
+    const std::byte* at = nullptr;
+    int64_t lines = 0;
+  };
+  static constexpr int64_t kStepLines = kStepBytes / 64;
+
+  // The first block of rows asks for what lies `ahead` bytes further; or (ahead 1) each of `blocks`
+  // for its share of what comes behind this block of b.
+  static Ask ask(const Tiling& tiling, const std::byte* b, int64_t steps, int64_t block,
+                 int64_t blocks) {
+    if (!Prepared || tiling.ahead == 0) return {};
+    if (tiling.ahead > 1) return block == 0 ? Ask{b + tiling.ahead, kStepLines} : Ask{};
+    const int64_t share = (kStepLines + blocks - 1) / blocks;
+    const int64_t lines = std::clamp<int64_t>(kStepLines - block * share, 0, share);
+    return {b + steps * (kStepBytes + block * share * 64), lines};
+  }
+
+  // Blocks of 32 x 32, panel by panel: of `here` rows from row0 on, packed in a.
+  static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, int64_t row0,
+                       int64_t here, Range units, const std::byte* a, std::byte* space) {
     const Blocks blocks(call, tiling);
-    std::byte* const a = space;
-    std::byte* const packed_b = a + blocks.a_bytes(call);
-    auto* const sums = reinterpret_cast<Sum*>(packed_b + blocks.b_bytes());
-    const int64_t steps = steps_of(call.k);
-    for (int64_t ic = rows.begin; ic < rows.end; ic += blocks.rows) {
-      const int64_t here = std::min(blocks.rows, rows.end - ic);
-      for (int64_t r = 0; r < here; r += kBlock)
-        pack_a(call, batch, ic + r, std::min(kBlock, here - r),
-               a + r / kBlock * steps * kStepBytes);
-      for (int64_t j = columns.begin; j < columns.end; j += kBlock) {
-        const std::byte* const panel =
-            static_cast<const std::byte*>(call.panels) +
-            (Prepared ? (batch * panels_of(call) + j / kBlock) * panel_bytes(call) : 0);
-        int64_t s = 0;
-        do {
-          const int64_t count = std::min(blocks.steps, steps - s);
-          if (!Prepared)
-            pack_b(call, batch, j, s * kDepth, std::min(count * kDepth, call.k - s * kDepth),
-                   packed_b);
-          const std::byte* const b = Prepared ? panel + s * kStepBytes : packed_b;
-          // What comes behind this block is asked for while its first rows are at work.
-          const std::byte* const next = Prepared && tiling.ahead > 0 ? b + tiling.ahead : nullptr;
-          for (int64_t r = 0; r < here; r += kBlock)
-            (here - r > kHalf ? &multiply<2>
-                              : &multiply<1>)(count, a + (r / kBlock * steps + s) * kStepBytes, b,
-                                              sums + r * kBlock, s > 0, r == 0 ? next : nullptr);
-          s += blocks.steps;
-        } while (s < steps);
-        finish_tile<Mode, 2>(call, batch, ic, here, j, std::min(kBlock, columns.end - j), sums,
-                             nullptr);
-      }
+    std::byte* const packed_b = space;
+    auto* const sums = reinterpret_cast<Sum*>(space + blocks.b_bytes());
+    const int64_t steps = steps_of(call.k), down = (here + kBlock - 1) / kBlock;
+    const bool may_store = stores_sums<Mode>(call);
+    for (int64_t unit = units.begin; unit < units.end;) {
+      const int64_t panel = unit / down, j = panel * kBlock;
+      const Range rows{unit % down, std::min(down, unit % down + units.end - unit)};
+      unit += rows.size();
+      // Rows whose tiles are whole, too.
+      const int64_t whole = may_store && call.n - j >= kBlock ? here / kHalf * kHalf : 0;
+      const std::byte* const prepared =
+          static_cast<const std::byte*>(call.panels) +
+          (Prepared ? (batch * panels_of(call) + panel) * panel_bytes(call) : 0);
+      int64_t s = 0;
+      do {
+        const int64_t count = std::min(blocks.steps, steps - s);
+        if (!Prepared)
+          pack_b(call, batch, j, s * kDepth, std::min(count * kDepth, call.k - s * kDepth),
+                 packed_b);
+        const std::byte* const b = Prepared ? prepared + s * kStepBytes : packed_b;
+        for (int64_t r = rows.begin; r < rows.end; ++r) {
+          const int64_t left = here - r * kBlock;
+          Sums to{reinterpret_cast<std::byte*>(sums + r * kBlock * kBlock), kBlock * 4};
+          if (r * kBlock + std::min(left, kBlock) <= whole)
+            to = {static_cast<std::byte*>(call.d) +
+                      (batch * call.d_batch + (row0 + r * kBlock) * call.d_row + j) * 4,
+                  call.d_row * 4};
+          (left > kHalf ? &multiply<2>
+                        : &multiply<1>)(count, a + (r * steps + s) * kStepBytes, b, to, s > 0,
+                                        ask(tiling, b, count, r - rows.begin, rows.size()));
+        }
+        s += blocks.steps;
+      } while (s < steps);
+      const int64_t first = std::max(rows.begin * kBlock, whole / kBlock * kBlock);
+      const int64_t end = std::min(rows.end * kBlock, here);
+      if (whole < end && first < end)
+        finish_tile<Mode, 2>(call, batch, row0 + first, end - first, j,
+                             std::min(kBlock, call.n - j), sums + first * kBlock, nullptr);
     }
   }
 
+  struct Sums {
+    std::byte* at;
+    int64_t line;  // Bytes from one row to the next.
+  };
+
   // 16 or 32 rows by 32 columns of sums.
   template <int Down>
-  static void multiply(int64_t steps, const std::byte* a, const std::byte* b, Sum* sums,
-                       bool accumulate, const std::byte* next) {
-    constexpr int64_t kLine = kBlock * 4;
-    auto* const out = reinterpret_cast<std::byte*>(sums);
+  static void multiply(int64_t steps, const std::byte* a, const std::byte* b, Sums sums,
+                       bool accumulate, Ask next) {
+    std::byte* const upper = sums.at;
+    std::byte* const lower = upper + kHalf * sums.line;
     if (accumulate) {
-      Unit::template load<0>(out, kLine);
-      Unit::template load<1>(out + 64, kLine);
-      if (Down == 2) Unit::template load<2>(out + kHalf * kLine, kLine);
-      if (Down == 2) Unit::template load<3>(out + kHalf * kLine + 64, kLine);
+      Unit::template load<0>(upper, sums.line);
+      Unit::template load<1>(upper + 64, sums.line);
+      if (Down == 2) Unit::template load<2>(lower, sums.line);
+      if (Down == 2) Unit::template load<3>(lower + 64, sums.line);
     } else {
       Unit::template zero<0>();
       Unit::template zero<1>();
@@ -203,9 +231,7 @@ struct AmxKernel {
       if (Down == 2) Unit::template zero<3>();
     }
     for (int64_t s = 0; s < steps; ++s, a += kStepBytes, b += kStepBytes) {
-      if (next != nullptr)
-        for (int64_t i = 0; i < kStepBytes; i += 64)
-          __builtin_prefetch(next + s * kStepBytes + i, 0, 2);
+      for (int64_t i = 0; i < next.lines; ++i, next.at += 64) __builtin_prefetch(next.at, 0, 2);
       Unit::template load<4>(a, 64);
       Unit::template load<6>(b, 64);
       Unit::template load<7>(b + kTile, 64);
@@ -217,43 +243,43 @@ struct AmxKernel {
         Unit::template product<Source, 3, 5, 7>();
       }
     }
-    Unit::template store<0>(out, kLine);
-    Unit::template store<1>(out + 64, kLine);
-    if (Down == 2) Unit::template store<2>(out + kHalf * kLine, kLine);
-    if (Down == 2) Unit::template store<3>(out + kHalf * kLine + 64, kLine);
+    Unit::template store<0>(upper, sums.line);
+    Unit::template store<1>(upper + 64, sums.line);
+    if (Down == 2) Unit::template store<2>(lower, sums.line);
+    if (Down == 2) Unit::template store<3>(lower + 64, sums.line);
   }
 
-  // As many parts along m as make the largest part of the work the smallest; one where that is as
-  // good, since each of them reads all of b.
-  static int parts_down(const GemmCall& call, int threads) {
-    const int64_t down = (call.m + kBlock - 1) / kBlock, across = panels_of(call);
-    int best = 1;
-    int64_t least = INT64_MAX;
-    for (int parts = 1; parts <= threads; ++parts) {
-      const int64_t others = threads / parts;
-      const int64_t work = ((down + parts - 1) / parts) * ((across + others - 1) / others);
-      if (work < least) {
-        least = work;
-        best = parts;
-      }
-    }
-    return best;
-  }
-
+  // Threads pack a together. Then each has as many blocks as any other, or one less.
   static int run(const GemmCall& call, const Tiling& tiling, void* workspace) {
     if (call.m == 0 || call.n == 0) return 0;
     if (!Unit::permitted()) return 1;
-    const int down = parts_down(call, tiling.threads), across = tiling.threads / down;
-    for (int64_t batch = 0; batch < call.l; ++batch) {
-      const bool ran = on_threads(down * across, [&](int part) {
-        Unit::begin();
-        run_part(call, tiling, batch, part_of(call.m, kBlock, part % down, down),
-                 part_of(call.n, kBlock, part / down, across),
-                 static_cast<std::byte*>(workspace) + part * part_bytes(call, tiling));
-        Unit::end();
-      });
-      if (!ran) return 1;
-    }
+    const Blocks blocks(call, tiling);
+    auto* const a = static_cast<std::byte*>(workspace);
+    const int threads = tiling.threads;
+    for (int64_t batch = 0; batch < call.l; ++batch)
+      for (int64_t row0 = 0; row0 < call.m; row0 += blocks.rows) {
+        const int64_t here = std::min(blocks.rows, call.m - row0);
+        const int64_t down = (here + kBlock - 1) / kBlock;
+        auto pack = [&](int part) {
+          const Range own = part_of(down, 1, part, threads);
+          for (int64_t r = own.begin; r < own.end; ++r)
+            pack_a(call, batch, row0 + r * kBlock, std::min(kBlock, here - r * kBlock),
+                   a + r * panel_bytes(call));
+        };
+        auto compute = [&](int part) {
+          Unit::begin();
+          run_part(call, tiling, batch, row0, here,
+                   part_of(down * panels_of(call), 1, part, threads), a,
+                   a + blocks.a_bytes(call) + part * blocks.part_bytes());
+          Unit::end();
+        };
+        // A block or two are packed sooner than others are woken.
+        if (down <= 2)
+          for (int part = 0; part < threads; ++part) pack(part);
+        else if (!on_threads(threads, pack))
+          return 1;
+        if (!on_threads(threads, compute)) return 1;
+      }
     return 0;
   }
 };

@@ -97,6 +97,11 @@ struct BlockedKernel {
                     const RowPasses& passes, Range columns, const PackedA* a, Source* packed_b,
                     Sum* sums, const Sum* offsets) {
     const int64_t tiles = (columns.size() + kWidth - 1) / kWidth;
+    // Of one pass over k; more of them go to memory that is compact, whatever out's stride.
+    const bool may_store = blocks.kc >= call.k && stores_sums<Mode>(call);
+    const auto stores = [&](int64_t t) {
+      return may_store && columns.end - columns.begin - t * kWidth >= kWidth;
+    };
     const auto* b = static_cast<const Source*>(call.b) + batch * call.b_batch;
     const int64_t panels_all = (call.n + kWidth - 1) / kWidth;
     const auto* prepared = static_cast<const Source*>(call.panels) +
@@ -146,14 +151,19 @@ struct BlockedKernel {
                                              : kTiles<Mode, NG, Operands::packed>;
           unasked -= steps;
           unshared -= steps * fetch.per_step;
-          table[static_cast<size_t>(mr - 1)](steps, rows, panel, kStepElements,
-                                             sums + (t * passes.rows + passes.first(p)) * kWidth,
-                                             k0 > 0, &fetch);
+          SumPlace<Sum> place{sums + (t * passes.rows + passes.first(p)) * kWidth, kWidth};
+          if (stores(t))
+            place = {static_cast<Sum*>(call.d) + batch * call.d_batch +
+                         (row0 + passes.first(p)) * call.d_row + columns.begin + t * kWidth,
+                     call.d_row};
+          table[static_cast<size_t>(mr - 1)](steps, rows, panel, kStepElements, place, k0 > 0,
+                                             &fetch);
         }
       }
       k0 += blocks.kc;
     } while (k0 < call.k);
     for (int64_t t = 0; t < tiles; ++t) {
+      if (stores(t)) continue;
       const int64_t j = columns.begin + t * kWidth;
       finish_tile<Mode, NG>(call, batch, row0, passes.rows, j, std::min(kWidth, columns.end - j),
                             sums + t * passes.rows * kWidth, offsets);

@@ -78,13 +78,13 @@ DesignAxis blocks(std::initializer_list<Block> list) {
 // Emerald Rapids, and, for machines that differ, neighbours. README.md says what decides between
 // them.
 std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
-  // A step of a block of b is 2 KiB, and the first cache has 48.
+  // A step of a block of b is 2 KiB, and the first cache has 48; rows of a fit the second.
   if (variant.isa == Isa::amx) {
     const bool ahead = algorithm == Algorithm::panels;
-    return {tiles(algorithm, variant, {2}),
-            ahead ? blocks({{512, 0, 0}, {0, 0, 0}, {0, 0, 4096}})
-                  : blocks({{512, 0, 0}, {1024, 0, 0}}),
-            axis("mc", {int64_t{128}, int64_t{512}})};
+    return {
+        tiles(algorithm, variant, {2}),
+        ahead ? blocks({{0, 0, 0}, {0, 0, 1}, {0, 0, 4096}}) : blocks({{512, 0, 0}, {1024, 0, 0}}),
+        axis("mc", {int64_t{256}, int64_t{512}})};
   }
   const bool wide = variant.isa != Isa::avx2;
   switch (algorithm) {

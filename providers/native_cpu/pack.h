@@ -20,10 +20,20 @@ void pack_a(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows, int
   constexpr int64_t kStep = Mode::kStep;
   const auto* a = static_cast<const Source*>(call.a) + batch * call.a_batch + row0 * call.a_row +
                   k0 * call.a_column;
+  int64_t whole = 0;  // Steps that are packed already, of all rows.
+  // Words as they are: 16 rows and steps at a time.
+  if constexpr (requires { Mode::interleave_words(nullptr, 0, 0, 0, nullptr); } &&
+                kStep * sizeof(Source) == 4 && sizeof(typename Mode::PackedA) == 4)
+    if (call.a_column == 1) {
+      whole = kk / kStep;
+      Mode::interleave_words(reinterpret_cast<const std::byte*>(a),
+                             call.a_row * static_cast<int64_t>(sizeof(Source)), rows, whole,
+                             reinterpret_cast<std::byte*>(packed));
+    }
   for (int64_t r = 0; r < rows; ++r) {
     const Source* row = a + r * call.a_row;
     typename Mode::PackedA* out = packed + r;
-    int64_t s = 0;
+    int64_t s = whole;
     for (; s < kk / kStep; ++s) {
       Source values[kStep];
       for (int64_t i = 0; i < kStep; ++i) values[i] = row[(s * kStep + i) * call.a_column];
@@ -179,6 +189,14 @@ void pack_panel(const typename Mode::Source* b, int64_t b_row, int64_t b_column,
       }
     }
   }
+}
+
+// Whether sums are outputs as they stand, in their order: whole tiles need no finish_tile().
+template <class Mode>
+bool stores_sums(const GemmCall& call) {
+  return Mode::kGroup == 1 && Mode::kOffset == 0 && call.beta == 0 && call.d_column == 1 &&
+         alpha_of<typename Mode::Sum>(call) == 1 &&
+         element_bytes(call.out) == int64_t{sizeof(typename Mode::Sum)};
 }
 
 // out = alpha * (sums + offsets) + beta * c for one tile. sums: [rows][NG groups] in the mode's

@@ -66,9 +66,9 @@ struct RowsKernel {
     bool accumulate;
     void run(int64_t pass, const auto& tiles, const Source* operands, Fetch<Source>* fetch) const {
       const int mr = passes.count(pass);
-      tiles[static_cast<size_t>(mr - 1)](steps, a + passes.first(pass) * steps_all + step0 * mr,
-                                         operands, stride, sums + passes.first(pass) * kWidth,
-                                         accumulate, fetch);
+      tiles[static_cast<size_t>(mr - 1)](
+          steps, a + passes.first(pass) * steps_all + step0 * mr, operands, stride,
+          {sums + passes.first(pass) * kWidth, kWidth}, accumulate, fetch);
     }
   };
 

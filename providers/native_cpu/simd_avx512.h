@@ -45,6 +45,22 @@ struct Avx512Words {
       r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
     }
   }
+  // Rows of four-byte words, 16 at most and `stride` bytes apart, side by side: to[word][row].
+  static void interleave_words(const std::byte* from, int64_t stride, int64_t rows, int64_t words,
+                               std::byte* to) {
+    const auto first = [](int64_t count) { return static_cast<__mmask16>((1u << count) - 1); };
+    for (int64_t w = 0; w < words; w += 16, from += 64) {
+      const int64_t count = std::min<int64_t>(16, words - w);
+      __m512i lines[16];
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < 16; ++i)  // What follows the last row is not stored.
+        lines[i] = _mm512_maskz_loadu_epi32(first(count), from + std::min(i, rows - 1) * stride);
+      transpose_words(lines);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < 16; ++i)
+        if (i < count) _mm512_mask_storeu_epi32(to + (w + i) * rows * 4, first(rows), lines[i]);
+    }
+  }
   // The sums over the lanes of 16 vectors, which share their shuffles.
   template <class Lanes>
   ASSAY_LANES typename Lanes::Accumulator sum16(const typename Lanes::Sum* vectors) {

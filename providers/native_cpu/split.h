@@ -2,6 +2,8 @@
 
 // Static splits of work over threads, and a workspace cut into pieces.
 
+#include <type_traits>
+
 #include "gemm_call.h"
 #include "thread_pool.h"
 
@@ -34,8 +36,9 @@ constexpr int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 // Runs function(part) for each part; false where the threads could not be had.
 template <class Function>
 bool on_threads(int parts, Function&& function) {
+  using Called = std::remove_reference_t<Function>;
   return ThreadPool::shared().run(
-      parts, [](void* state, int part) { (*static_cast<Function*>(state))(part); }, &function);
+      parts, [](void* state, int part) { (*static_cast<Called*>(state))(part); }, &function);
 }
 
 }  // namespace assay::native_cpu

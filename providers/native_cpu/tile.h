@@ -51,17 +51,24 @@ enum class Operands : uint8_t {
   packed_fetch_run,  // Asks for per_step elements in each step, in one run.
 };
 
+// Where a tile's sums go: its first, and elements from one row to the next.
+template <class Sum>
+struct SumPlace {
+  Sum* at;
+  int64_t line;
+};
+
 // stride: elements of b from one row to the next (packed: from one step to the next; kept: unused).
 // sums: [MR][columns] in the mode's order; added to when accumulate, overwritten otherwise.
 template <class Mode>
 using TileFunction = void (*)(int64_t steps, const typename Mode::PackedA* a,
                               const typename Mode::Source* b, int64_t stride,
-                              typename Mode::Sum* sums, bool accumulate,
+                              SumPlace<typename Mode::Sum> sums, bool accumulate,
                               Fetch<typename Mode::Source>* fetch);
 
 template <class Mode, int NG, int MR, Operands Kind>
 void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::Source* b,
-          int64_t stride, typename Mode::Sum* sums, bool accumulate,
+          int64_t stride, SumPlace<typename Mode::Sum> sums, bool accumulate,
           Fetch<typename Mode::Source>* fetch) {
   constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch ||
                           Kind == Operands::packed_fetch_run;
@@ -78,7 +85,8 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
 #pragma GCC unroll 16
     for (int r = 0; r < MR; ++r)
 #pragma GCC unroll 16
-      for (int v = 0; v < NV; ++v) sum[r][v] = Mode::load(sums + (r * NV + v) * Mode::kLanes);
+      for (int v = 0; v < NV; ++v)
+        sum[r][v] = Mode::load(sums.at + r * sums.line + v * Mode::kLanes);
   } else {
 #pragma GCC unroll 16
     for (int r = 0; r < MR; ++r)
@@ -147,7 +155,7 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
 #pragma GCC unroll 16
   for (int r = 0; r < MR; ++r)
 #pragma GCC unroll 16
-    for (int v = 0; v < NV; ++v) Mode::store(sums + (r * NV + v) * Mode::kLanes, sum[r][v]);
+    for (int v = 0; v < NV; ++v) Mode::store(sums.at + r * sums.line + v * Mode::kLanes, sum[r][v]);
 }
 
 // table[mr - 1] is the tile of exactly mr rows.

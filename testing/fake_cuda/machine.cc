@@ -1,7 +1,10 @@
 #include "testing/fake_cuda/machine.h"
 
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include "testing/fake_cuda/fake_kernels.h"
@@ -13,6 +16,17 @@ namespace {
 bool sticky(Result code) {
   return code >= abi::kIllegalAddress && code <= abi::kLaunchFailed &&
          code != abi::kLaunchOutOfResources;
+}
+
+int stops_file = -1;
+
+// Adds a letter to a file whenever this process, which somebody had stopped, goes on.
+void tell_stops(const std::string& file) {
+  stops_file = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  struct sigaction action = {};
+  action.sa_handler = [](int) { (void)!::write(stops_file, "s", 1); };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGCONT, &action, nullptr);
 }
 
 }  // namespace
@@ -33,6 +47,7 @@ Machine::Machine() {
     if (word == "caches=all") caches_keep_everything = true;
     if (word == "pin=ignored") pin_is_ignored = true;
     if (word == "memory=shared") memory.share_in(fake::order_folder());
+    if (word == "stops=told") tell_stops(fake::order_folder() + "/stops");
     if (word.starts_with("ns="))
       launch_ns[value.substr(0, value.find(':'))] =
           static_cast<uint64_t>(std::atoll(value.substr(value.find(':') + 1).c_str()));

@@ -88,6 +88,17 @@ TEST_F(CardTest, AKernelThatTakesHalfAsLongIsFasterAndTrustedAsDeviceCode) {
       EXPECT_EQ(kernel.launches, process.kernels.front().launches);
 }
 
+// To look at a process's code is to stop it: tens of milliseconds on a card, for each look.
+TEST_F(CardTest, NobodyStopsAProcessInWhichUsersHaveNoCode) {
+  const Finished finished =
+      run("stops=told", {"race", "gemm.ptx", "--against", assay_.file("gemm_no_wait.ptx")});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  EXPECT_EQ(record().trust, TrustGrade::device_code);
+  const auto stops = read_file(assay_.file("driver/stops"), 1 << 20);
+  ASSERT_TRUE(stops) << stops.error().message;
+  EXPECT_EQ(*stops, "");
+}
+
 // A problem of more than a few lines of memory.
 TEST_F(CardTest, OperandsThatTheCacheKeptAreNoColdOnes) {
   for (const bool kept : {false, true}) {

@@ -1,5 +1,6 @@
 #include "assay/sweep/own_clock.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr double kBlockSeconds = 2;  // Clocks swing for less (docs/method.md).
 constexpr const char* kPowerCap = "power cap";
-// Of the samples: below this a block is not held back, it meets the end of somebody else's heat.
+// Of the samples: below this nothing was held back; it met the end of somebody else's heat.
 constexpr double kLeastShare = 0.05;
 
 double capped_share(const CardWindow& window) {
@@ -47,10 +48,6 @@ Result<std::optional<OwnClock>> race_at_own_clock(const Station& station, Field&
   const size_t order[] = {candidate, other, other, candidate};
   for (const size_t index : order) {
     if (!field.candidates[candidate].alive() || !field.candidates[other].alive()) break;
-    // Two that nothing holds back have run at one clock all along.
-    if (clock.blocks.size() == 2 && clock.blocks[0].capped < kLeastShare &&
-        clock.blocks[1].capped < kLeastShare)
-      break;
     station.observer.on_stage("own clock", clock.blocks.size() + 1, std::size(order),
                               field.candidates[index].outcome.label());
     ASSAY_TRY(take_card_window(station.crew).map([](const CardWindow&) {}));
@@ -76,11 +73,13 @@ std::optional<Finding> finding_of(const OwnClock& clock, const ProblemRecord& pr
   // shown.
   const bool shown = pair->verdict.low > 1 || pair->verdict.high < 1;
   const bool differs = shown && (*ratio - 1) * (pair->verdict.ratio - 1) < 0;
-  std::string sentence = fmt::format(
-      "at the power cap {} is {:.3f} x as fast as {} alone, at its own clock, {:.3f} x in "
-      "turns{}",
-      problem.label(clock.candidate), *ratio, problem.label(clock.other), pair->verdict.ratio,
-      differs ? ": the sign differs" : "");
+  const bool capped = std::ranges::any_of(
+      clock.blocks, [](const ClockBlock& block) { return block.capped >= kLeastShare; });
+  std::string sentence =
+      fmt::format("{} {} is {:.3f} x as fast as {} alone, at its own clock, {:.3f} x in turns{}",
+                  capped ? "at the power cap" : "below the power cap, where each ran alone,",
+                  problem.label(clock.candidate), *ratio, problem.label(clock.other),
+                  pair->verdict.ratio, differs ? ": the sign differs" : "");
   const auto mine = clock.joules(clock.candidate), others = clock.joules(clock.other);
   if (mine && others)
     sentence += fmt::format("; {:.4g} against {:.4g} mJ a launch", 1e3 * *mine, 1e3 * *others);

@@ -18,8 +18,8 @@ bool is_capped(const CardWindow& window);
 const PairVerdict* pair_at_own_clock(const ProblemRecord& problem);
 
 // Blocks of two seconds, candidate, other, other, candidate, each behind itself and with the energy
-// that the card took. Nothing where the first two were not held back, or a kernel did not get
-// through: then it has ended. Indices into the field.
+// that the card took. Nothing where a kernel did not get through: then it has ended. Indices into
+// the field.
 Result<std::optional<OwnClock>> race_at_own_clock(const Station& station, Field& field,
                                                   size_t candidate, size_t other);
 

@@ -13,7 +13,8 @@ using ::testing::Not;
 
 // The candidate is faster in turns, if that was shown; alone it takes so many seconds for as many
 // launches as the other in one.
-std::optional<Finding> finding(double seconds, double joules, bool shown = true) {
+std::optional<Finding> finding(double seconds, double joules, bool shown = true,
+                               double capped = 1) {
   ProblemRecord problem = testing::make_record().problems[0];
   if (!shown) problem.confirmations.back().conclusion.headline->verdict.low = 0.9;
   const PairVerdict* pair = problem.headline();
@@ -24,7 +25,7 @@ std::optional<Finding> finding(double seconds, double joules, bool shown = true)
                                  {pair->other, 1.0},
                                  {pair->other, 1.0},
                                  {pair->candidate, seconds}})
-    clock.blocks.push_back({id, 1000, took, joules, 1500, 1});
+    clock.blocks.push_back({id, 1000, took, joules, 1500, capped});
   return finding_of(clock, problem);
 }
 
@@ -43,6 +44,14 @@ TEST(OwnClockTest, ASignThatDiffersIsSaid) {
   const auto unknown = finding(1.25, 2, false);
   ASSERT_TRUE(unknown);
   EXPECT_EQ(unknown->code, "own_clock") << "there was no sign";
+}
+
+TEST(OwnClockTest, WhatNothingHeldBackAloneIsSaidToBeSo) {
+  EXPECT_THAT(finding(0.9, 0)->sentence, HasSubstr("at the power cap"));
+  const auto free = finding(0.9, 0, true, 0);
+  ASSERT_TRUE(free);
+  EXPECT_THAT(free->sentence, HasSubstr("below the power cap, where each ran alone"));
+  EXPECT_THAT(free->sentence, HasSubstr("is 1.111 x as fast as"));
 }
 
 TEST(OwnClockTest, OfADefaultThatIsTheBestThereAreNoTwo) {
