@@ -3,7 +3,7 @@
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/compare/compare.h"
-#include "assay/compare/recompute.h"
+#include "assay/compare/recompute_attempt.h"
 #include "assay/report/compare_report.h"
 #include "assay/report/gate_report.h"
 #include "cli/exit_code.h"
@@ -173,16 +173,27 @@ class CompareCommand : public Command {
     return options;
   }
 
+  // The record of a run, or of a lab's attempt.
+  static Result<std::vector<Difference>> recompute_file(const std::string& path) {
+    ASSAY_TRY(const std::string text, read_file(path));
+    if (text.find(kAttemptRecordSchema) != std::string::npos) {
+      ASSAY_TRY(const AttemptRecord attempt, load_attempt_record(path));
+      return recompute(attempt);
+    }
+    ASSAY_TRY(const RunRecord record, load_record(path));
+    return recompute(record);
+  }
+
   Result<int> recompute_records(Console& console) const {
     Json list = Json::array();
     std::string text;
     bool differs = false;
     for (const std::string& path : records_) {
-      auto record = load_record(path);
-      if (!record && record.error().code == ErrorCode::not_found)
-        return fail(ErrorCode::missing, "{}", record.error().message);
-      if (!record) return fail(std::move(record).error());
-      const std::vector<Difference> differences = recompute(*record);
+      const auto again = recompute_file(path);
+      if (!again && again.error().code == ErrorCode::not_found)
+        return fail(ErrorCode::missing, "{}", again.error().message);
+      if (!again) return fail(again.error());
+      const std::vector<Difference>& differences = *again;
       differs |= !differences.empty();
       text +=
           report::recompute_text(path, differences, {console.width_out(), console.colour_out()});

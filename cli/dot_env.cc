@@ -50,8 +50,8 @@ std::size_t last_line_of(const std::vector<std::string_view>& lines, std::size_t
 
 }  // namespace
 
-Result<std::map<std::string, std::string>> parse_dot_env(std::string_view text) {
-  std::map<std::string, std::string> values;
+Result<DotEnv> parse_dot_env(std::string_view text, std::string_view origin) {
+  DotEnv values;
   const std::vector<std::string_view> lines = split(text, '\n');
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string_view entry = trim(lines[i]);
@@ -66,11 +66,27 @@ Result<std::map<std::string, std::string>> parse_dot_env(std::string_view text) 
     }
     const auto value = value_of(given);
     if (!assigns || !value)
-      return fail(ErrorCode::invalid_input, ".env:{}: {}: expected {}=value{}", i + 1, name, name,
-                  value ? "" : ", and a quote that is opened to be closed");
-    values[std::string(name)] = *value;
+      return fail(ErrorCode::invalid_input, "{}:{}: {}: expected {}=value{}", origin, i + 1, name,
+                  name, value ? "" : ", and a quote that is opened to be closed");
+    values[std::string(name)] = {std::string(*value), static_cast<int>(i) + 1};
   }
   return values;
+}
+
+std::filesystem::path find_dot_env(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path start = fs::weakly_canonical(folder, error);
+  fs::path border = start;
+  while (border.has_relative_path() && !fs::exists(border / "lab.yaml", error) &&
+         !fs::exists(border / ".git", error))
+    border = border.parent_path();
+  // In neither a lab nor a checkout: only the folder itself.
+  if (!border.has_relative_path()) border = start;
+  for (fs::path at = start;; at = at.parent_path()) {
+    if (fs::is_regular_file(at / ".env", error)) return at / ".env";
+    if (at == border || !at.has_relative_path()) return {};
+  }
 }
 
 }  // namespace assay::cli

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/file.h"
+
 namespace assay::cli {
 namespace {
 
@@ -14,7 +16,10 @@ using ::testing::Pair;
 std::map<std::string, std::string> parsed(const std::string& text) {
   const auto values = parse_dot_env(text);
   EXPECT_TRUE(values.has_value()) << values.error().message;
-  return values ? *values : std::map<std::string, std::string>();
+  std::map<std::string, std::string> texts;
+  if (values)
+    for (const auto& [name, value] : *values) texts[name] = value.text;
+  return texts;
 }
 
 TEST(DotEnvTest, ValuesOfOursWithAndWithoutQuotes) {
@@ -39,6 +44,25 @@ TEST(DotEnvTest, ALineOfOursThatCannotBeReadIsNamed) {
   EXPECT_THAT(error("X\nASSAY_DEVICE gpu\n"), HasSubstr(".env:2: ASSAY_DEVICE: expected"));
   EXPECT_THAT(error("export ASSAY_DEVICE"), HasSubstr(".env:1: ASSAY_DEVICE: expected"));
   EXPECT_THAT(error("\n\nCUTLASS_DIR=\"/x\n"), HasSubstr(".env:3: CUTLASS_DIR: expected"));
+}
+
+TEST(DotEnvTest, TheNearestFileUpwardCountsAndNeverOneAboveTheLab) {
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder);
+  const std::filesystem::path root = folder->path();
+  std::filesystem::create_directories(root / "lab" / "cases" / "one");
+  const auto put = [&](const std::filesystem::path& file) {
+    ASSERT_TRUE(write_file_atomic((root / file).string(), "ASSAY_DEVICE=cpu\n"));
+  };
+  put(".env");
+  EXPECT_EQ(find_dot_env(root), root / ".env");
+  EXPECT_EQ(find_dot_env(root / "lab" / "cases"), "");  // In no lab, only the folder's own.
+  put("lab/lab.yaml");
+  EXPECT_EQ(find_dot_env(root / "lab" / "cases" / "one"), "");
+  put("lab/.env");
+  EXPECT_EQ(find_dot_env(root / "lab" / "cases" / "one"), root / "lab" / ".env");
+  put("lab/cases/one/.env");
+  EXPECT_EQ(find_dot_env(root / "lab" / "cases" / "one"), root / "lab/cases/one/.env");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
 
-// What `load` alone wants of the environment. It is in settings.cc, the only reader of it.
+// What single commands want of the environment. It is in settings.cc, the only reader of it.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace assay::cli {
 
 // OPENAI_API_KEY of the environment, else of a .env file; empty: none.
 Result<std::string> openai_api_key();
+
+// The environment's value of a name that a user's file lists (`agent.pass_env` of a case).
+std::optional<std::string> environment_value(const std::string& name);
 
 // All of it, for a program that a user has us start; keys left out.
 std::vector<std::string> own_environment();

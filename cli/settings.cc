@@ -18,11 +18,20 @@
 namespace assay::cli {
 namespace {
 
-Result<std::map<std::string, std::string>> read_dot_env() {
+struct DotEnvFile {
+  std::string path;
+  DotEnv values;
+};
+
+Result<DotEnvFile> read_dot_env() {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(".env", error)) return std::map<std::string, std::string>();
-  ASSAY_TRY(const std::string text, read_file(".env", 1 << 20));
-  return parse_dot_env(text);
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  const std::filesystem::path path = find_dot_env(here);
+  if (path.empty()) return DotEnvFile();
+  DotEnvFile file{path == here / ".env" ? ".env" : path.string(), {}};
+  ASSAY_TRY(const std::string text, read_file(path.string(), 1 << 20));
+  ASSAY_TRY(file.values, parse_dot_env(text, file.path));
+  return file;
 }
 
 // In the order of PATH; relative folders of it mean another program in each folder.
@@ -85,7 +94,9 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a card, or none (--ncu)."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"ASSAY_RUN_TAG", "The climb that attempts of `assay lab` belong to (--run-tag)."},
-      {"CUTE_KERNEL_LAB_RUN_TAG", "The same, where ASSAY_RUN_TAG is not set."},
+      {"ASSAY_WEBHOOK_URL",
+       "Whom `assay lab` tells of attempts: the secret URL of a Discord, Slack or JSON webhook."},
+      {"CUTE_KERNEL_LAB_RUN_TAG", "The same as ASSAY_RUN_TAG, where that is not set."},
       {"CUTLASS_PROFILER_BIN",
        "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
       {"CUDACXX", "nvcc, for kernels of CUTLASS; else CUDA_HOME's, CUDA_PATH's or PATH's."},
@@ -101,10 +112,18 @@ std::span<const EnvironmentVariable> environment_variables() {
 namespace {
 
 // The environment wins over the file.
-std::string variable(const std::map<std::string, std::string>& dot_env, const char* name) {
+std::string variable(const DotEnvFile& file, const char* name) {
   if (const char* value = std::getenv(name); value != nullptr) return value;
-  const auto found = dot_env.find(name);
-  return found == dot_env.end() ? std::string() : found->second;
+  const auto found = file.values.find(name);
+  return found == file.values.end() ? std::string() : found->second.text;
+}
+
+// Who says what variable() gives; empty where nobody does.
+std::string source_of(const DotEnvFile& file, const char* name) {
+  if (std::getenv(name) != nullptr) return "the environment";
+  const auto found = file.values.find(name);
+  return found == file.values.end() ? std::string()
+                                    : fmt::format("{}:{}", file.path, found->second.line);
 }
 
 }  // namespace
@@ -114,11 +133,17 @@ Result<std::string> openai_api_key() {
   return variable(dot_env, "OPENAI_API_KEY");
 }
 
+std::optional<std::string> environment_value(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 std::vector<std::string> own_environment() {
   std::vector<std::string> all;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
-    if (!text.starts_with("OPENAI_API_KEY=") && !text.starts_with("ASSAY_API_KEY="))
+    if (!text.starts_with("OPENAI_API_KEY=") && !text.starts_with("ASSAY_API_KEY=") &&
+        !text.starts_with("ASSAY_WEBHOOK_URL="))
       all.emplace_back(text);
   }
   return all;
@@ -144,6 +169,8 @@ Result<Settings> Settings::from_environment() {
   settings.ncu = get("ASSAY_NCU");
   settings.run_tag = get("ASSAY_RUN_TAG");
   if (settings.run_tag.empty()) settings.run_tag = get("CUTE_KERNEL_LAB_RUN_TAG");
+  settings.webhook_url = get("ASSAY_WEBHOOK_URL");
+  settings.webhook_source = source_of(dot_env, "ASSAY_WEBHOOK_URL");
   settings.cutlass_profiler = get("CUTLASS_PROFILER_BIN");
   const std::string plugins = get("ASSAY_PLUGIN_PATH");
   for (const std::string_view folder : split(plugins, ':'))

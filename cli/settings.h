@@ -1,7 +1,7 @@
 #pragma once
 
-// The only reader of the environment. The real environment wins over a .env file in the current
-// directory; flags win over both.
+// The only reader of the environment. The real environment wins over the .env file that counts in
+// the current folder (dot_env.h); flags win over both.
 
 #include <filesystem>
 #include <map>
@@ -26,6 +26,8 @@ struct Settings {
   std::string api_key;                   // ASSAY_API_KEY, of `serve`.
   std::string ncu;                       // ASSAY_NCU, for `why` on a card.
   std::string run_tag;                   // ASSAY_RUN_TAG: the climb that attempts belong to.
+  std::string webhook_url;               // ASSAY_WEBHOOK_URL: a secret.
+  std::string webhook_source;            // Where it was said: "the environment", "FILE:LINE".
   std::string cxx = "c++";               // CXX.
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
   std::string pythons;  // Along the PATH, parted by colons: in whose packages libraries may lie.

@@ -27,7 +27,7 @@ class LabApplyCommand : public Command {
   void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const auto found, attempt_.find());
+    ASSAY_TRY(const auto found, attempt_.find(context));
     const auto& [place, content, attempt] = found;
     ASSAY_TRY(const lab::Tree whole, lab::read_tree(place.target.folder));
     const lab::Tree mine = lab::workspace_part(whole);

@@ -1,14 +1,11 @@
 #include <nlohmann/json.hpp>
 
-#include "assay/base/clock.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/climb/brief.h"
-#include "assay/lab/files/series.h"
 #include "cli/exit_code.h"
-#include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/lab_place.h"
+#include "cli/lab/lab_standing.h"
 
 namespace assay::cli {
 namespace {
@@ -27,15 +24,10 @@ class LabBriefCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
-    ASSAY_TRY(const lab::Tree tree, lab::read_tree(place.target.folder));
-    ASSAY_TRY(const lab::Series series,
-              lab::series_of(place.lab, place.target, tree, device_of(context)));
-    const std::string tag = context.settings.run_tag.empty()
-                                ? lab::default_run_tag(utc_now_iso8601())
-                                : context.settings.run_tag;
-    const lab::BriefFacts facts = lab::brief_facts(place.target, content, series.id, tag);
-    const std::string text = lab::brief_text(place.target, content, facts);
+    ASSAY_TRY(const Standing standing, standing_of(context, place));
+    const lab::BriefFacts facts =
+        lab::brief_facts(place.target, standing.content, standing.series.id, standing.run_tag);
+    const std::string text = lab::brief_text(place.target, standing.content, facts);
     context.console.result(
         context.console.json()
             ? dump_pretty(

@@ -51,7 +51,7 @@ class LabCheckCommand : public Command {
     check_model(place);
     check_hardware(place, context);
     check_benchmarks(place, context);
-    check_history(place);
+    check_history(place, context);
     for (const auto& [program, why] :
          {std::pair<const char*, const char*>{"git",
                                               "`assay lab hillclimb` works in its worktrees"},
@@ -124,8 +124,8 @@ class LabCheckCommand : public Command {
       add("fail", name, "its target is the case's server, and case.yaml has none");
   }
 
-  void check_history(const LabPlace& place) {
-    const auto content = lab::read_history(place.runs());
+  void check_history(const LabPlace& place, const Context& context) {
+    const auto content = history_of(context, place);
     if (content)
       add("ok", "history", fmt::format("{} attempts", content->attempts.size()));
     else

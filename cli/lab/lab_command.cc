@@ -7,11 +7,13 @@ class LabCommand : public Command {
  public:
   LabCommand() {
     for (const auto make :
-         {make_lab_init_command, make_lab_new_command, make_lab_check_command,
-          make_lab_eval_command, make_lab_history_command, make_lab_plot_command,
-          make_lab_report_command, make_lab_show_command, make_lab_status_command,
-          make_lab_brief_command, make_lab_diff_command, make_lab_apply_command,
-          make_lab_replay_command, make_lab_serve_command, make_lab_hillclimb_command})
+         {make_lab_init_command,   make_lab_new_command,      make_lab_check_command,
+          make_lab_eval_command,   make_lab_history_command,  make_lab_plot_command,
+          make_lab_report_command, make_lab_show_command,     make_lab_status_command,
+          make_lab_brief_command,  make_lab_diff_command,     make_lab_apply_command,
+          make_lab_replay_command, make_lab_serve_command,    make_lab_hillclimb_command,
+          make_lab_notify_command, make_lab_reablate_command, make_lab_refs_command,
+          make_lab_prune_command,  make_lab_reindex_command})
       commands_.push_back(make());
   }
 

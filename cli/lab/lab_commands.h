@@ -23,5 +23,10 @@ std::unique_ptr<Command> make_lab_show_command();
 std::unique_ptr<Command> make_lab_status_command();
 std::unique_ptr<Command> make_lab_brief_command();
 std::unique_ptr<Command> make_lab_diff_command();
+std::unique_ptr<Command> make_lab_notify_command();
+std::unique_ptr<Command> make_lab_refs_command();
+std::unique_ptr<Command> make_lab_reablate_command();
+std::unique_ptr<Command> make_lab_prune_command();
+std::unique_ptr<Command> make_lab_reindex_command();
 
 }  // namespace assay::cli

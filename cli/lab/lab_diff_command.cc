@@ -24,7 +24,7 @@ class LabDiffCommand : public Command {
   void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const auto found, attempt_.find());
+    ASSAY_TRY(const auto found, attempt_.find(context));
     const auto& [place, content, attempt] = found;
     if (context.console.json()) {
       const lab::TreeStore store = found.trees();

@@ -10,7 +10,7 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/report/attempt_report.h"
-#include "assay/report/words.h"
+#include "cli/lab/attempt_words.h"
 
 namespace assay::cli {
 namespace {
@@ -44,14 +44,6 @@ Result<std::string> patch_between(const Context& context, const lab::TreeStore& 
     return fail(ErrorCode::failed, "diff {}: {}", output.status.describe(),
                 sanitize(output.err, 300));
   return output.out;
-}
-
-// "+3.20 % [2.10, 4.30]", of the ratio's excess over 1.
-std::string claim_text(const lab::Claim& claim) {
-  const auto percent = [](double ratio) { return 100 * (ratio - 1); };
-  if (claim.high <= 0) return fmt::format("{:+.2f} %", percent(claim.ratio));
-  return fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}]", percent(claim.ratio), percent(claim.low),
-                     percent(claim.high));
 }
 
 }  // namespace
@@ -111,20 +103,16 @@ Result<std::string> report_page(const Context& context, const LabPlace& place,
     entry.description = attempt.description;
     entry.hypothesis = attempt.hypothesis;
     entry.reason = attempt.reason;
-    if (attempt.primary)
-      entry.value =
-          fmt::format("{} {}", report::significant(attempt.primary->value), attempt.primary->unit);
-    if (attempt.claim && !attempt.baseline) entry.claim = claim_text(*attempt.claim);
+    if (attempt.primary) entry.value = value_text(*attempt.primary);
+    if (attempt.claim && !attempt.baseline) entry.claim = gain_text(*attempt.claim);
     if (attempt.parent.empty()) continue;
     // Of a tree that somebody removed there is no patch, and the page says the rest.
     if (auto patch = patch_of(context, store, content, attempt)) entry.patch = std::move(*patch);
   }
   if (const lab::Attempt* best = content.incumbent(series))
-    page.standing.push_back(fmt::format(
-        "The best state is that of attempt {}{}.", best->seq,
-        best->primary ? fmt::format(", with {} {}", report::significant(best->primary->value),
-                                    best->primary->unit)
-                      : std::string()));
+    page.standing.push_back(
+        fmt::format("The best state is that of attempt {}{}.", best->seq,
+                    best->primary ? ", with " + value_text(*best->primary) : std::string()));
   if (page.plot.noise > 0)
     page.standing.push_back(fmt::format("The smallest gain that could be kept is about {:.2g} %.",
                                         100 * page.plot.noise));
@@ -139,7 +127,7 @@ std::string report_file(const LabPlace& place) { return (place.runs() / "report.
 Status renew_report(const Context& context, const LabPlace& place) {
   std::error_code none;
   if (!std::filesystem::exists(report_file(place), none)) return {};
-  ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
+  ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
   ASSAY_TRY(const std::string page, report_page(context, place, content));
   return write_file_atomic(report_file(place), page);
 }

@@ -13,6 +13,7 @@
 #include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_drawing.h"
+#include "cli/lab/lab_webhook.h"
 
 namespace assay::cli {
 namespace {
@@ -61,8 +62,9 @@ class LabEvalCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
     ASSAY_TRY(check_case_hardware(place.target, context));
-    if (!promoted_.empty()) ASSAY_TRY(promote(place));
-    ASSAY_TRY(const lab::EvaluateOptions options, make_options(place, context));
+    if (!promoted_.empty()) ASSAY_TRY(promote(context, place));
+    ASSAY_TRY(lab::EvaluateOptions options, make_options(place, context));
+    options.tell = tell_webhook(context, place);
     ASSAY_TRY(const lab::Evaluated evaluated,
               lab::evaluate(place.lab, place.target, options, evaluate_observer(context.console)));
     ASSAY_TRY(renew_report(context, place));
@@ -70,11 +72,11 @@ class LabEvalCommand : public Command {
   }
 
  private:
-  Status promote(const LabPlace& place) const {
+  Status promote(const Context& context, const LabPlace& place) const {
     if (!variables_.empty())
       return fail(ErrorCode::invalid_input,
                   "--promote: the defaults are evaluated without overrides; leave --env out");
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
+    ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
     ASSAY_TRY(const lab::Attempt attempt, find_attempt(content, promoted_));
     if (attempt.env.empty())
       return fail(ErrorCode::invalid_input, "--promote: attempt {} set no variables", attempt.seq);

@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,10 +9,15 @@
 #include "cli/lab/evaluate_setup.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_drawing.h"
+#include "cli/lab/lab_webhook.h"
+#include "cli/number.h"
+#include "cli/own_environment.h"
 #include "cli/quantities.h"
 
 namespace assay::cli {
 namespace {
+
+constexpr double kMostNumber = 1e300;
 
 class LabHillclimbCommand : public Command {
  public:
@@ -46,6 +49,18 @@ class LabHillclimbCommand : public Command {
         .type_name("N");
     app.add_option("--until", until_, "End when the objective has reached this value")
         .type_name("VALUE");
+    app.add_option("--budget-usd", usd_, "End when this climb's turns have cost so many dollars")
+        .type_name("X");
+    app.add_option("--budget-tokens", tokens_, "End when they have cost so many tokens")
+        .type_name("N");
+    app.add_option("--from", from_, "Begin at the files of this attempt, kept or not")
+        .type_name("ID");
+    app.add_option("--agents", agents_, "So many agents think side by side")
+        .range(1, 64)
+        .type_name("N")
+        .show_default();
+    app.add_flag("--confine", confine_,
+                 "The agent may write its own copy of the case alone (bubblewrap)");
     app.add_option("--run-tag", run_tag_, "The climb's name (default: ASSAY_RUN_TAG, or of today)")
         .type_name("NAME");
     app.add_flag("--no-webhook", no_webhook_, "Tell nobody");
@@ -56,7 +71,8 @@ class LabHillclimbCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
     ASSAY_TRY(check_case_hardware(place.target, context));
-    ASSAY_TRY(const lab::ClimbOptions options, make_options(place, context));
+    ASSAY_TRY(lab::ClimbOptions options, make_options(place, context));
+    options.evaluate.tell = tell_webhook(context, place);
     Console& console = context.console;
     lab::ClimbObserver observer;
     observer.evaluate = evaluate_observer(console);
@@ -73,6 +89,7 @@ class LabHillclimbCommand : public Command {
       console.note("no attempt: " + sanitize(sentence, 400));
     };
     ASSAY_TRY(const lab::Climbed climbed, lab::climb(place.lab, place.target, options, observer));
+    if (!no_webhook_) tell_end(context, place, options.evaluate.run_tag, climbed.end);
     console.result(console.json() ? dump_pretty({{"schema", "assay.lab_climb/1"},
                                                  {"run_tag", options.evaluate.run_tag},
                                                  {"turns", climbed.turns},
@@ -96,8 +113,8 @@ class LabHillclimbCommand : public Command {
       if (options.agent.empty()) options.agent = agent->command;
       options.agent_seconds = agent->timeout_seconds;
       for (const std::string& name : agent->passed_variables)
-        if (const char* value = std::getenv(name.c_str()))
-          options.agent_environment.push_back(name + '=' + value);
+        if (const auto value = environment_value(name))
+          options.agent_environment.push_back(name + '=' + *value);
     }
     if (options.agent.empty())
       return fail(
@@ -110,22 +127,33 @@ class LabHillclimbCommand : public Command {
       ASSAY_TRY(options.seconds, parse_seconds(budget_, "--budget"));
     }
     if (!until_.empty()) {
-      char* end = nullptr;
-      options.until = std::strtod(until_.c_str(), &end);
-      if (*end != '\0')
-        return fail(ErrorCode::invalid_input, "--until: '{}' is no number", sanitize(until_, 60));
+      ASSAY_TRY(options.until, parse_number(until_, "--until", -kMostNumber, kMostNumber));
     }
-    if (!options.turns && !options.seconds && !options.patience && !options.until)
-      return fail(
-          ErrorCode::invalid_input,
-          "hillclimb: when does it end? Give --iterations, --budget, --patience or --until");
+    if (!usd_.empty()) {
+      ASSAY_TRY(options.usd, parse_number(usd_, "--budget-usd", 0.01, 1e9));
+    }
+    if (!tokens_.empty()) {
+      ASSAY_TRY(const double tokens, parse_number(tokens_, "--budget-tokens", 1, 1e12));
+      options.tokens = static_cast<std::int64_t>(tokens);
+    }
+    options.agents = agents_;
+    options.confine = confine_;
+    if (!from_.empty()) {
+      ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
+      ASSAY_TRY(options.from, find_attempt(content, from_));
+    }
+    if (!options.turns && !options.seconds && !options.patience && !options.until && !options.usd &&
+        !options.tokens)
+      return fail(ErrorCode::invalid_input,
+                  "hillclimb: when does it end? Give --iterations, --budget, --budget-usd, "
+                  "--budget-tokens, --patience or --until");
     return options;
   }
 
   CaseFlag case_;
-  int turns_ = 0, patience_ = 0;
-  std::string budget_, until_, run_tag_;
-  bool no_webhook_ = false;
+  int turns_ = 0, patience_ = 0, agents_ = 1;
+  std::string budget_, until_, usd_, tokens_, from_, run_tag_;
+  bool no_webhook_ = false, confine_ = false;
   std::vector<std::string> program_;
 };
 

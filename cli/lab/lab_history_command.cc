@@ -4,24 +4,17 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/report/attempt_report.h"
-#include "assay/report/words.h"
 #include "cli/exit_code.h"
+#include "cli/lab/attempt_words.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_place.h"
 
 namespace assay::cli {
 namespace {
 
-std::string outcome_of(const lab::Attempt& attempt) {
-  if (!attempt.outcome) return "running";
-  if (attempt.baseline && *attempt.outcome == AttemptOutcome::keep) return "baseline";
-  return std::string(to_string(*attempt.outcome));
-}
-
 std::string gain_of(const lab::Attempt& attempt) {
   if (!attempt.claim || attempt.baseline || attempt.claim->high <= 0) return "-";
-  return fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}]", 100 * (attempt.claim->ratio - 1),
-                     100 * (attempt.claim->low - 1), 100 * (attempt.claim->high - 1));
+  return gain_text(*attempt.claim);
 }
 
 Json json_of(const lab::Attempt& attempt) {
@@ -80,7 +73,7 @@ class LabHistoryCommand : public Command {
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
     if (!outcome_.empty()) ASSAY_TRY(parse_attempt_outcome(outcome_).map([](AttemptOutcome) {}));
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
+    ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
     if (content.torn_at)
       context.console.note("the last line of the history is torn; the next attempt cuts it off");
     std::vector<lab::Attempt> attempts;
@@ -117,7 +110,7 @@ class LabHistoryCommand : public Command {
       const lab::Claim claim = one.claim.value_or(lab::Claim{});
       // A tab in a text would be a column.
       text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", one.seq,
-                          one.id, one.run_tag, outcome_of(one), primary.key, primary.value,
+                          one.id, one.run_tag, outcome_word(one), primary.key, primary.value,
                           primary.unit, claim.ratio, claim.low, claim.high, claim.pairs, one.family,
                           sanitize(one.description), sanitize(one.reason));
     }
@@ -133,11 +126,9 @@ class LabHistoryCommand : public Command {
     for (const lab::Attempt& attempt : attempts) {
       report::Table::Row row;
       row.cells = {{std::to_string(attempt.seq)},
-                   {outcome_of(attempt),
+                   {outcome_word(attempt),
                     attempt.outcome ? report::tone_of(*attempt.outcome) : report::Tone::caution},
-                   {attempt.primary
-                        ? report::significant(attempt.primary->value) + ' ' + attempt.primary->unit
-                        : "-"},
+                   {attempt.primary ? value_text(*attempt.primary) : "-"},
                    {gain_of(attempt)},
                    {sanitize(attempt.family, 60)},
                    {sanitize(attempt.description, 200)}};

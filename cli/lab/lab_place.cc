@@ -1,6 +1,7 @@
 #include "cli/lab/lab_place.h"
 
 #include "assay/base/text.h"
+#include "assay/lab/files/history_index.h"
 
 namespace assay::cli {
 
@@ -16,6 +17,11 @@ Result<LabPlace> find_place(const std::string& folder) {
   return LabPlace{std::move(lab), std::move(target)};
 }
 
+Result<lab::HistoryContent> history_of(const Context& context, const LabPlace& place) {
+  return lab::read_history(place.runs(),
+                           lab::index_file(context.settings.cache, place.target.folder));
+}
+
 void AttemptFlag::declare(Flags& app) {
   case_.declare(app);
   app.add_option("attempt", name_, "Its number, or the first letters of its id")
@@ -23,9 +29,9 @@ void AttemptFlag::declare(Flags& app) {
       .type_name("ID");
 }
 
-Result<AttemptFlag::Found> AttemptFlag::find() const {
+Result<AttemptFlag::Found> AttemptFlag::find(const Context& context) const {
   ASSAY_TRY(LabPlace place, case_.find());
-  ASSAY_TRY(lab::HistoryContent content, lab::read_history(place.runs()));
+  ASSAY_TRY(lab::HistoryContent content, history_of(context, place));
   ASSAY_TRY(lab::Attempt attempt, find_attempt(content, name_));
   return Found{std::move(place), std::move(content), std::move(attempt)};
 }

@@ -22,6 +22,9 @@ struct LabPlace {
 // Of this folder, or of the current one where it is empty.
 Result<LabPlace> find_place(const std::string& folder);
 
+// What was tried in the case, by its index.
+Result<lab::HistoryContent> history_of(const Context& context, const LabPlace& place);
+
 class CaseFlag {
  public:
   void declare(Flags& app);
@@ -42,7 +45,7 @@ class AttemptFlag {
     lab::Attempt attempt;
     lab::TreeStore trees() const { return lab::TreeStore(place.runs() / "objects"); }
   };
-  Result<Found> find() const;
+  Result<Found> find(const Context& context) const;
 
  private:
   CaseFlag case_;

@@ -3,12 +3,12 @@
 
 #include "assay/base/file.h"
 #include "assay/base/json.h"
-#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/report/attempt_plot.h"
 #include "cli/exit_code.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_drawing.h"
+#include "cli/lab/png.h"
 
 namespace assay::cli {
 namespace {
@@ -33,7 +33,7 @@ class LabPlotCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
+    ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
     const report::AttemptPlot plot = plot_of(place, content, run_tag_);
     if (plot.points.empty())
       return fail(ErrorCode::not_found,
@@ -53,21 +53,11 @@ class LabPlotCommand : public Command {
 
  private:
   static Status write_png(const Context& context, const std::string& svg, const std::string& path) {
-    SubprocessOptions options;
-    options.argv = {"rsvg-convert", "--format", "png", "--output", path};
-    options.env = context.settings.child_environment;
-    CommandLimits limits;
-    limits.timeout_ns = std::int64_t{60} * 1'000'000'000;
-    limits.input = svg;
-    const auto output = run_command(options, limits);
-    if (!output && output.error().code == ErrorCode::not_found)
-      return fail(ErrorCode::unsupported,
-                  "--output: a PNG is made by rsvg-convert, which is not installed (librsvg2-bin); "
-                  "name a file that ends in .svg");
-    if (!output) return fail(output.error());
-    if (output->status.success()) return {};
-    return fail(ErrorCode::failed, "rsvg-convert {}: {}", output->status.describe(),
-                sanitize(output->err, 300));
+    const auto png = png_of(context, svg);
+    if (png) return write_file_atomic(path, *png);
+    if (png.error().code != ErrorCode::unsupported) return fail(png.error());
+    return fail(ErrorCode::unsupported, "--output: {}; name a file that ends in .svg",
+                png.error().message);
   }
 
   CaseFlag case_;

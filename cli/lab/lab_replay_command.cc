@@ -26,7 +26,7 @@ class LabReplayCommand : public Command {
   void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const auto found, attempt_.find());
+    ASSAY_TRY(const auto found, attempt_.find(context));
     const auto& [place, content, attempt] = found;
     ASSAY_TRY(check_case_hardware(place.target, context));
     if (!attempt.outcome || *attempt.outcome == AttemptOutcome::interrupted)

@@ -31,7 +31,7 @@ class LabReportCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
+    ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
     if (content.attempts.empty())
       return fail(ErrorCode::not_found,
                   "there is no attempt to report yet; `assay lab eval` makes the baseline");

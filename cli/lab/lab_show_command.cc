@@ -21,7 +21,7 @@ class LabShowCommand : public Command {
   void declare(Flags& app) override { attempt_.declare(app); }
 
   Result<int> run(Context& context) override {
-    ASSAY_TRY(const auto found, attempt_.find());
+    ASSAY_TRY(const auto found, attempt_.find(context));
     ASSAY_TRY(const AttemptRecord record, load_record_of(found.place, found.attempt));
     if (context.console.json()) {
       context.console.result(dump_pretty(to_json(record)));

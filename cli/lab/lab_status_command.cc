@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "assay/base/clock.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
-#include "assay/lab/evaluate/evaluate.h"
-#include "assay/report/words.h"
 #include "cli/exit_code.h"
+#include "cli/lab/attempt_words.h"
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/lab_place.h"
+#include "cli/lab/lab_standing.h"
 
 namespace assay::cli {
 namespace {
@@ -23,14 +21,8 @@ class LabStatusCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const LabPlace place, case_.find());
-    ASSAY_TRY(const lab::HistoryContent content, lab::read_history(place.runs()));
-    ASSAY_TRY(const lab::Tree tree, lab::read_tree(place.target.folder));
-    ASSAY_TRY(const lab::Series series,
-              lab::series_of(place.lab, place.target, tree,
-                             context.device.empty() ? "cpu" : context.device));
-    const std::string tag = context.settings.run_tag.empty()
-                                ? lab::default_run_tag(utc_now_iso8601())
-                                : context.settings.run_tag;
+    ASSAY_TRY(const Standing standing, standing_of(context, place));
+    const auto& [content, tree, series, tag] = standing;
     const auto of_tag = std::ranges::count(content.attempts, tag, &lab::Attempt::run_tag);
     const lab::Attempt* best = content.incumbent(series.id);
     if (context.console.json()) {
@@ -54,10 +46,7 @@ class LabStatusCommand : public Command {
           "best      none yet{}; `assay lab eval` makes the baseline\n",
           content.attempts.empty() ? "" : ": what judges has changed since the last attempt");
     } else {
-      const std::string value =
-          best->primary ? fmt::format(", {} {}", report::significant(best->primary->value),
-                                      best->primary->unit)
-                        : "";
+      const std::string value = best->primary ? ", " + value_text(*best->primary) : "";
       text += fmt::format(
           "best      attempt {}{}\nworkspace {}\n", best->seq, value,
           best->tree == lab::workspace_part(tree).hash() ? "as it was kept" : "changed since");

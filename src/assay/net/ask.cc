@@ -10,7 +10,8 @@ namespace {
 
 class Asker final : public ClientHandler {
  public:
-  Asker(std::string request, std::size_t most) : request_(std::move(request)), most_(most) {}
+  Asker(std::string request, std::size_t most, AskTrace* trace)
+      : request_(std::move(request)), most_(most), trace_(trace) {}
 
   Result<Answer> run(const Url& server, const ClientOptions& options, double seconds,
                      int cancel_fd) {
@@ -25,7 +26,10 @@ class Asker final : public ClientHandler {
     return std::move(answer_);
   }
 
-  void on_connected(ConnectionId connection) override { client_->send(connection, request_); }
+  void on_connected(ConnectionId connection) override {
+    if (trace_ != nullptr) trace_->sent = true;
+    client_->send(connection, request_);
+  }
   void on_body(ConnectionId, const ResponseHead&, std::string_view bytes, const Arrival&) override {
     if (answer_.body.size() + bytes.size() > most_)
       return end({ErrorCode::failed, "the answer is longer than what is taken"});
@@ -36,7 +40,10 @@ class Asker final : public ClientHandler {
     client_->stop();
   }
   void on_closed(ConnectionId, const Error& why, bool, const Arrival&) override { end(why); }
-  void on_time() override { end({ErrorCode::failed, "no answer came in time"}); }
+  void on_time() override {
+    if (trace_ != nullptr) trace_->timed_out = true;
+    end({ErrorCode::failed, "no answer came in time"});
+  }
 
  private:
   void end(Error error) {
@@ -46,6 +53,7 @@ class Asker final : public ClientHandler {
 
   std::string request_;
   std::size_t most_;
+  AskTrace* trace_;
   std::unique_ptr<Client> client_;
   Answer answer_;
   std::optional<Error> error_;
@@ -70,8 +78,8 @@ std::string request_text(const Url& server, const Question& question) {
 }
 
 Result<Answer> ask(const Url& server, const ClientOptions& options, const Question& question,
-                   int cancel_fd) {
-  return Asker(request_text(server, question), question.most_bytes)
+                   int cancel_fd, AskTrace* trace) {
+  return Asker(request_text(server, question), question.most_bytes, trace)
       .run(server, options, question.seconds, cancel_fd);
 }
 

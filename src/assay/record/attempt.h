@@ -77,6 +77,32 @@ struct AttemptRules {
   bool budget_over = false;
 };
 
+// Who made the change, and what it says that cost.
+struct AttemptAgent {
+  std::string command;
+  double seconds = 0, usd = 0;
+  std::int64_t tokens = 0;
+};
+
+// Where the time of one run went.
+struct AttemptBucket {
+  std::string name;
+  double share = 0;
+};
+struct AttemptProfile {
+  std::string tool;    // "assay why", "perf", "callgrind", "nsys"; empty: there was none.
+  std::string reason;  // Why there are no buckets; empty where there are.
+  std::vector<AttemptBucket> buckets;  // The largest first.
+};
+
+// What was held out from whoever made the change. Which shapes were drawn is not kept.
+struct AttemptHoldout {
+  std::int64_t draws = 0;
+  double tolerance = 0, ratio = 1, low = 0;
+  bool holds = false;
+  std::string reason;
+};
+
 struct AttemptRecord {
   std::string id;
   std::int64_t seq = 0;
@@ -96,11 +122,14 @@ struct AttemptRecord {
   double smallest_keepable = 0;
   std::vector<AttemptGuardrail> guardrails;
   Json parity = Json(nullptr);
+  std::optional<AttemptAgent> agent;
+  std::optional<AttemptProfile> profile;
+  std::optional<AttemptHoldout> holdout;
   std::string fixed_hash, model_fingerprint, harness, device, host;
   // Whether somebody was told (docs/lab.md).
   bool webhook_enabled_by_config = false, webhook_disabled_by_flag = false;
   bool webhook_expected = false, webhook_attempted = false, webhook_sent = false;
-  std::string webhook_status = "disabled";
+  std::string webhook_status = "disabled_by_config";
 };
 
 stats::KeepOptions keep_options(const AttemptRules& rules);

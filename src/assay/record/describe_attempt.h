@@ -54,6 +54,37 @@ void describe(A& a, T& rules) {
   a("budget_over", rules.budget_over);
 }
 
+template <class A, archive::Is<AttemptAgent> T>
+void describe(A& a, T& agent) {
+  a("command", agent.command);
+  a("seconds", agent.seconds, archive::kNotNegative);
+  a("usd", agent.usd, archive::kNotNegative);
+  a("tokens", agent.tokens, archive::kNotNegative);
+}
+
+template <class A, archive::Is<AttemptBucket> T>
+void describe(A& a, T& bucket) {
+  a.required("name", bucket.name);
+  a("share", bucket.share, archive::kNotNegative);
+}
+
+template <class A, archive::Is<AttemptProfile> T>
+void describe(A& a, T& profile) {
+  a("tool", profile.tool);
+  a("reason", profile.reason);
+  a("buckets", profile.buckets);
+}
+
+template <class A, archive::Is<AttemptHoldout> T>
+void describe(A& a, T& holdout) {
+  a("draws", holdout.draws, archive::kNotNegative);
+  a("tolerance", holdout.tolerance, archive::kNotNegative);
+  a("ratio", holdout.ratio, archive::kNotNegative);
+  a("low", holdout.low, archive::kNotNegative);
+  a("holds", holdout.holds);
+  a("reason", holdout.reason);
+}
+
 template <class A, archive::Is<AttemptRecord> T>
 void describe(A& a, T& record) {
   a.required("id", record.id);
@@ -86,6 +117,9 @@ void describe(A& a, T& record) {
   a("smallest_keepable", record.smallest_keepable);
   a("guardrails", record.guardrails);
   a("parity", record.parity);
+  a("agent", record.agent);
+  a("profile", record.profile);
+  a("holdout", record.holdout);
   a("fixed_hash", record.fixed_hash);
   a("model_fingerprint", record.model_fingerprint);
   a("harness", record.harness);

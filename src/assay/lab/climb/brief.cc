@@ -93,8 +93,13 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
   if (const Attempt* best = content.incumbent(facts.series)) {
     text += fmt::format("Best so far: attempt {}", best->seq);
     if (best->primary)
-      text += fmt::format(", {:.6g} {}", best->primary->value, best->primary->unit);
-    text += facts.of_turn ? ". The workspace that you see is that state.\n" : ".\n";
+      text += fmt::format(", {:.6g}{}{}", best->primary->value,
+                          best->primary->unit.empty() ? "" : " ", best->primary->unit);
+    const bool elsewhere = facts.start_seq != 0 && facts.start_seq != best->seq;
+    text += !facts.of_turn ? ".\n"
+            : elsewhere    ? fmt::format(". The workspace that you see is that of attempt {}.\n",
+                                         facts.start_seq)
+                           : ". The workspace that you see is that state.\n";
   }
   if (facts.smallest_keepable > 0)
     text += fmt::format("The smallest gain that could be kept is about {:.2g} %.\n",
@@ -102,6 +107,8 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
   if (facts.turns_left) text += fmt::format("Turns left: {}.\n", *facts.turns_left);
   if (facts.seconds_left)
     text += fmt::format("Time left: {}.\n", format_duration(*facts.seconds_left));
+  if (facts.usd_left) text += fmt::format("Dollars left: {:.2f}.\n", *facts.usd_left);
+  if (facts.tokens_left) text += fmt::format("Tokens left: {}.\n", *facts.tokens_left);
   text += "\n## Last attempts\n\n";
   const size_t count = content.attempts.size();
   for (size_t i = count - std::min(count, kShown); i < count; ++i)
@@ -113,7 +120,8 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
   if (!facts.plan.empty()) text += "\n## Plan\n\n```yaml\n" + facts.plan + "```\n";
   return text + (facts.of_turn
                      ? "\nWrite what you changed into the YAML file that $ASSAY_ATTEMPT names: "
-                       "{description, hypothesis, family, target, lane, env}.\n"
+                       "{description, hypothesis, family, target, lane, env, "
+                       "cost: {usd, tokens_in, tokens_out}}.\n"
                      : "\nMake one change below workspace/, then evaluate it (`assay lab eval "
                        "--description ...`).\n");
 }

@@ -15,7 +15,9 @@ struct BriefFacts {
   std::string plan;              // plan.yaml as it is; may be empty.
   double smallest_keepable = 0;  // As a fraction; 0: not known.
   std::optional<int> turns_left;
-  std::optional<double> seconds_left;
+  std::optional<double> seconds_left, usd_left;
+  std::optional<std::int64_t> tokens_left;
+  std::int64_t start_seq = 0;  // Of the attempt whose tree the turn begins at; 0: the best state.
   bool of_turn = false;  // A climb's: the workspace is the best state's, and the end is measured.
 };
 

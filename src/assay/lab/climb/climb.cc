@@ -1,20 +1,24 @@
 #include "assay/lab/climb/climb.h"
 
 #include <algorithm>
+#include <set>
 
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/lab/climb/agent_pool.h"
+#include "assay/lab/climb/attempt_note.h"
 #include "assay/lab/climb/brief.h"
-#include "assay/lab/evaluate/program_runner.h"
+#include "assay/lab/climb/climb_end.h"
+#include "assay/lab/climb/confined_agent.h"
+#include "assay/lab/climb/merge.h"
 #include "assay/lab/evaluate/slots.h"
+#include "assay/lab/files/history_index.h"
 
 namespace assay::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kMostFailures = 3;  // Of the agent in a row.
 
 class Climb {
  public:
@@ -24,18 +28,33 @@ class Climb {
 
   Result<Climbed> run() {
     began_ = monotonic_ns();
+    if (options_.confine) ASSAY_TRY(check_confinement(options_.agent_environment));
     ASSAY_TRY(make_baseline());
+    ASSAY_TRY(pool_, AgentPool::create({.words = options_.agent,
+                                        .environment = options_.agent_environment,
+                                        .supervisor = options_.evaluate.supervisor}));
     for (;;) {
-      ASSAY_TRY(const HistoryContent content, read_history(runs()));
-      climbed_.end = reason_to_end(content);
-      if (!climbed_.end.empty()) return climbed_;
-      ASSAY_TRY(take_turn(content));
+      ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
+      state_.seconds = static_cast<double>(monotonic_ns() - began_) / kNsPerSecond;
+      climbed_.end = reason_to_end(target_, options_, content, state_);
+      if (!climbed_.end.empty()) break;
+      ASSAY_TRY(start_agents(content));
+      ASSAY_TRY(const AgentTurn turn, pool_->wait(options_.evaluate.cancel_fd));
+      free_.insert(turn.agent);
+      ASSAY_TRY(finish_turn(turn));
       ++climbed_.turns;
     }
+    ASSAY_TRY(end_others());
+    return climbed_;
   }
 
  private:
   fs::path runs() const { return target_.folder / "runs"; }
+  fs::path index() const { return index_file(options_.evaluate.cache, target_.folder); }
+  TreeStore store() const { return TreeStore(runs() / "objects"); }
+  fs::path cache_of(int agent) const {
+    return options_.evaluate.cache / "climb" / std::to_string(agent);
+  }
 
   Result<std::string> series() const {
     ASSAY_TRY(const Tree tree, read_tree(target_.folder));
@@ -45,9 +64,10 @@ class Climb {
 
   // From the case's own workspace; there is one for each series.
   Status make_baseline() {
-    ASSAY_TRY(series_, series());
-    ASSAY_TRY(const HistoryContent content, read_history(runs()));
-    if (content.incumbent(series_) != nullptr) return {};
+    for (int agent = 0; agent < options_.agents; ++agent) free_.insert(agent);
+    ASSAY_TRY(state_.series, series());
+    ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
+    if (content.incumbent(state_.series) != nullptr) return {};
     EvaluateOptions options = options_.evaluate;
     options.description = "baseline";
     ASSAY_TRY(const Evaluated evaluated, evaluate(lab_, target_, options, observer_.evaluate));
@@ -59,109 +79,117 @@ class Climb {
                 evaluated.record.reason);
   }
 
-  // Turns of the run tag: attempts, the baseline aside, and turns that made none.
-  int turns_of(const HistoryContent& content) const {
-    const std::string& tag = options_.evaluate.run_tag;
-    const auto attempts = std::ranges::count_if(content.attempts, [&](const Attempt& attempt) {
-      return attempt.run_tag == tag && !attempt.baseline;
-    });
-    return static_cast<int>(attempts + std::ranges::count(content.skips, tag, &Skip::run_tag));
-  }
-
-  double seconds_left() const {
-    return *options_.seconds -
-           static_cast<double>(monotonic_ns() - began_) / static_cast<double>(kNsPerSecond);
-  }
-
-  bool has_reached(const HistoryContent& content) const {
-    const Attempt* best = content.incumbent(series_);
-    if (!options_.until || best == nullptr || !best->primary) return false;
-    return target_.objective.direction == Direction::minimize
-               ? best->primary->value <= *options_.until
-               : best->primary->value >= *options_.until;
-  }
-
-  std::string reason_to_end(const HistoryContent& content) const {
-    if (options_.turns && turns_of(content) >= *options_.turns)
-      return fmt::format("{} turns of {} were made", turns_of(content), options_.evaluate.run_tag);
-    if (options_.seconds && seconds_left() <= 0) return "its time is over";
-    if (has_reached(content)) return fmt::format("{:.6g} was reached", *options_.until);
-    if (options_.patience && without_keep_ >= *options_.patience)
-      return fmt::format("{} turns in a row kept nothing", without_keep_);
-    if (failures_ >= kMostFailures)
-      return fmt::format("the agent failed {} times in a row", failures_);
+  // As many as may still be needed.
+  Status start_agents(const HistoryContent& content) {
+    const int made = turns_of(content, options_.evaluate.run_tag);
+    while (!free_.empty()) {
+      const int under_way = made + static_cast<int>(pool_->running());
+      if (options_.turns && under_way >= *options_.turns) break;
+      const int agent = *free_.begin();
+      ASSAY_TRY(start_agent(agent, content));
+      free_.erase(agent);
+    }
     return {};
   }
 
-  Status take_turn(const HistoryContent& content) {
-    ASSAY_TRY(const fs::path folder, make_worktree(content));
-    ASSAY_TRY(const Tree before, read_tree(folder));
-    const fs::path talk = folder.parent_path() / "talk";
-    ASSAY_TRY(make_directories(talk.string()));
-    std::error_code ignored;
-    fs::remove(talk / "attempt.yaml", ignored);
-    ASSAY_TRY(const auto failure, run_agent(content, folder, talk));
-    if (failure) {
-      ++failures_;
-      ++without_keep_;
-      return skip("agent_failed: " + *failure);
-    }
-    failures_ = 0;
-    const auto note = read_attempt_note(talk / "attempt.yaml", target_);
-    if (!note) {
-      ++without_keep_;
-      return skip("note_refused: " + note.error().message);
-    }
-    ASSAY_TRY(const Tree after, read_tree(folder));
-    if (before.hash() == after.hash() && note->environment.empty()) {
-      ++without_keep_;
-      return skip("nothing_changed");
-    }
-    return measure(folder, *note);
+  // What turns begin at: the best state, or what the climb is from until something was kept.
+  const Attempt& start_of(const HistoryContent& content) const {
+    const Attempt& best = *content.incumbent(state_.series);
+    if (!options_.from) return best;
+    const bool moved = best.run_tag == options_.evaluate.run_tag && !best.baseline &&
+                       best.seq > options_.from->seq;
+    return moved ? best : *options_.from;
   }
 
-  // What was kept, in a folder of its own: what earlier turns changed is in the history's objects.
-  Result<fs::path> make_worktree(const HistoryContent& content) {
-    ASSAY_TRY(Slots slots, Slots::open(options_.evaluate.cache / "climb", target_.folder));
+  Status start_agent(int agent, const HistoryContent& content) {
+    observer_.evaluate.on_stage("agent");
+    const Attempt& start = start_of(content);
+    AgentTurn turn;
+    turn.agent = agent;
+    turn.incumbent = content.incumbent(state_.series)->id;
+    ASSAY_TRY(Slots slots, Slots::open(cache_of(agent), target_.folder));
+    ASSAY_TRY(const auto slot, prepare(slots, start.tree));
+    turn.folder = slot.folder;
+    ASSAY_TRY(turn.before, read_tree(turn.folder));
+    turn.talk = turn.folder.parent_path() / "talk";
+    ASSAY_TRY(make_directories(turn.talk.string()));
+    std::error_code ignored;
+    fs::remove(turn.talk / "attempt.yaml", ignored);
+
+    BriefFacts facts = brief_facts(target_, content, state_.series, options_.evaluate.run_tag);
+    facts.of_turn = true;
+    facts.start_seq = start.seq;
+    if (options_.turns) facts.turns_left = *options_.turns - turns_of(content, facts.run_tag);
+    if (options_.seconds) facts.seconds_left = *options_.seconds - state_.seconds;
+    const Cost spent = content.cost_of(facts.run_tag);
+    if (options_.usd) facts.usd_left = *options_.usd - spent.usd;
+    if (options_.tokens) facts.tokens_left = *options_.tokens - spent.tokens;
+    std::string brief = brief_text(target_, content, facts);
+    ASSAY_TRY(write_file_atomic((turn.talk / "brief.md").string(), brief));
+    Environment environment = {{"ASSAY_BRIEF", (turn.talk / "brief.md").string()},
+                               {"ASSAY_ATTEMPT", (turn.talk / "attempt.yaml").string()},
+                               {"ASSAY_WORKSPACE", (turn.folder / "workspace").string()},
+                               {"ASSAY_AGENT", std::to_string(agent + 1)}};
+    ASSAY_TRY(const Command words, words_of(turn, environment));
+    double limit = options_.agent_seconds;
+    if (facts.seconds_left) limit = std::clamp(*facts.seconds_left, 1.0, limit);
+    pool_->start(std::move(turn), std::move(brief), limit, words, environment);
+    return {};
+  }
+
+  Result<Command> words_of(const AgentTurn& turn, Environment& environment) const {
+    if (!options_.confine) return options_.agent;
+    const fs::path scratch = turn.talk / "tmp";
+    ASSAY_TRY(make_directories(scratch.string()));
+    environment["TMPDIR"] = scratch.string();
+    std::error_code failed;
+    const fs::path cache = fs::canonical(options_.evaluate.cache, failed);
+    // The case with its runs, the originals of what judges and what is held out; and the copies
+    // that are measured.
+    AgentConfinement confinement{{target_.folder, cache}, {}, {turn.folder, turn.talk}};
+    if (const fs::path model = model_folder(lab_, target_); fs::exists(model, failed))
+      confinement.shown.push_back(model);
+    return confined(options_.agent, confinement);
+  }
+
+  // The case as it is, with the workspace of `tree`.
+  Result<Slots::Slot> prepare(Slots& slots, const std::string& tree_hash) const {
     ASSAY_TRY(const Tree whole, read_tree(target_.folder));
-    const TreeStore store(runs() / "objects");
-    ASSAY_TRY(store.put(target_.folder, whole));
+    ASSAY_TRY(store().put(target_.folder, whole));
     Tree tree = whole.only([](std::string_view path) { return !path.starts_with("workspace/"); });
-    ASSAY_TRY(const Tree workspace, store.get(content.incumbent(series_)->tree));
+    ASSAY_TRY(const Tree workspace, store().get(tree_hash));
     tree.files.insert(tree.files.end(), workspace.files.begin(), workspace.files.end());
     std::ranges::sort(tree.files, {}, &TreeFile::path);
-    ASSAY_TRY(const auto slot, slots.prepare(store, tree));
-    return slot.folder;
+    return slots.prepare(store(), tree);
   }
 
-  // Why it failed; none where it did not.
-  Result<std::optional<std::string>> run_agent(const HistoryContent& content,
-                                               const fs::path& folder, const fs::path& talk) {
-    BriefFacts facts = brief_facts(target_, content, series_, options_.evaluate.run_tag);
-    facts.of_turn = true;
-    if (options_.turns) facts.turns_left = *options_.turns - turns_of(content);
-    if (options_.seconds) facts.seconds_left = seconds_left();
-    const std::string brief = brief_text(target_, content, facts);
-    ASSAY_TRY(write_file_atomic((talk / "brief.md").string(), brief));
-    RunnerOptions runner;
-    runner.environment = options_.agent_environment;
-    runner.supervisor = options_.evaluate.supervisor;
-    runner.logs = talk;
-    runner.cancel_fd = options_.evaluate.cancel_fd;
-    runner.input = brief;
-    const Environment environment = {{"ASSAY_BRIEF", (talk / "brief.md").string()},
-                                     {"ASSAY_ATTEMPT", (talk / "attempt.yaml").string()},
-                                     {"ASSAY_WORKSPACE", (folder / "workspace").string()}};
-    double limit = options_.agent_seconds;
-    if (options_.seconds) limit = std::clamp(seconds_left(), 1.0, limit);
-    observer_.evaluate.on_stage("agent");
-    ASSAY_TRY(const ProgramRun ran,
-              ProgramRunner(runner).run("agent", options_.agent, folder, environment, limit));
-    if (!ran.failure) return std::optional<std::string>();
-    return std::optional(ran.reason);
+  Status finish_turn(const AgentTurn& turn) {
+    if (!turn.ran) return fail(turn.ran.error());
+    const auto note = read_attempt_note(turn.talk / "attempt.yaml", target_);
+    const std::optional<Cost> cost = note ? note->cost : std::nullopt;
+    state_.failures = turn.ran->failure || !note ? state_.failures + 1 : 0;
+    if (turn.ran->failure) return skip("agent_failed: " + turn.ran->reason, cost);
+    state_.cost_unknown = state_.cost_unknown || !cost;
+    if (!note) return skip("note_refused: " + note.error().message, cost);
+    ASSAY_TRY(const Tree after, read_tree(turn.folder));
+    if (turn.before.hash() == after.hash() && note->environment.empty())
+      return skip("nothing_changed", cost);
+    ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
+    const Attempt* best = content.incumbent(state_.series);
+    if (best->id == turn.incumbent) return measure(turn, turn.folder, *note);
+    // Another agent's change was kept meanwhile: this one is measured on top of it.
+    ASSAY_TRY(Slots slots, Slots::open(cache_of(turn.agent) / "merge", target_.folder));
+    ASSAY_TRY(const auto slot, prepare(slots, best->tree));
+    ASSAY_TRY(const std::string conflict, merge_change({turn.before, turn.folder, slot.folder},
+                                                       store(), options_.evaluate.environment));
+    if (!conflict.empty())
+      return skip(fmt::format("conflict: {}, which attempt {} changed, too",
+                              sanitize(conflict, 120), best->seq),
+                  cost);
+    return measure(turn, slot.folder, *note);
   }
 
-  Status measure(const fs::path& folder, const AttemptNote& note) {
+  Status measure(const AgentTurn& turn, const fs::path& folder, const AttemptNote& note) {
     EvaluateOptions options = options_.evaluate;
     options.source = folder;
     options.description = note.description.empty() ? "no description" : note.description;
@@ -170,76 +198,56 @@ class Climb {
     options.target = note.target;
     options.lane = note.lane;
     options.overrides = note.environment;
+    const Cost cost = note.cost.value_or(Cost());
+    options.agent =
+        AttemptAgent{sanitize(options_.agent[0], 200), turn.ran->seconds, cost.usd, cost.tokens};
+    options.says_cost = note.cost.has_value();
     ASSAY_TRY(const Evaluated evaluated, evaluate(lab_, target_, options, observer_.evaluate));
     if (!evaluated.duplicate_of.empty()) {
-      ++without_keep_;
+      ++state_.without_keep;
       observer_.on_skip(fmt::format("the same as attempt {}", evaluated.record.seq));
       return {};
     }
     observer_.on_attempt(evaluated);
     const bool kept = evaluated.record.outcome == AttemptOutcome::keep;
     climbed_.kept += kept ? 1 : 0;
-    without_keep_ = kept ? 0 : without_keep_ + 1;
+    state_.without_keep = kept ? 0 : state_.without_keep + 1;
     if (evaluated.record.outcome == AttemptOutcome::interrupted)
       return fail(ErrorCode::interrupted, "stopped; the same command goes on");
     return {};
   }
 
-  Status skip(const std::string& reason) {
+  // Agents that are still at work when the climb has ended made no attempt.
+  Status end_others() {
+    pool_->stop();
+    while (pool_->running() > 0) {
+      ASSAY_TRY(const AgentTurn turn, pool_->wait(options_.evaluate.cancel_fd));
+      const auto note = read_attempt_note(turn.talk / "attempt.yaml", target_);
+      ASSAY_TRY(skip("stopped: " + climbed_.end, note ? note->cost : std::nullopt));
+      ++climbed_.turns;
+    }
+    return {};
+  }
+
+  Status skip(const std::string& reason, const std::optional<Cost>& cost) {
+    ++state_.without_keep;
     observer_.on_skip(reason);
-    ASSAY_TRY(History history, History::open(runs()));
-    return history.skip({options_.evaluate.run_tag, reason, "", utc_now_iso8601()});
+    ASSAY_TRY(History history, History::open(runs(), index()));
+    return history.skip({options_.evaluate.run_tag, reason, "", utc_now_iso8601(), cost});
   }
 
   const Lab& lab_;
   const Case& target_;
   const ClimbOptions& options_;
   const ClimbObserver& observer_;
-  int64_t began_ = 0;
-  std::string series_;
-  int failures_ = 0, without_keep_ = 0;
+  std::int64_t began_ = 0;
+  ClimbState state_;
   Climbed climbed_;
+  std::unique_ptr<AgentPool> pool_;
+  std::set<int> free_;  // Agents that are not at work.
 };
 
-// Of what an agent wrote as much as a line of the history holds.
-Result<std::string> short_text(const input::YamlField& root, const char* key, size_t most) {
-  ASSAY_TRY(const std::string text, text_or(root, key, ""));
-  return sanitize(text, most);
-}
-
-Result<std::string> name_at(const input::YamlField& root, const char* key) {
-  ASSAY_TRY(std::string text, text_or(root, key, ""));
-  constexpr size_t kMost = 60;
-  if (text.empty() || (matches_name_rule(text) && text.size() <= kMost)) return text;
-  return fail(
-      root.error(fmt::format("{}: letters, digits, _, . and - alone, {} at most", key, kMost)));
-}
-
 }  // namespace
-
-Result<AttemptNote> read_attempt_note(const fs::path& path, const Case& target) {
-  AttemptNote note;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return note;
-  constexpr size_t kMostBytes = size_t{64} << 10, kDescription = 190, kHypothesis = 290;
-  ASSAY_TRY(const auto root, input::read_yaml(path, {.bytes = kMostBytes}));
-  ASSAY_TRY(
-      only_keys(root, {"description", "hypothesis", "family", "target", "lane", "env", "cost"}));
-  ASSAY_TRY(note.description, short_text(root, "description", kDescription));
-  ASSAY_TRY(note.hypothesis, short_text(root, "hypothesis", kHypothesis));
-  ASSAY_TRY(note.family, name_at(root, "family"));
-  ASSAY_TRY(note.target, name_at(root, "target"));
-  ASSAY_TRY(note.lane, name_at(root, "lane"));
-  if (!note.lane.empty() && !target.lanes.contains(note.lane))
-    return fail(root.error(fmt::format("lane: case.yaml has no '{}'", note.lane)));
-  ASSAY_TRY(const auto environment, root.find("env"));
-  if (!environment) return note;
-  ASSAY_TRY(note.environment, as_environment(*environment));
-  std::vector<std::string> words;
-  for (const auto& [name, value] : note.environment) words.push_back(name + '=' + value);
-  ASSAY_TRY(note.environment, parse_overrides(words, target.allowed_variables));
-  return note;
-}
 
 Result<Climbed> climb(const Lab& lab, const Case& target, const ClimbOptions& options,
                       const ClimbObserver& observer) {

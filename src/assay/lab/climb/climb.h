@@ -1,6 +1,6 @@
 #pragma once
 
-// A climb: an agent changes a copy of the workspace, each change is evaluated, and the next turn
+// A climb: agents change copies of the workspace, each change is evaluated, and the next turn
 // begins at what was kept. The case's own workspace is read for the baseline and never written.
 
 #include <functional>
@@ -14,12 +14,19 @@ namespace assay::lab {
 struct ClimbOptions {
   EvaluateOptions evaluate;  // Without what an attempt says of itself.
   Command agent;
+  int agents = 1;        // That think side by side; one change is measured at a time.
+  bool confine = false;  // Each sees the machine read-only but for its own copy of the case.
   double agent_seconds = 3600;
   std::vector<std::string> agent_environment;  // "NAME=value": for the agent alone.
-  std::optional<int> turns;                    // Of the run tag in all, earlier ones included.
+  std::optional<Attempt> from;  // The first turns begin at its tree, until something is kept.
+
+  // When it ends. Turns, dollars and tokens are those of the run tag, earlier calls included.
+  std::optional<int> turns;
   std::optional<double> seconds;
-  std::optional<int> patience;  // End after so many turns in a row that kept nothing.
-  std::optional<double> until;  // End when the objective has reached this value.
+  std::optional<double> usd;
+  std::optional<std::int64_t> tokens;
+  std::optional<int> patience;  // So many turns in a row that kept nothing.
+  std::optional<double> until;  // The objective has reached this value.
 };
 
 struct ClimbObserver {
@@ -35,12 +42,5 @@ struct Climbed {
 
 Result<Climbed> climb(const Lab& lab, const Case& target, const ClimbOptions& options,
                       const ClimbObserver& observer);
-
-// What an agent wrote of its change: {description, hypothesis, family, target, lane, env, cost}.
-struct AttemptNote {
-  std::string description, hypothesis, family, target, lane;
-  Environment environment;
-};
-Result<AttemptNote> read_attempt_note(const std::filesystem::path& path, const Case& target);
 
 }  // namespace assay::lab

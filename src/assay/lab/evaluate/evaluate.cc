@@ -13,12 +13,14 @@
 #include "assay/base/text.h"
 #include "assay/base/ulid.h"
 #include "assay/base/version.h"
+#include "assay/lab/evaluate/attempt_end.h"
 #include "assay/lab/evaluate/attempt_plan.h"
 #include "assay/lab/evaluate/confirm_stage.h"
 #include "assay/lab/evaluate/env_defaults.h"
 #include "assay/lab/evaluate/parity_stage.h"
 #include "assay/lab/evaluate/program_runner.h"
 #include "assay/lab/evaluate/slots.h"
+#include "assay/lab/files/history_index.h"
 
 namespace assay::lab {
 namespace {
@@ -51,7 +53,7 @@ class Evaluation {
     ASSAY_TRY(plan_, plan_of(target_, options_.lane));
     ASSAY_TRY(check_supported(target_, plan_));
     const fs::path runs = target_.folder / "runs";
-    ASSAY_TRY(History history, History::open(runs));
+    ASSAY_TRY(History history, History::open(runs, index_file(options_.cache, target_.folder)));
     for (const std::string& note : history.notes()) observer_.on_note(note);
     ASSAY_TRY(end_interrupted(history));
 
@@ -75,7 +77,7 @@ class Evaluation {
       evaluated.duplicate_of = same->id;
       const Attempt known = *same;
       ASSAY_TRY(history.skip({options_.run_tag, fmt::format("duplicate_of {}", known.seq), known.id,
-                              utc_now_iso8601()}));
+                              utc_now_iso8601(), cost()}));
       evaluated.record_path = runs / known.record;
       ASSAY_TRY(evaluated.record, load_attempt_record(evaluated.record_path.string()));
       return evaluated;
@@ -100,7 +102,8 @@ class Evaluation {
     ASSAY_TRY(plan_, plan_of(target_, again.lane));
     ASSAY_TRY(check_supported(target_, plan_));
     const fs::path runs = target_.folder / "runs";
-    ASSAY_TRY(const History history, History::open(runs));
+    ASSAY_TRY(const History history,
+              History::open(runs, index_file(options_.cache, target_.folder)));
     ASSAY_TRY(const Tree whole, read_tree(target_.folder));
     ASSAY_TRY(series_, series_of(lab_, target_, whole, options_.device));
     if (series_.id != again.series)
@@ -126,8 +129,9 @@ class Evaluation {
     record_path_ = runs / "replays" / fmt::format("{:04}-{}", again.seq, id) / "record.json";
     ASSAY_TRY(work(store, workspace, against));
     record_.ended = utc_now_iso8601();
+    record_.webhook_status = "not_expected";
     ASSAY_TRY(make_directories(record_path_.parent_path().string()));
-    ASSAY_TRY(write_file_atomic(record_path_.string(), dump_pretty(to_json(record_))));
+    ASSAY_TRY(write_record());
     const std::string_view word =
         replay_word(again.outcome.value_or(AttemptOutcome::interrupted), record_.outcome);
     return Replayed{record_, record_path_, std::string(word)};
@@ -199,8 +203,15 @@ class Evaluation {
     record_.model_fingerprint = series_.model_fingerprint;
     record_.harness = fmt::format("{} {}", build_info().version, build_info().revision);
     record_.device = options_.device;
+    record_.agent = options_.agent;
+    attempt_.cost = cost();
     record_.host = host_hash();
     return {};
+  }
+
+  std::optional<Cost> cost() const {
+    if (!options_.agent || !options_.says_cost) return std::nullopt;
+    return Cost{options_.agent->usd, options_.agent->tokens};
   }
 
   StageContext stage() { return {target_, options_, observer_, plan_, record_}; }
@@ -321,30 +332,20 @@ class Evaluation {
     return true;
   }
 
-  // The end is on the disk before anybody is told, and the record is written after that.
+  // The record is there before the end is, and says that telling was interrupted until it is done:
+  // a kill at any moment leaves both true.
   Status finish(History& history) {
-    record_.ended = attempt_.ended = utc_now_iso8601();
-    attempt_.outcome = record_.outcome;
-    attempt_.reason = record_.reason;
-    attempt_.baseline = record_.baseline;
-    for (const AttemptStage& stage : record_.stages)
-      attempt_.stages.emplace_back(stage.name, stage.outcome);
-    if (const auto primary = record_.metrics.find(target_.objective.metric);
-        primary != record_.metrics.end())
-      attempt_.primary =
-          Primary{target_.objective.metric, primary->second.value, primary->second.unit};
-    if (record_.claim)
-      attempt_.claim = Claim{
-          std::string(to_string(record_.claim->word)), record_.claim->ratio, record_.claim->low,
-          record_.claim->has_interval() ? record_.claim->high : 0, record_.claim->processes};
-    record_.webhook_enabled_by_config = lab_.notifies;
-    record_.webhook_disabled_by_flag = options_.no_webhook;
-    record_.webhook_expected = lab_.notifies && !options_.no_webhook;
-    record_.webhook_status = !lab_.notifies        ? "disabled"
-                             : options_.no_webhook ? "disabled_by_flag"
-                                                   : "unsupported";
+    record_.ended = utc_now_iso8601();
+    take_end(attempt_, record_, target_.objective.metric);
+    expect_webhook(record_, target_.notify, options_.no_webhook);
     ASSAY_TRY(make_directories(record_path_.parent_path().string()));
+    ASSAY_TRY(write_record());
     ASSAY_TRY(history.end(attempt_));
+    if (!tell_webhook(record_, options_.tell, history.content())) return {};
+    return write_record();
+  }
+
+  Status write_record() const {
     return write_file_atomic(record_path_.string(), dump_pretty(to_json(record_)));
   }
 

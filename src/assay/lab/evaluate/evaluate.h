@@ -21,10 +21,20 @@ struct HeldDevice {
   int descriptor = -1;  // By which it is held, for the programs of an attempt (ASSAY_LOCK_FD).
 };
 
+// What became of telling somebody (docs/lab.md has the words of `status`).
+struct Told {
+  bool attempted = false, sent = false;
+  std::string status, reason;
+};
+// Called once the attempt's end is on the disk; `content` holds it. It never changes a verdict.
+using TellWebhook = std::function<Told(const AttemptRecord&, const HistoryContent& content)>;
+
 struct EvaluateOptions {
   std::string description, hypothesis, family, target, lane, run_tag;
-  Environment overrides;  // Already checked against what the case allows.
-  bool again = false;     // Measure also what was measured already.
+  Environment overrides;              // Already checked against what the case allows.
+  std::optional<AttemptAgent> agent;  // Who made the change; none: a person.
+  bool says_cost = false;             // And it says what that cost.
+  bool again = false;                 // Measure also what was measured already.
   bool no_webhook = false;
   // The case as it is to be measured, where that is not the case's own folder: what judges must be
   // the same there, or the attempt is a violation.
@@ -37,6 +47,7 @@ struct EvaluateOptions {
   FamiliesOf families_of;  // For `sweep` benchmarks.
   // Waits for the device, which is held from the build to the last pair. Null: nobody is kept out.
   std::function<Result<HeldDevice>()> hold_device;
+  TellWebhook tell;  // Null: there is no webhook.
 };
 
 struct EvaluateObserver {

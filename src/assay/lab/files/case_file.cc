@@ -37,6 +37,7 @@ class CaseReader {
     ASSAY_TRY(const auto holdout, root.find("holdout"));
     case_.has_holdout = holdout.has_value();
     ASSAY_TRY(read_server(root));
+    ASSAY_TRY(case_.notify, read_notify_rules(root, lab_.notify));
     return std::move(case_);
   }
 

@@ -75,6 +75,7 @@ struct Case {
   double confirm_seconds = 1800;
   std::vector<std::string> allowed_variables;
   std::optional<Agent> agent;
+  NotifyRules notify;  // The lab's, where case.yaml says nothing else.
 
   const Benchmark* find_benchmark(std::string_view name) const;
 };

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
 #include "assay/base/checked_line.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/lab/files/history_index.h"
 
 namespace assay::lab {
 namespace {
@@ -36,6 +38,14 @@ Json start_line(const Attempt& attempt) {
           {"started", attempt.started}};
 }
 
+Json json_of(const Cost& cost) { return {{"usd", cost.usd}, {"tokens", cost.tokens}}; }
+
+std::optional<Cost> read_cost(const Json& line) {
+  const auto found = line.find("cost");
+  if (found == line.end()) return std::nullopt;
+  return Cost{found->at("usd").get<double>(), found->at("tokens").get<int64_t>()};
+}
+
 Json end_line(const Attempt& attempt) {
   Json stages = Json::array();
   for (const auto& [name, outcome] : attempt.stages) stages.push_back({name, outcome});
@@ -52,6 +62,7 @@ Json end_line(const Attempt& attempt) {
                {"baseline", attempt.baseline},
                {"record", attempt.record},
                {"ended", attempt.ended}};
+  if (attempt.cost) line["cost"] = json_of(*attempt.cost);
   if (attempt.primary)
     line["primary"] = {{"key", attempt.primary->key},
                        {"value", attempt.primary->value},
@@ -104,6 +115,7 @@ Status read_end(const Json& line, Attempt& attempt) {
   attempt.ended = text_in(line, "ended");
   attempt.record = text_in(line, "record");
   attempt.baseline = line.at("baseline").get<bool>();
+  attempt.cost = read_cost(line);
   for (const Json& stage : line.at("stages"))
     attempt.stages.emplace_back(stage.at(0).get<std::string>(), stage.at(1).get<std::string>());
   if (const Json& primary = line.at("primary"); !primary.is_null())
@@ -120,6 +132,8 @@ Status read_end(const Json& line, Attempt& attempt) {
 
 class HistoryReader {
  public:
+  explicit HistoryReader(HistoryContent known) : content(std::move(known)) {}
+
   Status take(std::string_view text, const std::string& origin) {
     if (!has_its_check(text))
       return fail(ErrorCode::machine, "it is not what its checksum was made of");
@@ -136,6 +150,8 @@ class HistoryReader {
  private:
   Status place(const Json& line) {
     const std::string type = text_in(line, "type");
+    if (by_id_.empty())
+      for (size_t i = 0; i < content.attempts.size(); ++i) by_id_[content.attempts[i].id] = i;
     if (type == "start") {
       by_id_[text_in(line, "id")] = content.attempts.size();
       content.attempts.push_back(read_start(line));
@@ -145,12 +161,12 @@ class HistoryReader {
       return read_end(line, content.attempts[found->second]);
     } else if (type == "skip") {
       content.skips.push_back({text_in(line, "run_tag"), text_in(line, "reason"),
-                               text_in(line, "of"), text_in(line, "at")});
+                               text_in(line, "of"), text_in(line, "at"), read_cost(line)});
     }
     return {};  // Types of later versions are theirs.
   }
 
-  std::map<std::string, size_t> by_id_;
+  std::unordered_map<std::string, size_t> by_id_;
 };
 
 }  // namespace
@@ -176,13 +192,28 @@ const Attempt* HistoryContent::find(std::string_view name) const {
   return found;
 }
 
-Result<HistoryContent> read_history(const std::filesystem::path& runs) {
+Cost HistoryContent::cost_of(std::string_view run_tag) const {
+  Cost all;
+  const auto add = [&](const auto& turn) {
+    if (!turn.cost || turn.run_tag != run_tag) return;
+    all.usd += turn.cost->usd;
+    all.tokens += turn.cost->tokens;
+  };
+  std::ranges::for_each(attempts, add);
+  std::ranges::for_each(skips, add);
+  return all;
+}
+
+namespace {
+
+constexpr std::uint64_t kWorthAnIndex = 2000;  // Lines that were parsed: about 20 ms.
+
+// Goes on behind what is known.
+Result<HistoryIndex> read_from(const std::filesystem::path& runs, HistoryIndex known) {
   const std::string path = path_in(runs);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return HistoryContent();
-  ASSAY_TRY(auto lines, LineReader::open(path));
-  HistoryReader reader;
-  for (int number = 1;; ++number) {
+  ASSAY_TRY(auto lines, LineReader::open(path, known.bytes));
+  HistoryReader reader(std::move(known.content));
+  for (;;) {
     ASSAY_TRY(const auto line, lines.next());
     if (!line) break;
     if (!line->whole) {
@@ -194,19 +225,47 @@ Result<HistoryContent> read_history(const std::filesystem::path& runs) {
           ErrorCode::machine,
           "{}:{}: the history is damaged ({}); it was left as it is: `head -n {} {}` is what "
           "came before",
-          path, number, taken.error().message, number - 1, path);
+          path, known.lines + 1, taken.error().message, known.lines, path);
+    ++known.lines;
+    known.bytes = line->at + line->text.size() + 1;
   }
-  return std::move(reader.content);
+  return HistoryIndex{std::move(reader.content), known.bytes, known.lines};
 }
 
-Result<History> History::open(const std::filesystem::path& runs) {
+}  // namespace
+
+Result<HistoryContent> read_history(const std::filesystem::path& runs,
+                                    const std::filesystem::path& index) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_in(runs), ignored)) return HistoryContent();
+  std::optional<HistoryIndex> known;
+  if (!index.empty()) known = load_history_index(index, path_in(runs));
+  const std::uint64_t before = known ? known->lines : 0;
+  ASSAY_TRY(HistoryIndex read, read_from(runs, std::move(known).value_or(HistoryIndex())));
+  // Without an index it only takes longer.
+  if (!index.empty() && read.lines - before >= kWorthAnIndex)
+    (void)save_history_index(index, path_in(runs), read);
+  return std::move(read.content);
+}
+
+Result<HistoryContent> reindex_history(const std::filesystem::path& runs,
+                                       const std::filesystem::path& index) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path_in(runs), ignored)) return HistoryContent();
+  ASSAY_TRY(HistoryIndex read, read_from(runs, {}));
+  ASSAY_TRY(save_history_index(index, path_in(runs), read));
+  return std::move(read.content);
+}
+
+Result<History> History::open(const std::filesystem::path& runs,
+                              const std::filesystem::path& index) {
   ASSAY_TRY(make_directories(runs.string()));
   auto lock = FileLock::try_lock((runs / kLock).string());
   if (!lock && lock.error().code == ErrorCode::busy)
     return fail(ErrorCode::busy, "another command adds to this case's history: {}",
                 lock.error().message);
   if (!lock) return fail(std::move(lock).error());
-  ASSAY_TRY(HistoryContent content, read_history(runs));
+  ASSAY_TRY(HistoryContent content, read_history(runs, index));
   ASSAY_TRY(AppendFile file, AppendFile::open(path_in(runs), true));
   History history(std::move(*lock), std::move(file));
   history.content_ = std::move(content);
@@ -253,12 +312,14 @@ Status History::end(const Attempt& attempt) {
 }
 
 Status History::skip(const Skip& skip) {
-  ASSAY_TRY(add({{"schema", kHistorySchema},
-                 {"type", "skip"},
-                 {"run_tag", skip.run_tag},
-                 {"reason", sanitize(skip.reason, 300)},
-                 {"of", skip.of},
-                 {"at", skip.at}}));
+  Json line = {{"schema", kHistorySchema},
+               {"type", "skip"},
+               {"run_tag", skip.run_tag},
+               {"reason", sanitize(skip.reason, 300)},
+               {"of", skip.of},
+               {"at", skip.at}};
+  if (skip.cost) line["cost"] = json_of(*skip.cost);
+  ASSAY_TRY(add(line));
   content_.skips.push_back(skip);
   return {};
 }

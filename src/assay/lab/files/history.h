@@ -32,6 +32,12 @@ struct Claim {
   int pairs = 0;
 };
 
+// What an agent says that its turn cost.
+struct Cost {
+  double usd = 0;
+  int64_t tokens = 0;
+};
+
 // The start of an attempt and, once there is one, its end.
 struct Attempt {
   std::string id;
@@ -46,11 +52,13 @@ struct Attempt {
   std::optional<Primary> primary;
   std::optional<Claim> claim;
   bool baseline = false;
+  std::optional<Cost> cost;  // None where its agent does not say.
 };
 
 // A turn that made no attempt.
 struct Skip {
   std::string run_tag, reason, of, at;
+  std::optional<Cost> cost;
 };
 
 struct HistoryContent {
@@ -64,16 +72,24 @@ struct HistoryContent {
   const Attempt* incumbent(std::string_view series) const;
   // By its id, the first characters of it, or its number; null where none or several fit.
   const Attempt* find(std::string_view name) const;
+  Cost cost_of(std::string_view run_tag) const;  // Of all turns, as far as it was said.
 };
 
-// Damage anywhere but in the last line is ErrorCode::machine, with the line.
-Result<HistoryContent> read_history(const std::filesystem::path& runs);
+// Damage anywhere but in the last line is ErrorCode::machine, with the line. `index`: where what
+// was read before lies, and is put where that is worth it (history_index.h); empty: nowhere.
+Result<HistoryContent> read_history(const std::filesystem::path& runs,
+                                    const std::filesystem::path& index = {});
+
+// Reads every line, and makes the index anew.
+Result<HistoryContent> reindex_history(const std::filesystem::path& runs,
+                                       const std::filesystem::path& index);
 
 // For whoever adds to it: one at a time for a case.
 class History {
  public:
   // busy where another command adds to it. Cuts off a torn last line.
-  static Result<History> open(const std::filesystem::path& runs);
+  static Result<History> open(const std::filesystem::path& runs,
+                              const std::filesystem::path& index = {});
 
   const HistoryContent& content() const { return content_; }
   const std::vector<std::string>& notes() const { return notes_; }

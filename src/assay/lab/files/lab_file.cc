@@ -35,12 +35,7 @@ Result<Lab> read_lab(const std::filesystem::path& root) {
     ASSAY_TRY(lab.cases_folder, as_inner_path(*cases));
   }
   ASSAY_TRY(lab.store, text_or(file, "store", ""));
-  ASSAY_TRY(const auto notify, file.find("notify"));
-  if (!notify) return lab;
-  ASSAY_TRY(only_keys(*notify, {"enabled", "preset"}));
-  ASSAY_TRY(const auto enabled, notify->at("enabled"));
-  ASSAY_TRY(lab.notifies, enabled.as_bool());
-  ASSAY_TRY(lab.notify_preset, text_or(*notify, "preset", "discord"));
+  ASSAY_TRY(lab.notify, read_notify_rules(file, {}));
   return lab;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "assay/base/result.h"
+#include "assay/lab/files/notify_rules.h"
 
 namespace assay::lab {
 
@@ -14,8 +15,7 @@ struct Lab {
   std::string device;          // Where the command line and the environment name none.
   std::string cases_folder = "cases";
   std::string store;  // Of `sweep` benchmarks' records; empty: none.
-  bool notifies = false;
-  std::string notify_preset;
+  NotifyRules notify;
 };
 
 // The nearest folder from `from` upward that holds a file of this name; empty where none does.

@@ -1,0 +1,27 @@
+#pragma once
+
+// When a climb ends.
+
+#include <string>
+
+#include "assay/lab/climb/climb.h"
+
+namespace assay::lab {
+
+// What of a climb its history does not say.
+struct ClimbState {
+  std::string series;
+  double seconds = 0;  // Of this call, so far.
+  int failures = 0;    // Of the agent, in a row.
+  int without_keep = 0;
+  bool cost_unknown = false;  // An agent did its turn, and did not say what that cost.
+};
+
+// Turns of the run tag: attempts, the baseline aside, and turns that made none.
+int turns_of(const HistoryContent& content, const std::string& run_tag);
+
+// A sentence; empty while it goes on.
+std::string reason_to_end(const Case& target, const ClimbOptions& options,
+                          const HistoryContent& content, const ClimbState& state);
+
+}  // namespace assay::lab
