@@ -1,6 +1,7 @@
 #pragma once
 
-// What `load` alone wants of the environment. It is in settings.cc, the only reader of it.
+// What `load`, and a benchmark that loads a server, want of the environment. It is in settings.cc,
+// the only reader of it.
 
 #include <string>
 #include <vector>
@@ -9,8 +10,8 @@
 
 namespace assay::cli {
 
-// OPENAI_API_KEY of the environment, else of a .env file; empty: none.
-Result<std::string> openai_api_key();
+// A variable that has a key, of the environment, else of a .env file; empty: none.
+Result<std::string> key_variable(const std::string& name);
 
 // All of it, for a program that a user has us start; keys left out.
 std::vector<std::string> own_environment();

@@ -109,9 +109,9 @@ std::string variable(const std::map<std::string, std::string>& dot_env, const ch
 
 }  // namespace
 
-Result<std::string> openai_api_key() {
+Result<std::string> key_variable(const std::string& name) {
   ASSAY_TRY(const auto dot_env, read_dot_env());
-  return variable(dot_env, "OPENAI_API_KEY");
+  return variable(dot_env, name.c_str());
 }
 
 std::vector<std::string> own_environment() {

@@ -1,4 +1,5 @@
-// Requests as AIPerf, guidellm and vLLM's bench client sent them (recorded/, by tests/clients/run.py
+// Requests as AIPerf, guidellm and vLLM's bench client sent them (recorded/, by
+// tests/clients/run.py
 // --record), byte for byte, and what each of them makes of the answer: the rules are theirs.
 
 #include <gmock/gmock.h>
@@ -90,8 +91,8 @@ TEST(Clients, VllmBenchReadsTokensAndUsage) {
   }
 }
 
-// AIPerf: each line of a message is a field; a message of `event: error` is an error. A chunk counts
-// if its object is known and its first choice's delta holds something.
+// AIPerf: each line of a message is a field; a message of `event: error` is an error. A chunk
+// counts if its object is known and its first choice's delta holds something.
 Read read_as_aiperf(std::string_view stream) {
   Read read;
   for (const std::string& message : messages_of(stream)) {
