@@ -3,11 +3,12 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-load bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-clients test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-load bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
 	@echo 'make test    install what is missing, build, run all tests'
+	@echo 'make test-clients   AIPerf and llama-server, installed and built here, against assay serve'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make fuzz TIME=60   each fuzz target for so many seconds'
 	@echo 'make test-gpu   the tests that need a card'
@@ -100,6 +101,11 @@ bench-serve:
 
 bench-load: build
 	scripts/bench-load $(release)/assay
+
+# ONLY: some of aiperf, guidellm, vllm, assay and llama. What they install stays in build/clients.
+test-clients: build
+	@scripts/install-dependencies test
+	tests/clients/run.py $(release)/assay build/clients $(if $(ONLY),--only $(ONLY))
 
 # PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
 # same_m1, same_m1_chain, sensitivity, decode, prefill, host ...; empty: all of them.

@@ -10,8 +10,8 @@
 
 namespace assay::cli {
 
-// OPENAI_API_KEY of the environment, else of a .env file; empty: none.
-Result<std::string> openai_api_key();
+// A variable that has a key, of the environment, else of a .env file; empty: none.
+Result<std::string> key_variable(const std::string& name);
 
 // The environment's value of a name that a user's file lists (`agent.pass_env` of a case).
 std::optional<std::string> environment_value(const std::string& name);

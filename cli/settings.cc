@@ -128,9 +128,9 @@ std::string source_of(const DotEnvFile& file, const char* name) {
 
 }  // namespace
 
-Result<std::string> openai_api_key() {
+Result<std::string> key_variable(const std::string& name) {
   ASSAY_TRY(const auto dot_env, read_dot_env());
-  return variable(dot_env, "OPENAI_API_KEY");
+  return variable(dot_env, name.c_str());
 }
 
 std::optional<std::string> environment_value(const std::string& name) {

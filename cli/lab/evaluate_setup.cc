@@ -9,6 +9,7 @@
 #include "assay/base/text.h"
 #include "assay/device/device_lock.h"
 #include "cli/lock_wait.h"
+#include "cli/own_environment.h"
 #include "cli/user_files.h"
 
 namespace assay::cli {
@@ -80,6 +81,7 @@ Result<lab::EvaluateOptions> evaluate_options(Context& context, const std::strin
   options.device = device_of(context);
   options.cancel_fd = context.cancel_fd;
   options.families_of = families_of;
+  options.read_key = key_variable;
   options.hold_device = [&context] { return hold_device(context); };
   return options;
 }

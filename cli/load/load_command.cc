@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
+#include "cli/load/load_page.h"
 #include "cli/load/load_table.h"
 #include "cli/load/run_plan.h"
 #include "cli/load/started_server.h"
@@ -69,6 +70,7 @@ class LoadCommand : public Command {
     app.add_option("--output-dir,--result-dir", folder_,
                    "Where load.json, samples and inputs go (default: runs/<n>-load)")
         .type_name("DIR");
+    app.add_option("--html", html_, "Gets the run as one self-contained page").type_name("FILE");
   }
 
   Result<int> run(Context& context) override {
@@ -105,7 +107,10 @@ class LoadCommand : public Command {
     }
     record.environment.load_after = measure::other_load();
     const Json json = load::record_json(record);
-    ASSAY_TRY(write_file_atomic((folder / "load.json").string(), dump_pretty(json)));
+    const std::string path = (folder / "load.json").string();
+    ASSAY_TRY(write_file_atomic(path, dump_pretty(json)));
+    if (!html_.empty())
+      ASSAY_TRY(write_file_atomic(html_, load_page(record, first_.traces, first_.begin_ns, path)));
     return show(context, record, json, requirements, folder);
   }
 
@@ -133,7 +138,7 @@ class LoadCommand : public Command {
     ASSAY_TRY(const auto dataset, flags_.dataset(context, plan, plan.seed));
     record.dataset = dataset->description();
     const std::string suffix = number == 1 ? "" : fmt::format("-{}", number);
-    ASSAY_TRY(const load::Run run,
+    ASSAY_TRY(load::Run run,
               run_plan(context, plan, *dataset,
                        runs_ > 1 ? fmt::format("load, run {} of {}", number, runs_) : "load",
                        (folder / ("inputs" + suffix + ".jsonl")).string()));
@@ -141,7 +146,10 @@ class LoadCommand : public Command {
     judged.client.governor = record.environment.governor;
     record.runs.push_back(std::move(judged));
     record.samples.push_back("samples" + suffix + ".jsonl.zst");
-    return load::write_samples((folder / record.samples.back()).string(), run.traces, run.begin_ns);
+    ASSAY_TRY(
+        load::write_samples((folder / record.samples.back()).string(), run.traces, run.begin_ns));
+    if (number == 1 && !html_.empty()) first_ = std::move(run);
+    return {};
   }
 
   // The figure of the only run, or its mean over runs; none where a run lacks it.
@@ -208,7 +216,8 @@ class LoadCommand : public Command {
   LoadFlags flags_;
   std::vector<std::unique_ptr<Command>> commands_;
   std::vector<std::string> required_, started_;
-  std::string goodput_share_, cool_down_ = "1", folder_;
+  std::string goodput_share_, cool_down_ = "1", folder_, html_;
+  load::Run first_;  // For its page.
   int runs_ = 1;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "assay/base/text.h"
 #include "assay/base/ulid.h"
 #include "assay/load/ready.h"
+#include "assay/text/tokenizer.h"
 #include "cli/number.h"
 #include "cli/own_environment.h"
 #include "cli/quantities.h"
@@ -83,6 +85,10 @@ void LoadFlags::declare_data(Flags& app) {
       .type_name("TOKENS");
   app.add_option("--len-spread", spread_, "Both lengths uniform within this share: 0.2 or 20%")
       .type_name("SHARE");
+  app.add_option("--tokenizer", tokenizer_,
+                 "The model's tokenizer.json or GGUF file, which counts prompts (default: the "
+                 "server's /tokenize)")
+      .type_name("FILE");
   app.add_option("--prefix-len", prefix_, "Tokens at each prompt's begin that others share")
       .range(0, 1 << 24)
       .show_default();
@@ -138,6 +144,10 @@ void LoadFlags::declare_requests(Flags& app) {
   app.add_option("--request-timeout", timeout_, "Longest wait for a whole answer")
       .type_name("SECONDS")
       .show_default();
+  app.add_option("--retry", retries_,
+                 "How often a request is sent again that is answered with 429 or 503")
+      .range(0, 1000)
+      .show_default();
   app.add_option("--cancellation-rate", cancellation_rate_, "Share of requests that are given up")
       .type_name("SHARE");
   app.add_option("--cancellation-delay", cancellation_delay_, "How long after they were sent")
@@ -148,7 +158,7 @@ void LoadFlags::declare_requests(Flags& app) {
 }
 
 Result<std::string> LoadFlags::key() const {
-  if (key_file_.empty()) return openai_api_key();
+  if (key_file_.empty()) return key_variable("OPENAI_API_KEY");
   ASSAY_TRY(const std::string text, read_file(key_file_, kMostKeyBytes));
   const std::string key(trim(std::string_view(text).substr(0, text.find('\n'))));
   if (key.empty())
@@ -244,6 +254,7 @@ Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base
   ASSAY_TRY(plan.timeout_s, read_seconds(timeout_, "--request-timeout"));
   ASSAY_TRY(plan.cancellation_rate, read_share(cancellation_rate_, "--cancellation-rate"));
   ASSAY_TRY(plan.cancellation_delay_s, read_seconds(cancellation_delay_, "--cancellation-delay"));
+  plan.retries = retries_;
   if (plan.timeout_s <= 0)
     return fail(ErrorCode::invalid_input, "--request-timeout must be above 0");
   ASSAY_TRY(const std::string ulid, make_ulid());
@@ -261,7 +272,19 @@ Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base
   return plan;
 }
 
+Result<load::WordText> LoadFlags::own_tokenizer_text() const {
+  ASSAY_TRY(auto loaded, text::Tokenizer::load(tokenizer_));
+  const auto tokenizer = std::make_shared<const text::Tokenizer>(std::move(loaded));
+  return load::WordText::counted(
+      [tokenizer](const std::string& text) -> Result<std::int64_t> {
+        ASSAY_TRY(const std::vector<int> ids, tokenizer->encode(text));
+        return static_cast<std::int64_t>(ids.size());
+      },
+      sanitize(tokenizer_, 200));
+}
+
 Result<load::WordText> LoadFlags::word_text(Context& context, const load::LoadPlan& plan) const {
+  if (!tokenizer_.empty()) return own_tokenizer_text();
   auto counted = load::WordText::counted(load::server_tokenizer(plan, context.cancel_fd),
                                          "the server's /tokenize");
   if (counted || counted.error().code == ErrorCode::interrupted) return counted;

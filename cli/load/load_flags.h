@@ -40,15 +40,17 @@ class LoadFlags {
   Result<load::ArrivalPlan> arrivals() const;
   Result<std::string> key() const;
   Result<load::WordText> word_text(Context& context, const load::LoadPlan& plan) const;
+  Result<load::WordText> own_tokenizer_text() const;
 
   std::string base_url_, model_, endpoint_ = "chat", ca_file_, key_file_, ready_ = "0";
   std::string rate_, arrivals_ = "poisson", burstiness_ = "1", ramp_to_, ramp_seconds_ = "0";
   std::string ramp_shape_ = "linear", duration_ = "0", grace_ = "30", timeout_ = "600";
-  std::string temperature_, extra_body_, cancellation_rate_ = "0", cancellation_delay_ = "0";
+  std::string temperature_, extra_body_, tokenizer_, cancellation_rate_ = "0",
+                                                     cancellation_delay_ = "0";
   std::string dataset_ = "random", dataset_path_, prompt_ = "Say something about matrices.";
   std::string input_std_ = "0", output_std_ = "0", spread_ = "0", replay_speed_ = "1";
   std::vector<std::string> headers_, goodput_;
-  int concurrency_ = 0, requests_ = 0, warmups_ = 0, seed_ = 0;
+  int concurrency_ = 0, requests_ = 0, warmups_ = 0, seed_ = 0, retries_ = 0;
   int input_ = 512, output_ = 128, prefix_ = 0, prefix_pool_ = 1;
   bool no_stream_ = false, ignore_eos_ = false;
 };

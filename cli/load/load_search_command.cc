@@ -5,6 +5,7 @@
 #include "assay/load/search.h"
 #include "assay/report/table.h"
 #include "cli/exit_code.h"
+#include "cli/load/load_axis.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
 #include "cli/load/run_plan.h"
@@ -34,9 +35,7 @@ class LoadSearchCommand : public Command {
         .type_name("FIGURE<BOUND")
         .several_words(false)
         .delimiter(',');
-    app.add_option("--over", over_, "Which load: streams, or requests per second")
-        .one_of({"concurrency", "rate"})
-        .show_default();
+    axis_.declare(app);
     app.add_option("--from", from_, "The first load").type_name("LOAD").show_default();
     app.add_option("--most", most_, "The largest load").type_name("LOAD").show_default();
     app.add_option("--resolution", resolution_, "How closely it is found, as a share")
@@ -56,7 +55,7 @@ class LoadSearchCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "load search: what must hold? Give --slo 'ttft_ms.p95<200'");
     load::SearchOptions options;
-    options.whole = over_ == "concurrency";
+    options.whole = axis_.is_whole();
     ASSAY_TRY(options.from, parse_number(from_, "--from", 1e-3, 65536));
     ASSAY_TRY(options.most, parse_number(most_, "--most", options.from, 65536));
     ASSAY_TRY(options.resolution, parse_number(resolution_, "--resolution", 0.001, 0.5));
@@ -66,7 +65,7 @@ class LoadSearchCommand : public Command {
     };
     ASSAY_TRY(const load::SearchResult result, load::search_load(options, attempt));
     Json json = load::search_json(result);
-    json["over"] = over_;
+    json["over"] = axis_.name();
     json["plan"] = load::plan_json(plan);
     if (!output_.empty()) ASSAY_TRY(write_file_atomic(output_, dump_pretty(json)));
     context.console.result(context.console.json() ? dump_pretty(json) : text(result));
@@ -74,20 +73,13 @@ class LoadSearchCommand : public Command {
   }
 
  private:
-  Result<load::Tried> try_load(Context& context, load::LoadPlan plan,
+  Result<load::Tried> try_load(Context& context, const load::LoadPlan& plan,
                                const std::vector<load::Requirement>& requirements, double load,
                                int number) const {
-    if (over_ == "concurrency") {
-      plan.arrivals.reset();
-      plan.concurrency = static_cast<int>(load);
-    } else {
-      load::ArrivalPlan arrivals = plan.arrivals.value_or(load::ArrivalPlan{});
-      arrivals.rate = load;
-      plan.arrivals = arrivals;
-    }
     ASSAY_TRY(const load::Judged judged,
-              measure_plan(context, flags_, plan, plan.seed + static_cast<std::uint64_t>(number),
-                           fmt::format("search, {} {:.4g}", over_, load)));
+              measure_plan(context, flags_, axis_.at(plan, load),
+                           plan.seed + static_cast<std::uint64_t>(number),
+                           fmt::format("search, {} {:.4g}", axis_.name(), load)));
     load::Tried tried;
     tried.client_limited = judged.client.limited || !judged.delivered.as_asked;
     tried.keeps = true;
@@ -100,23 +92,25 @@ class LoadSearchCommand : public Command {
     }
     // An answer that failed keeps nothing.
     if (judged.metrics.errored > 0) tried.keeps = false;
-    context.console.note(fmt::format("{} {:.4g}: {}{}", over_, load,
+    context.console.note(fmt::format("{} {:.4g}: {}{}", axis_.name(), load,
                                      tried.keeps ? "keeps it" : "does not keep it",
                                      tried.client_limited ? " (the client was the limit)" : ""));
     return tried;
   }
 
   std::string text(const load::SearchResult& result) const {
-    if (result.largest == 0) return fmt::format("not even {} {} keeps it\n", over_, from_);
-    std::string line = fmt::format("the largest {} that keeps it: {:.4g}", over_, result.largest);
+    if (result.largest == 0) return fmt::format("not even {} {} keeps it\n", axis_.name(), from_);
+    std::string line =
+        fmt::format("the largest {} that keeps it: {:.4g}", axis_.name(), result.largest);
     if (result.reached_most) line += ", the most that was tried";
     if (result.client_limited) line += "; the client was the limit: the server may bear more";
     return line + '\n';
   }
 
   LoadFlags flags_;
+  LoadAxis axis_;
   std::vector<std::string> slos_;
-  std::string over_ = "concurrency", from_ = "1", most_ = "4096", resolution_ = "0.02", output_;
+  std::string from_ = "1", most_ = "4096", resolution_ = "0.02", output_;
 };
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include "assay/base/json.h"
 #include "assay/report/table.h"
 #include "cli/exit_code.h"
+#include "cli/load/load_axis.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
+#include "cli/load/load_page.h"
 #include "cli/load/run_plan.h"
 #include "cli/number.h"
 
@@ -44,11 +46,10 @@ class LoadSweepCommand : public Command {
         .type_name("LOAD")
         .delimiter(',')
         .several_words(false);
-    app.add_option("--over", over_, "Which load: streams, or requests per second")
-        .one_of({"concurrency", "rate"})
-        .show_default();
+    axis_.declare(app);
     app.set_group(FlagGroup::output);
     app.add_option("--output", output_, "Gets the sweep as JSON").type_name("FILE");
+    app.add_option("--html", html_, "Gets the sweep as a page").type_name("FILE");
   }
 
   Result<int> run(Context& context) override {
@@ -68,6 +69,7 @@ class LoadSweepCommand : public Command {
     }
     const Json json = to_json(points, plan);
     if (!output_.empty()) ASSAY_TRY(write_file_atomic(output_, dump_pretty(json)));
+    if (!html_.empty()) ASSAY_TRY(write_file_atomic(html_, page(points, plan)));
     const report::TextStyle style{context.console.width_out(), context.console.colour_out(),
                                   context.console.terminal_out()};
     context.console.result(context.console.json() ? dump_pretty(json)
@@ -76,18 +78,18 @@ class LoadSweepCommand : public Command {
   }
 
  private:
-  Result<Point> measure_load(Context& context, load::LoadPlan plan, double load) const {
-    if (over_ == "concurrency") {
-      plan.arrivals.reset();
-      plan.concurrency = static_cast<int>(load);
-    } else {
-      load::ArrivalPlan arrivals = plan.arrivals.value_or(load::ArrivalPlan{});
-      arrivals.rate = load;
-      plan.arrivals = arrivals;
-    }
-    ASSAY_TRY(load::Judged judged, measure_plan(context, flags_, plan, plan.seed,
-                                                fmt::format("sweep, {} {:.4g}", over_, load)));
+  Result<Point> measure_load(Context& context, const load::LoadPlan& plan, double load) const {
+    ASSAY_TRY(load::Judged judged,
+              measure_plan(context, flags_, axis_.at(plan, load), plan.seed,
+                           fmt::format("sweep, {} {:.4g}", axis_.name(), load)));
     return Point{load, std::move(judged)};
+  }
+
+  std::string page(const std::vector<Point>& points, const load::LoadPlan& plan) const {
+    std::vector<std::pair<double, load::Judged>> runs;
+    for (const Point& point : points) runs.emplace_back(point.load, point.judged);
+    return sweep_page(plan, axis_.name(), runs, points[knee(points)].load,
+                      output_.empty() ? "the sweep's JSON (--output)" : output_);
   }
 
   static std::size_t knee(const std::vector<Point>& points) {
@@ -99,7 +101,7 @@ class LoadSweepCommand : public Command {
 
   report::Table table(const std::vector<Point>& points) const {
     report::Table table;
-    table.columns.push_back({over_, report::Align::right});
+    table.columns.push_back({axis_.name(), report::Align::right});
     for (const char* title : {"req/s", "out tok/s", "TTFT p50", "p95 ms", "TPOT p50", "p95 ms",
                               "whole p50", "p95 ms", "errors", ""})
       table.columns.push_back({title, report::Align::right});
@@ -129,7 +131,7 @@ class LoadSweepCommand : public Command {
     for (const Point& point : points)
       list.push_back({{"load", point.load}, {"run", load::judged_json(point.judged)}});
     return {{"schema", "assay.load_sweep/1"},
-            {"over", over_},
+            {"over", axis_.name()},
             {"plan", load::plan_json(plan)},
             {"knee", points[knee(points)].load},
             {"points", list}};
@@ -137,7 +139,8 @@ class LoadSweepCommand : public Command {
 
   LoadFlags flags_;
   std::vector<std::string> loads_;
-  std::string over_ = "concurrency", output_;
+  LoadAxis axis_;
+  std::string output_, html_;
 };
 
 }  // namespace

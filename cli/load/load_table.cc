@@ -40,6 +40,7 @@ std::string counts(const load::Judged& judged) {
   add(metrics.errored, "errored");
   add(metrics.incomplete, "incomplete");
   add(metrics.cancelled, "cancelled");
+  add(metrics.retried, "sent again");
   text += fmt::format(" in {}\n", format_duration(metrics.duration_s));
   if (judged.warmups > 0)
     text += fmt::format(

@@ -4,6 +4,7 @@ bad_server.py MODE PORT_FILE [UPSTREAM_PORT]: writes its port to PORT_FILE once 
 """
 
 import gzip
+import itertools
 import json
 import os
 import socket
@@ -14,6 +15,7 @@ import threading
 import time
 
 MODE = sys.argv[1]
+ANSWERED = itertools.count()
 UPSTREAM = int(sys.argv[3]) if len(sys.argv) > 3 else 0
 
 
@@ -106,6 +108,9 @@ def serve(peer):
             time.sleep(3600)
         elif MODE == "busy":
             peer.sendall(answer("429 Too Many Requests", [("Retry-After", "1")],
+                                b'{"error":{"message":"slow down"}}'))
+        elif MODE == "busy_twice" and next(ANSWERED) < 2:
+            peer.sendall(answer("429 Too Many Requests", [("Retry-After", "0.2")],
                                 b'{"error":{"message":"slow down"}}'))
         elif MODE == "redirect":
             peer.sendall(answer("307 Temporary Redirect", [("Location", "/elsewhere")], b""))

@@ -1,21 +1,26 @@
-// Requests as AIPerf, guidellm and vLLM's bench client send them, and what each of them makes of
-// the answer: fields and order of the bodies are theirs, heads are those of their HTTP libraries.
+// Requests as AIPerf, guidellm and vLLM's bench client sent them (recorded/, by
+// tests/clients/run.py
+// --record), byte for byte, and what each of them makes of the answer: the rules are theirs.
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/text.h"
 #include "tests/serve/served.h"
 
 namespace assay::serve_tests {
 namespace {
 
-std::string sent(std::string_view head, std::string_view body) {
-  return fmt::format("{}Content-Length: {}\r\n\r\n{}", head, body.size(), body);
+std::string recorded(std::string_view name) {
+  const auto text =
+      read_file(testing::AssayProgram::source(fmt::format("tests/serve/recorded/{}.http", name)));
+  EXPECT_TRUE(text) << name;
+  return text.value_or("");
 }
 
-std::string stream_of(const Served& served, const std::string& request) {
+std::string stream_of(const Served& served, std::string_view name) {
   RawClient client = served.connect();
-  client.send(request);
+  client.send(recorded(name));
   const std::string answer = client.read_until("\r\n0\r\n\r\n");
   EXPECT_EQ(status_of(answer), 200) << answer;
   EXPECT_NE(answer.find("Content-Type: text/event-stream"), std::string::npos) << answer;
@@ -23,116 +28,139 @@ std::string stream_of(const Served& served, const std::string& request) {
   return dechunked(body_of(answer));
 }
 
-std::vector<std::string> split_frames(std::string_view stream) {
-  std::vector<std::string> frames;
+// All of them look for LF LF.
+std::vector<std::string> messages_of(std::string_view stream) {
+  std::vector<std::string> messages;
   while (!stream.empty()) {
     const auto end = stream.find("\n\n");
     EXPECT_NE(end, std::string_view::npos) << stream;
     if (end == std::string_view::npos) break;
-    frames.emplace_back(stream.substr(0, end));
+    messages.emplace_back(stream.substr(0, end));
     stream.remove_prefix(end + 2);
   }
-  return frames;
+  return messages;
 }
 
-// What all of them do with a frame; none for the end line.
-std::optional<Json> json_of(const std::string& frame) {
-  EXPECT_TRUE(frame.starts_with("data: ")) << frame;
-  if (frame == "data: [DONE]") return std::nullopt;
-  EXPECT_EQ(frame.find('\n'), std::string::npos) << frame;
-  return Json::parse(frame.substr(6));
+// What a client read.
+struct Read {
+  int tokens = 0;  // Chunks that it takes for tokens.
+  bool ended = false;
+  Json usage;
+};
+
+// vLLM's endpoint_request_func.py: a comment is skipped, "data: " is cut off and the rest compared
+// with "[DONE]". A chat's chunk is a token if its delta has content, or an empty one and no role;
+// else its usage counts.
+bool is_vllm_token(const Json& choice) {
+  if (choice.contains("text")) return true;
+  const Json& delta = choice.at("delta");
+  return !delta.value("content", "").empty() ||
+         (delta.contains("content") && !delta.contains("role"));
 }
 
-// vLLM's bench client: a chunk with choices is a token, whatever its text, and one without them is
-// the usage, whose completion tokens are the length of the answer.
+Read read_as_vllm(std::string_view stream) {
+  Read read;
+  for (const std::string& message : messages_of(stream)) {
+    EXPECT_FALSE(read.ended) << message;
+    if (message.starts_with(':')) continue;
+    const std::string chunk = message.starts_with("data: ") ? message.substr(6) : message;
+    if (chunk == "[DONE]") {
+      read.ended = true;
+      continue;
+    }
+    const Json json = Json::parse(chunk);
+    if (!json.at("choices").empty() && is_vllm_token(json["choices"][0]))
+      ++read.tokens;
+    else if (!json["usage"].is_null())
+      read.usage = json["usage"];
+  }
+  return read;
+}
+
 TEST(Clients, VllmBenchReadsTokensAndUsage) {
   Served served;
-  const std::string head =
-      "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n"
-      "Content-Type: application/json\r\nx-request-id: bench-0\r\nAccept: */*\r\n"
-      "Accept-Encoding: gzip, deflate\r\nUser-Agent: Python/3.12 aiohttp/3.12.15\r\n";
-  const std::string stream = stream_of(
-      served, sent(head, R"({"model": "mock", "messages": [{"role": "user", "content": [{"type": )"
-                         R"("text", "text": "hello"}]}], "max_completion_tokens": 16, "stream": )"
-                         R"(true, "stream_options": {"include_usage": true}, "ignore_eos": true, )"
-                         R"("temperature": 0.0, "repetition_penalty": 1.0})"));
-  int with_text = 0;
-  Json usage;
-  const auto frames = split_frames(stream);
-  ASSERT_GT(frames.size(), 3U);
-  EXPECT_EQ(frames.back(), "data: [DONE]");
-  for (const std::string& frame : frames) {
-    const auto chunk = json_of(frame);
-    if (!chunk) continue;
-    if (chunk->at("choices").empty())
-      usage = chunk->at("usage");
-    else if (!chunk->at("choices")[0]["delta"].value("content", "").empty())
-      ++with_text;
+  for (const char* place : {"vllm_v1_chat_completions", "vllm_v1_completions"}) {
+    SCOPED_TRACE(place);
+    const Read read = read_as_vllm(stream_of(served, place));
+    EXPECT_TRUE(read.ended);
+    EXPECT_EQ(read.usage["completion_tokens"], 8);
+    EXPECT_GT(read.usage["prompt_tokens"], 0);
+    // A character of several tokens comes in one chunk; the last chunk of a completion is empty.
+    EXPECT_GT(read.tokens, 1);
+    EXPECT_LE(read.tokens, 9);
   }
-  EXPECT_EQ(usage["completion_tokens"], 16);
-  EXPECT_GT(usage["prompt_tokens"], 0);
-  EXPECT_GT(with_text, 0);
 }
 
-TEST(Clients, VllmBenchCompletions) {
+// AIPerf: each line of a message is a field; a message of `event: error` is an error. A chunk
+// counts if its object is known and its first choice's delta holds something.
+Read read_as_aiperf(std::string_view stream) {
+  Read read;
+  for (const std::string& message : messages_of(stream)) {
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    EXPECT_TRUE(message.starts_with("data:")) << message;
+    const std::string_view value = trim(std::string_view(message).substr(5));
+    if (value == "[DONE]") {
+      read.ended = true;
+      continue;
+    }
+    const Json json = Json::parse(value);
+    EXPECT_EQ(json.at("object"), "chat.completion.chunk");
+    if (!json["usage"].is_null()) read.usage = json["usage"];
+    if (json["choices"].empty()) continue;
+    const Json& delta = json["choices"][0].at("delta");
+    read.tokens += !delta.value("content", "").empty();
+  }
+  return read;
+}
+
+TEST(Clients, AiperfReadsTokensAndUsage) {
   Served served;
-  const std::string head =
-      "POST /v1/completions HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nAccept: */*\r\n"
-      "Accept-Encoding: gzip, deflate\r\nUser-Agent: Python/3.12 aiohttp/3.12.15\r\n"
-      "Content-Type: application/json\r\n";
-  const std::string stream = stream_of(
-      served, sent(head, R"({"model": "mock", "prompt": "hello", "repetition_penalty": 1.0, )"
-                         R"("max_tokens": 8, "logprobs": null, "stream": true, "stream_options": )"
-                         R"({"include_usage": true}, "ignore_eos": true})"));
-  const auto frames = split_frames(stream);
-  EXPECT_EQ(json_of(frames[frames.size() - 2])->at("usage")["completion_tokens"], 8);
-  EXPECT_EQ(json_of(frames[0])->at("object"), "text_completion");
+  const Read read = read_as_aiperf(stream_of(served, "aiperf_v1_chat_completions"));
+  EXPECT_TRUE(read.ended);
+  EXPECT_EQ(read.usage["completion_tokens"], 8);
+  EXPECT_GT(read.tokens, 1);
 }
 
-// AIPerf knows an answer by its object, and its end by its bytes.
-TEST(Clients, AiperfKnowsEveryObject) {
+// AIPerf's own id comes back: it joins its records with the server's stamps.
+TEST(Clients, AiperfFindsItsRequestIdAgain) {
   Served served;
-  const std::string head =
-      "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:8100\r\n"
-      "User-Agent: aiperf/1.0\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\n"
-      "X-Request-ID: 5f4dcc3b-5aa7-65d6-1d83-27deb882cf99\r\nX-Correlation-ID: c0\r\n"
-      "X-Session-Affinity: c0\r\nAccept-Encoding: gzip, deflate\r\n";
-  const std::string body =
-      R"({"messages":[{"role":"user","content":"hello"}],"model":"mock","stream":true,)"
-      R"("max_completion_tokens":32,"ignore_eos":true,"stream_options":{"include_usage":true}})";
-  const std::string stream = stream_of(served, sent(head, body));
-  EXPECT_EQ(stream.find("event:"), std::string::npos);
-  const auto frames = split_frames(stream);
-  EXPECT_EQ(frames.back(), "data: [DONE]");
-  for (std::size_t i = 0; i + 1 < frames.size(); ++i)
-    EXPECT_EQ(json_of(frames[i])->at("object"), "chat.completion.chunk");
-  EXPECT_EQ(json_of(frames[frames.size() - 2])->at("usage")["completion_tokens"], 32);
+  const std::string request = recorded("aiperf_v1_chat_completions");
+  const auto at = request.find("X-Request-ID: ") + 14;
+  const std::string id = request.substr(at, request.find('\r', at) - at);
+  RawClient client = served.connect();
+  client.send(request);
+  EXPECT_NE(client.read_until("\r\n\r\n").find("x-request-id: " + id), std::string::npos);
 }
 
-// guidellm asks for the health and the models first, and for usage in every chunk.
+// guidellm reads lines, and stops at "[DONE]" behind "data:". It asks for usage in every chunk.
+Read read_as_guidellm(std::string_view stream) {
+  Read read;
+  for (const std::string_view line : split(stream, '\n')) {
+    const std::string_view stripped = trim(line);
+    if (!stripped.starts_with("data:") || read.ended) continue;
+    const std::string_view value = trim(stripped.substr(5));
+    if (value == "[DONE]") {
+      read.ended = true;
+      continue;
+    }
+    const Json json = Json::parse(value);
+    const int before = read.usage.is_null() ? 0 : read.usage["completion_tokens"].get<int>();
+    read.usage = json.at("usage");
+    EXPECT_GE(read.usage["completion_tokens"], before);
+    if (!json["choices"].empty())
+      read.tokens += !json["choices"][0].at("delta").value("content", "").empty();
+  }
+  return read;
+}
+
+// It asks for the server's health first.
 TEST(Clients, GuidellmReadsUsageOfEveryChunk) {
   Served served;
-  const std::string common =
-      "Host: 127.0.0.1:8100\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate\r\n"
-      "Connection: keep-alive\r\nUser-Agent: python-httpx/0.28.1\r\n";
-  EXPECT_EQ(status_of(served.ask("GET /health HTTP/1.1\r\n" + common + "\r\n")), 200);
-  EXPECT_EQ(status_of(served.ask("GET /v1/models HTTP/1.1\r\n" + common + "\r\n")), 200);
-  const std::string stream = stream_of(
-      served,
-      sent(
-          "POST /v1/chat/completions HTTP/1.1\r\n" + common + "Content-Type: application/json\r\n",
-          R"({"model":"mock","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],)"
-          R"("stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true},)"
-          R"("max_completion_tokens":12,"max_tokens":12,"stop":null,"ignore_eos":true})"));
-  int last = 0;
-  for (const std::string& frame : split_frames(stream)) {
-    const auto chunk = json_of(frame);
-    if (!chunk) continue;
-    const int now = chunk->at("usage")["completion_tokens"];
-    EXPECT_GE(now, last);
-    last = now;
-  }
-  EXPECT_EQ(last, 12);
+  EXPECT_EQ(status_of(served.ask(recorded("guidellm_health"))), 200);
+  const Read read = read_as_guidellm(stream_of(served, "guidellm_v1_chat_completions"));
+  EXPECT_TRUE(read.ended);
+  EXPECT_EQ(read.usage["completion_tokens"], 8);
+  EXPECT_GT(read.tokens, 1);
 }
 
 }  // namespace

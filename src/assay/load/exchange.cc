@@ -29,6 +29,7 @@ void Exchange::take_head(const net::ResponseHead& head, const net::Arrival& arri
   has_head_ = true;
   trace_.first_byte_ns = arrival.at_ns;
   trace_.status = head.status;
+  if (const std::string* after = head.find("retry-after")) retry_after_ = *after;
   const std::string* type = head.find("content-type");
   const std::string kind = type ? net::lower_case(*type) : std::string();
   is_events_ = kind.starts_with("text/event-stream");

@@ -28,6 +28,7 @@ class Exchange {
   bool said_done() const { return done_; }  // "[DONE]" came; the body's end may not have.
   const std::string& text() const { return text_; }
   const std::string& fingerprint() const { return fingerprint_; }
+  const std::string& retry_after() const { return retry_after_; }  // The header; empty: none.
 
  private:
   void take_head(const net::ResponseHead& head, const net::Arrival& arrival);
@@ -42,7 +43,7 @@ class Exchange {
   int choices_, finished_choices_ = 0;
   net::SseReader events_;
   Chunk chunk_;
-  std::string body_, text_, fingerprint_, blame_;
+  std::string body_, text_, fingerprint_, blame_, retry_after_;
   bool has_head_ = false, is_events_ = false, done_ = false;
 };
 

@@ -5,20 +5,20 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <queue>
-#include <unistd.h>
 #include <unordered_map>
 
 #include "assay/base/clock.h"
 #include "assay/load/exchange.h"
 #include "assay/load/request_body.h"
+#include "assay/load/retry.h"
+#include "assay/load/schedule.h"
+#include "assay/load/talk.h"
+#include "assay/load/timers.h"
 #include "assay/net/client.h"
 
 namespace assay::load {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kReanchorNs = 10 * kNsPerMs;  // Further behind, the schedule is put off.
 constexpr std::int64_t kTickNs = kNsPerSecond / 2;
 constexpr std::int64_t kBodyEndNs = kNsPerSecond;  // From "[DONE]" to the body's end.
 constexpr std::int64_t kLeadNs = 2 * kNsPerMs;     // From the preparations' end to the first send.
@@ -26,38 +26,15 @@ constexpr int kMostOpenedAhead = 256;
 constexpr std::size_t kMostLags = 1 << 20;
 constexpr std::string_view kRedacted = "***";
 
-std::int64_t to_ns(double seconds) {
-  return seconds >= 9e9 ? kNever : static_cast<std::int64_t>(std::llround(seconds * kNsPerSecond));
-}
-
-// A user's turns, and where they are.
-struct Talk {
-  Conversation turns;
-  std::size_t next = 0;
-  Json history = Json::array();
-};
-
-struct Pending {
-  std::shared_ptr<Talk> talk;
-  Trace trace;
-  bool warmup = false;
-  bool waited = false;  // For a connection.
-};
-
-enum class Alarm { turn, cancel, timeout, body_end, stop_sending, stop_waiting, tick, paced };
-
-struct Timer {
-  std::int64_t at_ns = 0;
-  Alarm alarm = Alarm::tick;
-  std::int64_t number = 0;  // Of a request, or of a pending turn.
-  bool operator>(const Timer& other) const { return at_ns > other.at_ns; }
-};
-
 class Generator final : public net::ClientHandler {
  public:
   Generator(const LoadPlan& plan, const Dataset& dataset, const RunHooks& hooks)
-      : plan_(plan), dataset_(dataset), hooks_(hooks), cancels_{plan.seed, 7} {
-    if (plan.arrivals) arrivals_.emplace(*plan.arrivals, plan.seed);
+      : plan_(plan),
+        dataset_(dataset),
+        hooks_(hooks),
+        cancels_{plan.seed, 7},
+        schedule_(plan, dataset),
+        meter_(plan, static_cast<bool>(hooks.on_progress)) {
     if (plan.shape.extra.contains("n") && plan.shape.extra["n"].is_number_integer())
       choices_ = std::max(1, plan.shape.extra["n"].get<int>());
     cap_ = plan.concurrency > 0 ? plan.concurrency : std::numeric_limits<int>::max();
@@ -123,11 +100,7 @@ class Generator final : public net::ClientHandler {
 
   void on_time() override {
     const std::int64_t now = monotonic_ns();
-    while (!timers_.empty() && timers_.top().at_ns <= now) {
-      const Timer timer = timers_.top();
-      timers_.pop();
-      ring(timer, now);
-    }
+    for (Timer timer; timers_.take(now, timer);) ring(timer, now);
     take_arrivals(now);
     pump();
     set_alarm();
@@ -140,6 +113,7 @@ class Generator final : public net::ClientHandler {
     std::unique_ptr<Exchange> exchange;
     std::shared_ptr<Talk> talk;
     bool warmup = false;
+    std::int64_t sent_ns = 0;  // This time.
   };
   using ActiveMap = std::unordered_map<net::ConnectionId, Active>;
 
@@ -186,7 +160,7 @@ class Generator final : public net::ClientHandler {
     if (hooks_.on_progress) add_timer(monotonic_ns() + kTickNs, Alarm::tick, 0);
     if (plan_.warmups == 0) return begin_measuring();
     phase_ = Phase::warmup;
-    begin_ns_ = tick_ns_ = monotonic_ns();
+    meter_.begin(monotonic_ns());
     const int streams = std::min({plan_.warmups, cap_, kMostOpenedAhead});
     for (int i = 0; i < streams; ++i) next_warmup();
     pump();
@@ -206,16 +180,17 @@ class Generator final : public net::ClientHandler {
   void begin_measuring() {
     phase_ = Phase::measuring;
     watch_.start();
-    run_.begin_ns = begin_ns_ = monotonic_ns() + kLeadNs;
-    tick_ns_ = begin_ns_;
+    run_.begin_ns = monotonic_ns() + kLeadNs;
+    schedule_.begin(run_.begin_ns);
+    meter_.begin(run_.begin_ns);
     if (plan_.duration_s > 0)
-      add_timer(begin_ns_ + to_ns(plan_.duration_s), Alarm::stop_sending, 0);
+      add_timer(run_.begin_ns + to_ns(plan_.duration_s), Alarm::stop_sending, 0);
     if (plan_.is_open()) {
       plan_next_arrival();
     } else {
       const std::int64_t streams =
           plan_.requests > 0 ? std::min<std::int64_t>(plan_.requests, cap_) : std::int64_t{cap_};
-      for (std::int64_t i = 0; i < streams; ++i) next_conversation(begin_ns_ - kLeadNs);
+      for (std::int64_t i = 0; i < streams; ++i) next_conversation(run_.begin_ns - kLeadNs);
       pump();
     }
     set_alarm();
@@ -227,54 +202,26 @@ class Generator final : public net::ClientHandler {
            (plan_.requests == 0 || begun_ < plan_.requests);
   }
 
-  // The next arrival's offset; kNever after the last.
   void plan_next_arrival() {
-    next_arrival_ns_ = kNever;
-    if (!may_begin_more()) return;
-    double offset = 0;
-    if (plan_.replays_trace) {
-      const auto at = dataset_.arrival_s(talks_);
-      if (!at) {
-        sending_stopped_ = true;
-        return end_if_done();
-      }
-      offset = *at;
-    } else {
-      offset = arrivals_->next();
-    }
-    if (plan_.duration_s > 0 && offset >= plan_.duration_s) {
+    if (may_begin_more()) {
+      if (schedule_.plan_next(talks_)) return;
       sending_stopped_ = true;
-      return;
     }
-    next_arrival_ns_ = begin_ns_ + shift_ns_ + to_ns(offset);
+    schedule_.stop();
+    end_if_done();
   }
 
   void take_arrivals(std::int64_t now) {
-    while (phase_ == Phase::measuring && next_arrival_ns_ <= now) {
-      const std::int64_t behind = now - next_arrival_ns_;
-      if (behind > kReanchorNs && !std::isinf(rate_at_start())) reanchor(behind);
-      const std::int64_t intended = next_arrival_ns_;
-      next_conversation(intended);
+    while (phase_ == Phase::measuring && schedule_.next_ns() <= now) {
+      const double behind = schedule_.catch_up(now, run_.health);
+      // Before the first arrival nothing is put off that a rate would be taken over.
+      if (talks_ > 0) run_.shifted_s += behind;
+      next_conversation(schedule_.next_ns());
       // A write takes time, too: what is due now is sent before more is looked for.
       pump();
       plan_next_arrival();
       now = monotonic_ns();
     }
-  }
-
-  double rate_at_start() const { return plan_.arrivals ? plan_.arrivals->rate : 0; }
-
-  // This process was away: sending all at once what was missed would be a burst that nobody asked
-  // for. Each arrival that was missed counts as late.
-  void reanchor(std::int64_t behind) {
-    ++run_.health.reanchored;
-    const double missed =
-        plan_.arrivals ? plan_.arrivals->rate * static_cast<double>(behind) / kNsPerSecond : 1;
-    run_.health.late_sends += std::llround(missed);
-    next_arrival_ns_ += behind;
-    shift_ns_ += behind;
-    // Before the first arrival nothing is put off that a rate would be taken over.
-    if (talks_ > 0) run_.shifted_s += static_cast<double>(behind) / kNsPerSecond;
   }
 
   void next_conversation(std::int64_t intended_ns) {
@@ -285,14 +232,14 @@ class Generator final : public net::ClientHandler {
 
   Pending make_pending(std::shared_ptr<Talk> talk, std::int64_t intended_ns) {
     Pending pending;
-    const Turn& turn = talk->turns[talk->next];
+    const Turn& turn = talk->turn();
     const bool measured = phase_ == Phase::measuring;
     pending.trace.number = measured ? begun_++ : -warmups_begun_;
     pending.trace.request_id =
         fmt::format("{}-{}{}", plan_.run_id, measured ? "" : "w", std::abs(pending.trace.number));
     pending.trace.intended_ns = intended_ns;
     pending.trace.handled_ns = monotonic_ns();
-    pending.trace.asked_input = talk->turns.size() == 1 ? turn.input_tokens : 0;
+    pending.trace.asked_input = talk->has_turns() ? 0 : turn.input_tokens;
     pending.trace.asked_output = plan_.shape.ignore_eos ? turn.output_tokens : 0;
     pending.trace.turn = static_cast<int>(talk->next);
     if (measured && plan_.is_open() && talk->next == 0) note_lateness(pending.trace);
@@ -310,8 +257,9 @@ class Generator final : public net::ClientHandler {
   void pump() {
     send_unconnected();
     while (!queue_.empty() && running_ < cap_) {
-      if (is_paced() && monotonic_ns() < next_paced_ns_) {
-        add_timer(next_paced_ns_, Alarm::paced, 0);
+      if (schedule_.has_pace() && queue_.front().trace.queued &&
+          monotonic_ns() < schedule_.paced_ns()) {
+        add_timer(schedule_.paced_ns(), Alarm::paced, 0);
         break;
       }
       Pending pending = std::move(queue_.front());
@@ -324,20 +272,9 @@ class Generator final : public net::ClientHandler {
     }
   }
 
-  // Slots that are freed together must not let go a burst above the rate.
-  bool is_paced() const {
-    return plan_.arrivals && plan_.concurrency > 0 && std::isfinite(plan_.arrivals->rate) &&
-           queue_.front().trace.queued;
-  }
-
   void dispatch(Pending pending) {
     ++running_;
-    if (plan_.arrivals && std::isfinite(plan_.arrivals->rate)) {
-      const double rate = plan_.arrivals->ramp
-                              ? std::max(plan_.arrivals->rate, plan_.arrivals->ramp->to_rate)
-                              : plan_.arrivals->rate;
-      next_paced_ns_ = monotonic_ns() + to_ns(1 / rate);
-    }
+    schedule_.note_dispatch(monotonic_ns());
     unconnected_.push_back(std::move(pending));
     send_unconnected();
     if (!unconnected_.empty()) open_or_give_up();
@@ -368,32 +305,31 @@ class Generator final : public net::ClientHandler {
   }
 
   void send(net::ConnectionId connection, Pending pending) {
-    const Turn& turn = pending.talk->turns[pending.talk->next];
-    Ask ask;
-    ask.messages = pending.talk->history;
-    for (const Json& message : turn.messages) ask.messages.push_back(message);
-    ask.output_tokens = turn.output_tokens;
-    const std::string body = request_body(plan_.shape, ask);
+    const std::string body = request_body(plan_.shape, pending.talk->ask());
     const std::string bytes = request_bytes(plan_, pending.trace.request_id, body);
-    if (pending.talk->turns.size() > 1) pending.talk->history = std::move(ask.messages);
+    const bool again = pending.trace.was_sent();
     const std::int64_t number = pending.trace.number;
-    const bool wants_text = pending.talk->next + 1 < pending.talk->turns.size();
+    const bool wants_text = pending.talk->has_turns();
     Active active{
         std::make_unique<Exchange>(std::move(pending.trace), plan_.shape, choices_, wants_text),
-        pending.talk, pending.warmup};
-    Trace& trace = active.exchange->trace();
-    trace.sent_ns = client_->send(connection, bytes);
+        pending.talk, pending.warmup, client_->send(connection, bytes)};
+    const std::int64_t sent_ns = active.sent_ns;
+    if (!again) active.exchange->trace().sent_ns = sent_ns;
     connections_.emplace(number, connection);
-    ++sent_;
-    if (!pending.warmup) {
-      ++run_.health.sends;
-      if (hooks_.on_input) hooks_.on_input(number, body);
-    }
-    add_timer(trace.sent_ns + to_ns(plan_.timeout_s), Alarm::timeout, number);
-    if (!pending.warmup && plan_.cancellation_rate > 0 &&
-        cancels_.uniform_unit(static_cast<std::uint64_t>(number)) < plan_.cancellation_rate)
-      add_timer(trace.sent_ns + to_ns(plan_.cancellation_delay_s), Alarm::cancel, number);
+    add_timer(sent_ns + to_ns(plan_.timeout_s), Alarm::timeout, number);
+    if (!again) note_first_send(number, pending.warmup, body, sent_ns);
     active_.emplace(connection, std::move(active));
+  }
+
+  void note_first_send(std::int64_t number, bool warmup, std::string_view body,
+                       std::int64_t sent_ns) {
+    meter_.note_sent();
+    if (warmup) return;
+    ++run_.health.sends;
+    if (hooks_.on_input) hooks_.on_input(number, body);
+    if (plan_.cancellation_rate > 0 &&
+        cancels_.uniform_unit(static_cast<std::uint64_t>(number)) < plan_.cancellation_rate)
+      add_timer(sent_ns + to_ns(plan_.cancellation_delay_s), Alarm::cancel, number);
   }
 
   void ended(ActiveMap::iterator found) {
@@ -401,13 +337,44 @@ class Generator final : public net::ClientHandler {
     active_.erase(found);
     Trace& trace = active.exchange->trace();
     connections_.erase(trace.number);
+    if (send_later(active)) return pump();
     --running_;
     if (!active.exchange->fingerprint().empty()) run_.fingerprint = active.exchange->fingerprint();
     const bool success = trace.is_success();
-    if (success && active.talk->turns.size() > 1)
-      active.talk->history.push_back({{"role", "assistant"}, {"content", active.exchange->text()}});
+    if (success) active.talk->take_answer(active.exchange->text());
     keep(trace, active.warmup);
     after(active.talk, active.warmup, success);
+  }
+
+  // A request that was refused for now keeps its slot while it waits to be sent again.
+  bool send_later(const Active& active) {
+    Trace& trace = active.exchange->trace();
+    if (trace.ending != Ending::errored || trace.retries >= plan_.retries || duration_over_)
+      return false;
+    const auto delay = retry_delay_ns(trace.status, active.exchange->retry_after(), trace.retries);
+    if (!delay) return false;
+    const std::int64_t number = trace.number;
+    again_.emplace(number, Pending{active.talk, std::move(trace), active.warmup, false});
+    add_timer(monotonic_ns() + *delay, Alarm::retry, number);
+    return true;
+  }
+
+  void send_again(std::int64_t number) {
+    const auto found = again_.find(number);
+    if (found == again_.end()) return;
+    Pending pending = std::move(found->second);
+    again_.erase(found);
+    pending.trace.begin_again();
+    unconnected_.push_back(std::move(pending));
+    send_unconnected();
+    if (!unconnected_.empty()) open_or_give_up();
+  }
+
+  // What still waits to be sent again ends as it was last refused.
+  void give_up_retries() {
+    running_ -= static_cast<int>(again_.size());
+    for (auto& [number, pending] : again_) keep(pending.trace, pending.warmup);
+    again_.clear();
   }
 
   // What follows a request's end: its conversation's next turn, or its stream's next conversation.
@@ -429,15 +396,13 @@ class Generator final : public net::ClientHandler {
 
   void next_turn(const std::shared_ptr<Talk>& talk) {
     if (!may_begin_more()) return;
-    const std::int64_t at = monotonic_ns() + to_ns(talk->turns[talk->next].think_s);
+    const std::int64_t at = monotonic_ns() + to_ns(talk->turn().think_s);
     turns_.emplace(turn_number_, talk);
     add_timer(at, Alarm::turn, turn_number_++);
   }
 
   void keep(Trace& trace, bool warmup) {
-    ++ended_;
-    errored_ += trace.ending == Ending::errored;
-    note_progress(trace);
+    meter_.note_ended(trace);
     redact(trace.error);
     if (!warmup) run_.traces.push_back(std::move(trace));
   }
@@ -448,16 +413,6 @@ class Generator final : public net::ClientHandler {
     if (key.empty()) return;
     for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
       text.replace(at, key.size(), kRedacted);
-  }
-
-  void note_progress(const Trace& trace) {
-    if (!hooks_.on_progress || !trace.is_success()) return;
-    const StreamEvent* first = trace.first_token();
-    if (first == nullptr) return;
-    tick_ttft_ms_.push_back(static_cast<double>(first->at_ns - trace.sent_ns) / kNsPerMs);
-    if (trace.chunks > 1)
-      tick_itl_ms_.push_back(static_cast<double>(trace.last_token()->at_ns - first->at_ns) /
-                             kNsPerMs / static_cast<double>(trace.chunks - 1));
   }
 
   void note_lag(const net::Arrival& arrival) {
@@ -472,22 +427,26 @@ class Generator final : public net::ClientHandler {
       case Alarm::cancel:
         return drop(timer.number, Ending::cancelled, "cancelled, as asked", now);
       case Alarm::timeout:
-        return drop(timer.number, Ending::errored,
-                    fmt::format("no whole answer came within {} s", plan_.timeout_s), now);
+        return time_out(timer, now);
+      case Alarm::retry:
+        return send_again(timer.number);
       case Alarm::body_end:
         return drop(timer.number, Ending::errored,
                     "the body did not end behind the end of the stream", now);
       case Alarm::stop_sending:
-        sending_stopped_ = true;
-        next_arrival_ns_ = kNever;
+        sending_stopped_ = duration_over_ = true;
+        schedule_.stop();
         queue_unsent();
+        give_up_retries();
         turns_.clear();
         add_timer(now + to_ns(plan_.grace_s), Alarm::stop_waiting, 0);
         return end_if_done();
       case Alarm::stop_waiting:
         return end();
       case Alarm::tick:
-        return tick(now);
+        hooks_.on_progress(meter_.report(now, running_, static_cast<std::int64_t>(queue_.size()),
+                                         phase_ == Phase::warmup));
+        return add_timer(now + kTickNs, Alarm::tick, 0);
       case Alarm::paced:
         return;  // pump() follows.
     }
@@ -501,6 +460,15 @@ class Generator final : public net::ClientHandler {
     if (may_begin_more()) queue_.push_back(make_pending(talk, timer.at_ns));
     pump();
     end_if_done();
+  }
+
+  // The timer of an earlier time that it was sent means nothing.
+  void time_out(const Timer& timer, std::int64_t now) {
+    const auto place = connections_.find(timer.number);
+    if (place == connections_.end()) return;
+    if (timer.at_ns < active_.at(place->second).sent_ns + to_ns(plan_.timeout_s)) return;
+    drop(timer.number, Ending::errored,
+         fmt::format("no whole answer came within {} s", plan_.timeout_s), now);
   }
 
   // Ends a request that is under way, and its connection.
@@ -524,46 +492,18 @@ class Generator final : public net::ClientHandler {
     queue_.clear();
   }
 
-  void tick(std::int64_t now) {
-    Progress progress;
-    progress.seconds = static_cast<double>(now - begin_ns_) / kNsPerSecond;
-    progress.warming_up = phase_ == Phase::warmup;
-    progress.sent = sent_;
-    progress.ended = ended_;
-    progress.errored = errored_;
-    progress.running = running_;
-    progress.waiting = static_cast<std::int64_t>(queue_.size());
-    const double since = static_cast<double>(now - tick_ns_) / kNsPerSecond;
-    if (plan_.arrivals && std::isfinite(plan_.arrivals->rate) && since > 0)
-      progress.asked_rate = (expected_by(*plan_.arrivals, progress.seconds) -
-                             expected_by(*plan_.arrivals, progress.seconds - since)) /
-                            since;
-    if (since > 0) progress.sent_rate = static_cast<double>(sent_ - tick_sent_) / since;
-    if (const auto ttft = summarise(tick_ttft_ms_)) progress.ttft_ms = ttft->mean;
-    if (const auto itl = summarise(tick_itl_ms_)) progress.itl_ms = itl->mean;
-    tick_ns_ = now;
-    tick_sent_ = sent_;
-    tick_ttft_ms_.clear();
-    tick_itl_ms_.clear();
-    hooks_.on_progress(progress);
-    add_timer(now + kTickNs, Alarm::tick, 0);
-  }
-
   void add_timer(std::int64_t at_ns, Alarm alarm, std::int64_t number) {
-    if (at_ns == kNever) return;
-    timers_.push({at_ns, alarm, number});
-    if (timers_.top().at_ns == at_ns) set_alarm();
+    if (timers_.add({at_ns, alarm, number})) set_alarm();
   }
 
   void set_alarm() {
-    const std::int64_t timer = timers_.empty() ? kNever : timers_.top().at_ns;
-    const std::int64_t at = std::min(timer, next_arrival_ns_);
+    const std::int64_t at = std::min(timers_.next_ns(), schedule_.next_ns());
     if (at != kNever && phase_ != Phase::ended) client_->wake_at(at);
   }
 
   void end_if_done() {
     if (phase_ != Phase::measuring || running_ > 0 || !queue_.empty() || !turns_.empty()) return;
-    if (next_arrival_ns_ != kNever) return;
+    if (schedule_.next_ns() != kNever) return;
     const bool all_sent = sending_stopped_ || (plan_.requests > 0 && begun_ >= plan_.requests);
     if (all_sent) end();
   }
@@ -578,7 +518,7 @@ class Generator final : public net::ClientHandler {
     watch_.stop(run_.health);
     phase_ = Phase::ended;
     sending_stopped_ = true;
-    next_arrival_ns_ = kNever;
+    schedule_.stop();
     const std::int64_t now = monotonic_ns();
     for (auto& [connection, active] : active_) {
       client_->close(connection);
@@ -586,6 +526,7 @@ class Generator final : public net::ClientHandler {
       keep(active.exchange->trace(), active.warmup);
     }
     active_.clear();
+    give_up_retries();
     for (Pending& pending : unconnected_) {
       pending.trace.end_ns = now;
       pending.trace.error = "the run ended before a connection was made";
@@ -607,23 +548,23 @@ class Generator final : public net::ClientHandler {
   const RunHooks& hooks_;
   CounterRandom cancels_;
   std::unique_ptr<net::Client> client_;
-  std::optional<Arrivals> arrivals_;
+  Schedule schedule_;
+  ProgressMeter meter_;
+  Timers timers_;
   std::optional<Error> failure_;
   Phase phase_ = Phase::connecting;
   Run run_;
   HealthWatch watch_;
   int cap_ = 0, choices_ = 1, running_ = 0, connecting_ = 0;
-  bool sending_stopped_ = false, interrupted_ = false;
-  std::int64_t begin_ns_ = 0, shift_ns_ = 0, next_arrival_ns_ = kNever, next_paced_ns_ = 0;
+  bool sending_stopped_ = false, duration_over_ = false, interrupted_ = false;
   std::int64_t begun_ = 0, talks_ = 0, warmups_begun_ = 0, turn_number_ = 0;
-  std::int64_t sent_ = 0, ended_ = 0, errored_ = 0, tick_sent_ = 0, tick_ns_ = 0;
   std::deque<Pending> queue_, unconnected_;
   std::vector<net::ConnectionId> idle_;
   ActiveMap active_;
   std::unordered_map<std::int64_t, net::ConnectionId> connections_;  // By number of request.
   std::map<std::int64_t, std::shared_ptr<Talk>> turns_;
-  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
-  std::vector<double> lateness_ms_, lags_ms_, tick_ttft_ms_, tick_itl_ms_;
+  std::map<std::int64_t, Pending> again_;  // By number of request.
+  std::vector<double> lateness_ms_, lags_ms_;
 };
 
 }  // namespace

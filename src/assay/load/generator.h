@@ -12,17 +12,10 @@
 #include "assay/load/client_health.h"
 #include "assay/load/dataset.h"
 #include "assay/load/plan.h"
+#include "assay/load/progress.h"
 #include "assay/load/trace.h"
 
 namespace assay::load {
-
-struct Progress {
-  double seconds = 0;  // Since the run began.
-  bool warming_up = false;
-  std::int64_t sent = 0, ended = 0, errored = 0, running = 0, waiting = 0;
-  double asked_rate = 0, sent_rate = 0;  // Since the last time; asked 0: a closed loop.
-  double ttft_ms = 0, itl_ms = 0;        // Means since then; 0: none.
-};
 
 struct Run {
   std::vector<Trace> traces;  // By number; warm-up is not among them.

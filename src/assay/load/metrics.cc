@@ -121,6 +121,7 @@ void count_tokens(const Trace& trace, Metrics& metrics) {
 }
 
 void count_ending(const Trace& trace, Metrics& metrics) {
+  metrics.retried += trace.retries > 0;
   switch (trace.ending) {
     case Ending::successful:
       ++metrics.successful;
@@ -268,11 +269,12 @@ std::optional<double> Metrics::find(std::string_view name) const {
   if (dot == std::string_view::npos) return value(name);
   const std::string_view key = name.substr(0, dot), statistic = name.substr(dot + 1);
   if (key == "requests") {
-    const std::array<std::pair<std::string_view, std::int64_t>, 4> counts = {
+    const std::array<std::pair<std::string_view, std::int64_t>, 5> counts = {
         {{"successful", successful},
          {"incomplete", incomplete},
          {"errored", errored},
-         {"cancelled", cancelled}}};
+         {"cancelled", cancelled},
+         {"retried", retried}}};
     for (const auto& [word, count] : counts)
       if (word == statistic) return static_cast<double>(count);
     return std::nullopt;

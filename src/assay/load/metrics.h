@@ -44,6 +44,7 @@ struct Metrics {
   std::vector<std::pair<std::string, double>> values;          // Of the run as a whole.
   double duration_s = 0;  // From the first dispatch to the last completion.
   std::int64_t successful = 0, incomplete = 0, errored = 0, cancelled = 0;
+  std::int64_t retried = 0;                             // That were sent more than once.
   std::vector<std::pair<int, std::int64_t>> by_status;  // 0: no answer.
   std::int64_t input_tokens = 0, output_tokens = 0;
   std::string token_source;        // "usage", "chunks", "mixed"; empty where nothing was counted.

@@ -45,6 +45,7 @@ Json plan_json(const LoadPlan& plan) {
                {"grace_s", plan.grace_s},
                {"warmups", plan.warmups},
                {"timeout_s", plan.timeout_s},
+               {"retries", plan.retries},
                {"seed", plan.seed},
                {"run_id", plan.run_id}};
   if (plan.arrivals) json["arrivals"] = arrivals_json(*plan.arrivals);

@@ -43,6 +43,7 @@ struct LoadPlan {
   double grace_s = 30;        // For answers under way at the duration's end.
   int warmups = 0;            // Before, not counted.
   double timeout_s = 600;     // Of one request.
+  int retries = 0;            // How often a request is sent again that was refused for now.
   double cancellation_rate = 0, cancellation_delay_s = 0;
   std::uint64_t seed = 0;
   std::string run_id;  // Request ids begin with it.

@@ -76,6 +76,7 @@ Json judged_json(const Judged& judged) {
             {"incomplete", metrics.incomplete},
             {"errored", metrics.errored},
             {"cancelled", metrics.cancelled},
+            {"retried", metrics.retried},
             {"by_status", by_status},
             {"warmups", judged.warmups},
             {"failed_warmups", judged.failed_warmups}}},
@@ -114,6 +115,7 @@ std::string trace_line(const Trace& trace, std::int64_t begin_ns) {
                {"asked_output", trace.asked_output},
                {"turn", trace.turn},
                {"queued", trace.queued}};
+  if (trace.retries > 0) line["retries"] = trace.retries;
   if (!trace.error.empty()) line["error"] = trace.error;
   if (trace.usage)
     line["usage"] = {{"prompt", trace.usage->prompt},
@@ -177,6 +179,10 @@ Result<Trace> read_trace(const JsonField& line) {
   trace.turn = static_cast<int>(turn);
   ASSAY_TRY(const JsonField queued, line.at("queued"));
   ASSAY_TRY(trace.queued, queued.as_bool());
+  if (const auto retries = line.find("retries")) {
+    ASSAY_TRY(const std::int64_t times, retries->as_int64(0, 1 << 20));
+    trace.retries = static_cast<int>(times);
+  }
   ASSAY_TRY(const JsonField ending, line.at("ending"));
   ASSAY_TRY(const std::string word, ending.as_string());
   const auto known = parse_ending(word);

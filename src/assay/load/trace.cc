@@ -21,6 +21,16 @@ std::optional<Ending> parse_ending(std::string_view word) {
   return static_cast<Ending>(found - kEndings.begin());
 }
 
+void Trace::begin_again() {
+  ++retries;
+  first_byte_ns = end_ns = chunks = 0;
+  events.clear();
+  ending = Ending::incomplete;
+  error.clear();
+  status = 0;
+  usage.reset();
+}
+
 const StreamEvent* Trace::first_token() const {
   const auto found = std::ranges::find_if(events, has_tokens);
   return found == events.end() ? nullptr : &*found;

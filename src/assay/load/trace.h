@@ -45,11 +45,14 @@ struct Trace {
   std::int64_t chunks = 0;                         // With content or reasoning.
   int turn = 0;                                    // Of its conversation.
   bool queued = false;                             // It waited for a slot below the cap.
+  int retries = 0;  // How often it was sent again; sent_ns stays that of the first time.
 
   bool operator==(const Trace&) const = default;
 
   bool is_success() const { return ending == Ending::successful; }
   bool was_sent() const { return sent_ns != 0; }
+  // It was refused for now: nothing of that answer stays.
+  void begin_again();
   // The first and the last event with tokens; null where there is none.
   const StreamEvent* first_token() const;
   const StreamEvent* last_token() const;

@@ -63,13 +63,14 @@ std::string attempt_html(const AttemptPage& page) {
                            attempt_svg(page.plot) + "</div>\n</section>\n" + html(sections);
   const std::string title = html_text("assay lab: " + page.plot.title);
   const std::string about = html_text(page.plot.metric);
-  return fill(page_file("page.html"), std::array<Slot, 7>{{{"title", title},
+  return fill(page_file("page.html"), std::array<Slot, 8>{{{"title", title},
                                                            {"style", page_file("page.css")},
                                                            {"about", about},
                                                            {"tiles", ""},
                                                            {"contents", contents},
                                                            {"main", main},
-                                                           {"record", "the attempts' records"}}});
+                                                           {"record", "the attempts' records"},
+                                                           {"again", kAgain}}});
 }
 
 }  // namespace assay::report

@@ -90,13 +90,14 @@ std::string run_html(const RunRecord& record, const RunReportOptions& options) {
       options.record_path.empty() ? "the record" : html_text(options.record_path);
   const std::string main = bars + roof + tunables + html(sections);
   const std::string about_text = html_text(about(record)), tile_list = tiles(record);
-  return fill(page_file("page.html"), std::array<Slot, 7>{{{"title", title},
+  return fill(page_file("page.html"), std::array<Slot, 8>{{{"title", title},
                                                            {"style", page_file("page.css")},
                                                            {"about", about_text},
                                                            {"tiles", tile_list},
                                                            {"contents", contents},
                                                            {"main", main},
-                                                           {"record", record_name}}});
+                                                           {"record", record_name},
+                                                           {"again", kAgain}}});
 }
 
 bool is_report(std::string_view text) {

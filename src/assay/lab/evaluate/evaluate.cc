@@ -236,7 +236,8 @@ class Evaluation {
                                 .logs = record_path_.parent_path() / "logs",
                                 .cancel_fd = options_.cancel_fd,
                                 .input = {},
-                                .lock_fd = held.descriptor});
+                                .lock_fd = held.descriptor,
+                                .read_key = options_.read_key});
     ASSAY_TRY(Side candidate, side_of(our_slot.folder, true));
     ASSAY_TRY(Side other, side_of(their_slot.folder, false));
     // An incumbent whose build fails now is the machine's fault, or the setup's: nothing is kept.

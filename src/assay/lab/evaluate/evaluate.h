@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "assay/lab/evaluate/program_runner.h"
 #include "assay/lab/evaluate/sweep_race.h"
 #include "assay/lab/files/case_file.h"
 #include "assay/lab/files/history.h"
@@ -45,6 +46,7 @@ struct EvaluateOptions {
   std::string device;  // Its id, for the series.
   int cancel_fd = -1;
   FamiliesOf families_of;  // For `sweep` benchmarks.
+  ReadKey read_key;        // For `openai_http` benchmarks.
   // Waits for the device, which is held from the build to the last pair. Null: nobody is kept out.
   std::function<Result<HeldDevice>()> hold_device;
   TellWebhook tell;  // Null: there is no webhook.

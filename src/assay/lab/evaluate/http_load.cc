@@ -79,6 +79,13 @@ Result<Measured> run_openai_http(const ProgramRunner& runner, const Benchmark& b
   const auto& http = std::get<OpenAiHttp>(benchmark.kind);
   Environment environment = side.environment;
   environment.insert(benchmark.environment.begin(), benchmark.environment.end());
+  if (!http.key_env.empty()) {
+    ASSAY_TRY(const std::string key, runner.key(http.key_env));
+    if (key.empty())
+      return fail(ErrorCode::invalid_input, "{}: key_env: {} is not set", benchmark.file,
+                  http.key_env);
+    environment["OPENAI_API_KEY"] = key;
+  }
   environment["ASSAY_WORKSPACE"] = (side.folder / "workspace").string();
   ASSAY_TRY(const ProgramRun run, runner.run(label, words_of(http, server, pair, folder),
                                              side.folder, environment, benchmark.timeout_seconds));

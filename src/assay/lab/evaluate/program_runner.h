@@ -4,6 +4,7 @@
 // known names, their output kept in the attempt's folder.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct ProgramRun {
   double seconds = 0;
 };
 
+// The value of a variable that has a key; empty: it is not set.
+using ReadKey = std::function<Result<std::string>(const std::string& name)>;
+
 struct RunnerOptions {
   std::vector<std::string> environment;  // "NAME=value": what every program gets.
   std::string supervisor = "/proc/self/exe";
@@ -31,6 +35,7 @@ struct RunnerOptions {
   // By which the device's lock is held: a program that measures by assay does not wait for it. -1:
   // it is not.
   int lock_fd = -1;
+  ReadKey read_key;  // For benchmarks that name one; null: there are none.
 };
 
 class ProgramRunner {
@@ -38,6 +43,10 @@ class ProgramRunner {
   explicit ProgramRunner(RunnerOptions options) : options_(std::move(options)) {}
 
   // `label` names its log. Errors: interrupted; machine. A program that is not there has failed.
+  Result<std::string> key(const std::string& name) const {
+    return options_.read_key ? options_.read_key(name) : std::string();
+  }
+
   Result<ProgramRun> run(const std::string& label, const std::vector<std::string>& words,
                          const std::filesystem::path& folder, const Environment& environment,
                          double timeout_seconds) const;

@@ -30,6 +30,7 @@ struct SweepRace {
 // An OpenAI-compatible server under load.
 struct OpenAiHttp {
   std::string base_url;                // Empty: the case's own server, afresh for each run.
+  std::string key_env;                 // The variable that has the key for it; empty: none.
   std::vector<std::string> arguments;  // Words of `assay load`.
   std::int64_t seed = 0;               // Of the first pair; each has its own.
   // What must hold, or the run is none.
