@@ -3,7 +3,7 @@
 #include <set>
 
 #include "assay/base/text.h"
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/describe_card_profile.h"
 #include "assay/record/describe_card_window.h"
 #include "assay/record/describe_confirm.h"
