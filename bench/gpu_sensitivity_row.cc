@@ -41,7 +41,7 @@ Result<Row> measure_case(const Context& context, const Case& one) {
   ASSAY_TRY(auto request, make_card_request(context, fmt::format("gpu_slowed_{}", one.name),
                                             measure::Spacing::chain));
   const int copies = context.count(kPairs, 1), races = context.count(kProblems * kPairs, 1);
-  request.kernels = {source};
+  ASSAY_TRY(request.kernels, read_sources({source}));
   request.providers = {{"cuda_source", "", {}}};
   request.filter = fmt::format("BASE == {} and (SLOW == 0 or SLOW == {}) and COPY < {}", one.base,
                                one.thousandths, copies);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
+#include "assay/kernel/taker.h"
 #include "assay/record/conclude.h"
 #include "assay/record/plain_verdict.h"
 #include "assay/stats/robust.h"
@@ -87,6 +88,11 @@ sweep::Request make_request(const Context& context, const std::string& name,
   request.environment = child_environment();
   request.device_held = true;  // By main(), from its first row to its last.
   return request;
+}
+
+Result<std::vector<input::KernelSource>> read_sources(const std::vector<std::string>& files) {
+  const auto providers = built_in_providers();
+  return input::read_sources(files, launch_forms(providers));
 }
 
 Result<RunRecord> run(const sweep::Request& request) {

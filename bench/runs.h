@@ -24,6 +24,9 @@ inline constexpr const char* kFamilyVariable = "ASSAY_BENCH_FAMILY";
 sweep::Request make_request(const Context& context, const std::string& name,
                             const std::vector<std::string>& providers);
 
+// What files hold, to the providers that are built in.
+Result<std::vector<input::KernelSource>> read_sources(const std::vector<std::string>& files);
+
 // Runs it; progress goes to standard error.
 Result<RunRecord> run(const sweep::Request& request);
 

@@ -58,7 +58,7 @@ Result<RunRecord> race(const Context& context, const std::string& name,
                        const std::vector<std::string>& files, const gemm::Shape& shape) {
   sweep::Request request = make_request(context, name, {"cpp_source", "libxsmm", "openblas"});
   request.filter = "provider == 'cpp_source' or default == true";
-  request.kernels = files;
+  ASSAY_TRY(request.kernels, read_sources(files));
   request.exhaustive = true;
   request.budget_seconds = kSeconds;
   request.trial_timeout_seconds = 10;

@@ -6,7 +6,6 @@
 
 #include "assay/base/text.h"
 #include "assay/device/cuda/selection.h"
-#include "assay/input/manifest.h"
 #include "assay/kernel/taker.h"
 
 namespace assay::cli {
@@ -50,7 +49,7 @@ std::string_view provider_of(std::string_view word) { return word.substr(0, word
 
 }  // namespace
 
-Result<std::string> device_for(const std::vector<std::string>& files,
+Result<std::string> device_for(const Result<std::vector<input::KernelSource>>& files,
                                const std::vector<std::string>& named) {
   const auto providers = built_in_providers();
   std::string of_a_card;
@@ -65,13 +64,12 @@ Result<std::string> device_for(const std::vector<std::string>& files,
     else if (info.role != ProviderRole::user)  // Else its files decide.
       return std::string();
   }
-  const auto entries = input::read_kernel_files(files, launch_forms(providers));
-  if (!entries) return std::string();
-  for (const auto& file : *entries) {
-    for (const KernelEntry& entry : file) {
+  if (!files) return std::string();
+  for (const input::KernelSource& file : *files) {
+    for (const KernelEntry& entry : file.entries) {
       const Provider* const taker = find_taker(providers, entry);
       if (taker == nullptr || !is_for_card(*taker, entry)) return std::string();
-      of_a_card = fmt::format("{} is code", sanitize(files.front(), 300));
+      of_a_card = fmt::format("{} is code", sanitize(files->front().text(), 300));
     }
   }
   if (of_a_card.empty()) return std::string();

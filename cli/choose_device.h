@@ -6,6 +6,7 @@
 #include "assay/base/json.h"
 #include "assay/base/result.h"
 #include "assay/device/cuda/cuda_device.h"
+#include "assay/input/kernel_source.h"
 
 namespace assay::cli {
 
@@ -24,9 +25,9 @@ Result<std::string> choose_device(const std::string& wanted);
 
 // For kernels whose device nobody named: the first card where all files, and all providers (or
 // kernels, PROVIDER/NAME) that were named, are for cards; else the CPU, also where nothing was
-// named. Files that cannot be read and providers that there are not are for the CPU here; who reads
-// them next says what is wrong.
-Result<std::string> device_for(const std::vector<std::string>& files,
+// named. Files that could not be read and providers that there are not are for the CPU here;
+// whoever needs them says what is wrong.
+Result<std::string> device_for(const Result<std::vector<input::KernelSource>>& files,
                                const std::vector<std::string>& named);
 
 }  // namespace assay::cli

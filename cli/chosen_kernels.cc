@@ -114,15 +114,8 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
 }
 
 void narrow(sweep::Request& request, std::span<const KernelMetadata> kernels) {
-  std::vector<std::string> alternatives;
-  for (const KernelMetadata& kernel : kernels) {
-    std::string filter =
-        fmt::format("(provider == '{}' and family == '{}'", kernel.provider(), kernel.family());
-    if (kernel.name().find('\'') == std::string::npos)
-      filter += fmt::format(" and name == '{}'", kernel.name());
-    alternatives.push_back(filter + ")");
-  }
-  request.filter = join(alternatives, " or ");
+  sweep::KernelChoice& choice = request.only.emplace_back();
+  for (const KernelMetadata& kernel : kernels) choice.ids.push_back(kernel.id());
   const auto is_of = [](const sweep::ProviderRequest& provider, const KernelMetadata& kernel) {
     return provider.name == kernel.provider();
   };

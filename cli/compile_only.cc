@@ -21,7 +21,7 @@ namespace assay::cli {
 namespace {
 
 // The files' kernels, and those of the providers. asked: with which settings.
-Result<Catalog> catalog_of(const std::vector<std::string>& files,
+Result<Catalog> catalog_of(std::span<const input::KernelSource> files,
                            const std::vector<sweep::ProviderRequest>& whole,
                            const std::vector<sweep::ProviderRequest>& asked) {
   static const auto providers = built_in_providers();
@@ -34,9 +34,8 @@ Result<Catalog> catalog_of(const std::vector<std::string>& files,
           missing != catalog.missing().end())
         return fail(ErrorCode::unsupported, "{}: {}", request.name, missing->second);
     }
-  ASSAY_TRY(const auto entries, input::read_kernel_files(files, launch_forms(providers)));
-  for (const auto& file : entries) {
-    for (const KernelEntry& entry : file) {
+  for (const input::KernelSource& file : files) {
+    for (const KernelEntry& entry : file.entries) {
       const Provider* const taker = find_taker(providers, entry);
       if (taker == nullptr || !is_for_card(*taker, entry) || taker->runs_code_to_bring())
         return fail(ErrorCode::invalid_input,
@@ -121,7 +120,7 @@ bool is_stopped(const CompileContext& context) {
 }  // namespace
 
 Result<int> compile_only(Context& context, const sweep::Request& request,
-                         const std::vector<std::string>& files, const std::string& target_text,
+                         std::span<const input::KernelSource> files, const std::string& target_text,
                          const std::vector<sweep::ProviderRequest>& providers) {
   ASSAY_TRY(const Target target, Target::parse_known(target_text));
   if (!target.is_card())

@@ -16,7 +16,7 @@ namespace assay::cli {
 // not compile, and with kNothingRan where there is none. Errors: invalid_input for code that runs
 // on cores.
 Result<int> compile_only(Context& context, const sweep::Request& request,
-                         const std::vector<std::string>& files, const std::string& target,
+                         std::span<const input::KernelSource> files, const std::string& target,
                          const std::vector<sweep::ProviderRequest>& providers = {});
 
 }  // namespace assay::cli

@@ -189,17 +189,15 @@ Json json_of(const BroughtEntry& brought) {
 }  // namespace
 
 Result<std::vector<BroughtEntry>> bring_entries(const sweep::Request& request,
-                                                std::span<const std::string> files) {
-  // A worker names them as the reader here does: both are given the same files in the same order.
-  ASSAY_TRY(const auto lists, read_entries(files));
+                                                std::span<const input::KernelSource> files) {
   sweep::Request alone = request;
   alone.providers.clear();
   alone.filter.clear();
   alone.kernels.assign(files.begin(), files.end());
   ASSAY_TRY(sweep::Discovery found, sweep::discover(alone, nullptr, ""));
   std::vector<BroughtEntry> entries;
-  for (const auto& list : lists) {
-    for (const KernelEntry& entry : list) {
+  for (const input::KernelSource& file : files) {
+    for (const KernelEntry& entry : file.entries) {
       BroughtEntry& brought = entries.emplace_back(BroughtEntry{entry, {}});
       for (sweep::DiscoveredRow& row : found.rows)
         if (row.metadata.family() == entry.name) brought.kernels.push_back(row.metadata);

@@ -22,7 +22,7 @@ struct BroughtEntry {
 // The entries of these files, in their order, each with the kernels that a worker made of it. No
 // problem is asked: constraints on sizes hold back nothing here.
 Result<std::vector<BroughtEntry>> bring_entries(const sweep::Request& request,
-                                                std::span<const std::string> files);
+                                                std::span<const input::KernelSource> files);
 
 Json entries_json(const std::vector<BroughtEntry>& entries);
 std::string entries_text(const std::vector<BroughtEntry>& entries, const report::TextStyle& style);

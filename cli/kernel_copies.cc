@@ -6,7 +6,8 @@
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
-#include "cli/user_files.h"
+#include "assay/input/file_and_entry.h"
+#include "cli/kernel_files.h"
 
 namespace assay::cli {
 namespace {
@@ -19,13 +20,6 @@ constexpr size_t kMaxManifestBytes = 16 << 20;
 
 std::string folder_name(size_t index) { return fmt::format("sources/{}", index + 1); }
 
-// FILE and ::ENTRY.
-std::pair<std::string, std::string> split_entry(const std::string& kernel) {
-  const auto at = kernel.rfind("::");
-  if (at == std::string::npos) return {kernel, ""};
-  return {kernel.substr(0, at), kernel.substr(at)};
-}
-
 bool stays_inside(const fs::path& path) {
   const fs::path normal = path.lexically_normal();
   return !path.empty() && path.is_relative() && !normal.empty() && *normal.begin() != "..";
@@ -33,21 +27,17 @@ bool stays_inside(const fs::path& path) {
 
 }  // namespace
 
-Result<KernelCopies> KernelCopies::read(const std::vector<std::string>& kernels) {
-  KernelCopies copies;
-  ASSAY_TRY(const auto files, read_user_files(kernels));
-  for (size_t i = 0; i < files.size(); ++i) {
-    const auto [file, entry] = split_entry(kernels[i]);
-    ASSAY_TRY(SourceCopy copy, SourceCopy::read(file, files[i].sources));
-    KernelCopy stamp;
-    stamp.given = kernels[i];
-    stamp.copy = (fs::path(folder_name(i)) / copy.file_name()).string() + entry;
-    for (auto& [name, hash] : copy.sha256())
-      stamp.sha256[(fs::path(folder_name(i)) / name).string()] = hash;
-    copies.copies_.push_back(std::move(copy));
-    copies.stamps_.push_back(std::move(stamp));
+KernelCopies::KernelCopies(std::span<const input::KernelSource> sources) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    SourceCopy copy = SourceCopy::of(sources[i]);
+    const fs::path folder = folder_name(i);
+    KernelCopy& stamp = stamps_.emplace_back();
+    stamp.given = sources[i].text();
+    stamp.copy =
+        input::FileAndEntry{(folder / copy.file_name()).string(), sources[i].named.entry}.text();
+    for (auto& [name, hash] : copy.sha256()) stamp.sha256[(folder / name).string()] = hash;
+    copies_.push_back(std::move(copy));
   }
-  return copies;
 }
 
 Status KernelCopies::write(const fs::path& run_folder) const {
@@ -86,7 +76,7 @@ Result<std::vector<KernelCopy>> read_manifest(const std::string& path, const std
     for (const auto& [name, hash] : members) {
       ASSAY_TRY(copy.sha256[name], hash.as_string());
     }
-    const std::string file = split_entry(copy.copy).first;
+    const std::string file = input::split_entry(copy.copy).file;
     if (!stays_inside(file) || !copy.sha256.contains(file))
       return fail(where.error(ErrorCode::invalid_input,
                               fmt::format("'{}' is no copy that a run leaves beside its record",
@@ -121,19 +111,28 @@ Status check(const KernelCopy& copy, const fs::path& folder) {
 
 }  // namespace
 
-Result<std::vector<std::string>> kept_kernels(const fs::path& folder) {
+Result<std::vector<input::KernelSource>> kept_kernels(const fs::path& folder) {
   const std::string path = (folder / kManifest).string();
   const auto text = read_file(path, kMaxManifestBytes);
-  if (!text && text.error().code == ErrorCode::not_found) return std::vector<std::string>();
+  if (!text && text.error().code == ErrorCode::not_found) return std::vector<input::KernelSource>();
   if (!text) return fail(text.error());
   ASSAY_TRY(const auto copies, read_manifest(path, *text));
   std::vector<std::string> kernels;
   for (const KernelCopy& copy : copies) {
     ASSAY_TRY(check(copy, folder));
-    const auto [file, entry] = split_entry(copy.copy);
-    kernels.push_back((folder / file).string() + entry);
+    const auto [file, entry] = input::split_entry(copy.copy);
+    kernels.push_back(input::FileAndEntry{(folder / file).string(), entry}.text());
   }
-  return kernels;
+  ASSAY_TRY(auto sources, read_sources(kernels));
+  // What was read is what was looked at.
+  for (size_t i = 0; i < copies.size(); ++i)
+    for (const auto& [name, held] : *sources[i].files)
+      if (const auto hash = copies[i].sha256.find(
+              fs::path(name).lexically_relative(input::absolute_path(folder)).string());
+          hash != copies[i].sha256.end() && hash->second != held->sha256)
+        return fail(ErrorCode::invalid_input, "{}: it changes while it is read; try again",
+                    sanitize(name, 300));
+  return sources;
 }
 
 }  // namespace assay::cli

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,7 @@ struct KernelCopy {
 
 class KernelCopies {
  public:
-  // `kernels`: FILE or FILE::ENTRY. Errors of the files carry file and line.
-  static Result<KernelCopies> read(const std::vector<std::string>& kernels);
+  explicit KernelCopies(std::span<const input::KernelSource> sources);
 
   // Below the run's folder: sources/1, sources/2 ..., and sources/manifest.json, which says what
   // is there ("assay.sources/1"). Nothing where there are no kernels.
@@ -33,9 +33,9 @@ class KernelCopies {
   std::vector<KernelCopy> stamps_;
 };
 
-// What to bring so that a run's kernels are built again: FILE or FILE::ENTRY, in its order; nothing
-// where the run had no users' files. Errors: missing where a copy is not there; invalid_input where
+// What to bring so that a run's kernels are built again, in its order; nothing where the run had no
+// users' files. Errors: missing where a copy is not there; invalid_input where
 // one is not what was raced, or the manifest names a file outside the run's folder.
-Result<std::vector<std::string>> kept_kernels(const std::filesystem::path& run_folder);
+Result<std::vector<input::KernelSource>> kept_kernels(const std::filesystem::path& run_folder);
 
 }  // namespace assay::cli

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/input/suite.h"
 #include "cli/race_options.h"
 
@@ -28,9 +29,19 @@ std::string flag_for(const std::string& word) {
 
 }  // namespace
 
+Result<std::vector<input::KernelSource>> read_sources(std::span<const std::string> files) {
+  const auto providers = built_in_providers();
+  return input::read_sources(files, launch_forms(providers));
+}
+
+void bring_first(sweep::Request& request, const std::vector<input::KernelSource>& sources) {
+  request.kernels.insert(request.kernels.begin(), sources.begin(), sources.end());
+  input::name_apart(request.kernels);
+}
+
 bool names_file(const std::string& word) {
   std::error_code ignored;
-  return std::filesystem::is_regular_file(word.substr(0, word.find("::")), ignored);
+  return std::filesystem::is_regular_file(input::split_entry(word).file, ignored);
 }
 
 Flag KernelFiles::declare_words(Flags& app, const std::string& help) {

@@ -3,10 +3,13 @@
 // Kernels of the user's own as every command takes them: FILE or FILE::ENTRY, by themselves or
 // behind --kernels.
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/input/kernel_source.h"
+#include "assay/sweep/sweep.h"
 #include "cli/flags.h"
 
 namespace assay::cli {
@@ -21,6 +24,13 @@ struct KernelFiles {
   // A word that is no file, but a provider, a suite or a shape: an error says how that is given.
   Status check(const std::string& command) const;
 };
+
+// What files (FILE or FILE::ENTRY) hold, to those providers that are built in. A command reads its
+// files here, once; everything else gets what was read. Errors carry file and line.
+Result<std::vector<input::KernelSource>> read_sources(std::span<const std::string> files);
+
+// In front of what the request has; its kernels' names are told apart.
+void bring_first(sweep::Request& request, const std::vector<input::KernelSource>& sources);
 
 // Whether there is such a file; the word may name a kernel in it (FILE::ENTRY).
 bool names_file(const std::string& word);

@@ -113,11 +113,10 @@ class KernelsCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(files_.check("kernels"));
-    kernels_ = files_.all();
     ASSAY_TRY(sweep::Request request, pool_.make_request(context, "kernels"));
-    request.kernels.insert(request.kernels.begin(), kernels_.begin(), kernels_.end());
-    ASSAY_TRY(read_user_files(request.kernels).map([](const auto&) {}));
-    ASSAY_TRY(problems_.complete(context.console, kernels_));
+    ASSAY_TRY(sources_, read_sources(files_.all()));
+    bring_first(request, sources_);
+    ASSAY_TRY(problems_.complete(context.console, sources_));
     if (compile_) return compile(context, request);
     if (!ranking_.build.empty())
       return fail(ErrorCode::invalid_input, "--build says how many --compile compiles; give both");
@@ -136,8 +135,8 @@ class KernelsCommand : public Command {
     Json entries = Json::array();
     std::vector<Listed> list;
     std::string text;
-    if (!kernels_.empty()) {
-      ASSAY_TRY(const auto brought, bring_entries(request, kernels_));
+    if (!sources_.empty()) {
+      ASSAY_TRY(const auto brought, bring_entries(request, sources_));
       entries = entries_json(brought);
       text += entries_text(brought, {context.console.width_out(), context.console.colour_out()});
     }
@@ -176,17 +175,17 @@ class KernelsCommand : public Command {
  private:
   // Who shows files alone wants to see what they are, not everything besides.
   bool asks_for_pool() const {
-    return kernels_.empty() || !problems_.empty() || !pool_.providers.empty() ||
+    return sources_.empty() || !problems_.empty() || !pool_.providers.empty() ||
            !pool_.filter.empty() || !target_.empty() || why_;
   }
   // Of files for a target: whether they can be there, and why not.
   bool asks_for_files_alone() const {
-    return !kernels_.empty() && problems_.empty() && pool_.providers.empty() &&
+    return !sources_.empty() && problems_.empty() && pool_.providers.empty() &&
            pool_.filter.empty();
   }
 
   Result<int> compile(Context& context, sweep::Request& request) {
-    if (target_.empty() || pool_.providers.empty() || problems_.empty() || !kernels_.empty())
+    if (target_.empty() || pool_.providers.empty() || problems_.empty() || !sources_.empty())
       return fail(ErrorCode::invalid_input,
                   "--compile: say for which card, of whom and for which problem, for example "
                   "--target sm_90a --provider cutlass --shape m=16,n=6144,k=4096,dtype=f16; files "
@@ -285,7 +284,7 @@ class KernelsCommand : public Command {
   ProblemFlags problems_;
   std::string target_;
   KernelFiles files_;
-  std::vector<std::string> kernels_;  // All of them.
+  std::vector<input::KernelSource> sources_;  // Of all of its files.
   bool why_ = false, compile_ = false;
   RankingOptions ranking_;
   PoolOptions pool_;

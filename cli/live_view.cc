@@ -46,7 +46,7 @@ class LiveView : public sweep::Observer {
       : console_(console), start_(monotonic_ns()) {
     const bool of_file = request.kind == "race" && !request.kernels.empty();
     state_.title = fmt::format("assay {}  {}", request.kind,
-                               of_file ? stem_of(request.kernels.front()) : request.suite);
+                               of_file ? stem_of(request.kernels.front().text()) : request.suite);
     state_.problems = request.problems.size();
     drawer_ = std::thread([this] { draw_until_done(); });
   }

@@ -2,13 +2,14 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/input/manifest.h"
 #include "assay/report/words.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_files.h"
 #include "cli/quantities.h"
 #include "cli/race_options.h"
 #include "cli/race_text.h"
-#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -51,11 +52,10 @@ class PluginCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "plugin"));
-    if (const std::string path = file_.substr(0, file_.find("::")); !input::is_plugin(path))
+    if (const std::string path = input::split_entry(file_).file; !input::is_plugin(path))
       return fail(ErrorCode::invalid_input, "plugin check: '{}' is no shared object by its name",
                   sanitize(path, 200));
-    ASSAY_TRY(read_entries({&file_, 1}).map([](const auto&) {}));
-    request.kernels = {file_};
+    ASSAY_TRY(request.kernels, read_sources({&file_, 1}));
     ASSAY_TRY(request.trial_timeout_seconds, parse_seconds(timeout_, "--timeout"));
     sweep::ConformanceReport report;
     {

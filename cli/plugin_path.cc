@@ -6,6 +6,7 @@
 
 #include "assay/base/choices.h"
 #include "assay/base/text.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/input/manifest.h"
 
 namespace assay::cli {
@@ -33,11 +34,9 @@ std::vector<std::string> plugins_in(std::span<const std::string> folders) {
 
 Result<std::string> find_plugin(const std::string& file_or_name,
                                 std::span<const std::string> folders) {
-  const size_t colons = file_or_name.rfind("::");
-  const std::string name = file_or_name.substr(0, colons);
-  const std::string kernel = colons == std::string::npos ? "" : file_or_name.substr(colons);
+  const auto [name, kernel] = input::split_entry(file_or_name);
   if (is_file(name)) {
-    if (input::is_plugin(name)) return name + kernel;
+    if (input::is_plugin(name)) return file_or_name;
     return fail(ErrorCode::invalid_input,
                 "--plugin: '{}' is no shared object by its name; other kernels come by --kernels",
                 sanitize(name, 200));
@@ -50,7 +49,7 @@ Result<std::string> find_plugin(const std::string& file_or_name,
   for (const std::string& folder : folders)
     for (const std::string& file : {name, name + ".so", "lib" + name + ".so"})
       if (input::is_plugin(file) && is_file(fs::path(folder) / file))
-        return (fs::path(folder) / file).string() + kernel;
+        return input::FileAndEntry{(fs::path(folder) / file).string(), kernel}.text();
   if (folders.empty())
     return fail(ErrorCode::invalid_input,
                 "--plugin: there is no file '{}', and no folder to look in; --plugin-path or "

@@ -65,11 +65,11 @@ void ProblemFlags::declare(Flags& app) {
       .type_name("HOW");
 }
 
-Status ProblemFlags::complete(Console& console, const std::vector<std::string>& files) {
+Status ProblemFlags::complete(Console& console, std::span<const input::KernelSource> files) {
   if (shapes.empty() || files.empty()) return {};
-  ASSAY_TRY(const auto lists, read_entries(files));
   std::vector<KernelEntry> entries;
-  for (const auto& list : lists) entries.insert(entries.end(), list.begin(), list.end());
+  for (const input::KernelSource& file : files)
+    entries.insert(entries.end(), file.entries.begin(), file.entries.end());
   const input::ShapeFields only = input::only_fields(entries);
   std::string said;
   for (std::string& shape : shapes) {
@@ -80,8 +80,9 @@ Status ProblemFlags::complete(Console& console, const std::vector<std::string>& 
     const std::string text = join(added, ",");
     shape += ',' + text;
     if (text != said)
-      console.note(fmt::format("--shape is taken with {}, since {} allows nothing else", text,
-                               files.size() == 1 ? sanitize(files.front(), 200) : "each file"));
+      console.note(
+          fmt::format("--shape is taken with {}, since {} allows nothing else", text,
+                      files.size() == 1 ? sanitize(files.front().text(), 200) : "each file"));
     said = text;
   }
   return {};

@@ -24,9 +24,9 @@ struct ProblemFlags {
   std::string experts;              // --experts tokens=4|uniform
 
   void declare(Flags& app);
-  // What --shape leaves open, and these files (FILE or FILE::ENTRY) allow one value for, is as they
-  // say; the console is told so.
-  Status complete(Console& console, const std::vector<std::string>& files);
+  // What --shape leaves open, and these files allow one value for, is as they say; the console is
+  // told so.
+  Status complete(Console& console, std::span<const input::KernelSource> files);
   bool empty() const { return suite.empty() && names.empty() && shapes.empty() && model.empty(); }
   // The problems; `fallback` is the suite where none was named.
   Result<input::Suite> read(const std::string& fallback) const;

@@ -13,6 +13,7 @@
 #include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
+#include "assay/base/json_bytes.h"
 #include "assay/base/supervise.h"
 #include "assay/base/text.h"
 #include "assay/kernel/provider.h"
@@ -50,8 +51,8 @@ int profiled(const std::string& file) {
   const auto run = [&]() -> Status {
     constexpr size_t kMost = size_t{16} << 20;
     ASSAY_TRY(const std::string text, read_file(file, kMost));
-    ASSAY_TRY(const JsonDocument script, parse_json_document(text, file));
-    return sweep::profile_main(built_in_providers(), script.root);
+    ASSAY_TRY(const Json script, parse_json_bytes(text, file));
+    return sweep::profile_main(built_in_providers(), script);
   };
   const Status status = run();
   if (!status) Console().error(status.error().message);

@@ -6,6 +6,7 @@
 #include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/report/model_lines.h"
 #include "assay/report/sweep_report.h"
 #include "assay/report/words.h"
@@ -69,7 +70,7 @@ class RaceCommand : public Command {
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(files_.check("race"));
-    const std::vector<std::string> files = files_.all();
+    const auto files = read_sources(files_.all());
     if (!context.device_named && target_.empty()) {
       ASSAY_TRY(context.device, device_for(files, options_.pool.providers));
     }
@@ -77,31 +78,32 @@ class RaceCommand : public Command {
     if (problems_.empty())
       return fail(ErrorCode::invalid_input,
                   "race: which problem? Give --shape m=16,n=4096,k=4096, or --suite NAME");
-    ASSAY_TRY(problems_.complete(context.console, files));
+    if (!files) return fail(files.error());
+    ASSAY_TRY(problems_.complete(context.console, *files));
     ASSAY_TRY(problems_.fill(request, "", context.console));
     if (!target_.empty()) {
       // Those of the card that is not here, too.
       ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
-      return compile_only(context, request, files, target_);
+      return compile_only(context, request, *files, target_);
     }
     ASSAY_TRY(gate_.read(context));
     if (watch_ && gate_.given())
       return fail(
           ErrorCode::invalid_input,
           "--watch goes on for ever, and a claim ends with the exit code; give one of them");
-    request.kernels.insert(request.kernels.begin(), files.begin(), files.end());
+    bring_first(request, *files);
     ASSAY_TRY(choose_opponent(request));
     if (watch_) {
       if (context.console.json())
         return fail(ErrorCode::invalid_input,
                     "--watch goes on for ever, --json is one answer; give one of them");
-      if (files.size() != 1)
+      if (files->size() != 1)
         return fail(ErrorCode::invalid_input, "--watch follows one file; {} were given",
-                    files.size());
+                    files->size());
       if (!folder_.empty())
         return fail(ErrorCode::invalid_input,
                     "--watch makes a folder under runs/ for each race; leave --output-dir out");
-      return watch_file(context, request, files.front());
+      return watch_file(context, request, files->front().text());
     }
     return race(context, request);
   }
@@ -113,15 +115,16 @@ class RaceCommand : public Command {
     opponent_is_file_ = !is_provider(against_);
     if (opponent_is_file_) {
       std::error_code ignored;
-      const std::string file = against_.substr(0, against_.find("::"));
-      if (!std::filesystem::exists(file, ignored)) {
+      if (!std::filesystem::exists(input::split_entry(against_).file, ignored)) {
         std::vector<std::string> known;
         for (const auto& provider : built_in_providers()) known.push_back(provider->info().name);
         return fail(ErrorCode::invalid_input, "--against: '{}' is neither a file nor a provider{}",
                     sanitize(against_, 200),
                     did_you_mean(against_, known, "providers are: " + join(known, ", ")));
       }
-      request.kernels.push_back(against_);
+      ASSAY_TRY(const auto opponent, read_sources({&against_, 1}));
+      request.kernels.insert(request.kernels.end(), opponent.begin(), opponent.end());
+      input::name_apart(request.kernels);
       return {};
     }
     std::erase_if(request.providers, [&](const sweep::ProviderRequest& asked) {
@@ -138,21 +141,27 @@ class RaceCommand : public Command {
   }
 
   Result<int> race(Context& context, sweep::Request& request) {
-    ASSAY_TRY(auto files, read_user_files(request.kernels));
+    const size_t own = files_.all().size();
+    std::vector<UserFile> files = user_files(request.kernels);
+    std::vector<input::KernelSource> asked_of(request.kernels.begin(),
+                                              request.kernels.begin() + std::ptrdiff_t(own));
     std::optional<UserFile> opponent;
     if (opponent_is_file_) {
       opponent = files.back();
-      files.pop_back();
+      asked_of.push_back(request.kernels.back());
     }
-    files.resize(
-        files_.all().size());  // Plug-ins follow: they take part, and are not what it is about.
+    files.resize(own);  // Plug-ins follow: they take part, and are not what it is about.
     for (const UserFile& file : files)
       request.about.insert(request.about.end(), file.families.begin(), file.families.end());
 
     request.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     // Refusals first: nothing is timed for a kernel that cannot take the problem.
-    ASSAY_TRY(const auto refused, find_refused_files(request, files_.all()));
+    ASSAY_TRY(auto refused, find_refused_files(request, asked_of));
+    std::vector<FileRefusals> opponents(refused.begin() + std::ptrdiff_t(own), refused.end());
+    refused.resize(own);
+    call_by_stem(refused);
+    call_by_stem(opponents);
     const size_t asked = request.problems.size();
     std::erase_if(request.problems, [&](const Problem& problem) {
       return is_refused_by_all(refused, problem.name());
@@ -161,10 +170,12 @@ class RaceCommand : public Command {
     const report::TextStyle style{console.width_out(), console.colour_out(),
                                   console.terminal_out()};
     std::string refusal_lines = refused_text(refused, style);
-    if (opponent_is_file_) {
-      ASSAY_TRY(const auto opponent_refused, find_refused_files(request, {against_}));
-      refusal_lines += refused_text(opponent_refused, style);
-    }
+    for (FileRefusals& file : opponents)
+      std::erase_if(file.problems, [&](const auto& problem) {
+        return std::ranges::find(request.problems, problem.first, &Problem::name) ==
+               request.problems.end();
+      });
+    refusal_lines += refused_text(opponents, style);
     if (request.problems.empty()) {
       const RaceGate::Outcome gate = gate_.of_nothing(refusal_sentences(refused));
       Json answer = json(nullptr, refused, files, opponent, kNothingRan);

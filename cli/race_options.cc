@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/kernel/cache_folder.h"
 #include "assay/kernel/ranker.h"
+#include "cli/kernel_files.h"
 #include "cli/plugin_path.h"
 #include "cli/quantities.h"
 
@@ -239,11 +240,13 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   request.cxx = cxx.empty() ? context.settings.cxx : cxx;
   ASSAY_TRY(request.providers, asked_providers(context));
   request.rankers = request_rankers(context, libraries);
+  std::vector<std::string> files;
   for (const std::string& plugin : plugins) {
     ASSAY_TRY(
-        request.kernels.emplace_back(),
+        files.emplace_back(),
         find_plugin(plugin, plugin_path.empty() ? context.settings.plugin_path : plugin_path));
   }
+  ASSAY_TRY(request.kernels, read_sources(files));
   if (!filter.empty()) {
     if (const auto parsed = Expression::parse(filter); !parsed)
       return fail(ErrorCode::invalid_input, "--filter: {}", parsed.error().message);

@@ -38,7 +38,7 @@ TEST(RaceTextTest, AFallenKernelOfTheUsersFailsTheRace) {
   RunRecord record;
   record.problems.emplace_back();
   record.problems[0].kernels.push_back(kernel("gemm", ending::Crash{11, 0, "verify", ""}));
-  EXPECT_FALSE(all_stood(record, {{"my.cc", {"gemm"}, {}}}));
+  EXPECT_FALSE(all_stood(record, {{"my.cc", {"gemm"}}}));
 }
 
 TEST(RunExitCodeTest, NothingLaunchedIsFourAndNoWinnerIsOne) {

@@ -44,18 +44,8 @@ bool is_obeyed(std::string_view setting) {
   return true;
 }
 
-// "provider == 'openblas' and name == 'sgemm' ..."
-Result<std::string> is_kernel(const ProblemRecord& problem, const std::string& id) {
-  const KernelOutcome* kernel = problem.find(id);
-  if (kernel == nullptr) return fail(ErrorCode::invalid_input, "{} names no kernel", problem.name);
-  const std::string family = family_of(*kernel);
-  for (const std::string& text : {kernel->provider, family, kernel->name})
-    if (text.find('\'') != std::string::npos)
-      return fail(ErrorCode::invalid_input, "{}: the name of {} holds a quote", problem.name,
-                  sanitize(kernel->label(), 200));
-  return fmt::format("(provider == '{}' and family == '{}' and name == '{}')", kernel->provider,
-                     family, kernel->name);
-}
+// A second copy of one kernel has a number behind its id.
+std::string plain_id(const std::string& id) { return id.substr(0, id.find('#')); }
 
 }  // namespace
 
@@ -196,6 +186,7 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   if (options.budget.empty() && then.budget_seconds > 0)
     request->budget_seconds = then.budget_seconds / static_cast<double>(record.problems.size());
   request->suite = then.suite;
+  if (!then.kernels.empty()) request->only.push_back({.ids = then.kernels});
   request->problems = {std::move(*problem)};
   ASSAY_TRY(request->kernels, kept_kernels(at.folder));
   const bool users = std::ranges::any_of(recorded.kernels, [](const KernelOutcome& kernel) {
@@ -211,17 +202,18 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
 
 Status narrow_to_claim(sweep::Request& request, const ProblemRecord& problem) {
   const PairVerdict& headline = *problem.headline();
-  ASSAY_TRY(std::string who, is_kernel(problem, headline.candidate));
   const KernelOutcome* candidate = problem.find(headline.candidate);
+  if (candidate == nullptr)
+    return fail(ErrorCode::invalid_input, "{} names no kernel", problem.name);
+  sweep::KernelChoice& claimed = request.only.emplace_back();
+  claimed.ids.push_back(plain_id(headline.candidate));
   if (candidate->role == KernelRole::stock) {
-    ASSAY_TRY(const std::string other, is_kernel(problem, headline.other));
-    who += " or " + other;
+    claimed.ids.push_back(plain_id(headline.other));
   } else {
     for (const auto& provider : built_in_providers())
       if (provider->info().role == ProviderRole::stock)
-        who += fmt::format(" or provider == '{}'", provider->info().name);
+        claimed.providers.push_back(provider->info().name);
   }
-  request.filter = request.filter.empty() ? who : fmt::format("({}) and ({})", request.filter, who);
   request.exhaustive = true;
   return {};
 }

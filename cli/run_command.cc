@@ -42,7 +42,7 @@ class RunCommand : public Command {
   Result<int> run(Context& context) override {
     const bool is_file = names_file(kernel_);
     if (is_file) files_.words = {kernel_};
-    const std::vector<std::string> files = files_.all();
+    const auto files = read_sources(files_.all());
     if (!context.device_named) {
       ASSAY_TRY(context.device, device_for(files, is_file ? std::vector<std::string>()
                                                           : std::vector<std::string>{kernel_}));
@@ -52,11 +52,11 @@ class RunCommand : public Command {
       return fail(
           ErrorCode::invalid_input,
           "run: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32, or --suite NAME");
-    ASSAY_TRY(problems_.complete(context.console, files));
+    if (!files) return fail(files.error());
+    ASSAY_TRY(problems_.complete(context.console, *files));
     ASSAY_TRY(problems_.fill(request, "", context.console));
-    request.kernels.insert(request.kernels.begin(), files.begin(), files.end());
-    ASSAY_TRY(const auto read, read_user_files(request.kernels));
-    const auto families = is_file ? read.front().families : std::vector<std::string>();
+    bring_first(request, *files);
+    const auto families = is_file ? files->front().families() : std::vector<std::string>();
     request.confirm = false;
     request.build = 0;
     request.folder = folder_;

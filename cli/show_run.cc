@@ -74,7 +74,7 @@ Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, K
   sweep::Request request = asked;
   request.folder = plain_folder(request.folder);
   ASSAY_TRY(check_run_folder(request.folder, request.providers));
-  ASSAY_TRY(const KernelCopies kernels, KernelCopies::read(request.kernels));
+  const KernelCopies kernels(request.kernels);
   std::optional<DeviceLock> lock;
   if (!request.device_held) {
     ASSAY_TRY(lock, hold_device(context, request));

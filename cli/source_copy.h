@@ -8,15 +8,17 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/input/kernel_source.h"
 
 namespace assay::cli {
 
 // The text of a kernel's files, read at one moment.
 class SourceCopy {
  public:
-  // `file`: what the user named; `sources`: what it needs besides. Files that these include by
-  // #include "..." belong to it where they are found beside the file that does; headers along -I do
-  // not.
+  // As the source was read.
+  static SourceCopy of(const input::KernelSource& source);
+  // As the files are now (input/source_reader.h). `file`: what the user named; `sources`: what it
+  // needs besides.
   static Result<SourceCopy> read(const std::filesystem::path& file,
                                  const std::vector<std::string>& sources);
 
@@ -29,6 +31,8 @@ class SourceCopy {
   bool operator==(const SourceCopy&) const = default;
 
  private:
+  SourceCopy(const std::filesystem::path& file, const SourceFiles& files);
+
   std::filesystem::path root_, file_;         // root_: the folder that all of them lie below.
   std::map<std::string, std::string> texts_;  // By path below root_.
 };

@@ -77,16 +77,17 @@ class SweepCommand : public Command {
                                                   : profiler::IfPresent::refuse});
     ASSAY_TRY(check_no_profiler(context));
     ASSAY_TRY(files_.check("sweep"));
+    const auto files = read_sources(kernels);
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(kernels, options_.pool.providers));
+      ASSAY_TRY(context.device, device_for(files, options_.pool.providers));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
-    ASSAY_TRY(problems_.complete(context.console, kernels));
+    if (!files) return fail(files.error());
+    ASSAY_TRY(problems_.complete(context.console, *files));
     ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard,
                              context.console));
-    request.kernels.insert(request.kernels.begin(), kernels.begin(), kernels.end());
-    ASSAY_TRY(read_entries(request.kernels).map([](const auto&) {}));
+    bring_first(request, *files);
     request.exhaustive = exhaustive_;
     if (exhaustive_) {
       if (!options_.ranking.build.empty() && options_.ranking.build != "all")

@@ -7,38 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
-#include "assay/input/manifest.h"
+#include "assay/input/file_and_entry.h"
 
 namespace assay::cli {
-namespace {
-
-std::string file_part(const std::string& file_and_entry) {
-  return file_and_entry.substr(0, file_and_entry.find("::"));
-}
-
-}  // namespace
-
-Result<std::vector<std::vector<KernelEntry>>> read_entries(std::span<const std::string> files) {
-  const auto providers = built_in_providers();
-  return input::read_kernel_files(files, launch_forms(providers));
-}
-
-Result<std::vector<UserFile>> read_user_files(std::span<const std::string> files) {
-  ASSAY_TRY(const auto lists, read_entries(files));
-  std::vector<UserFile> result;
-  for (size_t i = 0; i < files.size(); ++i) {
-    UserFile& file = result.emplace_back();
-    file.file_and_entry = files[i];
-    file.sources.push_back(
-        std::filesystem::absolute(file_part(files[i])).lexically_normal().string());
-    for (const KernelEntry& entry : lists[i]) {
-      file.families.push_back(entry.name);
-      const std::string source = entry.source.lexically_normal().string();
-      if (std::find(file.sources.begin(), file.sources.end(), source) == file.sources.end())
-        file.sources.push_back(source);
-    }
-  }
-  return result;
+std::vector<UserFile> user_files(std::span<const input::KernelSource> sources) {
+  std::vector<UserFile> files;
+  for (const input::KernelSource& source : sources)
+    files.push_back({source.text(), source.families()});
+  return files;
 }
 
 std::string family_of(const KernelOutcome& kernel) {
@@ -52,35 +28,31 @@ bool is_of(const KernelOutcome& kernel, const UserFile& file) {
 }
 
 std::string stem_of(const std::string& file_and_entry) {
-  return std::filesystem::path(file_part(file_and_entry)).stem().string();
-}
-
-Result<std::map<std::string, std::vector<std::string>>> find_refused(
-    const sweep::Request& request) {
-  sweep::Request alone = request;
-  alone.providers.clear();
-  std::map<std::string, std::vector<std::string>> refused;
-  for (const Problem& problem : request.problems) {
-    ASSAY_TRY(const sweep::Discovery found, sweep::discover(alone, &problem, ""));
-    if (!found.rows.empty()) continue;
-    auto& sentences = refused[problem.name()];
-    for (const auto& [reason, refusal] : found.refusals)
-      sentences.push_back(fmt::format("{}: {}", to_string(reason), sanitize(refusal.example, 400)));
-  }
-  return refused;
+  return std::filesystem::path(input::split_entry(file_and_entry).file).stem().string();
 }
 
 Result<std::vector<FileRefusals>> find_refused_files(const sweep::Request& request,
-                                                     const std::vector<std::string>& files) {
+                                                     std::span<const input::KernelSource> sources) {
+  sweep::Request alone = request;
+  alone.kernels.assign(sources.begin(), sources.end());
+  ASSAY_TRY(const auto found, sweep::discover_each_source(alone));
   std::vector<FileRefusals> all;
-  for (const std::string& file : files) {
-    sweep::Request alone = request;
-    alone.kernels = {file};
-    FileRefusals& refusals = all.emplace_back();
-    refusals.file = files.size() == 1 ? stem_of(file) : file;
-    ASSAY_TRY(refusals.problems, find_refused(alone));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    FileRefusals& file = all.emplace_back();
+    file.file = sources[i].text();
+    for (size_t p = 0; p < request.problems.size(); ++p) {
+      if (!found[i][p].rows.empty()) continue;
+      auto& sentences = file.problems[request.problems[p].name()];
+      for (const auto& [reason, refusal] : found[i][p].refusals)
+        sentences.push_back(
+            fmt::format("{}: {}", to_string(reason), sanitize(refusal.example, 400)));
+    }
   }
   return all;
+}
+
+void call_by_stem(std::vector<FileRefusals>& files) {
+  if (files.size() == 1) files.front().file = stem_of(files.front().file);
 }
 
 bool is_refused_by_all(const std::vector<FileRefusals>& files, const std::string& problem) {

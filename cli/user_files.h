@@ -17,15 +17,10 @@ namespace assay::cli {
 struct UserFile {
   std::string file_and_entry;         // As given: FILE or FILE::ENTRY.
   std::vector<std::string> families;  // KernelMetadata::family of each of its kernels.
-  std::vector<std::string> sources;   // Absolute; the file itself included.
 };
 
-// What the files hold, to those providers that are built in (input/manifest.h).
-Result<std::vector<std::vector<KernelEntry>>> read_entries(std::span<const std::string> files);
-
-// Errors of the files carry file and line. The names are those that a worker gives when it is sent
-// the same files in this order.
-Result<std::vector<UserFile>> read_user_files(std::span<const std::string> files);
+// Of a request's kernels, whose names are apart.
+std::vector<UserFile> user_files(std::span<const input::KernelSource> sources);
 
 std::string family_of(const KernelOutcome& kernel);  // Empty where the record does not say.
 bool is_of(const KernelOutcome& kernel, const UserFile& file);
@@ -33,18 +28,17 @@ bool is_of(const KernelOutcome& kernel, const UserFile& file);
 // "my_gemm" for src/my_gemm.cc::entry.
 std::string stem_of(const std::string& file_and_entry);
 
-// Why none of these kernels can take a problem: its name -> sentences. Problems that some kernel
-// can take are not in it. Asks a worker.
-Result<std::map<std::string, std::vector<std::string>>> find_refused(const sweep::Request& request);
-
 // The problems that none of a file's kernels can take.
 struct FileRefusals {
-  std::string file;  // As given, or its stem where it is the only one.
-  std::map<std::string, std::vector<std::string>> problems;  // As of find_refused().
+  std::string file;  // As given.
+  // By the problem's name: sentences. Problems that some kernel can take are not in it.
+  std::map<std::string, std::vector<std::string>> problems;
 };
-// Of each of `files`, alone.
+// Of each of `sources`, alone, on the request's problems. Asks one worker.
 Result<std::vector<FileRefusals>> find_refused_files(const sweep::Request& request,
-                                                     const std::vector<std::string>& files);
+                                                     std::span<const input::KernelSource> sources);
+// One file that is alone is called by its stem.
+void call_by_stem(std::vector<FileRefusals>& files);
 // Whether no file has a kernel for it.
 bool is_refused_by_all(const std::vector<FileRefusals>& files, const std::string& problem);
 

@@ -10,10 +10,12 @@
 #include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/report/sweep_report.h"
 #include "assay/report/words.h"
 #include "cli/against.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_files.h"
 #include "cli/race_text.h"
 #include "cli/show_run.h"
 #include "cli/source_copy.h"
@@ -38,13 +40,13 @@ class Watch {
       : context_(context),
         request_(request),
         file_and_entry_(file_and_entry),
-        file_(file_and_entry.substr(0, file_and_entry.find("::"))) {}
+        file_(input::split_entry(file_and_entry).file) {}
 
   Result<int> run() {
     ASSAY_TRY(auto aside, make_aside());
     aside_.emplace(std::move(aside));
     // The first version must be readable: a file that is not there is a typing error.
-    ASSAY_TRY(const auto first, read_user_files(std::vector{file_and_entry_}));
+    ASSAY_TRY(read_sources(std::vector{file_and_entry_}).map([](const auto&) {}));
     while (true) {
       if (Status raced = race_present_version(); !raced) {
         if (raced.error().code == ErrorCode::interrupted) return kDone;
@@ -72,17 +74,24 @@ class Watch {
     ASSAY_TRY(const SourceCopy plain, SourceCopy::read(file_, {}));
     present_ = plain;
     std::vector<std::string> kernels = {file_and_entry_};
-    ASSAY_TRY(auto files, read_user_files(kernels));
-    ASSAY_TRY(present_, SourceCopy::read(file_, files.front().sources));
-    if (previous_) kernels.push_back(*previous_ + entry_suffix());
-    for (size_t i = 1; i < request_.kernels.size(); ++i) kernels.push_back(request_.kernels[i]);
-    ASSAY_TRY(files, read_user_files(kernels));
+    if (previous_)
+      kernels.push_back(
+          input::FileAndEntry{*previous_, input::split_entry(file_and_entry_).entry}.text());
+    for (size_t i = 1; i < request_.kernels.size(); ++i)
+      kernels.push_back(request_.kernels[i].text());
     sweep::Request request = request_;
-    request.kernels = kernels;
+    ASSAY_TRY(request.kernels, read_sources(kernels));
+    present_ = SourceCopy::of(request.kernels.front());
+    const std::vector<UserFile> files = user_files(request.kernels);
     request.about = files.front().families;
     ASSAY_TRY(const DeviceLock held, hold_device(context_, request));
     request.folder = next_run_folder(stem_of(file_and_entry_));
-    if (!opponents_.empty() && request.filter.empty()) request.filter = opponents_filter(files);
+    if (!opponents_.empty()) {
+      sweep::KernelChoice& choice = request.only.emplace_back();
+      choice.ids.assign(opponents_.begin(), opponents_.end());
+      for (const UserFile& file : files)
+        choice.families.insert(choice.families.end(), file.families.begin(), file.families.end());
+    }
 
     const Console& console = context_.console;
     const report::TextStyle style{console.width_out(), console.colour_out(),
@@ -90,8 +99,9 @@ class Watch {
     context_.console.result(
         fmt::format("{}  {}\n", time_of_day(), sanitize(file_.filename().string(), 200)));
     sweep::Request mine = request;
-    mine.filter = request_.filter;
-    ASSAY_TRY(const auto refused, find_refused_files(mine, {file_and_entry_}));
+    mine.only = request_.only;
+    ASSAY_TRY(auto refused, find_refused_files(mine, std::span(request.kernels).first(1)));
+    call_by_stem(refused);
     std::erase_if(request.problems, [&](const Problem& problem) {
       return is_refused_by_all(refused, problem.name());
     });
@@ -109,11 +119,6 @@ class Watch {
     }
     context_.console.result(text + '\n');
     return {};
-  }
-
-  std::string entry_suffix() const {
-    const auto at = file_and_entry_.find("::");
-    return at == std::string::npos ? std::string() : file_and_entry_.substr(at);
   }
 
   std::string previous_line(const ProblemRecord& problem, const RunRecord& record,
@@ -136,21 +141,9 @@ class Watch {
     if (confirmation == nullptr) return;
     for (const std::string& id : confirmation->finalists) {
       const KernelOutcome* kernel = problem.find(id);
-      const bool quotable = kernel != nullptr && kernel->name.find('\'') == std::string::npos;
-      if (quotable && kernel->role == KernelRole::stock)
-        opponents_.insert(
-            fmt::format("(provider == '{}' and name == '{}')", kernel->provider, kernel->name));
+      if (kernel != nullptr && kernel->role == KernelRole::stock)
+        opponents_.insert(kernel->id.substr(0, kernel->id.find('#')));
     }
-  }
-
-  std::string opponents_filter(const std::vector<UserFile>& files) const {
-    std::string filter;
-    for (const std::string& opponent : opponents_)
-      filter += (filter.empty() ? "" : " or ") + opponent;
-    for (const UserFile& file : files)
-      for (const std::string& family : file.families)
-        filter += fmt::format(" or family == '{}'", family);
-    return filter;
   }
 
   Status keep_version() {

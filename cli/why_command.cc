@@ -105,14 +105,16 @@ class WhyCommand : public Command {
     std::vector<std::string> named;
     for (const std::string& word : words_)
       (names_file(word) ? files_.words : named).push_back(word);
+    const auto read = read_sources(files_.all());
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(files_.all(), named));
+      ASSAY_TRY(context.device, device_for(read, named));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "why"));
     if (problems_.empty())
       return fail(ErrorCode::invalid_input,
                   "why: on which shape? Give --shape m=16,n=4096,k=4096,dtype=f32");
-    ASSAY_TRY(problems_.complete(context.console, files_.all()));
+    if (!read) return fail(read.error());
+    ASSAY_TRY(problems_.complete(context.console, *read));
     ASSAY_TRY(const input::Suite suite, problems_.read(""));
     // Ceilings are of the window in which a shape was timed, and a record keeps the last one's.
     if (suite.problems.size() != 1)
@@ -121,13 +123,11 @@ class WhyCommand : public Command {
                   suite.problems.size());
     request.problems = suite.problems;
     request.suite = suite.name;
-    const std::vector<std::string> plugins = std::exchange(request.kernels, files_.all());
     // A file that is named is both where to look and what is meant.
     std::vector<std::vector<std::string>> families(words_.size());
-    request.kernels.insert(request.kernels.end(), plugins.begin(), plugins.end());
-    ASSAY_TRY(const auto files, read_user_files(request.kernels));
+    bring_first(request, *read);
     for (size_t i = 0, file = 0; i < words_.size(); ++i)
-      if (names_file(words_[i])) families[i] = files[file++].families;
+      if (names_file(words_[i])) families[i] = request.kernels[file++].families();
     request.exhaustive = true;
     request.build = 0;
     request.count_events = true;

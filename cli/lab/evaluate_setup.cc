@@ -8,9 +8,9 @@
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
 #include "assay/device/device_lock.h"
+#include "cli/kernel_files.h"
 #include "cli/lock_wait.h"
 #include "cli/own_environment.h"
-#include "cli/user_files.h"
 
 namespace assay::cli {
 namespace {
@@ -30,9 +30,9 @@ std::vector<std::string> environment_of(const Context& context) {
 }
 
 Result<std::vector<std::vector<std::string>>> families_of(const std::vector<std::string>& files) {
-  ASSAY_TRY(const auto read, read_user_files(files));
+  ASSAY_TRY(const auto read, read_sources(files));
   std::vector<std::vector<std::string>> families;
-  for (const UserFile& file : read) families.push_back(file.families);
+  for (const input::KernelSource& file : read) families.push_back(file.families());
   return families;
 }
 

@@ -24,8 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPath = "/usr/local/bin:/usr/bin:/bin";
-constexpr std::string_view kShimOfCpp = "assay_shim.cc";
-constexpr std::string_view kShimOfC = "assay_shim.c";
 constexpr std::string_view kObjectFile = "kernel.o";
 constexpr std::string_view kLibraryFile = "kernel.so";
 constexpr std::string_view kIncludesFile = "includes.d";    // What the compiler read.
@@ -98,8 +96,11 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
       return fmt::format(
           "{}: what entry names is no function; name one that takes as many values as args lists",
           entry.origin);
+    // A compiler names the part that is missing: "'gemm' is not a member of 'mine'".
     for (const std::string& name : {entry.entry, entry.prepare_entry})
-      if (!name.empty() && line.find(fmt::format("'{}'", name)) != std::string_view::npos)
+      if (!name.empty() && std::ranges::any_of(split(name, ':'), [&](std::string_view part) {
+            return !part.empty() && line.find(fmt::format("'{}'", part)) != std::string_view::npos;
+          }))
         return fmt::format("{}: {} defines no function '{}'", entry.origin,
                            entry.source.filename().string(), sanitize(name, 80));
   }
@@ -137,6 +138,14 @@ class Compiler {
     return flags;
   }
 
+  // The text is compiled elsewhere, and what it includes lies beside the user's file. No fact of
+  // the artifact: where a file lies does not make it another one.
+  std::vector<std::string> flags_here() const {
+    std::vector<std::string> flags = {"-iquote", build_.entry.source.parent_path().string()};
+    std::ranges::copy(compile_flags(), std::back_inserter(flags));
+    return flags;
+  }
+
   // Those flags that stand in the text instead.
   std::vector<std::string> macros() const {
     std::vector<std::string> flags;
@@ -160,10 +169,9 @@ class Compiler {
     options.argv.insert(options.argv.end(), std::make_move_iterator(arguments.begin()),
                         std::make_move_iterator(arguments.end()));
     options.env = {"PATH=" + std::string(kPath), "LC_ALL=C"};
-    if (!folder.empty()) {
-      options.env.push_back("TMPDIR=" + folder);
-      options.working_directory = folder;
-    }
+    // Of a text on stdin, a compiler looks for what it includes in its own folder.
+    options.working_directory = folder.empty() ? "/" : folder;
+    if (!folder.empty()) options.env.push_back("TMPDIR=" + folder);
     CommandLimits limits;
     limits.timeout_ns = static_cast<int64_t>(build_.context.timeout_seconds * 1e9);
     options.address_space_bytes =
@@ -188,10 +196,16 @@ class Compiler {
 
   // SHA-256 of the preprocessed text: what the compiler sees, whichever files there are.
   Result<std::string> text_hash(const std::string& shim) const {
-    std::vector<std::string> arguments = compile_flags();
+    std::vector<std::string> arguments = flags_here();
     arguments.insert(arguments.end(), {"-E", "-P", "-x", is_c(build_.entry) ? "c" : "c++", "-"});
     ASSAY_TRY(const std::string text, run(std::move(arguments), "", shim));
     return sha256_hex(text);
+  }
+
+  // What the user wrote.
+  std::string_view users_text() const {
+    const SourceFile* const file = find_file(build_.entry, build_.entry.source);
+    return file == nullptr ? std::string_view() : file->bytes;
   }
 
   const std::string& program() const { return program_; }
@@ -252,23 +266,25 @@ class InputsReader {
     if (assembled)
       for (const std::string& file : files_of_rules(*assembled)) add(file);
     for (const std::string& file : files_of_trace(trace)) add(file);
-    bool asks = false;
+    const bool assembler_told = assembled && assembler_tells;
+    look_at(compiler_.users_text(), assembler_told);
     for (const std::string& file : inputs_.files) {
       if (is_of_system(file)) continue;
       const auto text = read_file(file);
-      if (!text) continue;  // Gone: whoever takes the inputs says so.
-      asks = asks || says(*text, "__has_include") || says(*text, "__has_embed");
-      inputs_.incomplete =
-          inputs_.incomplete || (!(assembled && assembler_tells) && says(*text, "asm"));
-      inputs_.incomplete = inputs_.incomplete || says(*text, "#embed");
+      if (text) look_at(*text, assembler_told);  // Else gone: whoever takes the inputs says so.
     }
-    if (asks) {
+    if (asks_) {
       ASSAY_TRY(inputs_.preprocessed, compiler_.text_hash(shim));
     }
     return std::move(inputs_);
   }
 
  private:
+  void look_at(std::string_view text, bool assembler_told) {
+    asks_ = asks_ || says(text, "__has_include") || says(text, "__has_embed");
+    inputs_.incomplete =
+        inputs_.incomplete || (!assembler_told && says(text, "asm")) || says(text, "#embed");
+  }
   void add(const std::string& name) {
     const fs::path path = (folder_ / name).lexically_normal();
     if (path.native().starts_with(folder_.native() + "/")) return;
@@ -285,6 +301,7 @@ class InputsReader {
   const Compiler& compiler_;
   const std::vector<std::string>& flags_;
   BuildInputs inputs_;
+  bool asks_ = false;  // Which files there are.
 };
 
 Result<TracedBuilt> build_in(const fs::path& folder, const Compiler& compiler,
@@ -292,10 +309,11 @@ Result<TracedBuilt> build_in(const fs::path& folder, const Compiler& compiler,
   const std::string file = (folder / shim_name).string();
   ASSAY_TRY(write_file_atomic(file, shim));
   ASSAY_TRY(const std::string version, compiler.run({"--version"}, ""));
-  std::vector<std::string> compile = compiler.compile_flags();
+  std::vector<std::string> compile = compiler.flags_here();
   std::vector<std::string> link = compiler.link_flags();
   const std::vector<std::string> all = compile;
-  Json flags = {{"compile", compile}, {"macros", compiler.macros()}, {"link", link}};
+  Json flags = {
+      {"compile", compiler.compile_flags()}, {"macros", compiler.macros()}, {"link", link}};
   // Clang assembles by itself, and link-time optimisation later: neither tells what was read.
   const bool assembler_tells =
       version.find("Free Software Foundation") != std::string::npos &&
@@ -379,17 +397,20 @@ Result<Artifact> compile(const Build& build) {
   const Compiler compiler(build, std::move(program));
   ASSAY_TRY(const std::string shim, shim_text(build.entry, compiler.macros()));
   const Json key = {{"provider", "cpp_source"},
-                    {"shim", shim},
-                    {"compile", compiler.compile_flags()},
+                    {"shim", sha256_hex(shim)},
+                    {"compile", compiler.flags_here()},
                     {"link", compiler.link_flags()},
                     {"compiler", std::move(compiler_identity)},
                     {"target", build.target.to_string()}};
-  return get_or_build_traced(
-      *build.context.cache, key,
-      [&](const fs::path& folder) {
-        return build_in(folder, compiler, std::string(shim_file(build.entry)), shim);
-      },
-      [&] { return compiler.text_hash(shim); });
+  ASSAY_TRY(Artifact artifact, get_or_build_traced(
+                                   *build.context.cache, key,
+                                   [&](const fs::path& folder) {
+                                     return build_in(folder, compiler,
+                                                     std::string(shim_file(build.entry)), shim);
+                                   },
+                                   [&] { return compiler.text_hash(shim); }));
+  ASSAY_TRY(check_brought_files(build.entry));
+  return artifact;
 }
 
 }  // namespace assay::cpp_source

@@ -566,7 +566,7 @@ TEST_F(CppSource, EntriesThatCannotBeBuiltAreKnownWhenTheyAreBrought) {
   ASSERT_TRUE(entries);
   KernelEntry gone = entries->front();
   gone.source = folder_->file("gone.cc");
-  EXPECT_THAT(provider_->bring(gone).error().message, HasSubstr("there is no regular file"));
+  EXPECT_THAT(provider_->bring(gone).error().message, HasSubstr("was not read"));
   KernelEntry text = entries->front();
   text.tunables = {{"TYPE", {Value(std::string("float"))}}};
   text.args.push_back("TYPE");

@@ -98,13 +98,18 @@ Result<KernelExport> export_source(const SourceExport& request) {
                 "{}: an exported caller is C++, which need not take what C takes; link the file "
                 "itself, built by `cc -std=gnu17 -O3 -march=native {}`",
                 entry.origin, join(entry.flags, " "));
-  ASSAY_TRY(const input::LocalFiles found, input::find_local_files(entry.source, entry.flags));
+  ASSAY_TRY(const input::LocalFiles found, input::find_local_files(entry, entry.flags));
   fs::path root = entry.source.parent_path();
   for (const auto& [path, hash] : found.sha256)
     root = common_folder(root, fs::path(path).parent_path());
   KernelExport made;
   for (const auto& [path, hash] : found.sha256) {
-    ASSAY_TRY(std::string text, read_file(path));
+    std::string text;
+    if (const SourceFile* const read = find_file(entry, path)) {
+      text = read->bytes;
+    } else {
+      ASSAY_TRY(text, read_file(path));
+    }
     made.files.push_back(
         {(fs::path(kFolder) / fs::path(path).lexically_relative(root)).string(), std::move(text)});
   }

@@ -1,10 +1,10 @@
 #include "family.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "assay/base/text.h"
 #include "assay/input/entry_rows.h"
+#include "assay/input/manifest.h"
 #include "call.h"
 #include "compile.h"
 #include "export.h"
@@ -131,22 +131,6 @@ class SourceFamily final : public Family, public Exportable {
   input::EntryRows rows_;
 };
 
-// entry may name a function in a namespace: "mine::gemm".
-bool is_function_name(std::string_view text) {
-  const auto is_word = [](std::string_view word) {
-    return !word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
-           word.find_first_not_of(
-               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") ==
-               std::string_view::npos;
-  };
-  for (size_t at = 0;;) {
-    const size_t end = text.find("::", at);
-    if (!is_word(text.substr(at, end - at))) return false;
-    if (end == std::string_view::npos) return true;
-    at = end + 2;
-  }
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
@@ -154,14 +138,13 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
   std::vector<std::string> functions = {entry.entry};
   if (!entry.prepare_entry.empty()) functions.push_back(entry.prepare_entry);
   for (const std::string& function : functions) {
-    if (is_function_name(function)) continue;
-    return fail(ErrorCode::invalid_input, "{}: entry: '{}' cannot be a function's name",
-                entry.origin, sanitize(function, 60));
+    if (!input::is_function_name(function))
+      return fail(ErrorCode::invalid_input, "{}: entry: '{}' cannot be a function's name",
+                  entry.origin, sanitize(function, 60));
+    if (is_c(entry) && function.find(':') != std::string::npos)
+      return fail(ErrorCode::invalid_input, "{}: entry: '{}': C has no namespaces", entry.origin,
+                  sanitize(function, 60));
   }
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(entry.source, failed))
-    return fail(ErrorCode::not_found, "{}: source: there is no regular file '{}'", entry.origin,
-                sanitize(entry.source.string(), 300));
   ASSAY_TRY(shim_text(entry, {}));  // Arguments that cannot be passed are known now.
   ASSAY_TRY(auto rows, input::EntryRows::create(entry));
   return std::make_shared<const SourceFamily>(std::move(rows));

@@ -6,7 +6,9 @@
 namespace assay::cpp_source {
 namespace {
 
-// Stands above the user's file, where no macro of his is known yet, and includes nothing: line
+constexpr size_t kMostSourceBytes = size_t{16} << 20;
+
+// Stands above the user's text, where no macro of his is known yet, and includes nothing: line
 // numbers, includes and macros of that file stay what they are, and standard headers would cost
 // more to compile than many a kernel. It is C++11 but for what compilers let pass with a warning,
 // so that flags may choose another standard.
@@ -268,14 +270,19 @@ Result<std::string> function_text(const KernelEntry& entry, int number, std::str
       name, function, arguments.size(), field, join(kinds, ", "), number, kNarrowed);
 }
 
-// A path inside #include "...": GCC and Clang take everything up to the quote literally.
-Result<std::string> include_path(const KernelEntry& entry) {
+// A path as a string of the preprocessor's, for #line.
+Result<std::string> quoted_path(const KernelEntry& entry) {
   const std::string path = entry.source.string();
   if (path.find_first_of("\"\n") != std::string::npos)
     return fail(ErrorCode::invalid_input,
                 "{}: source: '{}' holds a quote or a line break; rename the file", entry.origin,
                 sanitize(path, 300));
-  return path;
+  std::string quoted;
+  for (const char c : path) {
+    if (c == '\\') quoted += c;
+    quoted += c;
+  }
+  return '"' + quoted + '"';
 }
 
 // By the widths of what the operand may hold; any, where they differ.
@@ -354,20 +361,26 @@ bool is_c(const KernelEntry& entry) { return entry.source.extension() == ".c"; }
 
 namespace {
 
-// The user's file below our words and his macros, and our words free again behind it.
-std::string with_users_file(const KernelEntry& entry, std::string_view support,
-                            const std::string& path, const std::vector<std::string>& macros) {
+// The user's text below our words and his macros, and our words free again behind it. The lines are
+// those of his file to a compiler, which reads that file no more. Two line breaks end it: the last
+// line may be continued.
+Result<std::string> with_users_text(const KernelEntry& entry, std::string_view support,
+                                    const std::vector<std::string>& macros) {
+  ASSAY_TRY(const std::string path, quoted_path(entry));
+  ASSAY_TRY(std::string_view users, source_bytes(entry, kMostSourceBytes));
+  if (users.starts_with("\xef\xbb\xbf")) users.remove_prefix(3);  // A byte order mark.
   std::string text(support);
   for (const std::string& macro : macros) text += directive_of(macro);
-  text += fmt::format("#include \"{}\"\n", path);
+  text += fmt::format("#line 1 {}\n", path);
+  text += users;
+  text += fmt::format("\n\n#line 1 \"{}\"\n", is_c(entry) ? kShimOfC : kShimOfCpp);
   for (const std::string_view word : kOwnWords)
     if (!names_word(entry, word)) text += fmt::format("#undef {}\n", word);
   return text;
 }
 
-Result<std::string> c_shim_text(const KernelEntry& entry, const std::string& path,
-                                const std::vector<std::string>& macros) {
-  std::string text = with_users_file(entry, kSupportOfC, path, macros);
+Result<std::string> c_shim_text(const KernelEntry& entry, const std::vector<std::string>& macros) {
+  ASSAY_TRY(std::string text, with_users_text(entry, kSupportOfC, macros));
   ASSAY_TRY(const std::string call, c_function_text(entry, kCallSymbol, entry.entry, entry.args));
   text += call;
   if (entry.prepare_entry.empty()) return text;
@@ -379,9 +392,8 @@ Result<std::string> c_shim_text(const KernelEntry& entry, const std::string& pat
 }  // namespace
 
 Result<std::string> shim_text(const KernelEntry& entry, const std::vector<std::string>& macros) {
-  ASSAY_TRY(const std::string path, include_path(entry));
-  if (is_c(entry)) return c_shim_text(entry, path, macros);
-  std::string text = with_users_file(entry, kSupport, path, macros);
+  if (is_c(entry)) return c_shim_text(entry, macros);
+  ASSAY_TRY(std::string text, with_users_text(entry, kSupport, macros));
   ASSAY_TRY(const std::string call,
             function_text(entry, 0, kCallSymbol, entry.entry, "args", entry.args));
   text += call;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The few lines of C++, or of C, that are compiled with a user's file: they include it and call its
+// The few lines of C++, or of C, that are compiled with a user's text: they hold it and call its
 // functions by what their own declarations say, so that a pointer to const, a namespace, an int for
 // a size or a double for alpha come out right, and a missing parameter is a compile error with a
 // sentence. In C nobody can ask a function for its parameters: the call converts as C does, and
@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/base/result.h"
@@ -51,6 +52,10 @@ Result<std::vector<CallArgument>> call_arguments(const KernelEntry& entry,
 // if that is an integer, or kNarrowed.
 inline constexpr const char* kCallSymbol = "assay_shim_call";
 inline constexpr const char* kPrepareSymbol = "assay_shim_prepare";
+
+// The text's own file, by which compilers name its lines and ours.
+inline constexpr std::string_view kShimOfCpp = "assay_shim.cc";
+inline constexpr std::string_view kShimOfC = "assay_shim.c";
 
 // `macros` are flags -D and -U, which the user's file is compiled with: they stand in the text,
 // below what they could break.

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "assay/base/file.h"
-#include "assay/input/manifest.h"
+#include "assay/input/kernel_source.h"
 #include "assay/kernel/catalog.h"
 #include "assay/op/gemm/gemm.h"
 #include "family.h"
@@ -22,10 +22,10 @@ using ::testing::SizeIs;
 const std::string kExamples = ASSAY_EXAMPLES;
 
 Result<std::vector<KernelEntry>> read(const std::string& file) {
-  ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}, [](const KernelEntry&) {
+  ASSAY_TRY(auto sources, input::read_sources(std::vector{file}, [](const KernelEntry&) {
               return LaunchForm::geometry;
             }));
-  return std::move(entries.front());
+  return std::move(sources.front().entries);
 }
 
 // What a file has for a problem on a Hopper card.

@@ -58,7 +58,7 @@ class CudaFamily final : public input::DeviceFamily {
   Result<Json> files_of(std::vector<std::string> options) const {
     const std::filesystem::path folder = entry().source.parent_path();
     options.push_back("-I" + folder.string());
-    ASSAY_TRY(const auto found, input::find_local_files(entry().source, options));
+    ASSAY_TRY(const auto found, input::find_local_files(entry(), options));
     Json files = Json::object();
     for (const auto& [path, hash] : found.sha256)
       files[std::filesystem::path(path).lexically_relative(folder).string()] = hash;
@@ -74,8 +74,8 @@ class CudaFamily final : public input::DeviceFamily {
     if (context.cache == nullptr)
       return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
     ASSAY_TRY(const auto nvrtc, Nvrtc::shared(settings_));
-    ASSAY_TRY(std::string source, read_file(entry().source.string(), kMostSourceBytes));
-    if (source.starts_with("\xef\xbb\xbf")) source.erase(0, 3);  // A byte order mark.
+    ASSAY_TRY(std::string_view source, source_bytes(entry(), kMostSourceBytes));
+    if (source.starts_with("\xef\xbb\xbf")) source.remove_prefix(3);  // A byte order mark.
     std::vector<std::string> options = options_for(row, problem, target);
     ASSAY_TRY(const Json files, files_of(options));
     const Json key = {{"provider", "cuda_source"},
@@ -90,9 +90,10 @@ class CudaFamily final : public input::DeviceFamily {
     options.push_back("-I" + entry().source.parent_path().string());
     return context.cache->get_or_build(
         key, [&](const std::filesystem::path& folder) -> Result<ArtifactCache::Built> {
-          auto compiled =
-              nvrtc->compile(source, entry().source.filename().string(), entry().entry, options);
+          auto compiled = nvrtc->compile(std::string(source), entry().source.filename().string(),
+                                         entry().entry, options);
           if (!compiled) return fail(with_context(std::move(compiled).error(), entry().origin));
+          ASSAY_TRY(check_brought_files(entry()));
           ASSAY_TRY(write_file_atomic(
               (folder / kCubin).string(),
               std::string_view(reinterpret_cast<const char*>(compiled->cubin.data()),

@@ -1,13 +1,17 @@
 #include "load.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fcntl.h>
 #include <map>
 #include <mutex>
 #include <set>
+#include <sys/stat.h>
 
 #include "assay/base/choices.h"
+#include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/base/version.h"
@@ -63,22 +67,38 @@ class Loader {
   }
 
   // The loader maps a path once in a process, whatever stands there later: the hash must be of what
-  // was mapped.
+  // was mapped, and of what was read when the run began. It is taken of an open file, which the
+  // path must name when the loader is done. The path is what it is mapped by: libraries that lie
+  // beside a plug-in are found from there.
   Result<DynamicLibrary> open() {
     static std::mutex mutex;
     static std::map<std::string, std::string> mapped;
     const std::string path = entry_.source.string();
-    const auto hash = sha256_of_file(path);
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return wrong("cannot open '{}': {}", sanitize(path, 300), errno_text(errno));
+    const std::string opened = fmt::format("/proc/self/fd/{}", file.get());
+    const auto hash = sha256_of_file(opened);
     if (!hash) return wrong("{}", hash.error().message);
+    if (const SourceFile* const read = find_file(entry_, path);
+        read != nullptr && read->sha256 != *hash)
+      return wrong("the file has changed since it was read; start anew");
     const std::lock_guard hold(mutex);
     auto library = DynamicLibrary::open(path, {.deep_bind = false});
     if (!library) return wrong("{}", library.error().message);
     const auto [at, first] = mapped.emplace(path, *hash);
-    if (at->second != *hash || sha256_of_file(path).value_or("") != *hash)
+    if (at->second != *hash || !is_named_by(path, file.get()) ||
+        sha256_of_file(opened).value_or("") != *hash)
       return wrong("the file has changed since {}; start anew",
                    first ? "it was looked at" : "this process loaded it");
     loaded_.sha256 = *hash;
     return std::move(*library);
+  }
+
+  static bool is_named_by(const std::string& path, int file) {
+    struct stat named {
+    }, opened{};
+    return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &opened) == 0 &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
   }
 
   Result<Entry*> find_entry(const DynamicLibrary& library) const {

@@ -31,12 +31,11 @@ class PtxFamily final : public input::DeviceFamily {
     return fmt::format("the PTX is for {}, and the card is {}", target_, card.arch);
   }
 
-  // As it is now: a file that has changed since is another artifact.
   Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
                               const CompileContext& context) const override {
     if (context.cache == nullptr)
       return fail(ErrorCode::internal, "device code is kept in a cache, and none was given");
-    ASSAY_TRY(const std::string image, read_file(entry().source.string(), kMostBytes));
+    ASSAY_TRY(const std::string_view image, source_bytes(entry(), kMostBytes));
     const Json key = {{"provider", "ptx"}, {"image", sha256_hex(image)}, {"entry", entry().entry}};
     return context.cache->get_or_build(
         key, [&](const std::filesystem::path& folder) -> Result<ArtifactCache::Built> {
@@ -62,7 +61,7 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry) {
   if (!entry.specialised_on.empty())
     return fail(ErrorCode::invalid_input,
                 "{}: specialised_on: the code is compiled already; remove it", entry.origin);
-  ASSAY_TRY(const std::string image, read_file(entry.source.string(), kMostBytes));
+  ASSAY_TRY(const std::string_view image, source_bytes(entry, kMostBytes));
   if (is_elf(image)) return std::make_shared<const PtxFamily>(std::move(description), "");
   const TextFacts facts = read_text(image);
   if (facts.version.empty() || facts.target.empty())

@@ -292,7 +292,7 @@ class TritonFamily final : public input::DeviceFamily {
   Result<std::map<std::string, std::string>> files() const {
     if (!text_.empty())
       return std::map<std::string, std::string>{{entry().source.filename().string(), text_}};
-    return input::read_python_files(entry().source);
+    return input::python_files(entry());
   }
 
   Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem& problem,
@@ -443,10 +443,6 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& given,
                   "{}: tunables: 'aligned' says whether sizes and strides are multiples of 16, "
                   "which assay finds itself; choose another name",
                   entry.origin);
-  std::error_code failed;
-  if (text.empty() && !std::filesystem::is_regular_file(entry.source, failed))
-    return fail(ErrorCode::not_found, "{}: source: there is no regular file '{}'", entry.origin,
-                sanitize(entry.source.string(), 300));
   if (!Specialised(entry).decisive().empty())
     entry.tunables.push_back({.name = kAligned, .values = {true, false}});
   ASSAY_TRY(auto description, input::DeviceFamily::describe(entry));

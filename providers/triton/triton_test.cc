@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "assay/input/manifest.h"
+#include "assay/input/kernel_source.h"
 #include "assay/kernel/catalog.h"
 #include "assay/kernel/export.h"
 #include "assay/op/gemm/gemm.h"
@@ -61,10 +61,10 @@ class Folder {
   }
 
   Result<std::vector<KernelEntry>> read(const std::string& file) const {
-    ASSAY_TRY(auto entries, input::read_kernel_files(std::vector{file}, [](const KernelEntry&) {
+    ASSAY_TRY(auto sources, input::read_sources(std::vector{file}, [](const KernelEntry&) {
                 return LaunchForm::grid;
               }));
-    return std::move(entries.front());
+    return std::move(sources.front().entries);
   }
 
   Found kernels(const std::string& file, const Problem& problem) const {

@@ -55,7 +55,7 @@ class TvmFfiFamily final : public Family {
                               const CompileContext& context) const override {
     if (context.cache == nullptr)
       return fail(ErrorCode::internal, "an object is kept in a cache, and none was given");
-    ASSAY_TRY(const std::string content, read_file(entry().source.string(), kMostObjectBytes));
+    ASSAY_TRY(const std::string_view content, source_bytes(entry(), kMostObjectBytes));
     const std::string sha256 = sha256_hex(content);
     const Json key = {{"provider", "tvm_ffi"}, {"sha256", sha256}, {"symbol", symbol()}};
     return context.cache->get_or_build(
@@ -150,9 +150,8 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry,
   if (!entry.rule) return wrong(entry, "no rule");
   ASSAY_TRY(check_fields(entry));
   const std::string name = sanitize(entry.source.string(), 300);
-  const auto content = read_file(entry.source.string(), kMostObjectBytes);
-  if (!content) return fail(with_context(content.error(), entry.origin));
-  auto object = parse_object(*content);
+  ASSAY_TRY(const std::string_view content, source_bytes(entry, kMostObjectBytes));
+  auto object = parse_object(content);
   if (!object) return wrong(entry, "source: '{}': {}", name, object.error().message);
   ASSAY_TRY(check_entry(entry, *object));
   const auto runs_on = entry.rule->for_cards_alone() ? input::RunsOn::card : input::RunsOn::cores;

@@ -5,12 +5,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <set>
+#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
+#include "assay/op/gemm/gemm.h"
 #include "testing/assay_program.h"
 
 namespace assay::sweep {
@@ -93,6 +95,39 @@ TEST_F(CrewTest, WorkersThatStartSideBySideAreThereAfterwards) {
       ASSERT_TRUE(child) << child.error().message;
       EXPECT_EQ((*child)->pid(), started[i]) << i << (confirming ? " confirmer" : " prover");
     }
+  }
+}
+
+// Two files on a whole suite: one process says what each of them has for each problem.
+TEST_F(CrewTest, OneProcessSaysWhatEachOfSeveralFilesCanTake) {
+  const std::string fields =
+      ", dtype: bf16, out: f32, layout: tn, args: [a, b, out, m, n, k]}\nvoid f();\n";
+  ASSERT_TRUE(write_file_atomic(home_.file("any.cc"), "// assay: {entry: f" + fields));
+  ASSERT_TRUE(write_file_atomic(home_.file("few.cc"),
+                                "// assay: {entry: f, constraints: [m == 1]" + fields));
+  const std::vector<std::string> files = {home_.file("any.cc"), home_.file("few.cc")};
+  const auto sources =
+      input::read_sources(files, [](const KernelEntry&) { return LaunchForm::itself; });
+  ASSERT_TRUE(sources) << sources.error().message;
+  request_.kernels = *sources;
+  for (const int64_t m : {1, 2, 4, 8, 16, 32})
+    request_.problems.push_back(*gemm::problem(
+        {.m = m, .n = 64, .k = 64, .dtype = DType::bf16, .out = DType::f32, .layout = "tn"}));
+  const std::string starts = home_.file("starts"), wrapper = home_.file("program");
+  ASSERT_TRUE(write_file_atomic(wrapper, fmt::format("#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n",
+                                                     starts, request_.program)));
+  ASSERT_EQ(::chmod(wrapper.c_str(), 0755), 0);
+  request_.program = wrapper;
+  const auto found = discover_each_source(request_);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(read_file(starts).value_or(""), "\n");
+  ASSERT_EQ(found->size(), 2u);
+  for (size_t p = 0; p < request_.problems.size(); ++p) {
+    ASSERT_EQ(found->at(0).at(p).rows.size(), 1u) << p;
+    EXPECT_EQ(found->at(0)[p].rows.front().metadata.family(), "f");
+    EXPECT_EQ(found->at(1)[p].rows.size(), p == 0 ? 1u : 0u) << p;
+    EXPECT_EQ(found->at(1)[p].refusals.to_json().dump().find("m == 1") != std::string::npos, p > 0);
+    EXPECT_EQ(found->at(0)[p].refusals.to_json().dump().find("m == 1"), std::string::npos);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/kernel/metadata.h"
 #include "assay/stats/interval.h"
 
 namespace assay {
@@ -12,6 +13,16 @@ namespace {
 const KernelOutcome* candidate_of(const ProblemRecord& problem) {
   const PairVerdict* headline = problem.headline();
   return headline == nullptr ? nullptr : problem.find(headline->candidate);
+}
+
+// The kernel that had this id then: an earlier record's may be of an earlier version.
+const KernelOutcome* find_again(const ProblemRecord& fresh, const std::string& id) {
+  if (const KernelOutcome* same = fresh.find(id)) return same;
+  for (const KernelOutcome& kernel : fresh.kernels) {
+    const auto metadata = KernelMetadata::from_json(kernel.metadata.json());
+    if (metadata && metadata->has_id(id)) return &kernel;
+  }
+  return nullptr;
 }
 
 ReplayedSide side_of(const ProblemRecord& problem, const PairVerdict& headline) {
@@ -27,7 +38,7 @@ void add_hash_differences(const ProblemRecord& recorded, const ProblemRecord& fr
   if (confirmation == nullptr) return;
   for (const std::string& id : confirmation->finalists) {
     const KernelOutcome* then = recorded.find(id);
-    const KernelOutcome* now = fresh.find(id);
+    const KernelOutcome* now = find_again(fresh, id);
     if (then == nullptr || then->artifact_hash.empty()) continue;
     if (now == nullptr && then->role == KernelRole::stock)
       differences.push_back(fmt::format("{} was confirmed then and is not here", then->label()));
@@ -119,7 +130,7 @@ ReplayedClaim judge_replay(const ProblemRecord& recorded, const ProblemRecord& f
   ReplayedClaim claim = claim_of(recorded);
   if (!claim.then) return claim;
   add_hash_differences(recorded, fresh, claim.differences);
-  const KernelOutcome* candidate = fresh.find(recorded.headline()->candidate);
+  const KernelOutcome* candidate = find_again(fresh, recorded.headline()->candidate);
   if (candidate == nullptr) {
     claim.reason = claim.candidate + " was not found again";
     return claim;

@@ -1,6 +1,6 @@
 #include "assay/input/add_kernel_files.h"
 
-#include "assay/input/manifest.h"
+#include "assay/input/kernel_source.h"
 #include "assay/kernel/taker.h"
 
 namespace assay::input {
@@ -22,9 +22,9 @@ Status add(Catalog& catalog, std::span<const std::unique_ptr<Provider>> provider
 
 Status add_kernel_files(Catalog& catalog, std::span<const std::unique_ptr<Provider>> providers,
                         std::span<const std::string> files) {
-  ASSAY_TRY(const auto entries, read_kernel_files(files, launch_forms(providers)));
-  for (const auto& of_file : entries)
-    for (const KernelEntry& entry : of_file) ASSAY_TRY(add(catalog, providers, entry));
+  ASSAY_TRY(const auto sources, read_sources(files, launch_forms(providers)));
+  for (const KernelSource& source : sources)
+    for (const KernelEntry& entry : source.entries) ASSAY_TRY(add(catalog, providers, entry));
   return {};
 }
 

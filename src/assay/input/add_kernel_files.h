@@ -10,7 +10,7 @@
 
 namespace assay::input {
 
-// The kernels of users' files (FILE or FILE::ENTRY, as read_kernel_files() takes them) into a
+// The kernels of users' files (FILE or FILE::ENTRY, as read_sources() takes them) into a
 // catalog, by whichever of `providers` takes each: what a tuned table needs where it names them. A
 // plug-in is loaded into this process, so it is trusted as the program is. Errors: a file that
 // cannot be read or loaded, or that nobody takes.

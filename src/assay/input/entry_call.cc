@@ -165,7 +165,7 @@ Status EntryReader::read_prepare() {
     ASSAY_TRY(field->only(known));
     ASSAY_TRY(const YamlField entry, field->at("entry"));
     ASSAY_TRY(entry_.prepare_entry, entry.as_string());
-    if (!is_identifier(entry_.prepare_entry) || entry_.prepare_entry == entry_.entry) {
+    if (!is_function_name(entry_.prepare_entry) || entry_.prepare_entry == entry_.entry) {
       return fail(entry.error(fmt::format("'{}' must be the name of another function of the source",
                                           sanitize(entry_.prepare_entry, 60))));
     }

@@ -13,6 +13,20 @@ namespace {
 constexpr size_t kLongestName = 200;    // As matches_name_rule has it.
 constexpr size_t kLongestEntry = 4096;  // The mangled name of a template holds every argument.
 
+// A kernel's name for a function's: "mine.gemm" for mine::gemm.
+std::string plain_name(std::string_view function) {
+  std::string name;
+  for (size_t i = 0; i < function.size(); ++i) {
+    if (function.substr(i, 2) == "::") {
+      name += '.';
+      ++i;
+    } else {
+      name += function[i] == '$' ? '_' : function[i];
+    }
+  }
+  return name;
+}
+
 }  // namespace
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
@@ -23,6 +37,16 @@ std::optional<std::string> repeated(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   const auto found = std::adjacent_find(names.begin(), names.end());
   return found == names.end() ? std::nullopt : std::optional(*found);
+}
+
+bool is_function_name(std::string_view text) {
+  if (text.size() > kLongestEntry) return false;
+  for (size_t colons = text.find("::"); colons != std::string_view::npos;
+       colons = text.find("::")) {
+    if (!is_identifier(text.substr(0, colons), kLongestEntry)) return false;
+    text.remove_prefix(colons + 2);
+  }
+  return is_identifier(text, kLongestEntry);
 }
 
 bool is_identifier(std::string_view text, size_t longest) {
@@ -218,14 +242,13 @@ Status EntryReader::read_names() {
     ASSAY_TRY(entry, field_.find("entry"));
     entry_.entry = context_.entry;
   }
-  if (!is_identifier(entry_.entry, kLongestEntry)) {
+  if (!is_function_name(entry_.entry)) {
     return fail((entry ? *entry : field_)
-                    .error(fmt::format("'{}' cannot be a function's name; write it as declared "
-                                       "extern \"C\", for example my_gemm",
+                    .error(fmt::format("'{}' cannot be a function's name; write it as it is "
+                                       "declared, for example my_gemm or mine::gemm",
                                        sanitize(entry_.entry, 60))));
   }
-  entry_.name = entry_.entry;
-  std::replace(entry_.name.begin(), entry_.name.end(), '$', '_');
+  entry_.name = plain_name(entry_.entry);
   return read_name();
 }
 

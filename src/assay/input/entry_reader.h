@@ -12,6 +12,7 @@
 
 #include "assay/base/result.h"
 #include "assay/input/kernel_words.h"
+#include "assay/input/manifest.h"
 #include "assay/input/manifest_entry.h"
 #include "assay/input/yaml.h"
 #include "assay/kernel/taker.h"
@@ -73,8 +74,6 @@ class EntryReader {
   ProblemRule rule_;
   KernelEntry entry_;
 };
-
-inline constexpr const char* kPluginProvider = "plugin";
 
 bool contains(const std::vector<std::string>& names, std::string_view name);
 std::optional<std::string> repeated(std::vector<std::string> names);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "assay/input/kernel_words.h"
+#include "assay/kernel/entry_archive.h"
 
 namespace assay::input {
 namespace {
@@ -118,6 +119,7 @@ std::vector<DesignGroup> EntryRows::groups(const std::vector<DesignAxis>& beside
   group.traits.error_bound = entry_.error_bound;
   group.traits.prepares = !entry_.prepare_entry.empty();
   group.traits.dependent_launch = entry_.launch && entry_.launch->dependent;
+  group.traits.call = call_of(entry_);
   for (const KernelEntry::Tunable& tunable : entry_.tunables) {
     group.traits.name += fmt::format("_{0}{{{0}}}", tunable.name);
     group.axes.push_back(axis(tunable.name, tunable.values));

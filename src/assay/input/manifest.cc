@@ -1,16 +1,17 @@
 #include "assay/input/manifest.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <unordered_map>
 
 #include "assay/base/choices.h"
-#include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/input/entry_reader.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/input/head_comment.h"
 #include "assay/input/manifest_entry.h"
+#include "assay/input/manifest_reader.h"
 #include "assay/input/yaml.h"
 
 namespace assay::input {
@@ -18,12 +19,6 @@ namespace {
 
 constexpr size_t kMaxSourceBytes = size_t{16} << 20;
 constexpr size_t kMaxHeadComments = 256;
-
-std::filesystem::path absolute_path(const std::filesystem::path& path) {
-  std::error_code failed;
-  std::filesystem::path result = std::filesystem::absolute(path, failed);
-  return failed ? path : result.lexically_normal();
-}
 
 Error no_comment(const std::filesystem::path& path, std::string_view text, int late) {
   const bool python = comment_style(path) == CommentStyle::python;
@@ -68,25 +63,21 @@ Status unique_names(const std::vector<KernelEntry>& entries) {
   return {};
 }
 
-struct FileAndEntry {
-  std::filesystem::path file;
-  std::string entry;
-};
-
-// What is known of a plug-in without looking into it.
-Result<KernelEntry> plugin_entry(const FileAndEntry& wanted) {
+// What is known of a plug-in without mapping it.
+Result<KernelEntry> plugin_entry(const FileAndEntry& wanted, SourceReader& reader) {
   std::error_code failed;
   const auto status = std::filesystem::status(wanted.file, failed);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     return fail(ErrorCode::invalid_input, "'{}' is no regular file; a plug-in is one",
-                sanitize(wanted.file.string(), 300));
+                sanitize(wanted.file, 300));
   if (!std::filesystem::is_regular_file(status))
-    return fail(ErrorCode::not_found, "there is no file '{}'", sanitize(wanted.file.string(), 300));
+    return fail(ErrorCode::not_found, "there is no file '{}'", sanitize(wanted.file, 300));
+  ASSAY_TRY(reader.read(wanted.file).map([](const auto&) {}));
   KernelEntry entry;
   entry.name = plugin_name(wanted.file);
   entry.provider = kPluginProvider;
   entry.source = absolute_path(wanted.file);
-  entry.origin = wanted.file.string();
+  entry.origin = wanted.file;
   entry.entry = wanted.entry;
   return entry;
 }
@@ -100,17 +91,31 @@ Result<std::filesystem::path> source_alone(const YamlField& item) {
   return source;
 }
 
-FileAndEntry split_entry(std::string_view text) {
-  const size_t colons = text.rfind("::");
-  if (colons == std::string_view::npos) return {text, {}};
-  return {text.substr(0, colons), std::string(text.substr(colons + 2))};
+// Gives each entry its source, and what that brings along.
+Status add_files(std::vector<KernelEntry>& entries, SourceReader& reader) {
+  std::map<std::string, std::shared_ptr<const SourceFiles>> known;
+  for (KernelEntry& entry : entries) {
+    auto& files = known[entry.source.string()];
+    if (files == nullptr) {
+      auto read = reader.read_with_brought(entry.source, {});
+      if (!read) return fail(with_context(std::move(read).error(), entry.origin));
+      files = std::make_shared<const SourceFiles>(std::move(*read));
+    }
+    entry.files = files;
+  }
+  return {};
 }
 
-}  // namespace
+Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
+                                                   const LaunchForms& forms, std::string_view entry,
+                                                   SourceReader& reader) {
+  ASSAY_TRY(const auto file, reader.read(path, kMaxSourceBytes));
+  return parse_head_comment(file->bytes, path, forms, entry);
+}
 
-Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
-                                                const std::filesystem::path& path,
-                                                const LaunchForms& forms) {
+Result<std::vector<KernelEntry>> read_manifest(std::string_view text,
+                                               const std::filesystem::path& path,
+                                               const LaunchForms& forms, SourceReader& reader) {
   ASSAY_TRY(const YamlField file, parse_yaml(text, path.string()));
   YamlField list = file;
   if (file.kind() == YamlField::Kind::map) {
@@ -132,11 +137,22 @@ Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
   for (const YamlField& item : items) {
     ASSAY_TRY(const auto source, source_alone(item));
     auto read = source.empty() ? read_entry(item, context)
-                               : read_head_comment(context.folder / source, forms);
+                               : read_head_comment(context.folder / source, forms, {}, reader);
     ASSAY_TRY(std::vector<KernelEntry> read_entries, std::move(read));
     std::move(read_entries.begin(), read_entries.end(), std::back_inserter(entries));
   }
   ASSAY_TRY(unique_names(entries));
+  return entries;
+}
+
+}  // namespace
+
+Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
+                                                const std::filesystem::path& path,
+                                                const LaunchForms& forms) {
+  SourceReader reader;
+  ASSAY_TRY(std::vector<KernelEntry> entries, read_manifest(text, path, forms, reader));
+  ASSAY_TRY(add_files(entries, reader));
   return entries;
 }
 
@@ -156,12 +172,6 @@ Result<std::vector<KernelEntry>> parse_plugin_kernel(std::string_view json,
 bool is_plugin(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   return name.ends_with(".so") || name.find(".so.") != std::string::npos;
-}
-
-Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path,
-                                               const LaunchForms& forms) {
-  ASSAY_TRY(const std::string text, read_file(path.string(), YamlLimits{}.bytes));
-  return parse_manifest(text, path, forms);
 }
 
 Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
@@ -203,56 +213,44 @@ Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
                 did_you_mean(entry, known, "there are " + join(known, ", ")));
   }
   ASSAY_TRY(unique_names(entries));
+  const auto files = std::make_shared<const SourceFiles>(
+      SourceFiles{{absolute_path(path).string(), make_source_file(std::string(text))}});
+  for (KernelEntry& read : entries) read.files = files;
   return entries;
-}
-
-Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
-                                                   const LaunchForms& forms,
-                                                   std::string_view entry) {
-  ASSAY_TRY(const std::string text, read_file(path.string(), kMaxSourceBytes));
-  return parse_head_comment(text, path, forms, entry);
 }
 
 Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry,
                                               const LaunchForms& forms) {
-  const FileAndEntry wanted = split_entry(file_and_entry);
-  if (is_plugin(wanted.file)) {
-    ASSAY_TRY(KernelEntry entry, plugin_entry(wanted));
-    return std::vector<KernelEntry>{std::move(entry)};
-  }
-  if (wanted.file.extension() != ".yaml" && wanted.file.extension() != ".yml") {
-    return read_head_comment(wanted.file, forms, wanted.entry);
-  }
-  ASSAY_TRY(std::vector<KernelEntry> entries, read_manifest(wanted.file, forms));
-  if (wanted.entry.empty()) return entries;
-  std::vector<std::string> known;
-  std::vector<KernelEntry> chosen;
-  for (KernelEntry& entry : entries) {
-    known.push_back(entry.name);
-    if (entry.name == wanted.entry || entry.entry == wanted.entry)
-      chosen.push_back(std::move(entry));
-  }
-  if (chosen.empty()) {
-    return fail(ErrorCode::invalid_input, "{}: there is no kernel '{}'{}", wanted.file.string(),
-                sanitize(wanted.entry, 60),
-                did_you_mean(wanted.entry, known, "there are " + join(known, ", ")));
-  }
-  return chosen;
+  SourceReader reader;
+  return read_kernels(split_entry(file_and_entry), forms, reader);
 }
 
-Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
-    std::span<const std::string> files_and_entries, const LaunchForms& forms) {
-  std::vector<std::vector<KernelEntry>> files;
-  std::set<std::string> taken;
-  for (const std::string& file_and_entry : files_and_entries) {
-    ASSAY_TRY(files.emplace_back(), read_kernels(file_and_entry, forms));
-    for (KernelEntry& entry : files.back()) {
-      const std::string own = entry.name;
-      for (int n = 2; !taken.insert(entry.name).second; ++n)
-        entry.name = fmt::format("{}_{}", own, n);
-    }
+Result<std::vector<KernelEntry>> read_kernels(const FileAndEntry& wanted, const LaunchForms& forms,
+                                              SourceReader& reader) {
+  std::vector<KernelEntry> entries;
+  const std::filesystem::path extension = std::filesystem::path(wanted.file).extension();
+  const bool is_manifest = extension == ".yaml" || extension == ".yml";
+  if (is_plugin(wanted.file)) {
+    ASSAY_TRY(entries.emplace_back(), plugin_entry(wanted, reader));
+  } else if (is_manifest) {
+    ASSAY_TRY(const auto file, reader.read(wanted.file, YamlLimits{}.bytes));
+    ASSAY_TRY(entries, read_manifest(file->bytes, wanted.file, forms, reader));
+  } else {
+    ASSAY_TRY(entries, read_head_comment(wanted.file, forms, wanted.entry, reader));
   }
-  return files;
+  if (is_manifest && !wanted.entry.empty()) {
+    std::vector<std::string> known;
+    for (const KernelEntry& entry : entries) known.push_back(entry.name);
+    std::erase_if(entries, [&](const KernelEntry& entry) {
+      return entry.name != wanted.entry && entry.entry != wanted.entry;
+    });
+    if (entries.empty())
+      return fail(ErrorCode::invalid_input, "{}: there is no kernel '{}'{}", wanted.file,
+                  sanitize(wanted.entry, 60),
+                  did_you_mean(wanted.entry, known, "there are " + join(known, ", ")));
+  }
+  ASSAY_TRY(add_files(entries, reader));
+  return entries;
 }
 
 }  // namespace assay::input

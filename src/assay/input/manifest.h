@@ -9,7 +9,7 @@
 //                                # name, source and entry alone: a plug-in describes its kernels.
 //     source: my_gemm.cc         # Relative to the manifest. Not in a head comment. Alone: the kernels
 //                                # that this file's own head comment describes.
-//     entry: my_gemm             # The function; extern "C" is not needed.
+//     entry: my_gemm             # The function; extern "C" is not needed. Or mine::gemm.
 //     operation: gemm            # The default.
 //     dtype: f32                 # Of a, b, out; or each: a: bf16, b: [bf16, f16], out: f32, c: f32
 //     accumulate: f32            # Default: any that a problem asks for.
@@ -77,17 +77,12 @@ std::vector<std::string> expression_names(const KernelEntry& entry);
 // A list of kernels, or a map with the list under `kernels`. A layout list gives one entry each,
 // its name suffixed by the layout. Names are unique within the file. forms: what the providers at
 // hand say of their files' field `launch`.
-Result<std::vector<KernelEntry>> read_manifest(const std::filesystem::path& path,
-                                               const LaunchForms& forms);
 Result<std::vector<KernelEntry>> parse_manifest(std::string_view text,
                                                 const std::filesystem::path& path,
                                                 const LaunchForms& forms);
 
 // `entry` (as in my.cc::ENTRY) picks the comment that names it; where there is one comment alone,
 // it replaces that comment's entry. A file without a comment is an error that shows what to write.
-Result<std::vector<KernelEntry>> read_head_comment(const std::filesystem::path& path,
-                                                   const LaunchForms& forms,
-                                                   std::string_view entry = {});
 Result<std::vector<KernelEntry>> parse_head_comment(std::string_view text,
                                                     const std::filesystem::path& path,
                                                     const LaunchForms& forms,
@@ -100,18 +95,17 @@ Result<std::vector<KernelEntry>> parse_plugin_kernel(std::string_view json,
                                                      const std::filesystem::path& plugin,
                                                      const std::string& origin);
 
+// Whether an entry can be a function's name: an identifier, or several that "::" joins.
+bool is_function_name(std::string_view text);
+
 // Whether a file is a plug-in by its name: my.so, libmine.so.2.
 bool is_plugin(const std::filesystem::path& path);
+inline constexpr const char* kPluginProvider = "plugin";
 
-// FILE or FILE::ENTRY: a manifest where FILE ends in .yaml or .yml (ENTRY then picks by name or
-// entry), a plug-in (which only a worker opens: the entry has no rule), else a source file with a
-// head comment.
+// FILE or FILE::ENTRY (file_and_entry.h): a manifest where FILE ends in .yaml or .yml (ENTRY then
+// picks by name or entry), a plug-in (which only a worker opens: the entry has no rule), else a
+// source file with a head comment.
 Result<std::vector<KernelEntry>> read_kernels(std::string_view file_and_entry,
                                               const LaunchForms& forms);
-
-// Several of them, one list for each. A name that an earlier kernel has gets _2, _3 ..., so that
-// two versions of one file can race each other and a record tells them apart.
-Result<std::vector<std::vector<KernelEntry>>> read_kernel_files(
-    std::span<const std::string> files_and_entries, const LaunchForms& forms);
 
 }  // namespace assay::input

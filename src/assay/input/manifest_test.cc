@@ -136,6 +136,10 @@ TEST(HeadComment, OneEntryOfSeveralCanBeNamed) {
               AllOf(HasSubstr("describes the kernel 'h'"), HasSubstr("f, g")));
   // One comment alone serves whichever function is named.
   EXPECT_EQ(from_head(kHead, "other")[0].entry, "other");
+  // In a namespace; the kernel's own name is plain.
+  const auto qualified = from_head(kHead, "mine::gemm");
+  EXPECT_EQ(qualified[0].entry, "mine::gemm");
+  EXPECT_EQ(qualified[0].name, "mine.gemm");
   EXPECT_THAT(head_error(kHead, "not a name"), HasSubstr("cannot be a function's name"));
   // An instance of a template: its mangled name holds every argument.
   const std::string mangled(4096, 'Z');
@@ -299,7 +303,10 @@ TEST_F(Manifest, EveryFieldIsChecked) {
   const Case cases[] = {
       {"entry: 3", "entry", "entry: '3' is a number, not text"},
       {"entry: my gemm", "entry", "entry: 'my gemm' cannot be a function's name"},
-      {"entry: ns::f", "entry", "cannot be a function's name"},
+      {"entry: 'ns::'", "entry", "cannot be a function's name"},
+      {"entry: '::f'", "entry", "cannot be a function's name"},
+      {"entry: 'ns:::f'", "entry", "cannot be a function's name"},
+      {"entry: ns:f", "entry", "cannot be a function's name"},
       {"name: a/b", "", "name: 'a/b' cannot be a name"},
       {"name: [a]", "", "name: is a list"},
       {"provider: 7", "", "provider: '7' is a number"},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "assay/base/file.h"
 #include "assay/base/text.h"
 
 namespace assay::input {
@@ -114,25 +113,19 @@ std::vector<fs::path> imported_files(std::string_view text, const fs::path& path
   return files;
 }
 
-Result<std::map<std::string, std::string>> read_python_files(const fs::path& source) {
-  const fs::path root = source.parent_path();
+Result<std::map<std::string, std::string>> python_files(const KernelEntry& entry) {
+  ASSAY_TRY(source_bytes(entry, kMostBytes).map([](std::string_view) {}));
+  const fs::path root = entry.source.parent_path().lexically_normal();
   std::map<std::string, std::string> texts;
-  std::vector<fs::path> open = {source};
   size_t bytes = 0;
-  while (!open.empty()) {
-    const fs::path path = open.back().lexically_normal();
-    open.pop_back();
-    const std::string name = path.lexically_relative(root.lexically_normal()).string();
-    if (texts.contains(name)) continue;
-    ASSAY_TRY(std::string text, read_file(path.string(), kMostBytes));
-    bytes += text.size();
+  for (const auto& [path, file] : *entry.files) {
+    if (fs::path(path).extension() != entry.source.extension()) continue;
+    bytes += file->bytes.size();
     if (texts.size() >= kMostFiles || bytes > kMostBytes)
       return fail(ErrorCode::invalid_input, "'{}' imports more than {} files, or {} of text",
-                  sanitize(source.string(), 300), kMostFiles,
+                  sanitize(entry.source.string(), 300), kMostFiles,
                   format_bytes(static_cast<double>(kMostBytes)));
-    const auto more = imported_files(text, path, root.lexically_normal());
-    open.insert(open.end(), more.begin(), more.end());
-    texts.emplace(name, std::move(text));
+    texts.emplace(fs::path(path).lexically_relative(root).string(), file->bytes);
   }
   return texts;
 }

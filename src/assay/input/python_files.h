@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/kernel/provider.h"
 
 namespace assay::input {
 
@@ -20,8 +21,8 @@ std::vector<std::filesystem::path> imported_files(std::string_view text,
                                                   const std::filesystem::path& path,
                                                   const std::filesystem::path& root);
 
-// The source and what it brings along: texts by their place from the source's folder. Errors: a
-// file that cannot be read; too many or too large ones (invalid_input).
-Result<std::map<std::string, std::string>> read_python_files(const std::filesystem::path& source);
+// The entry's source and what it brings along: texts by their place from the source's folder.
+// Errors: too many or too large ones (invalid_input).
+Result<std::map<std::string, std::string>> python_files(const KernelEntry& entry);
 
 }  // namespace assay::input

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "assay/base/file.h"
+#include "assay/input/source_reader.h"
 
 namespace assay::input {
 namespace {
@@ -18,8 +19,15 @@ class PythonFiles : public ::testing::Test {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
+  Result<std::map<std::string, std::string>> read(const std::string& source) const {
+    KernelEntry entry;
+    entry.source = folder_->file(source);
+    ASSAY_TRY(SourceFiles files, SourceReader().read_with_brought(entry.source, {}));
+    entry.files = std::make_shared<const SourceFiles>(std::move(files));
+    return python_files(entry);
+  }
   std::vector<std::string> names(const std::string& source) const {
-    const auto files = read_python_files(folder_->file(source));
+    const auto files = read(source);
     EXPECT_TRUE(files) << files.error().message;
     std::vector<std::string> names;
     if (files)
@@ -60,7 +68,7 @@ TEST_F(PythonFiles, LeavesTheFolderAlone) {
 
 TEST_F(PythonFiles, SaysWhichFileIsMissing) {
   ASSERT_TRUE(folder_);
-  const auto files = read_python_files(folder_->file("gone.py"));
+  const auto files = read("gone.py");
   ASSERT_FALSE(files);
   EXPECT_THAT(files.error().message, ::testing::HasSubstr("gone.py"));
 }

@@ -108,7 +108,9 @@ bool is_file(const fs::path& path) {
 
 }  // namespace
 
-Result<LocalFiles> find_local_files(const fs::path& source, const std::vector<std::string>& flags) {
+Result<LocalFiles> find_local_files(const KernelEntry& entry,
+                                    const std::vector<std::string>& flags) {
+  const fs::path& source = entry.source;
   const Folders folders = folders_of(flags);
   LocalFiles found;
   std::vector<fs::path> open = {source};
@@ -121,7 +123,12 @@ Result<LocalFiles> find_local_files(const fs::path& source, const std::vector<st
     if (found.sha256.size() >= kMostFiles)
       return fail(ErrorCode::invalid_input, "'{}' includes more than {} files",
                   sanitize(source.string(), 300), kMostFiles);
-    ASSAY_TRY(const std::string text, read_file(path.string(), kMostFileBytes));
+    std::string text;
+    if (const SourceFile* const read = find_file(entry, path)) {
+      text = read->bytes;
+    } else {
+      ASSAY_TRY(text, read_file(path.string(), kMostFileBytes));
+    }
     found.sha256[path.string()] = sha256_hex(text);
     for (const Include& include : includes_in(text)) {
       if (include.computed) {

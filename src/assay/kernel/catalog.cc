@@ -133,7 +133,12 @@ Result<Found> Catalog::search(const Problem* problem, const KernelQuery& query) 
   for (const auto& [name, reason] : missing_) {
     if (asked_for(name)) found.refusals.add(Reason::library_missing, 1, reason);
   }
+  const auto is_wanted = [&](std::string_view family) {
+    return query.families.empty() ||
+           std::find(query.families.begin(), query.families.end(), family) != query.families.end();
+  };
   for (const Entry& entry : entries_) {
+    if (!is_wanted(entry.family->name())) continue;
     Stamp stamp(entry);
     if (!asked_for(entry.provider)) {
       int64_t rows = 0;
@@ -227,7 +232,9 @@ Result<Kernel> Catalog::find(std::string_view id, const Problem* problem) const 
         if (!traits || matches.size() > 1) return;
         const KernelMetadata row(traits, given.design);
         std::string known = ids.id(row);
-        if (known.compare(0, id.size(), id) != 0 || known == first) return;
+        // A row that is known by its earlier id, too.
+        const bool fits = known.starts_with(id) || ids.id_of_version_1(row).starts_with(id);
+        if (!fits || known == first) return;
         matches.emplace_back(entry.family, row);
         first = std::move(known);
       });

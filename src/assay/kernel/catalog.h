@@ -24,6 +24,7 @@ struct KernelQuery {
   // has is an error with the nearest name; a kernel that lacks one which decides does not match.
   std::string filter;
   std::vector<std::string> providers;  // Empty: all. Unknown names are errors.
+  std::vector<std::string> families;   // Empty: all. Others are not asked, and counted nowhere.
 };
 
 // In the order of the catalog's entries (Catalog::add), and of each family's rows. Kernels that

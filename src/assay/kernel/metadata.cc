@@ -134,6 +134,10 @@ std::string KernelIds::hash(const KernelMetadata& row, const Json& design) {
                    {"rule", row.traits->rule ? row.rule().to_json() : Json()}};
     if (row.error_bound() != ErrorBound::elementwise)
       shared["error"] = to_string(row.error_bound());
+    if (!row.traits->call.empty()) {
+      shared["id_version"] = kVersionOfCalls;
+      shared["call"] = row.traits->call;
+    }
     // canonical() of all would be this object with "design" in front, keys being sorted.
     tail_ = "," + canonical(shared).substr(1);
   }
@@ -144,7 +148,20 @@ std::string KernelIds::hash(const KernelMetadata& row, const Json& design) {
   return hash.hex();
 }
 
+std::string KernelIds::id_of_version_1(const KernelMetadata& row) {
+  if (row.traits->call.empty()) return id(row);
+  KernelTraits silent = *row.traits;
+  silent.call.clear();
+  return KernelIds().id(KernelMetadata(std::move(silent), row.design));
+}
+
 std::string KernelMetadata::id() const { return KernelIds().id(*this); }
+bool KernelMetadata::has_any_id(std::span<const std::string> ids) const {
+  const auto is_one = [&](const std::string& id) {
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  return is_one(id()) || (!traits->call.empty() && is_one(KernelIds().id_of_version_1(*this)));
+}
 std::string KernelMetadata::artifact_id() const { return KernelIds().artifact_id(*this); }
 
 std::string KernelMetadata::name() const {
@@ -213,6 +230,10 @@ Json KernelMetadata::shared_json() const {
   if (error_bound() != ErrorBound::elementwise) json["error"] = to_string(error_bound());
   if (compile_seconds() > 0) json["compile_seconds"] = compile_seconds();
   if (!traits->launch_attributes.empty()) json["launch_attributes"] = traits->launch_attributes;
+  if (!traits->call.empty()) {
+    json["id_version"] = kVersionOfCalls;
+    json["call"] = Json::parse(traits->call);
+  }
   return json;
 }
 
@@ -251,6 +272,11 @@ Result<std::shared_ptr<const KernelTraits>> KernelMetadata::read_traits(const Js
     if (!parsed) return fail(bound->error(ErrorCode::invalid_input, parsed.error().message));
     traits.error_bound = *parsed;
   }
+  if (const auto version = root.find("id_version")) {
+    ASSAY_TRY(version->as_int64(kVersionOfCalls, kVersionOfCalls).map([](int64_t) {}));
+    ASSAY_TRY(const JsonField call, root.at("call"));
+    traits.call = canonical(call.json());
+  }
   if (auto seconds = root.find("compile_seconds")) {
     ASSAY_TRY(traits.compile_seconds, seconds->as_double(0));
   }
@@ -269,9 +295,9 @@ Result<KernelMetadata> KernelMetadata::from_json(const Json& json) {
   if (auto id = root.find("id")) {
     ASSAY_TRY(std::string stored, id->as_string());
     if (stored != metadata.id()) {
-      return fail(
-          id->error(ErrorCode::invalid_input,
-                    "is not the hash of this provider, family, rule, design and error bound"));
+      return fail(id->error(
+          ErrorCode::invalid_input,
+          "is not the hash of this provider, family, rule, design, error bound and call"));
     }
   }
   return metadata;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,9 @@ struct KernelTraits {
   // Attributes of the design that launching alone knows of: rows of one rule that differ in nothing
   // else share one artifact, which is compiled, and counted where rows are chosen, once.
   std::vector<std::string> launch_attributes;
+  // Arguments, launch and preparation as canonical JSON (kernel/entry_archive.h), where a user's
+  // file says them: rows that differ in them are different kernels. Empty: the provider knows.
+  std::string call;
 };
 
 // A row. Cheap to copy: 100,000 of them are found in milliseconds.
@@ -65,9 +69,14 @@ struct KernelMetadata {
   ErrorBound error_bound() const { return traits->error_bound; }
   double compile_seconds() const { return traits->compile_seconds; }
 
-  // SHA-256 (hex) of provider, family, rule and design, and of its error bound unless that is
-  // elementwise: what was asked for. A kernel is found again by it; renaming changes nothing.
+  // SHA-256 (hex) of provider, family, rule and design, of its error bound unless that is
+  // elementwise, and of its call where it has one: what was asked for. A kernel is found again by
+  // it; renaming changes nothing. Ids that cover a call are of version 2 ("id_version").
   std::string id() const;
+  // Whether it is found by that id: its own, or that of version 1, which covered no call, out of a
+  // record or a table from before.
+  bool has_id(const std::string& id) const { return has_any_id({&id, 1}); }
+  bool has_any_id(std::span<const std::string> ids) const;
 
   // The same without launch_attributes: of all rows that share an artifact.
   std::string artifact_id() const;

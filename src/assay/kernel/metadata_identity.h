@@ -10,10 +10,13 @@
 
 namespace assay {
 
+inline constexpr int64_t kVersionOfCalls = 2;  // Of ids; those of version 1 cover no call.
+
 class KernelIds {
  public:
   std::string id(const KernelMetadata& row);
   std::string artifact_id(const KernelMetadata& row);
+  std::string id_of_version_1(const KernelMetadata& row);
 
  private:
   std::string hash(const KernelMetadata& row, const Json& design);

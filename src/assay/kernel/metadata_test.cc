@@ -53,6 +53,33 @@ TEST(KernelMetadata, IdIsTheHashOfWhatWasAskedFor) {
   EXPECT_EQ(row.id(), sha256_hex(canonical(asked)));
 }
 
+// What a user's file says of its call is a part of the id, and the id says so; a record from before
+// keeps the id that it has.
+TEST(KernelMetadata, TheCallIsPartOfAnIdOfVersionTwo) {
+  const KernelMetadata silent = sample();
+  KernelTraits traits = *silent.traits;
+  traits.call = R"({"args":["a","b","out"]})";
+  const KernelMetadata row(traits, silent.design);
+  EXPECT_NE(row.id(), silent.id());
+  traits.call = R"({"args":["b","a","out"]})";
+  EXPECT_NE(KernelMetadata(traits, silent.design).id(), row.id());
+  const Json json = row.to_json();
+  EXPECT_EQ(json.at("id_version"), 2);
+  EXPECT_EQ(json.at("call").at("args").size(), 3u);
+  EXPECT_FALSE(silent.to_json().contains("id_version"));
+  EXPECT_EQ(KernelMetadata::from_json(json)->id(), row.id());
+  EXPECT_EQ(KernelMetadata::from_json(silent.to_json())->id(), silent.id());
+  EXPECT_TRUE(row.has_id(row.id()));
+  EXPECT_TRUE(row.has_id(silent.id()));
+  EXPECT_FALSE(silent.has_id(row.id()));
+  Json later = json;
+  later["id_version"] = 3;
+  EXPECT_THAT(KernelMetadata::from_json(later).error().message, HasSubstr("id_version"));
+  Json other = json;
+  other["call"]["args"] = {"b"};
+  EXPECT_THAT(KernelMetadata::from_json(other).error().message, HasSubstr("is not the hash"));
+}
+
 TEST(KernelMetadata, RenamingKeepsTheIdAndAnyOtherChangeDoesNot) {
   const std::string id = sample().id();
   EXPECT_EQ(sample("other").id(), id);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 
+#include "assay/base/file.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -53,6 +54,36 @@ Result<std::shared_ptr<const Family>> Provider::do_bring(const KernelEntry& entr
                                                          const ProviderSettings&) const {
   return fail(ErrorCode::unsupported, "{}: provider {} takes no files of users", entry.origin,
               info().name);
+}
+
+const SourceFile* find_file(const KernelEntry& entry, const std::filesystem::path& path) {
+  if (entry.files == nullptr) return nullptr;
+  const auto found = entry.files->find(path.lexically_normal().string());
+  return found == entry.files->end() ? nullptr : found->second.get();
+}
+
+Result<std::string_view> source_bytes(const KernelEntry& entry, size_t most) {
+  const SourceFile* const file = find_file(entry, entry.source);
+  if (file == nullptr)
+    return fail(ErrorCode::not_found, "{}: source: '{}' was not read", entry.origin,
+                sanitize(entry.source.string(), 300));
+  if (file->bytes.size() > most)
+    return fail(ErrorCode::invalid_input, "{}: source: '{}' has {}, and at most {} are taken",
+                entry.origin, sanitize(entry.source.string(), 300),
+                format_bytes(static_cast<double>(file->bytes.size())),
+                format_bytes(static_cast<double>(most)));
+  return std::string_view(file->bytes);
+}
+
+Status check_brought_files(const KernelEntry& entry) {
+  if (entry.files == nullptr) return {};
+  for (const auto& [path, file] : *entry.files) {
+    if (path == entry.source.lexically_normal().string()) continue;
+    if (sha256_of_file(path).value_or("") != file->sha256)
+      return fail(ErrorCode::invalid_input, "{}: '{}' has changed since it was read; start anew",
+                  entry.origin, sanitize(path, 300));
+  }
+  return {};
 }
 
 }  // namespace assay

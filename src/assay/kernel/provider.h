@@ -65,14 +65,25 @@ using ProviderSettings = std::map<std::string, std::string>;
 // run, or be compiled, is the user's alone to say.
 bool may_be_recorded(const ProviderInfo& info, std::string_view setting);
 
+// A file of a user's as it was when it was read: once, by the process that the user started.
+struct SourceFile {
+  std::string bytes;   // Empty in workers for a plug-in, which they map.
+  std::string sha256;  // Hex.
+};
+// What was read for a kernel, by absolute path.
+using SourceFiles = std::map<std::string, std::shared_ptr<const SourceFile>>;
+
 // A user's kernel, as a manifest entry or head comment says (input/ reads it). Lines are for
 // errors.
 struct KernelEntry {
   std::string name;
   std::string provider;          // Empty: chosen by the source's extension.
   std::filesystem::path source;  // Absolute.
-  std::string origin;            // "my.cc:1" or "kernel_manifest.yaml:12": prefix of errors.
-  std::string entry;             // Function.
+  // The source, and what it brings along: headers beside it, modules that it imports. Null for a
+  // description that came without files.
+  std::shared_ptr<const SourceFiles> files;
+  std::string origin;  // "my.cc:1" or "kernel_manifest.yaml:12": prefix of errors.
+  std::string entry;   // Function.
   std::shared_ptr<const ProblemRule> rule;
   std::vector<std::string> args;  // Order of pointers, sizes, scalars: a, b, out, m, lda, alpha ...
   struct Tunable {
@@ -103,6 +114,17 @@ struct KernelEntry {
   bool deterministic = true;
   ErrorBound error_bound = ErrorBound::elementwise;
 };
+
+// The bytes of the entry's source; providers never read its path. Errors, prefixed by the origin:
+// more than `most` bytes (invalid_input), or none were read (not_found).
+Result<std::string_view> source_bytes(const KernelEntry& entry, size_t most);
+
+// What `path`, which the entry brings along, holds; null: it is not one of its files.
+const SourceFile* find_file(const KernelEntry& entry, const std::filesystem::path& path);
+
+// That the files it brings along are on the disk as they were read: who reads them again by their
+// names (a compiler, for headers) is to find the same. ErrorCode::invalid_input.
+Status check_brought_files(const KernelEntry& entry);
 
 // Who says how code that a user brings is launched.
 enum class LaunchForm : uint8_t {

@@ -2,7 +2,7 @@
 
 // The fields of an AttemptRecord. Private to record/.
 
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/attempt.h"
 
 namespace assay {

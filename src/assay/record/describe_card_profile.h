@@ -2,7 +2,7 @@
 
 // The fields of a CardProfile. Private to record/.
 
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/card_profile.h"
 
 namespace assay {

@@ -2,7 +2,7 @@
 
 // The fields of a CardWindow. Private to record/.
 
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/card_window.h"
 
 namespace assay {

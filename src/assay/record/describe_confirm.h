@@ -6,7 +6,7 @@
 #include <set>
 
 #include "assay/base/text.h"
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/confirm.h"
 #include "assay/record/describe_outcome.h"
 

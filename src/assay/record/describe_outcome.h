@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "assay/base/text.h"
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/outcome.h"
 
 namespace assay {

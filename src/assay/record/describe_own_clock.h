@@ -2,7 +2,7 @@
 
 // The fields of an OwnClock. Private to record/.
 
-#include "assay/record/archive.h"
+#include "assay/base/archive.h"
 #include "assay/record/own_clock.h"
 
 namespace assay {

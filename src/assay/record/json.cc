@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "assay/base/archive.h"
 #include "assay/base/text.h"
-#include "assay/record/archive.h"
 #include "assay/record/describe_card_profile.h"
 #include "assay/record/describe_card_window.h"
 #include "assay/record/describe_confirm.h"
@@ -202,6 +202,7 @@ void describe(A& a, T& options) {
   a("model", options.model);
   a("tensor_parallel", options.tensor_parallel, kNotNegative);
   a("filter", options.filter);
+  a("kernels", options.kernels);
   a("providers", options.providers);
   a("settings", options.settings);
   a("ranker", options.ranker);

@@ -63,6 +63,7 @@ struct RunOptions {
   std::string model;        // The config that the problems are made from; empty: none.
   int tensor_parallel = 1;  // Devices that share the model; the problems are one's.
   std::string filter;       // --filter, as given.
+  std::vector<std::string> kernels;  // Ids of those that were asked for, where some were.
   std::vector<std::string> providers;
   std::vector<std::string> settings;  // Of providers: "cublaslt.space=all".
   std::string ranker;  // Whose order chose among kernels that cost much to compile; empty: listed.

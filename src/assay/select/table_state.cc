@@ -82,10 +82,9 @@ Status TableState::find_kernels(const Catalog& catalog) {
   }}));
   std::vector<bool> other_rules(kernels_.size(), false);
   for (const Kernel& kernel : found.kernels) {
-    const std::string id = kernel.metadata().id();
     for (const size_t i : *rows_of(kernel.metadata())) {
       if (!has_design_of(kernel.metadata(), i)) continue;
-      if (ids[i] == id)
+      if (kernel.metadata().has_id(ids[i]))
         kernels_[i].kernel = kernel;
       else
         other_rules[i] = true;

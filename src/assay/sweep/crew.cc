@@ -57,7 +57,7 @@ std::vector<std::string> worker_environment(const Request& request) {
   return environment;
 }
 
-Json worker_init(const Request& request) {
+Json worker_init(const Request& request, const Json& sources) {
   Json providers = Json::array();
   for (const ProviderRequest& provider : request.providers)
     providers.push_back(
@@ -67,7 +67,7 @@ Json worker_init(const Request& request) {
           {"cuda_driver", request.cuda_driver},
           {"threads", request.threads},
           {"providers", std::move(providers)},
-          {"kernels", request.kernels},
+          {"kernels", sources},
           {"cache", request.cache.string()},
           {"folder", request.folder.string()},
           {"parent", ::getpid()},
@@ -85,6 +85,13 @@ Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
 }
 
 Crew::~Crew() { dismiss(); }
+
+Result<const input::PackedSources*> Crew::sources() {
+  if (!sources_) {
+    ASSAY_TRY(sources_, input::pack(request_.kernels));
+  }
+  return &*sources_;
+}
 
 Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ChildOptions options;
@@ -105,13 +112,15 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ASSAY_TRY(auto started, Child::start(options));
   auto child = std::make_unique<Child>(std::move(started));
 
-  Json init = worker_init(request_);
+  ASSAY_TRY(const input::PackedSources* const packed, sources());
+  Json init = worker_init(request_, packed->json);
   init["kept_share"] = kind.kept_share;
   init["pin"] = kind.pinned;
   init["confine"] = kind.confined;
   init["pulses"] = options.pulses;
   if (kind.copies_code) init["code"] = code_;
-  auto ready = ask(*child, init, kStartSeconds, "starting a worker");
+  const int bytes = packed->bytes.get();
+  auto ready = ask(*child, init, kStartSeconds, "starting a worker", {&bytes, 1});
   if (!ready) {
     // It was there when the run began.
     if (!request_.device.empty() && !facts_.target.empty() &&
@@ -222,7 +231,7 @@ Status Crew::bring(Child& worker, size_t file) {
   if (brought) return {};
   if (const auto* error = std::get_if<Error>(&brought.error())) return fail(*error);
   Error error = as_error(brought.error(), "while it was loaded and said what it offers");
-  return fail(ErrorCode::invalid_input, "{}: {}", sanitize(request_.kernels[file], 300),
+  return fail(ErrorCode::invalid_input, "{}: {}", sanitize(request_.kernels[file].text(), 300),
               error.message);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,9 +36,10 @@ struct WorkerFacts {
 };
 
 // What processes of this request's device are told: their environment, and the message by which a
-// worker begins, which has besides "pin", "kept_share" and "confine".
+// worker begins, which has besides "pin", "kept_share" and "confine". `sources`: as packed, whose
+// bytes go along.
 std::vector<std::string> worker_environment(const Request& request);
-Json worker_init(const Request& request);
+Json worker_init(const Request& request, const Json& sources);
 
 class Crew {
  public:
@@ -96,6 +98,9 @@ class Crew {
     return turns_.run(tasks);
   }
 
+  // What users brought, for workers: the same for each, whatever becomes of their files.
+  Result<const input::PackedSources*> sources();
+
   // Filled once builder() or runner() was called.
   const WorkerFacts& facts() const { return facts_; }
 
@@ -127,6 +132,7 @@ class Crew {
   Status bring(Child& worker, size_t file);
 
   const Request& request_;
+  std::optional<input::PackedSources> sources_;
   std::function<Status(const Confinement&)> on_confined_;
   WorkerFacts facts_;
   Json code_;

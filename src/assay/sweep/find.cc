@@ -19,6 +19,7 @@ Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& reque
                                const std::string& target,
                                const std::function<void(DiscoveredRow)>& take) {
   message["filter"] = request.filter;
+  message["only"] = to_json(request.only);
   if (!target.empty()) message["target"] = target;
   ASSAY_TRY(const Message answer, ask(worker, message, kDiscoverSeconds, "looking for kernels"));
   ASSAY_TRY(const Json* kernels, member(answer.json, "kernels"));
@@ -86,11 +87,12 @@ Json Station::message(const char* what) const {
 
 namespace {
 
-Result<Discovery> discover_all(const Request& request, const Problem* problem,
-                               const std::string& target) {
-  Crew crew(request);
+// families: of those alone; empty: of all.
+Result<Discovery> ask_what_there_is(Crew& crew, const Request& request, const Problem* problem,
+                                    const std::string& target,
+                                    const std::vector<std::string>& families) {
   ASSAY_TRY(Child * worker, crew.discoverer());
-  Json message = {{"do", "discover"}};
+  Json message = {{"do", "discover"}, {"families", families}};
   if (problem != nullptr) {
     message["problem"] = problem->to_json();
     message["operation"] = problem->operation();
@@ -103,16 +105,43 @@ Result<Discovery> discover_all(const Request& request, const Problem* problem,
   return discovery;
 }
 
+Result<std::vector<std::vector<Discovery>>> ask_for_each_source(const Request& request) {
+  std::vector<std::vector<Discovery>> all;
+  Crew crew(request);
+  for (const input::KernelSource& source : request.kernels) {
+    auto& of_source = all.emplace_back();
+    for (const Problem& problem : request.problems) {
+      ASSAY_TRY(of_source.emplace_back(),
+                ask_what_there_is(crew, request, &problem, "", source.families()));
+    }
+  }
+  return all;
+}
+
+// Where users' code says what there is, the answer may be of another type than ours are.
+template <class Ask>
+auto without_exceptions(const Ask& ask) -> decltype(ask()) {
+  try {
+    return ask();
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
+  }
+}
+
 }  // namespace
 
 Result<Discovery> discover(const Request& request, const Problem* problem,
                            const std::string& target) {
-  // Where users' code says what there is, the answer may be of another type than ours are.
-  try {
-    return discover_all(request, problem, target);
-  } catch (const Json::exception& error) {
-    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
-  }
+  return without_exceptions([&] {
+    Crew crew(request);
+    return ask_what_there_is(crew, request, problem, target, {});
+  });
+}
+
+Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& request) {
+  Request alone = request;
+  alone.providers.clear();
+  return without_exceptions([&] { return ask_for_each_source(alone); });
 }
 
 namespace {

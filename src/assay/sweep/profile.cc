@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/fd.h"
 #include "assay/base/file.h"
+#include "assay/base/json_bytes.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
@@ -35,6 +37,10 @@ constexpr std::string_view kAll[] = {metric::kNanoseconds, metric::kRead,       
                                      metric::kThreads,     metric::kShared,     metric::kMemory,
                                      metric::kL2,          metric::kTensor,     metric::kOccupancy,
                                      metric::kLocalLoads,  metric::kLocalStores};
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // The first line with such a word, without the tool's mark; empty: there is none.
 std::string line_with(std::string_view text, std::string_view word) {
@@ -111,7 +117,11 @@ class Ncu {
 
   Result<std::string> write_script(const Candidate& candidate, size_t number) const {
     Json script = station_.message("profile");
-    script["init"] = worker_init(request_);
+    ASSAY_TRY(const input::PackedSources* const packed, station_.crew.sources());
+    script["init"] = worker_init(request_, packed->json);
+    script["sources"] = in_folder("ncu-sources.bin");
+    ASSAY_TRY(const MappedFile bytes, MappedFile::map_read_only(packed->bytes.get()));
+    ASSAY_TRY(write_file_atomic(in_folder("ncu-sources.bin"), as_text(bytes.bytes())));
     // Code for the processor that a user brought; a profiler's own part is in that process, too.
     script["init"]["confine"] = station_.crew.facts().native_guests;
     script["init"]["watch"] = false;
@@ -120,7 +130,7 @@ class Ncu {
     script["artifact"] = candidate.artifact();
     script["launches"] = kLaunches;
     const std::string file = in_folder(fmt::format("ncu-{}.json", number));
-    ASSAY_TRY(write_file_atomic(file, script.dump()));
+    ASSAY_TRY(write_file_atomic(file, canonical_bytes(script)));
     return file;
   }
 

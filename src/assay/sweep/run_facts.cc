@@ -10,6 +10,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/kernel/metadata_identity.h"
 #include "assay/measure/card_floor.h"
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
@@ -43,10 +44,8 @@ Json asked_for(const Request& request, const Crew& crew) {
                          {"version", provider.value("version", "")},
                          {"path", provider.value("path", "")}});
   Json files = Json::object();
-  for (const std::string& kernel : request.kernels) {
-    const auto file = kernel.substr(0, kernel.find("::"));
-    files[kernel] = sha256_of_file(file).value_or("absent");
-  }
+  for (const input::KernelSource& source : request.kernels)
+    files[source.text()] = source.file() == nullptr ? "absent" : source.file()->sha256;
   const auto& condition = request.condition;
   Json asked = {
       {"kind", request.kind},
@@ -65,6 +64,9 @@ Json asked_for(const Request& request, const Crew& crew) {
       {"device", crew.facts().fingerprint.value("id", "")}};
   // Absent where there are none, as in journals from before there were any.
   if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
+  // What a journal from before says of users' kernels, it says by other ids.
+  if (!request.kernels.empty()) asked["id_version"] = kVersionOfCalls;
+  if (!request.only.empty()) asked["only"] = to_json(request.only);
   if (request.ranker != kDefaultRanker) asked["ranker"] = request.ranker;
   if (request.build != kBuildAtMost) asked["build"] = request.build;
   return asked;
@@ -120,6 +122,10 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.model = request.model;
   options.tensor_parallel = request.tensor_parallel;
   options.filter = request.filter;
+  // A claim that is raced anew says by itself whom it is held against.
+  for (const KernelChoice& choice : request.only)
+    if (choice.providers.empty() && choice.families.empty())
+      options.kernels.insert(options.kernels.end(), choice.ids.begin(), choice.ids.end());
   for (const ProviderRequest& provider : request.providers)
     options.providers.push_back(provider.as.empty() ? provider.name : provider.as);
   options.settings = settings_of(request);

@@ -11,11 +11,13 @@
 
 #include "assay/base/result.h"
 #include "assay/device/device_lock.h"
+#include "assay/input/kernel_source.h"
 #include "assay/kernel/family.h"
 #include "assay/kernel/provider.h"
 #include "assay/measure/condition.h"
 #include "assay/op/problem.h"
 #include "assay/record/record.h"
+#include "assay/sweep/kernel_choice.h"
 
 namespace assay::sweep {
 
@@ -46,7 +48,7 @@ struct Request {
   std::string model;        // The config that the problems are made from; empty: none.
   int tensor_parallel = 1;  // As the record says (RunOptions).
   std::vector<ProviderRequest> providers;
-  std::vector<std::string> kernels;  // Users' files: FILE or FILE::ENTRY.
+  std::vector<input::KernelSource> kernels;  // What users brought, as it was read; names apart.
   // Of a race: the families of `kernels` whose verdict is wanted; empty: all. Where none of them is
   // proven right there is nothing to race for.
   std::vector<std::string> about;
@@ -54,6 +56,7 @@ struct Request {
   // user's are: what that changes is measured by copies of stock ones.
   std::vector<std::string> apart;
   std::string filter;
+  std::vector<KernelChoice> only;  // A kernel takes part if each of these admits it, too.
   measure::ConditionRequest condition;
   measure::RaceClass race_class;
   std::string device;         // UUID of a card; empty: this machine's cores.
@@ -167,6 +170,10 @@ struct Discovery {
 };
 Result<Discovery> discover(const Request& request, const Problem* problem,
                            const std::string& target);
+
+// What each of request.kernels alone has for each of request.problems, in their orders; one process
+// is asked.
+Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& request);
 
 // Of rows that take the problem, the ids of those that a race on such a card would build: the first
 // request.build of the ranker's order, and what costs nothing that counts. What is compiled already

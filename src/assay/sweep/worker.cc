@@ -99,12 +99,10 @@ class Worker {
     ASSAY_TRY(answer.json["providers"],
               kernels_.add_providers(json.value("providers", Json::array())));
     kernels_.add(setup_);
-    std::vector<std::string> files;
-    for (const Json& kernel : json.value("kernels", Json::array())) {
-      if (!kernel.is_string()) return fail(ErrorCode::internal, "kernels are texts");
-      files.push_back(kernel.get<std::string>());
-    }
-    ASSAY_TRY(answer.json["waiting"], kernels_.add_files(files));
+    if (message.fds.empty()) return fail(ErrorCode::internal, "what users brought is missing");
+    ASSAY_TRY(const Json* sources, member(json, "kernels"));
+    ASSAY_TRY(const auto brought, input::unpack(*sources, message.fds.front().get()));
+    ASSAY_TRY(answer.json["waiting"], kernels_.add_sources(brought));
     answer.json["fingerprint"] = {{"kind", device_->fingerprint().kind},
                                   {"name", device_->fingerprint().name},
                                   {"id", device_->fingerprint().id},
@@ -452,7 +450,11 @@ Status profile_main(const std::vector<std::unique_ptr<Provider>>& providers, con
     return worker.handle(message);
   };
   ASSAY_TRY(const Json* init, member(script, "init"));
-  ASSAY_TRY(ask("init", *init).map([](const Answer&) {}));
+  ASSAY_TRY(const std::string sources, text(script, "sources"));
+  std::vector<UniqueFd> brought;
+  brought.emplace_back(::open(sources.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!brought.front()) return fail(ErrorCode::not_found, "there is no file '{}'", sources);
+  ASSAY_TRY(ask("init", *init, std::move(brought)).map([](const Answer&) {}));
   ASSAY_TRY(const Problem problem, problem_from(script));
   ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
   ASSAY_TRY(const auto instance, operation->make_instance(problem, InputKind::uniform, 1));

@@ -1,5 +1,6 @@
 #include "assay/sweep/worker_kernels.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/kernel/metadata_table.h"
 #include "assay/kernel/taker.h"
+#include "assay/sweep/kernel_choice.h"
 #include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
@@ -46,10 +48,9 @@ void WorkerKernels::add(const CatalogSetup& setup) {
   native_guests_ = true;
 }
 
-Result<Json> WorkerKernels::add_files(const std::vector<std::string>& files) {
-  ASSAY_TRY(const auto entries, input::read_kernel_files(files, launch_forms(providers_)));
-  for (size_t i = 0; i < entries.size(); ++i)
-    for (const KernelEntry& entry : entries[i]) ASSAY_TRY(take(entry, i));
+Result<Json> WorkerKernels::add_sources(const std::vector<input::KernelSource>& sources) {
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (const KernelEntry& entry : sources[i].entries) ASSAY_TRY(take(entry, i));
   Json waiting = Json::array();
   for (const Guest& guest : guests_)
     waiting.push_back(
@@ -105,8 +106,13 @@ Status WorkerKernels::welcome(Guest& guest) {
     return fail(ErrorCode::internal, "{}: its code is not for a process with all its rights",
                 guest.entry.origin);
   KernelEntry entry = guest.entry;
-  if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
-    entry.source = fmt::format("/proc/self/fd/{}", guest.open_file.get());
+  if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0) {
+    const std::string open = fmt::format("/proc/self/fd/{}", guest.open_file.get());
+    auto files = std::make_shared<SourceFiles>(*entry.files);
+    (*files)[open] = files->at(entry.source.lexically_normal().string());
+    entry.files = std::move(files);
+    entry.source = open;
+  }
   if (::faccessat(AT_FDCWD, entry.source.c_str(), R_OK, AT_EACCESS) != 0)
     return fail(ErrorCode::invalid_input,
                 "{}: cannot be read by the user that kernels run as; make it readable (chmod "
@@ -129,6 +135,15 @@ Result<Json> WorkerKernels::discover(const Json& message, const Target& here) {
   query.filter = message.value("filter", std::string());
   for (const Json& provider : message.value("providers", Json::array()))
     if (provider.is_string()) query.providers.push_back(provider.get<std::string>());
+  for (const Json& family : message.value("families", Json::array()))
+    if (family.is_string()) query.families.push_back(family.get<std::string>());
+  ASSAY_TRY(const auto only, choices_from_json(message.value("only", Json::array())));
+  if (!only.empty())
+    query.where = [&](const KernelMetadata& row) {
+      const ProviderRole role = role_of(row.provider(), row.family());
+      return std::ranges::all_of(
+          only, [&](const KernelChoice& choice) { return choice.admits(row, role); });
+    };
   const std::string target = message.value("target", here.to_string());
   ASSAY_TRY(query.target, Target::parse(target));
   Result<Found> found = Found{};

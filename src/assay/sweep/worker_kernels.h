@@ -11,7 +11,7 @@
 #include "assay/base/fd.h"
 #include "assay/base/json.h"
 #include "assay/base/result.h"
-#include "assay/input/manifest.h"
+#include "assay/input/kernel_source.h"
 #include "assay/kernel/catalog.h"
 #include "assay/sweep/load_watch.h"
 #include "assay/sweep/worker.h"
@@ -28,10 +28,10 @@ class WorkerKernels {
   Result<Json> add_providers(const Json& wanted);
   void add(const CatalogSetup& setup);
 
-  // Every entry of a user's file becomes a family of the provider that takes its extension, or that
-  // it names. Where code runs for that, it waits until this process has given up its rights:
-  // returns a list of those, {file, provider, family}.
-  Result<Json> add_files(const std::vector<std::string>& files);
+  // Every entry of what a user brought becomes a family of the provider that takes its extension,
+  // or that it names. Where code runs for that, it waits until this process has given up its
+  // rights: returns a list of those, {file, provider, family}.
+  Result<Json> add_sources(const std::vector<input::KernelSource>& sources);
   void admit_guests() { admits_guests_ = true; }
   Status bring_file(int64_t file);  // Those of one file, by its place in the list.
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // One description of a struct's fields serves its writer and its reader: describe(archive, value)
-// names each field once. Private to record/.
+// names each field once. For records, and for messages between our processes.
 
 #include <concepts>
 #include <cstdint>
