@@ -26,8 +26,8 @@
 // cuProfilerStop, a line each.
 // caches=all: they keep all that was ever read. memory=shared: processes may share it (cuIpc*),
 // through files beside the words. pin=ignored: all cards are shown whatever CUDA_VISIBLE_DEVICES
-// says. stops=told: the file `stops` beside the words has a letter for each time that a process went
-// on after somebody had stopped it.
+// says. stops=told: the file `stops` beside the words has a letter for each time that a process
+// went on after somebody had stopped it.
 
 #include <cstdint>
 #include <functional>

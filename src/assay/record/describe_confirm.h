@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "assay/base/text.h"
 #include "assay/base/archive.h"
+#include "assay/base/text.h"
 #include "assay/record/confirm.h"
 #include "assay/record/describe_outcome.h"
 

@@ -4,8 +4,8 @@
 
 #include <variant>
 
-#include "assay/base/text.h"
 #include "assay/base/archive.h"
+#include "assay/base/text.h"
 #include "assay/record/outcome.h"
 
 namespace assay {

@@ -59,10 +59,10 @@ struct RunOptions {
   double budget_seconds = 0;    // Of timing, for the whole run; 0: no limit.
   bool exhaustive = false;      // No kernel was dropped before the last look.
   int threads = 0;
-  std::string suite;        // Its name, or the file's; empty for --shape.
-  std::string model;        // The config that the problems are made from; empty: none.
-  int tensor_parallel = 1;  // Devices that share the model; the problems are one's.
-  std::string filter;       // --filter, as given.
+  std::string suite;                 // Its name, or the file's; empty for --shape.
+  std::string model;                 // The config that the problems are made from; empty: none.
+  int tensor_parallel = 1;           // Devices that share the model; the problems are one's.
+  std::string filter;                // --filter, as given.
   std::vector<std::string> kernels;  // Ids of those that were asked for, where some were.
   std::vector<std::string> providers;
   std::vector<std::string> settings;  // Of providers: "cublaslt.space=all".
