@@ -105,8 +105,11 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
                            entry.source.filename().string(), sanitize(name, 80));
   }
   // Where our own lines are named, they say nothing to a user.
-  return fmt::format("{}: the compiler {}:{}", entry.origin, output.status.describe(),
-                     first_lines(text, fmt::format("In file included from {}", shim)));
+  const std::string lines = first_lines(text, fmt::format("In file included from {}", shim));
+  const std::string error = first_error(text, shim);
+  return error.empty()
+             ? fmt::format("{}: the compiler {}:{}", entry.origin, output.status.describe(), lines)
+             : fmt::format("{}:{}", error, lines);
 }
 
 // In the words of GCC, Clang and the C++ library.

@@ -135,9 +135,12 @@ Result<Compiled> Nvrtc::compile(const std::string& source, const std::string& na
   const Code code = call_.compile(program, static_cast<int>(words.size()), words.data());
   Compiled compiled;
   compiled.log = log_of(program);
-  if (code != 0)
-    return fail(ErrorCode::build_failed, "{}:{}", call_.error_string(code),
+  if (code != 0) {
+    const std::string error = first_error(compiled.log);
+    return fail(ErrorCode::build_failed, "{}:{}",
+                error.empty() ? std::string(call_.error_string(code)) : error,
                 first_lines(compiled.log));
+  }
   const char* lowered = nullptr;
   if (const Code found = call_.lowered_name(program, entry.c_str(), &lowered);
       found != 0 || lowered == nullptr)

@@ -18,4 +18,9 @@ Result<Json> file_identity(const std::string& path);
 // safe to show; lines that begin with `except`, if that is not empty, are passed over.
 std::string first_lines(std::string_view printed, std::string_view except = {});
 
+// The first error in it, as "my.cc:4: 'x' was not declared": in the words of GCC and Clang
+// (FILE:LINE:COLUMN: error: WORDS) or of nvcc and NVRTC (FILE(LINE): error: WORDS), the file by its
+// last name. Lines that begin with `except` are passed over. Empty where there is none.
+std::string first_error(std::string_view printed, std::string_view except = {});
+
 }  // namespace assay

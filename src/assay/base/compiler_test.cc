@@ -18,6 +18,20 @@ TEST(Compiler, ShowsTheFirstLinesThatHoldWords) {
   EXPECT_EQ(first_lines(many), shown + "\n  ...");
 }
 
+TEST(Compiler, NamesTheFirstError) {
+  EXPECT_EQ(first_error("/a/my.cc: In function 'void f()':\n"
+                        "/a/my.cc:4:35: error: 'x' was not declared in this scope\n"
+                        "/a/my.cc:5:1: error: another\n"),
+            "my.cc:4: 'x' was not declared in this scope");
+  EXPECT_EQ(first_error("my.c:1:10: fatal error: none.h: No such file or directory\n"),
+            "my.c:1: none.h: No such file or directory");
+  EXPECT_EQ(first_error("/b/my.cu(7): error: identifier \"y\" is undefined\n"),
+            "my.cu:7: identifier \"y\" is undefined");
+  for (const char* none : {"", "cc1plus: error: no input files", "my.cc:x: error: odd",
+                           "collect2: error: ld returned 1", ": error: "})
+    EXPECT_EQ(first_error(none), "") << none;
+}
+
 TEST(Compiler, AFileThatIsReplacedHasAnotherIdentity) {
   const auto folder = TemporaryDirectory::create();
   ASSERT_TRUE(folder);
