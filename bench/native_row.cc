@@ -245,24 +245,32 @@ Result<std::vector<Row>> race_all(const Context& context, const Schedule& schedu
   return rows;
 }
 
-Result<std::vector<Row>> measure_share(const Context& context, Share share) {
+Result<std::vector<Row>> race_decode(const Context& context, Share share) {
   ASSAY_TRY(const Races few, decode(context, share));
-  ASSAY_TRY(auto rows, race_all(context, {"native", 1, 1.0, kDecodeRows}, few));
+  return race_all(context, {"native", 1, 1.0, kDecodeRows}, few);
+}
+
+Result<std::vector<Row>> race_prefill(const Context& context, Share share) {
   ASSAY_TRY(const Races many, prefill(context, share));
-  ASSAY_TRY(auto more, race_all(context, {"native_prefill", 1, 2.0, kPrefillRows}, many));
-  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
-              std::make_move_iterator(more.end()));
-  return rows;
+  return race_all(context, {"native_prefill", 1, 2.0, kPrefillRows}, many);
 }
 
 }  // namespace
 
 Result<std::vector<Row>> measure_native(const Context& context) {
-  return measure_share(context, Share::some);
+  ASSAY_TRY(auto rows, race_decode(context, Share::some));
+  ASSAY_TRY(auto more, race_prefill(context, Share::some));
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()),
+              std::make_move_iterator(more.end()));
+  return rows;
 }
 
-Result<std::vector<Row>> measure_native_table(const Context& context) {
-  return measure_share(context, Share::whole);
+Result<std::vector<Row>> measure_native_table_decode(const Context& context) {
+  return race_decode(context, Share::whole);
+}
+
+Result<std::vector<Row>> measure_native_table_prefill(const Context& context) {
+  return race_prefill(context, Share::whole);
 }
 
 Result<std::vector<Row>> measure_native_threads(const Context& context) {

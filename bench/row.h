@@ -57,7 +57,8 @@ Result<std::vector<Row>> measure_startup(const Context& context);
 Result<std::vector<Row>> measure_regret(const Context& context);
 // Hours, for as many seeds as a claim needs.
 Result<std::vector<Row>> measure_trust(const Context& context);
-Result<std::vector<Row>> measure_native_table(const Context& context);
+Result<std::vector<Row>> measure_native_table_decode(const Context& context);
+Result<std::vector<Row>> measure_native_table_prefill(const Context& context);
 Result<std::vector<Row>> measure_native_threads(const Context& context);
 Result<std::vector<Row>> measure_native_amx(const Context& context);
 // On a card, `make bench-gpu`.

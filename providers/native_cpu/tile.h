@@ -88,6 +88,13 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
       for (int v = 0; v < NV; ++v)
         sum[r][v] = Mode::load(sums.at + r * sums.line + v * Mode::kLanes);
   } else {
+    // Outputs that no cache holds come while the sums are made.
+    constexpr int kLineSums = 64 / static_cast<int>(sizeof(typename Mode::Sum));
+#pragma GCC unroll 16
+    for (int r = 0; r < MR; ++r)
+#pragma GCC unroll 16
+      for (int v = 0; v < NV * Mode::kLanes; v += kLineSums)
+        __builtin_prefetch(sums.at + r * sums.line + v, 1, 3);
 #pragma GCC unroll 16
     for (int r = 0; r < MR; ++r)
 #pragma GCC unroll 16
