@@ -3,7 +3,7 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-clients test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-load bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-clients test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-load bench-lab bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
@@ -20,6 +20,7 @@ help:
 	@echo 'make bench-trust SEEDS=1:2   attackers caught, honest kernels flagged: 20 minutes a seed'
 	@echo 'make bench-serve   the server against FastAPI and bare sockets, per CPU second: two minutes'
 	@echo 'make bench-load   the load generator against its bounds: half an hour'
+	@echo 'make bench-lab   what a climb keeps of nothing, and what kills leave of it: ten minutes'
 	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, on more threads, and on tiles'
@@ -106,6 +107,12 @@ bench-load: build
 test-clients: build
 	@scripts/install-dependencies test
 	tests/clients/run.py $(release)/assay build/clients $(if $(ONLY),--only $(ONLY))
+
+bench-lab:
+	@scripts/install-dependencies build bench
+	cmake --preset release -D ASSAY_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target assay assay_lab_bench
+	scripts/bench-lab $(release)/assay $(release)/assay_lab_bench
 
 # PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
 # same_m1, same_m1_chain, sensitivity, decode, prefill, host ...; empty: all of them.

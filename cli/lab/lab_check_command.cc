@@ -7,8 +7,10 @@
 #include "assay/lab/evaluate/evaluate.h"
 #include "assay/lab/evaluate/program_runner.h"
 #include "cli/exit_code.h"
+#include "cli/kernel_files.h"
+#include "cli/lab/device_code_check.h"
 #include "cli/lab/lab_commands.h"
-#include "cli/lab/lab_place.h"
+#include "cli/lab/lab_webhook.h"
 
 namespace assay::cli {
 namespace {
@@ -37,12 +39,11 @@ class LabCheckCommand : public Command {
   void declare(Flags& app) override {
     case_.declare(app);
     app.add_flag("--build", build_, "Also run the case's setup and build, in the workspace");
-    app.add_flag("--emit-ptx", emit_ptx_, "Also compile code for a card into workspace/build");
+    app.add_flag("--emit-ptx", emit_ptx_,
+                 "Also compile code for a card to PTX and SASS in workspace/build");
   }
 
   Result<int> run(Context& context) override {
-    if (emit_ptx_ && context.device.empty())
-      context.console.note("--emit-ptx: this machine's cores were chosen; PTX is for a card");
     ASSAY_TRY(const LabPlace place, case_.find());
     findings_ = {
         {"ok", "lab", place.lab.root.string()},
@@ -56,9 +57,15 @@ class LabCheckCommand : public Command {
          {std::pair<const char*, const char*>{"git",
                                               "`assay lab hillclimb` works in its worktrees"},
           {"diff", "`assay lab diff` shows patches"},
-          {"rsvg-convert", "`assay lab plot` writes PNGs by it (librsvg2-bin)"}})
+          {"rsvg-convert", "`assay lab plot` writes PNGs by it (librsvg2-bin)"},
+          {"bwrap", "`assay lab hillclimb --confine` runs agents behind it (bubblewrap)"}})
       check_tool(context, program, why);
+    check_webhook(place, context);
     if (build_) ASSAY_TRY(run_build(place, context));
+    if (emit_ptx_) {
+      ASSAY_TRY(const auto emitted, emit_device_code(context, place));
+      for (const EmittedCode& code : emitted) add(code.good ? "ok" : "fail", code.name, code.text);
+    }
     return show(context.console);
   }
 
@@ -106,9 +113,9 @@ class LabCheckCommand : public Command {
           add("fail", name,
               fmt::format("'{}' is no program that can be run", sanitize(program, 200)));
       } else if (const auto* race = std::get_if<lab::SweepRace>(&benchmark.kind)) {
-        std::error_code ignored;
-        const auto manifest = place.target.folder / race->manifest;
-        add(std::filesystem::exists(manifest, ignored) ? "ok" : "fail", name, race->manifest);
+        const auto files =
+            read_sources(std::vector<std::string>{(place.target.folder / race->manifest).string()});
+        add(files ? "ok" : "fail", name, files ? race->manifest : files.error().message);
       } else {
         check_http(place, name, std::get<lab::OpenAiHttp>(benchmark.kind));
       }
@@ -130,6 +137,22 @@ class LabCheckCommand : public Command {
       add("ok", "history", fmt::format("{} attempts", content->attempts.size()));
     else
       add("fail", "history", content.error().message);
+  }
+
+  static constexpr const char* kWebhook = "webhook";
+
+  void check_webhook(const LabPlace& place, const Context& context) {
+    const auto webhook = webhook_of(context, place);
+    if (!place.target.notify.enabled)
+      add("ok", kWebhook, "nobody is told: `notify: {enabled: true}` in lab.yaml changes that");
+    else if (!webhook)
+      add("fail", kWebhook, webhook.error().message);
+    else if (!*webhook)
+      add("warn", kWebhook, "notify is enabled, and ASSAY_WEBHOOK_URL is set nowhere");
+    else if (outbox_of(context, place).is_dead(**webhook))
+      add("fail", kWebhook, "it answered 404 and is not used again (`assay lab notify --status`)");
+    else
+      add("ok", kWebhook, notify::masked(context.settings.webhook_url));
   }
 
   void check_tool(const Context& context, const char* program, const char* why) {

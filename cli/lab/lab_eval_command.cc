@@ -56,6 +56,7 @@ class LabEvalCommand : public Command {
                    "Write the variables of this attempt into workspace/backend/env.defaults first")
         .type_name("ID");
     app.add_flag("--again", again_, "Measure what was measured already");
+    app.add_flag("--profile", profile_, "Also see where its time goes, where that is not due");
     app.add_flag("--no-webhook", no_webhook_, "Tell nobody");
   }
 
@@ -105,6 +106,7 @@ class LabEvalCommand : public Command {
     options.lane = lane_;
     options.again = again_;
     options.no_webhook = no_webhook_;
+    options.profile = profile_;
     return options;
   }
 
@@ -135,7 +137,7 @@ class LabEvalCommand : public Command {
   CaseFlag case_;
   std::string description_, hypothesis_, family_, target_, lane_, run_tag_, promoted_;
   std::vector<std::string> variables_;
-  bool again_ = false, no_webhook_ = false;
+  bool again_ = false, no_webhook_ = false, profile_ = false;
 };
 
 }  // namespace

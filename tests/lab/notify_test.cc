@@ -93,8 +93,9 @@ TEST_F(NotifyTest, AKeepIsToldWithItsPlotAndADiscardIsNot) {
   EXPECT_THAT(requests[0].body, HasSubstr("toy/case, attempt 2\\\\: keep"));
   EXPECT_THAT(requests[0].body, HasSubstr("80.0 us"));
   EXPECT_THAT(requests[0].body, HasSubstr(R"("allowed_mentions":{"parse":[]})"));
-  if (program_.run({}, {"sh", "-c", "command -v rsvg-convert", "sh"}).code() == 0)
+  if (program_.run({}, {"sh", "-c", "command -v rsvg-convert", "sh"}).code() == 0) {
     EXPECT_THAT(requests[0].body, HasSubstr("\x89PNG"));
+  }
   EXPECT_EQ(words_of(evaluate("90")), "expected false attempted false sent false not_expected");
   EXPECT_EQ(words_of(evaluate("70", {"--no-webhook"})),
             "expected false attempted false sent false disabled_by_flag");

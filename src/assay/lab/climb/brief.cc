@@ -45,6 +45,27 @@ std::map<std::string, FamilyTally> tally(const HistoryContent& content, std::str
   return families;
 }
 
+std::string profile_text(const AttemptProfile& profile, std::int64_t seq) {
+  std::string text =
+      fmt::format("\n## Where the time goes (attempt {}, {})\n\n", seq, sanitize(profile.tool, 40));
+  for (const AttemptBucket& bucket : profile.buckets)
+    text += fmt::format("- {:.1f} % {}\n", 100 * bucket.share, sanitize(bucket.name, 160));
+  return text;
+}
+
+// Of the newest kept attempt that has one.
+void find_profile(const Case& target, const HistoryContent& content, BriefFacts& facts) {
+  for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one) {
+    if (one->series != facts.series || one->outcome != AttemptOutcome::keep || one->record.empty())
+      continue;
+    const auto record = load_attempt_record((target.folder / "runs" / one->record).string());
+    if (!record || !record->profile || record->profile->buckets.empty()) continue;
+    facts.profile = record->profile;
+    facts.profile_seq = one->seq;
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> advice(const HistoryContent& content, std::string_view series) {
@@ -80,6 +101,7 @@ BriefFacts brief_facts(const Case& target, const HistoryContent& content, std::s
   facts.plan = read_file((target.folder / "plan.yaml").string(), kMostPlanBytes).value_or("");
   const Attempt* best = content.incumbent(facts.series);
   if (best == nullptr || best->record.empty()) return facts;
+  find_profile(target, content, facts);
   if (const auto record = load_attempt_record((target.folder / "runs" / best->record).string()))
     facts.smallest_keepable = record->smallest_keepable;
   return facts;
@@ -109,6 +131,7 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
     text += fmt::format("Time left: {}.\n", format_duration(*facts.seconds_left));
   if (facts.usd_left) text += fmt::format("Dollars left: {:.2f}.\n", *facts.usd_left);
   if (facts.tokens_left) text += fmt::format("Tokens left: {}.\n", *facts.tokens_left);
+  if (facts.profile) text += profile_text(*facts.profile, facts.profile_seq);
   text += "\n## Last attempts\n\n";
   const size_t count = content.attempts.size();
   for (size_t i = count - std::min(count, kShown); i < count; ++i)

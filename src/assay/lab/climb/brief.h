@@ -12,8 +12,10 @@ namespace assay::lab {
 
 struct BriefFacts {
   std::string series, run_tag;
-  std::string plan;              // plan.yaml as it is; may be empty.
-  double smallest_keepable = 0;  // As a fraction; 0: not known.
+  std::string plan;                       // plan.yaml as it is; may be empty.
+  double smallest_keepable = 0;           // As a fraction; 0: not known.
+  std::optional<AttemptProfile> profile;  // The newest that was taken.
+  std::int64_t profile_seq = 0;
   std::optional<int> turns_left;
   std::optional<double> seconds_left, usd_left;
   std::optional<std::int64_t> tokens_left;

@@ -17,7 +17,9 @@
 #include "assay/lab/evaluate/attempt_plan.h"
 #include "assay/lab/evaluate/confirm_stage.h"
 #include "assay/lab/evaluate/env_defaults.h"
+#include "assay/lab/evaluate/holdout_stage.h"
 #include "assay/lab/evaluate/parity_stage.h"
+#include "assay/lab/evaluate/profile_stage.h"
 #include "assay/lab/evaluate/program_runner.h"
 #include "assay/lab/evaluate/slots.h"
 #include "assay/lab/files/history_index.h"
@@ -85,8 +87,9 @@ class Evaluation {
     ASSAY_TRY(begin(history, workspace.hash(), incumbent));
     ASSAY_TRY(history.start(attempt_));
 
-    const Status worked =
-        judges_are_intact(fixed_part(target_, made)) ? work(store, workspace, incumbent) : Status();
+    const Status worked = judges_are_intact(fixed_part(target_, made))
+                              ? work(store, workspace, incumbent, history.content())
+                              : Status();
     if (!worked && worked.error().code != ErrorCode::interrupted) {
       // The machine, or a file that is wrong: no outcome of the change, and said as such.
       conclude(record_, AttemptOutcome::interrupted, worked.error().message);
@@ -127,7 +130,7 @@ class Evaluation {
     ASSAY_TRY(const std::string id, make_ulid());
     record_.description = again.description;
     record_path_ = runs / "replays" / fmt::format("{:04}-{}", again.seq, id) / "record.json";
-    ASSAY_TRY(work(store, workspace, against));
+    ASSAY_TRY(work(store, workspace, against, history.content()));
     record_.ended = utc_now_iso8601();
     record_.webhook_status = "not_expected";
     ASSAY_TRY(make_directories(record_path_.parent_path().string()));
@@ -218,7 +221,7 @@ class Evaluation {
 
   // Both trees in folders of their own; then stage by stage, until one fails.
   Status work(const TreeStore& store, const Tree& workspace,
-              const std::optional<Attempt>& incumbent) {
+              const std::optional<Attempt>& incumbent, const HistoryContent& content) {
     HeldDevice held;
     if (options_.hold_device) {
       ASSAY_TRY(held, options_.hold_device());
@@ -231,13 +234,14 @@ class Evaluation {
     // The incumbent first: it is what the last attempt left built, if that was kept.
     ASSAY_TRY(const auto their_slot, slots.prepare(store, with_rest(theirs)));
     ASSAY_TRY(const auto our_slot, slots.prepare(store, with_rest(workspace)));
-    const ProgramRunner runner({.environment = environment(),
+    const RunnerOptions running{.environment = environment(),
                                 .supervisor = options_.supervisor,
                                 .logs = record_path_.parent_path() / "logs",
                                 .cancel_fd = options_.cancel_fd,
                                 .input = {},
                                 .lock_fd = held.descriptor,
-                                .read_key = options_.read_key});
+                                .read_key = options_.read_key};
+    const ProgramRunner runner(running);
     ASSAY_TRY(Side candidate, side_of(our_slot.folder, true));
     ASSAY_TRY(Side other, side_of(their_slot.folder, false));
     // An incumbent whose build fails now is the machine's fault, or the setup's: nothing is kept.
@@ -252,6 +256,11 @@ class Evaluation {
     ASSAY_TRY(const bool intact, check_judges({candidate.folder, other.folder}));
     if (!intact) return {};
     ASSAY_TRY(confirm(stage(), runner, slots, candidate, other, record_path_.parent_path()));
+    // Where the two stand now: they may have exchanged their folders an odd number of times.
+    if (!record_.pairs.empty() && record_.pairs.back().swapped)
+      std::swap(candidate.folder, other.folder);
+    ASSAY_TRY(hold_out(stage(), running, candidate, other));
+    ASSAY_TRY(profile(stage(), running, candidate, content));
     ASSAY_TRY(check_judges({candidate.folder, other.folder}));
     return {};
   }

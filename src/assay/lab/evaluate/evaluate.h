@@ -37,6 +37,7 @@ struct EvaluateOptions {
   bool says_cost = false;             // And it says what that cost.
   bool again = false;                 // Measure also what was measured already.
   bool no_webhook = false;
+  bool profile = false;  // Also where none is due.
   // The case as it is to be measured, where that is not the case's own folder: what judges must be
   // the same there, or the attempt is a violation.
   std::filesystem::path source;

@@ -127,6 +127,10 @@ class RaceReader {
     }
     raced_.candidate.values[metric("weighted_us")] = {ours, "us"};
     raced_.incumbent.values[metric("weighted_us")] = {all, "us"};
+    for (const Standing& standing : standings_)
+      if (ours > 0)
+        raced_.candidate.values[metric(standing.name + ".share")] = {
+            standing.weight * standing.our_us / ours, ""};
     const size_t processes = standings_.empty() ? 0 : standings_.front().ratios.size();
     for (size_t process = 0; process < processes; ++process) {
       std::map<std::string, double> pair;

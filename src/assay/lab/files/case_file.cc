@@ -34,8 +34,7 @@ class CaseReader {
     ASSAY_TRY(read_confirm(root));
     ASSAY_TRY(read_agent(root));
     ASSAY_TRY(case_.allowed_variables, texts_or_none(root, "env_allowed"));
-    ASSAY_TRY(const auto holdout, root.find("holdout"));
-    case_.has_holdout = holdout.has_value();
+    ASSAY_TRY(read_holdout(root));
     ASSAY_TRY(read_server(root));
     ASSAY_TRY(case_.notify, read_notify_rules(root, lab_.notify));
     return std::move(case_);
@@ -189,6 +188,44 @@ class CaseReader {
         return fail(
             field->error(fmt::format("before: no benchmark is called '{}'", sanitize(name, 80))));
     case_.parity = std::move(parity);
+    return {};
+  }
+
+  Status read_holdout(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("holdout"));
+    if (!field) return {};
+    ASSAY_TRY(only_keys(*field, {"shapes", "draw", "tolerance", "command"}));
+    Holdout holdout;
+    ASSAY_TRY(const auto shapes, field->find("shapes"));
+    ASSAY_TRY(const auto command, field->find("command"));
+    if (shapes.has_value() == command.has_value())
+      return fail(field->error("shapes, which are drawn, or a command: one of the two"));
+    if (command) {
+      ASSAY_TRY(holdout.command, command->as_strings());
+      case_.holdout = std::move(holdout);
+      return {};
+    }
+    ASSAY_TRY(const std::string text, shapes->as_string());
+    auto ranges = ShapeRanges::parse(text);
+    if (!ranges) return fail(shapes->error(ranges.error().message));
+    holdout.ranges = std::move(*ranges);
+    if (std::ranges::none_of(case_.benchmarks, [](const Benchmark& benchmark) {
+          return std::holds_alternative<SweepRace>(benchmark.kind);
+        }))
+      return fail(
+          shapes->error("kernels are raced on them, and no benchmark of the kind sweep "
+                        "says which"));
+    constexpr int kMostDraws = 64;
+    ASSAY_TRY(const auto draw, field->find("draw"));
+    if (draw) {
+      ASSAY_TRY(const int64_t draws, draw->as_int64(1, kMostDraws));
+      holdout.draws = static_cast<int>(draws);
+    }
+    ASSAY_TRY(const auto tolerance, field->find("tolerance"));
+    if (tolerance) {
+      ASSAY_TRY(holdout.tolerance, as_fraction(*tolerance));
+    }
+    case_.holdout = std::move(holdout);
     return {};
   }
 

@@ -12,6 +12,7 @@
 #include "assay/lab/files/benchmark_file.h"
 #include "assay/lab/files/lab_file.h"
 #include "assay/lab/files/read_yaml_fields.h"
+#include "assay/lab/files/shape_ranges.h"
 
 namespace assay::lab {
 
@@ -39,6 +40,15 @@ struct Parity {
   Command command;
   std::string prompts, reference;
   std::vector<std::string> before;  // Benchmarks that it must pass ahead of.
+};
+
+// What whoever changes the workspace does not see: shapes that are drawn anew for each keep, or a
+// command.
+struct Holdout {
+  std::optional<ShapeRanges> ranges;
+  int draws = 4;
+  double tolerance = 0.02;
+  Command command;
 };
 
 struct Agent {
@@ -69,7 +79,7 @@ struct Case {
   std::vector<std::string> fixed;  // Patterns of what gates or scores.
   Command setup, build, tests;
   std::optional<Parity> parity;
-  bool has_holdout = false;
+  std::optional<Holdout> holdout;
   std::optional<CaseServer> server;
   std::vector<int> looks = {8, 16, 32};
   double confirm_seconds = 1800;

@@ -1,0 +1,121 @@
+#include "cli/lab/device_code_check.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "assay/base/file.h"
+#include "assay/base/text.h"
+#include "assay/lab/evaluate/program_runner.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kSeconds = 600;  // For one file.
+
+std::string nvcc_of(const Context& context) {
+  const auto settings = context.settings.providers.find("cutlass");
+  if (settings == context.settings.providers.end()) return {};
+  const auto nvcc = settings->second.find("nvcc");
+  return nvcc == settings->second.end() ? std::string() : nvcc->second;
+}
+
+std::vector<fs::path> sources_below(const fs::path& folder) {
+  std::vector<fs::path> sources;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const std::string kind = entry->path().extension().string();
+    if (entry->is_regular_file(failed) && (kind == ".cu" || kind == ".ptx"))
+      sources.push_back(entry->path());
+  }
+  std::ranges::sort(sources);
+  return sources;
+}
+
+class Emitter {
+ public:
+  Emitter(const Context& context, const LabPlace& place, std::string nvcc)
+      : nvcc_(std::move(nvcc)),
+        workspace_(place.target.folder / "workspace"),
+        build_(workspace_ / "build"),
+        runner_({.environment = context.settings.child_environment,
+                 .logs = build_ / "logs",
+                 .cancel_fd = context.cancel_fd}),
+        arch_(context.device.empty() ? "" : "-arch=native") {}
+
+  Result<EmittedCode> run(const fs::path& source) const {
+    const std::string stem = source.stem().string();
+    EmittedCode code{false, source.lexically_relative(workspace_).string(), ""};
+    const std::string ptx = (build_ / (stem + ".ptx")).string();
+    const std::string cubin = (build_ / (stem + ".cubin")).string();
+    ASSAY_TRY(make_directories(build_.string()));
+    if (source.extension() == ".cu") {
+      ASSAY_TRY(code.text, call(stem, nvcc({"--ptx", "-o", ptx, source.string()})));
+      if (!code.text.empty()) return code;
+    }
+    ASSAY_TRY(code.text, call(stem, nvcc({"--cubin", "-o", cubin, source.string()})));
+    if (!code.text.empty()) return code;
+    const fs::path dump = fs::path(nvcc_).parent_path() / "cuobjdump";
+    std::error_code ignored;
+    if (!fs::exists(dump, ignored)) {
+      code.text = "compiled; no cuobjdump beside nvcc, so no machine code was written";
+    } else {
+      ASSAY_TRY(const lab::ProgramRun run,
+                runner_.run("cuobjdump-" + stem, {dump.string(), "--dump-sass", cubin}, workspace_,
+                            {}, kSeconds));
+      if (run.failure) {
+        code.text = run.reason;
+        return code;
+      }
+      ASSAY_TRY(write_file_atomic((build_ / (stem + ".sass")).string(), run.out));
+      code.text = fmt::format("build/{}.ptx, build/{}.sass", stem, stem);
+      if (source.extension() == ".ptx") code.text = fmt::format("build/{}.sass", stem);
+    }
+    code.good = true;
+    return code;
+  }
+
+ private:
+  std::vector<std::string> nvcc(std::vector<std::string> words) const {
+    if (!arch_.empty()) words.insert(words.begin(), arch_);
+    words.insert(words.begin(), nvcc_);
+    return words;
+  }
+
+  // Why it failed; empty where it did not.
+  Result<std::string> call(const std::string& stem, const std::vector<std::string>& words) const {
+    ASSAY_TRY(const lab::ProgramRun run,
+              runner_.run("nvcc-" + stem, words, workspace_, {}, kSeconds));
+    return run.failure ? run.reason : std::string();
+  }
+
+  std::string nvcc_;
+  fs::path workspace_, build_;
+  lab::ProgramRunner runner_;
+  std::string arch_;
+};
+
+}  // namespace
+
+Result<std::vector<EmittedCode>> emit_device_code(const Context& context, const LabPlace& place) {
+  const std::vector<fs::path> sources = sources_below(place.target.folder / "workspace" / "ops");
+  if (sources.empty())
+    return std::vector<EmittedCode>{
+        {true, "device code", "workspace/ops holds no .cu and no .ptx file"}};
+  const std::string nvcc = nvcc_of(context);
+  if (nvcc.empty())
+    return std::vector<EmittedCode>{
+        {false, "nvcc", "is missing: install the CUDA toolkit, or name nvcc by CUDACXX"}};
+  const Emitter emitter(context, place, nvcc);
+  std::vector<EmittedCode> all;
+  for (const fs::path& source : sources) {
+    ASSAY_TRY(EmittedCode code, emitter.run(source));
+    all.push_back(std::move(code));
+  }
+  return all;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+// Code for a card in a case's workspace, compiled by nvcc to look at: PTX and machine code.
+
+#include <string>
+#include <vector>
+
+#include "cli/lab/lab_place.h"
+
+namespace assay::cli {
+
+// One source, or what kept all of them from being compiled.
+struct EmittedCode {
+  bool good = false;
+  std::string name, text;  // The source in its workspace; what became of it, or why not.
+};
+
+// Every .cu and .ptx file below workspace/ops, into workspace/build: NAME.ptx and, where cuobjdump
+// is there, NAME.sass. For the chosen card, else for nvcc's own default.
+Result<std::vector<EmittedCode>> emit_device_code(const Context& context, const LabPlace& place);
+
+}  // namespace assay::cli
