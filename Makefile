@@ -8,7 +8,7 @@ release = build/release
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
 	@echo 'make test    install what is missing, build, run all tests'
-	@echo 'make test-clients   AIPerf and llama-server, installed and built here, against assay serve'
+	@echo 'make test-clients   AIPerf, installed here, against assay serve and its stamps'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make fuzz TIME=60   each fuzz target for so many seconds'
 	@echo 'make test-gpu   the tests that need a card'

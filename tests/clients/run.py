@@ -120,7 +120,7 @@ parser = argparse.ArgumentParser(description=__doc__,
 parser.add_argument("assay", type=lambda path: pathlib.Path(path).resolve())
 parser.add_argument("cache", type=lambda path: pathlib.Path(path).resolve())
 parser.add_argument("--only", nargs="*", choices=[*TOOLS, "llama"],
-                    default=["aiperf", "assay", "llama"])
+                    default=["aiperf", "assay"])
 parser.add_argument("--table", action="store_true")
 parser.add_argument("--record", type=pathlib.Path)
 arguments = parser.parse_args()

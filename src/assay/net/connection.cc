@@ -142,9 +142,18 @@ void Connection::begin(const Response& head) {
 
 bool Connection::send(std::string_view bytes) {
   if (state_ != State::answering || bytes.empty()) return true;
-  std::string before = std::exchange(waiting_head_, {});
-  if (chunked_) fmt::format_to(std::back_inserter(before), "{:x}\r\n", bytes.size());
-  write(before, bytes, chunked_ ? "\r\n" : "");
+  char size[24];
+  std::string_view before;
+  if (chunked_) {
+    const auto end = fmt::format_to_n(size, sizeof size, "{:x}\r\n", bytes.size()).out;
+    before = {size, static_cast<std::size_t>(end - size)};
+  }
+  if (!waiting_head_.empty()) {
+    const std::string head = std::exchange(waiting_head_, {}).append(before);
+    write(head, bytes, chunked_ ? "\r\n" : "");
+  } else {
+    write(before, bytes, chunked_ ? "\r\n" : "");
+  }
   if (waiting_.size() > host_.options().held_bytes) held_ = true;
   return !held_;
 }

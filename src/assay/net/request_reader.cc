@@ -104,10 +104,21 @@ std::size_t RequestReader::take(std::string_view bytes) {
   return used;
 }
 
+// What stands before the next end of a line, as far as a head may still grow but for one byte.
+std::size_t RequestReader::take_line_part(std::string_view bytes) {
+  if (!head_.empty() && head_.back() == '\r') return 0;
+  const std::size_t room = limits_.head_bytes - std::min(limits_.head_bytes, head_.size() + 1);
+  const std::size_t part = std::min({bytes.find_first_of("\r\n"), bytes.size(), room});
+  head_.append(bytes.substr(0, part));
+  return part;
+}
+
 // A line end that is not CR LF is refused as soon as it is there: its sender may wait for an
 // answer.
 std::size_t RequestReader::take_head(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
+    i += take_line_part(bytes.substr(i));
+    if (i == bytes.size()) break;
     const char c = bytes[i];
     const bool after_return = !head_.empty() && head_.back() == '\r';
     if ((c == '\n') != after_return) {

@@ -44,6 +44,7 @@ class RequestReader {
   Request release();
 
  private:
+  std::size_t take_line_part(std::string_view bytes);
   std::size_t take_head(std::string_view bytes);
   std::size_t take_body(std::string_view bytes);
   void end_head();

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "assay/base/clock.h"
@@ -82,11 +83,21 @@ class Server::Impl final : public Host {
 
   void wake_at(std::int64_t at_ns) {
     if (wake_ns_ == at_ns) return;
+    if (at_ns <= monotonic_ns()) return wake_soon();
     wake_ns_ = at_ns;
     wake_.expires_at(at(at_ns));
     wake_.async_wait([this](const Code& error) {
       if (error) return;
       wake_ns_ = 0;
+      handler_.on_time();
+    });
+  }
+
+  // What is due needs no timer, which costs two system calls.
+  void wake_soon() {
+    if (std::exchange(wakes_soon_, true)) return;
+    asio::post(context_, [this] {
+      wakes_soon_ = false;
       handler_.on_time();
     });
   }
@@ -202,6 +213,7 @@ class Server::Impl final : public Host {
   tcp::acceptor acceptor_{context_};
   asio::steady_timer wake_{context_}, pause_{context_}, look_{context_};
   std::int64_t wake_ns_ = 0;  // 0: nobody is to be woken.
+  bool wakes_soon_ = false;
   std::uint16_t port_ = 0;
   bool draining_ = false;
   std::int64_t drained_ns_ = 0;  // When a drain ends at the latest.

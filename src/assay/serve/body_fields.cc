@@ -1,5 +1,6 @@
 #include "assay/serve/body_fields.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ Outcome<Json> parse_body(std::string_view body) {
 }
 
 const Json* BodyFields::find(std::string_view name) {
-  known_.emplace(name);
+  known_.push_back(name);
   const auto found = object_.find(name);
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
@@ -87,12 +88,12 @@ const Json* BodyFields::find_object(std::string_view name) {
 }
 
 void BodyFields::tolerate(std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) known_.emplace(name);
+  known_.insert(known_.end(), names.begin(), names.end());
 }
 
 void BodyFields::refuse_unknown() {
   for (const auto& [name, value] : object_.items())
-    if (!known_.contains(name))
+    if (std::ranges::find(known_, name) == known_.end())
       return wrong(sanitize(name, 80), "is no field that this server knows (--strict)");
 }
 

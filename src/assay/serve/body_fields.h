@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "assay/base/json.h"
 #include "assay/serve/api_error.h"
@@ -21,7 +21,9 @@ class BodyFields {
  public:
   // `path` goes before the names of fields in errors: "stream_options.".
   explicit BodyFields(const Json& object, std::string path = {})
-      : object_(object), path_(std::move(path)) {}
+      : object_(object), path_(std::move(path)) {
+    known_.reserve(64);
+  }
 
   const Json* find(std::string_view name);  // Null if it is absent, or null.
   // What is absent leaves `value` as it was. Bounds are inclusive.
@@ -42,7 +44,7 @@ class BodyFields {
  private:
   const Json& object_;
   std::string path_;
-  std::set<std::string, std::less<>> known_;
+  std::vector<std::string_view> known_;  // Names in code: they outlive this.
   std::optional<ApiError> error_;
 };
 

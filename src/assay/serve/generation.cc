@@ -34,20 +34,26 @@ Generation::Generation(Asked asked, AnswerNames names,
   open_ = choices_.size();
 }
 
-std::string Generation::chunk(std::size_t index, std::string_view delta, std::string_view logprobs,
-                              Finish finish) const {
-  std::string json = "data: ";
-  json.reserve(prefix_.size() + delta.size() + logprobs.size() + 128);
-  json += prefix_;
-  fmt::format_to(std::back_inserter(json), R"({{"index":{},{},"logprobs":{},"finish_reason":{}}}])",
-                 index, delta, logprobs, finish_word(finish));
-  return json + tail() + "}\n\n";
+void Generation::open_chunk(std::string& frames, std::size_t index) const {
+  constexpr std::size_t kRest = 192;  // Delta and end of a usual chunk.
+  frames.reserve(frames.size() + prefix_.size() + kRest);
+  frames.append("data: ").append(prefix_);
+  fmt::format_to(std::back_inserter(frames), R"({{"index":{},)", index);
+}
+
+void Generation::close_chunk(std::string& frames, std::string_view logprobs, Finish finish) const {
+  frames.append(R"(,"logprobs":)").append(logprobs);
+  frames.append(R"(,"finish_reason":)").append(finish_word(finish)).append("}]");
+  append_tail(frames);
+  frames += "}\n\n";
 }
 
 // While usage comes at the end, every other chunk says that it has none.
-std::string Generation::tail() const {
-  if (asked_.continuous_usage) return R"(,"usage":)" + usage_json(usage_);
-  return asked_.include_usage ? R"(,"usage":null)" : "";
+void Generation::append_tail(std::string& frames) const {
+  if (asked_.continuous_usage)
+    frames.append(R"(,"usage":)").append(usage_json(usage_));
+  else if (asked_.include_usage)
+    frames.append(R"(,"usage":null)");
 }
 
 // Those of text that was held back come with the text.
@@ -59,20 +65,33 @@ std::string Generation::take_logprobs(Choice& choice) const {
 
 void Generation::append_begin(std::string& frames, std::size_t index, Choice& choice) const {
   if (std::exchange(choice.begun, true)) return;
-  if (asked_.chat)
-    frames += chunk(index, R"("delta":{"role":"assistant","content":""})", "null", Finish::none);
+  if (asked_.chat) {
+    open_chunk(frames, index);
+    frames += R"("delta":{"role":"assistant","content":""})";
+    close_chunk(frames, "null", Finish::none);
+  }
   const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
-  if (asked_.echo && prompt < asked_.prompts.size())
-    frames += chunk(index, R"("text":)" + json_text(asked_.prompts[prompt]), "null", Finish::none);
+  if (!asked_.echo || prompt >= asked_.prompts.size()) return;
+  open_chunk(frames, index);
+  frames += R"("text":)";
+  append_json_text(frames, asked_.prompts[prompt]);
+  close_chunk(frames, "null", Finish::none);
 }
 
 void Generation::append_text(std::string& frames, std::size_t index, Choice& choice,
                              std::string_view text) {
   if (text.empty()) return;
-  std::string delta = asked_.chat ? R"("delta":{"content":)" : R"("text":)";
-  append_json_text(delta, text);
-  if (asked_.chat) delta += '}';
-  frames += chunk(index, delta, take_logprobs(choice), Finish::none);
+  open_chunk(frames, index);
+  frames += asked_.chat ? R"("delta":{"content":)" : R"("text":)";
+  append_json_text(frames, text);
+  if (asked_.chat) frames += '}';
+  close_chunk(frames, take_logprobs(choice), Finish::none);
+}
+
+void Generation::append_end(std::string& frames, std::size_t index, Choice& choice) const {
+  open_chunk(frames, index);
+  frames += asked_.chat ? R"("delta":{})" : R"("text":"")";
+  close_chunk(frames, take_logprobs(choice), choice.finish);
 }
 
 Generation::Step Generation::take(std::size_t index, const Event& event) {
@@ -98,8 +117,7 @@ Generation::Step Generation::take(std::size_t index, const Event& event) {
   }
   if (!ends) return step;
   --open_;
-  const std::string_view nothing = asked_.chat ? R"("delta":{})" : R"("text":"")";
-  if (asked_.stream) step.frames += chunk(index, nothing, take_logprobs(choice), choice.finish);
+  if (asked_.stream) append_end(step.frames, index, choice);
   return step;
 }
 

@@ -49,13 +49,15 @@ class Generation {
     bool begun = false;
   };
 
-  std::string chunk(std::size_t index, std::string_view delta, std::string_view logprobs,
-                    Finish finish) const;
+  // A frame's two ends; its delta stands between them.
+  void open_chunk(std::string& frames, std::size_t index) const;
+  void close_chunk(std::string& frames, std::string_view logprobs, Finish finish) const;
+  void append_end(std::string& frames, std::size_t index, Choice& choice) const;
   std::string take_logprobs(Choice& choice) const;
   void append_begin(std::string& frames, std::size_t index, Choice& choice) const;
   void append_text(std::string& frames, std::size_t index, Choice& choice, std::string_view text);
   std::string choice_body(std::size_t index) const;
-  std::string tail() const;
+  void append_tail(std::string& frames) const;
 
   Asked asked_;
   std::string prefix_;  // What every chunk begins with.

@@ -22,6 +22,8 @@ std::size_t StopFilter::begin_of_stop() const {
 
 std::string StopFilter::take(std::string_view bytes) {
   if (stopped_) return {};
+  if (held_.empty() && stops_.empty() && text::whole_characters(bytes) == bytes.size())
+    return std::string(bytes);
   held_.append(bytes);
   std::size_t found = std::string::npos;
   for (const std::string& stop : stops_) found = std::min(found, held_.find(stop));
