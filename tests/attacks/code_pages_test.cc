@@ -14,6 +14,7 @@
 
 #include "assay/base/fd.h"
 #include "assay/base/file.h"
+#include "assay/input/kernel_source.h"
 #include "assay/sweep/child.h"
 
 namespace assay::sweep {
@@ -52,12 +53,16 @@ class WorkersCode : public ::testing::Test {
     auto started = Child::start(options);
     ASSERT_TRUE(started) << started.error().message;
     worker_.emplace(std::move(*started));
+    const auto sources = input::pack({});  // Nobody's.
+    ASSERT_TRUE(sources) << sources.error().message;
+    const int bytes = sources->bytes.get();
     const auto ready = worker_->call({{"do", "init"},
+                                      {"kernels", sources->json},
                                       {"threads", 1},
                                       {"confine", true},
                                       {"parent", ::getpid()},
                                       {"cache", folder_.path()}},
-                                     kSeconds);
+                                     kSeconds, {&bytes, 1});
     ASSERT_TRUE(ready) << as_error(ready.error(), "init").message;
     EXPECT_EQ(ready->json["confinement"]["gaps"].dump().find("can change the code"),
               std::string::npos);
