@@ -101,10 +101,10 @@ struct Request {
 
 inline constexpr double kSecondsPerProblem = 4;
 
-// What the processes of one run share (stats::JudgeOptions), on a CPU: the means of idle A/A races
-// of `make bench` spread by 0.23 % (29 of them), where the spread of their processes explains 0.18.
-// The rest, 0.14 %, is where code happened to lie, and what else the machine did in those seconds.
-inline constexpr double kCpuSystematicError = 0.0015;
+// What the processes of one run share (stats::JudgeOptions), on a CPU: the ratios of 120 A/A races of
+// `make bench` spread by 0.24 % (half of them beside a loaded core), where the spread of their
+// processes explains 0.22. The rest is 0.10 %, of the idle ones 0.07 (results/zen5/same).
+inline constexpr double kCpuSystematicError = 0.001;
 
 // The same of two kernels in two processes of a company (bursts.h), each with a mapping, a stack
 // and page tables of its own.
