@@ -1,3 +1,5 @@
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
@@ -117,10 +119,12 @@ class LoadSweepCommand : public Command {
             "tpot_ms.median", "tpot_ms.p95", "e2e_incl_queue_ms.median", "e2e_incl_queue_ms.p95"})
         add(fmt::format("{:.4g}", point.figure(name)));
       add(std::to_string(point.judged.metrics.errored));
-      std::string mark = i == knee(points) ? "knee" : "";
-      if (point.judged.client.limited) mark = "client_limited";
-      if (!point.judged.delivered.as_asked) mark = "not_delivered";
-      add(mark, mark == "knee" ? report::Tone::good : report::Tone::caution);
+      const std::string_view doubt = !point.judged.delivered.as_asked ? "not_delivered"
+                                     : point.judged.client.limited    ? "client_limited"
+                                                                      : "";
+      const std::string_view mark = i == knee(points) ? "knee" : "";
+      add(fmt::format("{}{}{}", mark, mark.empty() || doubt.empty() ? "" : ", ", doubt),
+          doubt.empty() ? report::Tone::good : report::Tone::caution);
       table.rows.push_back(std::move(row));
     }
     return table;

@@ -101,8 +101,8 @@ struct Request {
 
 inline constexpr double kSecondsPerProblem = 4;
 
-// What the processes of one run share (stats::JudgeOptions), on a CPU: the ratios of 120 A/A races of
-// `make bench` spread by 0.24 % (half of them beside a loaded core), where the spread of their
+// What the processes of one run share (stats::JudgeOptions), on a CPU: the ratios of 120 A/A races
+// of `make bench` spread by 0.24 % (half of them beside a loaded core), where the spread of their
 // processes explains 0.22. The rest is 0.10 %, of the idle ones 0.07 (results/zen5/same).
 inline constexpr double kCpuSystematicError = 0.001;
 
