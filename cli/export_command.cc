@@ -43,6 +43,10 @@ class ExportCommand : public Command {
     }
     if (chosen == nullptr)
       return fail(ErrorCode::invalid_input, "export: in which form? Give {}", join(flags, " or "));
+    for (const auto& mode : modes_)
+      if (mode.get() != chosen && mode->idle_flag() != nullptr)
+        return fail(ErrorCode::invalid_input, "{} belongs to {}, and says nothing about {}",
+                    mode->idle_flag(), mode->flag(), chosen->flag());
     return chosen->run(context, request_);
   }
 

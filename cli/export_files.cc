@@ -78,9 +78,9 @@ std::string readme(const ExportSubject& subject) {
                   subject.view.k, subject.view.l, subject.label, subject.facts.median_us);
   text += fmt::format(
       "This is {}. `make run` checks it against a plain reference on random "
-      "inputs and times it; take `{}.h`, `launch.cc`{} into a program of yours, "
-      "with the flags of the Makefile.\n\n",
-      subject.made.what, subject.name, subject.made.files.empty() ? "" : " and what they include");
+      "inputs and times it. Into a program of yours take all files but `caller.cc` and "
+      "`check.h`, compile and link them with the flags of the Makefile, and include `{}.h`.\n\n",
+      subject.made.what, subject.name);
   text += fmt::format(
       "- measured: {}, {}{}, weights and caches as the caller makes "
       "them; in a process of its own a kernel may differ from a race by a few "

@@ -24,10 +24,12 @@ class ExportFormat : public ExportMode {
                    "or as provider results (default output: stdout)")
         .one_of({"cutlass-csv", "json"})
         .type_name("cutlass-csv|json");
-    app.add_option("--provider", provider_, "Of this provider alone").type_name("PROVIDER");
+    app.add_option("--provider", provider_, "With --format: of this provider alone")
+        .type_name("PROVIDER");
   }
 
   bool asked() const override { return !format_.empty(); }
+  const char* idle_flag() const override { return provider_.empty() ? nullptr : "--provider"; }
 
   Result<int> run(Context& context, const ExportRequest& request) override {
     const Console& console = context.console;

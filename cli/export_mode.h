@@ -23,6 +23,8 @@ class ExportMode {
   virtual const char* flag() const = 0;  // "--format": what asks for this mode.
   virtual void declare(Flags& app) = 0;
   virtual bool asked() const = 0;
+  // A flag that was given and means something in this mode alone; null: none was.
+  virtual const char* idle_flag() const { return nullptr; }
   virtual Result<int> run(Context& context, const ExportRequest& request) = 0;
 };
 

@@ -51,6 +51,8 @@ class ExportWinner : public ExportMode {
     app.add_option("--winner", shape_,
                    "The kernel that won on this shape: its source, a C header, a caller")
         .type_name("SHAPE");
+    app.add_option("--kernel", kernel_, "With --winner: another kernel, which this run confirmed")
+        .type_name("PROVIDER/NAME");
     app.add_option("--run", run_,
                    "The folder of its run, or a record (default: the newest below runs and "
                    "artifacts that has the shape)")
@@ -61,6 +63,7 @@ class ExportWinner : public ExportMode {
   }
 
   bool asked() const override { return !shape_.empty(); }
+  const char* idle_flag() const override { return kernel_.empty() ? nullptr : "--kernel"; }
 
   Result<int> run(Context& context, const ExportRequest& request) override {
     if (!request.output.empty())
@@ -69,18 +72,15 @@ class ExportWinner : public ExportMode {
     ASSAY_TRY(const RecordAt at, find_record(run_.empty() ? request.source : run_));
     ASSAY_TRY(const auto chosen, choose_problems(at, {shape_}));
     const ProblemRecord& recorded = *chosen.front();
-    const KernelOutcome* winner = recorded.winner();
-    if (winner == nullptr)
-      return fail(ErrorCode::missing, "{} has no winner in {}{}{}", recorded.name, at.path.string(),
-                  recorded.no_winner.empty() ? "" : ": ", sanitize(recorded.no_winner, 300));
+    ASSAY_TRY(const KernelOutcome* const chosen_kernel, choose_kernel(at, recorded));
     const fs::path folder =
         folder_.empty() ? fs::path("export") / recorded.name : fs::path(folder_);
     ASSAY_TRY(check_folder(folder));
     ASSAY_TRY(const sweep::Request asked, replay_request(context, at, recorded, options_));
     const Problem& problem = asked.problems.front();
-    ASSAY_TRY(const KernelExport made, sweep::export_kernel(asked, problem, winner->id));
-    const WinnerFacts facts{at.record, recorded, *winner,
-                            recorded.conclusion()->median_us(winner->id), at.path.string()};
+    ASSAY_TRY(const KernelExport made, sweep::export_kernel(asked, problem, chosen_kernel->id));
+    const WinnerFacts facts{at.record, recorded, *chosen_kernel,
+                            recorded.conclusion()->median_us(chosen_kernel->id), at.path.string()};
     ASSAY_TRY(const auto files, export_files(problem, made, facts));
     ASSAY_TRY(write(folder, files));
     show(context.console, facts, made, folder, files);
@@ -88,6 +88,28 @@ class ExportWinner : public ExportMode {
   }
 
  private:
+  Result<const KernelOutcome*> choose_kernel(const RecordAt& at,
+                                             const ProblemRecord& recorded) const {
+    if (kernel_.empty()) {
+      const KernelOutcome* const winner = recorded.winner();
+      if (winner != nullptr) return winner;
+      return fail(ErrorCode::missing, "{} has no winner in {}{}{}", recorded.name, at.path.string(),
+                  recorded.no_winner.empty() ? "" : ": ", sanitize(recorded.no_winner, 300));
+    }
+    std::vector<std::string> names;
+    const Conclusion* const conclusion = recorded.conclusion();
+    for (const KernelOutcome& kernel : recorded.kernels) {
+      if (conclusion == nullptr || !is_timed(kernel.ending) ||
+          conclusion->median_us(kernel.id) <= 0)
+        continue;
+      if (kernel.label() == kernel_) return &kernel;
+      names.push_back(kernel.label());
+    }
+    return fail(ErrorCode::missing, "{} confirmed no kernel '{}' on {}{}", at.path.string(),
+                sanitize(kernel_, 200), recorded.name,
+                did_you_mean(kernel_, names, "it confirmed: " + join(names, ", ")));
+  }
+
   Result<RecordAt> find_record(const std::string& given) const {
     if (!given.empty()) return read_honest_record(given);
     std::set<std::string> names;
@@ -162,15 +184,16 @@ class ExportWinner : public ExportMode {
     }
     const report::TextStyle style{console.width_out(), console.colour_out()};
     console.result(
-        line_text({"winner", fmt::format("{}, {} us in {}", sanitize(facts.kernel.label(), 240),
-                                         report::microseconds(facts.median_us), facts.record)},
+        line_text({facts.problem.winner() == &facts.kernel ? "winner" : "kernel",
+                   fmt::format("{}, {} us in {}", sanitize(facts.kernel.label(), 240),
+                               report::microseconds(facts.median_us), facts.record)},
                   style) +
         line_text({"ships", made.what}, style) +
         line_text({"wrote", fmt::format("{}: {}", folder.string(), join(names, ", "))}, style) +
         line_text({"next", build}, style));
   }
 
-  std::string shape_, run_, folder_;
+  std::string shape_, kernel_, run_, folder_;
   RaceOptions options_;
 };
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "assay/base/text.h"
 #include "assay/compare/claims.h"
@@ -82,6 +85,35 @@ const KernelOutcome* named(const ProblemRecord& problem, const KernelOutcome& wa
   return found == problem.kernels.end() ? nullptr : &*found;
 }
 
+// Of both records, against one stock kernel.
+struct BothVerdicts {
+  stats::Verdict then, now;
+};
+
+// Against whom the earlier verdict is, if this race confirmed that one as well; else the first
+// other stock kernel by name that both confirmed. Which of two near-equal kernels leads may change
+// from race to race.
+std::optional<BothVerdicts> against_one_stock_kernel(
+    const ProblemRecord& before, const RunOptions& options_then, const PairVerdict& then,
+    const ProblemRecord& problem, const RunOptions& options, const KernelOutcome& mine) {
+  std::vector<const KernelOutcome*> others;
+  for (const KernelOutcome& kernel : before.kernels)
+    if (kernel.role == KernelRole::stock) others.push_back(&kernel);
+  std::ranges::sort(others, {}, [&](const KernelOutcome* kernel) {
+    return std::pair(kernel->id != then.other, kernel->label());
+  });
+  for (const KernelOutcome* other : others) {
+    const KernelOutcome* const stock = named(problem, *other);
+    if (stock == nullptr) continue;
+    const auto earlier = other->id == then.other
+                             ? std::optional(then.verdict)
+                             : verdict_between(before, options_then, then.candidate, other->id);
+    const auto now = verdict_between(problem, options, mine.id, stock->id);
+    if (earlier && now) return BothVerdicts{*earlier, *now};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Requirement> parse_requirement(std::string_view text) {
@@ -129,18 +161,20 @@ Regression no_regression(const RunRecord& record, const RunRecord& previous,
     }
     const KernelOutcome& candidate = *before->find(then->candidate);
     const KernelOutcome& other = *before->find(then->other);
-    const KernelOutcome *mine = named(problem, candidate), *stock = named(problem, other);
-    const auto now = mine == nullptr || stock == nullptr
-                         ? std::nullopt
-                         : verdict_between(problem, record.options, mine->id, stock->id);
-    if (!now) {
-      found.missing.push_back(fmt::format("{} against {} on {} is not in this race",
-                                          candidate.label(), other.label(), problem.name));
+    const KernelOutcome* const mine = named(problem, candidate);
+    const auto both = mine == nullptr ? std::nullopt
+                                      : against_one_stock_kernel(*before, previous.options, *then,
+                                                                 problem, record.options, *mine);
+    if (!both) {
+      found.missing.push_back(fmt::format(
+          "{} was not timed against {} on {}, nor against another stock kernel of then: race with "
+          "--provider {} alone, or hold the two sources against one another with --against",
+          candidate.label(), other.label(), problem.name, other.provider));
       continue;
     }
     found.claims.push_back(speedup_kept(
         fmt::format("{} is no slower than before on {}", candidate.label(), problem.name),
-        then->verdict, *now, record.options.margin));
+        both->then, both->now, record.options.margin));
   }
   return found;
 }

@@ -25,10 +25,10 @@ Result<Requirement> parse_requirement(std::string_view text);
 // Of the verdict of each problem: the user's kernel against the best stock kernel.
 std::vector<Claim> require_of_race(const RunRecord& record, const Requirement& requirement);
 
-// "X is no slower than before on P": its speed-up over the stock kernel that the earlier record's
-// verdict names, in both records. Times of two runs are not compared. Problems that the earlier
-// record has no verdict of, or this one has not, are added to `missing`; machines and libraries
-// that differ to `stale`.
+// "X is no slower than before on P": its speed-up in both records over the stock kernel that the
+// earlier record's verdict names, or over another one that both confirmed. Times of two runs are
+// not compared. Problems that the earlier record has no verdict of, or this one has not, are added
+// to `missing`; machines and libraries that differ to `stale`.
 struct Regression {
   std::vector<Claim> claims;
   std::vector<std::string> missing, stale;

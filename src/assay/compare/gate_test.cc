@@ -74,6 +74,32 @@ TEST(GateTest, ARegressionIsASpeedUpThatFell) {
   EXPECT_TRUE(fell.claims[0].fails);
 }
 
+// Of two near-equal stock kernels another one may lead.
+TEST(GateTest, AnotherStockKernelOfBothRacesWillDo) {
+  const SampleKernel yours{"cpp_source", "mine", KernelRole::user, 9, 0};
+  const SampleKernel common{"openblas", "sgemm", KernelRole::stock, 10, 0};
+  const auto with = [&](const char* leader, double us, std::uint64_t seed) {
+    SampleKernel mine = yours;
+    mine.us = us;
+    const SampleKernel first{"libxsmm", leader, KernelRole::stock, 9.8, 0};
+    return testing::make_record(
+        {testing::make_problem("p", {mine, first, common}, {}, {.seed = seed})});
+  };
+  const Regression kept = no_regression(with("b", 9, 2), with("a", 9, 1), "before.json");
+  ASSERT_EQ(kept.claims.size(), 1u);
+  EXPECT_EQ(kept.claims[0].state, ClaimState::held) << kept.claims[0].why;
+  const Regression fell = no_regression(with("b", 9.5, 2), with("a", 9, 1), "before.json");
+  ASSERT_EQ(fell.claims.size(), 1u);
+  EXPECT_EQ(fell.claims[0].state, ClaimState::refuted) << fell.claims[0].why;
+}
+
+TEST(GateTest, NobodyInCommonIsMissingWithWhatToDo) {
+  RunRecord before = race(1.1);
+  before.problems[0].kernels[1].name = "another";
+  const Regression found = no_regression(race(1.1), before, "before.json");
+  EXPECT_THAT(found.missing, ::testing::ElementsAre(HasSubstr("race with --provider openblas")));
+}
+
 TEST(GateTest, WhatTheEarlierRaceLacksIsMissing) {
   RunRecord before = race(1.1);
   before.problems[0].name = "another";
