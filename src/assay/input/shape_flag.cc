@@ -202,6 +202,9 @@ Result<std::vector<Field>> read_fields(Piece flag, const std::vector<FieldRule>&
     }
     Field field{rule, name, {}};
     const Piece values = pair.part(equals + 1, pair.text.size());
+    if (const size_t next = values.text.find('='); next != std::string_view::npos)
+      return values.part(0, next).wrong(
+          "fields are separated by commas; write m=64,n=4096,k=4096,dtype=f32");
     for (const Piece& item : values.split('|')) {
       ASSAY_TRY(add_values(item, *rule, field.values));
       if (std::ssize(field.values) > kMaxShapeFlagProblems) return too_many(item);
