@@ -49,6 +49,7 @@ JsonField::JsonField(const JsonDocument* document, const Json* value, std::strin
       key_(key),
       line_(document->line_of_key(key, parent_line)) {}
 
+// A document whose lines are not known needs no keys to find them by.
 JsonField JsonField::child(const std::string& key, const Json& value) const {
   std::string path = path_;
   if (is_plain_key(key)) {
@@ -57,12 +58,17 @@ JsonField JsonField::child(const std::string& key, const Json& value) const {
   } else {
     path += fmt::format("['{}']", sanitize(key, 60));
   }
-  return JsonField(document_, &value, std::move(path), JsonDocument::child_key(key_, key), line_);
+  const std::uint64_t place = document_->lines_.empty() ? key_ : JsonDocument::child_key(key_, key);
+  return JsonField(document_, &value, std::move(path), place, line_);
 }
 
 JsonField JsonField::child(std::size_t index, const Json& value) const {
-  return JsonField(document_, &value, fmt::format("{}[{}]", path_, index),
-                   JsonDocument::child_key(key_, std::to_string(index)), line_);
+  const std::string number = std::to_string(index);
+  std::string path = path_;
+  path.append("[").append(number).append("]");
+  const std::uint64_t place =
+      document_->lines_.empty() ? key_ : JsonDocument::child_key(key_, number);
+  return JsonField(document_, &value, std::move(path), place, line_);
 }
 
 int JsonField::line() const { return line_; }
@@ -112,35 +118,34 @@ Result<bool> JsonField::as_bool() const {
   return value_->get<bool>();
 }
 
+// What is wanted is put into words only where something else is there: messages are read by the
+// million.
 Result<std::int64_t> JsonField::as_int64(std::int64_t min, std::int64_t max) const {
+  const bool fits = value_->is_number_integer() &&
+                    !(value_->is_number_unsigned() &&
+                      value_->get<std::uint64_t>() >
+                          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) &&
+                    value_->get<std::int64_t>() >= min && value_->get<std::int64_t>() <= max;
+  if (fits) return value_->get<std::int64_t>();
   const bool bounded_below = min != std::numeric_limits<std::int64_t>::min();
   const bool bounded_above = max != std::numeric_limits<std::int64_t>::max();
-  const std::string what = bounded_below && bounded_above
-                               ? fmt::format("an integer from {} to {}", min, max)
-                           : bounded_below ? fmt::format("an integer of at least {}", min)
-                           : bounded_above ? fmt::format("an integer of at most {}", max)
-                                           : std::string("an integer of 64 bits");
-  if (!value_->is_number_integer()) return fail(wants(what));
-  if (value_->is_number_unsigned() &&
-      value_->get<std::uint64_t>() >
-          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return fail(wants(what));
-  }
-  const auto number = value_->get<std::int64_t>();
-  if (number < min || number > max) return fail(wants(what));
-  return number;
+  return fail(wants(bounded_below && bounded_above
+                        ? fmt::format("an integer from {} to {}", min, max)
+                    : bounded_below ? fmt::format("an integer of at least {}", min)
+                    : bounded_above ? fmt::format("an integer of at most {}", max)
+                                    : std::string("an integer of 64 bits")));
 }
 
 Result<double> JsonField::as_double(double min, double max) const {
-  const std::string what = std::isfinite(min) && std::isfinite(max)
-                               ? fmt::format("a number from {} to {}", min, max)
-                           : std::isfinite(min) ? fmt::format("a number of at least {}", min)
-                           : std::isfinite(max) ? fmt::format("a number of at most {}", max)
-                                                : std::string("a finite number");
-  if (!value_->is_number()) return fail(wants(what));
-  const auto number = value_->get<double>();
-  if (!std::isfinite(number) || number < min || number > max) return fail(wants(what));
-  return number;
+  if (value_->is_number()) {
+    const auto number = value_->get<double>();
+    if (std::isfinite(number) && number >= min && number <= max) return number;
+  }
+  return fail(wants(std::isfinite(min) && std::isfinite(max)
+                        ? fmt::format("a number from {} to {}", min, max)
+                    : std::isfinite(min) ? fmt::format("a number of at least {}", min)
+                    : std::isfinite(max) ? fmt::format("a number of at most {}", max)
+                                         : std::string("a finite number")));
 }
 
 Result<std::vector<JsonField>> JsonField::items() const {
