@@ -19,7 +19,7 @@ bool is_id_prefix(const std::string& word) {
 }
 
 bool names(const std::string& word, const std::vector<std::string>& families,
-           const sweep::DiscoveredRow& row) {
+           const process::OfferedKernel& row) {
   const KernelMetadata& metadata = row.metadata;
   // Of a library, a family may have the same name.
   if (!families.empty())
@@ -34,7 +34,7 @@ std::string family_part(const std::string& word) { return word.substr(word.rfind
 // Names of the kernels of the family that is meant, FAMILY or PROVIDER/FAMILY.
 std::vector<std::string> members_of(const std::string& word, const sweep::Discovery& found) {
   std::vector<std::string> members;
-  for (const sweep::DiscoveredRow& row : found.rows) {
+  for (const process::OfferedKernel& row : found.rows) {
     const KernelMetadata& metadata = row.metadata;
     if (word == metadata.family() || word == metadata.provider() + '/' + metadata.family())
       members.push_back(metadata.name());
@@ -75,7 +75,7 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
   ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, &problem, ""));
   std::vector<const KernelMetadata*> matches;
   std::vector<std::string> known;
-  for (const sweep::DiscoveredRow& row : found.rows) {
+  for (const process::OfferedKernel& row : found.rows) {
     known.push_back(row.metadata.provider() + '/' + row.metadata.name());
     if (names(word, families, row)) matches.push_back(&row.metadata);
   }
@@ -93,7 +93,7 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
                 sanitize(word, 200), kernels_text(members.size()), first_of(members));
   // It may exist and not be able to.
   ASSAY_TRY(const sweep::Discovery all, sweep::discover(request, nullptr, ""));
-  for (const sweep::DiscoveredRow& row : all.rows) {
+  for (const process::OfferedKernel& row : all.rows) {
     if (!names(word, families, row)) continue;
     if (const std::string why = refusal_of(request, row.metadata); !why.empty())
       return fail(ErrorCode::unsupported, "{}/{} cannot take {}: {}", row.metadata.provider(),
@@ -114,7 +114,7 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
 }
 
 void narrow(sweep::Request& request, std::span<const KernelMetadata> kernels) {
-  sweep::KernelChoice& choice = request.only.emplace_back();
+  KernelChoice& choice = request.only.emplace_back();
   for (const KernelMetadata& kernel : kernels) choice.ids.push_back(kernel.id());
   const auto is_of = [](const sweep::ProviderRequest& provider, const KernelMetadata& kernel) {
     return provider.name == kernel.provider();

@@ -61,7 +61,7 @@ ProviderRole role_of(const Catalog& catalog, const Kernel& kernel) {
 Status keep_first(const sweep::Request& request, const Problem& problem, const Target& target,
                   const Catalog& catalog, Found& found) {
   if (request.build <= 0) return {};
-  std::vector<sweep::DiscoveredRow> rows;
+  std::vector<process::OfferedKernel> rows;
   bool costly = false;
   for (const Kernel& kernel : found.kernels) {
     rows.push_back({kernel.metadata(), role_of(catalog, kernel)});

@@ -199,7 +199,7 @@ Result<std::vector<BroughtEntry>> bring_entries(const sweep::Request& request,
   for (const input::KernelSource& file : files) {
     for (const KernelEntry& entry : file.entries) {
       BroughtEntry& brought = entries.emplace_back(BroughtEntry{entry, {}});
-      for (sweep::DiscoveredRow& row : found.rows)
+      for (process::OfferedKernel& row : found.rows)
         if (row.metadata.family() == entry.name) brought.kernels.push_back(row.metadata);
     }
   }

@@ -45,7 +45,7 @@ class JsonRows {
     if (buffer_.size() > kMostBuffered) flush();
   }
 
-  void row(const sweep::DiscoveredRow& row) {
+  void row(const process::OfferedKernel& row) {
     const KernelMetadata& metadata = row.metadata;
     if (metadata.traits != traits_) {
       traits_ = metadata.traits;
@@ -250,7 +250,7 @@ class KernelsCommand : public Command {
                      {.title = "role"},
                      {.title = "notes"}};
     KernelIds ids;
-    for (const sweep::DiscoveredRow& row : found.rows) {
+    for (const process::OfferedKernel& row : found.rows) {
       const KernelMetadata& metadata = row.metadata;
       std::vector<std::string> notes;
       if (metadata.prepares()) notes.emplace_back("prepares");

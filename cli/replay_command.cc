@@ -122,7 +122,7 @@ class ReplayCommand : public Command {
   static std::string why_gone(const ProblemRecord& problem, const std::string& id,
                               const sweep::Discovery& found) {
     if (std::ranges::any_of(
-            found.rows, [&](const sweep::DiscoveredRow& row) { return row.metadata.id() == id; }))
+            found.rows, [&](const process::OfferedKernel& row) { return row.metadata.id() == id; }))
       return {};
     const KernelOutcome* kernel = problem.find(id);
     const std::string label = problem.label(id);

@@ -205,7 +205,7 @@ Status narrow_to_claim(sweep::Request& request, const ProblemRecord& problem) {
   const KernelOutcome* candidate = problem.find(headline.candidate);
   if (candidate == nullptr)
     return fail(ErrorCode::invalid_input, "{} names no kernel", problem.name);
-  sweep::KernelChoice& claimed = request.only.emplace_back();
+  KernelChoice& claimed = request.only.emplace_back();
   claimed.ids.push_back(plain_id(headline.candidate));
   if (candidate->role == KernelRole::stock) {
     claimed.ids.push_back(plain_id(headline.other));

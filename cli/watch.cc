@@ -87,7 +87,7 @@ class Watch {
     ASSAY_TRY(const DeviceLock held, hold_device(context_, request));
     request.folder = next_run_folder(stem_of(file_and_entry_));
     if (!opponents_.empty()) {
-      sweep::KernelChoice& choice = request.only.emplace_back();
+      KernelChoice& choice = request.only.emplace_back();
       choice.ids.assign(opponents_.begin(), opponents_.end());
       for (const UserFile& file : files)
         choice.families.insert(choice.families.end(), file.families.begin(), file.families.end());

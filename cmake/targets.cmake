@@ -38,5 +38,5 @@ function(assay_exported name)
 endfunction()
 
 assay_exported(dispatch PARTS select kernel)
-assay_exported(assay PARTS input measure verify store compare report sweep ON dispatch)
+assay_exported(assay PARTS input measure verify process store compare report sweep ON dispatch)
 assay_exported(providers PARTS providers ON dispatch)

@@ -10,18 +10,20 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/input/kernel_source.h"
-#include "assay/sweep/child.h"
+#include "assay/process/messages.h"
+#include "assay/sweep/child_process.h"
 
 namespace assay::sweep {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr double kSeconds = 120;
 
@@ -50,34 +52,33 @@ class WorkersCode : public ::testing::Test {
     options.program = ASSAY_PROGRAM_FILE;
     options.environment = {"PATH=/usr/bin:/bin"};
     options.guard = ChildOptions::Guard::confining;
-    auto started = Child::start(options);
+    auto started = ChildProcess::start(options);
     ASSERT_TRUE(started) << started.error().message;
     worker_.emplace(std::move(*started));
     const auto sources = input::pack({});  // Nobody's.
     ASSERT_TRUE(sources) << sources.error().message;
-    const int bytes = sources->bytes.get();
-    const auto ready = worker_->call({{"do", "init"},
-                                      {"kernels", sources->json},
-                                      {"threads", 1},
-                                      {"confine", true},
-                                      {"parent", ::getpid()},
-                                      {"cache", folder_.path()}},
-                                     kSeconds, {&bytes, 1});
+    process::Init init;
+    init.kernels = sources->json;
+    init.files.lend(sources->bytes.get());
+    init.threads = 1;
+    init.confine = true;
+    init.parent = ::getpid();
+    init.cache = folder_.path();
+    const auto ready = worker_->call(init, kSeconds);
     ASSERT_TRUE(ready) << as_error(ready.error(), "init").message;
-    EXPECT_EQ(ready->json["confinement"]["gaps"].dump().find("can change the code"),
-              std::string::npos);
+    EXPECT_THAT(ready->confinement.gaps, Not(Contains(HasSubstr("can change the code"))));
     ASSERT_TRUE(worker_->remember_code());
   }
 
   // Of a process that goes on as before.
   std::string change() {
     const std::string found = worker_->find_changed_code();
-    EXPECT_TRUE(worker_->call({{"do", "timer"}}, kSeconds));
+    EXPECT_TRUE(worker_->call(process::MeasureTimer{}, kSeconds));
     return found;
   }
 
   TemporaryDirectory folder_ = TemporaryDirectory::create("/tmp", "assay-code-").value();
-  std::optional<Child> worker_;
+  std::optional<ChildProcess> worker_;
 };
 
 TEST_F(WorkersCode, IsAsItWas) {

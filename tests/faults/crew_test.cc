@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
 #include "assay/op/gemm/gemm.h"
+#include "assay/process/messages.h"
 #include "testing/assay_program.h"
 
 namespace assay::sweep {
@@ -39,7 +39,7 @@ TEST_F(CrewTest, AMemberThatIsFrozenInTheMiddleOfItsWorkTakesNoProcessorTimeAndG
   const auto member = crew.member(Crew::kRace, 1);
   ASSERT_TRUE(member) << member.error().message;
   Child& child = **member;
-  child.post({{"do", "ceilings"}}, testing::kWatchdogSeconds);
+  child.post(process::MeasureCeilings{}, testing::kWatchdogSeconds);
   const int64_t idle_ns = child.read_clocks().cpu_ns;
   ASSERT_GT(idle_ns, 0);
   ASSERT_TRUE(testing::wait_until([&] { return child.read_clocks().cpu_ns > idle_ns + kNsPerMs; }));
@@ -54,7 +54,7 @@ TEST_F(CrewTest, AMemberThatIsFrozenInTheMiddleOfItsWorkTakesNoProcessorTimeAndG
   EXPECT_EQ(child.cpu_while_parked_ns(), 0);
   Child* const posted[] = {&child};
   const auto answered = Child::wait_for_any(posted);
-  EXPECT_TRUE(answered.answer.has_value());
+  EXPECT_TRUE(answered.reply.has_value());
 }
 
 TEST_F(CrewTest, AMemberThatDiesIsFoundByTheNextCallAndReplaced) {
@@ -64,7 +64,7 @@ TEST_F(CrewTest, AMemberThatDiesIsFoundByTheNextCallAndReplaced) {
   Child& child = **member;
   ASSERT_TRUE(child.park());
   ASSERT_EQ(::kill(child.pid(), SIGKILL), 0);
-  const auto answer = child.call({{"do", "timer"}}, testing::kWatchdogSeconds);
+  const auto answer = child.call(process::MeasureTimer{}, testing::kWatchdogSeconds);
   ASSERT_FALSE(answer);
   EXPECT_FALSE(child.alive());
   const auto next = crew.member(Crew::kRace, 1);

@@ -7,6 +7,7 @@
 
 #include "assay/base/file.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/messages.h"
 
 namespace assay::fuzz {
 
@@ -46,6 +47,41 @@ TEST(CorpusFolders, EachIsATargets) {
     const std::string name = folder.path().filename().string();
     EXPECT_TRUE(std::ranges::any_of(targets(), [&](const Target& t) { return t.name == name; }))
         << name;
+  }
+}
+
+// A file of the corpus that is named after a message, and holds one.
+struct Sample {
+  Json fields;
+  size_t files = 0;
+};
+Sample sample_of(std::string name) {
+  std::ranges::replace(name, ' ', '_');
+  const auto bytes = read_file((fs::path(ASSAY_FUZZ_CORPUS) / "messages" / name).string());
+  const auto json = bytes ? parse_json(*bytes, name) : Result<Json>(fail(bytes.error()));
+  EXPECT_TRUE(json) << json.error().message;
+  return json ? Sample{(*json)["fields"], json->value("files", size_t{0})} : Sample{};
+}
+
+TEST(CorpusMessages, HasEachMessage) {
+  for (const std::string& name : message_names()) {
+    const Sample sample = sample_of(name);
+    EXPECT_TRUE(read_message(name, sample.fields, sample.files)) << name;
+  }
+}
+
+TEST(CorpusMessages, EachHasAllOfItsFieldsAndNoOthers) {
+  for (const std::string& name : message_names()) {
+    const Sample sample = sample_of(name);
+    for (const auto& [key, value] : sample.fields.items()) {
+      Json without = sample.fields;
+      without.erase(key);
+      EXPECT_FALSE(read_message(name, without, sample.files)) << name << " without " << key;
+    }
+    Json more = sample.fields;
+    more["bonus"] = 1;
+    EXPECT_FALSE(read_message(name, more, sample.files)) << name;
+    EXPECT_FALSE(read_message(name, sample.fields, sample.files + 1)) << name;
   }
 }
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/sweep/bursts.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {

@@ -2,10 +2,7 @@
 #include <set>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "assay/base/clock.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
@@ -42,8 +39,7 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
 namespace {
 
 // facts: those of a library are the same for all of its kernels.
-Status take(Candidate& candidate, const Json& artifact, double seconds, JsonPool& facts) {
-  ASSAY_TRY(const Artifact built, Artifact::from_json(artifact));
+void take(Candidate& candidate, const Artifact& built, double seconds, JsonPool& facts) {
   candidate.built = true;
   candidate.artifact_file = built.file.string();
   candidate.outcome.artifact_hash = built.hash;
@@ -51,7 +47,6 @@ Status take(Candidate& candidate, const Json& artifact, double seconds, JsonPool
   // Kernels of libraries answer at once: no time was spent building them.
   candidate.outcome.build_seconds =
       built.file.empty() ? 0 : candidate.outcome.build_seconds + seconds;
-  return {};
 }
 
 // Code for a card: what the cache has is taken, the rest goes there, where build() finds it, as
@@ -61,40 +56,36 @@ Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   if (station.request.device.empty()) return {};
   std::vector<Candidate*> wanted;  // One of each artifact: the others find it.
   std::set<std::string_view> artifacts_wanted;
-  Json message = station.message("prebuild");
+  process::Prebuild asked{station.problem, {}};
   for (Candidate& candidate : field.candidates) {
     if (candidate.built || !candidate.alive() || candidate.outcome.role == KernelRole::reference)
       continue;
     if (!candidate.artifact_id.empty() && !artifacts_wanted.insert(candidate.artifact_id).second)
       continue;
     wanted.push_back(&candidate);
-    message["rows"].push_back(candidate.row());
+    asked.rows.push_back(candidate.row());
   }
   if (wanted.size() < 2) return {};
   station.observer.on_stage("build", 0, field.candidates.size(), "all of them at once");
   ASSAY_TRY(Child * builder, station.crew.builder());
   // They may have to take turns, where memory holds no more compilers.
   const double patience = build_seconds(station.request) * static_cast<double>(wanted.size());
-  const auto answer = builder->call(message, patience);
+  const auto answer = builder->call(asked, patience);
   if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
   if (!answer) return {};  // Whoever brought the builder down meets its successor alone.
-  const Json seconds = answer->json.value("seconds", Json::array());
-  const Json failed = answer->json.value("failed", Json::array());
   const double limit = station.request.compile_timeout_seconds;
-  for (size_t i = 0; i < std::min(wanted.size(), seconds.size()); ++i) {
-    if (!seconds[i].is_number()) continue;
-    wanted[i]->outcome.build_seconds = seconds[i].get<double>();
-    if (wanted[i]->outcome.build_seconds < limit || i >= failed.size() || failed[i] != true)
-      continue;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const process::Prebuild::Answer::Built& built = answer->kernels[i];
+    wanted[i]->outcome.build_seconds = built.seconds;
+    if (!built.failed || built.seconds < limit) continue;
     const std::string artifact = wanted[i]->artifact_id;
     for (Candidate& candidate : field.candidates)
       if (&candidate == wanted[i] || (!artifact.empty() && candidate.artifact_id == artifact))
         candidate.outcome.ending = ending::Timeout{"build", limit};
   }
-  const Json artifacts = answer->json.value("artifacts", Json::array());
-  for (size_t i = 0; i < std::min(wanted.size(), artifacts.size()); ++i)
-    if (!artifacts[i].is_null()) ASSAY_TRY(take(*wanted[i], artifacts[i], 0, facts));
-  for (const std::string& note : notes_of(answer->json)) station.observer.on_note(note);
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (answer->kernels[i].artifact) take(*wanted[i], *answer->kernels[i].artifact, 0, facts);
+  for (const std::string& note : builder->take_notes()) station.observer.on_note(note);
   return {};
 }
 
@@ -111,10 +102,9 @@ Status build(const Station& station, Field& field) {
     station.observer.on_stage("build", done, field.candidates.size(), candidate.outcome.label());
     ASSAY_TRY(Child * worker,
               station.crew.builder_of(candidate.outcome.provider, candidate.family));
-    Json message = station.message("compile");
-    message["row"] = candidate.row();
     const int64_t start = monotonic_ns();
-    auto answer = worker->call(message, build_seconds(station.request));
+    const auto answer = worker->call(process::Compile{station.problem, candidate.row()},
+                                     build_seconds(station.request));
     if (!answer) {
       if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
       // A cache that cannot be written is no kernel's fault, and would meet the next one too.
@@ -124,10 +114,8 @@ Status build(const Station& station, Field& field) {
       candidate.outcome.ending = ending_of(answer.error(), "build");
       continue;
     }
-    for (const std::string& note : notes_of(answer->json)) station.observer.on_note(note);
-    ASSAY_TRY(const Json* artifact, member(answer->json, "artifact"));
-    ASSAY_TRY(
-        take(candidate, *artifact, static_cast<double>(monotonic_ns() - start) * 1e-9, facts));
+    for (const std::string& note : worker->take_notes()) station.observer.on_note(note);
+    take(candidate, answer->artifact, static_cast<double>(monotonic_ns() - start) * 1e-9, facts);
   }
   return {};
 }

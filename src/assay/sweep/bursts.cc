@@ -1,10 +1,7 @@
 #include "assay/sweep/bursts.h"
 
 #include <algorithm>
-#include <array>
 #include <random>
-
-#include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
 #include "assay/stats/robust.h"
@@ -75,13 +72,8 @@ Status Bursts::prove(const Instances& instances, size_t index) {
   ASSAY_TRY(TimingProcess * process, turn_to(home_.at(index)));
   ASSAY_TRY(Child * worker, process->worker());
   Candidate& candidate = field_.candidates[index];
-  Json message = station_.message("prove");
-  message["row"] = candidate.row();
-  message["artifact"] = candidate.artifact();
-  const std::array<size_t, 1> first = {0};
-  message["instances"] = first;
-  message["share"] = station_.crew.referee_sees_card();
-  auto answer = worker->call(message, station_.request.trial_timeout_seconds);
+  const process::Prove asked{candidate.built_kernel(), {0}, station_.crew.referee_sees_card()};
+  auto answer = worker->call(asked, station_.request.trial_timeout_seconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     candidate.outcome.ending = ending_of(answer.error(), "verify");
@@ -91,7 +83,7 @@ Status Bursts::prove(const Instances& instances, size_t index) {
     candidate.outcome.proof.emplace().right = true;
     candidate.outcome.proof->error_bound = candidate.error_bound;
   }
-  return judge_proof(candidate, instances, first, *answer, *worker);
+  return judge_proof(candidate, instances, asked, std::move(*answer), *worker);
 }
 
 bool Bursts::is_open(size_t candidate) const {
@@ -112,7 +104,7 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
   for (const size_t candidate : who)
     if (is_open(candidate)) order.push_back(candidate);
   std::shuffle(order.begin(), order.end(), random_);
-  const auto seed = static_cast<int64_t>(random_() >> 1);
+  const uint64_t seed = random_() >> 1;
   Round round;
   round.complete = true;
   if (processes_.size() == 1 && !processes_.front()->one_by_one()) {

@@ -7,14 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
-#include "assay/kernel/artifact.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 
-Json Candidate::artifact() const {
-  if (!built) return nullptr;
-  return Artifact{outcome.artifact_hash, artifact_file, outcome.artifact_facts.json()}.to_json();
+process::BuiltKernel Candidate::built_kernel() const {
+  return {row(), {outcome.artifact_hash, artifact_file, outcome.artifact_facts.json()}};
 }
 
 void Candidate::take_over(KernelOutcome earlier, double earlier_launch_ns) {
@@ -27,19 +24,13 @@ void Candidate::take_over(KernelOutcome earlier, double earlier_launch_ns) {
   proven = alive();
 }
 
-void Candidate::add_facts(const Json& answer) {
-  constexpr double kMostBytes = 0x1p50;
+void Candidate::add_facts(const process::ObjectFacts& facts) {
   constexpr size_t kMostFindings = 16;
-  const double bytes = std::clamp(number_or(answer, "own_memory_bytes", 0), 0.0, kMostBytes);
-  outcome.own_memory_bytes =
-      std::max(outcome.own_memory_bytes.value_or(0), static_cast<int64_t>(bytes));
-  const auto loaded = answer.find("loaded");
-  if (loaded == answer.end() || !loaded->is_array()) return;
-  for (const Json& finding : *loaded) {
-    const auto code = text(finding, "code"), what = text(finding, "sentence");
-    if (!code || !what || (*code != "float_control" && *code != "process_state")) continue;
-    const Finding found{
-        *code, fmt::format("when it was loaded it {}; that was put back", sanitize(*what, 300))};
+  outcome.own_memory_bytes = std::max(outcome.own_memory_bytes.value_or(0), facts.own_memory_bytes);
+  for (const Finding& told : facts.loaded) {
+    if (told.code != "float_control" && told.code != "process_state") continue;
+    const Finding found{told.code, fmt::format("when it was loaded it {}; that was put back",
+                                               sanitize(told.sentence, 300))};
     if (outcome.findings.size() < kMostFindings &&
         std::ranges::find(outcome.findings, found) == outcome.findings.end())
       outcome.findings.push_back(found);

@@ -9,6 +9,7 @@
 #include "assay/base/json.h"
 #include "assay/kernel/refusals.h"
 #include "assay/op/problem.h"
+#include "assay/process/messages/values.h"
 #include "assay/record/outcome.h"
 #include "assay/record/ranking.h"
 #include "assay/sweep/sweep.h"
@@ -37,13 +38,13 @@ struct Candidate {
   void take_over(KernelOutcome earlier, double earlier_launch_ns);
 
   bool alive() const { return is_timed(outcome.ending); }
-  // What a worker's answer says of its object and its memory, which it may have forged: some more
-  // facts, and nothing that convicts or clears anybody.
-  void add_facts(const Json& answer);
+  // What a worker says of its object and its memory, which it may have forged: some more facts, and
+  // nothing that convicts or clears anybody.
+  void add_facts(const process::ObjectFacts& facts);
 
-  // As workers take them. The artifact is null until it is built.
+  // As workers take them.
   Json row() const { return outcome.metadata.json(); }
-  Json artifact() const;
+  process::BuiltKernel built_kernel() const;  // Once it is built.
 };
 
 // Candidates of a problem, with what kept the others out.

@@ -11,7 +11,6 @@
 #include "assay/sweep/card_launches.h"
 #include "assay/sweep/card_open_kernel.h"
 #include "assay/sweep/input_places.h"
-#include "assay/sweep/protocol.h"
 #include "assay/verify/workspace.h"
 
 namespace assay::sweep {
@@ -126,7 +125,7 @@ Status CardProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
 
 Result<CardProblem::TimedBurst> CardProblem::burst(int handle, int launches, uint64_t) {
   OpenKernel* kernel = nullptr;
-  const bool bare = handle == kBareLinks && condition_.spacing == measure::Spacing::chain;
+  const bool bare = handle == process::kBareLinks && condition_.spacing == measure::Spacing::chain;
   if (!bare) {
     ASSAY_TRY(kernel, opened(handle));
   }

@@ -14,7 +14,6 @@
 #include "assay/kernel/device_code/bind.h"
 #include "assay/kernel/testing/toy_family.h"
 #include "assay/op/gemm/gemm.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -188,7 +187,7 @@ TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
     EXPECT_EQ(burst->launches, 8);
     EXPECT_NEAR(static_cast<double>(burst->ns), 8 * 15'000, 10);
     const uint64_t launched = calls_("cuLaunchKernelEx");
-    const auto bare = card_->burst(kBareLinks, 16, 77);
+    const auto bare = card_->burst(process::kBareLinks, 16, 77);
     ASSERT_TRUE(bare) << bare.error().message;
     EXPECT_EQ(calls_("cuLaunchKernelEx") - launched, 17u * 3 + 1)
         << "two kernels a link, whose activations and cache are as a kernel would find them";
@@ -233,7 +232,7 @@ TEST_F(CardProblemTest, BackToBackAndIsolatedHaveNothingBetween) {
       const auto output = card_->timed_output(opened->handle, 3);
       ASSERT_TRUE(output);
       EXPECT_TRUE(check(*output).right);
-      EXPECT_FALSE(card_->burst(kBareLinks, 8, 5)) << "there are no links";
+      EXPECT_FALSE(card_->burst(process::kBareLinks, 8, 5)) << "there are no links";
     }
 }
 

@@ -1,38 +1,24 @@
 #pragma once
 
-// One process of ours at the other end of a channel: a worker or the referee. It may run a user's
-// code, so it may crash, hang, eat memory, print or exit at any moment; each of these is a value.
+// One process of ours at the other end of a channel, as stages know it: a worker or the referee. It
+// may run a user's code, so it may crash, hang, eat memory, print, lie or exit at any moment; each
+// of these is a value. child_process.h is the real one.
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <poll.h>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "assay/base/json.h"
-#include "assay/base/keyed_random.h"
-#include "assay/base/message_channel.h"
 #include "assay/base/pulses.h"
 #include "assay/base/result.h"
-#include "assay/base/subprocess.h"
-#include "assay/sweep/code_pages.h"
+#include "assay/process/message.h"
 
 namespace assay::sweep {
-
-struct ChildOptions {
-  std::string role;                        // "worker" or "referee": argv[1].
-  std::string program = "/proc/self/exe";  // Ourselves.
-  std::vector<std::string> environment;
-  int64_t memory_limit_bytes = 0;  // Resident; 0: no limit.
-  int cancel_fd = -1;              // Readable: calls end with ErrorCode::interrupted.
-  // One task alone talks to it, and others may run while it waits for answers (base/turns.h).
-  bool lets_others_run = false;
-  // Who stands between us and it (guard.h). A guarded child's own children end with it.
-  enum class Guard { none, present, confining } guard = Guard::none;
-  bool pulses = false;  // It tells of moments at kPulseFd (protocol.h).
-};
 
 // What the clocks said: the processor time of all of its threads, those that ended included, at
 // some moment between the two.
@@ -70,116 +56,124 @@ Error as_error(const CallFailure& failure, std::string_view doing);
 
 class Child {
  public:
-  static Result<Child> start(const ChildOptions& options);
-  Child(Child&&) = default;
-  Child& operator=(Child&&) = delete;
-  ~Child() { stop(); }
+  virtual ~Child() = default;
 
-  // Sends {"do": what, ...} and waits for the answer. After a Death every call fails the same way.
-  // Each call carries a ticket, a random number that its answer must repeat: what candidate code
-  // writes into the channel by guesswork is no answer to anything.
-  CallResult<Message> call(const Json& request, double timeout_seconds,
-                           std::span<const int> fds = {});
+  struct Answered {
+    size_t which = 0;  // Of those that were given.
+    CallResult<process::Reply> reply;
+  };
 
-  // The same in two steps, for children that work side by side: post() to each, then wait_for_any()
-  // until it has the answers of all. One call at a time is under way in one child.
-  void post(const Json& request, double timeout_seconds, std::span<const int> fds = {});
-  struct Answered;
+  // Asks (process/messages.h), and waits for the answer. After a Death every call fails the same
+  // way. Who answers what no process of ours answers is dead: it broke the protocol. Each call
+  // carries a ticket, a random number that its answer must repeat: what candidate code writes into
+  // the channel by guesswork is no answer to anything.
+  template <class Request>
+  CallResult<typename Request::Answer> call(const Request& request, double timeout_seconds) {
+    post(request, timeout_seconds);
+    Child* const posted[] = {this};
+    return read(request, wait_for_any(posted).reply);
+  }
+
+  // The same in three steps, for children that work side by side: post() to each, then
+  // wait_for_any() until it has the replies of all, each of which is read() as the answer to what
+  // was asked. One call at a time is under way in one child.
+  template <class Request>
+  void post(const Request& request, double timeout_seconds) {
+    std::span<const int> files;
+    if constexpr (process::HasFiles<Request>) files = request.files.numbers();
+    post_message(Request::kName, process::Codec<Request>::write(request), files, timeout_seconds);
+  }
   static Answered wait_for_any(std::span<Child* const> posted);
+  template <class Request>
+  CallResult<typename Request::Answer> read(const Request& request,
+                                            CallResult<process::Reply> reply);
+
+  // Notes of the last answer, for the user.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
   // Its end begins, and whoever destroys it waits for less: of several at once, each of which takes
   // its time to leave a card.
-  void begin_to_end();
+  virtual void begin_to_end() = 0;
 
   // It answered with what no process of ours answers, or must not be used again: it ends now.
-  Death dismiss(std::string detail);
+  virtual Death dismiss(std::string detail) = 0;
 
   // Freezes all of its threads, until go_on(), or until something is posted to it. False: they did
   // not stop. (One that has ended stands still; the next call says how it ended.)
-  bool park();
-  void go_on();
-  bool parked() const { return parked_at_.has_value(); }
+  virtual bool park() = 0;
+  virtual void go_on() = 0;
+  virtual bool parked() const = 0;
   // Processor time that it took while it was frozen, since it was started: none, or somebody woke
   // it.
-  int64_t cpu_while_parked_ns() const { return cpu_while_parked_ns_; }
+  virtual int64_t cpu_while_parked_ns() const = 0;
 
-  ClockReading read_clocks() const;
+  virtual ClockReading read_clocks() const = 0;
   // Moments of the last call. wake: they are heard of at once, at the price of a core that has
   // something else to do then; otherwise when the answer comes. awake_after: behind this moment
   // another comes soon, and is waited for awake.
-  std::vector<Moment> take_moments() { return std::exchange(moments_, {}); }
-  void wake_for_moments(bool wake, uint8_t awake_after) {
-    wakes_for_moments_ = wake;
-    awake_after_ = awake_after;
-  }
+  virtual std::vector<Moment> take_moments() = 0;
+  virtual void wake_for_moments(bool wake, uint8_t awake_after) = 0;
 
   // Called when such a moment is heard of; it may look at the child, and asks it nothing.
-  void when_told(uint8_t moment, std::function<void()> look) {
-    looked_for_ = moment;
-    look_ = std::move(look);
-  }
+  virtual void when_told(uint8_t moment, std::function<void()> look) = 0;
 
-  bool alive() const { return !death_.has_value() && process_.has_value(); }
-  pid_t pid() const { return process_ ? pid_ : -1; }  // Its own, not its guard's.
+  virtual bool alive() const = 0;
+  virtual pid_t pid() const = 0;  // Its own, not its guard's; -1: it is no more.
 
   // Whether its memory can be read from here: where its guard may open it. What it holds at
   // `address`; an error where nothing is mapped, or the child is no more.
-  bool shows_memory() const { return alive() && files_.has_value(); }
-  Result<std::vector<std::byte>> read_memory(uint64_t address, size_t bytes) const;
+  virtual bool shows_memory() const = 0;
+  virtual Result<std::vector<std::byte>> read_memory(uint64_t address, size_t bytes) const = 0;
 
   // Of a guarded child that has loaded no candidate yet. False where the system did not let its
   // guard open its memory: then nobody can look.
-  bool remember_code();
+  virtual bool remember_code() = 0;
   // What candidates have changed since in the code that times them (code_pages.h), to follow "it".
   // Empty where nothing has, nobody can look, or the child is no more.
   // Some of the looks, drawn by numbers that no worker has seen, compare every byte.
-  std::string find_changed_code();
+  virtual std::string find_changed_code() = 0;
+
+ protected:
+  virtual void post_message(std::string_view what, Json fields, std::span<const int> files,
+                            double timeout_seconds) = 0;
+  // What became of the call, once that is known; its limits are looked at, too.
+  virtual std::optional<CallResult<process::Reply>> take_reply() = 0;
+  // What is waited for until something happens to one of several.
+  struct Watched {
+    std::vector<pollfd> fds;
+    int64_t deadline_ns = 0;  // The first.
+    bool others_run = true;   // While we wait (base/turns.h).
+    bool comes_soon = false;  // It is waited for awake.
+    bool has_ended = false;   // Nothing is waited for.
+  };
+  virtual void watch(Watched& watched) = 0;
 
  private:
-  ClockReading read_settled_clocks() const;
-  Child() = default;
-  Status meet_guard();
-  void hear_moments();
-  bool is_told_soon() const;
-  void stop();
-  Result<ExitStatus> wait_for_end(int64_t timeout_ns);
-  int end_fd() const { return guard_ ? guard_->fd() : process_->pid_fd(); }  // Readable at its end.
-  Death die(Death::Kind kind, double limit_seconds, std::string detail);
-  void drain();
-  struct Pending {
-    uint64_t ticket = 0;
-    double timeout_seconds = 0;
-    int64_t deadline_ns = 0;
-    std::optional<CallFailure> failed;  // It could not even be sent.
-  };
-  static void wait_until_something_happens(std::span<Child* const> posted);
-  std::optional<CallResult<Message>> take_answer();
-  std::optional<CallResult<Message>> look_for_answer();
-
-  ChildOptions options_;
-  std::optional<Subprocess> process_;
-  std::optional<MessageChannel> channel_, guard_;
-  std::optional<PulseReceiver> pulses_;
-  std::vector<Moment> moments_;
-  bool wakes_for_moments_ = false;
-  uint8_t awake_after_ = 0, looked_for_ = 0;
-  std::function<void()> look_;
-  std::optional<ClockReading> parked_at_;
-  std::optional<Message> last_words_;  // Of the guard, at the end, where it was asked to stop it.
-  int64_t cpu_while_parked_ns_ = 0;
-  pid_t pid_ = -1;
-  std::optional<ProcessFiles> files_;  // Of a guarded child, where its guard may open them.
-  std::optional<CodePages> code_;
-  std::optional<Death> death_;
-  std::optional<Pending> pending_;
-  std::string output_;  // Tail of stdout and stderr.
-  KeyedRandom looks_ = KeyedRandom::from_system();
-  KeyedRandom tickets_ = KeyedRandom::from_system();
+  std::vector<std::string> notes_;
 };
 
-struct Child::Answered {
-  size_t which = 0;  // Of those that were given.
-  CallResult<Message> answer;
-};
+template <class Request>
+CallResult<typename Request::Answer> Child::read(const Request& request,
+                                                 CallResult<process::Reply> reply) {
+  using Answer = typename Request::Answer;
+  if (!reply) return tl::unexpected(std::move(reply).error());
+  notes_ = std::move(reply->notes);
+  auto answer = process::Codec<Answer>::read(std::move(reply->fields), std::move(reply->files));
+  if constexpr (requires(const Answer& told) { request.check(told); }) {
+    if (answer)
+      if (const Status fits = request.check(*answer); !fits) answer = fail(fits.error());
+  }
+  if (!answer) return tl::unexpected<CallFailure>(dismiss(std::move(answer).error().message));
+  return std::move(*answer);
+}
+
+// For errors of our own processes, which no candidate can have caused.
+template <class Request>
+Result<typename Request::Answer> ask(Child& child, const Request& request, double timeout_seconds,
+                                     std::string_view doing) {
+  auto answer = child.call(request, timeout_seconds);
+  if (!answer) return fail(as_error(answer.error(), doing));
+  return std::move(*answer);
+}
 
 }  // namespace assay::sweep

@@ -9,15 +9,13 @@
 
 #include "assay/sweep/memory_map.h"
 #include "assay/sweep/own_pages.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
 
 constexpr size_t kLine = 64;
 
-// Its pages, by number from the first on, as [first, behind the last) of each stretch.
-using Stretch = std::array<size_t, 2>;
+using Stretch = process::RanCode::Stretch;
 
 template <typename Visit>
 void for_each_code(Visit&& visit) {
@@ -31,8 +29,8 @@ std::vector<Stretch> stretches_of_file(const OwnMapping& code) {
   std::vector<Stretch> stretches;
   for (size_t page = 0; page < owners.size(); ++page) {
     if (owners[page] != PageOf::file) continue;
-    if (stretches.empty() || stretches.back()[1] != page) stretches.push_back({page, page});
-    stretches.back()[1] = page + 1;
+    if (stretches.empty() || stretches.back().behind != page) stretches.push_back({page, page});
+    stretches.back().behind = page + 1;
   }
   return stretches;
 }
@@ -46,7 +44,7 @@ void copy_pages(const OwnMapping& code, const std::vector<Stretch>& stretches, T
   const size_t pages = (code.end - code.begin) / kPageBytes;
   if (::mprotect(begin, pages * kPageBytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
   for (const auto& [first, behind] : stretches)
-    for (size_t page = first; page < std::min(behind, pages); ++page) {
+    for (size_t page = first; page < std::min<size_t>(behind, pages); ++page) {
       // Writing what is there makes the page this process's own.
       volatile char* const byte = begin + page * kPageBytes;
       if (take(code.begin + page * kPageBytes)) *byte = *byte;
@@ -56,28 +54,20 @@ void copy_pages(const OwnMapping& code, const std::vector<Stretch>& stretches, T
 
 }  // namespace
 
-Json code_that_ran() {
-  Json ran = Json::array();
+std::vector<process::RanCode> code_that_ran() {
+  std::vector<process::RanCode> ran;
   for_each_code([&](const OwnMapping& code) {
-    const std::vector<Stretch> stretches = stretches_of_file(code);
-    if (!stretches.empty())
-      ran.push_back({{"file", code.name}, {"offset", code.offset}, {"pages", stretches}});
+    std::vector<Stretch> stretches = stretches_of_file(code);
+    if (!stretches.empty()) ran.push_back({code.name, code.offset, std::move(stretches)});
   });
   return ran;
 }
 
-void copy_code(const Json& ran) {
-  if (!ran.is_array()) return;
+void copy_code(std::span<const process::RanCode> ran) {
   std::map<std::pair<std::string, uint64_t>, std::vector<Stretch>> wanted;
-  for (const Json& code : ran) {
-    const auto file = text(code, "file");
-    const auto pages = member(code, "pages");
-    if (!file || !pages || !(*pages)->is_array()) continue;
-    auto& stretches = wanted[{*file, whole_or<uint64_t>(code, "offset", 0)}];
-    for (const Json& stretch : **pages)
-      if (stretch.is_array() && stretch.size() == 2 && stretch[0].is_number_unsigned() &&
-          stretch[1].is_number_unsigned())
-        stretches.push_back({stretch[0].get<size_t>(), stretch[1].get<size_t>()});
+  for (const process::RanCode& code : ran) {
+    auto& stretches = wanted[{code.file, code.offset}];
+    stretches.insert(stretches.end(), code.stretches.begin(), code.stretches.end());
   }
   for_each_code([&](const OwnMapping& code) {
     const auto found = wanted.find({code.name, code.offset});

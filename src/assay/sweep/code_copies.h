@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "assay/base/json.h"
 #include "assay/base/keyed_random.h"
+#include "assay/process/messages/begin.h"
 
 namespace assay::sweep {
 
@@ -21,10 +21,10 @@ namespace assay::sweep {
 // that are started later.
 
 // Which code of files has come into this process, for copy_code().
-Json code_that_ran();
+std::vector<process::RanCode> code_that_ran();
 // Copies that, each page in its place. For a worker, before its code is sealed. What may not be
 // written, or is not mapped here, stays as it is.
-void copy_code(const Json& ran);
+void copy_code(std::span<const process::RanCode> ran);
 
 // Of code that is mapped later, which is users': it is copied in the process in which it has run,
 // and what the pages held is remembered.

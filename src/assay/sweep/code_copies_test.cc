@@ -48,13 +48,12 @@ bool all(const std::vector<PageOf>& owners, PageOf owner) {
 // A list that another process made may hold anything.
 TEST(CodeCopies, WhatIsNotMappedIsNotCopied) {
   const Code code(8);
-  Json ran = code_that_ran();
+  std::vector<process::RanCode> ran = code_that_ran();
   ASSERT_FALSE(ran.empty());
-  for (Json& one : ran) one["pages"] = {{1u << 30, ~uint64_t{0}}, {5u, 3u}, {-1, 2}, "x"};
-  ran.push_back(3);
-  ran.push_back({{"file", 3}, {"offset", -1}, {"pages", Json::array()}});
+  for (process::RanCode& one : ran) one.stretches = {{1u << 30, ~uint64_t{0}}, {5, 3}};
+  ran.push_back({"no file", ~uint64_t{0}, {}});
   copy_code(ran);
-  copy_code("none");
+  copy_code({});
   EXPECT_TRUE(all(code.owners(), PageOf::file));
 }
 

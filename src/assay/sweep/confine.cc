@@ -19,8 +19,8 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/file.h"
+#include "assay/process/descriptors.h"
 #include "assay/sweep/code_seal.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -90,7 +90,8 @@ bool can_write_memory_file() {
   return false;
 }
 
-void add_gaps(Confinement& confinement, const Surroundings& place, const Protected& harness) {
+void add_gaps(process::Confinement& confinement, const Surroundings& place,
+              const Protected& harness) {
   const auto gap = [&](bool open, std::string what) {
     if (open) confinement.gaps.push_back(std::move(what));
   };
@@ -114,11 +115,11 @@ void add_gaps(Confinement& confinement, const Surroundings& place, const Protect
 
 }  // namespace
 
-Confinement confine(bool wanted, const Surroundings& place, const Protected& harness,
-                    const std::string& cache) {
+process::Confinement confine(bool wanted, const Surroundings& place, const Protected& harness,
+                             const std::string& cache) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  Confinement confinement;
+  process::Confinement confinement;
   confinement.wanted = wanted;
   if (!wanted) return confinement;
   confinement.own_namespaces = place.own_processes && place.read_only;
@@ -172,7 +173,8 @@ void forbid_escaping(const Kept& kept) {
                kIoUringSetup, kIoUringEnter, kIoUringRegister});
   // Our channel, our pulses and our table of pages stay what they are: who took their place would
   // speak for us, or to us.
-  static constexpr std::initializer_list<uint32_t> kOurs = {kChannelFd, kPulseFd, kPagesFd};
+  static constexpr std::initializer_list<uint32_t> kOurs = {process::kChannelFd, process::kPulseFd,
+                                                            process::kPagesFd};
   if (!kept.objects.empty()) {
     filter.deny({SYS_close_range});
     filter.deny_values(SYS_close, 0, kOurs);
@@ -236,27 +238,5 @@ void drop_capabilities() {
 }
 
 void hide_memory() { ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
-
-Json to_json(const Confinement& confinement) {
-  return {{"wanted", confinement.wanted},
-          {"other_user", confinement.other_user},
-          {"own_namespaces", confinement.own_namespaces},
-          {"shared", confinement.shared},
-          {"gaps", confinement.gaps},
-          {"native_guests", confinement.native_guests}};
-}
-
-Confinement confinement_from_json(const Json& json) {
-  Confinement confinement;
-  if (!json.is_object()) return confinement;
-  confinement.wanted = json.value("wanted", false);
-  confinement.other_user = json.value("other_user", false);
-  confinement.own_namespaces = json.value("own_namespaces", false);
-  confinement.shared = json.value("shared", std::string());
-  confinement.native_guests = json.value("native_guests", true);
-  for (const Json& gap : json.value("gaps", Json::array()))
-    if (gap.is_string()) confinement.gaps.push_back(gap.get<std::string>());
-  return confinement;
-}
 
 }  // namespace assay::sweep

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/base/fd.h"
-#include "assay/base/json.h"
+#include "assay/process/confinement.h"
 #include "assay/sweep/call_filter.h"
 #include "assay/sweep/guard.h"
 
@@ -24,26 +24,11 @@ struct Protected {
   bool counts = false;  // This process reads the processor's counters.
 };
 
-struct Confinement {
-  bool wanted = false;
-  bool other_user = false;        // A user that owns nothing, and is nobody else's.
-  bool own_namespaces = false;    // Processes of its own, files read-only.
-  std::string shared;             // Why it has none, or not all; empty where it has.
-  std::vector<std::string> gaps;  // What does not hold, each as "it can ...".
-  bool code_is_watched = false;   // Its parent sees when its code changes (code_pages.h).
-  bool native_guests = true;  // Code that users brought runs on the processor, not a card alone.
-
-  bool holds() const { return wanted && gaps.empty(); }
-};
-Json to_json(const Confinement& confinement);
-// Of a worker's answer, which candidate code cannot have changed: it has not run yet.
-Confinement confinement_from_json(const Json& json);
-
 // No capabilities, no new privileges, no core dumps and, where this process may change it, a user
 // of its own: one that cannot enter the cache's folder would be of no use, so the user stays where
 // others may not. Where nothing is wanted, only core dumps are given up.
-Confinement confine(bool wanted, const Surroundings& place, const Protected& harness,
-                    const std::string& cache);
+process::Confinement confine(bool wanted, const Surroundings& place, const Protected& harness,
+                             const std::string& cache);
 
 // Of the calling thread, and those that it starts.
 void forbid_new_privileges();

@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "assay/process/descriptors.h"
 #include "assay/sweep/code_seal.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -76,11 +76,15 @@ TEST(CodeSeal, NobodyTakesThePlaceOfOurDescriptors) {
   EXPECT_TRUE(in_a_child([] {
     forbid_new_privileges();
     const int own = ::open("/dev/null", O_RDONLY);
-    if (::dup2(own, kChannelFd) != kChannelFd || ::dup2(own, kPulseFd) != kPulseFd) return false;
+    if (::dup2(own, process::kChannelFd) != process::kChannelFd ||
+        ::dup2(own, process::kPulseFd) != process::kPulseFd)
+      return false;
     const auto objects = objects_in_order();
     forbid_escaping({.objects = objects, .sealed = seal(read_only_pages())});
-    return denied(::dup2(own, kPulseFd) < 0) && denied(::dup2(own, kChannelFd) < 0) &&
-           denied(::dup3(own, kPulseFd, O_CLOEXEC) < 0) && denied(::close(kPulseFd) != 0) &&
+    return denied(::dup2(own, process::kPulseFd) < 0) &&
+           denied(::dup2(own, process::kChannelFd) < 0) &&
+           denied(::dup3(own, process::kPulseFd, O_CLOEXEC) < 0) &&
+           denied(::close(process::kPulseFd) != 0) &&
            denied(::syscall(SYS_close_range, 3U, 10U, 0U) != 0) && ::dup2(own, 20) == 20 &&
            ::close(20) == 0;
   }));

@@ -4,12 +4,11 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
 #include "assay/kernel/refusals.h"
+#include "assay/process/messages.h"
 #include "assay/sweep/crew.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -71,27 +70,24 @@ class ConformanceStudy {
   Status look_at_manners(Check& check) {
     if (!may_ask(check)) return {};
     ASSAY_TRY(Child* const worker, crew_.discoverer());
-    const auto answer = worker->call({{"do", "manners"}}, request_.trial_timeout_seconds);
+    const auto answer = worker->call(process::Manners{}, request_.trial_timeout_seconds);
     if (!answer) return failed(check, "", answer.error());
-    ASSAY_TRY(const Json* faults, member(answer->json, "faults"));
     ++check.looked_at;
-    for (const Json& fault : *faults)
-      if (fault.is_string()) add(check, sanitize(fault.get<std::string>(), 1000));
+    for (const std::string& fault : answer->faults) add(check, sanitize(fault, 1000));
     return {};
   }
 
   Status ask(Check& check, const Problem* problem) {
     if (!may_ask(check)) return {};
     ASSAY_TRY(Child* const worker, crew_.discoverer());
-    Json message = {{"do", "conform"}, {"check", check.name}};
-    if (problem != nullptr) {
-      message["problem"] = problem->to_json();
-      message["operation"] = problem->operation();
-    }
+    process::Conform conform{check.name, {}};
+    if (problem != nullptr) conform.problem = *problem;
     const std::string where = problem == nullptr ? "" : "on " + problem->name() + ": ";
-    const auto answer = worker->call(message, request_.trial_timeout_seconds);
-    if (answer) return take(check, where, answer->json);
-    return failed(check, where, answer.error());
+    const auto answer = worker->call(conform, request_.trial_timeout_seconds);
+    for (const std::string& note : worker->take_notes()) observer_.on_note(note);
+    if (!answer) return failed(check, where, answer.error());
+    take(check, where, *answer);
+    return {};
   }
 
   Status failed(Check& check, const std::string& where, const CallFailure& failure) {
@@ -106,20 +102,11 @@ class ConformanceStudy {
     return {};
   }
 
-  Status take(Check& check, const std::string& where, const Json& answer) {
-    for (const std::string& note : notes_of(answer)) observer_.on_note(note);
-    ASSAY_TRY(const int64_t looked_at, integer(answer, "looked_at"));
-    ASSAY_TRY(const Json* faults, member(answer, "faults"));
-    ASSAY_TRY(const Json* ran, member(answer, "ran"));
-    ASSAY_TRY(const Json* told, member(answer, "refusals"));
-    ASSAY_TRY(const RefusalCounts refusals, RefusalCounts::from_json(*told));
-    check.looked_at += looked_at;
-    refusals_.merge(refusals);
-    for (const Json& fault : *faults)
-      if (fault.is_string()) add(check, where + sanitize(fault.get<std::string>(), 1000));
-    for (const Json& id : *ran)
-      if (id.is_string()) ran_.insert(id.get<std::string>());
-    return {};
+  void take(Check& check, const std::string& where, const process::Conform::Answer& answer) {
+    check.looked_at += answer.looked_at;
+    refusals_.merge(answer.refusals);
+    for (const std::string& fault : answer.faults) add(check, where + sanitize(fault, 1000));
+    ran_.insert(answer.ran.begin(), answer.ran.end());
   }
 
   // Of the refusals: the rule's own come first, and what only this kernel says last.
@@ -153,11 +140,7 @@ bool ConformanceReport::conforms() const {
 }
 
 Result<ConformanceReport> check_conformance(const Request& request, Observer& observer) {
-  try {
-    return ConformanceStudy(request, observer).run();
-  } catch (const Json::exception& error) {
-    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
-  }
+  return ConformanceStudy(request, observer).run();
 }
 
 }  // namespace assay::sweep

@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
+#include "assay/process/messages.h"
 #include "assay/sweep/guest_process.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -57,31 +56,28 @@ std::vector<std::string> worker_environment(const Request& request) {
   return environment;
 }
 
-Json worker_init(const Request& request, const Json& sources) {
-  Json providers = Json::array();
+process::Init worker_init(const Request& request, const input::PackedSources& sources) {
+  process::Init init;
+  init.device = request.device;
+  init.cuda_driver = request.cuda_driver;
+  init.threads = std::max(0, request.threads);
   for (const ProviderRequest& provider : request.providers)
-    providers.push_back(
-        {{"name", provider.name}, {"as", provider.as}, {"settings", provider.settings}});
-  return {{"do", "init"},
-          {"device", request.device},
-          {"cuda_driver", request.cuda_driver},
-          {"threads", request.threads},
-          {"providers", std::move(providers)},
-          {"kernels", sources},
-          {"cache", request.cache.string()},
-          {"folder", request.folder.string()},
-          {"parent", ::getpid()},
-          {"counts", request.count_events},
-          {"cxx", request.cxx},
-          {"compile_timeout", request.compile_timeout_seconds},
-          {"compile_memory", compiler_memory(request.memory_limit_bytes)}};
+    init.providers.push_back({provider.name, provider.as, provider.settings});
+  init.kernels = sources.json;
+  init.files.lend(sources.bytes.get());
+  init.cache = request.cache.string();
+  init.folder = request.folder.string();
+  init.parent = ::getpid();
+  init.counts = request.count_events;
+  init.cxx = request.cxx;
+  init.compile_timeout_seconds = request.compile_timeout_seconds;
+  init.compile_memory_bytes = compiler_memory(request.memory_limit_bytes);
+  return init;
 }
 
-Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
-                    std::string_view doing, std::span<const int> fds) {
-  auto answer = child.call(request, timeout_seconds, fds);
-  if (!answer) return fail(as_error(answer.error(), doing));
-  return std::move(*answer);
+Result<std::unique_ptr<Child>> start_process(const ChildOptions& options) {
+  ASSAY_TRY(auto started, ChildProcess::start(options));
+  return std::make_unique<ChildProcess>(std::move(started));
 }
 
 Crew::~Crew() { dismiss(); }
@@ -109,18 +105,17 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
                                                            : ChildOptions::Guard::present;
   // Confined workers may be another user, who must find it there.
   if (kind.confined) (void)make_directories(request_.cache.string());
-  ASSAY_TRY(auto started, Child::start(options));
-  auto child = std::make_unique<Child>(std::move(started));
+  ASSAY_TRY(auto child, start_(options));
 
   ASSAY_TRY(const input::PackedSources* const packed, sources());
-  Json init = worker_init(request_, packed->json);
-  init["kept_share"] = kind.kept_share;
-  init["pin"] = kind.pinned;
-  init["confine"] = kind.confined;
-  init["pulses"] = options.pulses;
-  if (kind.copies_code) init["code"] = code_;
-  const int bytes = packed->bytes.get();
-  auto ready = ask(*child, init, kStartSeconds, "starting a worker", {&bytes, 1});
+  process::Init init = worker_init(request_, *packed);
+  init.kept_share = kind.kept_share;
+  init.pin = kind.pinned;
+  init.confine = kind.confined;
+  init.watch = !kind.confined;
+  init.pulses = options.pulses;
+  if (kind.copies_code) init.code = code_;
+  auto ready = ask(*child, init, kStartSeconds, "starting a worker");
   if (!ready) {
     // It was there when the run began.
     if (!request_.device.empty() && !facts_.target.empty() &&
@@ -128,27 +123,16 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
       ready.error().code = ErrorCode::device_lost;
     return fail(std::move(ready).error());
   }
-  facts_.fingerprint = ready->json.value("fingerprint", Json::object());
-  facts_.providers = ready->json.value("providers", Json::array());
-  ASSAY_TRY(facts_.target, text(ready->json, "target"));
-  facts_.threads = whole_or(ready->json, "threads", 1);
-  facts_.last_level_cache_bytes = whole_or<int64_t>(ready->json, "last_level_cache_bytes", 0);
-  facts_.memory_bytes = whole_or<int64_t>(ready->json, "memory_bytes", 0);
-  facts_.waiting.clear();
-  for (const Json& waits : ready->json.value("waiting", Json::array())) {
-    ASSAY_TRY(const int64_t file, integer(waits, "file"));
-    ASSAY_TRY(std::string provider, text(waits, "provider"));
-    ASSAY_TRY(std::string family, text(waits, "family"));
-    if (file < 0 || static_cast<size_t>(file) >= request_.kernels.size())
-      return fail(ErrorCode::internal, "a worker names file {} of {}", file,
+  for (const auto& waits : ready->waiting)
+    if (waits.file >= request_.kernels.size())
+      return fail(ErrorCode::internal, "a worker names file {} of {}", waits.file,
                   request_.kernels.size());
-    facts_.waiting.push_back({static_cast<size_t>(file), std::move(provider), std::move(family)});
-  }
+  facts_ = std::move(*ready);
   if (kind.confined) {
-    auto confinement = confinement_from_json(ready->json.value("confinement", Json::object()));
+    process::Confinement& confinement = facts_.confinement;
     // To look at a card's process takes 20 ms, and what users brought cannot reach its code.
     confinement.code_is_watched = confinement.native_guests && child->remember_code();
-    facts_.native_guests = confinement.native_guests;
+    native_guests_ = confinement.native_guests;
     if (on_confined_) ASSAY_TRY(on_confined_(confinement));
   }
   return child;
@@ -226,8 +210,7 @@ Result<Child*> Crew::builder() {
 }
 
 Status Crew::bring(Child& worker, size_t file) {
-  const auto brought =
-      worker.call({{"do", "bring"}, {"file", file}}, request_.trial_timeout_seconds);
+  const auto brought = worker.call(process::Bring{file}, request_.trial_timeout_seconds);
   if (brought) return {};
   if (const auto* error = std::get_if<Error>(&brought.error())) return fail(*error);
   Error error = as_error(brought.error(), "while it was loaded and said what it offers");
@@ -282,8 +265,7 @@ Result<Child*> Crew::referee() {
     options.program = request_.program;
     options.environment = card_environment(request_);
     options.cancel_fd = request_.cancel_fd;
-    ASSAY_TRY(auto started, Child::start(options));
-    referee_ = std::make_unique<Child>(std::move(started));
+    ASSAY_TRY(referee_, start_(options));
   }
   return referee_.get();
 }
@@ -291,9 +273,8 @@ Result<Child*> Crew::referee() {
 Status Crew::open_referees_card() {
   if (request_.device.empty() || referees_card_ != RefereesCard::none) return {};
   ASSAY_TRY(Child * judge, referee());
-  const auto opened = judge->call(
-      {{"do", "card"}, {"device", request_.device}, {"cuda_driver", request_.cuda_driver}},
-      kStartSeconds);
+  const auto opened =
+      judge->call(process::OpenCard{request_.device, request_.cuda_driver}, kStartSeconds);
   referees_card_ = opened ? RefereesCard::opened : RefereesCard::unseen;
   if (opened || judge->alive()) return {};
   return fail(as_error(opened.error(), "giving the referee the card"));
@@ -304,14 +285,12 @@ Status Crew::show_card_to_referee() {
   referees_card_ = RefereesCard::unseen;
   ASSAY_TRY(Child * worker, runner());
   ASSAY_TRY(Child * judge, referee());
-  const auto shared = worker->call({{"do", "share"}}, kStartSeconds);
+  const auto shared = worker->call(process::ShareWord{}, kStartSeconds);
   if (!shared) {
     if (worker->alive() && !is_interruption(shared.error())) return {};
     return fail(as_error(shared.error(), "sharing memory of the card"));
   }
-  Json message = shared->json;
-  message["do"] = "view";
-  const auto seen = judge->call(message, kStartSeconds);
+  const auto seen = judge->call(process::ViewWord{shared->memory, shared->word}, kStartSeconds);
   if (seen) referees_card_ = RefereesCard::seen;
   if (seen || (judge->alive() && !is_interruption(seen.error()))) return {};
   return fail(as_error(seen.error(), "looking at memory of the card"));

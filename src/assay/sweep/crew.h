@@ -12,38 +12,26 @@
 #include <string>
 #include <vector>
 
-#include "assay/base/json.h"
 #include "assay/base/turns.h"
-#include "assay/sweep/child.h"
-#include "assay/sweep/confine.h"
+#include "assay/process/messages/begin.h"
+#include "assay/sweep/child_process.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
 
-// What a worker said of itself when it began.
-struct WorkerFacts {
-  Json fingerprint, providers;
-  std::string target;
-  int threads = 1;
-  bool native_guests = true;  // As Confinement's, of those that run candidates.
-  int64_t last_level_cache_bytes = 0, memory_bytes = 0;
-  // What users brought that runs as soon as it is loaded: only confined processes load it.
-  struct Waiting {
-    size_t file = 0;  // Of the request's kernels.
-    std::string provider, family;
-  };
-  std::vector<Waiting> waiting;
-};
-
-// What processes of this request's device are told: their environment, and the message by which a
-// worker begins, which has besides "pin", "kept_share" and "confine". `sources`: as packed, whose
-// bytes go along.
+// What processes of this request's device are told: their environment, and how a worker begins, but
+// for what differs between workers. The sources' bytes are lent.
 std::vector<std::string> worker_environment(const Request& request);
-Json worker_init(const Request& request, const Json& sources);
+process::Init worker_init(const Request& request, const input::PackedSources& sources);
+
+// How a child begins. Tests of stages have some that are no processes.
+using StartChild = std::function<Result<std::unique_ptr<Child>>(const ChildOptions& options)>;
+Result<std::unique_ptr<Child>> start_process(const ChildOptions& options);
 
 class Crew {
  public:
-  explicit Crew(const Request& request) : request_(request) {}
+  explicit Crew(const Request& request, StartChild start = &start_process)
+      : request_(request), start_(std::move(start)) {}
   ~Crew();
 
   Result<Child*> builder();
@@ -101,16 +89,19 @@ class Crew {
   // What users brought, for workers: the same for each, whatever becomes of their files.
   Result<const input::PackedSources*> sources();
 
-  // Filled once builder() or runner() was called.
-  const WorkerFacts& facts() const { return facts_; }
+  // What a worker said of itself when it began: the last one, once builder() or runner() was
+  // called.
+  const process::Init::Answer& facts() const { return facts_; }
+  // Whether code that users brought runs on the processor, in the processes that run candidates.
+  bool has_native_guests() const { return native_guests_; }
 
   // Called with what holds for each new process that candidates will run in.
-  void on_confined(std::function<Status(const Confinement&)> call) {
+  void on_confined(std::function<Status(const process::Confinement&)> call) {
     on_confined_ = std::move(call);
   }
 
   // What ran in a process, for those that are started from now on (code_copies.h).
-  void learn_code(Json ran) { code_ = std::move(ran); }
+  void learn_code(std::vector<process::RanCode> ran) { code_ = std::move(ran); }
 
   // Stops everything; what is needed again starts again.
   void dismiss();
@@ -133,9 +124,11 @@ class Crew {
 
   const Request& request_;
   std::optional<input::PackedSources> sources_;
-  std::function<Status(const Confinement&)> on_confined_;
-  WorkerFacts facts_;
-  Json code_;
+  StartChild start_;
+  std::function<Status(const process::Confinement&)> on_confined_;
+  process::Init::Answer facts_;
+  bool native_guests_ = true;
+  std::vector<process::RanCode> code_;
   Turns turns_;  // Outlives the processes that its tasks started.
   // The guest loads what runs when it is loaded, and no other kernel runs there.
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;
@@ -143,9 +136,5 @@ class Crew {
   std::vector<std::unique_ptr<Child>> provers_, confirmers_, leaving_;
   std::map<size_t, std::vector<std::unique_ptr<Child>>> guests_;  // Of companies.
 };
-
-// For errors of our own processes, which no candidate can have caused.
-Result<Message> ask(Child& child, const Json& request, double timeout_seconds,
-                    std::string_view doing, std::span<const int> fds = {});
 
 }  // namespace assay::sweep

@@ -17,7 +17,7 @@ std::string confirmation_key(const Station& station, const Candidate& candidate)
                  {"condition", measure::to_json(station.condition)},
                  {"class", to_string(station.request.race_class.preparation)},
                  {"dependent", to_string(station.request.race_class.dependent_launch)},
-                 {"device", station.crew.facts().fingerprint.value("id", "")}}));
+                 {"device", station.crew.facts().fingerprint.id}}));
 }
 
 Result<int> count_confirmation(const std::string& path, const std::string& key) {

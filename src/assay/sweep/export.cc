@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
-#include "assay/sweep/protocol.h"
+#include "assay/process/messages.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
@@ -31,19 +31,15 @@ Error why_missing(const Discovery& found, const Problem& problem) {
 Result<KernelExport> export_kernel(const Request& request, const Problem& problem,
                                    const std::string& id) {
   ASSAY_TRY(const Discovery found, discover(request, &problem, ""));
-  const auto row = std::ranges::find_if(
-      found.rows, [&](const DiscoveredRow& candidate) { return candidate.metadata.id() == id; });
+  const auto row = std::ranges::find_if(found.rows, [&](const process::OfferedKernel& candidate) {
+    return candidate.metadata.id() == id;
+  });
   if (row == found.rows.end()) return fail(why_missing(found, problem));
   Crew crew(request);
   ASSAY_TRY(Child * worker, crew.builder_of(row->metadata.provider(), row->metadata.family()));
-  ASSAY_TRY(const Message answer, ask(*worker,
-                                      {{"do", "export"},
-                                       {"problem", problem.to_json()},
-                                       {"operation", problem.operation()},
-                                       {"row", row->metadata.to_json()}},
-                                      kExportSeconds, "exporting " + row->metadata.name()));
-  ASSAY_TRY(const Json* made, member(answer.json, "export"));
-  return KernelExport::from_json(*made);
+  ASSAY_TRY(auto answer, ask(*worker, process::ExportKernel{problem, row->metadata.to_json()},
+                             kExportSeconds, "exporting " + row->metadata.name()));
+  return std::move(answer.made);
 }
 
 }  // namespace assay::sweep

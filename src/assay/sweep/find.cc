@@ -2,11 +2,8 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/kernel/metadata_identity.h"
-#include "assay/kernel/metadata_table.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
@@ -14,29 +11,15 @@ namespace {
 
 constexpr double kDiscoverSeconds = 120;
 
-// Hands each row to `take`; what a discovery says besides is returned.
-Result<Discovery> ask_for_rows(Child& worker, Json message, const Request& request,
-                               const std::string& target,
-                               const std::function<void(DiscoveredRow)>& take) {
-  message["filter"] = request.filter;
-  message["only"] = to_json(request.only);
-  if (!target.empty()) message["target"] = target;
-  ASSAY_TRY(const Message answer, ask(worker, message, kDiscoverSeconds, "looking for kernels"));
-  ASSAY_TRY(const Json* kernels, member(answer.json, "kernels"));
-  ASSAY_TRY(read_table(*kernels, [&](const Json& block, KernelMetadata metadata) -> Status {
-    ASSAY_TRY(const std::string role, text(block, "role"));
-    DiscoveredRow found{std::move(metadata)};
-    ASSAY_TRY(found.role, parse_provider_role(role));
-    take(std::move(found));
-    return {};
-  }));
-  Discovery discovery;
-  ASSAY_TRY(const Json* refusals, member(answer.json, "refusals"));
-  ASSAY_TRY(discovery.refusals, RefusalCounts::from_json(*refusals));
-  ASSAY_TRY(const Json* missing, member(answer.json, "missing"));
-  for (const auto& [provider, reason] : missing->items())
-    if (reason.is_string()) discovery.missing[provider] = reason.get<std::string>();
-  return discovery;
+// What a worker is asked for on behalf of a request.
+Result<Discovery> ask_for_rows(Child& worker, const Request& request, process::Discover asked,
+                               const std::string& target) {
+  asked.filter = request.filter;
+  asked.only = request.only;
+  if (!target.empty()) asked.target = target;
+  ASSAY_TRY(auto answer, ask(worker, asked, kDiscoverSeconds, "looking for kernels"));
+  return Discovery{std::move(answer.kernels), std::move(answer.refusals),
+                   std::move(answer.missing)};
 }
 
 KernelRole record_role(ProviderRole role) {
@@ -81,10 +64,6 @@ size_t Station::guests_at_once() const {
   return room < 1 ? 1 : static_cast<size_t>(std::min(room, 1e3));
 }
 
-Json Station::message(const char* what) const {
-  return {{"do", what}, {"problem", problem.to_json()}, {"operation", problem.operation()}};
-}
-
 namespace {
 
 // families: of those alone; empty: of all.
@@ -92,17 +71,10 @@ Result<Discovery> ask_what_there_is(Crew& crew, const Request& request, const Pr
                                     const std::string& target,
                                     const std::vector<std::string>& families) {
   ASSAY_TRY(Child * worker, crew.discoverer());
-  Json message = {{"do", "discover"}, {"families", families}};
-  if (problem != nullptr) {
-    message["problem"] = problem->to_json();
-    message["operation"] = problem->operation();
-  }
-  std::vector<DiscoveredRow> rows;
-  ASSAY_TRY(Discovery discovery,
-            ask_for_rows(*worker, std::move(message), request, target,
-                         [&](DiscoveredRow row) { rows.push_back(std::move(row)); }));
-  discovery.rows = std::move(rows);
-  return discovery;
+  process::Discover asked;
+  asked.families = families;
+  if (problem != nullptr) asked.problem = *problem;
+  return ask_for_rows(*worker, request, std::move(asked), target);
 }
 
 Result<std::vector<std::vector<Discovery>>> ask_for_each_source(const Request& request) {
@@ -118,30 +90,18 @@ Result<std::vector<std::vector<Discovery>>> ask_for_each_source(const Request& r
   return all;
 }
 
-// Where users' code says what there is, the answer may be of another type than ours are.
-template <class Ask>
-auto without_exceptions(const Ask& ask) -> decltype(ask()) {
-  try {
-    return ask();
-  } catch (const Json::exception& error) {
-    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
-  }
-}
-
 }  // namespace
 
 Result<Discovery> discover(const Request& request, const Problem* problem,
                            const std::string& target) {
-  return without_exceptions([&] {
-    Crew crew(request);
-    return ask_what_there_is(crew, request, problem, target, {});
-  });
+  Crew crew(request);
+  return ask_what_there_is(crew, request, problem, target, {});
 }
 
 Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& request) {
   Request alone = request;
   alone.providers.clear();
-  return without_exceptions([&] { return ask_for_each_source(alone); });
+  return ask_for_each_source(alone);
 }
 
 namespace {
@@ -168,7 +128,7 @@ Refusals outside_class(const KernelMetadata& row, const measure::RaceClass& race
 // Makes candidates of rows. What rows of a family share is one object in all of them.
 class Entries {
  public:
-  Candidate enter(const DiscoveredRow& row) {
+  Candidate enter(const process::OfferedKernel& row) {
     const KernelMetadata& metadata = row.metadata;
     if (metadata.traits != traits_) {
       traits_ = metadata.traits;
@@ -206,26 +166,26 @@ Result<Field> find_candidates(const Station& station) {
   Entries entries;
   RefusalCounts outside;
   std::vector<KernelMetadata> rows;
-  ASSAY_TRY(const Discovery discovery,
-            ask_for_rows(*worker, station.message("discover"), station.request, "",
-                         [&](const DiscoveredRow& row) {
-                           if (row.role == ProviderRole::reference) return;  // Never raced.
-                           const Refusals refusals =
-                               outside_class(row.metadata, station.request.race_class);
-                           outside.add(refusals);
-                           if (!refusals.empty()) return;
-                           field.candidates.push_back(entries.enter(row));
-                           rows.push_back(row.metadata);
-                         }));
+  process::Discover asked;
+  asked.problem = station.problem;
+  ASSAY_TRY(const Discovery discovery, ask_for_rows(*worker, station.request, asked, ""));
+  for (const process::OfferedKernel& row : discovery.rows) {
+    if (row.role == ProviderRole::reference) continue;  // Never raced.
+    const Refusals refusals = outside_class(row.metadata, station.request.race_class);
+    outside.add(refusals);
+    if (!refusals.empty()) continue;
+    field.candidates.push_back(entries.enter(row));
+    rows.push_back(row.metadata);
+  }
   field.refusals = discovery.refusals;
   field.refusals.merge(outside);
-  ASSAY_TRY(rank(station.request, station.crew, station.message("rank"), rows, field));
+  ASSAY_TRY(rank(station.request, station.crew, station.problem, std::nullopt, rows, field));
   return field;
 }
 
 Result<std::set<std::string>> find_first(const Request& request, const Problem& problem,
                                          const std::string& target,
-                                         std::span<const DiscoveredRow> rows) {
+                                         std::span<const process::OfferedKernel> rows) {
   Request asked = request;
   std::erase_if(asked.rankers,
                 [&](const RankerRequest& ranker) { return ranker.name != request.ranker; });
@@ -233,18 +193,11 @@ Result<std::set<std::string>> find_first(const Request& request, const Problem& 
   Field field;
   Entries entries;
   std::vector<KernelMetadata> metadata;
-  for (const DiscoveredRow& row : rows) {
+  for (const process::OfferedKernel& row : rows) {
     field.candidates.push_back(entries.enter(row));
     metadata.push_back(row.metadata);
   }
-  try {
-    ASSAY_TRY(rank(
-        asked, crew,
-        {{"problem", problem.to_json()}, {"operation", problem.operation()}, {"target", target}},
-        metadata, field));
-  } catch (const Json::exception& error) {
-    return fail(ErrorCode::machine, "a worker sent what no worker sends: {}", error.what());
-  }
+  ASSAY_TRY(rank(asked, crew, problem, target, metadata, field));
   std::set<std::string> first;
   for (const Candidate& candidate : field.candidates)
     if (request.build <= 0 || candidate.place <= request.build) first.insert(candidate.outcome.id);

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
 #include "assay/base/message_channel.h"
 #include "assay/base/own_children.h"
+#include "assay/process/descriptors.h"
+#include "assay/process/messages/guard.h"
 #include "assay/sweep/confine.h"
 #include "assay/sweep/namespaces.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -119,7 +119,9 @@ class Guard {
   // An error is the guard's alone, and told.
   Result<Surroundings> stand() {
     auto place = begin();
-    if (!place) (void)channel_.send({{"error", place.error().message}});
+    process::GuardStands stands;
+    if (!place) stands.error = place.error().message;
+    if (!place) (void)tell(stands);
     return place;
   }
 
@@ -175,13 +177,13 @@ class Guard {
     const std::vector<UniqueFd> memory = open_memory(processes.get(), worker_);
     hide_memory();
     is_looking.reset();
-    ::close(kChannelFd);  // Its end is to be seen when the worker's copy is closed.
+    ::close(process::kChannelFd);  // Its end is to be seen when the worker's copy is closed.
     lifeline_->watched.reset();
-    std::vector<int> opened;
-    for (const UniqueFd& file : memory) opened.push_back(file.get());
-    if (channel_.send({{"worker", worker_}}, opened)) watch();
+    process::GuardStands stands{.worker = worker_};
+    for (const UniqueFd& file : memory) stands.files.lend(file.get());
+    if (tell(stands, stands.files.numbers())) watch();
     end_all();
-    if (status_) (void)channel_.send({{"status", *status_}});
+    if (status_) (void)tell(process::GuardTells{.status = *status_});
     return Surroundings{.is_guard = true};
   }
 
@@ -206,6 +208,11 @@ class Guard {
     return place;
   }
 
+  template <class Told>
+  Status tell(const Told& told, std::span<const int> files = {}) {
+    return channel_.send(process::Codec<Told>::write(told), files);
+  }
+
   // Until the worker has ended, or the parent wants it to.
   void watch() {
     while (!status_) {
@@ -224,12 +231,12 @@ class Guard {
   bool stop_or_go_on() {
     const auto asked = channel_.receive(monotonic_ns() + kHandshakeNs);
     if (!asked) return false;
-    const auto stop = asked->json.find("stop");
-    if (stop == asked->json.end() || status_) return !status_;
-    if (*stop != true) return ::kill(worker_, SIGCONT) == 0;
+    const auto asks = process::Codec<process::GuardStops>::read(asked->json);
+    if (!asks || status_) return !status_;
+    if (!asks->stop) return ::kill(worker_, SIGCONT) == 0;
     const bool stopped = stop_worker();
     if (status_) return false;  // It ended: that is told instead.
-    return channel_.send({{"stopped", stopped ? 1 : 0}}).has_value();
+    return tell(process::GuardTells{.stopped = stopped}).has_value();
   }
 
   // The system tells its parent when the last of its threads has stopped.
@@ -298,11 +305,11 @@ class Guard {
 }  // namespace
 
 Result<Surroundings> stand_guard() {
-  if (::fcntl(kGuardFd, F_GETFD) < 0) return Surroundings{.shared = "there is no guard"};
-  MessageChannel channel{UniqueFd(kGuardFd)};
+  if (::fcntl(process::kGuardFd, F_GETFD) < 0) return Surroundings{.shared = "there is no guard"};
+  MessageChannel channel{UniqueFd(process::kGuardFd)};
   ASSAY_TRY(const Message wanted, channel.receive(monotonic_ns() + kHandshakeNs));
-  const auto wish = wanted.json.find("private");
-  return Guard(std::move(channel), wish != wanted.json.end() && *wish == true).stand();
+  ASSAY_TRY(const auto begins, process::Codec<process::GuardBegins>::read(wanted.json));
+  return Guard(std::move(channel), begins.confining).stand();
 }
 
 }  // namespace assay::sweep

@@ -10,12 +10,9 @@
 #include <string>
 #include <sys/types.h>
 
-#include "assay/base/json.h"
 #include "assay/base/result.h"
 
 namespace assay::sweep {
-
-inline constexpr int kGuardFd = 4;  // The guard's channel to the parent; workers never have it.
 
 // What a worker finds itself in.
 struct Surroundings {
@@ -31,13 +28,8 @@ struct Surroundings {
 };
 
 // Called first in a worker, while it has one thread: forks, and returns in both processes. Where no
-// guard is wanted (descriptor 4 is not open) nothing happens.
-// The channel: the parent sends {"private": whether namespaces are wanted}; the guard answers
-// {"worker": process id} with three descriptors (its memory and its mappings, as /proc shows
-// them, and itself; none where the system refuses), and at the worker's end {"status": as waitpid
-// gives it}. {"stop": true} makes every thread of the worker stand still, which is answered by
-// {"stopped": 1}, or 0 where some did not; {"stop": false} lets them go on. When the parent closes
-// its end, everything ends.
+// guard is wanted (kGuardFd is not open) nothing happens.
+// It speaks as process/messages/guard.h says. When the parent closes its end, everything ends.
 Result<Surroundings> stand_guard();
 
 }  // namespace assay::sweep

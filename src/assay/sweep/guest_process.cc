@@ -5,26 +5,15 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "assay/sweep/child.h"
-#include "assay/sweep/protocol.h"
+#include "assay/process/messages.h"
+#include "assay/sweep/child_process.h"
 
 namespace assay::sweep {
 namespace {
 
 // Beyond the program's own limit: starting, and clearing its folder away.
 constexpr double kSlackSeconds = 60;
-
-ExitStatus status_from(const Json& json) {
-  ExitStatus status;
-  const auto code = whole_or(json, "code", 0);
-  const auto signal = whole_or(json, "signal", 0);
-  status.kind = signal != 0 ? ExitStatus::Kind::signaled : ExitStatus::Kind::exited;
-  status.code = code;
-  status.signal = signal;
-  return status;
-}
 
 }  // namespace
 
@@ -45,22 +34,17 @@ Result<CommandOutput> run_confined_until(const GuestProgram& program, int cancel
   options.role = "worker";
   options.guard = ChildOptions::Guard::confining;
   options.cancel_fd = cancel_fd;
-  ASSAY_TRY(Child child, Child::start(options));
-  const Json request = {{"do", "guest"},
-                        {"argv", program.argv},
-                        {"input", program.input},
-                        {"timeout", program.timeout_seconds},
-                        {"memory", program.memory_bytes},
-                        {"most_output", program.most_output}};
-  auto answer = child.call(request, program.timeout_seconds + kSlackSeconds);
+  ASSAY_TRY(ChildProcess child, ChildProcess::start(options));
+  auto answer = child.call(process::Guest{program}, program.timeout_seconds + kSlackSeconds);
   if (!answer)
     return fail(as_error(answer.error(), fmt::format("running {}", program.argv.front())));
   CommandOutput output;
-  output.status = status_from(answer->json);
-  output.timed_out = answer->json.value("timed_out", false);
-  output.truncated = answer->json.value("truncated", false);
-  output.out = answer->json.value("out", std::string());
-  output.err = answer->json.value("err", std::string());
+  output.status = {answer->signal != 0 ? ExitStatus::Kind::signaled : ExitStatus::Kind::exited,
+                   answer->code, answer->signal};
+  output.timed_out = answer->timed_out;
+  output.truncated = answer->truncated;
+  output.out = std::move(answer->out);
+  output.err = std::move(answer->err);
   return output;
 }
 

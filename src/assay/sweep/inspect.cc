@@ -5,7 +5,7 @@
 
 #include "assay/base/text.h"
 #include "assay/measure/kept_ceilings.h"
-#include "assay/sweep/protocol.h"
+#include "assay/process/messages.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/stages.h"
 #include "assay/sweep/trust.h"
@@ -19,8 +19,7 @@ Result<RankerReport> ask_ranker(const RankerRequest& ranker, Crew& crew) {
   RankerReport report;
   report.name = ranker.name;
   ASSAY_TRY(Child * worker, crew.builder());
-  const auto answer = worker->call(
-      {{"do", "rankers"}, {"rankers", to_json(std::vector<RankerRequest>{ranker})}}, kSeconds);
+  const auto answer = worker->call(process::FindRanker{{ranker.name, ranker.settings}}, kSeconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     const auto library = ranker.settings.find("library");
@@ -31,12 +30,11 @@ Result<RankerReport> ask_ranker(const RankerRequest& ranker, Crew& crew) {
             .message;
     return report;
   }
-  for (const Json& json : answer->json.value("rankers", Json::array())) {
-    report.availability.reason = json.value("missing", "");
-    report.availability.available = !json.contains("missing");
-    report.availability.version = json.value("version", "");
-    report.availability.path = json.value("path", "");
-  }
+  const process::FoundRanker& found = answer->found;
+  report.availability.reason = found.missing.value_or("");
+  report.availability.available = !found.missing;
+  report.availability.version = found.version;
+  report.availability.path = found.path;
   return report;
 }
 
@@ -46,20 +44,8 @@ Result<MachineReport> inspect(const Request& request, Inspection how) {
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));
   MachineReport report;
-  for (const Json& json : crew.facts().providers) {
-    ProviderReport provider;
-    provider.name = json.value("name", "");
-    for (const auto role :
-         {ProviderRole::stock, ProviderRole::ours, ProviderRole::user, ProviderRole::reference})
-      if (to_string(role) == json.value("role", "")) provider.role = role;
-    provider.availability = {json.value("available", false),
-                             json.value("reason", ""),
-                             json.value("version", ""),
-                             json.value("path", ""),
-                             json.value("details", Json::object()),
-                             json.value("remark", "")};
-    report.providers.push_back(std::move(provider));
-  }
+  for (const auto& provider : crew.facts().providers)
+    report.providers.push_back({provider.name, provider.role, provider.availability});
   for (const RankerRequest& ranker : request.rankers) {
     ASSAY_TRY(RankerReport asked, ask_ranker(ranker, crew));
     report.rankers.push_back(std::move(asked));
@@ -68,7 +54,7 @@ Result<MachineReport> inspect(const Request& request, Inspection how) {
   report.environment.libraries = with_build_hashes(std::move(report.environment.libraries));
   report.target = crew.facts().target;
   if (how != Inspection::brief) {
-    crew.on_confined([&](const Confinement& confinement) -> Status {
+    crew.on_confined([&](const process::Confinement& confinement) -> Status {
       const Trust trust = trust_in(confinement);
       report.trust = trust.grade;
       report.trust_reason = trust.reason;

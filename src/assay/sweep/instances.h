@@ -9,10 +9,16 @@
 
 #include "assay/base/fd.h"
 #include "assay/op/operation.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
+
+// An output that a worker handed out: a file of whoever holds it, or memory of the card.
+struct SeenOutput {
+  std::optional<cuda::SharedMemory> card;
+  int fd = -1;
+};
+SeenOutput seen_output(const process::SentOutput& output, const process::Files& files);
 
 class Instances {
  public:
@@ -41,31 +47,30 @@ class Instances {
   Status prepare_checks() const;
   // timed: of which operands and which launch of theirs it is the output; nothing: of the inputs
   // as they were made.
-  struct Timed {
-    size_t set = 0;
-    uint64_t launch = 0;
-  };
+  using Timed = process::CheckOutput::Timed;
   Result<Check> check(size_t index, const SeenOutput& output, const std::optional<Timed>& timed,
                       ErrorBound bound) const;
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.
 
   size_t count() const { return made_.size(); }
-  const std::string& kind(size_t index) const { return made_[index].kind; }
+  InputKind kind(size_t index) const { return made_[index].kind; }
   const std::string& commitment() const { return commitment_; }
 
  private:
   struct Made {
     int64_t id = 0;
     uint64_t sets_key = 0;
-    std::string kind;
+    InputKind kind = InputKind::uniform;
     std::vector<UniqueFd> inputs;
   };
-  Status make(const std::vector<std::string>& kinds);
-  Status keep(Message answer, const std::vector<std::string>& kinds);
+  Status make(const std::vector<InputKind>& kinds);
+  // kinds: of each, in their order.
+  void keep(process::MadeInstances::Made made, InputKind kind,
+            std::vector<UniqueFd>::iterator& next);
 
   const Station& station_;
-  int64_t seed_ = -1;
+  uint64_t seed_ = 0;
   std::string commitment_;
   std::vector<Made> made_;
 };

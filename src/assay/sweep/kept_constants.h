@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "assay/base/json.h"
+#include "assay/process/messages/runs.h"
 #include "assay/sweep/child.h"
 
 namespace assay::sweep {
@@ -23,13 +23,14 @@ std::span<const std::byte> bytes_of(const T& object) {
   return std::as_bytes(std::span(&object, 1));
 }
 
-// [[address, bytes]...], neighbours as one.
-Json to_json(ConstantBytes parts);
+// As a worker tells of them, neighbours as one.
+std::vector<process::FindConstants::Answer::Part> parts_of(ConstantBytes parts);
 
 class KeptConstants {
  public:
-  // As to_json() gave them. None where they are no such list, or are too many to look at.
-  static std::optional<KeptConstants> remember(const Json& parts, const Child& process);
+  // None where nothing is mapped there.
+  static std::optional<KeptConstants> remember(
+      std::span<const process::FindConstants::Answer::Part> parts, const Child& process);
   // False where the process is no more, too: the next call tells how it ended.
   bool changed(const Child& process) const;
 

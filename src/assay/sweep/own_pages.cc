@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "assay/base/fd.h"
-#include "assay/sweep/protocol.h"
+#include "assay/process/descriptors.h"
 
 namespace assay::sweep {
 namespace {
@@ -17,15 +17,15 @@ UniqueFd open_table() { return UniqueFd(::open("/proc/self/pagemap", O_RDONLY | 
 
 void keep_page_table() {
   const UniqueFd table = open_table();
-  is_kept = table && ::fcntl(kPagesFd, F_GETFD) < 0 &&
-            ::dup3(table.get(), kPagesFd, O_CLOEXEC) == kPagesFd;
+  is_kept = table && ::fcntl(process::kPagesFd, F_GETFD) < 0 &&
+            ::dup3(table.get(), process::kPagesFd, O_CLOEXEC) == process::kPagesFd;
 }
 
 std::vector<PageOf> owners_of_pages(uintptr_t begin, size_t pages) {
   constexpr uint64_t kOfFile = uint64_t{1} << 61, kPresent = uint64_t{1} << 63;
   UniqueFd opened;
   if (!is_kept) opened = open_table();
-  const int table = is_kept ? kPagesFd : opened.get();
+  const int table = is_kept ? process::kPagesFd : opened.get();
   std::vector<uint64_t> entries(pages);
   const size_t bytes = pages * sizeof(uint64_t);
   const auto at = static_cast<off_t>(begin / kPageBytes * sizeof(uint64_t));

@@ -11,9 +11,9 @@ namespace assay::sweep {
 
 inline constexpr size_t kPageBytes = 4096;
 
-// Keeps the system's table of them at kPagesFd (protocol.h). For a worker, before it gives up its
-// rights, after which it may not open it. Where the system has none, or nobody called this, a table
-// is opened at each question.
+// Keeps the system's table of them at kPagesFd (process/descriptors.h). For a worker, before it
+// gives up its rights, after which it may not open it. Where the system has none, or nobody called
+// this, a table is opened at each question.
 void keep_page_table();
 
 enum class PageOf {

@@ -11,17 +11,25 @@
 #include <utility>
 #include <vector>
 
+#include "assay/base/fd.h"
 #include "assay/base/result.h"
+#include "assay/device/cuda/shared_memory.h"
 #include "assay/kernel/kernel.h"
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/perf_counters.h"
+#include "assay/process/messages/runs.h"
 #include "assay/record/outcome.h"
 #include "assay/sweep/kept_constants.h"
 #include "assay/sweep/load_watch.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
+
+// An output on its way to the referee: a memory file, or memory of the card.
+struct HandedOut {
+  UniqueFd file;
+  std::optional<cuda::SharedMemory> card;
+};
 
 // What one verified launch left, for the referee to judge.
 struct ProvenLaunch {
@@ -93,7 +101,7 @@ class ProblemRunner {
   virtual ConstantBytes constants() const { return {}; }
 
   // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
-  // kBareLinks (protocol.h) is links without a kernel.
+  // process::kBareLinks is links without a kernel.
   struct TimedBurst : measure::Burst {
     int64_t others_since_ns = 0;  // What other threads took behind the burst before this one.
   };

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/fd.h"
 #include "assay/base/file.h"
@@ -116,21 +115,21 @@ class Ncu {
   }
 
   Result<std::string> write_script(const Candidate& candidate, size_t number) const {
-    Json script = station_.message("profile");
     ASSAY_TRY(const input::PackedSources* const packed, station_.crew.sources());
-    script["init"] = worker_init(request_, packed->json);
-    script["sources"] = in_folder("ncu-sources.bin");
+    process::ProfileScript script{
+        .init = worker_init(request_, *packed),
+        .sources = in_folder("ncu-sources.bin"),
+        .problem = station_.problem,
+        .rotate = {.condition = station_.condition, .key = 1},  // Nothing is claimed of it.
+        .open = {candidate.built_kernel()},
+        .launches = kLaunches};
     ASSAY_TRY(const MappedFile bytes, MappedFile::map_read_only(packed->bytes.get()));
-    ASSAY_TRY(write_file_atomic(in_folder("ncu-sources.bin"), as_text(bytes.bytes())));
+    ASSAY_TRY(write_file_atomic(script.sources, as_text(bytes.bytes())));
     // Code for the processor that a user brought; a profiler's own part is in that process, too.
-    script["init"]["confine"] = station_.crew.facts().native_guests;
-    script["init"]["watch"] = false;
-    script["condition"] = measure::to_json(station_.condition);
-    script["row"] = candidate.row();
-    script["artifact"] = candidate.artifact();
-    script["launches"] = kLaunches;
+    script.init.confine = station_.crew.has_native_guests();
     const std::string file = in_folder(fmt::format("ncu-{}.json", number));
-    ASSAY_TRY(write_file_atomic(file, canonical_bytes(script)));
+    ASSAY_TRY(write_file_atomic(
+        file, canonical_bytes(process::Codec<process::ProfileScript>::write(script))));
     return file;
   }
 

@@ -5,20 +5,19 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/instances.h"
 #include "assay/sweep/nothing_to_race.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
 namespace {
 
 // What the checks of one kernel add up to. The launches are those of `prove`, the outputs theirs.
-void add_check(Candidate& candidate, const std::string& kind, const Check& check) {
+void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
+  const std::string kind(to_string(input_kind));
   ProofSummary& proof = *candidate.outcome.proof;
   proof.checks.push_back({kind, check.method, check.elements, check.compared, check.wrong,
                           std::isfinite(check.max_error) ? check.max_error : 1e300,
@@ -26,7 +25,7 @@ void add_check(Candidate& candidate, const std::string& kind, const Check& check
                           check.smallest_visible, check.first_wrong});
   proof.max_error = std::max(proof.max_error, proof.checks.back().max_error);
   add_mean_errors(proof, check);
-  if (kind == to_string(InputKind::uniform)) {
+  if (input_kind == InputKind::uniform) {
     proof.mean_error = proof.checks.back().mean_error;
     proof.method = check.method;
     proof.smallest_visible = check.smallest_visible;
@@ -36,58 +35,6 @@ void add_check(Candidate& candidate, const std::string& kind, const Check& check
   if (candidate.alive())
     candidate.outcome.ending =
         ending::Mismatch{fmt::format("{} inputs: {}", kind, check.first_wrong)};
-}
-
-// What a worker says of the launches on one instance. Not well formed: no worker of ours said it.
-struct LaunchFacts {
-  double ns = 0;
-  bool repeatable = true, inputs_changed = false, float_control_changed = false;
-  std::string trespass;
-  int launches = 1;
-  // The first launch's, and the second's where it is not known to be the same.
-  std::vector<SeenOutput> outputs;
-};
-
-// fds: of all launches; `next` goes on.
-Result<LaunchFacts> read_launch(const Json& json, const std::vector<UniqueFd>& fds, size_t& next) {
-  const auto truth = [&](const char* key) -> Result<bool> {
-    ASSAY_TRY(const Json* value, member(json, key));
-    if (!value->is_boolean()) return fail(ErrorCode::internal, "{} is neither true nor false", key);
-    return value->get<bool>();
-  };
-  LaunchFacts facts;
-  facts.ns = number_or(json, "ns", 0);
-  ASSAY_TRY(facts.repeatable, truth("repeatable"));
-  ASSAY_TRY(facts.inputs_changed, truth("inputs_changed"));
-  ASSAY_TRY(facts.float_control_changed, truth("float_control_changed"));
-  ASSAY_TRY(facts.trespass, text(json, "trespass"));
-  ASSAY_TRY(const Json* outputs, member(json, "outputs"));
-  if (!outputs->is_array() || outputs->empty())
-    return fail(ErrorCode::internal, "launches without outputs");
-  for (const Json& output : *outputs) {
-    ASSAY_TRY(facts.outputs.emplace_back(), output_from(output, fds, next));
-  }
-  ASSAY_TRY(const int64_t launched, integer(json, "launches"));
-  if (launched < static_cast<int64_t>(facts.outputs.size()) || launched > 2)
-    return fail(ErrorCode::internal, "{} launches", launched);
-  facts.launches = static_cast<int>(launched);
-  return facts;
-}
-
-Result<std::vector<LaunchFacts>> read_launches(const Message& answer, size_t instances) {
-  ASSAY_TRY(const Json* launches, member(answer.json, "launches"));
-  std::vector<LaunchFacts> read;
-  size_t files = 0;
-  if (launches->is_array()) {
-    for (const Json& launch : *launches) {
-      ASSAY_TRY(auto facts, read_launch(launch, answer.fds, files));
-      read.push_back(std::move(facts));
-    }
-  }
-  if (read.size() != instances || files != answer.fds.size())
-    return fail(ErrorCode::internal, "{} launches and {} files for {} instances", read.size(),
-                answer.fds.size(), instances);
-  return read;
 }
 
 // A kernel that is wrong elementwise may be all that another promise asks for: then it is told of
@@ -102,7 +49,7 @@ void advise(Candidate& candidate, const std::vector<std::optional<bool>>& wrong)
   if (!coarse_arithmetic(promised, {}, false)) mismatch->message += normwise_advice();
 }
 
-void add_launch(Candidate& candidate, const LaunchFacts& launch) {
+void add_launch(Candidate& candidate, const process::Prove::Answer::Launch& launch) {
   KernelOutcome& outcome = candidate.outcome;
   outcome.proof->launches += launch.launches;
   if (launch.ns > 0)
@@ -156,38 +103,31 @@ Ending left_processes() {
       "a process that it started was left behind, where it could slow down every other kernel"};
 }
 
-Status judge_proof(Candidate& candidate, const Instances& instances, std::span<const size_t> which,
-                   const Message& answer, Child& worker) {
-  const auto launches = read_launches(answer, which.size());
-  if (!launches) {
-    candidate.outcome.ending = ending_of(worker.dismiss(launches.error().message), "verify");
-    candidate.outcome.proof.reset();
-    return {};
-  }
+Status judge_proof(Candidate& candidate, const Instances& instances, const process::Prove& asked,
+                   process::Prove::Answer answer, Child& worker) {
   std::vector<std::optional<bool>> wrong;  // Within the normwise bound?
-  for (size_t i = 0; i < launches->size(); ++i) {
-    add_launch(candidate, (*launches)[i]);
-    for (size_t o = 0; o < (*launches)[i].outputs.size(); ++o) {
-      ASSAY_TRY(const Check check, instances.check(which[i], (*launches)[i].outputs[o],
-                                                   std::nullopt, candidate.error_bound));
+  for (size_t i = 0; i < answer.launches.size(); ++i) {
+    const auto& launch = answer.launches[i];
+    const size_t instance = asked.instances[i];
+    add_launch(candidate, launch);
+    for (size_t o = 0; o < launch.outputs.size(); ++o) {
+      ASSAY_TRY(const Check check,
+                instances.check(instance, seen_output(launch.outputs[o], answer.files),
+                                std::nullopt, candidate.error_bound));
       if (!check.right) wrong.push_back(check.within_normwise);
       // One line for each kind of input, and one more where the second launch alone was wrong.
-      if (o == 0 || !check.right) add_check(candidate, instances.kind(which[i]), check);
+      if (o == 0 || !check.right) add_check(candidate, instances.kind(instance), check);
     }
   }
   advise(candidate, wrong);
-  const auto is = [&](const char* what) {
-    const auto found = answer.json.find(what);
-    return found != answer.json.end() && *found == true;
-  };
-  candidate.add_facts(answer.json);
-  if (candidate.alive() && is("left_processes")) candidate.outcome.ending = left_processes();
-  if (candidate.alive() && is("busy_threads"))
+  candidate.add_facts(answer.object);
+  if (candidate.alive() && answer.left_processes) candidate.outcome.ending = left_processes();
+  if (candidate.alive() && answer.busy_threads)
     candidate.outcome.ending = ending::Violation{
         "background_work",
         "its threads went on working after its launches, and would slow down every other kernel"};
-  if (const auto armed = text(answer.json, "armed"); candidate.alive() && armed && !armed->empty())
-    candidate.outcome.ending = ending::Violation{"background_work", *armed};
+  if (candidate.alive() && !answer.armed.empty())
+    candidate.outcome.ending = ending::Violation{"background_work", answer.armed};
   // No other user's code has run in that process.
   if (candidate.alive() && candidate.outcome.role == KernelRole::user)
     if (const std::string changed = worker.find_changed_code(); !changed.empty())
@@ -239,18 +179,17 @@ class ProofRun {
     Child* worker = nullptr;
     bool loaded = false;
     Candidate* candidate = nullptr;  // Under proof there; null: idle.
+    process::Prove asked;            // Of it.
     std::string user_family;         // Whose code tainted the process, if one did.
   };
 
   // Of the instances that say something about kernels that promise that.
-  Result<std::vector<size_t>> indices_for(ErrorBound bound) const {
+  Result<std::vector<uint64_t>> indices_for(ErrorBound bound) const {
     ASSAY_TRY(const Operation* operation, find_operation(station_.problem.operation()));
     const auto kinds = operation->useful_kinds(station_.problem, bound);
-    std::vector<size_t> indices;
+    std::vector<uint64_t> indices;
     for (size_t i = 0; i < instances_.count(); ++i)
-      if (std::ranges::find(kinds, instances_.kind(i),
-                            [](InputKind kind) { return to_string(kind); }) != kinds.end())
-        indices.push_back(i);
+      if (std::ranges::find(kinds, instances_.kind(i)) != kinds.end()) indices.push_back(i);
     return indices;
   }
 
@@ -269,8 +208,9 @@ class ProofRun {
         workers.push_back(prover.worker);
       }
       if (busy.empty()) return {};
-      auto [which, answer] = Child::wait_for_any(workers);
-      ASSAY_TRY(finish(*busy[which], answer, provers));
+      auto [which, reply] = Child::wait_for_any(workers);
+      Prover& prover = *busy[which];
+      ASSAY_TRY(finish(prover, prover.worker->read(prover.asked, std::move(reply)), provers));
     }
   }
 
@@ -333,13 +273,9 @@ class ProofRun {
     candidate.outcome.proof.emplace();
     candidate.outcome.proof->right = true;
     candidate.outcome.proof->error_bound = candidate.error_bound;
-    Json message = station_.message("prove");
-    message["row"] = candidate.row();
-    message["artifact"] = candidate.artifact();
-    ASSAY_TRY(const auto which, indices_for(candidate.error_bound));
-    message["instances"] = which;
-    message["share"] = station_.crew.referee_sees_card();
-    prover.worker->post(message, station_.request.trial_timeout_seconds);
+    ASSAY_TRY(auto which, indices_for(candidate.error_bound));
+    prover.asked = {candidate.built_kernel(), std::move(which), station_.crew.referee_sees_card()};
+    prover.worker->post(prover.asked, station_.request.trial_timeout_seconds);
     return {};
   }
 
@@ -352,7 +288,7 @@ class ProofRun {
            });
   }
 
-  Status finish(Prover& prover, const CallResult<Message>& answer,
+  Status finish(Prover& prover, CallResult<process::Prove::Answer> answer,
                 std::span<const Prover> provers) {
     Candidate& candidate = *std::exchange(prover.candidate, nullptr);
     if (!answer) {
@@ -361,8 +297,8 @@ class ProofRun {
       candidate.outcome.ending = ending_of(answer.error(), "verify");
       if (is_in_company(candidate, provers)) in_company_.push_back(&candidate);
     } else {
-      ASSAY_TRY(const auto which, indices_for(candidate.error_bound));
-      ASSAY_TRY(judge_proof(candidate, instances_, which, *answer, *prover.worker));
+      ASSAY_TRY(
+          judge_proof(candidate, instances_, prover.asked, std::move(*answer), *prover.worker));
       candidate.proven = candidate.alive();
     }
     prover.loaded = prover.worker->alive();

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
 #include "assay/stats/plan_confirm.h"
 #include "assay/stats/robust.h"
 #include "assay/sweep/bursts.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {

@@ -9,12 +9,10 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
 #include "assay/kernel/metadata_table.h"
 #include "assay/kernel/ranker.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/stages.h"
 
 namespace assay::sweep {
@@ -38,27 +36,21 @@ struct Ranking {
   std::vector<size_t> order;  // Of all candidates.
 };
 
-Result<Ranking> read_ranking(const Json& json, Field& field) {
+Ranking take_ranking(const std::string& name, process::Rank::Answer answer, Field& field) {
   Ranking ranking;
   RankingRecord::Asked& asked = ranking.asked;
-  ASSAY_TRY(asked.name, text(json, "name"));
-  asked.missing = json.value("missing", std::string());
+  asked.name = name;
+  asked.missing = answer.found.missing.value_or("");
   std::vector<double> costs(field.candidates.size(), std::numeric_limits<double>::quiet_NaN());
-  if (asked.missing.empty()) {
-    asked.version = json.value("version", std::string());
-    asked.path = json.value("path", std::string());
-    ASSAY_TRY(const Json* list, member(json, "costs"));
-    if (!list->is_array() || list->size() != costs.size())
-      return fail(ErrorCode::internal, "{} gives {} costs for {} kernels", asked.name, list->size(),
-                  costs.size());
+  if (!answer.found.missing) {
+    asked.version = std::move(answer.found.version);
+    asked.path = std::move(answer.found.path);
     for (size_t i = 0; i < costs.size(); ++i) {
-      if (!(*list)[i].is_number()) continue;
-      costs[i] = (*list)[i].get<double>();
+      if (!answer.costs[i]) continue;
+      costs[i] = *answer.costs[i];
       ++asked.scored;
     }
-    const Json unscored = json.value("unscored", Json::object());
-    for (const auto& [sentence, count] : unscored.items())
-      if (count.is_number_integer()) asked.unscored[sentence] = count.get<int64_t>();
+    asked.unscored = std::move(answer.unscored);
   }
   ranking.order = order_of(costs);
   for (size_t i = 0; i < static_cast<size_t>(asked.scored); ++i)
@@ -89,36 +81,26 @@ void put_in_order(Field& field, const std::vector<size_t>& order) {
 
 }  // namespace
 
-Json to_json(const std::vector<RankerRequest>& rankers) {
-  Json list = Json::array();
-  for (const RankerRequest& ranker : rankers)
-    list.push_back({{"name", ranker.name}, {"settings", ranker.settings}});
-  return list;
-}
-
 namespace {
 
 // A library that brings the process down is a ranker that cannot be asked, and no more.
-Result<Json> ask_ranker(Crew& crew, const std::string& name, const Json& message,
-                        double timeout_seconds) {
+Result<process::Rank::Answer> ask_ranker(Crew& crew, const process::Rank& asked,
+                                         double timeout_seconds) {
   // Not where users' code says what there is: this one runs none of it.
   ASSAY_TRY(Child * worker, crew.builder());
-  const auto answer = worker->call(message, kTimeoutsOfRanker * timeout_seconds);
-  if (!answer) {
-    if (!std::holds_alternative<Death>(answer.error()) || is_interruption(answer.error()))
-      return fail(as_error(answer.error(), "ranking kernels"));
-    return Json{{"name", name},
-                {"missing", as_error(answer.error(), "while it ranked kernels").message}};
-  }
-  ASSAY_TRY(const Json* rankings, member(answer->json, "rankings"));
-  if (!rankings->is_array() || rankings->size() != 1)
-    return fail(ErrorCode::internal, "a worker asked {} gives another answer", name);
-  return rankings->front();
+  auto answer = worker->call(asked, kTimeoutsOfRanker * timeout_seconds);
+  if (answer) return std::move(*answer);
+  if (!std::holds_alternative<Death>(answer.error()))
+    return fail(as_error(answer.error(), "ranking kernels"));
+  process::Rank::Answer missing;
+  missing.found.missing = as_error(answer.error(), "while it ranked kernels").message;
+  return missing;
 }
 
 }  // namespace
 
-Status rank(const Request& request, Crew& crew, Json message, std::span<const KernelMetadata> rows,
+Status rank(const Request& request, Crew& crew, const Problem& problem,
+            const std::optional<std::string>& target, std::span<const KernelMetadata> rows,
             Field& field) {
   const auto costly = std::ranges::count_if(field.candidates, is_costly);
   if (costly == 0) return {};
@@ -129,13 +111,12 @@ Status rank(const Request& request, Crew& crew, Json message, std::span<const Ke
   std::vector<size_t> order(field.candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (!request.rankers.empty()) {
-    message["do"] = "rank";
-    message["kernels"] = table_json(rows);
+    process::Rank asked{
+        .problem = problem, .kernels = table_json(rows), .count = rows.size(), .target = target};
     for (const RankerRequest& ranker : request.rankers) {
-      message["rankers"] = to_json({ranker});
-      ASSAY_TRY(const Json answer,
-                ask_ranker(crew, ranker.name, message, request.trial_timeout_seconds));
-      ASSAY_TRY(Ranking ranking, read_ranking(answer, field));
+      asked.ranker = {ranker.name, ranker.settings};
+      ASSAY_TRY(auto answer, ask_ranker(crew, asked, request.trial_timeout_seconds));
+      Ranking ranking = take_ranking(ranker.name, std::move(answer), field);
       if (ranking.asked.name == request.ranker) {
         if (!ranking.asked.missing.empty())
           return fail(ErrorCode::invalid_input, "--ranker: {} cannot be asked here: {}",
@@ -158,14 +139,11 @@ Result<std::set<std::string>> find_cached(const Station& station,
   ASSAY_TRY(Child * worker, station.crew.builder());
   for (size_t begin = 0; begin < asked.size(); begin += kRowsAtOnce) {
     const size_t end = std::min(asked.size(), begin + kRowsAtOnce);
-    Json message = station.message("cached");
-    Json& rows = message["rows"] = Json::array();
-    for (size_t i = begin; i < end; ++i) rows.push_back(asked[i]->row());
-    ASSAY_TRY(const Message answer,
-              ask(*worker, message, kRankSeconds, "looking for compiled kernels"));
-    ASSAY_TRY(const Json* there, member(answer.json, "cached"));
-    for (size_t i = begin; i < end && i - begin < there->size(); ++i)
-      if ((*there)[i - begin] == true) cached.insert(asked[i]->artifact_id);
+    process::FindCached find{station.problem, {}};
+    for (size_t i = begin; i < end; ++i) find.rows.push_back(asked[i]->row());
+    ASSAY_TRY(const auto answer, ask(*worker, find, kRankSeconds, "looking for compiled kernels"));
+    for (size_t i = begin; i < end; ++i)
+      if (answer.cached[i - begin]) cached.insert(asked[i]->artifact_id);
   }
   return cached;
 }

@@ -202,7 +202,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
             Journal::open(request.folder, asked_for(request, crew), request.if_present));
   for (const std::string& note : journal.notes()) observer.on_note(note);
   TrustLog trust(journal);
-  crew.on_confined([&](const Confinement& confinement) { return trust.add(confinement); });
+  crew.on_confined([&](const process::Confinement& confinement) { return trust.add(confinement); });
 
   RunRecord record;
   record.kind = request.kind;

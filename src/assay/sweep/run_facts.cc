@@ -16,8 +16,8 @@
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
 #include "assay/measure/kept_ceilings.h"
+#include "assay/process/messages.h"
 #include "assay/record/bounds.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -39,10 +39,10 @@ Json asked_for(const Request& request, const Crew& crew) {
   Json problems = Json::array();
   for (const Problem& problem : request.problems) problems.push_back(problem.to_json());
   Json providers = Json::array();
-  for (const Json& provider : crew.facts().providers)
-    providers.push_back({{"name", provider.value("name", "")},
-                         {"version", provider.value("version", "")},
-                         {"path", provider.value("path", "")}});
+  for (const auto& provider : crew.facts().providers)
+    providers.push_back({{"name", provider.name},
+                         {"version", provider.availability.version},
+                         {"path", provider.availability.path}});
   Json files = Json::object();
   for (const input::KernelSource& source : request.kernels)
     files[source.text()] = source.file() == nullptr ? "absent" : source.file()->sha256;
@@ -61,7 +61,7 @@ Json asked_for(const Request& request, const Crew& crew) {
       {"margin", request.margin},
       {"exhaustive", request.exhaustive},
       {"confirm", request.confirm},
-      {"device", crew.facts().fingerprint.value("id", "")}};
+      {"device", crew.facts().fingerprint.id}};
   // Absent where there are none, as in journals from before there were any.
   if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
   // What a journal from before says of users' kernels, it says by other ids.
@@ -74,9 +74,8 @@ Json asked_for(const Request& request, const Crew& crew) {
 
 Environment describe(const Request& request, const Crew& crew) {
   Environment environment = measure::read_machine(!request.device.empty());
-  const Json& fingerprint = crew.facts().fingerprint;
-  environment.device = {fingerprint.value("kind", ""), fingerprint.value("name", ""),
-                        fingerprint.value("id", ""), fingerprint.value("details", Json::object())};
+  const Fingerprint& fingerprint = crew.facts().fingerprint;
+  environment.device = {fingerprint.kind, fingerprint.name, fingerprint.id, fingerprint.details};
   if (environment.device.kind == "gpu") {
     const std::string package = environment.device.details.value("driver_package", "");
     environment.driver = fmt::format("{}CUDA {}", package.empty() ? "" : package + ", ",
@@ -84,11 +83,10 @@ Environment describe(const Request& request, const Crew& crew) {
   }
   environment.threads = crew.facts().threads;
   environment.compiler = request.cxx;
-  for (const Json& provider : crew.facts().providers) {
-    if (!provider.value("available", false)) continue;
-    environment.libraries.push_back({provider.value("name", ""), provider.value("version", ""),
-                                     provider.value("path", ""), ""});
-  }
+  for (const auto& provider : crew.facts().providers)
+    if (provider.availability.available)
+      environment.libraries.push_back(
+          {provider.name, provider.availability.version, provider.availability.path, ""});
   return environment;
 }
 
@@ -142,36 +140,25 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
 std::string kept_ceilings_path(const Request& request, const Crew& crew) {
   // A card's are kept by the process that measures them.
   if (!request.device.empty()) return {};
-  return measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.value("id", ""));
+  return measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.id);
 }
 
 Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request,
                                               const std::vector<Ceiling>& kept) {
   ASSAY_TRY(Child * worker, crew.builder());
-  ASSAY_TRY(const Message answer,
-            ask(*worker, {{"do", "ceilings"}}, 60, "measuring this machine's ceilings"));
-  ASSAY_TRY(const Json* list, member(answer.json, "ceilings"));
+  ASSAY_TRY(auto answer,
+            ask(*worker, process::MeasureCeilings{}, 60, "measuring this machine's ceilings"));
   const double load = request.device.empty() ? measure::other_load() : 0;
-  std::vector<measure::Reading> readings;
-  for (const Json& json : *list)
-    readings.push_back({.ceiling = {.name = json.value("name", ""),
-                                    .value = number_or(json, "value", 0),
-                                    .unit = json.value("unit", ""),
-                                    .threads = whole_or(json, "threads", 1),
-                                    .from = json.value("from", ""),
-                                    .until = json.value("until", ""),
-                                    .load = load},
-                        .largest = number_or(json, "largest", 0)});
-  return measure::larger_of(measure::keep_ceilings(kept_ceilings_path(request, crew), readings),
-                            kept);
+  for (measure::Reading& reading : answer.readings) reading.ceiling.load = load;
+  return measure::larger_of(
+      measure::keep_ceilings(kept_ceilings_path(request, crew), answer.readings), kept);
 }
 
 Result<CardWindow> take_card_window(Crew& crew) {
   ASSAY_TRY(Child * worker, crew.builder());
-  ASSAY_TRY(const Message answer,
-            ask(*worker, {{"do", "card"}}, 60, "asking how the card has been"));
-  ASSAY_TRY(const JsonDocument document, parse_json_document(answer.json.dump(), "the card"));
-  return read_card_window(JsonField(document));
+  ASSAY_TRY(auto answer,
+            ask(*worker, process::ReadCardWindow{}, 60, "asking how the card has been"));
+  return std::move(answer.window);
 }
 
 std::vector<Finding> findings_of(const CardWindow& window) {
@@ -216,19 +203,22 @@ double floor_seconds(const Crew& crew, const Problem& problem, const measure::Co
                      double flops, double bytes) {
   const auto operands = problem.operands();
   const DType dtype = operands.empty() ? DType::f32 : operands.front().dtype;
-  const Json& details = crew.facts().fingerprint.value("details", Json::object());
-  if (crew.facts().fingerprint.value("kind", "") != "gpu")
+  const Json& details = crew.facts().fingerprint.details;
+  if (crew.facts().fingerprint.kind != "gpu")
     return measure::physics_floor_seconds(flops, bytes, dtype, crew.facts().threads);
   double cold_bytes = 0;
   for (const Operand& operand : operands)
     if (operand.access != Access::write && measure::is_cold(operand, condition))
       cold_bytes += static_cast<double>(operand.span_bytes);
+  const auto number = [&](const char* key) {
+    const auto found = details.find(key);
+    return found != details.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
   measure::CardLimits limits;
   limits.capability = std::atof(details.value("compute_capability", "0").c_str());
-  limits.multiprocessors = number_or(details, "multiprocessors", 0);
-  limits.clock_hz = 1e3 * number_or(details, "clock_khz", 0);
-  limits.bytes_per_second = 2e3 * number_or(details, "memory_clock_khz", 0) *
-                            number_or(details, "memory_bus_bits", 0) / 8;
+  limits.multiprocessors = number("multiprocessors");
+  limits.clock_hz = 1e3 * number("clock_khz");
+  limits.bytes_per_second = 2e3 * number("memory_clock_khz") * number("memory_bus_bits") / 8;
   return measure::card_floor_seconds(flops, cold_bytes, dtype, limits,
                                      condition.spacing == measure::Spacing::chain);
 }

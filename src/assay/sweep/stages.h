@@ -12,6 +12,7 @@
 #include "assay/base/result.h"
 #include "assay/kernel/metadata.h"
 #include "assay/op/operation.h"
+#include "assay/process/messages.h"
 #include "assay/record/record.h"
 #include "assay/sweep/candidate.h"
 #include "assay/sweep/crew.h"
@@ -30,11 +31,10 @@ struct Station {
   Observer& observer;
   const Problem& problem;
   measure::Condition condition;
-  Json message(const char* what) const;  // {"do": what, "problem": ..., "operation": ...}
   // Limits, filters and handlers that a user's native code set up would meet whatever runs after it
   // in its process; code on a card cannot.
   bool taints_process(const Candidate& candidate) const {
-    return candidate.outcome.role == KernelRole::user && crew.facts().native_guests;
+    return candidate.outcome.role == KernelRole::user && crew.has_native_guests();
   }
   // Whose process a candidate is timed in: empty, stock kernels' and ours, or one of its own, which
   // rows of one family share. On a card all are in one: to take turns would cost them more than it
@@ -50,13 +50,11 @@ struct Station {
 Result<Field> find_candidates(const Station& station);
 
 // What rankers say of the field's kernels, whose rows these are: where each stands by each of them,
-// and which of those that cost much to compile come first. Nothing where none does. message: names
-// the problem, and a target where it is not the workers' own device.
-Status rank(const Request& request, Crew& crew, Json message, std::span<const KernelMetadata> rows,
+// and which of those that cost much to compile come first. Nothing where none does. target: where
+// it is not the workers' own device.
+Status rank(const Request& request, Crew& crew, const Problem& problem,
+            const std::optional<std::string>& target, std::span<const KernelMetadata> rows,
             Field& field);
-
-// As a worker is asked for them.
-Json to_json(const std::vector<RankerRequest>& rankers);
 
 // Those that are neither among the first nor in the cache leave the field, counted with the reason.
 Status leave_out(const Station& station, Field& field);
@@ -84,10 +82,9 @@ void judge_mean_errors(const Station& station, Field& field);
 Ending left_processes();
 Ending late_work(const std::string& what);
 
-// Judges what a worker answered to "prove" with the first `count` instances. An answer that no
-// worker of ours gives ends the candidate, and the worker.
-Status judge_proof(Candidate& candidate, const Instances& instances, std::span<const size_t> which,
-                   const Message& answer, Child& worker);
+// Judges what a worker answered. The numbers of instances are those of `instances`.
+Status judge_proof(Candidate& candidate, const Instances& instances, const process::Prove& asked,
+                   process::Prove::Answer answer, Child& worker);
 
 // Rounds against one another; spends, claims nothing.
 struct RaceResult {

@@ -13,11 +13,12 @@
 #include "assay/device/device_lock.h"
 #include "assay/input/kernel_source.h"
 #include "assay/kernel/family.h"
+#include "assay/kernel/kernel_choice.h"
 #include "assay/kernel/provider.h"
 #include "assay/measure/condition.h"
 #include "assay/op/problem.h"
+#include "assay/process/messages/kernels.h"
 #include "assay/record/record.h"
-#include "assay/sweep/kernel_choice.h"
 
 namespace assay::sweep {
 
@@ -162,12 +163,8 @@ Result<RunRecord> run(const Request& request, Observer& observer);
 
 // Rows that the providers offer, found in a worker as `run` would: for `assay kernels`. Null
 // problem: everything. Null target: this machine's.
-struct DiscoveredRow {
-  KernelMetadata metadata;
-  ProviderRole role = ProviderRole::user;
-};
 struct Discovery {
-  std::vector<DiscoveredRow> rows;
+  std::vector<process::OfferedKernel> rows;
   RefusalCounts refusals;
   std::map<std::string, std::string> missing;  // Provider -> why.
 };
@@ -183,7 +180,7 @@ Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& 
 // is not looked for.
 Result<std::set<std::string>> find_first(const Request& request, const Problem& problem,
                                          const std::string& target,
-                                         std::span<const DiscoveredRow> rows);
+                                         std::span<const process::OfferedKernel> rows);
 // Why the others are not, in a sentence's beginning.
 std::string why_not_built(const Request& request);
 

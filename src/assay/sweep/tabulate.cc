@@ -9,9 +9,9 @@
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/op/operation.h"
+#include "assay/process/messages.h"
 #include "assay/select/table_contents.h"
 #include "assay/sweep/crew.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 namespace {
@@ -123,14 +123,10 @@ class Tabulator {
   Result<std::optional<TableBlob>> fetch_code(const TableKernel& kernel, const Problem& problem) {
     ASSAY_TRY(Child* const worker,
               crew_.builder_of(kernel.metadata.provider(), kernel.metadata.family()));
-    const Json message = {{"do", "compile"},
-                          {"problem", problem.to_json()},
-                          {"operation", problem.operation()},
-                          {"row", kernel.metadata.to_json()}};
-    ASSAY_TRY(const Message answer, ask(*worker, message, kFetchSeconds,
-                                        fmt::format("fetching the code of {}", kernel.label())));
-    ASSAY_TRY(const Json* found, member(answer.json, "artifact"));
-    ASSAY_TRY(const Artifact artifact, Artifact::from_json(*found));
+    ASSAY_TRY(const auto answer,
+              ask(*worker, process::Compile{problem, kernel.metadata.to_json()}, kFetchSeconds,
+                  fmt::format("fetching the code of {}", kernel.label())));
+    const Artifact& artifact = answer.artifact;
     if (artifact.hash != kernel.artifact_hash)
       return fail(ErrorCode::stale,
                   "the code of {} is not what was raced any more; sweep again to make a table",

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "assay/record/coarse.h"
-#include "assay/sweep/protocol.h"
 #include "assay/sweep/timing_process.h"
 
 namespace assay::sweep {
@@ -21,14 +18,13 @@ class TimingProcess::Memory final : public OutputMemory {
                                       size_t bytes) override {
     if (worker_.shows_memory()) return worker_.read_memory(address + offset, bytes);
     auto answer =
-        worker_.call({{"do", "collect"}, {"handle", handle_}, {"choice", plan}}, timeout_seconds_);
+        worker_.call(process::Collect{.handle = handle_, .choice = plan}, timeout_seconds_);
     if (!answer) {
       failure = answer.error();
       return fail(as_error(answer.error(), "reading an output"));
     }
-    if (answer->fds.size() != 1) return fail(ErrorCode::internal, "an output is missing");
-    ASSAY_TRY(const auto output,
-              MappedFile::map_read_only(answer->fds.front().get(), Seal::fixed_size));
+    if (answer->files.empty()) return fail(ErrorCode::internal, "an output is missing");
+    ASSAY_TRY(const auto output, MappedFile::map_read_only(answer->files[0], Seal::fixed_size));
     if (output.size() < bytes || offset > output.size() - bytes)
       return fail(ErrorCode::internal, "an output of another length");
     const auto part = output.bytes().subspan(offset, bytes);
@@ -43,14 +39,7 @@ class TimingProcess::Memory final : public OutputMemory {
   double timeout_seconds_;
 };
 
-std::optional<TimedOutputs> TimingProcess::read_places(const Json& opened) const {
-  const auto told = opened.find("outputs");
-  if (told == opened.end() || !told->is_array()) return std::nullopt;
-  std::vector<uint64_t> places;
-  for (const Json& place : *told) {
-    if (!place.is_number_unsigned()) return std::nullopt;
-    places.push_back(place.get<uint64_t>());
-  }
+std::optional<TimedOutputs> TimingProcess::outputs_at(std::vector<uint64_t> places) const {
   size_t bytes = 0;
   for (const Operand& operand : station_.problem.operands())
     if (operand.access == Access::write) bytes = static_cast<size_t>(operand.span_bytes);
@@ -90,7 +79,7 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
     auto file = create_sealed_memfd("assay-output", *output);
     if (!file) return failed(file.error());
     const bool warm = station_.condition.cache == measure::Cache::warm;
-    looked.outputs.push_back({{warm ? 0 : all[i].plan, all[i].seed}, {nullptr, file->get()}});
+    looked.outputs.push_back({{warm ? 0 : all[i].plan, all[i].seed}, {{}, file->get()}});
     looked.files.push_back(std::move(*file));
   }
   // Behind the copies: what was late for them shows here.
@@ -102,26 +91,20 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
 
 CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_at_outputs(size_t index) {
   if (is_on_cores()) return look_on_cores(index);
-  auto answer = worker_->call({{"do", "collect"},
-                               {"handle", handles_.at(index)},
-                               {"choice", static_cast<int64_t>(random_() >> 1)},
-                               {"share", station_.crew.referee_sees_card()}},
-                              station_.request.trial_timeout_seconds);
+  auto answer = worker_->call(
+      process::Collect{handles_.at(index), random_() >> 1, station_.crew.referee_sees_card()},
+      station_.request.trial_timeout_seconds);
   if (!answer) {
     const auto* error = std::get_if<Error>(&answer.error());
     if (error != nullptr && error->code == ErrorCode::not_found) return std::optional<Looked>();
     return tl::unexpected(std::move(answer.error()));
   }
-  const auto set = integer(answer->json, "set");
-  const Json launch = answer->json.value("launch", Json());
-  size_t files = 0;
-  const auto output = output_from(answer->json.value("output", Json(false)), answer->fds, files);
-  if (!output || answer->fds.size() != files || !set || *set < 0 || !launch.is_number_unsigned() ||
-      launch == 0)
-    return tl::unexpected<CallFailure>(worker_->dismiss("an output that is none"));
+  if (answer->launch == 0)
+    return tl::unexpected<CallFailure>(worker_->dismiss("an output of no launch"));
   Looked looked;
-  looked.outputs.push_back({{static_cast<size_t>(*set), launch.get<uint64_t>()}, *output});
-  looked.files = std::move(answer->fds);
+  looked.outputs.push_back(
+      {{answer->set, answer->launch}, seen_output(answer->output, answer->files)});
+  looked.files = answer->files.take();
   return std::optional(std::move(looked));
 }
 
@@ -141,7 +124,7 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
     // It was timed in a worker that is gone, and its outputs with it: once more, here.
     if (!launch_again) return {};
     BurstRound round;
-    ASSAY_TRY(call_bursts({index}, static_cast<int64_t>(random_() >> 1), "race", round));
+    ASSAY_TRY(call_bursts({index}, random_() >> 1, "race", round));
     return judge(instances, index, false);
   }
   if (const std::string& late = (*looked)->late; !late.empty()) {
@@ -155,16 +138,12 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
       return recover({index},
                      ending::Violation{"patched_code", "while it was timed, it " + changed});
     }
-  const auto told = worker_->call({{"do", "trespasses"}, {"handle", handles_.at(index)}},
+  const auto told = worker_->call(process::FindTrespasses{handles_.at(index)},
                                   station_.request.trial_timeout_seconds);
   if (!told) return fell(told.error());
-  const auto trespass = text(told->json, "trespass");
-  const auto beside_inputs = text(told->json, "trespass_beside_inputs");
-  if (!trespass || !beside_inputs)
-    return recover({index}, ending_of(worker_->dismiss("trespasses that are none"), "collect"));
-  if (!trespass->empty())
+  if (!told->trespass.empty())
     candidate.outcome.ending =
-        ending::Violation{"writes_outside", "while it was timed: " + *trespass};
+        ending::Violation{"writes_outside", "while it was timed: " + told->trespass};
   std::optional<Check> wrong;
   for (const auto& [timed, output] : (*looked)->outputs) {
     ASSAY_TRY(const Check check, instances.check(0, output, timed, candidate.error_bound));
@@ -174,10 +153,10 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
     }
     if (!check.right && !wrong) wrong = check;
   }
-  if (launch_again && worker_->alive() && (wrong || !beside_inputs->empty())) {
+  if (launch_again && worker_->alive() && (wrong || !told->beside_inputs.empty())) {
     // All share the inputs: who changed them, or wrote beside them, need not be this one.
     ASSAY_TRY(const auto violation, look_at_inputs());
-    if (violation || !beside_inputs->empty()) {
+    if (violation || !told->beside_inputs.empty()) {
       ASSAY_TRY(find_changer());
       return judge(instances, index, false);
     }
@@ -191,13 +170,11 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
 }
 
 Result<std::optional<ending::Violation>> TimingProcess::look_at_inputs() {
-  ASSAY_TRY(const Message answer,
-            ask(*worker_, {{"do", "intact"}}, kOpenSeconds, "looking at the inputs"));
-  ASSAY_TRY(const std::string trespass, text(answer.json, "trespass"));
-  if (!trespass.empty())
-    return ending::Violation{"writes_outside", "while it was timed: " + trespass};
-  const auto intact = answer.json.find("intact");
-  if (intact != answer.json.end() && *intact == true) return std::nullopt;
+  ASSAY_TRY(const auto answer,
+            ask(*worker_, process::LookAtInputs{}, kOpenSeconds, "looking at the inputs"));
+  if (!answer.trespass.empty())
+    return ending::Violation{"writes_outside", "while it was timed: " + answer.trespass};
+  if (answer.intact) return std::nullopt;
   return ending::Violation{"inputs_changed", "wrote to an input while it was timed"};
 }
 
@@ -216,7 +193,7 @@ Status TimingProcess::find_changer() {
       if (!is_open(candidate) || found) continue;
       BurstRound alone;
       alone.complete = true;
-      ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
+      ASSAY_TRY(call_bursts({candidate}, random_() >> 1, "race", alone));
       if (!alone.complete) continue;
       ASSAY_TRY(const auto violation, look_at_inputs());
       if (!violation) continue;
@@ -227,8 +204,7 @@ Status TimingProcess::find_changer() {
   }
   for (const size_t candidate : who) {
     BurstRound alone;
-    if (is_open(candidate))
-      ASSAY_TRY(call_bursts({candidate}, static_cast<int64_t>(random_() >> 1), "race", alone));
+    if (is_open(candidate)) ASSAY_TRY(call_bursts({candidate}, random_() >> 1, "race", alone));
   }
   return {};
 }

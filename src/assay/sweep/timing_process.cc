@@ -5,12 +5,9 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/clock.h"
 #include "assay/record/coarse.h"
-#include "assay/sweep/protocol.h"
-#include "assay/sweep/told_bursts.h"
 
 namespace assay::sweep {
 namespace {
@@ -26,6 +23,7 @@ constexpr int64_t kLateOnceNs = 1'000'000;
 
 constexpr const char* kWroteToOurs =
     "while it was timed, it wrote to what its process keeps about the race";
+constexpr const char* kLeftThere = "a process was left behind there";
 constexpr const char* kOtherMoments = "its process told of other moments than a burst has";
 
 }  // namespace
@@ -67,22 +65,19 @@ Status TimingProcess::load() {
   late_stops_ns_ = 0;
   last_.reset();
   ASSAY_TRY(worker_, worker());
-  ASSAY_TRY(const Message timer,
-            ask(*worker_, {{"do", "timer"}}, kOpenSeconds, "reading the clock"));
-  timer_ = {number_or(timer.json, "tick_ns", 1), number_or(timer.json, "read_ns", 30),
-            number_or(timer.json, "empty_burst_ns", 60)};
+  ASSAY_TRY(const auto timer,
+            ask(*worker_, process::MeasureTimer{}, kOpenSeconds, "reading the clock"));
+  timer_ = timer.facts;
   ASSAY_TRY(instances_->load_into(*worker_, seed_));
-  ASSAY_TRY(const Message rotated, ask(*worker_,
-                                       {{"do", "rotate"},
-                                        {"condition", measure::to_json(station_.condition)},
-                                        {"key", instances_->sets_key()},
-                                        {"users", member_ > 0},
-                                        {"as_needed", member_ == 0 && company_ == Crew::kRace}},
-                                       kOpenSeconds, "placing operands"));
-  ASSAY_TRY(const int64_t sets, integer(rotated.json, "sets"));
-  sets_ = static_cast<int>(sets);
-  turns_ = PlanTurns(static_cast<size_t>(std::max(0, sets_)));
-  ASSAY_TRY(cold_doubt_, text(rotated.json, "cold_doubt"));
+  ASSAY_TRY(auto rotated, ask(*worker_,
+                              process::Rotate{.condition = station_.condition,
+                                              .key = instances_->sets_key(),
+                                              .users = member_ > 0,
+                                              .as_needed = member_ == 0 && company_ == Crew::kRace},
+                              kOpenSeconds, "placing operands"));
+  sets_ = rotated.sets;
+  turns_ = PlanTurns(static_cast<size_t>(sets_));
+  cold_doubt_ = std::move(rotated.cold_doubt);
   return {};
 }
 
@@ -116,15 +111,18 @@ Status TimingProcess::remember_constants() {
   constants_.reset();
   constants_changed_ = false;
   if (member_ == 0 || !is_on_cores() || !worker_->shows_memory()) return {};
-  const auto answer = worker_->call({{"do", "constants"}}, kOpenSeconds);
+  const auto answer = worker_->call(process::FindConstants{}, kOpenSeconds);
+  if (answer) constants_ = KeptConstants::remember(answer->parts, *worker_);
+  if (constants_) return {};
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     if (worker_->alive())
       return fail(as_error(answer.error(), "remembering a process's constants"));
-    return {};  // The next call finds how it ended.
+    // The next call finds how it ended.
+    if (std::get<Death>(answer.error()).kind != Death::Kind::broke_protocol) return {};
+  } else if (!worker_->alive()) {
+    return {};
   }
-  constants_ = KeptConstants::remember(answer->json.value("parts", Json()), *worker_);
-  if (constants_ || !worker_->alive()) return {};
   const Ending ending = ending_of(worker_->dismiss("constants that are none"), "bind");
   for (const size_t index : all_open()) field_.candidates[index].outcome.ending = ending;
   return {};
@@ -132,49 +130,37 @@ Status TimingProcess::remember_constants() {
 
 Status TimingProcess::open_one(size_t index) {
   Candidate& candidate = field_.candidates[index];
-  Json message = station_.message("open");
-  message["row"] = candidate.row();
-  message["artifact"] = candidate.artifact();
-  auto answer = worker_->call(message, kOpenSeconds);
+  auto answer = worker_->call(process::Open{candidate.built_kernel()}, kOpenSeconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     candidate.outcome.ending = ending_of(answer.error(), "bind");
     return {};
   }
-  if (const auto left = answer->json.find("left_processes");
-      left != answer->json.end() && *left == true) {
+  if (answer->left_processes) {
     candidate.outcome.ending = left_processes();
-    worker_->dismiss("a process was left behind there");
+    worker_->dismiss(kLeftThere);
     return {};
   }
-  if (const auto armed = text(answer->json, "armed"); armed && !armed->empty()) {
-    candidate.outcome.ending = late_work(*armed);
+  if (!answer->armed.empty()) {
+    candidate.outcome.ending = late_work(answer->armed);
     worker_->dismiss("something was armed there");
     return {};
   }
-  ASSAY_TRY(const int64_t handle, integer(answer->json, "handle"));
   tainted_ = tainted_ || station_.taints_process(candidate);
   if (is_on_cores()) {
-    auto outputs = read_places(answer->json);
+    auto outputs = outputs_at(std::move(answer->outputs));
     if (!outputs) {
       candidate.outcome.ending = ending_of(worker_->dismiss("outputs that are nowhere"), "bind");
       return {};
     }
     outputs_.insert_or_assign(index, std::move(*outputs));
   }
-  handles_[index] = static_cast<int>(handle);
-  candidate.outcome.workspace_bytes = whole_or<uint64_t>(answer->json, "workspace_bytes", 0);
-  candidate.outcome.prepared_bytes = whole_or<uint64_t>(answer->json, "prepared_bytes", 0);
-  candidate.outcome.prepare_seconds = number_or(answer->json, "prepare_seconds", 0);
-  candidate.add_facts(answer->json);
-  ASSAY_TRY(const Json* launches, member(answer->json, "launches"));
-  candidate.outcome.launches.clear();
-  for (const Json& launch : *launches) {
-    JsonDocument document;
-    document.root = launch;
-    document.origin = "a launch";
-    ASSAY_TRY(candidate.outcome.launches.emplace_back(), read_card_launch(JsonField(document)));
-  }
+  handles_[index] = answer->handle;
+  candidate.outcome.workspace_bytes = answer->workspace_bytes;
+  candidate.outcome.prepared_bytes = answer->prepared_bytes;
+  candidate.outcome.prepare_seconds = answer->prepare_seconds;
+  candidate.add_facts(answer->object);
+  candidate.outcome.launches = std::move(answer->launches);
   return {};
 }
 
@@ -185,7 +171,38 @@ Status TimingProcess::end_call(const std::vector<size_t>& order, const Ending& e
   return recover(order, ending);
 }
 
-Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed,
+// Some kernel failed, or left work behind: it ends, if it can be told which it was.
+Status TimingProcess::end_early(const std::vector<size_t>& order,
+                                const process::Round::Answer& answer, BurstRound& round) {
+  using End = process::Round::Answer::End;
+  if (!answer.ended)
+    return end_call(order, late_work(answer.armed), "something was armed there", round);
+  const process::Round::Answer::Ended& ended = *answer.ended;
+  // What was late may be of an earlier burst.
+  std::optional<size_t> who;
+  for (const auto& [index, handle] : handles_)
+    if (handle == ended.handle &&
+        (ended.how == End::late_work || std::ranges::find(order, index) != order.end()))
+      who = index;
+  const std::vector<size_t> whose = who ? std::vector{*who} : order;
+  switch (ended.how) {
+    case End::launch_failed:
+      round.complete = false;
+      turns_.forget();
+      if (!who) return recover(order, ending_of(worker_->dismiss("a failure of nobody"), "race"));
+      field_.candidates[*who].outcome.ending =
+          ending::Mismatch{"a launch failed while it was timed: " + ended.why};
+      handles_.erase(*who);
+      return {};
+    case End::left_processes:
+      return end_call(whose, left_processes(), kLeftThere, round);
+    case End::late_work:
+      return end_call(whose, late_work(ended.why), kWorkWentOn, round);
+  }
+  return {};
+}
+
+Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t seed,
                                   const std::string& stage, BurstRound& round) {
   // Late work of the burst before has had as long as we took for our own.
   ASSAY_TRY(const auto worked_on, find_late_work());
@@ -194,20 +211,20 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
   // Bare links stand anywhere in the round.
   const bool chained = station_.condition.spacing == measure::Spacing::chain;
   const size_t bare_at = chained ? static_cast<size_t>(random_() % (order.size() + 1)) : kNowhere;
-  Json bursts = Json::array();
+  process::Round asked{.bursts = {}, .seed = seed};
   double expected_ns = 0;
   for (const size_t index : order) {
     const Candidate& candidate = field_.candidates[index];
-    bursts.push_back({handles_.at(index), candidate.launches});
+    asked.bursts.push_back({handles_.at(index), candidate.launches});
     expected_ns += candidate.launch_ns * candidate.launches;
   }
   if (chained)
-    bursts.insert(bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
-                  Json({kBareLinks, std::max(1, sets_ / 2)}));
+    asked.bursts.insert(asked.bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
+                        {process::kBareLinks, std::max(1, sets_ / 2)});
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();
-  auto answer = worker_->call({{"do", "round"}, {"bursts", bursts}, {"seed", seed}}, limit);
+  const auto answer = worker_->call(asked, limit);
   const double bracket = static_cast<double>(monotonic_ns() - start);
   const ClockReading answered = worker_->read_clocks();
   wall_ns_ += bracket;
@@ -217,47 +234,12 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     if (worker_->alive()) return fail(as_error(answer.error(), "timing a round"));
     return recover(order, ending_of(answer.error(), stage));
   }
-  const Json& json = answer->json;
-  if (const auto failed = json.find("failed"); failed != json.end()) {
-    round.complete = false;
-    turns_.forget();
-    const auto handle = whole_or(*failed, "handle", -1);
-    const auto message = text(*failed, "message");
-    for (const size_t index : order) {
-      if (handles_.at(index) != handle) continue;
-      field_.candidates[index].outcome.ending = ending::Mismatch{
-          "a launch failed while it was timed: " + (message ? *message : std::string())};
-      handles_.erase(index);
-      return {};
-    }
-    return recover(order, ending_of(worker_->dismiss("a failure of nobody"), stage));
-  }
-  if (const auto left = json.find("left_processes"); left != json.end()) {
-    for (const size_t index : order)
-      if (left->is_number_integer() && handles_.at(index) == left->get<int64_t>())
-        return end_call({index}, left_processes(), "a process was left behind there", round);
-    return end_call(order, left_processes(), "a process was left behind there", round);
-  }
-  if (const auto late = json.find("late"); late != json.end()) {
-    const auto handle = whole_or(*late, "handle", -1);
-    const auto work = text(*late, "work");
-    const Ending ending = late_work(work ? *work : std::string());
-    for (const auto& [index, open] : handles_)
-      if (open == handle) return end_call({index}, ending, kWorkWentOn, round);
-    return end_call(order, ending, kWorkWentOn, round);
-  }
-  if (const auto armed = text(json, "armed"); armed && !armed->empty())
-    return end_call(order, late_work(*armed), "something was armed there", round);
-  const auto told = read_bursts(json, bursts);
-  if (!told) {
-    round.complete = false;
-    return recover(order, ending_of(worker_->dismiss("what are no samples"), stage));
-  }
+  if (answer->ended || !answer->armed.empty()) return end_early(order, *answer, round);
   double total = 0;
   std::vector<BurstSample> taken;
   std::optional<BurstSample> bare;
-  for (size_t i = 0; i < told->size(); ++i) {
-    const ToldBurst& burst = (*told)[i];
+  for (size_t i = 0; i < answer->bursts.size(); ++i) {
+    const process::Round::Answer::Timed& burst = answer->bursts[i];
     BurstSample sample = {
         .candidate = kNowhere, .ns = burst.ns, .clean = burst.clean, .launches = burst.launches};
     total += static_cast<double>(sample.ns);
@@ -277,9 +259,9 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
                     "impossible times", round);
   if (is_on_cores()) {
     const auto moments = BurstMoments::of(worker_->take_moments());
+    const process::Round::Answer::Timed& told = answer->bursts.front();
     TimedOutputs& outputs = outputs_.at(order.front());
-    if (!moments || !outputs.hear(*moments, told->front().launches) ||
-        !turns_.take(outputs.plans_used()))
+    if (!moments || !outputs.hear(*moments, told.launches) || !turns_.take(outputs.plans_used()))
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
     BurstSample& sample = taken.front();
     sample.outside_ns = moments->outside_ns();
@@ -292,13 +274,14 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
                       "what it keeps about the race was changed", round);
     if (last_) {
       ProcessorTime& before = processor_time_[*last_];
-      before.add_behind(told->front().others_since_ns);
+      before.add_behind(told.others_since_ns);
       if (!before.excess().empty())
         return end_call({*last_}, late_work(before.excess()), kMore, round);
     }
     last_ = order.front();
     ProcessorTime& processor = processor_time_[*last_];
-    processor.add(*moments, answered, station_.crew.facts().threads, told->front().told);
+    processor.add(*moments, answered, station_.crew.facts().threads,
+                  {told.ns, told.taken_ns, told.others_ahead_ns});
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
   }
@@ -345,9 +328,8 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
   if (!is_open(index)) return std::optional<BurstSample>();
   forget_outputs(index);
   const int64_t start = monotonic_ns();
-  const auto answer =
-      worker_->call({{"do", "block"}, {"handle", handles_.at(index)}, {"seconds", seconds}},
-                    station_.request.trial_timeout_seconds + 2 * seconds);
+  const auto answer = worker_->call(process::RunBlock{handles_.at(index), seconds},
+                                    station_.request.trial_timeout_seconds + 2 * seconds);
   const double bracket = static_cast<double>(monotonic_ns() - start);
   wall_ns_ += bracket;
   if (!answer) {
@@ -356,16 +338,13 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
     ASSAY_TRY(recover({index}, ending_of(answer.error(), "own clock")));
     return std::optional<BurstSample>();
   }
-  const auto ns = integer(answer->json, "ns"), launches = integer(answer->json, "launches");
-  constexpr int64_t kMostLaunches = 1 << 30;
-  if (!ns || !launches || *ns <= 0 || *launches <= 0 || *launches > kMostLaunches ||
-      static_cast<double>(*ns) > bracket + kBracketSlackNs) {
+  if (static_cast<double>(answer->ns) > bracket + kBracketSlackNs) {
     ASSAY_TRY(recover({index}, ending_of(worker_->dismiss("a block that is none"), "own clock")));
     return std::optional<BurstSample>();
   }
-  timed_ns_ += static_cast<double>(*ns);
+  timed_ns_ += static_cast<double>(answer->ns);
   return std::optional(BurstSample{
-      .candidate = index, .ns = *ns, .clean = true, .launches = static_cast<int>(*launches)});
+      .candidate = index, .ns = answer->ns, .clean = true, .launches = answer->launches});
 }
 
 Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launches) {
@@ -373,11 +352,8 @@ Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launch
   const double expected_ns = field_.candidates[index].launch_ns * launches;
   const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
   forget_outputs(index);
-  const auto answer = worker_->call({{"do", "count"},
-                                     {"handle", handles_.at(index)},
-                                     {"launches", launches},
-                                     {"seed", static_cast<int64_t>(random_() >> 1)}},
-                                    limit);
+  const auto answer =
+      worker_->call(process::Count{handles_.at(index), launches, random_() >> 1}, limit);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     if (!worker_->alive()) {
@@ -389,36 +365,26 @@ Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launch
     }
     return std::optional<EventCounts>();
   }
-  // The answer comes from a process that ran candidates: numbers beyond any count are none.
-  constexpr double kMostLaunches = 1e6, kMost = 1e18;
   EventCounts counts;
-  counts.launches =
-      static_cast<int>(std::clamp(number_or(answer->json, "launches", 0), 0.0, kMostLaunches));
-  counts.clock_hz = std::clamp(number_or(answer->json, "clock_hz", 0), 0.0, kMost);
-  const auto events = answer->json.find("events");
-  if (counts.launches < 1 || events == answer->json.end() || !events->is_array())
-    return std::optional<EventCounts>();
-  for (const Json& event : *events) {
-    const auto name = text(event, "event"), unavailable = text(event, "unavailable");
-    if (!name || !unavailable) return std::optional<EventCounts>();
-    if (unavailable->empty())
-      counts.per_launch[*name] =
-          std::clamp(number_or(event, "count", 0), 0.0, kMost) / counts.launches;
+  counts.launches = answer->launches;
+  counts.clock_hz = answer->clock_hz;
+  for (const measure::EventCount& event : answer->events)
+    if (event.unavailable.empty())
+      counts.per_launch[event.event] = event.count / counts.launches;
     else
-      counts.unavailable[*name] = *unavailable;
-  }
+      counts.unavailable[event.event] = event.unavailable;
   return std::optional(std::move(counts));
 }
 
 Status TimingProcess::close(const std::vector<size_t>& who) {
-  Json handles = Json::array();
+  process::Close closing;
   for (const size_t candidate : who)
     if (is_open(candidate)) {
-      handles.push_back(handles_.at(candidate));
+      closing.handles.push_back(handles_.at(candidate));
       handles_.erase(candidate);
     }
-  if (handles.empty()) return {};
-  const auto answer = worker_->call({{"do", "close"}, {"handles", handles}}, kOpenSeconds);
+  if (closing.handles.empty()) return {};
+  const auto answer = worker_->call(closing, kOpenSeconds);
   if (answer) return remember_constants();
   if (is_interruption(answer.error()) || worker_->alive())
     return fail(as_error(answer.error(), "closing kernels"));
@@ -460,8 +426,8 @@ Status TimingProcess::unload() {
     worker_->dismiss("users' kernels ran there");
     return {};
   }
-  const auto answer = worker_->call({{"do", "unload"}}, kOpenSeconds);
-  if (answer) station_.crew.learn_code(answer->json.value("code", Json()));
+  auto answer = worker_->call(process::Unload{}, kOpenSeconds);
+  if (answer) station_.crew.learn_code(std::move(answer->code));
   if (answer || (!worker_->alive() && !is_interruption(answer.error())))
     return {};  // Dead, it holds nothing.
   return fail(as_error(answer.error(), "unloading operands"));

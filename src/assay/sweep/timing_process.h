@@ -55,7 +55,7 @@ class TimingProcess {
   // Adds the bursts of `order`, made in one call, or makes the round incomplete: on cores one, so
   // that each is looked at from outside. A death ends the candidate that was running. Where it
   // cannot be told who that was, nobody ends, and from then on one_by_one() says so.
-  Status call_bursts(const std::vector<size_t>& order, int64_t seed, const std::string& stage,
+  Status call_bursts(const std::vector<size_t>& order, uint64_t seed, const std::string& stage,
                      BurstRound& round);
   bool one_by_one() const { return one_by_one_ || is_on_cores(); }
 
@@ -96,6 +96,8 @@ class TimingProcess {
   // be.
   Status end_call(const std::vector<size_t>& order, const Ending& ending, const char* why,
                   BurstRound& round);
+  Status end_early(const std::vector<size_t>& order, const process::Round::Answer& answer,
+                   BurstRound& round);
   class Memory;
   static constexpr double kOpenSeconds = 120;
   static constexpr const char* kWorkWentOn = "work went on there after the clock had stopped";
@@ -113,8 +115,8 @@ class TimingProcess {
   // Who ran last there, if outputs of that burst are not what they were behind its clock.
   Result<std::optional<size_t>> find_late_work();
   void forget_outputs(size_t candidate);  // Something else is launched there.
-  // Where they lie, as the answer to `open` says; none where it says what cannot be.
-  std::optional<TimedOutputs> read_places(const Json& opened) const;
+  // None where they cannot lie there.
+  std::optional<TimedOutputs> outputs_at(std::vector<uint64_t> places) const;
   // What somebody did to the inputs that all share, if somebody did.
   Result<std::optional<ending::Violation>> look_at_inputs();
   Status find_changer();

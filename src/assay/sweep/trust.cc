@@ -12,7 +12,7 @@ constexpr std::string_view kTimer = "the timer lives there too, bracketed by the
 std::string in_brackets(const std::string& why) { return why.empty() ? "" : " (" + why + ")"; }
 }  // namespace
 
-Trust trust_in(const Confinement& confinement) {
+Trust trust_in(const process::Confinement& confinement) {
   if (!confinement.native_guests)
     return {TrustGrade::device_code,
             "what users brought runs on the card alone, between the card's own events; beside the "
@@ -37,7 +37,7 @@ Trust trust_in(const Confinement& confinement) {
                         "was")};
 }
 
-Status TrustLog::add(const Confinement& confinement) {
+Status TrustLog::add(const process::Confinement& confinement) {
   Trust trust = trust_in(confinement);
   if (weakest_ && trust.grade <= weakest_->grade) return {};
   weakest_ = std::move(trust);

@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "assay/base/result.h"
-#include "assay/sweep/confine.h"
+#include "assay/process/confinement.h"
 #include "assay/sweep/journal.h"
 
 namespace assay::sweep {
 
 // What a run may say of candidates that ran so confined.
-Trust trust_in(const Confinement& confinement);
+Trust trust_in(const process::Confinement& confinement);
 
 // The weakest that any part of a run had, resumed parts included.
 class TrustLog {
@@ -20,7 +20,7 @@ class TrustLog {
   explicit TrustLog(Journal& journal) : journal_(journal), weakest_(journal.earlier_trust()) {}
 
   // Candidates will run so confined. In the journal before they do, where it is news.
-  Status add(const Confinement& confinement);
+  Status add(const process::Confinement& confinement);
 
   Trust weakest() const;  // Where nothing was added, no candidate ran.
 

@@ -5,41 +5,26 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "assay/base/text.h"
-#include "assay/kernel/metadata_table.h"
 #include "assay/kernel/taker.h"
-#include "assay/sweep/kernel_choice.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 
-Result<Json> WorkerKernels::add_providers(const Json& wanted) {
-  Json described = Json::array();
+Result<std::vector<process::Init::Answer::Offered>> WorkerKernels::add_providers(
+    std::span<const process::Init::Provider> wanted) {
+  std::vector<process::Init::Answer::Offered> offered;
   for (const auto& provider : providers_) {
     const ProviderInfo& info = provider->info();
-    for (const Json& want : wanted) {
-      if (want.value("name", std::string()) != info.name) continue;
-      ProviderSettings settings;
-      const Json given = want.value("settings", Json::object());
-      for (const auto& [key, value] : given.items())
-        if (value.is_string()) settings[key] = value.get<std::string>();
-      const Availability availability = provider->availability(settings);
-      const std::string as = want.value("as", std::string());
-      if (as.empty()) settings_[info.name] = settings;
-      ASSAY_TRY(add(*provider, availability, settings, as));
-      described.push_back({{"name", as.empty() ? info.name : as},
-                           {"role", assay::to_string(info.role)},
-                           {"available", availability.available},
-                           {"reason", availability.reason},
-                           {"version", availability.version},
-                           {"path", availability.path},
-                           {"details", availability.details},
-                           {"remark", availability.remark}});
+    for (const process::Init::Provider& want : wanted) {
+      if (want.name != info.name) continue;
+      const Availability availability = provider->availability(want.settings);
+      if (want.as.empty()) settings_[info.name] = want.settings;
+      ASSAY_TRY(add(*provider, availability, want.settings, want.as));
+      offered.push_back({want.as.empty() ? info.name : want.as, info.role, availability});
     }
   }
-  return described;
+  return offered;
 }
 
 void WorkerKernels::add(const CatalogSetup& setup) {
@@ -48,13 +33,13 @@ void WorkerKernels::add(const CatalogSetup& setup) {
   native_guests_ = true;
 }
 
-Result<Json> WorkerKernels::add_sources(const std::vector<input::KernelSource>& sources) {
+Result<std::vector<process::Init::Answer::Waiting>> WorkerKernels::add_sources(
+    const std::vector<input::KernelSource>& sources) {
   for (size_t i = 0; i < sources.size(); ++i)
     for (const KernelEntry& entry : sources[i].entries) ASSAY_TRY(take(entry, i));
-  Json waiting = Json::array();
+  std::vector<process::Init::Answer::Waiting> waiting;
   for (const Guest& guest : guests_)
-    waiting.push_back(
-        {{"file", guest.file}, {"provider", guest.provider->info().name}, {"family", guest.name}});
+    waiting.push_back({guest.file, guest.provider->info().name, guest.name});
   return waiting;
 }
 
@@ -124,48 +109,37 @@ Status WorkerKernels::welcome(Guest& guest) {
   return {};
 }
 
-Status WorkerKernels::bring_file(int64_t file) {
+Status WorkerKernels::bring_file(uint64_t file) {
   for (Guest& guest : guests_)
-    if (static_cast<int64_t>(guest.file) == file) ASSAY_TRY(welcome(guest));
+    if (guest.file == file) ASSAY_TRY(welcome(guest));
   return {};
 }
 
-Result<Json> WorkerKernels::discover(const Json& message, const Target& here) {
+Result<process::Discover::Answer> WorkerKernels::discover(const process::Discover& asked,
+                                                          const Target& here) {
   KernelQuery query;
-  query.filter = message.value("filter", std::string());
-  for (const Json& provider : message.value("providers", Json::array()))
-    if (provider.is_string()) query.providers.push_back(provider.get<std::string>());
-  for (const Json& family : message.value("families", Json::array()))
-    if (family.is_string()) query.families.push_back(family.get<std::string>());
-  ASSAY_TRY(const auto only, choices_from_json(message.value("only", Json::array())));
-  if (!only.empty())
+  query.filter = asked.filter;
+  query.families = asked.families;
+  if (!asked.only.empty())
     query.where = [&](const KernelMetadata& row) {
       const ProviderRole role = role_of(row.provider(), row.family());
       return std::ranges::all_of(
-          only, [&](const KernelChoice& choice) { return choice.admits(row, role); });
+          asked.only, [&](const KernelChoice& choice) { return choice.admits(row, role); });
     };
-  const std::string target = message.value("target", here.to_string());
-  ASSAY_TRY(query.target, Target::parse(target));
-  Result<Found> found = Found{};
-  if (message.contains("problem")) {
-    ASSAY_TRY(const Problem problem, problem_from(message));
-    found = catalog_.get_kernels(problem, query);
-  } else {
-    if (!message.contains("target")) query.target.reset();
-    found = catalog_.get_kernels(query);
+  if (asked.target) {
+    ASSAY_TRY(query.target, Target::parse(*asked.target));
+  } else if (asked.problem) {
+    query.target = here;
   }
-  if (!found) return fail(std::move(found).error());
-  Json answer;
-  std::vector<KernelMetadata> rows;
-  rows.reserve(found->kernels.size());
-  for (const Kernel& kernel : found->kernels) rows.push_back(kernel.metadata());
-  Json& table = answer["kernels"] = table_json(rows);
-  for (Json& block : table)
-    block["role"] = assay::to_string(role_of(block["shared"]["provider"].get<std::string>(),
-                                             block["shared"]["family"].get<std::string>()));
-  answer["refusals"] = found->refusals.to_json();
-  Json& missing = answer["missing"] = Json::object();
-  for (const auto& [provider, reason] : catalog_.missing()) missing[provider] = reason;
+  ASSAY_TRY(const Found found, asked.problem ? catalog_.get_kernels(**asked.problem, query)
+                                             : catalog_.get_kernels(query));
+  process::Discover::Answer answer;
+  answer.kernels.reserve(found.kernels.size());
+  for (const Kernel& kernel : found.kernels)
+    answer.kernels.push_back(
+        {kernel.metadata(), role_of(kernel.metadata().provider(), kernel.metadata().family())});
+  answer.refusals = found.refusals;
+  answer.missing = catalog_.missing();
   return answer;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "assay/base/result.h"
 #include "assay/input/kernel_source.h"
 #include "assay/kernel/catalog.h"
+#include "assay/process/messages.h"
 #include "assay/sweep/load_watch.h"
 #include "assay/sweep/worker.h"
 
@@ -23,21 +25,21 @@ class WorkerKernels {
   WorkerKernels(const std::vector<std::unique_ptr<Provider>>& providers, LoadWatch& loads)
       : providers_(providers), loads_(loads) {}
 
-  // wanted: a list of {name, as, settings}. `as`: a copy under another name, which races against
-  // the first. Returns what each of them is on this machine.
-  Result<Json> add_providers(const Json& wanted);
+  // What each of them is on this machine, as it is called here.
+  Result<std::vector<process::Init::Answer::Offered>> add_providers(
+      std::span<const process::Init::Provider> wanted);
   void add(const CatalogSetup& setup);
 
   // Every entry of what a user brought becomes a family of the provider that takes its extension,
   // or that it names. Where code runs for that, it waits until this process has given up its
-  // rights: returns a list of those, {file, provider, family}.
-  Result<Json> add_sources(const std::vector<input::KernelSource>& sources);
+  // rights: returns those.
+  Result<std::vector<process::Init::Answer::Waiting>> add_sources(
+      const std::vector<input::KernelSource>& sources);
   void admit_guests() { admits_guests_ = true; }
-  Status bring_file(int64_t file);  // Those of one file, by its place in the list.
+  Status bring_file(uint64_t file);  // Those of one file, by its place in the list.
 
-  // The kernels that a message asks for, with their roles, and what was refused or is missing.
-  // Without a problem: all there are.
-  Result<Json> discover(const Json& message, const Target& here);
+  // Without a problem: all there are. here: the device's.
+  Result<process::Discover::Answer> discover(const process::Discover& asked, const Target& here);
 
   // The one with this metadata.
   Result<Kernel> find(const Json& row);

@@ -5,21 +5,22 @@
 
 #include <functional>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "assay/device/cuda/cuda_device.h"
+#include "assay/process/messages.h"
 #include "assay/sweep/armed_code.h"
 #include "assay/sweep/own_memory.h"
 #include "assay/sweep/problem_runner.h"
-#include "assay/sweep/protocol.h"
 
 namespace assay::sweep {
 
 class WorkerRuns {
  public:
-  // The kernel that a message names, and its compiled form.
-  using Find = std::function<Result<std::pair<Kernel, Artifact>>(const Json& message)>;
+  // The kernel that is asked for, and its compiled form.
+  using Find =
+      std::function<Result<std::pair<Kernel, Artifact>>(const process::BuiltKernel& kernel)>;
 
   // card: the device, where it is one; else null.
   // armed: before any kernel was loaded.
@@ -34,28 +35,27 @@ class WorkerRuns {
         loads_(loads),
         pulses_(pulses) {}
 
-  using Method = Result<Answer> (WorkerRuns::*)(Message&);
-  static Method find_method(std::string_view what);  // Null where there is none of that name.
+  Result<process::Load::Answer> answer(process::Load asked);
+  Result<process::ShareWord::Answer> answer(const process::ShareWord& asked);
+  Result<process::Prove::Answer> answer(const process::Prove& asked);
+  Result<process::Rotate::Answer> answer(const process::Rotate& asked);
+  Result<process::Open::Answer> answer(const process::Open& asked);
+  Result<process::FindConstants::Answer> answer(const process::FindConstants& asked);
+  Result<process::Round::Answer> answer(const process::Round& asked);
+  Result<process::RunBlock::Answer> answer(const process::RunBlock& asked);
+  Result<process::Count::Answer> answer(const process::Count& asked);
+  Result<process::ProfileLaunches::Answer> answer(const process::ProfileLaunches& asked);
+  Result<process::Collect::Answer> answer(const process::Collect& asked);
+  Result<process::FindTrespasses::Answer> answer(const process::FindTrespasses& asked);
+  Result<process::Close::Answer> answer(const process::Close& asked);
+  Result<process::LookAtInputs::Answer> answer(const process::LookAtInputs& asked);
+  Result<process::Unload::Answer> answer(const process::Unload& asked);
 
  private:
-  Result<Answer> load(Message& message);
-  Result<Answer> share(Message& message);
-  Result<Answer> prove(Message& message);
-  Result<Answer> rotate(Message& message);
-  Result<Answer> open(Message& message);
-  Result<Answer> constants(Message& message);
-  Result<Answer> round(Message& message);
-  Result<Answer> block(Message& message);
-  Result<Answer> count(Message& message);
-  Result<Answer> profile(Message& message);
-  Result<Answer> collect(Message& message);
-  Result<Answer> trespasses(Message& message);
-  Result<Answer> close(Message& message);
-  Result<Answer> intact(Message& message);
-  Result<Answer> unload(Message& message);
   Result<ProblemRunner*> loaded();
   // What its object did when it was loaded, and what memory it holds.
-  void add_facts(const Kernel& kernel, const OwnMemory& memory, Answer& answer) const;
+  process::ObjectFacts facts_of(const Kernel& kernel, const OwnMemory& memory,
+                                const process::Files& handed_out = {}) const;
   // What kernels have armed in this process, where they run in it.
   std::string find_armed() const { return card_ == nullptr ? armed_.find_more() : std::string(); }
 
