@@ -100,6 +100,10 @@ double Bursts::launch_ns(const Sample& sample) const {
 
 Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::string& stage,
                                     Ahead ahead) {
+  // Whom another kernel brought down with the process is open again, or has fallen, before its
+  // handle is asked for.
+  const bool all_at_once = processes_.size() == 1 && !processes_.front()->one_by_one();
+  if (all_at_once) ASSAY_TRY(turn_to(0).map([](TimingProcess*) {}));
   std::vector<size_t> order;
   for (const size_t candidate : who)
     if (is_open(candidate)) order.push_back(candidate);
@@ -107,7 +111,7 @@ Result<Bursts::Round> Bursts::round(const std::vector<size_t>& who, const std::s
   const uint64_t seed = random_() >> 1;
   Round round;
   round.complete = true;
-  if (processes_.size() == 1 && !processes_.front()->one_by_one()) {
+  if (all_at_once) {
     ASSAY_TRY(processes_.front()->call_bursts(order, seed, stage, round));
     return round;
   }
