@@ -286,6 +286,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, int64_t seed
     const BurstMoments::Ran ran = moments->ran(station_.crew.facts().threads);
     sample.ran_least_ns = ran.least_ns;
     sample.ran_most_ns = ran.most_ns;
+    sample.clean = sample.clean && !moments->lost_core(station_.crew.facts().threads, sample.ns);
     constexpr const char* kMore = "more was done there than was launched";
     if (constants_changed_ || (constants_ && constants_->changed(*worker_)))
       return end_call(order, ending::Violation{"writes_outside", kWroteToOurs},
