@@ -61,7 +61,7 @@ std::string makefile(const ExportSubject& subject) {
   }
   return fmt::format(
       "# make run: builds the caller and runs it. Needs a C++20 compiler.\n"
-      "FLAGS = {}\nLINK = {}\nOBJECTS = {}\n\n"
+      "MAKEFLAGS += -j4\nFLAGS = {}\nLINK = {}\nOBJECTS = {}\n\n"
       "caller: $(OBJECTS)\n\t$(CXX) -o $@ $(OBJECTS) $(LINK)\n"
       "caller.o: caller.cc check.h problem.h {}.h\n\t$(CXX) -std=c++20 -O2 -c -o $@ caller.cc\n"
       "launch.o: launch.cc {}.h\n\t$(CXX) $(FLAGS) -c -o $@ launch.cc\n{}"

@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/export_files.h"
 #include "cli/export_mode.h"
+#include "cli/find_record.h"
 #include "cli/race_text.h"
 #include "cli/replay_request.h"
 
@@ -20,28 +21,6 @@ namespace assay::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Where race and sweep leave their runs unless they are told otherwise.
-constexpr const char* kRunFolders[] = {"runs", "artifacts"};
-
-// Newest first.
-std::vector<fs::path> records_here() {
-  std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  std::error_code error;
-  for (const char* parent : kRunFolders) {
-    for (const auto& folder : fs::directory_iterator(parent, error)) {
-      const fs::path path = folder.path() / "record.json";
-      const auto time = fs::last_write_time(path, error);
-      if (!error) found.emplace_back(time, path);
-    }
-  }
-  std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
-    return left.first != right.first ? left.first > right.first : left.second > right.second;
-  });
-  std::vector<fs::path> paths;
-  for (auto& [time, path] : found) paths.push_back(std::move(path));
-  return paths;
-}
 
 class ExportWinner : public ExportMode {
  public:

@@ -39,6 +39,11 @@ void bring_first(sweep::Request& request, const std::vector<input::KernelSource>
   input::name_apart(request.kernels);
 }
 
+void note_renamed(Console& console, std::span<const input::KernelSource> sources) {
+  for (const input::KernelSource& source : sources)
+    for (const std::string& sentence : source.renamed) console.note(sentence);
+}
+
 bool names_file(const std::string& word) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(input::split_entry(word).file, ignored);

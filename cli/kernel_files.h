@@ -10,6 +10,7 @@
 #include "assay/base/result.h"
 #include "assay/input/kernel_source.h"
 #include "assay/sweep/sweep.h"
+#include "cli/console.h"
 #include "cli/flags.h"
 
 namespace assay::cli {
@@ -31,6 +32,9 @@ Result<std::vector<input::KernelSource>> read_sources(std::span<const std::strin
 
 // In front of what the request has; its kernels' names are told apart.
 void bring_first(sweep::Request& request, const std::vector<input::KernelSource>& sources);
+
+// Which of their kernels go by another name, since an earlier one has theirs.
+void note_renamed(Console& console, std::span<const input::KernelSource> sources);
 
 // Whether there is such a file; the word may name a kernel in it (FILE::ENTRY).
 bool names_file(const std::string& word);

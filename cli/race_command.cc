@@ -93,6 +93,7 @@ class RaceCommand : public Command {
           "--watch goes on for ever, and a claim ends with the exit code; give one of them");
     bring_first(request, *files);
     ASSAY_TRY(choose_opponent(request));
+    note_renamed(context.console, request.kernels);
     if (watch_) {
       if (context.console.json())
         return fail(ErrorCode::invalid_input,

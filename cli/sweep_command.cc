@@ -88,6 +88,7 @@ class SweepCommand : public Command {
     ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard,
                              context.console));
     bring_first(request, *files);
+    note_renamed(context.console, request.kernels);
     request.exhaustive = exhaustive_;
     if (exhaustive_) {
       if (!options_.ranking.build.empty() && options_.ranking.build != "all")

@@ -67,6 +67,22 @@ bool is_overloaded(std::string_view line) {
          line.find("cannot resolve address") != std::string_view::npos;
 }
 
+// "; did you mean 'mine::tiled'?", if the compiler knows a name near to the last part of `entry`
+// that is the user's; else empty.
+std::string suggested(std::string_view line, std::string_view entry) {
+  constexpr std::string_view kAsks = "did you mean '", kOurs = "assay_";
+  const size_t at = line.find(kAsks);
+  if (at == std::string_view::npos) return {};
+  const std::string_view name =
+      line.substr(at + kAsks.size(), line.find('\'', at + kAsks.size()) - (at + kAsks.size()));
+  const size_t colons = entry.rfind("::");
+  const size_t last = colons == std::string_view::npos ? 0 : colons + 2;
+  const bool is_of_last = line.find(fmt::format("'{}'", entry.substr(last))) < at;
+  if (name.empty() || name.starts_with(kOurs) || !is_of_last) return {};
+  return fmt::format("; did you mean '{}{}'?", sanitize(entry.substr(0, last), 80),
+                     sanitize(name, 80));
+}
+
 // First the sentence that a static_assert of the shim has for it, if one failed.
 std::string explain(const KernelEntry& entry, const CommandOutput& output) {
   const std::string_view text = output.err.empty() ? output.out : output.err;
@@ -101,8 +117,9 @@ std::string explain(const KernelEntry& entry, const CommandOutput& output) {
       if (!name.empty() && std::ranges::any_of(split(name, ':'), [&](std::string_view part) {
             return !part.empty() && line.find(fmt::format("'{}'", part)) != std::string_view::npos;
           }))
-        return fmt::format("{}: {} defines no function '{}'", entry.origin,
-                           entry.source.filename().string(), sanitize(name, 80));
+        return fmt::format("{}: {} defines no function '{}'{}", entry.origin,
+                           entry.source.filename().string(), sanitize(name, 80),
+                           suggested(line, name));
   }
   // Where our own lines are named, they say nothing to a user.
   const std::string lines = first_lines(text, fmt::format("In file included from {}", shim));

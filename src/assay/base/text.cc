@@ -57,7 +57,9 @@ std::string nearest_of(std::string_view word, std::span<const String> known) {
     const std::size_t gap = std::max(name.size(), word.size()) - std::min(name.size(), word.size());
     if (gap > 2) continue;
     const std::size_t distance = edit_distance(word, name);
-    if (distance < best_distance && 2 * distance < word.size()) {
+    const bool is_near = 2 * distance < word.size() ||
+                         (2 * distance == word.size() && lower(word[0]) == lower(name[0]));
+    if (distance < best_distance && is_near) {
       best = name;
       best_distance = distance;
     }

@@ -11,7 +11,8 @@
 namespace assay {
 
 // The known word that `word` was probably meant to be: edit distance at most 2 (and less than half
-// its length), or else the shortest that starts with it. Empty if there is none. Case is ignored.
+// its length, or half of it if both begin alike), or else the shortest that starts with it. Empty
+// if there is none. Case is ignored.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 std::string nearest(std::string_view word, std::span<const std::string_view> known);
 // "; did you mean 'x'?", or nothing.

@@ -19,6 +19,12 @@ TEST(Nearest, FindsTypingErrors) {
   EXPECT_EQ(nearest("refrence", kKnown), "reference");
 }
 
+TEST(Nearest, FindsShortWordsThatBeginAlike) {
+  EXPECT_EQ(nearest("kk", std::vector<std::string>{"m", "n", "k"}), "k");
+  EXPECT_EQ(nearest("tils", std::vector<std::string>{"naive", "tiled"}), "tiled");
+  EXPECT_EQ(nearest("am", std::vector<std::string>{"m", "n", "k"}), "");
+}
+
 TEST(Nearest, CompletesBeginnings) { EXPECT_EQ(nearest("refer", kKnown), "reference"); }
 
 TEST(Nearest, DoesNotGuessWildly) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "assay/base/archive.h"
+#include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/input/manifest_reader.h"
 #include "assay/kernel/entry_archive.h"
@@ -128,6 +129,9 @@ void name_apart(std::span<KernelSource> sources) {
       const std::string own = entry.name;
       for (int n = 2; !taken.insert(entry.name).second; ++n)
         entry.name = fmt::format("{}_{}", own, n);
+      if (entry.name != own)
+        source.renamed.push_back(fmt::format("{} of {} is called {} here", sanitize(own, 100),
+                                             sanitize(source.text(), 200), entry.name));
     }
 }
 

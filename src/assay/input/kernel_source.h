@@ -24,6 +24,7 @@ struct KernelSource {
   // FILE, its entries' sources, and what they bring along; null in workers, whose entries have
   // theirs.
   std::shared_ptr<const SourceFiles> files;
+  std::vector<std::string> renamed;  // By name_apart(): "tiles of old.cc is called tiles_2 here".
 
   std::string text() const { return named.text(); }
   const SourceFile* file() const;             // FILE itself.

@@ -202,6 +202,9 @@ Result<std::vector<Field>> read_fields(Piece flag, const std::vector<FieldRule>&
     }
     Field field{rule, name, {}};
     const Piece values = pair.part(equals + 1, pair.text.size());
+    if (const size_t next = values.text.find('='); next != std::string_view::npos)
+      return values.part(0, next).wrong(
+          "fields are separated by commas; write m=64,n=4096,k=4096,dtype=f32");
     for (const Piece& item : values.split('|')) {
       ASSAY_TRY(add_values(item, *rule, field.values));
       if (std::ssize(field.values) > kMaxShapeFlagProblems) return too_many(item);
@@ -280,6 +283,16 @@ Result<Problem> make_problem(const Operation& operation, Json values,
   return fail(place(take_apart(error.message, rules).field).error(error.message, error.code));
 }
 
+// The one shape whose fields were given as several: "m=4 n=8 k=8". Empty if they make none.
+std::string one_shape(std::span<const std::string> flags) {
+  std::vector<std::string> fields;
+  for (const std::string& flag : flags)
+    for (const std::string_view field : split(flag, ','))
+      if (std::ranges::find(fields, field) == fields.end()) fields.emplace_back(field);
+  std::string joined = join(fields, ",");
+  return parse_shape_flag(joined) ? joined : std::string();
+}
+
 }  // namespace
 
 Result<std::vector<Problem>> parse_shape_flag(std::string_view text) {
@@ -352,8 +365,14 @@ Result<Suite> parse_shape_flags(std::span<const std::string> flags) {
   Suite suite{.name = "command-line", .problems = {}, .origin = "--shape"};
   std::unordered_set<std::string> names;
   for (const std::string& flag : flags) {
-    ASSAY_TRY(std::vector<Problem> problems, parse_shape_flag(flag));
-    for (Problem& problem : problems) {
+    auto parsed = parse_shape_flag(flag);
+    if (!parsed) {
+      const std::string meant = flags.size() > 1 ? one_shape(flags) : std::string();
+      if (meant.empty()) return fail(parsed.error());
+      return fail(ErrorCode::invalid_input, "{}; fields of one shape are joined by commas: {}",
+                  parsed.error().message, sanitize(meant, 200));
+    }
+    for (Problem& problem : *parsed) {
       if (!names.insert(problem.name()).second) {
         return fail(ErrorCode::invalid_input,
                     "--shape {}: {} is asked for twice; remove one, or give them names with name=",

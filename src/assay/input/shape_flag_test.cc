@@ -157,5 +157,16 @@ TEST(ShapeFlag, SeveralFlagsMakeOneSuite) {
               HasSubstr("gemm_m2_n8_k8 is asked for twice"));
 }
 
+TEST(ShapeFlags, SayHowFieldsOfOneShapeAreJoined) {
+  const std::vector<std::string> apart = {"m=4", "n=8", "k=16"};
+  EXPECT_THAT(parse_shape_flags(apart).error().message,
+              HasSubstr("fields of one shape are joined by commas: m=4,n=8,k=16"));
+  for (const char* flag : {"m=4 n=8 k=16", "m=4;n=8;k=16"})
+    EXPECT_THAT(parse_shape_flags(std::vector<std::string>{flag}).error().message,
+                HasSubstr("column 3: fields are separated by commas"));
+  EXPECT_THAT(parse_shape_flags(std::vector<std::string>{"m=4", "n=8"}).error().message,
+              AllOf(HasSubstr("is missing"), Not(HasSubstr("joined"))));
+}
+
 }  // namespace
 }  // namespace assay::input

@@ -38,6 +38,23 @@ std::string signal_name(int signal) {
   }
 }
 
+// What the kernel most probably did; empty if that says no more than the signal's name.
+std::string_view usual_cause(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+      return "it read or wrote memory that is not there, such as far outside its buffers";
+    case SIGILL:
+      return "it ran an instruction that this CPU does not have";
+    case SIGFPE:
+      return "it divided an integer by zero, or trapped a floating-point exception";
+    case SIGABRT:
+      return "it called abort()";
+    default:
+      return {};
+  }
+}
+
 std::string in_stage(std::string_view stage) {
   if (stage == "verify") return " while it was proven";
   return stage.empty() ? std::string() : fmt::format(" in {}", sanitize(stage, 40));
@@ -69,11 +86,13 @@ struct Sentence {
   std::string operator()(const ending::Crash& crash) const {
     const std::string how = crash.signal != 0 ? signal_name(crash.signal)
                                               : fmt::format("exit code {}", crash.exit_code);
-    return fmt::format("crashed{} ({})", in_stage(crash.stage), how);
+    return with_message(fmt::format("crashed{} ({})", in_stage(crash.stage), how),
+                        usual_cause(crash.signal));
   }
   std::string operator()(const ending::Timeout& timeout) const {
-    return fmt::format("ran past {}{}", format_duration(timeout.limit_seconds),
-                       in_stage(timeout.stage));
+    return fmt::format("ran past {}{}; {} allows more", format_duration(timeout.limit_seconds),
+                       in_stage(timeout.stage),
+                       timeout.stage == "build" ? "--compile-timeout" : "--timeout");
   }
   std::string operator()(const ending::OutOfMemory& memory) const {
     return memory.limit_bytes > 0

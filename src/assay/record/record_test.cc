@@ -106,8 +106,10 @@ TEST(RecordTest, EveryEndingSurvives) {
     EXPECT_EQ(read->problems[0].kernels[i].ending, endings[i]) << ending_name(endings[i]);
     EXPECT_NE(ending_sentence(endings[i]), "");
   }
-  EXPECT_EQ(ending_sentence(ending::Crash{11, 0, "verify", ""}),
-            "crashed while it was proven (SIGSEGV)");
+  EXPECT_EQ(
+      ending_sentence(ending::Crash{11, 0, "verify", ""}),
+      "crashed while it was proven (SIGSEGV): it read or wrote memory that is not there, such "
+      "as far outside its buffers");
   EXPECT_EQ(ending_sentence(ending::Crash{0, 3, "", ""}), "crashed (exit code 3)");
 }
 

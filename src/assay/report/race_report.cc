@@ -253,8 +253,11 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
     out += labelled("finding", fmt::format("{}: {}", safe(finding.code), safe(finding.sentence)),
                     options.style);
   }
-  for (const std::string& warning : record.environment.warnings)
-    out += labelled("warning", safe(warning), options.style);
+  // Of a machine that spoils times, if there are any.
+  if (std::ranges::any_of(record.problems,
+                          [](const ProblemRecord& problem) { return problem.race.has_value(); }))
+    for (const std::string& warning : record.environment.warnings)
+      out += labelled("warning", safe(warning), options.style);
   if (!options.record_path.empty()) {
     out += labelled("record",
                     sanitize(options.record_path, 1000) + "   (anyone can `assay replay` it)",

@@ -16,6 +16,10 @@ constexpr double kErrorShareOfMargin = 0.25;
 // So wide, the interval of two equal kernels lies within the margin with room to spare.
 constexpr double kHalfWidthShareOfMargin = 1.0 / 3;
 
+// Where a second stage ends. With an error of a quarter of the margin two equal kernels are `same`
+// in nine races of ten.
+constexpr double kLaterHalfWidthShareOfMargin = 0.6;
+
 // What is between processes whatever their rounds, as one standard deviation of a log ratio: 0.3 %
 // in idle A/A races of `make bench`, of what libraries place once.
 constexpr double kBetweenProcesses = 0.003;
@@ -114,6 +118,22 @@ ConfirmPlan plan_confirmation(double spread, double margin, const ConfirmBudget&
     plan.rounds = rounds;
   }
   return plan;
+}
+
+int further_processes(const SeenWidth& seen, double margin, int most) {
+  const double wanted = std::log1p(margin) * kLaterHalfWidthShareOfMargin;
+  if (seen.processes < 2 || !std::isfinite(seen.half_width) || seen.half_width <= wanted ||
+      wanted <= seen.shared)
+    return 0;
+  const auto quantile = [](int processes) {
+    return student_quantile((1 + kConfidence) / 2, processes - 1);
+  };
+  const double own = std::sqrt(seen.half_width * seen.half_width - seen.shared * seen.shared) /
+                     quantile(seen.processes) * std::sqrt(seen.processes);
+  for (int processes = seen.processes + 1; processes <= most; ++processes)
+    if (std::hypot(seen.shared, own * quantile(processes) / std::sqrt(processes)) <= wanted)
+      return processes - seen.processes;
+  return 0;
 }
 
 }  // namespace assay::stats

@@ -59,4 +59,16 @@ inline constexpr int kMaxConfirmRounds = 2000;
 // Pairs that are far apart get no fewer: their word would be the same, their ratio less sure.
 ConfirmPlan plan_confirmation(double spread, double margin, const ConfirmBudget& budget = {});
 
+// Behind the planned processes, once: how many more make an interval of the width that was seen
+// narrow enough for two equal kernels to be `same`, at most `most` in all; 0 if it is, or if no
+// such number does. It knows how far the processes lie apart, never where: who looks at the spread
+// alone takes nobody's side (a two-stage design; what it costs in coverage is simulated in
+// PlanConfirmTest). `half_width` is of a log ratio (99 %), of which `shared` is what all processes
+// have in common, and more of them do not narrow.
+struct SeenWidth {
+  double half_width = 0, shared = 0;
+  int processes = 0;
+};
+int further_processes(const SeenWidth& seen, double margin, int most);
+
 }  // namespace assay::stats

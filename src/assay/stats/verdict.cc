@@ -113,8 +113,7 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
         means.size(), processes.size(), options.min_processes);
     return verdict;
   }
-  const double shared =
-      options.systematic * student_quantile(0.5 + options.confidence / 2, kManyDegrees);
+  const double shared = shared_half_width(options.systematic, options.confidence);
   verdict.ratio = std::exp(interval->centre);
   const double half_width = std::hypot(interval->high - interval->centre, shared);
   interval->low = interval->centre - half_width;
@@ -134,6 +133,10 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
         verdict.low, verdict.high, 100 * options.margin);
   }
   return verdict;
+}
+
+double shared_half_width(double systematic, double confidence) {
+  return systematic * student_quantile(0.5 + confidence / 2, kManyDegrees);
 }
 
 Word weakest(Word first, Word second) {

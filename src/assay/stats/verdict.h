@@ -66,6 +66,9 @@ struct Verdict {
 // error below 0) give `unsure`.
 Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& options = {});
 
+// What a systematic error (JudgeOptions) alone takes of an interval to either side, in log ratio.
+double shared_half_width(double systematic, double confidence = kConfidence);
+
 // From the strongest claim to the weakest: faster, slightly faster, same, unsure, slightly slower,
 // slower. `unsure` stands above the slower words because those are certain: being shown slower than
 // one stock kernel means being slower than the best, whatever else is unknown.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "assay/base/hash.h"
 #include "assay/sweep/earlier_confirmations.h"
@@ -149,6 +150,15 @@ void Confirming::plan(double budget_seconds, double setup_seconds) {
                                     .most = most_processes(request)});
   confirmation_.rounds = plan_.rounds;
   confirmation_.wanted_rounds = plan_.wanted;
+}
+
+int Confirming::extend(const stats::SeenWidth& seen, double budget_seconds) {
+  if (std::exchange(extended_, true)) return 0;
+  const int more =
+      stats::further_processes(seen, station_.request.margin, most_extended(station_.request));
+  if (more * process_seconds() > budget_seconds) return 0;
+  plan_.processes += more;
+  return more;
 }
 
 // Each finalist is proven again in each process, on that process's own inputs.

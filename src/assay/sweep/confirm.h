@@ -39,12 +39,18 @@ class Confirming {
   // process takes beside it.
   void plan(double budget_seconds, double setup_seconds);
   Status time(Visit& visit);
+  // Behind the last of the plan, once: more processes if these lie further apart than the plan
+  // supposed, as long as their rounds fit into budget_seconds. Returns how many.
+  int extend(const stats::SeenWidth& seen, double budget_seconds);
+  // Without a conclusion.
+  const Confirmation& so_far() const { return confirmation_; }
 
   int visited() const { return static_cast<int>(confirmation_.processes.size()); }
   bool planned() const { return planned_; }
   int processes() const { return plan_.processes; }  // Before the plan, the fewest.
   double bytes() const;                              // Of the device's memory, in one process.
-  double planned_seconds() const { return plan_.processes * plan_.rounds * round_ns_ * 1e-9; }
+  double planned_seconds() const { return plan_.processes * process_seconds(); }
+  double process_seconds() const { return plan_.rounds * round_ns_ * 1e-9; }  // Of timing.
 
   // Without a conclusion.
   Result<Confirmation> end();
@@ -66,7 +72,7 @@ class Confirming {
   Field& field_;
   double spread_, round_ns_;  // Of the rounds to come, by the race.
   stats::ConfirmPlan plan_;
-  bool planned_ = false;
+  bool planned_ = false, extended_ = false;
   uint64_t set_up_ = 0;            // Visits.
   std::vector<size_t> finalists_;  // Indices into the field.
   Instances base_;

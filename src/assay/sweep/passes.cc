@@ -24,12 +24,15 @@ class Passes {
       ASSAY_TRY(problem->begin_confirmation());
       expected_ += problem->confirming().processes();
     }
-    for (std::vector<ProblemRun*> left = unfinished(); !left.empty(); left = unfinished()) {
-      // Who comes first finds a process that has allocated nothing; not the same one each time.
-      std::shuffle(left.begin(), left.end(), random_);
-      ASSAY_TRY(make_pass(left));
-      crew_.dismiss_confirmers();
-    }
+    do {
+      for (std::vector<ProblemRun*> left = unfinished(); !left.empty(); left = unfinished()) {
+        // Who comes first finds a process that has allocated nothing; not the same one each time.
+        std::shuffle(left.begin(), left.end(), random_);
+        ASSAY_TRY(make_pass(left));
+        crew_.dismiss_confirmers();
+      }
+      extend();
+    } while (!unfinished().empty());
     for (ProblemRun* problem : problems_) ASSAY_TRY(problem->conclude_confirmation());
     return {};
   }
@@ -88,6 +91,15 @@ class Passes {
     confirming.plan(budget_seconds_ / static_cast<double>(unplanned_--), setup_seconds);
     budget_seconds_ = std::max(0.0, budget_seconds_ - confirming.planned_seconds());
     expected_ += confirming.processes() - fewest;
+  }
+
+  // From what the plans have left.
+  void extend() {
+    for (ProblemRun* problem : problems_) {
+      const int more = problem->extend_confirmation(budget_seconds_);
+      expected_ += more;
+      budget_seconds_ -= more * problem->confirming().process_seconds();
+    }
   }
 
   void observe(const ProblemRun& problem) {

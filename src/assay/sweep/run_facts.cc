@@ -104,11 +104,16 @@ int most_processes(const Request& request) {
   return std::max(request.processes, request.most_processes > 0 ? request.most_processes : wanted);
 }
 
+int most_extended(const Request& request) {
+  const int most = most_processes(request);
+  return most > request.processes ? 2 * most : most;
+}
+
 RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   RunOptions options;
   options.margin = request.margin;
   options.processes = request.processes;
-  options.most_processes = most_processes(request);
+  options.most_processes = most_extended(request);
   options.min_processes = std::max(2, request.processes - 1);
   options.placements = 1;
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;

@@ -239,6 +239,31 @@ Status ProblemRun::begin_confirmation() {
   return confirming_->begin();
 }
 
+// By the widest of the candidate's pairs that the race saw close together: of others the word is
+// certain without. The race's samples are none of the confirmation's.
+int ProblemRun::extend_confirmation(double budget_seconds) {
+  constexpr double kCloseMargins = 3;
+  const double close = kCloseMargins * std::log1p(station_.request.margin);
+  show_finalists(record_, field_, race_);
+  const RunOptions options = options_of(station_.request, station_.crew, 0);
+  const auto raced_us = [&](const std::string& id) {
+    const KernelOutcome* kernel = record_.find(id);
+    return kernel != nullptr && kernel->race ? kernel->race->median_us : 0;
+  };
+  stats::SeenWidth widest;
+  for (const PairVerdict& pair : conclude(record_, confirming_->so_far(), options).against_stock) {
+    const double ours = raced_us(pair.candidate), theirs = raced_us(pair.other);
+    if (ours <= 0 || theirs <= 0 || std::fabs(std::log(ours / theirs)) > close ||
+        !pair.verdict.has_interval())
+      continue;
+    const stats::SeenWidth seen{std::log(pair.verdict.high / pair.verdict.low) / 2,
+                                stats::shared_half_width(pair.verdict.systematic),
+                                pair.verdict.processes};
+    if (seen.half_width > widest.half_width) widest = seen;
+  }
+  return confirming_->extend(widest, budget_seconds);
+}
+
 Status ProblemRun::conclude_confirmation() {
   ASSAY_TRY(Confirmation confirmation, confirming_->end());
   timed_seconds_ += confirming_->timed_seconds();

@@ -38,6 +38,8 @@ class ProblemRun {
   Status begin_confirmation();
   Confirming& confirming() { return *confirming_; }
   const Confirming& confirming() const { return *confirming_; }
+  // Behind the visits that it planned: how many more it makes (Confirming::extend).
+  int extend_confirmation(double budget_seconds);
   Status conclude_confirmation();
 
   // Behind its confirmations, where the card was held back meanwhile: the headline's two at their

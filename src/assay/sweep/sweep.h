@@ -114,6 +114,9 @@ inline constexpr double kCpuSystematicErrorApart = 0.003;
 // as the time allows, up to 15. Those of a card differ by 0.1 to 0.3 % (docs/method.md), and each
 // takes half a second to begin: the fewest.
 int most_processes(const Request& request);
+// Of one that is extended since its processes lie far apart (stats::further_processes): twice as
+// many, where the plan may choose at all.
+int most_extended(const Request& request);
 
 // Where nobody says: whose order, and how many
 // of each provider, for a problem: twice the eight of recall@8 (record/ranking.h). At 45 s of one
