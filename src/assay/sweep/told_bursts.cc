@@ -25,6 +25,7 @@ std::optional<ToldBurst> read_burst(const Json& burst, int64_t asked) {
   const auto [ns, clean, waited, launches, taken, ahead, since] = fields;
   if (ns <= 0 || launches <= 0 || launches > asked) return std::nullopt;
   return ToldBurst{.ns = ns,
+                   .waited_ns = waited,
                    .clean = clean == 1,
                    .launches = static_cast<int>(launches),
                    .told = {ns, taken, ahead},

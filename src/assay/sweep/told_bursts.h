@@ -2,6 +2,7 @@
 
 // What a process that runs candidates says of a round's bursts, read as what it is: anybody's.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,10 +15,14 @@ namespace assay::sweep {
 
 struct ToldBurst {
   int64_t ns = 0;
+  int64_t waited_ns = 0;  // measure::Burst::waited_ns
   bool clean = false;
   int launches = 0;
   ProcessorTime::Told told;
   int64_t others_since_ns = 0;
+
+  // What is left of it without the longest wait for a core.
+  int64_t in_cores_ns() const { return std::clamp<int64_t>(ns - waited_ns, 0, ns); }
 };
 
 // Of the answer to a round (protocol.h). asked: [[handle, launches]...]; a burst may have fewer
