@@ -45,7 +45,8 @@ constexpr Entry kEntries[] = {
     {"same_within", measure_same<Company::one_process>},
     {"same_across", measure_same<Company::two_processes>},
     {"coverage", measure_coverage},
-    {"sensitivity", measure_sensitivity},
+    {"sensitivity_within", measure_sensitivity<Company::one_process>},
+    {"sensitivity_across", measure_sensitivity<Company::two_processes>},
     {"racing", measure_racing},
     {"native", measure_native},
     {"native_table_decode", measure_native_table_decode, true},
@@ -215,6 +216,13 @@ int bench(int argc, char** argv) {
       ->type_name("SEED")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  app.add_option(
+         "--trust-share", context.trust_share,
+         "Of the trust rows: which share of each seed's races, of how many, so that several "
+         "benches part them; logs are put together by joining files")
+      ->type_name("SHARE OF")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app.add_option("--trust-log", trust_log,
                  "Of the trust rows: a line for each kernel that was raced; what is there counts, "
                  "and is not raced again")
@@ -224,6 +232,11 @@ int bench(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (context.trust_share.first > context.trust_share.second) {
+    std::fprintf(stderr, "--trust-share: there is no share %d of %d\n", context.trust_share.first,
+                 context.trust_share.second);
+    return 2;
   }
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -175,7 +175,7 @@ constexpr std::string_view kDecodeRows =
     "family == 'dots' and ahead == 1 and (kc == 0 or nv == 6) or "
     "family == 'panels' and (kc == 0 or nc == 1) or isa == 'amx'";
 constexpr std::string_view kPrefillRows =
-    "family == 'blocked' and (nv != 4 and (nc == 192 or kc == 256) or nc == 96) or "
+    "family == 'blocked' and (nv != 4 and (nc == 192 or kc == 256) or nc == 96 or nc == 0) or "
     "family == 'panels' and (nv != 4 and (kc == 256 or kc == 512) or nc == 1) or isa == 'amx'";
 
 Row judge(const Group& group, const std::map<std::string, Sample>& samples, int threads) {

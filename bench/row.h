@@ -31,6 +31,8 @@ struct Context {
   int seeds = 4;       // Of the gpu_cheat rows: inputs are made anew for each, on the host.
 
   std::pair<int, int> trust_seeds{1, 2};  // Of the trust rows, first and last: shapes differ.
+  std::pair<int, int> trust_share{1, 1};  // Of their races: this one's and of how many, which run
+                                          // side by side, each on processors of its own.
   std::filesystem::path trust_log;        // Theirs: a line for each kernel that was raced.
 
   int count(int full, int few) const { return quick ? few : full; }
@@ -47,6 +49,7 @@ enum class Company { one_process, two_processes };  // Of the two that are compa
 template <Company company>
 Result<std::vector<Row>> measure_same(const Context& context);
 Result<std::vector<Row>> measure_coverage(const Context& context);
+template <Company company>
 Result<std::vector<Row>> measure_sensitivity(const Context& context);
 Result<std::vector<Row>> measure_racing(const Context& context);
 Result<std::vector<Row>> measure_native(const Context& context);

@@ -55,6 +55,14 @@ std::string to_string(FlagGroup group) {
       return "Problem";
     case FlagGroup::kernels:
       return "Kernels";
+    case FlagGroup::backend:
+      return "Backend";
+    case FlagGroup::server:
+      return "Server";
+    case FlagGroup::limits:
+      return "Limits";
+    case FlagGroup::mock:
+      return "Mock";
     case FlagGroup::measuring:
       return "Measuring";
     case FlagGroup::output:

@@ -32,8 +32,8 @@ class Flag {
   CLI::Option& option_;
 };
 
-// Under which heading help shows a flag, in this order.
-enum class FlagGroup { problem, kernels, measuring, output, more };
+// Under which heading help shows a flag; help.cc has their order.
+enum class FlagGroup { problem, kernels, measuring, output, more, backend, server, limits, mock };
 std::string to_string(FlagGroup group);  // "Problem"
 
 class Flags {

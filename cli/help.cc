@@ -66,8 +66,9 @@ bool is_help(const FlagEntry& flag) {
 
 std::string flags_text(const CommandEntry& command, int width) {
   std::vector<std::pair<FlagGroup, std::vector<FlagEntry>>> groups;
-  for (const FlagGroup group : {FlagGroup::problem, FlagGroup::kernels, FlagGroup::measuring,
-                                FlagGroup::output, FlagGroup::more}) {
+  for (const FlagGroup group : {FlagGroup::problem, FlagGroup::kernels, FlagGroup::backend,
+                                FlagGroup::server, FlagGroup::limits, FlagGroup::mock,
+                                FlagGroup::measuring, FlagGroup::output, FlagGroup::more}) {
     std::vector<FlagEntry> flags;
     std::ranges::copy_if(command.flags, std::back_inserter(flags), [&](const FlagEntry& flag) {
       return flag.group == to_string(group) && !is_help(flag);

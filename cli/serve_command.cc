@@ -74,6 +74,7 @@ class ServeCommand : public Command {
   }
 
   void declare(Flags& app) override {
+    app.set_group(FlagGroup::backend);
     app.add_option("--case", case_, "Serve as the case.yaml in this folder, or above it, says")
         .type_name("DIR");
     options_.declare(app);

@@ -14,6 +14,7 @@
 #include "assay/lab/files/series.h"
 #include "cli/lab/evaluate_setup.h"
 #include "cli/number.h"
+#include "cli/own_environment.h"
 
 namespace assay::cli {
 namespace {
@@ -28,6 +29,7 @@ bool is_loopback(std::string_view host) {
 }  // namespace
 
 void ServeOptions::declare(Flags& app) {
+  app.set_group(FlagGroup::backend);
   app.add_option("--backend", backend_,
                  "What makes the tokens: mock, seeded text at stated times; process, the server "
                  "that COMMAND starts; plugin, a shared object (default: the case's, or mock)")
@@ -55,6 +57,7 @@ void ServeOptions::declare(Flags& app) {
                  "Behind --: a server to start; {port} in it is the port to listen on, {port_file} "
                  "a file to write one to")
       .type_name("COMMAND");
+  app.set_group(FlagGroup::server);
   app.add_option("--host", host_, "Address to listen on; any but loopback needs a key")
       .show_default();
   app.add_option("--port", port_, "Port to listen on; 0 takes a free one")
@@ -72,6 +75,7 @@ void ServeOptions::declare(Flags& app) {
   app.add_option("--drain", drain_, "Seconds that answers under way get after SIGTERM")
       .type_name("SECONDS")
       .show_default();
+  app.set_group(FlagGroup::limits);
   const auto seconds = [&](const char* name, std::string& value, const char* help) {
     app.add_option(name, value, help).type_name("SECONDS").show_default();
   };
@@ -87,6 +91,7 @@ void ServeOptions::declare(Flags& app) {
   app.add_option("--max-choices", choices_, "Most answers to one prompt (n)")
       .range(1, 4096)
       .show_default();
+  app.set_group(FlagGroup::mock);
   declare_mock(app);
   app.set_group(FlagGroup::output);
   app.add_option("--log", log, "Gets a line of JSON for each request, without texts and keys")
@@ -222,7 +227,9 @@ Status ServeOptions::take_case(const LabPlace& place, Context& context) {
   if (tokenizer_.empty() && std::filesystem::is_regular_file(tokenizer, error))
     tokenizer_ = tokenizer;
   ASSAY_TRY(const lab::Environment defaults, lab::read_env_defaults(target.folder));
-  for (const auto& [name, value] : defaults) case_environment_.push_back(name + '=' + value);
+  // What an attempt sets wins over the file.
+  for (const auto& [name, value] : defaults)
+    case_environment_.push_back(name + '=' + environment_value(name).value_or(value));
   case_environment_.push_back("ASSAY_WORKSPACE=" + workspace_);
   case_environment_.push_back("ASSAY_MODEL=" + model_folder_);
   return {};

@@ -22,11 +22,11 @@ endforeach()
 install(DIRECTORY "${PROJECT_BINARY_DIR}/share/" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}"
   COMPONENT runtime OPTIONAL)
 
-install(TARGETS assay_lib_dispatch assay_lib_assay assay_lib_providers
+install(TARGETS assay_lib_dispatch assay_lib_assay assay_lib_lab assay_lib_providers
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 install(FILES src/assay/dispatch.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/assay" COMPONENT dev)
 set(installed_parts "")
-foreach(name IN ITEMS dispatch assay)
+foreach(name IN ITEMS dispatch assay lab)
   get_target_property(parts assay_lib_${name} ASSAY_PARTS)
   list(APPEND installed_parts ${parts})
 endforeach()
@@ -61,7 +61,7 @@ install(FILES "${PROJECT_BINARY_DIR}/package/assay-config.cmake"
 
 # Everything that is packed.
 add_custom_target(assay_package)
-foreach(target IN ITEMS assay assay_lib_dispatch assay_lib_assay assay_lib_providers
+foreach(target IN ITEMS assay assay_lib_dispatch assay_lib_assay assay_lib_lab assay_lib_providers
     assay_documents)
   if(TARGET ${target})
     add_dependencies(assay_package ${target})
@@ -93,5 +93,5 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME assay-dev)
 set(CPACK_DEBIAN_DEV_FILE_NAME "assay-dev_${PROJECT_VERSION}_${architecture}.deb")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   "g++, libexpected-dev, libfmt-dev, nlohmann-json3-dev, libssl-dev, libxxhash-dev")
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "assay, libyaml-cpp-dev, libzstd-dev, libsqlite3-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "assay, libyaml-cpp-dev, libzstd-dev, libsqlite3-dev, libpcre2-dev, libutf8proc-dev")
 include(CPack)

@@ -1,4 +1,5 @@
-# What others link. assay::dispatch is what production ships, assay::assay adds the evidence;
+# What others link. assay::dispatch is what production ships, assay::assay adds the evidence,
+# assay::lab cases, servers and loads;
 # assay::providers is apart because programs link it and libraries do not. They are archives of the
 # objects of their parts; each stands on the one below and holds nothing that is in it.
 # assay_exported(<name> PARTS <part>... [ON <name>...]): the target assay_lib_<name>, also known as
@@ -39,4 +40,5 @@ endfunction()
 
 assay_exported(dispatch PARTS select kernel)
 assay_exported(assay PARTS input measure verify process store compare report sweep ON dispatch)
+assay_exported(lab PARTS notify text load lab serve ON assay dispatch)
 assay_exported(providers PARTS providers ON dispatch)

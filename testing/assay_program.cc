@@ -246,4 +246,14 @@ const KernelOutcome* find_kernel(const ProblemRecord& problem, std::string_view 
   return found == problem.kernels.end() ? nullptr : &*found;
 }
 
+std::string endings_of(const std::string& record_path) {
+  const auto record = load_record(record_path);
+  if (!record) return record.error().message;
+  std::string lines;
+  for (const ProblemRecord& problem : record->problems)
+    for (const KernelOutcome& kernel : problem.kernels)
+      lines += problem.name + " " + kernel.name + ": " + ending_sentence(kernel.ending) + "\n";
+  return lines;
+}
+
 }  // namespace assay::testing

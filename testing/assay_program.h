@@ -100,4 +100,8 @@ int journal_lines(const std::string& run_folder);
 // The outcome of a kernel by its name; null if the record has none.
 const KernelOutcome* find_kernel(const ProblemRecord& problem, std::string_view name);
 
+// How each kernel of each problem ended, a line each, for the messages of failures; what is wrong
+// with the record if it cannot be read.
+std::string endings_of(const std::string& record_path);
+
 }  // namespace assay::testing

@@ -13,7 +13,7 @@ class LabCommand : public Command {
           make_lab_brief_command,  make_lab_diff_command,     make_lab_apply_command,
           make_lab_replay_command, make_lab_serve_command,    make_lab_hillclimb_command,
           make_lab_notify_command, make_lab_reablate_command, make_lab_refs_command,
-          make_lab_prune_command,  make_lab_reindex_command})
+          make_lab_prune_command,  make_lab_reindex_command,  make_lab_parity_command})
       commands_.push_back(make());
   }
 

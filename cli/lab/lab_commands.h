@@ -14,6 +14,7 @@ std::unique_ptr<Command> make_lab_check_command();
 std::unique_ptr<Command> make_lab_eval_command();
 std::unique_ptr<Command> make_lab_hillclimb_command();
 std::unique_ptr<Command> make_lab_serve_command();
+std::unique_ptr<Command> make_lab_parity_command();
 std::unique_ptr<Command> make_lab_apply_command();
 std::unique_ptr<Command> make_lab_replay_command();
 std::unique_ptr<Command> make_lab_history_command();

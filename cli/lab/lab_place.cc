@@ -2,6 +2,7 @@
 
 #include "assay/base/text.h"
 #include "assay/lab/files/history_index.h"
+#include "cli/own_environment.h"
 
 namespace assay::cli {
 
@@ -12,6 +13,13 @@ void CaseFlag::declare(Flags& app) {
 
 Result<LabPlace> find_place(const std::string& folder) {
   const std::filesystem::path from = folder.empty() ? "." : folder;
+  // A copy of a case, which an attempt runs in, lies in no lab.
+  if (const auto root = environment_value("ASSAY_LAB");
+      root && lab::find_upward(from, "lab.yaml").empty()) {
+    ASSAY_TRY(lab::Lab lab, lab::read_lab(*root));
+    ASSAY_TRY(lab::Case target, lab::read_case(lab, lab::find_upward(from, "case.yaml")));
+    return LabPlace{std::move(lab), std::move(target)};
+  }
   ASSAY_TRY(lab::Lab lab, lab::find_lab(from));
   ASSAY_TRY(lab::Case target, lab::find_case(lab, from));
   return LabPlace{std::move(lab), std::move(target)};

@@ -68,7 +68,7 @@ struct Block {
   int64_t kc, nc, ahead;
 };
 
-DesignAxis blocks(std::initializer_list<Block> list) {
+DesignAxis blocks(const std::vector<Block>& list) {
   std::vector<std::vector<Value>> choices;
   for (const Block& block : list) choices.push_back({block.kc, block.nc, block.ahead});
   return preset({"kc", "nc", "ahead"}, std::move(choices));
@@ -103,10 +103,14 @@ std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
     case Algorithm::dots:
       return {wide ? tiles(algorithm, variant, {3, 4, 6, 8}) : tiles(algorithm, variant, {2, 3, 4}),
               blocks({{0, 0, 0}, {0, 0, 1}, {512, 0, 0}, {1024, 0, 1}})};
-    case Algorithm::blocked:
-      return {tiles(algorithm, variant, {2, 3, 4}),
-              blocks({{256, 384, 0}, {512, 96, 1}, {512, 192, 0}, {512, 192, 1}, {1024, 192, 1}}),
-              axis("mc", {int64_t{512}})};
+    case Algorithm::blocked: {
+      std::vector<Block> list = {
+          {256, 384, 0}, {512, 96, 1}, {512, 192, 0}, {512, 192, 1}, {1024, 192, 1}};
+      // All columns at once: rows of a are packed for one use, into one place. Of short problems.
+      if (variant.isa == Isa::avx512 && variant.in == Element::f32)
+        list.insert(list.end(), {{256, 192, 1}, {512, 0, 1}});
+      return {tiles(algorithm, variant, {2, 3, 4}), blocks(list), axis("mc", {int64_t{512}})};
+    }
     case Algorithm::panels:  // Asking ahead is for blocks of one tile: nc tells them apart.
       return {tiles(algorithm, variant, {2, 3, 4}),
               blocks({{0, 32, 0},

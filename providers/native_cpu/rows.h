@@ -66,9 +66,10 @@ struct RowsKernel {
     bool accumulate;
     void run(int64_t pass, const auto& tiles, const Source* operands, Fetch<Source>* fetch) const {
       const int mr = passes.count(pass);
-      tiles[static_cast<size_t>(mr - 1)](
-          steps, a + passes.first(pass) * steps_all + step0 * mr, operands, stride,
-          {sums + passes.first(pass) * kWidth, kWidth}, accumulate, fetch);
+      Sum* const to = sums + passes.first(pass) * kWidth;
+      tiles[static_cast<size_t>(mr - 1)](steps, a + passes.first(pass) * steps_all + step0 * mr,
+                                         operands, stride, {to, kWidth},
+                                         {accumulate ? to : nullptr, kWidth}, fetch);
     }
   };
 

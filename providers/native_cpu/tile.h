@@ -31,7 +31,7 @@ template <class Source>
 struct Fetch {
   const Source* at = nullptr;
   int64_t per_step = 0;  // rows_fetch_share, packed_fetch_run: elements asked for in each step;
-                         // kept_fetch: lines. packed_fetch: one line.
+                         // kept_fetch, packed_fetch: lines.
   int64_t left = 0;      // kept_fetch, packed_fetch: lines left of this run,
   int64_t run = 0;       // lines of a run,
   int64_t jump = 0;      // and elements from the end of a run to the start of the next.
@@ -47,29 +47,31 @@ enum class Operands : uint8_t {
   kept,              // b holds them, one step after the other.
   kept_fetch,        // The same, and asks for per_step lines in each step.
   packed,            // b holds groups as Mode::store_packed wrote them.
-  packed_fetch,
-  packed_fetch_run,  // Asks for per_step elements in each step, in one run.
+  packed_fetch,      // Asks for per_step lines in each step,
+  packed_fetch_run,  // or for per_step elements, in one run.
 };
 
-// Where a tile's sums go: its first, and elements from one row to the next.
+// Where a tile's sums are: its first, and elements from one row to the next.
 template <class Sum>
 struct SumPlace {
-  Sum* at;
-  int64_t line;
+  Sum* at = nullptr;
+  int64_t line = 0;
 };
 
 // stride: elements of b from one row to the next (packed: from one step to the next; kept: unused).
-// sums: [MR][columns] in the mode's order; added to when accumulate, overwritten otherwise.
+// sums: [MR][columns] in the mode's order, overwritten. before: what they begin with, in the same
+// place or another; nowhere: with zero.
 template <class Mode>
 using TileFunction = void (*)(int64_t steps, const typename Mode::PackedA* a,
                               const typename Mode::Source* b, int64_t stride,
-                              SumPlace<typename Mode::Sum> sums, bool accumulate,
+                              SumPlace<typename Mode::Sum> sums,
+                              SumPlace<const typename Mode::Sum> before,
                               Fetch<typename Mode::Source>* fetch);
 
 template <class Mode, int NG, int MR, Operands Kind>
 void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::Source* b,
-          int64_t stride, SumPlace<typename Mode::Sum> sums, bool accumulate,
-          Fetch<typename Mode::Source>* fetch) {
+          int64_t stride, SumPlace<typename Mode::Sum> sums,
+          SumPlace<const typename Mode::Sum> before, Fetch<typename Mode::Source>* fetch) {
   constexpr bool Packed = Kind == Operands::packed || Kind == Operands::packed_fetch ||
                           Kind == Operands::packed_fetch_run;
   constexpr bool kKept = Kind == Operands::kept || Kind == Operands::kept_fetch;
@@ -81,13 +83,7 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
   constexpr int NV = NG * Mode::kGroup;
   constexpr int kB = Packed ? Mode::kPackedGroup : Mode::kColumns;
   typename Mode::Accumulator sum[MR][NV];
-  if (accumulate) {
-#pragma GCC unroll 16
-    for (int r = 0; r < MR; ++r)
-#pragma GCC unroll 16
-      for (int v = 0; v < NV; ++v)
-        sum[r][v] = Mode::load(sums.at + r * sums.line + v * Mode::kLanes);
-  } else {
+  if (before.at != sums.at) {
     // Outputs that no cache holds come while the sums are made.
     constexpr int kLineSums = 64 / static_cast<int>(sizeof(typename Mode::Sum));
 #pragma GCC unroll 16
@@ -95,6 +91,14 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
 #pragma GCC unroll 16
       for (int v = 0; v < NV * Mode::kLanes; v += kLineSums)
         __builtin_prefetch(sums.at + r * sums.line + v, 1, 3);
+  }
+  if (before.at != nullptr) {
+#pragma GCC unroll 16
+    for (int r = 0; r < MR; ++r)
+#pragma GCC unroll 16
+      for (int v = 0; v < NV; ++v)
+        sum[r][v] = Mode::load(before.at + r * before.line + v * Mode::kLanes);
+  } else {
 #pragma GCC unroll 16
     for (int r = 0; r < MR; ++r)
 #pragma GCC unroll 16
@@ -111,8 +115,7 @@ void tile(int64_t steps, const typename Mode::PackedA* a, const typename Mode::S
   for (int64_t s = 0; s < steps; ++s) {
     typename Mode::Operand operand[NV];
     if constexpr (kLines) {
-      const int64_t lines = Kind == Operands::packed_fetch ? 1 : next.per_step;
-      for (int64_t i = 0; i < lines; ++i) {
+      for (int64_t i = 0; i < next.per_step; ++i) {
         __builtin_prefetch(next.at, 0, 2);
         next.at += kLine;
         if (--next.left == 0) {

@@ -146,6 +146,25 @@ TEST(CompanyTest, TheFirstLookDropsNoStockKernelOfRank) {
   EXPECT_GE(stock, 2);
 }
 
+// Nor are its bursts made of more launches than those of others, which would share among more what
+// a burst costs once; whoever is faster has no more than others, either.
+TEST(CompanyTest, BurstsOfFinalistsHaveAsManyLaunches) {
+  const AssayProgram assay;
+  const ProblemRecord problem =
+      problem_of(assay, {.kernels = {"59_fast_at_first_look"},
+                         .shapes = {"m=10,n=120,k=217,dtype=f32,layout=tt"},
+                         .budget = "2s",
+                         .more = {"--provider", "libxsmm", "--exhaustive"},
+                         .files = {AssayProgram::source("tests/attacks/twins/plain.cc")}});
+  ASSERT_NE(problem.decisive(), nullptr);
+  ASSERT_FALSE(problem.decisive()->processes.empty());
+  for (const ProcessSamples& process : problem.decisive()->processes) {
+    ASSERT_GE(process.kernels.size(), 3u);
+    for (const KernelSamples& kernel : process.kernels)
+      EXPECT_EQ(kernel.launches, process.kernels.front().launches) << problem.label(kernel.id);
+  }
+}
+
 // Kernels that come with assay stand for the stock ones.
 TEST(CompanyTest, StockKernelsStandBesideThoseWhoSpoilTheirProcess) {
   const AssayProgram assay;

@@ -51,7 +51,8 @@ TEST_P(ConfinementTest, NobodyAndNothingIsInReach) {
   const auto wrapper = assay.with(GetParam());
   if (!wrapper) GTEST_SKIP() << "this user cannot run the program with other rights";
   const Finished finished = assay.run(sweep(), *wrapper);
-  ASSERT_EQ(finished.code(), 0) << finished.err;
+  ASSERT_EQ(finished.code(), 0) << finished.err
+                                << testing::endings_of(assay.file("run/record.json"));
   const auto record = load_record(assay.file("run/record.json"));
   ASSERT_TRUE(record) << record.error().message;
   const bool confined = record->trust == TrustGrade::confined_native;
@@ -84,7 +85,8 @@ TEST(ResumedConfinementTest, IsAsWeakAsItsWeakerPart) {
       EXPECT_TRUE(first.leaves_nothing());
     }
     const Finished finished = assay.run(sweep({"--resume"}), weak_first ? strong : *weak);
-    ASSERT_EQ(finished.code(), 0) << finished.err;
+    ASSERT_EQ(finished.code(), 0) << finished.err
+                                  << testing::endings_of(assay.file("run/record.json"));
     const auto record = load_record(assay.file("run/record.json"));
     ASSERT_TRUE(record) << record.error().message;
     EXPECT_EQ(record->trust, TrustGrade::unconfined_native) << weak_first;

@@ -43,4 +43,13 @@ run("${READELF}" --dynamic --wide "${WORK}/build/consumer")
 refuse("needed" "NEEDED[^\n]*(yaml|sqlite|zstd|assay|fmt|crypto)")
 run("${NM}" -C "${WORK}/build/consumer")
 refuse("linked" " (YAML::|sqlite3_|ZSTD_|assay::(sweep|measure|verify|stats|compare|report|input)::)")
+# So does one that takes the lab.
+run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/lab_consumer" -B "${WORK}/lab_build"
+  -D CMAKE_BUILD_TYPE=Release -D "CMAKE_CXX_COMPILER=${COMPILER}" -D "CMAKE_PREFIX_PATH=${prefix}"
+  -D "WANTED_VERSION=${VERSION}")
+run("${CMAKE_COMMAND}" --build "${WORK}/lab_build")
+run("${WORK}/lab_build/lab_consumer")
+expect("tokens" "tokens: 2 1")
+expect("arrivals" "sent at: 0\\.00 0\\.25 0\\.50")
+expect("the route" "200 .*\"mine\"")
 file(REMOVE_RECURSE "${WORK}")

@@ -714,6 +714,16 @@ TEST(RecomputeTest, TheHashOfAFinishedProblemCoversTheWholeRecord) {
   }
 }
 
+// A race of one disturbed round has no time of a kernel that is confirmed all the same.
+TEST(RecomputeTest, AKernelWithoutACleanRoundSaysWhy) {
+  RunRecord record = testing::make_record();
+  RaceSummary& race = *record.problems[0].kernels[0].race;
+  race.clean_rounds = 0;
+  race.median_us = 0;
+  race.reason = "no clean round of 12: others had its cores meanwhile";
+  EXPECT_THAT(recompute(record), IsEmpty());
+}
+
 // Whether it may differ from launch to launch is in no hash of it.
 TEST(RecomputeTest, WhatAKernelDeclaresIsInWhatWasFound) {
   RunRecord record = testing::make_record();

@@ -36,8 +36,11 @@ class Timing {
       if (own.dropped_after > 0 && own.dropped_after != own.rounds)
         say("rounds" + of, fmt::to_string(own.rounds),
             fmt::format("{}, after which it was dropped", own.dropped_after));
-      if (own.reason.empty() != (own.dropped_after == 0))
-        say("reason" + of, own.reason, own.reason.empty() ? "why it was dropped" : "nothing");
+      if (own.reason.empty() && own.dropped_after > 0)
+        say("reason" + of, own.reason, "why it was dropped");
+      // Whoever had no clean round has a reason, too, and may be confirmed all the same.
+      if (!own.reason.empty() && own.dropped_after == 0 && own.clean_rounds > 0)
+        say("reason" + of, own.reason, "nothing");
       if (is_timed(kernel.ending) && own.clean_rounds > 0 && !(own.median_us > 0))
         say("median_us" + of, fmt::to_string(own.median_us), "a time: it has clean rounds");
     }

@@ -6,36 +6,13 @@
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/load/dataset.h"
+#include "assay/load/json_lines.h"
 
 namespace assay::load {
 namespace {
 
-constexpr std::size_t kMostLines = 1'000'000;
 constexpr std::int64_t kMostTokens = 1 << 24;
 constexpr std::int64_t kBlockTokens = 512;  // Of a trace's hash id, as Mooncake's traces have it.
-
-// Calls `take(field)` for each line that is not blank; errors name file and line.
-template <class Take>
-Status for_each_line(const std::string& path, Take&& take) {
-  ASSAY_TRY(LineReader reader, LineReader::open(path));
-  std::size_t number = 0, taken = 0;
-  while (true) {
-    ASSAY_TRY(const auto line, reader.next());
-    if (!line) break;
-    ++number;
-    if (trim(line->text).empty()) continue;
-    if (++taken > kMostLines)
-      return fail(ErrorCode::invalid_input, "{}: more than {} lines are not taken",
-                  sanitize(path, 200), kMostLines);
-    ASSAY_TRY(
-        const JsonDocument document,
-        parse_json_document(line->text, fmt::format("{}, line {}", sanitize(path, 200), number)));
-    ASSAY_TRY(take(JsonField(document)));
-  }
-  if (taken == 0)
-    return fail(ErrorCode::invalid_input, "{}: no line has a prompt", sanitize(path, 200));
-  return {};
-}
 
 Json message(const char* role, const std::string& text) {
   return {{"role", role}, {"content", text}};

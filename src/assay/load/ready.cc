@@ -13,6 +13,7 @@ namespace assay::load {
 namespace {
 
 constexpr double kAskSeconds = 10;
+constexpr int kUnavailable = 503;
 constexpr std::int64_t kAgainNs = kNsPerSecond / 5;
 
 Result<net::Answer> get(const LoadPlan& plan, std::string path, double seconds, int cancel_fd) {
@@ -37,7 +38,8 @@ Result<std::string> look(const LoadPlan& plan, double seconds, int cancel_fd) {
     if (!answer && answer.error().code != ErrorCode::failed) return fail(answer.error());
     why = answer ? fmt::format("{} is answered with {}", path, answer->head.status)
                  : answer.error().message;
-    if (!answer) break;
+    // A server that says that it is not ready yet may list its models all the same.
+    if (!answer || answer->head.status == kUnavailable) break;
   }
   return why;
 }
@@ -82,28 +84,38 @@ Result<std::string> only_model(const LoadPlan& plan, int cancel_fd) {
               names.size(), names.empty() ? "" : ": ", sanitize(join(names, ", "), 300));
 }
 
+Result<std::vector<std::int64_t>> server_token_ids(const LoadPlan& plan, const std::string& text,
+                                                   int cancel_fd) {
+  net::Question question;
+  question.method = "POST";
+  question.path = plan.server.path + "/tokenize";
+  // It stands beside /v1, not below it.
+  if (plan.server.path.ends_with("/v1"))
+    question.path = plan.server.path.substr(0, plan.server.path.size() - 3) + "/tokenize";
+  question.headers = common_headers(plan.shape);
+  question.headers.push_back({"Content-Type", "application/json"});
+  question.body = canonical({{"model", plan.shape.model},
+                             {"prompt", text},
+                             {"content", text},  // As llama.cpp calls it.
+                             {"add_special_tokens", false}});
+  ASSAY_TRY(const net::Answer answer,
+            net::ask(plan.server, {plan.ca_file, kAskSeconds}, question, cancel_fd));
+  if (!is_good(answer))
+    return fail(ErrorCode::unsupported, "/tokenize is answered with {}", answer.head.status);
+  ASSAY_TRY(const JsonDocument document, parse_json_document(answer.body, "/tokenize"));
+  ASSAY_TRY(const JsonField tokens, JsonField(document).at("tokens"));
+  ASSAY_TRY(const std::vector<JsonField> items, tokens.items());
+  std::vector<std::int64_t> ids;
+  for (const JsonField& item : items) {
+    ASSAY_TRY(ids.emplace_back(), item.as_int64());
+  }
+  return ids;
+}
+
 TokenCount server_tokenizer(const LoadPlan& plan, int cancel_fd) {
   return [plan, cancel_fd](const std::string& text) -> Result<std::int64_t> {
-    net::Question question;
-    question.method = "POST";
-    question.path = plan.server.path + "/tokenize";
-    // It stands beside /v1, not below it.
-    if (plan.server.path.ends_with("/v1"))
-      question.path = plan.server.path.substr(0, plan.server.path.size() - 3) + "/tokenize";
-    question.headers = common_headers(plan.shape);
-    question.headers.push_back({"Content-Type", "application/json"});
-    question.body = canonical({{"model", plan.shape.model},
-                               {"prompt", text},
-                               {"content", text},  // As llama.cpp calls it.
-                               {"add_special_tokens", false}});
-    ASSAY_TRY(const net::Answer answer,
-              net::ask(plan.server, {plan.ca_file, kAskSeconds}, question, cancel_fd));
-    if (!is_good(answer))
-      return fail(ErrorCode::unsupported, "/tokenize is answered with {}", answer.head.status);
-    ASSAY_TRY(const JsonDocument document, parse_json_document(answer.body, "/tokenize"));
-    ASSAY_TRY(const JsonField tokens, JsonField(document).at("tokens"));
-    ASSAY_TRY(const std::vector<JsonField> items, tokens.items());
-    return static_cast<std::int64_t>(items.size());
+    ASSAY_TRY(const auto ids, server_token_ids(plan, text, cancel_fd));
+    return static_cast<std::int64_t>(ids.size());
   };
 }
 

@@ -8,12 +8,18 @@
 
 namespace assay::load {
 
-// Until /health or /v1/models is answered with 2xx. seconds 0: asked once, and only whether it can
-// be connected to counts. Errors: unsupported (it never got ready: the last reason), interrupted.
+// Until /health, or /v1/models where /health does not say 503, is answered with 2xx. seconds 0:
+// asked once, and only whether it can be connected to counts. Errors: unsupported (it never got
+// ready: the last reason), interrupted.
 Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd);
 
 // The only model that /v1/models lists. Errors: unsupported (none, or several: they are named).
 Result<std::string> only_model(const LoadPlan& plan, int cancel_fd);
+
+// A text's tokens, special ones left out, by the server's /tokenize. Errors: unsupported where it
+// has none.
+Result<std::vector<std::int64_t>> server_token_ids(const LoadPlan& plan, const std::string& text,
+                                                   int cancel_fd);
 
 // Counts with the server's /tokenize. Errors of the count: unsupported where it has none.
 TokenCount server_tokenizer(const LoadPlan& plan, int cancel_fd);

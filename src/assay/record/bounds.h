@@ -15,9 +15,10 @@ inline constexpr int kRulesOfBounds = 3;
 
 // `slower` or `faster` with one end instead of an interval (stats::Verdict::is_bound), where the
 // difference is beyond doubt; none otherwise. Of each round the slower side counts with the
-// processor time that its process took at least, the other with what it took at most, both by
-// clocks outside of the two processes. Half of the difference is left to neighbours on a core or on
-// the memory, which add to processor time itself (kNeighbours in bounds.cc).
+// processor time that its process took at least, the other with what it took at most. The most is
+// by a clock outside of the process. The least may be by its own word, which can only make itself
+// slower. Half of the difference is left to neighbours on a core or on the memory, which add to
+// processor time itself (kNeighbours in bounds.cc).
 //
 // A kernel of a user's is never the faster side, and no kernel of ours is faster than a stock one
 // by such a word: who spoils rounds gains nothing by it.

@@ -12,9 +12,6 @@
 namespace assay {
 namespace {
 
-// Two clocks around one burst: the messages by which ours is told cost the system up to ten
-// microseconds each (measured), before the other clock starts and after it has stopped.
-constexpr double kClocksShare = 0.02, kClocksNs = 15e3;
 // Disturbances come in swarms, and every finalist is compared with every other one.
 constexpr double kChance = 1e-6;
 
@@ -115,7 +112,7 @@ std::string clocks_of(const ProblemRecord& problem, const Confirmation& confirma
     const auto clocks = samples == nullptr ? std::nullopt : clocks_in(*samples);
     if (!clocks) continue;
     const double stretches = stretches_of(problem, *samples);
-    const double allowed = kClocksShare * clocks->burst_ns + kClocksNs * stretches;
+    const double allowed = clocks_apart_ns(clocks->burst_ns, stretches);
     const double apart_ns = clocks->apart_ns;
     if (apart_ns >= -allowed && apart_ns <= allowed + stretches * telling_ns(problem, process))
       continue;

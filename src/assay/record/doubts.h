@@ -12,6 +12,14 @@
 
 namespace assay {
 
+// How far the two clocks of a burst (its process's, and the one outside) may lie apart: 2 %, and
+// 15 us for each stretch that has a start and a stop of its own. The messages by which the outer
+// one is told cost the system up to ten microseconds each (measured), before the other clock starts
+// and after it has stopped. Nanoseconds.
+inline double clocks_apart_ns(double burst_ns, double stretches) {
+  return 0.02 * burst_ns + 15e3 * stretches;
+}
+
 // A finding on a kernel, or where the id is empty on all that was timed.
 struct Doubt {
   std::string id;

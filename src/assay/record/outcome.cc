@@ -45,7 +45,7 @@ std::string_view usual_cause(int signal) {
     case SIGBUS:
       return "it read or wrote memory that is not there, such as far outside its buffers";
     case SIGILL:
-      return "it ran an instruction that this CPU does not have";
+      return "it ran an instruction that this CPU does not have, or __builtin_trap()";
     case SIGFPE:
       return "it divided an integer by zero, or trapped a floating-point exception";
     case SIGABRT:

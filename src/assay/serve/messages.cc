@@ -47,7 +47,9 @@ std::string chat_text(BodyFields& fields, text::ChatTemplate form) {
     const Json& message = (*messages)[i];
     const std::string name = fmt::format("messages[{}]", i);
     const auto role = message.is_object() ? message.find("role") : message.end();
-    if (role == message.end() || std::ranges::find(kRoles, *role) == kRoles.end()) {
+    const std::string named =
+        role != message.end() && role->is_string() ? role->get<std::string>() : std::string();
+    if (std::ranges::find(kRoles, named) == kRoles.end()) {
       fields.wrong(name + ".role", "must be system, developer, user, assistant, tool or function");
       return {};
     }
@@ -56,7 +58,7 @@ std::string chat_text(BodyFields& fields, text::ChatTemplate form) {
       fields.wrong(name + ".content", "must be a string, null, or a list of parts of type text");
       return {};
     }
-    chat.push_back({role->get<std::string>(), std::move(*text)});
+    chat.push_back({named, std::move(*text)});
   }
   return text::render_chat(form, chat);
 }

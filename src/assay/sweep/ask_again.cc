@@ -47,9 +47,16 @@ class AskingAgain {
     const bool is_guest = station_.taints_process(candidate);
     const size_t others = guests_.size() - (is_guest ? 1 : 0);
     if (others == 0 || std::holds_alternative<ending::NotReached>(ending)) return false;
+    if (!is_guest && met_own_limit(ending)) return false;
     if (!is_guest || guests_.size() > station_.guests_at_once() || !station_.request.device.empty())
       return true;
     return fails_by_limits(ending);
+  }
+
+  // What is resident in a process on cores is its own: no other process adds to it.
+  bool met_own_limit(const Ending& ending) const {
+    const auto* memory = std::get_if<ending::OutOfMemory>(&ending);
+    return memory != nullptr && memory->limit_bytes > 0 && station_.request.device.empty();
   }
 
   void add_fallen(const std::vector<size_t>& kernels, std::vector<size_t>& fallen) const {

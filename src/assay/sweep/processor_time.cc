@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/measure/burst.h"
+#include "assay/record/doubts.h"
 
 namespace assay::sweep {
 namespace {
@@ -85,6 +86,15 @@ BurstMoments::Ran BurstMoments::ran(int threads) const {
   }
   sum.most_ns = std::max<int64_t>(1, sum.most_ns);
   return sum;
+}
+
+bool BurstMoments::lost_core(int threads, int64_t burst_ns) const {
+  const Ran time = ran(threads);
+  if (time.most_ns <= 0) return false;
+  // Hearing of a start late hides as much as hearing of a stop late adds.
+  const int64_t seen_ns = (time.least_ns + time.most_ns) / 2;
+  return static_cast<double>(outside_ns() - std::max(burst_ns, seen_ns)) >
+         clocks_apart_ns(static_cast<double>(burst_ns), static_cast<double>(stretches.size()));
 }
 
 void ProcessorTime::look(Sum& sum, double taken_ns, double given_ns, double unsure_ns,

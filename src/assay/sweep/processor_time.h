@@ -30,6 +30,10 @@ struct BurstMoments {
     int64_t least_ns = 0, most_ns = 0;
   };
   Ran ran(int threads) const;
+  // Whether they lie further apart than the burst's own clock says, and the process was not seen to
+  // run for as long: somebody else had the core on the way from one clock to the other, or we heard
+  // too late to tell. A kernel that moves its clock runs meanwhile.
+  bool lost_core(int threads, int64_t burst_ns) const;
 };
 
 // Over the bursts of one kernel in one process.

@@ -106,6 +106,27 @@ TEST(BurstMoments, ProcessorTimeLiesBetweenWhatWeHeard) {
   EXPECT_EQ(unknown.ran(1).most_ns, 0);
 }
 
+// 2,000 us between start and stop.
+TEST(BurstMoments, ACoreIsLostWhereNobodyIsSeenToRunBetweenTheClocks) {
+  const auto moments = [](int64_t ran_us, int64_t heard_us = 2120) {
+    return BurstMoments{
+        {{moment(BurstPulse::ready, 90, 90, 40), moment(BurstPulse::started, 100, 110, 50),
+          moment(BurstPulse::stopped, 2100, heard_us, 50 + ran_us)}}};
+  };
+  EXPECT_TRUE(moments(900).lost_core(1, 890 * kUs));
+  // Its own clock says as much: whoever slept within a launch had its core.
+  EXPECT_FALSE(moments(900).lost_core(1, 1990 * kUs));
+  // It ran on, and its clock does not say so.
+  EXPECT_FALSE(moments(1990).lost_core(1, 890 * kUs));
+  // A second thread may have run instead.
+  EXPECT_FALSE(moments(1990).lost_core(2, 890 * kUs));
+  // What it ran for until we heard of the stop may all have been behind it.
+  EXPECT_TRUE(moments(1990, 3900).lost_core(1, 890 * kUs));
+  BurstMoments unknown = moments(900);
+  unknown.stretches[0].stopped.heard.cpu_ns = -1;
+  EXPECT_FALSE(unknown.lost_core(1, 890 * kUs));
+}
+
 TEST(BurstMoments, AreThreeOfEachStretchInTheirOrder) {
   const Moment ready = moment(BurstPulse::ready, 1, 1, 0);
   const Moment started = moment(BurstPulse::started, 2, 2, 0);

@@ -290,7 +290,12 @@ class RaceRun {
       RaceSummary summary{laps_->rounds(place), laps_->clean(place), laps_->median_us(place),
                           standing.dropped_after, laps_->why_untimed(place)};
       if (standing.dropped_after > 0) summary.reason = "clearly behind the leader";
-      if (summary.median_us > 0) candidate.launch_ns = summary.median_us * 1e3;
+      // Of rounds that were judged, unlike the first look, at which a kernel may pretend to be
+      // fast.
+      if (summary.median_us > 0) {
+        candidate.launch_ns = summary.median_us * 1e3;
+        set_launches(runners_[place]);
+      }
       candidate.outcome.race = summary;
     }
     result_.record.rounds = runners_.size() == 1 ? laps_->rounds(0) : racing_->rounds();

@@ -265,9 +265,13 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
     BurstSample& sample = taken.front();
     sample.outside_ns = moments->outside_ns();
-    const BurstMoments::Ran ran = moments->ran(station_.crew.facts().threads);
-    sample.ran_least_ns = ran.least_ns;
+    const int threads = station_.crew.facts().threads;
+    const BurstMoments::Ran ran = moments->ran(threads);
+    // What it says itself counts, too: whoever ran for longer is the slower for it.
+    sample.ran_least_ns =
+        std::max(ran.least_ns, std::min(threads * told.in_cores_ns(), ran.most_ns));
     sample.ran_most_ns = ran.most_ns;
+    sample.clean = sample.clean && !moments->lost_core(threads, sample.ns);
     constexpr const char* kMore = "more was done there than was launched";
     if (constants_changed_ || (constants_ && constants_->changed(*worker_)))
       return end_call(order, ending::Violation{"writes_outside", kWroteToOurs},
@@ -280,8 +284,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     }
     last_ = order.front();
     ProcessorTime& processor = processor_time_[*last_];
-    processor.add(*moments, answered, station_.crew.facts().threads,
-                  {told.ns, told.taken_ns, told.others_ahead_ns});
+    processor.add(*moments, answered, threads, {told.ns, told.taken_ns, told.others_ahead_ns});
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
   }

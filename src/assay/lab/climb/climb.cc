@@ -20,6 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A history names no folder of the machine that it was made on.
+std::string without_folder(std::string sentence, const fs::path& folder) {
+  const std::string prefix = folder.string() + '/';
+  for (size_t at = sentence.find(prefix); at != std::string::npos; at = sentence.find(prefix))
+    sentence.erase(at, prefix.size());
+  return sentence;
+}
+
 class Climb {
  public:
   Climb(const Lab& lab, const Case& target, const ClimbOptions& options,
@@ -170,7 +178,8 @@ class Climb {
     state_.failures = turn.ran->failure || !note ? state_.failures + 1 : 0;
     if (turn.ran->failure) return skip("agent_failed: " + turn.ran->reason, cost);
     state_.cost_unknown = state_.cost_unknown || !cost;
-    if (!note) return skip("note_refused: " + note.error().message, cost);
+    if (!note)
+      return skip("note_refused: " + without_folder(note.error().message, turn.talk), cost);
     ASSAY_TRY(const Tree after, read_tree(turn.folder));
     if (turn.before.hash() == after.hash() && note->environment.empty())
       return skip("nothing_changed", cost);

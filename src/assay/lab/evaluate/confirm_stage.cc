@@ -1,5 +1,6 @@
 #include "assay/lab/evaluate/confirm_stage.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -66,6 +67,11 @@ class ConfirmStage {
       ASSAY_TRY(decision, decide_again(stage_.record));
       if (decision.word != stats::KeepWord::go_on) break;
     }
+    // Others spoiled every pair: that says nothing of the change, which can be tried again.
+    if (!has_pair())
+      return fail(ErrorCode::machine,
+                  "others were at work in each of the {} pairs: none can be compared",
+                  stage_.record.pairs.size());
     keep_medians(taker.candidate_metrics());
     stage_.record.claim = decision.verdict;
     stage_.record.smallest_keepable = decision.smallest_keepable;
@@ -83,6 +89,12 @@ class ConfirmStage {
              decision.reason);
     if (stage_.record.outcome == AttemptOutcome::keep) judge_guardrails();
     return {};
+  }
+
+  bool has_pair() const {
+    return std::ranges::any_of(stage_.record.pairs, [&](const AttemptPair& pair) {
+      return pair.log_ratios.contains(stage_.record.rules->metric);
+    });
   }
 
   // On the pairs that confirm took, and only where the objective would be kept.

@@ -7,17 +7,6 @@
 namespace assay::lab {
 namespace {
 
-// The server itself, without one of ours between it and the load.
-Command server_command(const CaseServer& server) {
-  if (server.backend == "process") return server.command;
-  Command words = {"/proc/self/exe", "serve", "--backend=" + server.backend, "--port={port}"};
-  if (!server.plugin.empty()) {
-    words.push_back("--plugin=" + server.plugin);
-    words.push_back(fmt::format("--ready-timeout={}", server.ready_seconds));
-  }
-  return words;
-}
-
 std::vector<std::string> words_of(const OpenAiHttp& http, const std::optional<CaseServer>& server,
                                   int pair, const std::filesystem::path& folder) {
   std::vector<std::string> words = {"/proc/self/exe",
@@ -71,6 +60,11 @@ bool is_whole(const Json& record) {
 }
 
 }  // namespace
+
+Command server_command(const CaseServer& server) {
+  if (server.backend == "process") return server.command;
+  return {"/proc/self/exe", "serve", "--case=.", "--port={port}"};
+}
 
 Result<Measured> run_openai_http(const ProgramRunner& runner, const Benchmark& benchmark,
                                  const std::optional<CaseServer>& server, const Side& side,

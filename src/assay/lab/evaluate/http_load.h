@@ -12,6 +12,10 @@
 
 namespace assay::lab {
 
+// What starts it; "{port}" in a word is where it shall listen. The server itself, without one of
+// ours between it and who asks.
+Command server_command(const CaseServer& server);
+
 // pair: whose seed it is, so that both sides of a pair are asked the same. folder: gets what the
 // load leaves.
 Result<Measured> run_openai_http(const ProgramRunner& runner, const Benchmark& benchmark,

@@ -6,6 +6,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
+#include "assay/lab/evaluate/http_load.h"
 #include "assay/lab/evaluate/parity.h"
 
 namespace assay::lab {
@@ -57,11 +58,19 @@ class ParityStage {
     ASSAY_TRY(const ParityAnswers reference, read_parity_answers(text, parity.reference));
     Environment environment = side.environment;
     environment["ASSAY_PROMPTS"] = (side.folder / parity.prompts).string();
+    Command words = parity.command;
+    if (words.empty()) {
+      words = {"/proc/self/exe", "lab", "parity", "--prompts=" + environment["ASSAY_PROMPTS"],
+               fmt::format("--ready-timeout={}s", stage_.target.server->ready_seconds)};
+      environment["ASSAY_WORKSPACE"] = (side.folder / "workspace").string();
+      for (const std::string& word : server_command(*stage_.target.server))
+        words.push_back("--start=" + word);
+    }
     // Twice: how far two runs of one tree differ is how far a rounding can go.
     std::vector<ParityAnswers> runs;
     for (const char* label : {"parity-1", "parity-2"}) {
       ASSAY_TRY(const ProgramRun run,
-                runner.run(label, parity.command, side.folder, environment, kCommandSeconds));
+                runner.run(label, words, side.folder, environment, kCommandSeconds));
       if (run.failure) return run.reason;
       auto answers = read_parity_answers(run.out, "the answers");
       if (!answers) return answers.error().message;

@@ -30,12 +30,12 @@ class CaseReader {
     ASSAY_TRY(read_lanes(root));
     ASSAY_TRY(read_fixed(root));
     ASSAY_TRY(read_commands(root));
-    ASSAY_TRY(read_parity(root));
     ASSAY_TRY(read_confirm(root));
     ASSAY_TRY(read_agent(root));
     ASSAY_TRY(case_.allowed_variables, texts_or_none(root, "env_allowed"));
     ASSAY_TRY(read_holdout(root));
     ASSAY_TRY(read_server(root));
+    ASSAY_TRY(read_parity(root));
     ASSAY_TRY(case_.notify, read_notify_rules(root, lab_.notify));
     return std::move(case_);
   }
@@ -176,8 +176,9 @@ class CaseReader {
     if (!field) return {};
     ASSAY_TRY(only_keys(*field, {"prompts", "reference", "command", "before"}));
     Parity parity;
-    ASSAY_TRY(const YamlField command, field->at("command"));
-    ASSAY_TRY(parity.command, command.as_strings());
+    ASSAY_TRY(parity.command, texts_or_none(*field, "command"));
+    if (parity.command.empty() && !case_.server)
+      return fail(field->error("needs a command, or a `server` of the case that can be asked"));
     ASSAY_TRY(const YamlField prompts, field->at("prompts"));
     ASSAY_TRY(parity.prompts, as_inner_path(prompts));
     ASSAY_TRY(const YamlField reference, field->at("reference"));

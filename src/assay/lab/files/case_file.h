@@ -37,7 +37,7 @@ struct Lane {
 using Command = std::vector<std::string>;  // Words, without a shell.
 
 struct Parity {
-  Command command;
+  Command command;  // Empty: the case's server is asked.
   std::string prompts, reference;
   std::vector<std::string> before;  // Benchmarks that it must pass ahead of.
 };

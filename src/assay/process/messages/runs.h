@@ -3,6 +3,7 @@
 // What a worker is asked of the problem that it has loaded: to launch kernels on its operands, and
 // to time them. Candidates run where these are answered, so each answer is anybody's.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,6 +123,9 @@ struct Round {
       int64_t taken_ns = 0;         // Processor time of all threads.
       int64_t others_ahead_ns = 0;  // What other threads took ahead of it,
       int64_t others_since_ns = 0;  // and behind the one before.
+
+      // What is left of it without the longest wait for a core.
+      int64_t in_cores_ns() const { return std::clamp<int64_t>(ns - waited_ns, 0, ns); }
     };
     // Why the round ended ahead of its last burst.
     enum class End : uint8_t {

@@ -1,0 +1,50 @@
+// What a program of one's own takes from assay::lab: a tokenizer, the times of an open loop, and
+// the answers of a server, without a socket.
+
+#include <cstdio>
+#include <string>
+
+#include <assay/load/arrivals.h>
+#include <assay/serve/mock_backend.h>
+#include <assay/serve/routes.h>
+#include <assay/text/tokenizer.h>
+
+namespace {
+
+constexpr const char* kTokenizer = R"({
+  "added_tokens": [], "normalizer": null, "pre_tokenizer": null, "post_processor": null,
+  "decoder": null,
+  "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
+})";
+
+assay::Status run() {
+  ASSAY_TRY(const auto tokenizer, assay::text::Tokenizer::from_json(kTokenizer, "inline"));
+  ASSAY_TRY(const auto ids, tokenizer.encode("abb"));
+  std::printf("tokens:");
+  for (const int id : ids) std::printf(" %d", id);
+  std::printf("\n");
+
+  assay::load::ArrivalPlan plan;
+  plan.law = assay::load::Law::constant;
+  plan.rate = 4;
+  assay::load::Arrivals arrivals(plan, 1);
+  std::printf("sent at:");
+  for (int i = 0; i < 3; ++i) std::printf(" %.2f", arrivals.next());
+  std::printf("\n");
+
+  assay::serve::MockBackend backend({});
+  const assay::serve::Site site{.model = "mine", .version = "1", .created_s = 0};
+  const assay::net::Request request{.method = "GET", .target = "/v1/models"};
+  const auto match = assay::serve::find_route(request.method, request.target);
+  const auto answer = match.route->answer({site, backend, "1", 0}, request, match.rest);
+  std::printf("%d %s\n", answer.response.status, answer.response.body.c_str());
+  return {};
+}
+
+}  // namespace
+
+int main() {
+  const assay::Status status = run();
+  if (!status) std::fprintf(stderr, "%s\n", status.error().message.c_str());
+  return status ? 0 : 1;
+}
