@@ -4,6 +4,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
@@ -15,6 +16,10 @@ constexpr size_t kShown = 10;      // Attempts.
 constexpr int kNearTies = 4;       // Of one family: the wrapper is exhausted.
 constexpr size_t kUnderNoise = 8;  // Attempts in a row without a gain.
 constexpr int kDeadEnd = 3;        // Attempts of a family, none of them kept.
+constexpr int kSweeps = 4;         // Attempts that set variables alone, none of them kept since.
+constexpr int kDeeper = 3;         // Keeps behind a win, after which it may be worth nothing.
+constexpr double kMoved = 0.05;    // Of the whole: what the top of a profile must lose to count.
+constexpr size_t kProfiles = 2;    // That are held against one another.
 
 std::string outcome_of(const Attempt& attempt) {
   if (attempt.baseline) return "baseline";
@@ -53,22 +58,64 @@ std::string profile_text(const AttemptProfile& profile, std::int64_t seq) {
   return text;
 }
 
-// Of the newest kept attempt that has one.
-void find_profile(const Case& target, const HistoryContent& content, BriefFacts& facts) {
+// Of the newest kept attempts that have one.
+void find_profiles(const Case& target, const HistoryContent& content, BriefFacts& facts) {
   for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one) {
     if (one->series != facts.series || one->outcome != AttemptOutcome::keep || one->record.empty())
       continue;
     const auto record = load_attempt_record((target.folder / "runs" / one->record).string());
     if (!record || !record->profile || record->profile->buckets.empty()) continue;
-    facts.profile = record->profile;
-    facts.profile_seq = one->seq;
-    return;
+    facts.profiles.push_back({one->seq, *record->profile});
+    if (facts.profiles.size() == kProfiles) return;
   }
+}
+
+bool is_win(const Attempt& attempt, std::string_view series) {
+  return attempt.series == series && attempt.outcome == AttemptOutcome::keep && !attempt.baseline;
+}
+
+// Those that set variables alone since anything was kept.
+int sweeps_without_a_gain(const HistoryContent& content, std::string_view series) {
+  int sweeps = 0;
+  for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one) {
+    if (one->series != series || one->outcome == AttemptOutcome::keep) break;
+    sweeps += one->env_only ? 1 : 0;
+  }
+  return sweeps;
+}
+
+// Wins with as many keeps behind them as may have made them worthless, and no test without them
+// since (reablate.h).
+std::vector<std::int64_t> wins_not_tested_again(const HistoryContent& content,
+                                                std::string_view series) {
+  std::vector<std::int64_t> wins, old;
+  bool tested = false;
+  for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one) {
+    if (one->series == series && one->family == "reablate") tested = true;
+    if (!is_win(*one, series)) continue;
+    if (std::ssize(wins) >= kDeeper && !tested) old.push_back(one->seq);
+    wins.push_back(one->seq);
+  }
+  std::ranges::reverse(old);
+  return old;
+}
+
+std::string top_that_stays(const std::vector<BriefFacts::Profiled>& profiles) {
+  if (profiles.size() < kProfiles) return {};
+  const AttemptBucket &now = profiles[0].profile.buckets.front(),
+                      &before = profiles[1].profile.buckets.front();
+  if (now.name != before.name || now.share < before.share - kMoved) return {};
+  return fmt::format(
+      "{} still takes {:.0f} % of the time (attempt {}; {:.0f} % in attempt {}): change what it "
+      "does, or how often it is asked",
+      sanitize(now.name, 100), 100 * now.share, profiles[0].seq, 100 * before.share,
+      profiles[1].seq);
 }
 
 }  // namespace
 
-std::vector<std::string> advice(const HistoryContent& content, std::string_view series) {
+std::vector<std::string> advice(const HistoryContent& content, const BriefFacts& facts) {
+  const std::string_view series = facts.series;
   std::vector<std::string> sentences;
   for (const auto& [name, family] : tally(content, series)) {
     if (family.near_ties >= kNearTies)
@@ -89,6 +136,17 @@ std::vector<std::string> advice(const HistoryContent& content, std::string_view 
         fmt::format("{} attempts in a row gained nothing that could be proven: profile, and make a "
                     "structural change",
                     without));
+  if (const int sweeps = sweeps_without_a_gain(content, series); sweeps >= kSweeps)
+    sentences.push_back(fmt::format(
+        "{} attempts that set variables alone moved less than can be proven: change code", sweeps));
+  if (std::string top = top_that_stays(facts.profiles); !top.empty())
+    sentences.push_back(std::move(top));
+  if (const auto old = wins_not_tested_again(content, series); !old.empty())
+    sentences.push_back(fmt::format(
+        "attempt{} {} won before {} or more later gains, and {} not tested again since: `assay lab "
+        "reablate`",
+        old.size() == 1 ? "" : "s", fmt::join(old, ", "), kDeeper,
+        old.size() == 1 ? "was" : "were"));
   return sentences;
 }
 
@@ -101,7 +159,7 @@ BriefFacts brief_facts(const Case& target, const HistoryContent& content, std::s
   facts.plan = read_file((target.folder / "plan.yaml").string(), kMostPlanBytes).value_or("");
   const Attempt* best = content.incumbent(facts.series);
   if (best == nullptr || best->record.empty()) return facts;
-  find_profile(target, content, facts);
+  find_profiles(target, content, facts);
   if (const auto record = load_attempt_record((target.folder / "runs" / best->record).string()))
     facts.smallest_keepable = record->smallest_keepable;
   return facts;
@@ -131,12 +189,13 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
     text += fmt::format("Time left: {}.\n", format_duration(*facts.seconds_left));
   if (facts.usd_left) text += fmt::format("Dollars left: {:.2f}.\n", *facts.usd_left);
   if (facts.tokens_left) text += fmt::format("Tokens left: {}.\n", *facts.tokens_left);
-  if (facts.profile) text += profile_text(*facts.profile, facts.profile_seq);
+  if (!facts.profiles.empty())
+    text += profile_text(facts.profiles[0].profile, facts.profiles[0].seq);
   text += "\n## Last attempts\n\n";
   const size_t count = content.attempts.size();
   for (size_t i = count - std::min(count, kShown); i < count; ++i)
     text += attempt_line(content.attempts[i]);
-  if (const auto sentences = advice(content, facts.series); !sentences.empty()) {
+  if (const auto sentences = advice(content, facts); !sentences.empty()) {
     text += "\n## Advice\n\n";
     for (const std::string& sentence : sentences) text += "- " + sentence + ".\n";
   }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "assay/lab/files/case_file.h"
 #include "assay/lab/files/history.h"
@@ -12,10 +13,14 @@ namespace assay::lab {
 
 struct BriefFacts {
   std::string series, run_tag;
-  std::string plan;                       // plan.yaml as it is; may be empty.
-  double smallest_keepable = 0;           // As a fraction; 0: not known.
-  std::optional<AttemptProfile> profile;  // The newest that was taken.
-  std::int64_t profile_seq = 0;
+  std::string plan;              // plan.yaml as it is; may be empty.
+  double smallest_keepable = 0;  // As a fraction; 0: not known.
+  // Of kept attempts, the newest first: at most two.
+  struct Profiled {
+    std::int64_t seq = 0;
+    AttemptProfile profile;
+  };
+  std::vector<Profiled> profiles;
   std::optional<int> turns_left;
   std::optional<double> seconds_left, usd_left;
   std::optional<std::int64_t> tokens_left;
@@ -30,7 +35,9 @@ BriefFacts brief_facts(const Case& target, const HistoryContent& content, std::s
 // Markdown.
 std::string brief_text(const Case& target, const HistoryContent& content, const BriefFacts& facts);
 
-// Sentences that ask for another kind of change, from what the last attempts came to.
-std::vector<std::string> advice(const HistoryContent& content, std::string_view series);
+// Sentences that ask for another kind of change, from what the last attempts came to: near ties of
+// one family, variables that move less than can be proven, a profile whose top stays, and older
+// wins that were not tested again since.
+std::vector<std::string> advice(const HistoryContent& content, const BriefFacts& facts);
 
 }  // namespace assay::lab

@@ -1,0 +1,93 @@
+#include "assay/lab/climb/brief.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::lab {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+struct History {
+  HistoryContent content;
+  BriefFacts facts;
+
+  History() { facts.series = "s"; }
+  Attempt& add(AttemptOutcome outcome, const std::string& family = "") {
+    Attempt& attempt = content.attempts.emplace_back();
+    attempt.seq = std::ssize(content.attempts);
+    attempt.series = "s";
+    attempt.family = family;
+    attempt.outcome = outcome;
+    return attempt;
+  }
+  std::vector<std::string> said() const { return advice(content, facts); }
+};
+
+BriefFacts::Profiled profiled(std::int64_t seq, const std::string& top, double share) {
+  BriefFacts::Profiled one;
+  one.seq = seq;
+  one.profile.buckets = {{.name = top, .share = share}, {.name = "rest", .share = 1 - share}};
+  return one;
+}
+
+TEST(Advice, NothingIsSaidOfAClimbThatGainsInManyWays) {
+  History history;
+  EXPECT_THAT(history.said(), IsEmpty());
+  history.add(AttemptOutcome::keep).baseline = true;
+  history.add(AttemptOutcome::keep, "tiles");
+  history.add(AttemptOutcome::discard, "unroll");
+  history.add(AttemptOutcome::keep, "packing");
+  EXPECT_THAT(history.said(), IsEmpty());
+}
+
+TEST(Advice, NearTiesOfOneFamilyAskForADeeperBoundary) {
+  History history;
+  for (int i = 0; i < 3; ++i) history.add(AttemptOutcome::near_tie, "wrapper");
+  EXPECT_THAT(history.said(), Not(Contains(HasSubstr("deeper boundary"))));
+  history.add(AttemptOutcome::near_tie, "wrapper");
+  EXPECT_THAT(history.said(), Contains(HasSubstr("4 near ties are of the family wrapper")));
+}
+
+TEST(Advice, SweepsOfVariablesUnderTheNoiseAreToldToEnd) {
+  History history;
+  for (int i = 0; i < 4; ++i) history.add(AttemptOutcome::discard).env_only = true;
+  EXPECT_THAT(history.said(), ElementsAre(HasSubstr("4 attempts that set variables alone")));
+  history.add(AttemptOutcome::keep);
+  EXPECT_THAT(history.said(), IsEmpty());
+  for (int i = 0; i < 4; ++i) history.add(AttemptOutcome::discard);
+  EXPECT_THAT(history.said(), IsEmpty()) << "these changed code";
+}
+
+TEST(Advice, ATopOfTheProfileThatStaysIsNamed) {
+  History history;
+  history.facts.profiles = {profiled(9, "attention", 0.60)};
+  EXPECT_THAT(history.said(), IsEmpty());
+  history.facts.profiles.push_back(profiled(4, "attention", 0.62));
+  EXPECT_THAT(history.said(),
+              ElementsAre(HasSubstr("attention still takes 60 % of the time (attempt 9; 62 % in")));
+  history.facts.profiles[1] = profiled(4, "attention", 0.7);
+  EXPECT_THAT(history.said(), IsEmpty()) << "a tenth of the whole less";
+  history.facts.profiles[1] = profiled(4, "gemm", 0.62);
+  EXPECT_THAT(history.said(), IsEmpty());
+}
+
+TEST(Advice, OldWinsAreToBeTestedAgain) {
+  History history;
+  history.add(AttemptOutcome::keep).baseline = true;
+  for (int i = 0; i < 3; ++i) history.add(AttemptOutcome::keep);
+  EXPECT_THAT(history.said(), IsEmpty()) << "two gains behind the first";
+  for (int i = 0; i < 2; ++i) history.add(AttemptOutcome::keep);
+  EXPECT_THAT(history.said(),
+              ElementsAre(AllOf(HasSubstr("attempts 2, 3 won"), HasSubstr("lab reablate"))));
+  history.add(AttemptOutcome::discard, "reablate");
+  EXPECT_THAT(history.said(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay::lab
