@@ -121,13 +121,25 @@ CommandEntry describe(const CommandLine& line) {
   return program;
 }
 
-Result<const CommandEntry*> find_command(const CommandEntry& program, const std::string& name) {
-  const auto found = std::ranges::find(program.commands, name, &CommandEntry::name);
-  if (found != program.commands.end()) return &*found;
-  std::vector<std::string> known;
-  for (const CommandEntry& command : program.commands) known.push_back(command.name);
-  return fail(ErrorCode::invalid_input, "there is no command '{}'{}", sanitize(name, 80),
-              did_you_mean(name, known, "there are: " + join(known, ", ")));
+Result<const CommandEntry*> find_command(const CommandEntry& program,
+                                         std::span<const std::string> path) {
+  const CommandEntry* entry = &program;
+  std::string above;  // "lab: ", of the commands that were found.
+  for (const std::string& name : path) {
+    const auto found = std::ranges::find(entry->commands, name, &CommandEntry::name);
+    if (found == entry->commands.end() && entry->commands.empty())
+      return fail(ErrorCode::invalid_input, "{}it has no commands of its own, such as '{}'", above,
+                  sanitize(name, 80));
+    if (found == entry->commands.end()) {
+      std::vector<std::string> known;
+      for (const CommandEntry& command : entry->commands) known.push_back(command.name);
+      return fail(ErrorCode::invalid_input, "{}there is no command '{}'{}", above,
+                  sanitize(name, 80), did_you_mean(name, known, "there are: " + join(known, ", ")));
+    }
+    entry = &*found;
+    above = name + ": ";
+  }
+  return entry;
 }
 
 }  // namespace assay::cli

@@ -3,6 +3,7 @@
 // The command line's definitions as plain data, for whoever writes them down in another language:
 // completion of shells, man pages.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ struct CommandEntry {
 // The program; its commands in the order of the help.
 CommandEntry describe(const CommandLine& line);
 
-// One of its commands; an error names the nearest.
-Result<const CommandEntry*> find_command(const CommandEntry& program, const std::string& name);
+// One of its commands, by the words of its path: {"lab", "eval"}. An error names the nearest.
+Result<const CommandEntry*> find_command(const CommandEntry& program,
+                                         std::span<const std::string> path);
 
 }  // namespace assay::cli

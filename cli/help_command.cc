@@ -17,7 +17,8 @@ class HelpCommand : public Command {
   const char* example() const override { return "assay help race"; }
 
   void declare(Flags& app) override {
-    app.add_option("command", command_, "Which command; none: the program").type_name("COMMAND");
+    app.add_option("command", path_, "Which command, such as lab eval; none: the program")
+        .type_name("COMMAND...");
   }
 
   Result<int> run(Context& context) override {
@@ -31,12 +32,12 @@ class HelpCommand : public Command {
 
  private:
   Result<std::string> help_text(const CommandEntry& program, int width) const {
-    if (command_.empty()) return program_help(program, width);
-    ASSAY_TRY(const CommandEntry* const command, find_command(program, command_));
+    if (path_.empty()) return program_help(program, width);
+    ASSAY_TRY(const CommandEntry* const command, find_command(program, path_));
     return command_help(program, *command, width);
   }
 
-  std::string command_;
+  std::vector<std::string> path_;
 };
 
 }  // namespace

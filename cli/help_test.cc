@@ -20,7 +20,10 @@ const CommandEntry& program() {
   return entry;
 }
 
-const CommandEntry& race() { return **find_command(program(), "race"); }
+const CommandEntry& race() {
+  static const std::vector<std::string> path = {"race"};
+  return **find_command(program(), path);
+}
 
 int widest(const std::string& text) {
   int width = 0;

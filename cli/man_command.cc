@@ -23,7 +23,8 @@ class ManCommand : public Command {
   const char* example() const override { return "assay man race"; }
 
   void declare(Flags& app) override {
-    app.add_option("command", command_, "Whose page; none: the program's").type_name("COMMAND");
+    app.add_option("command", path_, "Whose page, such as lab eval; none: the program's")
+        .type_name("COMMAND...");
     app.add_option("--output-dir", folder_,
                    "Write every page into this folder; nothing is overwritten")
         .type_name("DIR");
@@ -35,10 +36,10 @@ class ManCommand : public Command {
     if (!folder_.empty()) return write_all_pages(context.console, program);
     std::string page;
     const CommandEntry* found = nullptr;
-    if (command_.empty()) {
+    if (path_.empty()) {
       page = program_page(program);
     } else {
-      ASSAY_TRY(found, find_command(program, command_));
+      ASSAY_TRY(found, find_command(program, path_));
       page = command_page(program, *found);
     }
     const int width = context.console.width_out();
@@ -53,10 +54,10 @@ class ManCommand : public Command {
 
  private:
   Result<int> write_all_pages(Console& console, const CommandEntry& program) const {
-    if (!command_.empty())
+    if (!path_.empty())
       return fail(ErrorCode::invalid_input,
                   "--output-dir takes every page; leave '{}' out, or send its page on with >",
-                  sanitize(command_, 80));
+                  sanitize(join(path_, " "), 80));
     std::vector<std::string> files;
     const auto write = [&](const std::string& name, const std::string& page) {
       files.push_back((std::filesystem::path(folder_) / (name + ".1")).string());
@@ -71,7 +72,8 @@ class ManCommand : public Command {
     return kDone;
   }
 
-  std::string command_, folder_;
+  std::vector<std::string> path_;
+  std::string folder_;
 };
 
 }  // namespace

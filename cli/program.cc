@@ -79,10 +79,9 @@ class Program {
     } catch (const CLI::CallForHelp&) {
       const CommandEntry program = describe(line_);
       const std::string path = command_path(sub);
-      const std::vector<std::string_view> names = split(path, ' ');
-      ASSAY_TRY(const CommandEntry* entry, find_command(program, std::string(names[0])));
-      for (size_t i = 1; i < names.size(); ++i)
-        entry = &*std::ranges::find(entry->commands, names[i], &CommandEntry::name);
+      std::vector<std::string> names;
+      for (const std::string_view name : split(path, ' ')) names.emplace_back(name);
+      ASSAY_TRY(const CommandEntry* const entry, find_command(program, names));
       console_.result(command_help(program, *entry, console_.width_out()));
       return kDone;
     } catch (const CLI::ParseError& error) {
