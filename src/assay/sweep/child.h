@@ -119,6 +119,8 @@ class Child {
 
   virtual bool alive() const = 0;
   virtual pid_t pid() const = 0;  // Its own, not its guard's; -1: it is no more.
+  // Of its memory; 0: nobody can look, or it is no more.
+  virtual int64_t resident_bytes() const = 0;
 
   // Whether its memory can be read from here: where its guard may open it. What it holds at
   // `address`; an error where nothing is mapped, or the child is no more.

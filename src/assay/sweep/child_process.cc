@@ -27,7 +27,7 @@ constexpr int64_t kGuardEndNs = 15 * kNsPerSecond;
 constexpr int64_t kParkNs = 5 * kNsPerSecond;
 
 // Resident bytes of a process, 0 if it cannot be read.
-int64_t resident_bytes(pid_t pid) {
+int64_t resident_bytes_of(pid_t pid) {
   const UniqueFd fd(::open(fmt::format("/proc/{}/statm", pid).c_str(), O_RDONLY | O_CLOEXEC));
   char text[128];
   const ssize_t got = fd ? ::read(fd.get(), text, sizeof text - 1) : -1;
@@ -39,6 +39,8 @@ int64_t resident_bytes(pid_t pid) {
 }
 
 }  // namespace
+
+int64_t ChildProcess::resident_bytes() const { return alive() ? resident_bytes_of(pid_) : 0; }
 
 Result<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   ChildProcess child;
@@ -373,7 +375,7 @@ std::optional<CallResult<process::Reply>> ChildProcess::look_for_reply() {
   // Its own children may hold the channel open beyond its end.
   else if ((now[2].revents & (POLLIN | POLLHUP)) != 0)
     return death(Death::Kind::crashed, "");
-  if (options_.memory_limit_bytes > 0 && resident_bytes(pid_) > options_.memory_limit_bytes)
+  if (options_.memory_limit_bytes > 0 && resident_bytes_of(pid_) > options_.memory_limit_bytes)
     return death(Death::Kind::out_of_memory, "");
   if (monotonic_ns() >= pending_->deadline_ns) return death(Death::Kind::timed_out, "");
   return std::nullopt;

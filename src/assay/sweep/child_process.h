@@ -58,6 +58,7 @@ class ChildProcess final : public Child {
   }
   bool alive() const override { return !death_.has_value() && process_.has_value(); }
   pid_t pid() const override { return process_ ? pid_ : -1; }
+  int64_t resident_bytes() const override;
   bool shows_memory() const override { return alive() && files_.has_value(); }
   Result<std::vector<std::byte>> read_memory(uint64_t address, size_t bytes) const override;
   bool remember_code() override;

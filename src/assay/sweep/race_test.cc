@@ -124,6 +124,52 @@ TEST_F(RaceStageTest, AFailedLaunchEndsItsKernelAndTheOthersGoOn) {
   EXPECT_TRUE(named(field, "usual").alive());
 }
 
+// Each takes 100, and the process may hold 350: the first death is the last one.
+TEST_F(RaceStageTest, WhoHasNoRoomIsNotTriedAgainAndStockKernelsOpenFirst) {
+  constexpr int64_t kEach = 100, kLimit = 350;
+  auto field = proven({{.name = "usual", .is_default = true},
+                       {.name = "a", .role = ProviderRole::ours},
+                       {.name = "b", .role = ProviderRole::ours},
+                       {.name = "c", .role = ProviderRole::ours},
+                       {.name = "d", .role = ProviderRole::ours},
+                       {.name = "stock"}});
+  int deaths = 0;
+  children_.on<process::Rotate>([&](const process::Rotate&) {
+    children_.resident_bytes = 0;
+    return process::Rotate::Answer{.sets = 4};
+  });
+  std::map<int, std::string> open;
+  children_.on<process::Open>([&](const process::Open& asked) -> CallResult<process::Open::Answer> {
+    if (children_.resident_bytes + kEach > kLimit) {
+      ++deaths;
+      return tl::unexpected<CallFailure>(
+          Death{.kind = Death::Kind::out_of_memory, .limit_bytes = kLimit});
+    }
+    children_.resident_bytes += kEach;
+    const int handle = static_cast<int>(open.size());
+    open[handle] = KernelMetadata::from_json(asked.kernel.row)->name();
+    return process::Open::Answer{.handle = handle};
+  });
+  children_.on<process::Round>([&](const process::Round& asked) {
+    process::Round::Answer answer;
+    for (const auto& burst : asked.bursts)
+      answer.bursts.push_back({.ns = 100'000, .clean = true, .launches = burst.launches});
+    return answer;
+  });
+  ASSERT_TRUE(race(station(), field, kBudgetSeconds));
+  EXPECT_TRUE(named(field, "usual").alive());
+  EXPECT_TRUE(named(field, "stock").alive());
+  EXPECT_EQ(std::ranges::count_if(field.candidates, &Candidate::alive), 3);
+  for (const Candidate& candidate : field.candidates)
+    if (!candidate.alive()) {
+      const auto* out = std::get_if<ending::OutOfMemory>(&candidate.outcome.ending);
+      ASSERT_NE(out, nullptr) << candidate.family;
+      EXPECT_EQ(out->stage, "bind");
+      EXPECT_EQ(out->limit_bytes, kLimit);
+    }
+  EXPECT_LE(deaths, 2);
+}
+
 TEST_F(RaceStageTest, CountsThatAreNoneEndNobody) {
   auto field = proven({{"one"}, {"other"}});
   int asked = 0;

@@ -99,6 +99,11 @@ Status TimingProcess::load_and_open(const std::vector<size_t>& candidates) {
     // Who opens first gets other memory than who opens last.
     std::vector<size_t> order = candidates;
     std::shuffle(order.begin(), order.end(), random_);
+    // Where not all fit, a race without the stock kernels would say little.
+    if (room_.is_short())
+      std::ranges::stable_partition(order, [&](size_t candidate) {
+        return field_.candidates[candidate].outcome.role == KernelRole::stock;
+      });
     for (const size_t candidate : order)
       if (is_alive(candidate) && worker_->alive()) ASSAY_TRY(open_one(candidate));
     ASSAY_TRY(remember_constants());
@@ -130,12 +135,22 @@ Status TimingProcess::remember_constants() {
 
 Status TimingProcess::open_one(size_t index) {
   Candidate& candidate = field_.candidates[index];
+  const std::string& id = candidate.outcome.id;
+  const std::string family = candidate.outcome.provider + '/' + candidate.family;
+  const int64_t held = worker_->resident_bytes();
+  if (!room_.fits(id, family, held)) {
+    candidate.outcome.ending = ending::OutOfMemory{"bind", room_.limit_bytes()};
+    return {};
+  }
   auto answer = worker_->call(process::Open{candidate.built_kernel()}, kOpenSeconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     candidate.outcome.ending = ending_of(answer.error(), "bind");
+    if (const auto* out = std::get_if<ending::OutOfMemory>(&candidate.outcome.ending))
+      room_.ran_out(id, family, held, out->limit_bytes);
     return {};
   }
+  room_.took(id, family, held, worker_->resident_bytes());
   if (answer->left_processes) {
     candidate.outcome.ending = left_processes();
     worker_->dismiss(kLeftThere);

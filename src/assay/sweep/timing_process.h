@@ -15,6 +15,7 @@
 #include "assay/sweep/holdings.h"
 #include "assay/sweep/instances.h"
 #include "assay/sweep/kept_constants.h"
+#include "assay/sweep/memory_room.h"
 #include "assay/sweep/processor_time.h"
 #include "assay/sweep/stages.h"
 #include "assay/sweep/timed_outputs.h"
@@ -133,6 +134,7 @@ class TimingProcess {
   int sets_ = 0;
   std::string cold_doubt_;
   std::map<size_t, int> handles_;
+  MemoryRoom room_;                                 // Over all workers.
   std::map<size_t, ProcessorTime> processor_time_;  // In this worker.
   std::map<size_t, TimedOutputs> outputs_;          // Of those that are open, on cores.
   std::optional<KeptConstants> constants_;          // Of a user's process, as it opened them.

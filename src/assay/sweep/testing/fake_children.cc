@@ -49,6 +49,7 @@ class FakeChild final : public Child {
   void go_on() override { parked_ = false; }
   bool parked() const override { return parked_; }
   int64_t cpu_while_parked_ns() const override { return 0; }
+  int64_t resident_bytes() const override { return children_.resident_bytes; }
   ClockReading read_clocks() const override { return {}; }
   std::vector<Moment> take_moments() override { return {}; }
   void wake_for_moments(bool, uint8_t) override {}
@@ -192,7 +193,7 @@ void FakeChildren::answer_as_worker() {
 
 void FakeChildren::answer_as_referee() {
   on<process::OpenCard>([](const process::OpenCard&) -> CallResult<process::Done> {
-    return tl::unexpected<CallFailure>(Error{ErrorCode::unsupported, "no card"});
+    return tl::unexpected<CallFailure>(Error{ErrorCode::unsupported, "no GPU"});
   });
   on<process::Commit>([](const process::Commit&) { return process::Commit::Answer{0, "c0ffee"}; });
   on<process::ChooseKinds>([](const process::ChooseKinds&) {

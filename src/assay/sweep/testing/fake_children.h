@@ -32,6 +32,7 @@ class FakeChildren {
 
   std::map<std::string, FakeKernel> kernels;
   std::vector<process::OfferedKernel> offered;  // As a discovery lists them.
+  int64_t resident_bytes = 0;                   // Of each.
   // What was asked, by all children in turn: names of requests.
   std::vector<std::string> history;
   size_t count_asked(std::string_view what) const;
