@@ -33,8 +33,12 @@ assay::Status run() {
   std::printf("\n");
 
   assay::serve::MockBackend backend({});
-  const assay::serve::Site site{.model = "mine", .version = "1", .created_s = 0};
-  const assay::net::Request request{.method = "GET", .target = "/v1/models"};
+  assay::serve::Site site;
+  site.model = "mine";
+  site.version = "1";
+  assay::net::Request request;
+  request.method = "GET";
+  request.target = "/v1/models";
   const auto match = assay::serve::find_route(request.method, request.target);
   const auto answer = match.route->answer({site, backend, "1", 0}, request, match.rest);
   std::printf("%d %s\n", answer.response.status, answer.response.body.c_str());
