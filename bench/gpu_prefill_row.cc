@@ -66,7 +66,7 @@ Row at_own_clock(const RunRecord& record) {
     row.notes.push_back(fmt::format("{} at its own clock: {:.3f}.", problem.name, *ratio));
   }
   row.measured = asked == 0
-                     ? "no power cap held the card back"
+                     ? "no power cap held the GPU back"
                      : fmt::format("{} asked: least {:.3f}, {} >= {}", asked, least, good, kGood);
   row.ok = asked > 0 && least >= kLeastAtOwnClock && good >= kGoodOnes;
   row.details = {{"problems", problems}};

@@ -81,7 +81,7 @@ Result<Json> launch_first(const std::string& source, const std::string& cache_fo
                                                            .workspace = {}}));
   }
   took["load_ms"] = ms_since(before_load);
-  if (plans.empty()) return fail(ErrorCode::failed, "none of the kernels is for this card");
+  if (plans.empty()) return fail(ErrorCode::failed, "none of the kernels is for this GPU");
   const int64_t before_launch = monotonic_ns();
   ASSAY_TRY(plans.front().launch(*stream));
   ASSAY_TRY(stream->synchronize());
@@ -147,7 +147,7 @@ Result<std::vector<Row>> measure_gpu_start(const Context& context) {
                                   median("context_ms")),
           .ok = stats::median(beyond) <= kMostMs};
   row.notes.push_back(fmt::format(
-      "start: median of {}: the process {:.0f} ms, all {} from the cache {:.0f} ms, onto the card "
+      "start: median of {}: the process {:.0f} ms, all {} from the cache {:.0f} ms, onto the GPU "
       "{:.0f} ms, one launched {:.1f} ms.",
       beyond.size(), median("process_ms"), kernels, median("artifacts_ms"), median("load_ms"),
       median("launch_ms")));

@@ -39,7 +39,7 @@ Result<Catalog> catalog_of(std::span<const input::KernelSource> files,
       const Provider* const taker = find_taker(providers, entry);
       if (taker == nullptr || !is_for_card(*taker, entry) || taker->runs_code_to_bring())
         return fail(ErrorCode::invalid_input,
-                    "{}: --target compiles code for cards, and this is none; leave it out",
+                    "{}: --target compiles code for GPUs, and this is none; leave it out",
                     entry.origin);
       const auto request =
           std::ranges::find(asked, taker->info().name, &sweep::ProviderRequest::name);
@@ -125,7 +125,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   ASSAY_TRY(const Target target, Target::parse_known(target_text));
   if (!target.is_card())
     return fail(ErrorCode::invalid_input,
-                "--target: '{}' is no card; write its architecture, for example sm_90a",
+                "--target: '{}' is no GPU; write its architecture, for example sm_90a",
                 sanitize(target_text, 100));
   ASSAY_TRY(const Catalog catalog, catalog_of(files, providers, request.providers));
   const ArtifactCache cache(request.cache, Log{});

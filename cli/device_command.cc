@@ -29,8 +29,8 @@ class DeviceCommand : public Command {
   }
   const char* example() const override { return "assay --device 1 device -- python serve.py"; }
   const char* description() const override {
-    return "Without a program it lists the cards that there are, and which one is chosen. Behind "
-           "-- it runs a program that sees the chosen card alone (CUDA_VISIBLE_DEVICES names its "
+    return "Without a program it lists the GPUs that there are, and which one is chosen. Behind "
+           "-- it runs a program that sees the chosen GPU alone (CUDA_VISIBLE_DEVICES names its "
            "UUID), once a process that was started so has shown that the driver keeps to it. For "
            "a shell: eval \"$(assay device --export)\". What is chosen is --device, else "
            "ASSAY_DEVICE, which a project keeps in its .env; else the first card.";
@@ -53,7 +53,7 @@ class DeviceCommand : public Command {
                   sanitize(program_.front(), 100));
     if (!export_ && program_.empty()) return show(context.console, list, chosen);
     if (chosen.empty() && !context.device_named)
-      return fail(ErrorCode::unsupported, "there is no card to choose: {}", list.why_none);
+      return fail(ErrorCode::unsupported, "there is no GPU to choose: {}", list.why_none);
     if (!chosen.empty()) ASSAY_TRY(check_pin(context.settings, chosen));
     if (export_) {
       context.console.result(context.console.json()
@@ -97,7 +97,7 @@ class DeviceCommand : public Command {
     std::vector<std::string> shown;
     for (const Json& card : cards) shown.push_back(card.value("uuid", std::string()));
     const std::string what = !shown.empty()       ? join(shown, ", ")
-                             : output.err.empty() ? "no card"
+                             : output.err.empty() ? "no GPU"
                                                   : output.err;
     return fail(ErrorCode::machine, "with {}={} the driver shows {}", kVisibleCards, uuid,
                 sanitize(what, 400));

@@ -52,7 +52,7 @@ class Interface {
         problem_.name(), formula_, view_.m, view_.n, view_.k, view_.l, label_, operand_lines(),
         upper(),
         made_.on_card
-            ? "\n   Pointers are a card's memory. stream is a CUstream or cudaStream_t, and "
+            ? "\n   Pointers are a GPU's memory. stream is a CUstream or cudaStream_t, and "
               "a launch is enqueued there;\n   the first one loads the code into the "
               "context that is current. Codes are the driver's (CUresult);\n   -1: "
               "there is no driver, -2: the code takes other parameters."

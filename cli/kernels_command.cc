@@ -187,7 +187,7 @@ class KernelsCommand : public Command {
   Result<int> compile(Context& context, sweep::Request& request) {
     if (target_.empty() || pool_.providers.empty() || problems_.empty() || !sources_.empty())
       return fail(ErrorCode::invalid_input,
-                  "--compile: say for which card, of whom and for which problem, for example "
+                  "--compile: say for which GPU, of whom and for which problem, for example "
                   "--target sm_90a --provider cutlass --shape m=16,n=6144,k=4096,dtype=f16; files "
                   "are compiled by assay race FILE --target");
     ASSAY_TRY(problems_.fill(request, "", context.console));

@@ -71,7 +71,7 @@ Result<std::string> card_of(const Context& context) {
   if (!context.device.empty()) return context.device;
   if (context.device_named)
     return fail(ErrorCode::invalid_input,
-                "--profiler: cutlass_profiler runs on a card; leave --device cpu out");
+                "--profiler: cutlass_profiler runs on a GPU; leave --device cpu out");
   const CardList list = list_cards();
   return list.cards.empty() ? std::string() : list.cards.front().uuid;
 }

@@ -89,7 +89,7 @@ Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::
       continue;
     if (std::find(named.begin(), named.end(), info.name) != named.end())
       return fail(ErrorCode::invalid_input, "--provider: {} has kernels for {}; {}", info.name,
-                  info.on_card ? "a card" : "the CPU",
+                  info.on_card ? "a GPU" : "the CPU",
                   info.on_card ? "give --device gpu" : "leave --device out");
     std::erase_if(request.providers, [&](const auto& asked) { return asked.name == info.name; });
   }

@@ -91,7 +91,7 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"ASSAY_LOCK_FD",
        "The descriptor of a held lock, handed down by a parent: this command does not wait for "
        "it."},
-      {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a card, or none (--ncu)."},
+      {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a GPU, or none (--ncu)."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"ASSAY_RUN_TAG", "The climb that attempts of `assay lab` belong to (--run-tag)."},
       {"ASSAY_WEBHOOK_URL",

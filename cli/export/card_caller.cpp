@@ -52,7 +52,7 @@ void must(int code, const char* what) {
 
 void* on_card(std::size_t bytes) {
   driver::Address address = 0;
-  must(call().allocate(&address, std::max<std::size_t>(bytes, 16)), "no memory on the card");
+  must(call().allocate(&address, std::max<std::size_t>(bytes, 16)), "no memory on the GPU");
   return reinterpret_cast<void*>(address);
 }
 driver::Address address_of(const void* pointer) {
@@ -68,15 +68,15 @@ struct Card {
   Card() {
     must(call().init(0), "the driver does not start");
     driver::Device device = 0;
-    must(call().device_get(&device, 0), "there is no card");
+    must(call().device_get(&device, 0), "there is no GPU");
     driver::Context context = nullptr;
-    must(call().context_retain(&context, device), "the card gives no context");
+    must(call().context_retain(&context, device), "the GPU gives no context");
     must(call().context_set(context), "the context cannot be set");
     must(call().stream_create(&stream, driver::kStreamNonBlocking), "no stream");
     int cache = 0, processors = 1;
     must(call().device_attribute(&cache, driver::kL2CacheBytes, device), "an attribute");
     must(call().device_attribute(&processors, driver::kMultiprocessors, device), "an attribute");
-    must(call().memory_info(&free_bytes, &all_bytes), "the card's memory");
+    must(call().memory_info(&free_bytes, &all_bytes), "the GPU's memory");
     cache_bytes = cache;
     blocks = 8 * processors;
   }

@@ -40,7 +40,7 @@ class LabCheckCommand : public Command {
     case_.declare(app);
     app.add_flag("--build", build_, "Also run the case's setup and build, in the workspace");
     app.add_flag("--emit-ptx", emit_ptx_,
-                 "Also compile code for a card to PTX and SASS in workspace/build");
+                 "Also compile code for a GPU to PTX and SASS in workspace/build");
   }
 
   Result<int> run(Context& context) override {

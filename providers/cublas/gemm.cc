@@ -49,7 +49,7 @@ class GemmFamily final : public Family {
  private:
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
     if (query.target() != nullptr && !query.target()->is_card()) {
-      query.refuse(Reason::target, "cuBLAS runs on cards, and this is asked for a processor");
+      query.refuse(Reason::target, "cuBLAS runs on GPUs, and this is asked for a processor");
       return;
     }
     if (!query.admits(*traits_->rule, 1)) return;
@@ -72,7 +72,7 @@ class GemmFamily final : public Family {
       refusals = objections(*view);
     else
       refusals.add(Reason::other, view.error().message);
-    if (!target.is_card()) refusals.add(Reason::target, "cuBLAS runs on cards");
+    if (!target.is_card()) refusals.add(Reason::target, "cuBLAS runs on GPUs");
     return refusals;
   }
 

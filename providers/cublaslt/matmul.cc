@@ -79,7 +79,7 @@ class MatmulFamily final : public Family, public Exportable {
   // What there is depends on the problem: without one, only the default can be named.
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
     if (query.target() != nullptr && !query.target()->is_card()) {
-      query.refuse(Reason::target, "cuBLASLt runs on cards, and this is asked for a processor");
+      query.refuse(Reason::target, "cuBLASLt runs on GPUs, and this is asked for a processor");
       return;
     }
     if (!query.admits(*default_->rule, 1)) return;
@@ -157,7 +157,7 @@ class MatmulFamily final : public Family, public Exportable {
   Refusals do_supports(const KernelMetadata&, const Problem& problem,
                        const Target& target) const override {
     Refusals refusals;
-    if (!target.is_card()) refusals.add(Reason::target, "cuBLASLt runs on cards");
+    if (!target.is_card()) refusals.add(Reason::target, "cuBLASLt runs on GPUs");
     const auto view = gemm::view(problem);
     if (!view)
       refusals.add(Reason::other, view.error().message);

@@ -182,7 +182,7 @@ TEST(CudaSource, MapsAreSaidOnceAndRight) {
   };
   EXPECT_EQ(with("map_a, b", ", maps: {a: {box: [64, 128], swizzle: 128, promotion: 256}}"), "");
   EXPECT_THAT(with("map_a, b", ", maps: {a: {box: [64, 128], swizzle: 96}}"),
-              HasSubstr("96 is not a number of bytes that a card knows; write 0, 32, 64, 128"));
+              HasSubstr("96 is not a number of bytes that a GPU knows; write 0, 32, 64, 128"));
   EXPECT_THAT(with("map_a, b", ", maps: {a: {box: 64}}"), HasSubstr("two or three extents"));
   EXPECT_THAT(with("map_a, b", ", maps: {q: {box: [64, 128]}}"), HasSubstr("'q'"));
   EXPECT_THAT(with("map_a, b", ""), HasSubstr("has 'map_a', but launch.maps does not"));

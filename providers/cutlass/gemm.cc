@@ -189,7 +189,7 @@ class GemmFamily final : public Family, public Exportable {
     // Slower there than Hopper's, and no ranker knows by how much.
     if (generation() == Generation::sm80 && !settings_.sm80_on_hopper &&
         query.target() != nullptr && query.target()->arch.starts_with("sm_9")) {
-      query.refuse(Reason::target, "for cards before Hopper (cutlass.ampere=all: for it, too)",
+      query.refuse(Reason::target, "for GPUs before Hopper (cutlass.ampere=all: for it, too)",
                    rows_);
       return;
     }

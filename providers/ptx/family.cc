@@ -28,7 +28,7 @@ class PtxFamily final : public input::DeviceFamily {
   // Empty for a cubin: the driver knows.
   std::string code_objection(const Target& card) const override {
     if (target_.empty() || runs_on(target_, card.arch)) return {};
-    return fmt::format("the PTX is for {}, and the card is {}", target_, card.arch);
+    return fmt::format("the PTX is for {}, and the GPU is {}", target_, card.arch);
   }
 
   Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,

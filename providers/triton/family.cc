@@ -363,7 +363,7 @@ class TritonFamily final : public input::DeviceFamily {
       geometry.cluster[i] = static_cast<uint32_t>(compiled.cluster[i]);
       const uint64_t extent = uint64_t{geometry.grid[i]} * geometry.cluster[i];
       if (extent > 0x7fffffff)
-        return fail(ErrorCode::failed, "a grid of {} blocks is larger than a card takes", extent);
+        return fail(ErrorCode::failed, "a grid of {} blocks is larger than a GPU takes", extent);
       geometry.grid[i] = static_cast<uint32_t>(extent);
       blocks *= extent;
     }

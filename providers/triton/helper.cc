@@ -105,7 +105,7 @@ Result<Compiled> read_kernel(const JsonField& kernel) {
   ASSAY_TRY(const JsonField cubin, kernel.at("cubin"));
   ASSAY_TRY(const std::string text, cubin.as_string());
   if (text.size() / 4 * 3 > kMostCubinBytes)
-    return fail(cubin.error(ErrorCode::invalid_input, "is larger than code for a card ever is"));
+    return fail(cubin.error(ErrorCode::invalid_input, "is larger than code for a GPU ever is"));
   compiled.cubin = decoded(text);
   if (!compiled.cubin.starts_with("\x7f"
                                   "ELF") ||

@@ -34,7 +34,7 @@ class TvmFfiFamily final : public Family {
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
     if (query.target() != nullptr && query.target()->is_card() && !entry().rule->for_cards_alone())
       return query.refuse(Reason::target,
-                          "it says nothing of cards; one that takes a card's tensors says so: "
+                          "it says nothing of GPUs; one that takes a GPU's tensors says so: "
                           "targets: [" +
                               query.target()->arch + "]");
     rows_.enumerate(query, sink);

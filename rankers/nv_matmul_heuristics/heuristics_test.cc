@@ -97,7 +97,7 @@ TEST(NvMatmulHeuristics, ACardOrATypeThatItDoesNotKnowIsAReason) {
   DeviceFacts other = testing::h200();
   other.name = "NVIDIA Quadro 9";
   EXPECT_THAT(score(rows, kShape, other, fake()).unscored,
-              ElementsAre(::testing::Pair(HasSubstr("the card NVIDIA Quadro 9"), 1)));
+              ElementsAre(::testing::Pair(HasSubstr("the GPU NVIDIA Quadro 9"), 1)));
   gemm::Shape bytes = kShape;
   bytes.dtype = DType::s8;
   bytes.out = DType::s32;

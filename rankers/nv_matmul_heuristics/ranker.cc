@@ -102,11 +102,11 @@ class HeuristicsScorer final : public Scorer {
     const auto all = [&](std::string why) {
       scores.unscored[std::move(why)] += static_cast<int64_t>(rows.size());
     };
-    if (device.capability <= 0) return all("the library is for cards");
+    if (device.capability <= 0) return all("the library is for GPUs");
     const auto card = card_number(device.name);
     if (!card)
       return all(
-          fmt::format("the library has no description of the card {}", sanitize(device.name, 80)));
+          fmt::format("the library has no description of the GPU {}", sanitize(device.name, 80)));
     const auto view = gemm::view(problem);
     if (!view) return all("the library is for GEMM alone");
     const char* precision = precision_of(*view);

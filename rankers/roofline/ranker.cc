@@ -31,7 +31,7 @@ class RooflineScorer final : public Scorer {
     const auto all = [&](const char* why) {
       scores.unscored[why] += static_cast<int64_t>(rows.size());
     };
-    if (device.capability < 7) return all("its model is of cards with tensor cores");
+    if (device.capability < 7) return all("its model is of GPUs with tensor cores");
     const auto view = gemm::view(problem);
     if (!view) return all("its model is of GEMM alone");
     const Card card = card_of(device);
@@ -62,7 +62,7 @@ class Roofline final : public Ranker {
   const RankerInfo& info() const override {
     static const RankerInfo info = {
         .name = "roofline",
-        .summary = "waves, tails and bytes of tiles on a card, from its data sheet",
+        .summary = "waves, tails and bytes of tiles on a GPU, from its data sheet",
         .licence = "as assay",
         .library = "",
         .packages = {}};

@@ -126,7 +126,7 @@ TEST_F(CardTest, WhyNamesWhatALaunchLeavesOfTheCard) {
   ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("blocks x threads"));
   EXPECT_THAT(finished.out, HasSubstr("1 x 32"));
-  EXPECT_THAT(testing::unbroken(finished.out), HasSubstr("of the card has nothing to do"));
+  EXPECT_THAT(testing::unbroken(finished.out), HasSubstr("of the GPU has nothing to do"));
   EXPECT_THAT(finished.out, ::testing::Not(HasSubstr("cycles per FMA")));
 }
 
@@ -185,7 +185,7 @@ TEST_F(CardTest, OutputsAreComparedOnTheCardWhereItsMemoryCanBeShared) {
       EXPECT_TRUE(kernel.proof->right) << name;
       ASSERT_FALSE(kernel.proof->checks.empty());
       for (const ProofCheck& check : kernel.proof->checks)
-        EXPECT_EQ(check.method.ends_with(", on the card"), shared) << check.method;
+        EXPECT_EQ(check.method.ends_with(", on the GPU"), shared) << check.method;
     }
   }
 }
@@ -281,7 +281,7 @@ TEST_F(CardTest, TheSecondCardOfTwoIsTheOneThatIsUsed) {
 TEST_F(CardTest, AProcessThatSeesOtherCardsThanItsOwnDoesNotMeasure) {
   const Finished finished = run("cards=2 pin=ignored", {"race", "gemm.ptx"}, "1");
   EXPECT_EQ(finished.code(), 5) << finished.out << finished.err;
-  EXPECT_THAT(finished.err, HasSubstr("shows 2 cards where CUDA_VISIBLE_DEVICES names GPU-0a0b"));
+  EXPECT_THAT(finished.err, HasSubstr("shows 2 GPUs where CUDA_VISIBLE_DEVICES names GPU-0a0b"));
 }
 
 TEST_F(CardTest, AProgramBehindDeviceSeesTheChosenCardAlone) {

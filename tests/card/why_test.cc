@@ -185,7 +185,7 @@ TEST_F(WhyTest, WhatALibraryLaunchesIsToldByItsCounters) {
   EXPECT_THAT(said, HasSubstr("registers of a thread 168; 168"));
   EXPECT_THAT(said, HasSubstr("; reduce"));
   EXPECT_THAT(said, HasSubstr("8.00 x the least possible: it reads operands again"));
-  EXPECT_THAT(said, HasSubstr("It launches 66 blocks, 0.50 of a wave: 50 % of the card"));
+  EXPECT_THAT(said, HasSubstr("It launches 66 blocks, 0.50 of a wave: 50 % of the GPU"));
 }
 
 TEST_F(WhyTest, WhatNcuCannotDoIsOneSentenceAndTheRestStays) {

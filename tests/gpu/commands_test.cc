@@ -25,7 +25,7 @@ std::string why_no_card() {
   if (!driver) return driver.error().message;
   const auto cards = cuda::list_cards(**driver);
   if (!cards) return cards.error().message;
-  return cards->empty() ? "the driver lists no card" : "";
+  return cards->empty() ? "the driver lists no GPU" : "";
 }
 
 class GpuTest : public ::testing::Test {

@@ -6,7 +6,7 @@ namespace assay::testing {
 Result<std::unique_ptr<cuda::CudaDevice>> open_test_card() {
   ASSAY_TRY(const auto driver, cuda::Driver::open());
   ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
-  if (cards.empty()) return fail(ErrorCode::missing, "the driver lists no card");
+  if (cards.empty()) return fail(ErrorCode::missing, "the driver lists no GPU");
   return cuda::open(driver, cards.front());
 }
 

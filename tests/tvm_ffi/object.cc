@@ -100,7 +100,7 @@ int launch(const Product& product, const char* name) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   auto* const enqueue =
       driver == nullptr ? nullptr : reinterpret_cast<Launch*>(dlsym(driver, "fake_cuda_launch"));
-  if (enqueue == nullptr) return raise("RuntimeError", "there is no fake card here");
+  if (enqueue == nullptr) return raise("RuntimeError", "there is no fake GPU here");
   void* const stream = TVMFFIEnvGetStream(product.out.device_type, product.out.device_id);
   if (stream == nullptr) return raise("RuntimeError", "nobody set a stream");
   return enqueue(stream, name, [=] { run(product); });

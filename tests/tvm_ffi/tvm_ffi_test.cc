@@ -204,7 +204,7 @@ TEST_F(TvmFfiOnACard, ItLaunchesOnTheWorkersStreamAndIsTrustedAsNativeCode) {
 TEST_F(TvmFfiOnACard, OneForCoresIsRefusedThere) {
   const Finished finished = race({manifest({"gemm"}), "--device", "gpu"});
   EXPECT_THAT(testing::unbroken(finished.out + finished.err),
-              HasSubstr("it says nothing of cards; one that takes a card's tensors says so"));
+              HasSubstr("it says nothing of GPUs; one that takes a GPU's tensors says so"));
 }
 
 TEST_F(TvmFfiOnACard, OneForACardIsListedForItWithoutOne) {

@@ -650,7 +650,7 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
       {run([](auto& record) { record.totals.refused = 0; }), "totals.refused"},
       {run([](auto& record) { ++record.totals.left_out; }), "totals.left_out"},
       {run([](auto& record) { record.trust = TrustGrade::device_code; }),
-       "less: its device is no card"},
+       "less: its device is no GPU"},
       {run([](auto& record) {
          record.trust = TrustGrade::device_code;
          record.environment.device.kind = "gpu";

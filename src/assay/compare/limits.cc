@@ -96,15 +96,15 @@ void add_launch_sentences(Limits& limits) {
   if (most == limits.launches.end()) return;
   const double waves = most->waves();
   const double wave = static_cast<double>(most->resident_blocks * most->multiprocessors);
-  const auto of = fmt::format("{} block{}, {} of which the card holds at once", most->blocks,
+  const auto of = fmt::format("{} block{}, {} of which the GPU holds at once", most->blocks,
                               most->blocks == 1 ? "" : "s", static_cast<int64_t>(wave));
   constexpr double kFullWave = 0.95;  // A tail that costs less is within what waves overlap by.
   if (waves > 0 && waves < kFullWave)
-    limits.because.push_back(fmt::format("It launches {}: {} of the card has nothing to do.", of,
+    limits.because.push_back(fmt::format("It launches {}: {} of the GPU has nothing to do.", of,
                                          waves < 0.005 ? "over 99 %" : per_cent(1 - waves)));
   else if (waves > 1 && waves / std::ceil(waves) < kFullWave)
     limits.because.push_back(fmt::format(
-        "It launches {}: {:.1f} waves, and the last one leaves {} of the card's time unused.", of,
+        "It launches {}: {:.1f} waves, and the last one leaves {} of the GPU's time unused.", of,
         waves, per_cent(1 - waves / std::ceil(waves))));
   for (const CardLaunch& launch : limits.launches)
     if (launch.local_bytes > 0)
@@ -125,12 +125,12 @@ void add_seen_launch_sentences(Limits& limits, const CardProfile& profile) {
   const double waves = most->at(metric::kWaves).value_or(0);
   constexpr double kFullWave = 0.95;
   if (waves > 0 && waves < kFullWave)
-    limits.because.push_back(fmt::format(
-        "It launches {:.0f} blocks, {:.2f} of a wave: {} of the card has nothing to do.",
-        blocks(*most), waves, per_cent(1 - waves)));
+    limits.because.push_back(
+        fmt::format("It launches {:.0f} blocks, {:.2f} of a wave: {} of the GPU has nothing to do.",
+                    blocks(*most), waves, per_cent(1 - waves)));
   else if (waves > 1 && waves / std::ceil(waves) < kFullWave)
     limits.because.push_back(fmt::format(
-        "It launches {:.0f} blocks: {:.1f} waves, and the last one leaves {} of the card's time "
+        "It launches {:.0f} blocks: {:.1f} waves, and the last one leaves {} of the GPU's time "
         "unused.",
         blocks(*most), waves, per_cent(1 - waves / std::ceil(waves))));
   const auto loads = profile.sum(metric::kLocalLoads), stores = profile.sum(metric::kLocalStores);

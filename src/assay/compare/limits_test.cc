@@ -104,10 +104,9 @@ TEST(LimitsTest, OnACardItsLaunchSaysWhatItLeavesUnused) {
   EXPECT_EQ(few.threads, 0);
   EXPECT_DOUBLE_EQ(few.launches[0].waves(), 0.25);
   EXPECT_DOUBLE_EQ(few.launches[0].occupancy(), 0.125);
-  EXPECT_THAT(few.because.back(),
-              HasSubstr("50 blocks, 200 of which the card holds at once: 75 %"));
+  EXPECT_THAT(few.because.back(), HasSubstr("50 blocks, 200 of which the GPU holds at once: 75 %"));
   EXPECT_THAT(with(250, 0).because.back(),
-              HasSubstr("1.2 waves, and the last one leaves 38 % of the card's time unused"));
+              HasSubstr("1.2 waves, and the last one leaves 38 % of the GPU's time unused"));
   EXPECT_THAT(with(199, 0).because, ::testing::SizeIs(1)) << "as good as full";
   EXPECT_THAT(with(400, 24).because.back(), HasSubstr("keeps 24 bytes in local memory"));
 }
@@ -141,7 +140,7 @@ TEST(LimitsTest, CountersNameWhatWasBusiestAndWhatWasMovedTwice) {
   EXPECT_THAT(because, ::testing::Contains(HasSubstr("local memory 7 times")));
   because = with(2 * least, 30, 60, 1.25);
   EXPECT_THAT(because, ::testing::Contains(HasSubstr("2.00 x the least possible: it reads")));
-  EXPECT_THAT(because, ::testing::Contains(HasSubstr("the last one leaves 38 % of the card's")));
+  EXPECT_THAT(because, ::testing::Contains(HasSubstr("the last one leaves 38 % of the GPU's")));
   EXPECT_THAT(because.back(), HasSubstr("nearest ceiling is the tensor pipe, busy to 60 %"));
   because = with(least, 10, 20, 1);
   EXPECT_THAT(because.back(), HasSubstr("nothing is busy: the most is the tensor pipe, to 20 %"));

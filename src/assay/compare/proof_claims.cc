@@ -141,7 +141,7 @@ class Proofs {
   }
 
   bool is_method(std::string_view method) const {
-    constexpr std::string_view kOnCard = ", on the card";  // Who multiplied is no other method.
+    constexpr std::string_view kOnCard = ", on the GPU";  // Who multiplied is no other method.
     if (method.ends_with(kOnCard)) method.remove_suffix(kOnCard.size());
     if (method.ends_with(kNormwiseMethod)) method.remove_suffix(kNormwiseMethod.size());
     return std::ranges::find(methods_, without_numbers(method)) != methods_.end();

@@ -29,7 +29,7 @@ void check_trust(const RunRecord& record, std::vector<Contradiction>& found) {
   if (record.trust != TrustGrade::device_code) return;
   const std::string says(to_string(record.trust));
   if (record.environment.device.kind != "gpu")
-    found.push_back({"trust", says, "less: its device is no card"});
+    found.push_back({"trust", says, "less: its device is no GPU"});
   for (const ProblemRecord& problem : record.problems)
     for (const KernelOutcome& kernel : problem.kernels)
       if (kernel.role == KernelRole::user && is_timed(kernel.ending) && !is_device_code(kernel))
@@ -38,7 +38,7 @@ void check_trust(const RunRecord& record, std::vector<Contradiction>& found) {
 
 // A grade and its reason are written together (sweep/trust.cc).
 void check_reason(const RunRecord& record, std::vector<Contradiction>& found) {
-  constexpr std::string_view kOfDeviceCode = "what users brought runs on the card alone";
+  constexpr std::string_view kOfDeviceCode = "what users brought runs on the GPU alone";
   constexpr std::string_view kOfConfined = "native code in processes ";
   const std::string_view reason = record.trust_reason;
   TrustGrade meant = TrustGrade::unconfined_native;

@@ -51,7 +51,7 @@ Result<Target> Target::parse_known(std::string_view text) {
   ASSAY_TRY(Target target, parse(text));
   if (target.arch.empty() || is_architecture(target.arch)) return target;
   return fail(ErrorCode::invalid_input,
-              "target '{}': there is no architecture '{}'; a card's is written as sm_90a, a "
+              "target '{}': there is no architecture '{}'; a GPU's is written as sm_90a, a "
               "processor's as {}",
               sanitize(text, 200), sanitize(target.arch, 100), fmt::join(kProcessors, ", "));
 }

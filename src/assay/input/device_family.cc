@@ -79,7 +79,7 @@ Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& pro
                                    const Target& target) const {
   Refusals refusals;
   if (!target.is_card())
-    refusals.add(Reason::target, "device code runs on a card");
+    refusals.add(Reason::target, "device code runs on a GPU");
   else if (const std::string why = code_objection(target); !why.empty())
     refusals.add(Reason::target, why);
   if (const auto why = description_.rows.objection(row.design, problem))

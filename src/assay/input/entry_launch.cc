@@ -37,7 +37,7 @@ Status EntryReader::read_maps(const YamlField& launch, KernelEntry::Launch& into
     if (!field) return int64_t{0};
     ASSAY_TRY(const int64_t value, field->as_int64(0, 256));
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
-    return fail(field->error(fmt::format("{} is not a number of bytes that a card knows; write {}",
+    return fail(field->error(fmt::format("{} is not a number of bytes that a GPU knows; write {}",
                                          value, fmt::join(allowed, ", "))));
   };
   for (const auto& [role, map] : members) {

@@ -99,7 +99,7 @@ Result<std::vector<ProfiledKernel>> one_launch(std::span<const ProfiledKernel> a
   const auto times = static_cast<std::size_t>(std::max(launches, 1));
   const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
   if (all.empty())
-    return fail(ErrorCode::failed, "it saw no kernel of the card in {} launch{}", times,
+    return fail(ErrorCode::failed, "it saw no kernel of the GPU in {} launch{}", times,
                 times == 1 ? "" : "es");
   if (all.size() % times != 0)
     return fail(ErrorCode::failed, "it saw {} kernel{} in {} launches, which are not the same ones",

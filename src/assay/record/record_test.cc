@@ -85,7 +85,7 @@ TEST(RecordTest, EveryEndingSurvives) {
       ending::Crash{11, 0, "verify", "boom\n"},
       ending::Timeout{"race", 2.5},
       ending::OutOfMemory{"bind", 1 << 20},
-      ending::DeviceLost{"the card fell off the bus"},
+      ending::DeviceLost{"the GPU fell off the bus"},
       ending::Violation{"writes_outside", "4 bytes after out"},
       ending::NotReached{"budget"}};
   ASSERT_EQ(endings.size(), std::variant_size_v<Ending>);

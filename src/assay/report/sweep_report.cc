@@ -190,7 +190,7 @@ std::string counts_line(const RunRecord& record, std::size_t shown) {
     text += fmt::format(", {} not compiled or not reached", thousands(totals.left_out));
   if (totals.refused > 0) text += fmt::format(", {} refused", thousands(totals.refused));
   text += fmt::format(", {} {}", seconds_text(totals.timed_seconds),
-                      record.environment.device.kind == "gpu" ? "on card" : "timed");
+                      record.environment.device.kind == "gpu" ? "on GPU" : "timed");
   return text;
 }
 

@@ -306,7 +306,7 @@ Result<bool> CardProblem::is_renewed(const void* data, size_t operand, const Inp
   ASSAY_TRY(const auto expected, device_.allocate(pristine.size(), {}));
   ASSAY_TRY(device_.copy_in(expected->data(), pristine));
   const auto& driver = *device_.driver();
-  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the GPU"));
   ASSAY_TRY(renew(expected->data(), operand, seeds));
   ASSAY_TRY(const uint64_t made, digest_->of(*stream_, expected->data(), pristine.size()));
   ASSAY_TRY(const uint64_t found, digest_->of(*stream_, data, pristine.size()));
@@ -321,14 +321,14 @@ std::string CardProblem::find_trespass(int handle) {
       ->find_trespass([&](size_t index) {
         return std::string(index < kernel.outputs ? "the output" : "the workspace");
       })
-      .value_or("the card could not be read");
+      .value_or("the GPU could not be read");
 }
 
 std::string CardProblem::find_trespass_beside_inputs() {
   if (!rotation_ || !launched_) return {};
   launched_ = false;
   return rotation_->find_trespass([](size_t) { return std::string("an input"); })
-      .value_or("the card could not be read");
+      .value_or("the GPU could not be read");
 }
 
 }  // namespace assay::sweep

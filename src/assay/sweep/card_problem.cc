@@ -140,7 +140,7 @@ Status CardProblem::launch_late(Plan& plan, InputSet& inputs, const CardArena::P
     ASSAY_TRY(enqueued);
     ASSAY_TRY(ended);
     // The producer's memory goes now: it must be done, whatever ran ahead of it.
-    ASSAY_TRY(driver->check(driver->call().context_synchronize(), "waiting for the card"));
+    ASSAY_TRY(driver->check(driver->call().context_synchronize(), "waiting for the GPU"));
   }
   return {};
 }

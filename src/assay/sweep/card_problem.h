@@ -38,7 +38,7 @@ class CardProblem final : public ProblemRunner {
   Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) override;
   Result<measure::Burst> block(int handle, double seconds) override;
   Result<Counted> count(int, int, uint64_t) override {
-    return fail(ErrorCode::unsupported, "a card's counters are not read");
+    return fail(ErrorCode::unsupported, "a GPU's counters are not read");
   }
   Status profile(int handle, int launches) override;
   Result<TimedOutput> timed_output(int handle, uint64_t choice) override;

@@ -96,7 +96,7 @@ class CardProblemTest : public ::testing::Test {
   }
 
   Check check(const HandedOut& output, const InputSeeds& seeds = {}) const {
-    EXPECT_FALSE(output.card) << "nobody asked for memory of the card";
+    EXPECT_FALSE(output.card) << "nobody asked for memory of the GPU";
     auto mapped = MappedFile::map_read_only(output.file.get());
     EXPECT_TRUE(mapped);
     return instance_->check(mapped->bytes(), seeds);

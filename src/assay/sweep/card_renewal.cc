@@ -309,7 +309,7 @@ Status CardRenewal::try_out(DType dtype) {
     ASSAY_TRY(const auto to, device_.allocate(expected.size(), {}));
     ASSAY_TRY(device_.copy_in(to->data(), expected));
     const cuda::Driver& driver = *device_.driver();
-    ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+    ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the GPU"));
     ASSAY_TRY(renew(*stream, to->data(), renewal));
     ASSAY_TRY(stream->synchronize());
     assay::renew(renewal, expected);

@@ -134,7 +134,7 @@ Status CardProblem::fill_sets() {
       ASSAY_TRY(
           device_.copy_in(set.staged, source.host[operation_.varied_operand(problem_)].bytes()));
   const auto& driver = *device_.driver();
-  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the GPU"));
   return for_each_own([&](size_t s, size_t i) -> Status {
     if (varies(operands[i])) return {};
     ASSAY_TRY(renew(sets_[s].data[i], i, seeds_of(s, 0)));

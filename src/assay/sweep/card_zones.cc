@@ -112,7 +112,7 @@ Status CardZones::try_out() {
   ASSAY_TRY(const auto after, changed(zones, 1));
   const std::vector<uint32_t> expected = {1, kZoneBytes};
   if (before == std::vector<uint32_t>(2) && after == expected) return {};
-  return fail(ErrorCode::machine, "the card does not tell whether its memory was written to");
+  return fail(ErrorCode::machine, "the GPU does not tell whether its memory was written to");
 }
 
 void* CardZones::counts(size_t zones) const {
@@ -127,7 +127,7 @@ Status CardZones::visit(std::span<const void* const> zones, uint64_t seed, bool 
   // The starts come from the host each time: what is in the card's memory, candidates can write.
   ASSAY_TRY(device_.copy_in(scratch_->data(), std::as_bytes(zones)));
   const cuda::Driver& driver = *device_.driver();
-  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the GPU"));
   const void *starts = scratch_->data(), *sums = counts(zones.size());
   ASSAY_TRY(driver.check(
       driver.call().fill_words(reinterpret_cast<cuda::abi::Address>(sums), 0, zones.size(),

@@ -277,7 +277,7 @@ Status Crew::open_referees_card() {
       judge->call(process::OpenCard{request_.device, request_.cuda_driver}, kStartSeconds);
   referees_card_ = opened ? RefereesCard::opened : RefereesCard::unseen;
   if (opened || judge->alive()) return {};
-  return fail(as_error(opened.error(), "giving the referee the card"));
+  return fail(as_error(opened.error(), "giving the referee the GPU"));
 }
 
 Status Crew::show_card_to_referee() {
@@ -288,12 +288,12 @@ Status Crew::show_card_to_referee() {
   const auto shared = worker->call(process::ShareWord{}, kStartSeconds);
   if (!shared) {
     if (worker->alive() && !is_interruption(shared.error())) return {};
-    return fail(as_error(shared.error(), "sharing memory of the card"));
+    return fail(as_error(shared.error(), "sharing memory of the GPU"));
   }
   const auto seen = judge->call(process::ViewWord{shared->memory, shared->word}, kStartSeconds);
   if (seen) referees_card_ = RefereesCard::seen;
   if (seen || (judge->alive() && !is_interruption(seen.error()))) return {};
-  return fail(as_error(seen.error(), "looking at memory of the card"));
+  return fail(as_error(seen.error(), "looking at memory of the GPU"));
 }
 
 void Crew::dismiss() {

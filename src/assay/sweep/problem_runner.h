@@ -110,7 +110,7 @@ class ProblemRunner {
   // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long
   // by the card's events. ErrorCode::unsupported where there is no card.
   virtual Result<measure::Burst> block(int /*handle*/, double /*seconds*/) {
-    return fail(ErrorCode::unsupported, "blocks are for cards");
+    return fail(ErrorCode::unsupported, "blocks are for GPUs");
   }
 
   // What the processor counts in about `launches` launches of an open kernel, in bursts as they are
@@ -125,7 +125,7 @@ class ProblemRunner {
   // Launches of an open kernel alone, one after the other, each with another operand set: what a
   // profiler around this process is to see, and nothing else (Driver::profile).
   virtual Status profile(int /*handle*/, int /*launches*/) {
-    return fail(ErrorCode::unsupported, "launches are profiled on cards");
+    return fail(ErrorCode::unsupported, "launches are profiled on GPUs");
   }
 
   // On a card, one of the outputs of an open kernel's timed launches that no later one has

@@ -56,7 +56,7 @@ std::string explain(const CommandOutput& ran, const std::string& written,
                     const std::string& no_table) {
   const std::string all = written + '\n' + ran.out + '\n' + ran.err;
   if (all.find("ERR_NVGPUCTRPERM") != std::string::npos)
-    return "ncu may not read the card's counters (ERR_NVGPUCTRPERM), which the driver keeps for "
+    return "ncu may not read the GPU's counters (ERR_NVGPUCTRPERM), which the driver keeps for "
            "administrators: run as root, give the container --cap-add SYS_ADMIN, or load the "
            "driver's module with NVreg_RestrictProfilingToAdminUsers=0";
   if (ran.timed_out) return fmt::format("ncu did not end within {}", format_duration(kSeconds));

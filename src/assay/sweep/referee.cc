@@ -32,14 +32,14 @@ class Referee {
 
   // Whether memory that a worker shares is what it should be.
   Result<process::Done> answer(const process::ViewWord& asked) {
-    if (!card_) return fail(ErrorCode::unsupported, "this referee has no card");
+    if (!card_) return fail(ErrorCode::unsupported, "this referee has no GPU");
     uint64_t seen = 0;
     if (asked.memory.bytes != sizeof seen)
       return fail(ErrorCode::internal, "a word of another length");
     ASSAY_TRY(const auto copy, card_->fetch(asked.memory));
     ASSAY_TRY(card_->read(*copy, std::as_writable_bytes(std::span(&seen, 1))));
     if (seen != asked.word)
-      return fail(ErrorCode::unsupported, "shared memory of the card reads as something else");
+      return fail(ErrorCode::unsupported, "shared memory of the GPU reads as something else");
     return process::Done{};
   }
 
@@ -209,14 +209,14 @@ class Referee {
   // A copy likewise.
   Result<Check> check_card(const Instance& instance, const cuda::SharedMemory& shared, size_t bytes,
                            const InputSeeds& seeds, ErrorBound bound) {
-    if (!card_) return fail(ErrorCode::internal, "this referee has no card");
+    if (!card_) return fail(ErrorCode::internal, "this referee has no GPU");
     ASSAY_TRY(check_size(shared.bytes, bytes));
     ASSAY_TRY(const auto copy, card_->fetch(shared));
     if (const auto* own = calculated(instance)) {
       auto check = own->check_on(*card_, copy->data(), seeds, bound);
       const bool host_can = !check && (check.error().code == ErrorCode::machine ||
                                        check.error().code == ErrorCode::unsupported);
-      if (check && check->compared > 0) check->method += ", on the card";
+      if (check && check->compared > 0) check->method += ", on the GPU";
       if (!host_can) return check;
     }
     std::vector<std::byte> host(bytes);

@@ -65,7 +65,7 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::keep(
   ASSAY_TRY(device_->copy_in(const_cast<void*>(memory->data()), bytes));
   // What the driver has to stage may still be on its way.
   const cuda::Driver& driver = *device_->driver();
-  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the card"));
+  ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the GPU"));
   return memory;
 }
 
@@ -86,7 +86,7 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::copy(const void* 
       driver.check(driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(memory->data()),
                                             reinterpret_cast<cuda::abi::Address>(from), bytes,
                                             static_cast<cuda::abi::Stream>(stream_->native())),
-                   "copying within the card"));
+                   "copying within the GPU"));
   return memory;
 }
 
@@ -127,7 +127,7 @@ Result<RefereeCard::Panels> RefereeCard::widen(const Matrix& matrix, bool rows) 
 Result<Calculator::Product> RefereeCard::multiply(const Matrix& a, const Matrix& b) {
   constexpr int64_t kMostBlocks = 65535;  // Along y.
   if (a.rows > kMostBlocks * kPanel)
-    return fail(ErrorCode::unsupported, "{} rows are not multiplied on a card", a.rows);
+    return fail(ErrorCode::unsupported, "{} rows are not multiplied on a GPU", a.rows);
   ASSAY_TRY(Panels left, widen(a, true));
   ASSAY_TRY(const Panels right, widen(b, false));
   Product made{nullptr, nullptr, a.rows, b.columns};

@@ -219,7 +219,7 @@ TEST_F(RefereeCardTest, NoRowOfALargeTimedOutputIsOutOfSight) {
 }
 
 TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
-  if (!testing::test_card_is_fake()) GTEST_SKIP() << "a real card is not full on demand";
+  if (!testing::test_card_is_fake()) GTEST_SKIP() << "a real GPU is not full on demand";
   const testing::FakeControls controls("fake_cuda");
   auto* fails = controls.find<void(const char*, int, int)>("fake_cuda_fail");
   const Problem problem = gemm::testing::small_problems().front();
@@ -239,7 +239,7 @@ TEST_F(RefereeCardTest, AFullCardIsNoVerdict) {
 }
 
 TEST_F(RefereeCardTest, NothingStaysThereWhereWorkersNeedTheRoom) {
-  if (!testing::test_card_is_fake()) GTEST_SKIP() << "a real card is not full on demand";
+  if (!testing::test_card_is_fake()) GTEST_SKIP() << "a real GPU is not full on demand";
   const testing::FakeControls controls("fake_cuda");
   auto* allocated = controls.find<uint64_t()>("fake_cuda_allocated");
   const Problem problem = gemm::testing::small_problems().front();

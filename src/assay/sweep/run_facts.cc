@@ -157,26 +157,26 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request
 Result<CardWindow> take_card_window(Crew& crew) {
   ASSAY_TRY(Child * worker, crew.builder());
   ASSAY_TRY(auto answer,
-            ask(*worker, process::ReadCardWindow{}, 60, "asking how the card has been"));
+            ask(*worker, process::ReadCardWindow{}, 60, "asking how the GPU has been"));
   return std::move(answer.window);
 }
 
 std::vector<Finding> findings_of(const CardWindow& window) {
   std::vector<Finding> findings;
   if (window.samples == 0)
-    findings.push_back({"card_unwatched", fmt::format("nothing is known of the card's clocks and "
+    findings.push_back({"card_unwatched", fmt::format("nothing is known of the GPU's clocks and "
                                                       "power meanwhile: {}",
                                                       window.unwatched)});
   for (const auto& [reason, share] : window.throttled)
     findings.push_back(
         {"throttled",
-         fmt::format("the card was held back in {} % of the samples: {}",
+         fmt::format("the GPU was held back in {} % of the samples: {}",
                      share < 0.01 ? "under 1" : fmt::format("{:.0f}", 100 * share), reason)});
   if (!window.strangers.empty()) {
     std::vector<std::string> pids;
     for (const CardStranger& stranger : window.strangers)
       pids.push_back(fmt::to_string(stranger.pid));
-    findings.push_back({"card_shared", fmt::format("{} of somebody else used the card meanwhile: "
+    findings.push_back({"card_shared", fmt::format("{} of somebody else used the GPU meanwhile: "
                                                    "process {}",
                                                    pids.size() == 1 ? "a process" : "processes",
                                                    join(pids, ", "))});

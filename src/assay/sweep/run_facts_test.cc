@@ -28,10 +28,10 @@ TEST(RunFacts, AThrottledAndSharedCardIsSaid) {
 }
 
 TEST(RunFacts, WhatNobodyWatchedIsSaid) {
-  const auto findings = findings_of(CardWindow{.unwatched = "no such card"});
+  const auto findings = findings_of(CardWindow{.unwatched = "no such GPU"});
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].code, "card_unwatched");
-  EXPECT_THAT(findings[0].sentence, HasSubstr("no such card"));
+  EXPECT_THAT(findings[0].sentence, HasSubstr("no such GPU"));
 }
 
 TEST(RunFacts, StockKernelsThatFoundNoMemoryMayBeTheBest) {

@@ -15,7 +15,7 @@ std::string in_brackets(const std::string& why) { return why.empty() ? "" : " ("
 Trust trust_in(const process::Confinement& confinement) {
   if (!confinement.native_guests)
     return {TrustGrade::device_code,
-            "what users brought runs on the card alone, between the card's own events; beside the "
+            "what users brought runs on the GPU alone, between the GPU's own events; beside the "
             "timer runs the host code of stock libraries"};
   const std::string shared = in_brackets(confinement.shared);
   if (!confinement.holds())

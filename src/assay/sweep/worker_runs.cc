@@ -58,7 +58,7 @@ Result<ProblemRunner*> WorkerRuns::loaded() {
 
 // A word for the referee to find, if memory of the card can be shared with it.
 Result<process::ShareWord::Answer> WorkerRuns::answer(const process::ShareWord&) {
-  if (card_ == nullptr) return fail(ErrorCode::unsupported, "no card, nothing to share");
+  if (card_ == nullptr) return fail(ErrorCode::unsupported, "no GPU, nothing to share");
   ASSAY_TRY(shared_word_, card_->allocate(cuda::kSharedPage, {.alignment = 256}));
   const uint64_t word = std::random_device{}() | uint64_t{1} << 40;
   // Not where it would be found by whoever forgets the offset.

@@ -94,7 +94,7 @@ class Attributes {
   Result<int> read(int attribute) const {
     int value = 0;
     ASSAY_TRY(driver_.check(driver_.call().device_attribute(&value, attribute, device_),
-                            "reading what a card has"));
+                            "reading what a GPU has"));
     return value;
   }
 
@@ -107,23 +107,22 @@ Result<Card> read_card(const Driver& driver, int ordinal) {
   const abi::EntryPoints& call = driver.call();
   abi::Device device = 0;
   ASSAY_TRY(
-      driver.check(call.device_get(&device, ordinal), fmt::format("asking for card {}", ordinal)));
+      driver.check(call.device_get(&device, ordinal), fmt::format("asking for GPU {}", ordinal)));
   Card card;
   card.ordinal = ordinal;
   char text[256] = {};
-  ASSAY_TRY(driver.check(call.device_name(text, sizeof text - 1, device), "reading a card's name"));
+  ASSAY_TRY(driver.check(call.device_name(text, sizeof text - 1, device), "reading a GPU's name"));
   card.name = sanitize(text, sizeof text);
   ASSAY_TRY(driver.check(call.device_pci_bus_id(text, sizeof text - 1, device),
-                         "reading a card's address"));
+                         "reading a GPU's address"));
   card.pci_bus_id = sanitize(text, sizeof text);
   abi::Uuid uuid{};
-  ASSAY_TRY(driver.check(call.device_uuid(&uuid, device), "reading a card's UUID"));
+  ASSAY_TRY(driver.check(call.device_uuid(&uuid, device), "reading a GPU's UUID"));
   card.uuid = uuid_text(uuid, card.name);
   const Attributes attributes(driver, device);
   ASSAY_TRY(card.major, attributes.read(abi::kCapabilityMajor));
   ASSAY_TRY(card.minor, attributes.read(abi::kCapabilityMinor));
-  ASSAY_TRY(
-      driver.check(call.device_memory(&card.memory_bytes, device), "reading a card's memory"));
+  ASSAY_TRY(driver.check(call.device_memory(&card.memory_bytes, device), "reading a GPU's memory"));
   return card;
 }
 
@@ -169,15 +168,15 @@ class OpenCard final : public CudaDevice {
 
 Status OpenCard::initialise() {
   const abi::EntryPoints& call = driver_->call();
-  ASSAY_TRY(driver_->check(call.device_get(&device_, card_.ordinal), "asking for the card"));
+  ASSAY_TRY(driver_->check(call.device_get(&device_, card_.ordinal), "asking for the GPU"));
   abi::Context context = nullptr;
   ASSAY_TRY(driver_->check(call.context_retain(&context, device_),
                            fmt::format("making a context on {}", card_.name)));
   retained_ = true;
-  ASSAY_TRY(driver_->check(call.context_set(context), "entering the card's context"));
+  ASSAY_TRY(driver_->check(call.context_set(context), "entering the GPU's context"));
   ASSAY_TRY(const Card now, read_card(*driver_, card_.ordinal));
   if (now.uuid != card_.uuid)
-    return fail(ErrorCode::internal, "card {} is {}, not {} which was asked for", card_.ordinal,
+    return fail(ErrorCode::internal, "GPU {} is {}, not {} which was asked for", card_.ordinal,
                 now.uuid, card_.uuid);
   const Attributes attributes(*driver_, device_);
   ASSAY_TRY(multiprocessors_, attributes.read(abi::kMultiprocessors));
@@ -230,7 +229,7 @@ Result<std::unique_ptr<Stream>> OpenCard::make_stream() {
 
 Status OpenCard::copy_in(void* to, std::span<const std::byte> from) {
   if (from.empty()) return {};
-  const std::string doing = fmt::format("copying {} to the card", bytes_text(from.size()));
+  const std::string doing = fmt::format("copying {} to the GPU", bytes_text(from.size()));
   ASSAY_TRY(
       driver_->check(driver_->call().copy_in(address_of(to), from.data(), from.size()), doing));
   // What the driver had to stage may still be on its way, and our streams do not wait for the
@@ -241,7 +240,7 @@ Status OpenCard::copy_in(void* to, std::span<const std::byte> from) {
 Status OpenCard::copy_out(std::span<std::byte> to, const void* from) {
   if (to.empty()) return {};
   return driver_->check(driver_->call().copy_out(to.data(), address_of(from), to.size()),
-                        fmt::format("copying {} from the card", bytes_text(to.size())));
+                        fmt::format("copying {} from the GPU", bytes_text(to.size())));
 }
 
 }  // namespace

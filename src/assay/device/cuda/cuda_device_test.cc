@@ -204,7 +204,7 @@ TEST_F(CudaDeviceTest, CodeThatIsNotForTheCardIsRefusedWithTheDriversLog) {
   EXPECT_EQ(ptx.error().code, ErrorCode::build_failed);
   EXPECT_THAT(ptx.error().message, HasSubstr("ptxas: no fake code"));
   const auto cubin = Module::load(driver_, bytes_of("\x7f"
-                                                    "ELF of another card"));
+                                                    "ELF of another GPU"));
   ASSERT_FALSE(cubin);
   EXPECT_EQ(cubin.error().code, ErrorCode::unsupported);
   auto module = Module::load(driver_, bytes_of(std::string_view("fake fill_words\0", 16)));

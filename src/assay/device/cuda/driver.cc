@@ -29,8 +29,8 @@ Result<std::shared_ptr<const Driver>> Driver::open(const std::string& path) {
                                       {.deep_bind = false, .keep_mapped = true});
   if (!library)
     return fail(ErrorCode::unsupported,
-                "no CUDA driver: {}; it comes with the card's driver package (in a container: run "
-                "it with the card passed through)",
+                "no CUDA driver: {}; it comes with the GPU's driver package (in a container: run "
+                "it with the GPU passed through)",
                 library.error().message);
   std::shared_ptr<Driver> driver(new Driver(std::move(*library)));
   ASSAY_TRY(driver->initialise());
@@ -52,14 +52,14 @@ Status Driver::initialise() {
                 why,
                 code == abi::kSystemDriverMismatch
                     ? "; its library and kernel module differ: restart the machine"
-                : code == abi::kNoDevice ? "; CUDA_VISIBLE_DEVICES may hide the cards"
+                : code == abi::kNoDevice ? "; CUDA_VISIBLE_DEVICES may hide the GPUs"
                                          : "");
   }
   ASSAY_TRY(check(call_.driver_version(&version_), "reading the driver's version"));
-  ASSAY_TRY(check(call_.device_count(&device_count_), "counting cards"));
+  ASSAY_TRY(check(call_.device_count(&device_count_), "counting GPUs"));
   if (device_count_ == 0)
     return fail(ErrorCode::unsupported,
-                "the CUDA driver {} sees no card; CUDA_VISIBLE_DEVICES may hide them",
+                "the CUDA driver {} sees no GPU; CUDA_VISIBLE_DEVICES may hide them",
                 library_.path());
   return {};
 }

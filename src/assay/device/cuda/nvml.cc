@@ -115,7 +115,7 @@ class LoadedNvml final : public Nvml {
   Result<Handle> handle(const std::string& uuid) const {
     Handle card = nullptr;
     ASSAY_TRY(check(call_.handle_by_uuid(uuid.c_str(), &card),
-                    fmt::format("looking for card {}", sanitize(uuid, 100))));
+                    fmt::format("looking for GPU {}", sanitize(uuid, 100))));
     return card;
   }
 
@@ -148,7 +148,7 @@ Result<std::shared_ptr<const Nvml>> Nvml::open(const std::string& path) {
   auto library = DynamicLibrary::open(path.empty() ? "libnvidia-ml.so.1" : path,
                                       {.deep_bind = false, .keep_mapped = true});
   if (!library)
-    return fail(ErrorCode::unsupported, "no NVML: {}; it comes with the card's driver package",
+    return fail(ErrorCode::unsupported, "no NVML: {}; it comes with the GPU's driver package",
                 library.error().message);
   auto nvml = std::make_shared<LoadedNvml>(std::move(*library));
   if (Status ready = nvml->initialise(); !ready) {

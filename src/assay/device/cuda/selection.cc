@@ -22,10 +22,10 @@ std::string lower(std::string_view text) {
 
 std::string list_of(std::span<const Card> cards, std::string_view why_none) {
   if (cards.empty())
-    return fmt::format("there is no card{}{}", why_none.empty() ? "" : ": ", why_none);
+    return fmt::format("there is no GPU{}{}", why_none.empty() ? "" : ": ", why_none);
   std::vector<std::string> lines;
   for (const Card& card : cards) lines.push_back(card_line(card));
-  return "the cards are " + join(lines, "; ");
+  return "the GPUs are " + join(lines, "; ");
 }
 
 }  // namespace
@@ -40,10 +40,10 @@ Result<std::unique_ptr<CudaDevice>> open_pinned(const std::string& driver_path,
   ASSAY_TRY(const auto driver, Driver::open(driver_path));
   ASSAY_TRY(const auto cards, list_cards(*driver));
   const auto card = std::ranges::find(cards, uuid, &Card::uuid);
-  if (card == cards.end()) return fail(ErrorCode::device_lost, "card {} is no longer there", uuid);
+  if (card == cards.end()) return fail(ErrorCode::device_lost, "GPU {} is no longer there", uuid);
   if (cards.size() > 1)
     return fail(ErrorCode::machine,
-                "the CUDA driver {} shows {} cards where {} names {} alone; something between "
+                "the CUDA driver {} shows {} GPUs where {} names {} alone; something between "
                 "assay and it changes that variable",
                 driver->path(), cards.size(), kVisibleCards, uuid);
   return open(driver, *card);
@@ -66,7 +66,7 @@ Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
   if (error == std::errc() && end == text.data() + text.size()) {
     for (size_t i = 0; i < cards.size(); ++i)
       if (cards[i].ordinal == index) return static_cast<int>(i);
-    return wrong("there is no card of that index");
+    return wrong("there is no GPU of that index");
   }
   std::vector<int> found;
   const bool by_uuid = text.starts_with("gpu-") || text.starts_with("mig-");
@@ -77,9 +77,9 @@ Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
                                  : lower(cards[i].name).find(text) != std::string::npos;
     if (matches) found.push_back(static_cast<int>(i));
   }
-  if (found.empty()) return wrong("names no card");
+  if (found.empty()) return wrong("names no GPU");
   if (found.size() > 1)
-    return wrong(fmt::format("names {} cards; give the index or the UUID of one", found.size()));
+    return wrong(fmt::format("names {} GPUs; give the index or the UUID of one", found.size()));
   return found.front();
 }
 

@@ -43,7 +43,7 @@ TEST(SelectionTest, WhatNamesNoneOrSeveralListsTheCards) {
     EXPECT_EQ(chosen(wanted), -2) << wanted;
     EXPECT_THAT(complaint(wanted), HasSubstr("0: NVIDIA H200, GPU-aaaaaaaa-")) << wanted;
   }
-  EXPECT_THAT(complaint("h200"), HasSubstr("names 2 cards"));
+  EXPECT_THAT(complaint("h200"), HasSubstr("names 2 GPUs"));
   EXPECT_THAT(complaint("GPU-aaa"), HasSubstr("at least 8 digits"));
 }
 

@@ -25,7 +25,7 @@ Result<SharedMemory> share(const Driver& driver, const void* data, size_t bytes)
     return fail(ErrorCode::internal, "memory to be shared is no part of one allocation");
   SharedMemory shared{{}, address - start, bytes};
   ASSAY_TRY(check_sharing(driver, driver.call().ipc_handle(&shared.allocation, start),
-                          "sharing memory of a card"));
+                          "sharing memory of a GPU"));
   return shared;
 }
 
@@ -36,7 +36,7 @@ Result<SharedView> SharedView::open(std::shared_ptr<const Driver> driver,
   abi::Address allocation = 0;
   ASSAY_TRY(check_sharing(
       made, made.call().ipc_open(&allocation, shared.allocation, abi::kIpcLazyPeerAccess),
-      "opening shared memory of a card"));
+      "opening shared memory of a GPU"));
   view.allocation_ = allocation;
   // The numbers are another process's.
   abi::Address start = 0;

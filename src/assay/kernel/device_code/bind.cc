@@ -130,8 +130,8 @@ std::string objection(const Geometry& geometry) {
     if ((*extent)[0] == 0 || (*extent)[1] == 0 || (*extent)[2] == 0)
       return "an extent of the launch is 0";
   if (geometry.grid[0] > kMostX || geometry.grid[1] > kMostYz || geometry.grid[2] > kMostYz)
-    return fmt::format("a grid of {} x {} x {} blocks is larger than a card takes",
-                       geometry.grid[0], geometry.grid[1], geometry.grid[2]);
+    return fmt::format("a grid of {} x {} x {} blocks is larger than a GPU takes", geometry.grid[0],
+                       geometry.grid[1], geometry.grid[2]);
   if (geometry.block[0] > kMostThreads || geometry.block[1] > kMostThreads ||
       geometry.block[2] > 64 || product(geometry.block) > kMostThreads)
     return fmt::format("a block has {} threads, and 1024 are the most", product(geometry.block));
@@ -171,7 +171,7 @@ Result<DeviceStep> bind(Device& device, std::span<const std::byte> image, const 
                         const Geometry& geometry, const std::vector<ArgumentValue>& parameters) {
   auto* card = dynamic_cast<cuda::CudaDevice*>(&device);
   if (card == nullptr)
-    return fail(ErrorCode::unsupported, "device code runs on a card, and this device is none");
+    return fail(ErrorCode::unsupported, "device code runs on a GPU, and this device is none");
   if (const std::string why = objection(geometry); !why.empty())
     return fail(ErrorCode::failed, "{}", why);
   if (geometry.shared_bytes > card->most_shared_bytes())

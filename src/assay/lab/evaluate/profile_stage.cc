@@ -149,7 +149,7 @@ class Profiler {
     AttemptProfile profile{"nsys", report.failure ? report.reason : "",
                            read_nsys_kernels(report.out)};
     if (profile.buckets.empty() && profile.reason.empty())
-      profile.reason = "nsys saw no kernel of a card";
+      profile.reason = "nsys saw no kernel of a GPU";
     return profile;
   }
 

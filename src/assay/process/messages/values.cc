@@ -25,7 +25,7 @@ Status check_files(const std::vector<const SentOutput*>& outputs, const Files& f
   size_t next = 0;
   for (const SentOutput* output : outputs) {
     if (output->file.has_value() == output->card.has_value())
-      return fail(ErrorCode::invalid_input, "an output is a file or memory of a card");
+      return fail(ErrorCode::invalid_input, "an output is a file or memory of a GPU");
     if (output->file && *output->file != next++)
       return fail(ErrorCode::invalid_input, "an output is file {} where {} is next", *output->file,
                   next - 1);
