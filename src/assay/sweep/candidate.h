@@ -22,6 +22,7 @@ struct Candidate {
   std::string family;
   bool is_default = false;    // What a caller of its library gets without choosing.
   bool deterministic = true;  // Says its metadata.
+  bool prepares = false;      // Likewise: it packs constants.
   ErrorBound error_bound = ErrorBound::elementwise;  // Likewise.
   std::string artifact_file;  // Once it is built; the rest of the artifact is in the outcome.
   bool built = false;

@@ -139,6 +139,7 @@ class Entries {
     candidate.deterministic = metadata.deterministic();
     candidate.error_bound = metadata.error_bound();
     candidate.family = metadata.family();
+    candidate.prepares = metadata.prepares();
     candidate.compile_seconds = metadata.compile_seconds();
     if (candidate.compile_seconds > 0) candidate.artifact_id = ids_.artifact_id(metadata);
     KernelOutcome& outcome = candidate.outcome;

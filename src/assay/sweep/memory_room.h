@@ -20,8 +20,9 @@ class MemoryRoom {
   bool is_short() const { return limit_ > 0; }
   int64_t limit_bytes() const { return limit_; }
   // Whether the kernel may fit into a process that holds so much: by what it needed itself, else by
-  // the most that one of its family did, else by the least that anybody did.
-  bool fits(const std::string& kernel, const std::string& family, int64_t held) const;
+  // the most that one of its family did. Of one of which neither is known, `packs` says whether it
+  // packs operands: that takes at least as much as it did anybody; others take next to nothing.
+  bool fits(const std::string& kernel, const std::string& family, bool packs, int64_t held) const;
 
  private:
   void learn(const std::string& kernel, const std::string& family, int64_t bytes);

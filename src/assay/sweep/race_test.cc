@@ -127,12 +127,12 @@ TEST_F(RaceStageTest, AFailedLaunchEndsItsKernelAndTheOthersGoOn) {
 // Each takes 100, and the process may hold 350: the first death is the last one.
 TEST_F(RaceStageTest, WhoHasNoRoomIsNotTriedAgainAndStockKernelsOpenFirst) {
   constexpr int64_t kEach = 100, kLimit = 350;
-  auto field = proven({{.name = "usual", .is_default = true},
-                       {.name = "a", .role = ProviderRole::ours},
-                       {.name = "b", .role = ProviderRole::ours},
-                       {.name = "c", .role = ProviderRole::ours},
-                       {.name = "d", .role = ProviderRole::ours},
-                       {.name = "stock"}});
+  auto field = proven({{.name = "usual", .is_default = true, .prepares = true},
+                       {.name = "a", .role = ProviderRole::ours, .prepares = true},
+                       {.name = "b", .role = ProviderRole::ours, .prepares = true},
+                       {.name = "c", .role = ProviderRole::ours, .prepares = true},
+                       {.name = "d", .role = ProviderRole::ours, .prepares = true},
+                       {.name = "stock", .prepares = true}});
   int deaths = 0;
   children_.on<process::Rotate>([&](const process::Rotate&) {
     children_.resident_bytes = 0;
@@ -153,7 +153,12 @@ TEST_F(RaceStageTest, WhoHasNoRoomIsNotTriedAgainAndStockKernelsOpenFirst) {
   children_.on<process::Round>([&](const process::Round& asked) {
     process::Round::Answer answer;
     for (const auto& burst : asked.bursts)
-      answer.bursts.push_back({.ns = 100'000, .clean = true, .launches = burst.launches});
+      answer.bursts.push_back({.ns = 1, .clean = true, .launches = burst.launches});
+    return answer;
+  });
+  children_.on<process::Collect>([](const process::Collect&) {
+    process::Collect::Answer answer{.launch = 1, .output = {.file = 0}};
+    answer.files.add(*create_sealed_memfd("output", {}));
     return answer;
   });
   ASSERT_TRUE(race(station(), field, kBudgetSeconds));
@@ -163,7 +168,8 @@ TEST_F(RaceStageTest, WhoHasNoRoomIsNotTriedAgainAndStockKernelsOpenFirst) {
   for (const Candidate& candidate : field.candidates)
     if (!candidate.alive()) {
       const auto* out = std::get_if<ending::OutOfMemory>(&candidate.outcome.ending);
-      ASSERT_NE(out, nullptr) << candidate.family;
+      ASSERT_NE(out, nullptr) << candidate.family << ": "
+                              << ending_sentence(candidate.outcome.ending);
       EXPECT_EQ(out->stage, "bind");
       EXPECT_EQ(out->limit_bytes, kLimit);
     }

@@ -192,11 +192,14 @@ std::optional<Finding> crowded_out(const ProblemRecord& record) {
   };
   const auto first = std::ranges::find_if(record.kernels, is_out);
   if (first == record.kernels.end()) return std::nullopt;
-  return Finding{"stock_crowded_out",
-                 fmt::format("{} stock kernels that were proven right found no memory beside the "
-                             "others of the race, {} among them: the best that raced need not be "
-                             "the best; race fewer (--filter, --setting)",
-                             std::ranges::count_if(record.kernels, is_out), first->label())};
+  const auto count = std::ranges::count_if(record.kernels, is_out);
+  return Finding{
+      "stock_crowded_out",
+      fmt::format("{} that {} proven right found no memory beside the others of the race{}: the "
+                  "best that raced need not be the best; race fewer (--filter, --setting)",
+                  count == 1 ? first->label() : fmt::format("{} stock kernels", count),
+                  count == 1 ? "was" : "were",
+                  count == 1 ? std::string() : ", " + first->label() + " among them")};
 }
 
 double floor_seconds(const Crew& crew, const Problem& problem, const measure::Condition& condition,

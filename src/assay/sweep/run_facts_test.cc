@@ -51,6 +51,7 @@ TEST(RunFacts, StockKernelsThatFoundNoMemoryMayBeTheBest) {
   add(KernelRole::stock, true, ending::OutOfMemory{.stage = "verify"});
   EXPECT_FALSE(crowded_out(record));
   add(KernelRole::stock, true, full);
+  EXPECT_THAT(crowded_out(record)->sentence, HasSubstr("cublaslt/k5 that was proven right"));
   add(KernelRole::stock, true, full);
   const auto finding = crowded_out(record);
   ASSERT_TRUE(finding);

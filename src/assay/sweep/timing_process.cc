@@ -83,7 +83,7 @@ Status TimingProcess::load() {
 
 Status TimingProcess::load_and_open(const std::vector<size_t>& candidates) {
   const auto is_alive = [&](size_t candidate) { return field_.candidates[candidate].alive(); };
-  // Each death while opening ends one candidate, so this ends too.
+  // Each death while opening ends one candidate, but for the first by memory: so this ends too.
   for (int deaths = 0;;) {
     handles_.clear();
     outputs_.clear();
@@ -99,10 +99,11 @@ Status TimingProcess::load_and_open(const std::vector<size_t>& candidates) {
     // Who opens first gets other memory than who opens last.
     std::vector<size_t> order = candidates;
     std::shuffle(order.begin(), order.end(), random_);
-    // Where not all fit, a race without the stock kernels would say little.
+    // Where not all fit, those race that can decide it: stock kernels, and whoever was fast so far.
     if (room_.is_short())
-      std::ranges::stable_partition(order, [&](size_t candidate) {
-        return field_.candidates[candidate].outcome.role == KernelRole::stock;
+      std::ranges::stable_sort(order, {}, [&](size_t candidate) {
+        const Candidate& one = field_.candidates[candidate];
+        return std::pair(one.outcome.role != KernelRole::stock, one.launch_ns);
       });
     for (const size_t candidate : order)
       if (is_alive(candidate) && worker_->alive()) ASSAY_TRY(open_one(candidate));
@@ -138,16 +139,19 @@ Status TimingProcess::open_one(size_t index) {
   const std::string& id = candidate.outcome.id;
   const std::string family = candidate.outcome.provider + '/' + candidate.family;
   const int64_t held = worker_->resident_bytes();
-  if (!room_.fits(id, family, held)) {
+  if (!room_.fits(id, family, candidate.prepares, held)) {
     candidate.outcome.ending = ending::OutOfMemory{"bind", room_.limit_bytes()};
     return {};
   }
   auto answer = worker_->call(process::Open{candidate.built_kernel()}, kOpenSeconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
-    candidate.outcome.ending = ending_of(answer.error(), "bind");
-    if (const auto* out = std::get_if<ending::OutOfMemory>(&candidate.outcome.ending))
-      room_.ran_out(id, family, held, out->limit_bytes);
+    const Ending ending = ending_of(answer.error(), "bind");
+    const auto* const out = std::get_if<ending::OutOfMemory>(&ending);
+    // Whose turn it was when memory ended for the first time is chance: all are opened again.
+    const bool is_chance = out != nullptr && !room_.is_short();
+    if (out != nullptr) room_.ran_out(id, family, held, out->limit_bytes);
+    if (!is_chance) candidate.outcome.ending = ending;
     return {};
   }
   room_.took(id, family, held, worker_->resident_bytes());

@@ -11,14 +11,11 @@
 
 namespace {
 
-constexpr const char* kTokenizer = R"({
-  "added_tokens": [], "normalizer": null, "pre_tokenizer": null, "post_processor": null,
-  "decoder": null,
-  "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]]}
-})";
-
 assay::Status run() {
-  ASSAY_TRY(const auto tokenizer, assay::text::Tokenizer::from_json(kTokenizer, "inline"));
+  assay::text::TokenizerParts parts;
+  parts.bpe.vocabulary = {{"a", 0}, {"b", 1}, {"ab", 2}};
+  parts.bpe.merges = {{"a", "b"}};
+  ASSAY_TRY(const auto tokenizer, assay::text::Tokenizer::create(parts));
   ASSAY_TRY(const auto ids, tokenizer.encode("abb"));
   std::printf("tokens:");
   for (const int id : ids) std::printf(" %d", id);
