@@ -61,6 +61,9 @@ bool read_head(std::string_view line, Mapping& mapping) {
   mapping.file += ' ';
   mapping.file += next_word(line);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  // A file that was replaced since keeps its number: it is the same one.
+  constexpr std::string_view kReplaced = " (deleted)";
+  if (line.ends_with(kReplaced)) line.remove_suffix(kReplaced.size());
   mapping.name = line;
   return true;
 }

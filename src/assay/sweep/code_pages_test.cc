@@ -6,6 +6,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include <gmock/gmock.h>
 
 #include "assay/base/fd.h"
+#include "assay/base/file.h"
 
 namespace assay::sweep {
 namespace {
@@ -101,6 +103,20 @@ TEST(CodePages, HonestMemoryIsNoChange) {
                 ::madvise(library_page(), kPage, MADV_WILLNEED);
               }),
               IsEmpty());
+}
+
+// An update of packages replaces files under programs that run.
+TEST(CodePages, AFileThatIsReplacedMeanwhileIsNoChange) {
+  const auto folder = TemporaryDirectory::create();
+  ASSERT_TRUE(folder);
+  const std::string library = folder->file("libm.so.9"), other = folder->file("other");
+  for (const std::string& copy : {library, other})
+    std::filesystem::copy_file("/proc/self/exe", copy);
+  const UniqueFd file(::open(library.c_str(), O_RDONLY | O_CLOEXEC));
+  void* const code = ::mmap(nullptr, 4 * kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+  ASSERT_NE(code, MAP_FAILED);
+  EXPECT_THAT(change_when_it([&] { ::rename(other.c_str(), library.c_str()); }), IsEmpty());
+  ::munmap(code, 4 * kPage);
 }
 
 TEST(CodePages, ACodeThatIsWrittenIsFound) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "assay/base/hash.h"
 #include "assay/measure/flush.h"
@@ -31,11 +33,41 @@ int rights_of(const OwnMapping& mapping) {
          (mapping.run ? PROT_EXEC : 0);
 }
 
+// What the loader has mapped, of the program and of libraries.
+std::vector<std::pair<uintptr_t, uintptr_t>> loaded_segments() {
+  std::vector<std::pair<uintptr_t, uintptr_t>> segments;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* into) {
+        for (size_t i = 0; i < object->dlpi_phnum; ++i) {
+          const auto& part = object->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD) continue;
+          const uintptr_t begin = object->dlpi_addr + part.p_vaddr;
+          static_cast<decltype(segments)*>(into)->push_back({begin, begin + part.p_memsz});
+        }
+        return 0;
+      },
+      &segments);
+  return segments;
+}
+
+bool is_loaded(const OwnMapping& mapping) {
+  return std::ranges::any_of(loaded_segments(), [&](const auto& segment) {
+    return segment.first < mapping.end && mapping.begin < segment.second;
+  });
+}
+
+// Of a file of memory that has no name, and maybe no descriptor any more: its pages are copies like
+// any others.
+bool is_view(const OwnMapping& mapping) {
+  return mapping.inode != 0 && !mapping.shared && mapping.name.ends_with(" (deleted)") &&
+         !is_loaded(mapping);
+}
+
 // Which pages of a file that is mapped are the file's, and no private copies. Where the system does
 // not say, those of code are.
 std::vector<bool> pages_of_file(const OwnMapping& mapping, uintptr_t begin, size_t pages) {
   std::vector<bool> of_file(pages, false);
-  if (mapping.inode == 0 || mapping.shared) return of_file;
+  if (mapping.inode == 0 || mapping.shared || is_view(mapping)) return of_file;
   const auto owners = owners_of_pages(begin, pages);
   for (size_t page = 0; page < pages; ++page)
     of_file[page] = owners.empty() ? mapping.run : owners[page] != PageOf::process;
@@ -131,8 +163,23 @@ bool KeptCopies::holds(std::span<const Bytes> others, size_t least) {
   for (const Bytes& bytes : others) known += bytes.size();
   holds_ = holds_ || resident_memory() - resident_before_ >= static_cast<int64_t>(known) ||
            (random_() % kCallsForAll == 0 &&
-            held_memory() - held_before_ >= static_cast<int64_t>(known));
+            held_memory() - held_before_ + in_views() >= static_cast<int64_t>(known));
   return holds_;
+}
+
+int64_t KeptCopies::in_views() const {
+  int64_t bytes = 0;
+  for (const OwnMapping& mapping : read_memory_map()) {
+    if (!is_view(mapping)) continue;
+    for (const Range& range : without({mapping.begin, mapping.end}, before_)) {
+      std::vector<unsigned char> resident((range.end - range.begin) / kPage);
+      if (::mincore(reinterpret_cast<void*>(range.begin), range.end - range.begin,
+                    resident.data()) == 0)
+        bytes += static_cast<int64_t>(kPage) *
+                 std::ranges::count_if(resident, [](unsigned char page) { return page & 1; });
+    }
+  }
+  return bytes;
 }
 
 size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {

@@ -38,6 +38,8 @@ class KeptCopies {
   using Lines = std::array<size_t, 2>;  // Of a page.
 
   bool holds(std::span<const Bytes> others, size_t least);
+  // Resident bytes of private views of memory files: nobody counts them as this process's memory.
+  int64_t in_views() const;
   Lines draw();
   size_t cool_pages(const OwnMapping& mapping, const Range& range);
   static std::vector<Range> without(const Range& range, std::span<const Range> others);

@@ -119,6 +119,25 @@ TEST(KeptCopies, NorDoesAFileOfMemoryThatNobodyMaps) {
   EXPECT_GE(flushed, kBytes);
 }
 
+// It counts as a file's, and has no descriptor.
+TEST(KeptCopies, NorDoesAPrivateViewOfSuchAFile) {
+  CodeCopies code;
+  KeptCopies copies(code);
+  void* view = nullptr;
+  {
+    const UniqueFd file(::memfd_create("kept", MFD_CLOEXEC));
+    Memory kept;
+    kept.fill(1);
+    ASSERT_EQ(::write(file.get(), kept.data(), kBytes), static_cast<ssize_t>(kBytes));
+    view = ::mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.get(), 0);
+    ASSERT_NE(view, MAP_FAILED);
+  }
+  size_t flushed = 0;
+  for (int burst = 0; burst < 1000 && flushed == 0; ++burst) flushed = copies.cool({}, kLeast);
+  EXPECT_GE(flushed, kBytes);
+  ::munmap(view, kBytes);
+}
+
 TEST(KeptCopies, LittleIsNotWorthALookAndOursIsNone) {
   CodeCopies code;
   KeptCopies copies(code);

@@ -329,6 +329,9 @@ class WorkerProblem::Turn final : public measure::Launches {
 
   Result<bool> make_ready() override {
     if (chosen_.empty()) return false;
+    // Whoever ran in the process since the burst began may have read the key, and would know the
+    // inputs of every launch that is to come.
+    key_ = measure::draw_unknown();
     if (problem_.is_warm()) {
       renew(take());
     } else {
@@ -408,7 +411,7 @@ class WorkerProblem::Turn final : public measure::Launches {
   WorkerProblem& problem_;
   OpenKernel& kernel_;
   size_t wanted_;
-  uint64_t key_ = 0;
+  uint64_t key_ = 0;  // Of what is still to come, up to the next launch.
   bool leads_in_ = false;
   uint64_t renewed_ = 0;
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
