@@ -52,6 +52,7 @@ std::optional<BurstMoments> BurstMoments::of(std::span<const Moment> told) {
     told = told.subspan(kEach);
     if (told.empty() || !is(told.front(), BurstPulse::looked)) continue;
     stretch.looked = told.front().pulse.told;
+    if (told.front().pulse.certain) stretch.looked_ns = told.front().pulse.sent_ns;
     told = told.subspan(1);
   }
   if (moments.stretches.empty()) return std::nullopt;
@@ -65,6 +66,15 @@ int64_t BurstMoments::outside_ns() const {
     sum += stretch.stopped.pulse.sent_ns - stretch.started.pulse.sent_ns;
   }
   return std::max<int64_t>(1, sum);
+}
+
+int64_t BurstMoments::behind_ns() const {
+  int64_t sum = 0;
+  for (const Stretch& stretch : stretches) {
+    if (!stretch.stopped.pulse.certain || stretch.looked_ns == 0) return 0;
+    sum += stretch.looked_ns - stretch.stopped.pulse.sent_ns;
+  }
+  return sum / static_cast<int64_t>(stretches.size());
 }
 
 // A process asks for its time just ahead of a start and just behind a stop, so what others read

@@ -18,6 +18,7 @@ struct BurstMoments {
   struct Stretch {
     Moment ready, started, stopped;
     std::vector<std::byte> looked;  // What was told of the outputs behind it; empty: nothing.
+    int64_t looked_ns = 0;          // When that was sent; 0: unknown.
   };
   std::vector<Stretch> stretches;
 
@@ -25,6 +26,8 @@ struct BurstMoments {
   static std::optional<BurstMoments> of(std::span<const Moment> told);
   // What the clock between starts and stops should say, by the kernel's stamps; 0: unknown.
   int64_t outside_ns() const;
+  // From a stop until outputs had been looked at, of one stretch in the mean; 0: unknown.
+  int64_t behind_ns() const;
   // The processor time of the process between them, by readings from outside. Both 0: unknown.
   struct Ran {
     int64_t least_ns = 0, most_ns = 0;

@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "assay/base/keyed_random.h"
 #include "assay/measure/burst.h"
+#include "assay/sweep/behind_clock.h"
 #include "assay/sweep/holdings.h"
 #include "assay/sweep/instances.h"
 #include "assay/sweep/kept_constants.h"
@@ -41,12 +43,14 @@ struct BurstRound {
 
 class TimingProcess {
  public:
-  // Which of the crew's members it is.
-  TimingProcess(const Station& station, Field& field, size_t company, size_t member)
+  // Which of the crew's members it is. `behind`: of all of its company.
+  TimingProcess(const Station& station, Field& field, size_t company, size_t member,
+                std::shared_ptr<BehindClock> behind)
       : station_(station),
         field_(field),
         company_(company),
         member_(member),
+        behind_(std::move(behind)),
         random_(KeyedRandom::from_system()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates. One that fails to
@@ -127,6 +131,7 @@ class TimingProcess {
   const Station& station_;
   Field& field_;
   size_t company_, member_;
+  std::shared_ptr<BehindClock> behind_;
   KeyedRandom random_;  // Workers see some of what it gives.
   const Instances* instances_ = nullptr;
   Child* worker_ = nullptr;
