@@ -76,7 +76,7 @@ Result<std::string> device_for(const Result<std::vector<input::KernelSource>>& f
   auto card = choose_device("gpu");
   if (!card)
     card.error().message = fmt::format(
-        "{} for a card: {}; `assay race FILE --target sm_90a` and `assay kernels --compile` "
+        "{} for a GPU: {}; `assay race FILE --target sm_90a` and `assay kernels --compile` "
         "compile "
         "for one that is elsewhere",
         of_a_card, card.error().message);

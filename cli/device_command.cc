@@ -33,7 +33,7 @@ class DeviceCommand : public Command {
            "-- it runs a program that sees the chosen GPU alone (CUDA_VISIBLE_DEVICES names its "
            "UUID), once a process that was started so has shown that the driver keeps to it. For "
            "a shell: eval \"$(assay device --export)\". What is chosen is --device, else "
-           "ASSAY_DEVICE, which a project keeps in its .env; else the first card.";
+           "ASSAY_DEVICE, which a project keeps in its .env; else the first GPU.";
   }
 
   void declare(Flags& app) override {
@@ -77,7 +77,7 @@ class DeviceCommand : public Command {
     std::string text = fmt::format("{} cpu\n", chosen.empty() ? '>' : ' ');
     for (const cuda::Card& card : list.cards)
       text += fmt::format("{} {}\n", card.uuid == chosen ? '>' : ' ', cuda::card_line(card));
-    if (list.cards.empty()) text += fmt::format("no card: {}\n", list.why_none);
+    if (list.cards.empty()) text += fmt::format("no GPU: {}\n", list.why_none);
     console.result(text);
     return kDone;
   }

@@ -18,7 +18,7 @@ class HelpCommand : public Command {
 
   void declare(Flags& app) override {
     app.add_option("command", path_, "Which command, such as lab eval; none: the program")
-        .type_name("COMMAND...");
+        .type_name("COMMAND");
   }
 
   Result<int> run(Context& context) override {

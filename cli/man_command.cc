@@ -24,7 +24,7 @@ class ManCommand : public Command {
 
   void declare(Flags& app) override {
     app.add_option("command", path_, "Whose page, such as lab eval; none: the program's")
-        .type_name("COMMAND...");
+        .type_name("COMMAND");
     app.add_option("--output-dir", folder_,
                    "Write every page into this folder; nothing is overwritten")
         .type_name("DIR");

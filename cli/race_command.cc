@@ -135,7 +135,7 @@ class RaceCommand : public Command {
         request.providers.end())
       return fail(ErrorCode::invalid_input, "--against: {} does not take part; {}", against_,
                   options_.pool.providers.empty()
-                      ? request.device.empty() ? "it has kernels for a card: give --device gpu"
+                      ? request.device.empty() ? "it has kernels for a GPU: give --device gpu"
                                                : "it has kernels for the CPU: leave --device out"
                       : "leave --provider out, or name it there too");
     return {};

@@ -129,7 +129,7 @@ Result<Context> on_its_device(const Context& context, const RecordAt& at) {
   if (context.device_named || at.record.environment.device.kind != "gpu") return there;
   auto card = choose_device("gpu");
   if (!card)
-    return fail(ErrorCode::missing, "{}: its claims are of a card: {}",
+    return fail(ErrorCode::missing, "{}: its claims are of a GPU: {}",
                 sanitize(at.path.string(), 300), card.error().message);
   there.device = *card;
   return there;

@@ -91,7 +91,7 @@ class WhyCommand : public Command {
     files_.declare_kernels(app, "Files of your own, to find them in");
     app.set_group(FlagGroup::more);
     app.add_option("--ncu", ncu_,
-                   "On a card: Nsight Compute's ncu, or none (default: ASSAY_NCU, else along the "
+                   "On a GPU: Nsight Compute's ncu, or none (default: ASSAY_NCU, else along the "
                    "PATH, else in CUDA's folders)")
         .type_name("FILE");
     app.set_group(FlagGroup::output);

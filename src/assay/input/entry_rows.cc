@@ -164,7 +164,7 @@ std::optional<Refusal> EntryRows::objection(const Design& design, const Problem&
 void EntryRows::enumerate(const Query& query, const MetadataSink& sink) const {
   const bool for_card = runs_on_ == RunsOn::card;
   if (query.target() != nullptr && query.target()->is_card() != for_card)
-    return query.refuse(Reason::target, for_card ? "device code runs on a card: give --device gpu"
+    return query.refuse(Reason::target, for_card ? "device code runs on a GPU: give --device gpu"
                                                  : "host code runs on cores: leave --device out");
   if (query.problem() == nullptr) return space_.enumerate(query, sink);
   space_.enumerate(query, [&](const KernelMetadata& row) {

@@ -49,7 +49,7 @@ TEST(SelectionTest, WhatNamesNoneOrSeveralListsTheCards) {
 
 TEST(SelectionTest, WithoutACardTheReasonIsSaid) {
   EXPECT_EQ(choose_device("cpu", {}, "no CUDA driver").value(), -1);
-  EXPECT_THAT(complaint("gpu", {}), HasSubstr("there is no card: no CUDA driver"));
+  EXPECT_THAT(complaint("gpu", {}), HasSubstr("there is no GPU: no CUDA driver"));
 }
 
 TEST(NvmlTest, ReasonsThatThrottleAreNamedAndIdlenessIsNone) {
