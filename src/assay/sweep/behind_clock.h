@@ -17,9 +17,8 @@ class BehindClock {
   // Of a clean burst: how long it was, and how long it took until its outputs were looked at.
   void add(size_t kernel, bool of_user, double burst_ns, double behind_ns);
 
-  // A sentence, if that takes a user's kernel longer, in the middle, than it can: of kernels that
-  // no user brought the slowest took half of it. (Users' kernels took 1.1 to 1.35 times as long as
-  // others of their race, over five shapes on two cores: measured.)
+  // A sentence, if that takes a user's kernel longer, in the middle, than it can: more than twice
+  // what it takes the slowest kernel that no user brought, or 20 us where that is less.
   std::string excess(size_t kernel) const;
 
  private:
