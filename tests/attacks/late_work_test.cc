@@ -55,6 +55,28 @@ INSTANTIATE_TEST_SUITE_P(
              AnyOf(HasSubstr("unblocked signals"), HasSubstr("crashed"))}),
     [](const auto& test) { return kernel_of(test.param.file); });
 
+// Between the answer that inputs are made from and the look at outputs, on the thread that
+// launches.
+class BesideTheClockTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BesideTheClockTest, WorkIsSeenAndClaimsNothing) {
+  const Race race = Race::run({.kernels = {GetParam()},
+                               .shapes = {"m=4,n=64,k=64,dtype=f32,layout=tt"},
+                               .budget = "2s",
+                               .more = {"--provider", "openblas", "--exhaustive"}});
+  EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
+  const KernelOutcome* kernel = race.outcome(kernel_of(GetParam()));
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("where it took kernels of others"));
+  const KernelOutcome* good = race.outcome("good");
+  ASSERT_NE(good, nullptr);
+  EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, BesideTheClockTest,
+                         ::testing::Values("62_ahead_of_clock", "62_behind_clock"),
+                         [](const auto& test) { return kernel_of(test.param); });
+
 TEST(ServedFaultsTest, NoThreadIsHandedTheFaultsOfWhoReads) {
   const Race race = Race::run({.kernels = {"53_served_faults"}, .processes = 2, .files = {}});
   const KernelOutcome* kernel = race.outcome("served_faults");

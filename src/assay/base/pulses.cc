@@ -10,6 +10,7 @@
 #include <sys/time.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/keyed_random.h"
 
 namespace assay {
 namespace {
@@ -19,6 +20,8 @@ constexpr int64_t kStepNs = kNsPerMs;
 
 // So long a sender waits where nobody hears: then somebody is missing a moment.
 constexpr int64_t kPatienceNs = 50 * kNsPerMs;
+// And so long for an answer: whoever should give it may have been stopped for a while.
+constexpr time_t kAnswerSeconds = 10;
 
 // In a row; a socket holds ten messages that nobody has heard.
 constexpr int kMostEmpty = 64;
@@ -30,15 +33,35 @@ int64_t wall_offset_ns() {
   return now.tv_sec * kNsPerSecond + now.tv_nsec - monotonic_ns();
 }
 
-}  // namespace
-
-void PulseSender::send(uint8_t what, std::span<const std::byte> told) const {
-  if (fd_ < 0) return;
+void send_by(int fd, uint8_t what, std::span<const std::byte> told) {
   iovec pieces[] = {{&what, sizeof what}, {const_cast<std::byte*>(told.data()), told.size()}};
   msghdr header{};
   header.msg_iov = pieces;
   header.msg_iovlen = told.empty() ? 1 : 2;
-  (void)::sendmsg(fd_, &header, MSG_NOSIGNAL);
+  (void)::sendmsg(fd, &header, MSG_NOSIGNAL);
+}
+
+}  // namespace
+
+void PulseSender::send(uint8_t what, std::span<const std::byte> told) const {
+  if (fd_ >= 0) send_by(fd_, what, told);
+}
+
+Result<uint64_t> PulseSender::ask(uint8_t what, std::span<const std::byte> told) const {
+  if (questions_ < 0) return KeyedRandom::from_system()();
+  send_by(questions_, what, told);
+  uint64_t number = 0;
+  ssize_t got = 0;
+  do {
+    got = ::recv(questions_, &number, sizeof number, MSG_TRUNC);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof number) return number;
+  return fail(ErrorCode::machine, "nobody answered what was asked around a burst: {}",
+              got < 0 ? errno_text(errno) : "something else was said");
+}
+
+void PulseReceiver::answer(uint64_t number) const {
+  (void)::send(end_.get(), &number, sizeof number, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
@@ -51,6 +74,8 @@ Result<std::pair<PulseReceiver, UniqueFd>> PulseReceiver::create_pair() {
     return fail(ErrorCode::machine, "the system stamps no messages: {}", errno_text(errno));
   const timeval patience{0, kPatienceNs / 1000};
   (void)::setsockopt(theirs.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const timeval answered{kAnswerSeconds, 0};
+  (void)::setsockopt(theirs.get(), SOL_SOCKET, SO_RCVTIMEO, &answered, sizeof answered);
   return std::pair(PulseReceiver(std::move(ours)), std::move(theirs));
 }
 

@@ -25,15 +25,20 @@ struct Pulse {
 // What goes with a pulse, at most; a longer one is heard as one that says nothing (`what` is 0).
 inline constexpr size_t kMostToldBytes = 4096;
 
-// The end of who tells. One that has no descriptor tells nobody.
+// The end of who tells, and of who asks. One that has no descriptor tells nobody.
 class PulseSender {
  public:
-  explicit PulseSender(int fd = -1) : fd_(fd) {}
+  // questions: the end of another pair. Whoever hears may hear of these at once, and of what is
+  // only told when there is time for it.
+  explicit PulseSender(int fd = -1, int questions = -1) : fd_(fd), questions_(questions) {}
   // A system call. It waits only where ten that were told have not been heard, and then not long.
   void send(uint8_t what, std::span<const std::byte> told = {}) const;
+  // Asks, and returns the number that is answered, or one of its own if nobody is asked. Errors: no
+  // answer came for ten seconds, or something that is none (machine).
+  Result<uint64_t> ask(uint8_t what, std::span<const std::byte> told = {}) const;
 
  private:
-  int fd_;
+  int fd_, questions_;
 };
 
 class PulseReceiver {
@@ -42,6 +47,7 @@ class PulseReceiver {
   static Result<std::pair<PulseReceiver, UniqueFd>> create_pair();
 
   std::optional<Pulse> next();           // None: nothing more has been told so far.
+  void answer(uint64_t number) const;    // To who asked.
   int fd() const { return end_.get(); }  // For poll().
 
  private:

@@ -1,5 +1,6 @@
 #include "assay/base/pulses.h"
 
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -52,7 +53,34 @@ TEST(Pulses, CarryWhatTheSenderSaysWithThem) {
   EXPECT_EQ(third->what, 0);
 }
 
-TEST(Pulses, WhoHasNobodyToTellTellsNobody) { PulseSender().send('a'); }
+TEST(Pulses, WhoHasNobodyToTellTellsNobody) {
+  PulseSender().send('a');
+  // What it asks it answers itself.
+  EXPECT_NE(*PulseSender().ask('a'), *PulseSender().ask('a'));
+}
+
+TEST(Pulses, WhoAsksWaitsForTheAnswer) {
+  auto pair = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair);
+  auto& [receiver, end] = *pair;
+  const std::vector<std::byte> words(9, std::byte{3});
+  std::thread asking(
+      [&, sender = PulseSender(-1, end.get())] { EXPECT_EQ(sender.ask('a', words).value(), 17U); });
+  std::optional<Pulse> heard;
+  while (!heard) heard = receiver.next();
+  EXPECT_EQ(heard->what, 'a');
+  EXPECT_EQ(heard->told, words);
+  receiver.answer(17);
+  asking.join();
+}
+
+TEST(Pulses, WhoHasGoneDoesNotAnswer) {
+  auto pair = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair);
+  const UniqueFd end = std::move(pair->second);
+  { const PulseReceiver gone = std::move(pair->first); }
+  EXPECT_FALSE(PulseSender(-1, end.get()).ask('a'));
+}
 
 TEST(Pulses, ASenderGoesOnWhereNobodyHears) {
   auto pair = PulseReceiver::create_pair();

@@ -7,6 +7,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/measure/held_signals.h"
+#include "assay/measure/output_digest.h"
 
 namespace assay::measure {
 
@@ -41,6 +42,11 @@ void tell(const PulseSender& pulses, BurstPulse moment, std::span<const std::byt
   pulses.send(static_cast<uint8_t>(moment), what);
 }
 
+Result<uint64_t> ask(const PulseSender& pulses, BurstPulse moment,
+                     std::span<const std::byte> what = {}) {
+  return pulses.ask(static_cast<uint8_t>(moment), what);
+}
+
 // So long its cores did something else, or nothing: a thread that waited longer waited for others
 // of its own process, and that is its own time. most_taken_ns: with all that the clock's own
 // readings may have cost, which of a burst of 20 us is more than the share that may be waited.
@@ -65,14 +71,14 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
     if (led && limits.threads == 1) quiet = watch.wait_until_quiet(limits.quiet_limit_ns) && quiet;
     if (led) before = watch.read();
     for (;;) {
+      ASSAY_TRY(const bool another, launches.make_cold());
+      if (!another) break;
       // Reading it brings the process's clock up to date, which others then find so: of a thread
       // that runs on another core, it is up to a tick old.
       read_processor_time();
-      tell(pulses, BurstPulse::ready);
+      ASSAY_TRY(const uint64_t key, ask(pulses, BurstPulse::ready));
       const Taken at_rest = read_processor_time();
-      const auto ready = launches.make_ready();
-      if (!ready) return fail(ready.error());
-      if (!*ready) break;
+      ASSAY_TRY(launches.make_ready(key));
       // What flushing left to do is done when the system is entered: up to 120 us (measured).
       read_processor_time();
       tell(pulses, BurstPulse::started, launches.told_at_start());
@@ -94,7 +100,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
       burst.launches += *count;
       burst.let_signals_in |= !signals.hold_on();
       if (const auto seen = launches.told_at_stop(); !seen.empty())
-        tell(pulses, BurstPulse::looked, seen);
+        ASSAY_TRY(ask(pulses, BurstPulse::looked, seen).map([](uint64_t) {}));
     }
   }
   const auto waited = SchedulerWatch::between(before, watch.read());
@@ -111,8 +117,9 @@ Result<int> count_burst(Launches& launches, Stream& stream, PerfCounters& counte
   int launched = 0;
   ASSAY_TRY(launches.lead_in().map([](bool) {}));
   for (;;) {
-    ASSAY_TRY(const bool ready, launches.make_ready());
-    if (!ready) return launched;
+    ASSAY_TRY(const bool another, launches.make_cold());
+    if (!another) return launched;
+    ASSAY_TRY(launches.make_ready(draw_unknown()));
     counters.start();
     const auto count = launch_all(launches, stream);
     counters.stop();

@@ -23,9 +23,13 @@ class Launches {
 
   // A launch ahead of all stretches that nobody times: false if there is none.
   virtual Result<bool> lead_in() { return false; }
-  // Makes the inputs of the next stretch, when everybody else is at rest; the clock starts when it
-  // returns, and nothing that could be waited for comes between. False when there is none.
-  virtual Result<bool> make_ready() = 0;
+  // Puts caches into the state in which the next stretch finds them, as far as that can be done
+  // before there are inputs. False when there is no further stretch.
+  virtual Result<bool> make_cold() = 0;
+  // Makes the inputs of that stretch from this number, which nobody in this process knew before,
+  // when everybody else is at rest; the clock starts when it returns, and nothing that could be
+  // waited for comes between.
+  virtual Status make_ready(uint64_t key) = 0;
   // The plan of the stretch's next launch, chosen when the one before has returned; null behind its
   // last. Called while the clock runs.
   virtual Plan* draw() = 0;
@@ -52,8 +56,9 @@ struct Burst {
 
 // The moments of a burst that somebody outside is told of, so that he has a clock of his own: when
 // threads are at rest and the inputs of a stretch are about to be made, around the clock, and when
-// the outputs have been looked at, if they are. Behind the last stretch it may be told once more
-// that others would be made.
+// the outputs have been looked at, if they are. The first and the last are questions: with the
+// answer to the first come the numbers that inputs are made from, and while it waits the thread
+// that launches stands still, so that its processor time can be read.
 enum class BurstPulse : uint8_t { ready = 'r', started = 's', stopped = 'e', looked = 'l' };
 
 struct BurstLimits {

@@ -25,10 +25,15 @@ int refuse(const void*, void* const*) { return 3; }
 class Listed final : public Launches {
  public:
   explicit Listed(std::vector<std::vector<Plan*>> stretches) : stretches_(std::move(stretches)) {}
-  Result<bool> make_ready() override {
-    events.push_back("ready");
+  Result<bool> make_cold() override {
+    events.push_back("cold");
     next_ = 0;
     return at_++ < stretches_.size();
+  }
+  Status make_ready(uint64_t key) override {
+    events.push_back("ready");
+    keys.push_back(key);
+    return {};
   }
   Plan* draw() override {
     const auto& stretch = stretches_[at_ - 1];
@@ -44,6 +49,7 @@ class Listed final : public Launches {
   uint64_t start = 17, stop = 18;
 
   std::vector<std::string> events;
+  std::vector<uint64_t> keys;
 
  private:
   std::vector<std::vector<Plan*>> stretches_;
@@ -101,26 +107,35 @@ TEST_F(BurstTest, LaunchesEveryPlanOnceAndTakesTime) {
 }
 
 TEST_F(BurstTest, WhatALaunchWillBeIsToldAheadOfItsClockAndWhatItLeftBehindIt) {
-  auto pair = PulseReceiver::create_pair();
-  ASSERT_TRUE(pair);
+  auto pair = PulseReceiver::create_pair(), questions = PulseReceiver::create_pair();
+  ASSERT_TRUE(pair && questions);
   Plan only = plan(count_up);
   Listed launches({{&only}});
-  ASSERT_TRUE(time_burst(launches, *stream_, watch_, {}, PulseSender(pair->second.get())));
+  std::vector<Pulse> told_of, asked;
+  std::thread outside([&] {
+    while (asked.size() < 2)
+      if (auto question = questions->first.next()) {
+        asked.push_back(std::move(*question));
+        questions->first.answer(19);
+      }
+  });
+  const auto burst = time_burst(launches, *stream_, watch_, {},
+                                PulseSender(pair->second.get(), questions->second.get()));
+  outside.join();
+  while (auto pulse = pair->first.next()) told_of.push_back(std::move(*pulse));
+  ASSERT_TRUE(burst) << burst.error().message;
+  EXPECT_EQ(launches.keys, std::vector<uint64_t>{19});
   const auto told = [](const uint64_t& word) {
     const auto bytes = std::as_bytes(std::span(&word, 1));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   };
-  std::string order;
-  while (const auto pulse = pair->first.next()) {
-    order += static_cast<char>(pulse->what);
-    if (pulse->what == 's') {
-      EXPECT_EQ(pulse->told, told(launches.start));
-    }
-    if (pulse->what == 'l') {
-      EXPECT_EQ(pulse->told, told(launches.stop));
-    }
-  }
-  EXPECT_EQ(order, "rselr");
+  ASSERT_EQ(told_of.size(), 2U);
+  EXPECT_EQ(told_of[0].what, 's');
+  EXPECT_EQ(told_of[0].told, told(launches.start));
+  EXPECT_EQ(told_of[1].what, 'e');
+  EXPECT_EQ(asked[0].what, 'r');
+  EXPECT_EQ(asked[1].what, 'l');
+  EXPECT_EQ(asked[1].told, told(launches.stop));
 }
 
 TEST_F(BurstTest, IsTheSumOfItsStretches) {
@@ -129,8 +144,9 @@ TEST_F(BurstTest, IsTheSumOfItsStretches) {
   const auto burst = time_burst(launches, *stream_, watch_);
   ASSERT_TRUE(burst) << burst.error().message;
   EXPECT_EQ(burst->launches, 4);
-  EXPECT_EQ(launches.events, (std::vector<std::string>{"ready", "stopped", "ready", "stopped",
-                                                       "ready", "stopped", "ready"}));
+  EXPECT_EQ(launches.events,
+            (std::vector<std::string>{"cold", "ready", "stopped", "cold", "ready", "stopped",
+                                      "cold", "ready", "stopped", "cold"}));
 }
 
 TEST_F(BurstTest, AFailingLaunchEndsTheBurst) {

@@ -27,10 +27,10 @@ void Bursts::assign(const std::vector<size_t>& candidates) {
     home_[index] = 1 + guest->second % most;
   }
   processes_.clear();
-  const auto behind = std::make_shared<BehindClock>();
+  const auto around = std::make_shared<AroundClock>();
   for (size_t member = 0; member <= std::min(guests.size(), most); ++member)
     processes_.push_back(
-        std::make_unique<TimingProcess>(station_, field_, company_, member, behind));
+        std::make_unique<TimingProcess>(station_, field_, company_, member, around));
 }
 
 Status Bursts::open_stock(const Instances& instances, const std::vector<size_t>& candidates,

@@ -31,6 +31,10 @@ struct ClockReading {
 struct Moment {
   Pulse pulse;
   ClockReading heard;
+  uint64_t answer = 0;      // To one that asks: a number that nobody knew before.
+  int64_t answered_ns = 0;  // Just before it was given; 0: nothing was asked.
+  // Processor time of the child's first thread while it waited for it; -1: unknown.
+  int64_t thread_ns = -1;
 };
 
 // Why a child is no more.
@@ -108,9 +112,10 @@ class Child {
   virtual int64_t cpu_while_parked_ns() const = 0;
 
   virtual ClockReading read_clocks() const = 0;
-  // Moments of the last call. wake: they are heard of at once, at the price of a core that has
-  // something else to do then; otherwise when the answer comes. awake_after: behind this moment
-  // another comes soon, and is waited for awake.
+  // Moments of the last call. Those with a question are heard of at once. wake: all are, at the
+  // price of a core that has something else to do then; otherwise ahead of the next question, or
+  // when the answer comes. awake_after: behind this moment another comes soon, and is waited for
+  // awake.
   virtual std::vector<Moment> take_moments() = 0;
   virtual void wake_for_moments(bool wake, uint8_t awake_after) = 0;
 

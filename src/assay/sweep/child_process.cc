@@ -60,12 +60,16 @@ Result<ChildProcess> ChildProcess::start(const ChildOptions& options) {
     guard_end = std::move(guard.second);
     process.extra_fds.push_back({process::kGuardFd, guard_end.get()});
   }
-  UniqueFd pulse_end;
+  UniqueFd pulse_end, question_end;
   if (options.pulses) {
     ASSAY_TRY(auto pulses, PulseReceiver::create_pair());
+    ASSAY_TRY(auto questions, PulseReceiver::create_pair());
     child.pulses_ = std::move(pulses.first);
+    child.questions_ = std::move(questions.first);
     pulse_end = std::move(pulses.second);
+    question_end = std::move(questions.second);
     process.extra_fds.push_back({process::kPulseFd, pulse_end.get()});
+    process.extra_fds.push_back({process::kQuestionFd, question_end.get()});
   }
   ASSAY_TRY(auto started, Subprocess::start(process));
   child.process_ = std::move(started);
@@ -188,15 +192,30 @@ ClockReading ChildProcess::read_clocks() const {
   return reading;
 }
 
-void ChildProcess::hear_moments() {
-  constexpr size_t kMost = 4096;  // Who tells of more than that tells nothing.
-  if (!pulses_) return;
+// Of what is told; false where it is more than anybody has to tell.
+bool ChildProcess::hear_pulses() {
+  constexpr size_t kMost = 4096;
   while (moments_.size() < kMost) {
     const auto pulse = pulses_->next();
-    if (!pulse) return;
+    if (!pulse) return true;
     moments_.push_back({*pulse, read_clocks()});
-    if (look_ && pulse->what == looked_for_) look_();
   }
+  return false;
+}
+
+void ChildProcess::hear_moments() {
+  if (!pulses_) return;
+  // Who asks waits: whatever lies there of what it told, it has told before.
+  for (auto question = questions_->next(); question; question = questions_->next()) {
+    if (!hear_pulses()) return;
+    Moment& moment = moments_.emplace_back(Moment{*question, read_clocks()});
+    if (look_ && question->what == looked_for_) look_();
+    moment.thread_ns = thread_.processor_time(pid_);
+    moment.answer = answers_();
+    moment.answered_ns = monotonic_ns();
+    questions_->answer(moment.answer);
+  }
+  (void)hear_pulses();
 }
 
 void ChildProcess::begin_to_end() {
@@ -252,6 +271,7 @@ Death ChildProcess::die(Death::Kind kind, double limit_seconds, std::string deta
   channel_.reset();
   guard_.reset();
   pulses_.reset();
+  questions_.reset();
   parked_at_.reset();
   process_.reset();
   return death;
@@ -328,7 +348,8 @@ void ChildProcess::watch(Watched& watched) {
   for (const int fd : {channel_->fd(), process_->stdout_pipe().get(), process_->stderr_pipe().get(),
                        options_.cancel_fd, end_fd()})
     watched.fds.push_back({fd, POLLIN, 0});
-  if (wakes_for_moments_ && pulses_) watched.fds.push_back({pulses_->fd(), POLLIN, 0});
+  if (questions_) watched.fds.push_back({questions_->fd(), POLLIN, 0});
+  if (pulses_ && wakes_for_moments_) watched.fds.push_back({pulses_->fd(), POLLIN, 0});
   watched.deadline_ns = std::min(watched.deadline_ns, pending_->deadline_ns);
 }
 

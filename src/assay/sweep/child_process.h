@@ -17,6 +17,7 @@
 #include "assay/process/messages/guard.h"
 #include "assay/sweep/child.h"
 #include "assay/sweep/code_pages.h"
+#include "assay/sweep/waiting_thread.h"
 
 namespace assay::sweep {
 
@@ -30,7 +31,7 @@ struct ChildOptions {
   bool lets_others_run = false;
   // Who stands between us and it (guard.h). A guarded child's own children end with it.
   enum class Guard { none, present, confining } guard = Guard::none;
-  bool pulses = false;  // It tells of moments at kPulseFd (process/descriptors.h).
+  bool pulses = false;  // It tells of moments (process/descriptors.h).
 };
 
 class ChildProcess final : public Child {
@@ -76,6 +77,7 @@ class ChildProcess final : public Child {
   Result<Told> hear_guard(int64_t deadline_ns);
   Status meet_guard();
   void hear_moments();
+  bool hear_pulses();
   bool is_told_soon() const;
   void stop();
   Result<ExitStatus> wait_for_end(int64_t timeout_ns);
@@ -93,7 +95,8 @@ class ChildProcess final : public Child {
   ChildOptions options_;
   std::optional<Subprocess> process_;
   std::optional<MessageChannel> channel_, guard_;
-  std::optional<PulseReceiver> pulses_;
+  std::optional<PulseReceiver> pulses_, questions_;
+  WaitingThread thread_;  // The first one.
   std::vector<Moment> moments_;
   bool wakes_for_moments_ = false;
   uint8_t awake_after_ = 0, looked_for_ = 0;
@@ -110,6 +113,7 @@ class ChildProcess final : public Child {
   std::string output_;  // Tail of stdout and stderr.
   KeyedRandom looks_ = KeyedRandom::from_system();
   KeyedRandom tickets_ = KeyedRandom::from_system();
+  KeyedRandom answers_ = KeyedRandom::from_system();
 };
 
 }  // namespace assay::sweep

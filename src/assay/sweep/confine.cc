@@ -173,8 +173,8 @@ void forbid_escaping(const Kept& kept) {
                kIoUringSetup, kIoUringEnter, kIoUringRegister});
   // Our channel, our pulses and our table of pages stay what they are: who took their place would
   // speak for us, or to us.
-  static constexpr std::initializer_list<uint32_t> kOurs = {process::kChannelFd, process::kPulseFd,
-                                                            process::kPagesFd};
+  static constexpr std::initializer_list<uint32_t> kOurs = {
+      process::kChannelFd, process::kPulseFd, process::kQuestionFd, process::kPagesFd};
   if (!kept.objects.empty()) {
     filter.deny({SYS_close_range});
     filter.deny_values(SYS_close, 0, kOurs);

@@ -1,5 +1,6 @@
 #include "assay/sweep/confine.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <dlfcn.h>
@@ -76,15 +77,17 @@ TEST(CodeSeal, NobodyTakesThePlaceOfOurDescriptors) {
   EXPECT_TRUE(in_a_child([] {
     forbid_new_privileges();
     const int own = ::open("/dev/null", O_RDONLY);
-    if (::dup2(own, process::kChannelFd) != process::kChannelFd ||
-        ::dup2(own, process::kPulseFd) != process::kPulseFd)
-      return false;
+    constexpr int kOurs[] = {process::kChannelFd, process::kPulseFd, process::kQuestionFd};
+    for (const int ours : kOurs)
+      if (::dup2(own, ours) != ours) return false;
     const auto objects = objects_in_order();
     forbid_escaping({.objects = objects, .sealed = seal(read_only_pages())});
-    return denied(::dup2(own, process::kPulseFd) < 0) &&
-           denied(::dup2(own, process::kChannelFd) < 0) &&
-           denied(::dup3(own, process::kPulseFd, O_CLOEXEC) < 0) &&
-           denied(::close(process::kPulseFd) != 0) &&
+    return std::ranges::all_of(kOurs,
+                               [&](int ours) {
+                                 return denied(::dup2(own, ours) < 0) &&
+                                        denied(::dup3(own, ours, O_CLOEXEC) < 0) &&
+                                        denied(::close(ours) != 0);
+                               }) &&
            denied(::syscall(SYS_close_range, 3U, 10U, 0U) != 0) && ::dup2(own, 20) == 20 &&
            ::close(20) == 0;
   }));

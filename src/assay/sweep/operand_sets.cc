@@ -112,7 +112,7 @@ void OperandSets::renew(size_t set, uint64_t seed) {
       assay::renew(renewal, bytes(set, i));
   }
   // What was just written lies in a cache, however many sets there are.
-  if (condition_.cache == measure::Cache::cold) drop(set);
+  if (condition_.cache == measure::Cache::cold) drop(set, Which::varying);
 }
 
 void OperandSets::cool(size_t set, std::span<const std::byte> panels) const {
@@ -132,10 +132,13 @@ size_t OperandSets::flushed_bytes() const {
   return bytes;
 }
 
-void OperandSets::drop(size_t set) const {
-  for (size_t i = 0; i < operands(); ++i)
-    if (data(set)[i] != nullptr && measure::is_cold(problem_.operands()[i], condition_))
+void OperandSets::drop(size_t set, Which which) const {
+  for (size_t i = 0; i < operands(); ++i) {
+    const Operand& operand = problem_.operands()[i];
+    if (data(set)[i] != nullptr && measure::is_cold(operand, condition_) &&
+        (which == Which::all || varies(operand)))
       measure::flush_from_caches(bytes(set, i));
+  }
 }
 
 // Reads what launches would, as they would find it.

@@ -38,10 +38,9 @@ class OperandSets {
   std::span<void* const> data(size_t set) const {
     return std::span(data_).subspan(set * operands(), operands());
   }
-  uint64_t launch_seed(size_t set) const { return launch_seeds_[set]; }
 
   // Fresh numbers for what varies from launch to launch. Where everything read is to be cold, they
-  // are dropped from the caches.
+  // are dropped from the caches; nothing else is.
   void renew(size_t set, uint64_t seed);
   // Drops from the caches what the condition calls cold, and `panels` with it, if sets are so few
   // that taking turns does not do it.
@@ -69,7 +68,8 @@ class OperandSets {
   size_t operands() const { return problem_.operands().size(); }
   InputSeeds seeds(size_t set) const { return {sets_[set].seed, launch_seeds_[set]}; }
   std::span<std::byte> bytes(size_t set, size_t operand) const;
-  void drop(size_t set) const;
+  enum class Which { all, varying };
+  void drop(size_t set, Which which = Which::all) const;
   std::string check_cold(size_t last_level_cache_bytes) const;
 
   Problem problem_;

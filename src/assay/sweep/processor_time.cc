@@ -41,11 +41,9 @@ double overlap(double from, double until, double first, double last) {
 
 std::optional<BurstMoments> BurstMoments::of(std::span<const Moment> told) {
   constexpr size_t kEach = 3;
-  // Whoever is ready behind the last stretch has found that there is none.
-  if (!told.empty() && is(told.back(), BurstPulse::ready)) told = told.first(told.size() - 1);
   BurstMoments moments;
   while (!told.empty()) {
-    if (told.size() < kEach || !is(told[0], BurstPulse::ready) ||
+    if (told.size() < kEach || !is(told[0], BurstPulse::ready) || told[0].answered_ns == 0 ||
         !is(told[1], BurstPulse::started) || !is(told[2], BurstPulse::stopped))
       return std::nullopt;
     Stretch& stretch = moments.stretches.emplace_back(Stretch{told[0], told[1], told[2], {}});
@@ -53,6 +51,8 @@ std::optional<BurstMoments> BurstMoments::of(std::span<const Moment> told) {
     if (told.empty() || !is(told.front(), BurstPulse::looked)) continue;
     stretch.looked = told.front().pulse.told;
     if (told.front().pulse.certain) stretch.looked_ns = told.front().pulse.sent_ns;
+    if (stretch.ready.thread_ns >= 0 && told.front().thread_ns >= 0)
+      stretch.thread_ns = told.front().thread_ns - stretch.ready.thread_ns;
     told = told.subspan(1);
   }
   if (moments.stretches.empty()) return std::nullopt;
@@ -68,6 +68,15 @@ int64_t BurstMoments::outside_ns() const {
   return std::max<int64_t>(1, sum);
 }
 
+int64_t BurstMoments::ahead_ns() const {
+  int64_t sum = 0;
+  for (const Stretch& stretch : stretches) {
+    if (!stretch.started.pulse.certain || stretch.ready.answered_ns == 0) return 0;
+    sum += stretch.started.pulse.sent_ns - stretch.ready.answered_ns;
+  }
+  return sum / static_cast<int64_t>(stretches.size());
+}
+
 int64_t BurstMoments::behind_ns() const {
   int64_t sum = 0;
   for (const Stretch& stretch : stretches) {
@@ -75,6 +84,15 @@ int64_t BurstMoments::behind_ns() const {
     sum += stretch.looked_ns - stretch.stopped.pulse.sent_ns;
   }
   return sum / static_cast<int64_t>(stretches.size());
+}
+
+int64_t BurstMoments::thread_ns() const {
+  int64_t sum = 0;
+  for (const Stretch& stretch : stretches) {
+    if (stretch.thread_ns < 0) return -1;
+    sum += stretch.thread_ns;
+  }
+  return sum;
 }
 
 // A process asks for its time just ahead of a start and just behind a stop, so what others read

@@ -19,6 +19,7 @@ struct BurstMoments {
     Moment ready, started, stopped;
     std::vector<std::byte> looked;  // What was told of the outputs behind it; empty: nothing.
     int64_t looked_ns = 0;          // When that was sent; 0: unknown.
+    int64_t thread_ns = -1;  // Processor time of the thread that launches, between both questions.
   };
   std::vector<Stretch> stretches;
 
@@ -26,8 +27,13 @@ struct BurstMoments {
   static std::optional<BurstMoments> of(std::span<const Moment> told);
   // What the clock between starts and stops should say, by the kernel's stamps; 0: unknown.
   int64_t outside_ns() const;
-  // From a stop until outputs had been looked at, of one stretch in the mean; 0: unknown.
+  // Of one stretch in the mean, from the answer that its inputs are made from until its clock
+  // started, and from its stop until outputs had been looked at; 0: unknown.
+  int64_t ahead_ns() const;
   int64_t behind_ns() const;
+  // Processor time of the thread that launches from that answer until outputs had been looked at,
+  // of the whole burst; -1: unknown.
+  int64_t thread_ns() const;
   // The processor time of the process between them, by readings from outside. Both 0: unknown.
   struct Ran {
     int64_t least_ns = 0, most_ns = 0;

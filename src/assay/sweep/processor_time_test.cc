@@ -14,8 +14,10 @@ using ::testing::IsEmpty;
 constexpr int64_t kUs = 1000;
 
 Moment moment(BurstPulse what, int64_t sent_us, int64_t heard_us, int64_t cpu_us) {
-  return {{static_cast<uint8_t>(what), sent_us * kUs, true},
-          {heard_us * kUs, heard_us * kUs, cpu_us * kUs}};
+  Moment made = {{static_cast<uint8_t>(what), sent_us * kUs, true},
+                 {heard_us * kUs, heard_us * kUs, cpu_us * kUs}};
+  if (what == BurstPulse::ready) made.answered_ns = heard_us * kUs;
+  return made;
 }
 
 ClockReading reading(int64_t at_us, int64_t cpu_us) {
@@ -134,7 +136,12 @@ TEST(BurstMoments, AreThreeOfEachStretchInTheirOrder) {
   const auto of = [](std::vector<Moment> told) { return BurstMoments::of(told); };
   ASSERT_TRUE(of({ready, started, stopped}));
   EXPECT_EQ(of({ready, started, stopped})->outside_ns(), 3 * kUs);
-  EXPECT_EQ(of({ready, started, stopped, ready, started, stopped, ready})->outside_ns(), 6 * kUs);
+  EXPECT_EQ(of({ready, started, stopped, ready, started, stopped})->outside_ns(), 6 * kUs);
+  EXPECT_EQ(of({ready, started, stopped, ready, started, stopped})->ahead_ns(), 1 * kUs);
+  EXPECT_FALSE(of({ready, started, stopped, ready}));
+  Moment told = ready;
+  told.answered_ns = 0;
+  EXPECT_FALSE(of({told, started, stopped})) << "inputs of which nobody here knows";
   EXPECT_FALSE(of({}));
   EXPECT_FALSE(of({ready}));
   EXPECT_FALSE(of({ready, started, stopped, stopped}));

@@ -40,8 +40,8 @@ std::optional<TimedOutputs::Stretch> TimedOutputs::read_stretch(const BurstMomen
   }
   if (leads_in) launches->erase(launches->begin());
   if (launches->empty()) return std::nullopt;
-  for (const ToldLaunch& launch : *launches)
-    if (launch.seed == kUntimed || !seeds_.insert(launch.seed).second) return std::nullopt;
+  for (size_t place = 0; place < launches->size(); ++place)
+    if ((*launches)[place].seed != seed_of_launch(told.ready.answer, place)) return std::nullopt;
   return Stretch{std::move(*launches), digest->front()};
 }
 

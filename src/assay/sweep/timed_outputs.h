@@ -36,8 +36,8 @@ class TimedOutputs {
   static std::optional<TimedOutputs> at(std::vector<uint64_t> places, size_t bytes, size_t plans);
 
   // A burst of so many launches was told of. False where it was told what no burst has: other
-  // launches than it had, one that does not exist, two into one output, or numbers that an earlier
-  // launch had.
+  // launches than it had, one that does not exist, two into one output, or inputs that were not
+  // made from the number that was answered.
   bool hear(const BurstMoments& moments, int launches);
   // The outputs are no longer those of the last burst that was heard of.
   void forget() { stretches_.clear(); }
@@ -61,7 +61,6 @@ class TimedOutputs {
 
   std::vector<uint64_t> places_;
   size_t bytes_ = 0, plans_ = 0;
-  std::set<uint64_t> seeds_;  // Of all launches so far.
   std::vector<Stretch> stretches_;
   std::vector<uint64_t> plans_used_;
 };

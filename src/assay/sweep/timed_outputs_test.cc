@@ -38,8 +38,18 @@ TimedOutputs outputs_at_places() { return *TimedOutputs::at(kPlaces, kBytes, kPl
 
 Bytes bytes_told(std::span<const std::byte> told) { return {told.begin(), told.end()}; }
 
+// Launches of these plans whose inputs are made from `answer`.
+std::vector<ToldLaunch> launches_of(const std::vector<uint64_t>& plans, uint64_t answer) {
+  std::vector<ToldLaunch> launches;
+  for (const uint64_t plan : plans)
+    launches.push_back({plan, seed_of_launch(answer, launches.size())});
+  return launches;
+}
+
 // A stretch whose outputs are what `memory` holds when it is told.
-BurstMoments::Stretch stretch(const std::vector<ToldLaunch>& launches, FakeMemory& memory) {
+BurstMoments::Stretch stretch(const std::vector<uint64_t>& plans, FakeMemory& memory,
+                              uint64_t answer = 11) {
+  const auto launches = launches_of(plans, answer);
   ToldDigest told{measure::draw_unknown(), 0};
   measure::OutputDigest digest(told.drawn);
   measure::for_each_part(told.drawn, launches.size(), kBytes, [&](const measure::OutputPart& part) {
@@ -48,6 +58,7 @@ BurstMoments::Stretch stretch(const std::vector<ToldLaunch>& launches, FakeMemor
   });
   told.digest = digest.value();
   BurstMoments::Stretch made;
+  made.ready.answer = answer;
   made.started.pulse.told = bytes_told(as_told(launches));
   made.looked = bytes_told(as_told(told));
   return made;
@@ -66,12 +77,12 @@ TEST(TimedOutputs, PlacesThatOverlapOrAreNoneAreRefused) {
 TEST(TimedOutputs, KnowsWhichLaunchesTheLastBurstHad) {
   FakeMemory memory;
   TimedOutputs outputs = outputs_at_places();
-  ASSERT_TRUE(outputs.hear({{stretch({{0, 11}, {5, 12}}, memory)}}, 2));
-  ASSERT_TRUE(outputs.hear({{stretch({{2, 13}}, memory), stretch({{3, 14}}, memory)}}, 2));
+  ASSERT_TRUE(outputs.hear({{stretch({0, 5}, memory)}}, 2));
+  ASSERT_TRUE(outputs.hear({{stretch({2}, memory, 12), stretch({3}, memory, 13)}}, 2));
   const auto launches = outputs.launches();
   ASSERT_EQ(launches.size(), 2U);
   EXPECT_EQ(launches[1].plan, 3U);
-  EXPECT_EQ(launches[1].seed, 14U);
+  EXPECT_EQ(launches[1].seed, seed_of_launch(13, 0));
   outputs.forget();
   EXPECT_TRUE(outputs.launches().empty());
 }
@@ -79,7 +90,7 @@ TEST(TimedOutputs, KnowsWhichLaunchesTheLastBurstHad) {
 TEST(TimedOutputs, TellsOutputsThatChangedBehindTheClock) {
   FakeMemory memory;
   TimedOutputs outputs = outputs_at_places();
-  ASSERT_TRUE(outputs.hear({{stretch({{0, 1}, {1, 2}, {6, 3}}, memory)}}, 3));
+  ASSERT_TRUE(outputs.hear({{stretch({0, 1, 6}, memory)}}, 3));
   EXPECT_FALSE(*outputs.changed(memory));
   memory.outputs[kPlaces[3]][0] = std::byte{1};  // Of a launch that was not in that burst.
   EXPECT_FALSE(*outputs.changed(memory));
@@ -95,12 +106,18 @@ TEST(TimedOutputs, WhatNoBurstHasIsRefused) {
     TimedOutputs outputs = outputs_at_places();
     return outputs.hear({told}, launches);
   };
-  const auto good = stretch({{0, 1}, {1, 2}}, memory);
+  const auto good = stretch({0, 1}, memory);
   EXPECT_TRUE(hears({good}, 2));
   EXPECT_FALSE(hears({good}, 3)) << "other launches than it had";
-  EXPECT_FALSE(hears({stretch({{kPlans, 1}}, memory)}, 1)) << "a plan that does not exist";
-  EXPECT_FALSE(hears({stretch({{0, 1}, {4, 2}}, memory)}, 2)) << "two into one output";
-  EXPECT_FALSE(hears({stretch({{0, 1}, {1, 1}}, memory)}, 2)) << "the same numbers twice";
+  EXPECT_FALSE(hears({stretch({kPlans}, memory)}, 1)) << "a plan that does not exist";
+  EXPECT_FALSE(hears({stretch({0, 4}, memory)}, 2)) << "two into one output";
+  auto other = good;
+  other.ready.answer = 12;
+  EXPECT_FALSE(hears({other}, 2)) << "inputs that were not made from the answer";
+  other = good;
+  other.started.pulse.told = bytes_told(
+      as_told(std::vector<ToldLaunch>{{0, seed_of_launch(11, 0)}, {1, seed_of_launch(11, 0)}}));
+  EXPECT_FALSE(hears({other}, 2)) << "the same numbers twice";
   auto cut = good;
   cut.started.pulse.told.pop_back();
   EXPECT_FALSE(hears({cut}, 2)) << "half a launch";
@@ -115,7 +132,7 @@ TEST(TimedOutputs, WhatNoBurstHasIsRefused) {
 TEST(TimedOutputs, TheLaunchThatLeadsInIsNoneOfTheBurst) {
   FakeMemory memory;
   TimedOutputs outputs = outputs_at_places();
-  auto told = stretch({{1, 2}}, memory);
+  auto told = stretch({1}, memory);
   const Bytes timed = told.started.pulse.told;
   told.started.pulse.told = bytes_told(as_told(std::vector<ToldLaunch>{{0, kUntimed}}));
   told.started.pulse.told.insert(told.started.pulse.told.end(), timed.begin(), timed.end());
@@ -124,7 +141,7 @@ TEST(TimedOutputs, TheLaunchThatLeadsInIsNoneOfTheBurst) {
   EXPECT_EQ(outputs.plans_used(), (std::vector<uint64_t>{0, 1}));
   EXPECT_FALSE(*outputs.changed(memory));
   // It comes first or not at all.
-  EXPECT_FALSE(outputs_at_places().hear({{stretch({{0, 3}}, memory), told}}, 2));
+  EXPECT_FALSE(outputs_at_places().hear({{stretch({0}, memory), told}}, 2));
 }
 
 // As SetTurns has them, whatever the numbers of sets, outputs and launches.
@@ -153,13 +170,6 @@ TEST(PlanTurns, WhoGoesRoundAFewSetsIsSeen) {
   }
   PlanTurns turns(4);
   EXPECT_FALSE(turns.take({4}));
-}
-
-TEST(TimedOutputs, NumbersOfAnEarlierBurstAreRefused) {
-  FakeMemory memory;
-  TimedOutputs outputs = outputs_at_places();
-  ASSERT_TRUE(outputs.hear({{stretch({{0, 7}}, memory)}}, 1));
-  EXPECT_FALSE(outputs.hear({{stretch({{1, 7}}, memory)}}, 1));
 }
 
 }  // namespace

@@ -306,12 +306,9 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     processor.add(*moments, answered, threads, {told.ns, told.taken_ns, told.others_ahead_ns});
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
-    if (const int64_t behind_ns = moments->behind_ns(); behind_ns > 0 && sample.clean)
-      behind_->add(*last_, member_ > 0,
-                   static_cast<double>(sample.ns) / static_cast<double>(moments->stretches.size()),
-                   static_cast<double>(behind_ns));
-    if (const std::string why = behind_->excess(*last_); !why.empty())
-      return end_call(order, late_work(why), kWorkWentOn, round);
+    if (sample.clean) around_->add(*last_, member_ > 0, sample.launches, *moments, sample.ns);
+    if (const std::string why = around_->excess(*last_); !why.empty())
+      return end_call(order, late_work(why), kMore, round);
   }
   if (bare && bare->clean) bare_ns_.push_back(static_cast<double>(bare->ns) / bare->launches);
   if (bare) round.bare = bare;

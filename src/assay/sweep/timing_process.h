@@ -13,7 +13,7 @@
 
 #include "assay/base/keyed_random.h"
 #include "assay/measure/burst.h"
-#include "assay/sweep/behind_clock.h"
+#include "assay/sweep/around_clock.h"
 #include "assay/sweep/holdings.h"
 #include "assay/sweep/instances.h"
 #include "assay/sweep/kept_constants.h"
@@ -43,14 +43,14 @@ struct BurstRound {
 
 class TimingProcess {
  public:
-  // Which of the crew's members it is. `behind`: of all of its company.
+  // Which of the crew's members it is. `around`: of all of its company.
   TimingProcess(const Station& station, Field& field, size_t company, size_t member,
-                std::shared_ptr<BehindClock> behind)
+                std::shared_ptr<AroundClock> around)
       : station_(station),
         field_(field),
         company_(company),
         member_(member),
-        behind_(std::move(behind)),
+        around_(std::move(around)),
         random_(KeyedRandom::from_system()) {}
 
   // Loads instance 0 of `instances`, rotates operands and opens the candidates. One that fails to
@@ -131,7 +131,7 @@ class TimingProcess {
   const Station& station_;
   Field& field_;
   size_t company_, member_;
-  std::shared_ptr<BehindClock> behind_;
+  std::shared_ptr<AroundClock> around_;
   KeyedRandom random_;  // Workers see some of what it gives.
   const Instances* instances_ = nullptr;
   Child* worker_ = nullptr;

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "assay/base/random.h"
+
 namespace assay::sweep {
 
 // A launch of an open kernel: which of its plans it takes, and the seed of the operands that vary.
@@ -18,6 +20,11 @@ struct ToldLaunch {
   uint64_t plan = 0;
   uint64_t seed = 0;
 };
+// The seed of a stretch's launch, by its place among those told, from the number that was answered
+// when the process asked for it. Nobody there knew it before.
+inline uint64_t seed_of_launch(uint64_t answer, size_t place) {
+  return CounterRandom{answer, 1}.bits(place) | 1;
+}
 // In place of its seed, of the launch that leads in: the first one told of a burst.
 inline constexpr uint64_t kUntimed = 0;
 

@@ -64,7 +64,7 @@ class Worker {
     runs_.emplace(
         *device_, card_, threads_,
         [this](const process::BuiltKernel& kernel) { return candidate(kernel); }, armed_, loads_,
-        PulseSender(asked.pulses ? process::kPulseFd : -1));
+        asked.pulses ? PulseSender(process::kPulseFd, process::kQuestionFd) : PulseSender());
     cache_ = std::make_unique<ArtifactCache>(
         asked.cache, Log([this](Level, std::string_view text) { notes_.emplace_back(text); }));
     context_.cache = cache_.get();

@@ -319,7 +319,7 @@ class WorkerProblem::Turn final : public measure::Launches {
   Result<bool> lead_in() override {
     if (!leads_in_) return false;
     const size_t led_by = take();
-    renew(led_by);
+    problem_.sets_->renew(problem_.set_of(led_by), seed_of_launch(key_, 0));
     ahead_ = {{led_by, kUntimed}};
     ASSAY_TRY(draw()->launch(*problem_.stream_));
     ASSAY_TRY(problem_.stream_->synchronize());
@@ -327,25 +327,30 @@ class WorkerProblem::Turn final : public measure::Launches {
     return true;
   }
 
-  Result<bool> make_ready() override {
+  Result<bool> make_cold() override {
     if (chosen_.empty()) return false;
-    // Whoever ran in the process since the burst began may have read the key, and would know the
-    // inputs of every launch that is to come.
-    key_ = measure::draw_unknown();
     if (problem_.is_warm()) {
-      renew(take());
-    } else {
-      left_ = std::exchange(chosen_, {});
-      for (const size_t s : left_) renew(s);
-      // Whoever ran in a user's process since these were last flushed may have read them.
-      if (leads_in_ || problem_.copies_) forget_lead_in();
-      if (problem_.threads_ == 1) equalise_outputs();
+      take();
+      return true;
     }
-    told_.clear();
-    for (const size_t s : left_)
-      told_.push_back({s, problem_.sets_->launch_seed(problem_.set_of(s))});
-    ahead_.insert(ahead_.end(), told_.begin(), told_.end());
+    left_ = std::exchange(chosen_, {});
+    // Whoever ran in a user's process since these were last flushed may have read them.
+    if (leads_in_ || problem_.copies_) forget_lead_in();
+    if (problem_.threads_ == 1) equalise_outputs();
     return true;
+  }
+
+  Status make_ready(uint64_t key) override {
+    // In which order sets are taken is another secret than what they hold.
+    key_ = measure::draw_unknown();
+    told_.clear();
+    for (const size_t s : left_) {
+      const uint64_t seed = seed_of_launch(key, told_.size());
+      problem_.sets_->renew(problem_.set_of(s), seed);
+      told_.push_back({s, seed});
+    }
+    ahead_.insert(ahead_.end(), told_.begin(), told_.end());
+    return {};
   }
 
   std::span<const std::byte> told_at_start() override { return as_told(ahead_); }
@@ -403,17 +408,11 @@ class WorkerProblem::Turn final : public measure::Launches {
     return left_.front();
   }
 
-  // 0 is no seed.
-  void renew(size_t s) {
-    problem_.sets_->renew(problem_.set_of(s), CounterRandom{key_, 1}.bits(renewed_++) | 1);
-  }
-
   WorkerProblem& problem_;
   OpenKernel& kernel_;
   size_t wanted_;
   uint64_t key_ = 0;  // Of what is still to come, up to the next launch.
   bool leads_in_ = false;
-  uint64_t renewed_ = 0;
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
   std::vector<ToldLaunch> told_;              // Of this stretch.
   std::vector<ToldLaunch> ahead_;             // The same behind the launch that leads in.

@@ -43,7 +43,7 @@ struct Init {
   bool pin = true;
   double kept_share = 0;  // Of the machine's memory, from one problem to the next.
   bool confine = false;   // Users' code may run there afterwards.
-  bool pulses = false;    // Who is at kPulseFd is told of each burst's moments.
+  bool pulses = false;    // Of each burst's moments it tells at kPulseFd and kQuestionFd.
   bool counts = false;    // It will read the processor's counters.
   bool watch = false;     // The card is watched from there, for ReadCardWindow.
   int parent = -1;        // Process id.
