@@ -22,6 +22,10 @@ constexpr int kMinPairs = 3;
 
 bool enough(int clean, int rounds) { return clean >= kMinPairs && 2 * clean >= rounds; }
 
+// So many times faster, by all of its rounds, a kernel of too few clean ones leads all the same: a
+// spoiled burst can only be too long, and no chance is as large.
+constexpr double kBeyondLuck = 3;
+
 }  // namespace
 
 std::vector<int> drop_hopeless(std::span<const Burst> bursts, const std::vector<bool>& is_protected,
@@ -140,25 +144,28 @@ RaceStanding Race::against(int kernel, int other) const {
 
 int Race::leader() const {
   // First by each kernel's own times, which drift together; then by pairs with that kernel, which
-  // do not. Few clean rounds make a lucky leader: those with enough come first.
+  // do not. Few clean rounds make a lucky leader.
   int best = -1;
-  bool best_known = false;
+  bool any_clean = false;
   double best_log = 0;
   for (const int kernel : survivors()) {
-    std::vector<double> logs;
+    std::vector<double> clean, all;
     for (const Burst& burst : bursts_[static_cast<std::size_t>(kernel)]) {
-      if (usable(burst)) logs.push_back(std::log(burst.ns));
+      if (usable(burst)) clean.push_back(std::log(burst.ns));
+      if (std::isfinite(burst.ns) && burst.ns > 0) all.push_back(std::log(burst.ns));
     }
-    if (logs.empty()) continue;
-    const bool known = enough(static_cast<int>(logs.size()), rounds_);
-    const double centre = trimmed_mean(logs, options_.trim_fraction);
-    if (best < 0 || std::pair(!known, centre) < std::pair(!best_known, best_log)) {
+    if (all.empty()) continue;
+    any_clean = any_clean || !clean.empty();
+    const double centre =
+        enough(static_cast<int>(clean.size()), rounds_)
+            ? trimmed_mean(clean, options_.trim_fraction)
+            : trimmed_mean(all, options_.trim_fraction) + std::log(kBeyondLuck);
+    if (best < 0 || centre < best_log) {
       best = kernel;
-      best_known = known;
       best_log = centre;
     }
   }
-  if (best < 0) return best;
+  if (!any_clean) return -1;
   // Pairwise preference need not be transitive: a few steps settle it, and a bound ends it.
   for (int step = 0; step < 4; ++step) {
     RaceStanding ahead;
