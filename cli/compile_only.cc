@@ -14,7 +14,7 @@
 #include "assay/input/manifest.h"
 #include "assay/kernel/catalog.h"
 #include "assay/kernel/taker.h"
-#include "assay/sweep/guest_process.h"
+#include "assay/process/guest_process.h"
 #include "cli/exit_code.h"
 
 namespace assay::cli {

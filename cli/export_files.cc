@@ -8,7 +8,7 @@
 #include "assay/base/embedded.h"
 #include "assay/base/text.h"
 #include "assay/report/words.h"
-#include "assay/sweep/card_chain.h"
+#include "assay/worker/gpu/chain.h"
 #include "cli/export_interface.h"
 
 namespace assay::cli_export {

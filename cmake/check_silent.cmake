@@ -15,7 +15,7 @@ set(forbidden
   getenv secure_getenv setenv putenv unsetenv environ __environ)
 # A forked child that does not execute a program has no other way out, and _exit ends it alone.
 # What an object of a user changed of its process's environment is put back in a worker.
-set(allowed "assay_base.*(subprocess|forked|supervise).*: _exit$|assay_sweep.*process_state.*: (environ|setenv|unsetenv|clearenv)$")
+set(allowed "assay_base.*(subprocess|forked|supervise).*: _exit$|assay_worker.*process_state.*: (environ|setenv|unsetenv|clearenv)$")
 
 list(JOIN forbidden "|" forbidden)
 file(STRINGS "${OBJECTS}" objects)

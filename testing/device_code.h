@@ -10,7 +10,7 @@ namespace assay::testing {
 // Whether the toolkit's assembler is here.
 bool can_assemble();
 
-// Fails the test where the code for a target, as code_target() names it (sweep/card_code.h), does
+// Fails the test where the code for a target, as code_target() names it (process/gpu/code.h), does
 // not assemble for a card that gets it.
 void expect_assembles(const std::function<std::string(const std::string& target)>& code);
 

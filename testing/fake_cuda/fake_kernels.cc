@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "assay/sweep/card_code.h"
-#include "assay/sweep/referee_code.h"
+#include "assay/process/gpu/code.h"
+#include "assay/referee/card_code.h"
 
 namespace fake_cuda {
 
@@ -120,7 +120,7 @@ uint64_t wrong_later(const abi::LaunchConfig& config, void** parameters) {
 
 uint64_t fault(const abi::LaunchConfig&, void**) { return kFault; }
 
-// The parameters of sweep/card_chain.cc.
+// The parameters of worker/gpu/chain.cc.
 uint64_t produce(const abi::LaunchConfig&, void** parameters) {
   auto* to = parameter<std::byte*>(parameters, 0);
   std::copy_n(parameter<const std::byte*>(parameters, 1), parameter<uint64_t>(parameters, 2), to);
@@ -135,7 +135,7 @@ uint64_t consume(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
-// The parameters of sweep/card_digest.cc; another sum.
+// The parameters of worker/gpu/digest.cc; another sum.
 uint64_t digest(const abi::LaunchConfig&, void** parameters) {
   const auto* from = parameter<const unsigned char*>(parameters, 0);
   auto sum = parameter<uint64_t>(parameters, 2);
@@ -145,7 +145,7 @@ uint64_t digest(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
-// The parameters of sweep/card_zones.h; other bits.
+// The parameters of worker/gpu/zones.h; other bits.
 uint64_t zones(const abi::LaunchConfig&, void** parameters) {
   constexpr uint64_t kZoneBytes = 4096;
   auto* const* starts = parameter<unsigned char* const*>(parameters, 0);
@@ -162,7 +162,7 @@ uint64_t zones(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
-// The parameters of sweep/card_probe.cc: a first pass, from memory unless caches keep everything,
+// The parameters of worker/gpu/probe.cc: a first pass, from memory unless caches keep everything,
 // and a second one.
 uint64_t probe(const abi::LaunchConfig&, void** parameters) {
   constexpr uint64_t kFromMemory = 800, kFromCache = 300;
@@ -173,7 +173,7 @@ uint64_t probe(const abi::LaunchConfig&, void** parameters) {
   return ns[0] + ns[1];
 }
 
-// The parameters of sweep/referee_code.h.
+// The parameters of referee/card_code.h.
 template <class T>
 double read(const std::byte* from) {
   T value;
@@ -265,7 +265,7 @@ void store(std::byte* to, int64_t element, T value) {
   std::memcpy(to + element * static_cast<int64_t>(sizeof value), &value, sizeof value);
 }
 
-// The parameters of sweep/card_renewal.h.
+// The parameters of process/gpu/renewal.h.
 uint64_t renew(const abi::LaunchConfig&, void** parameters) {
   using assay::sweep::ElementCode;
   const auto number = [&](int index) { return parameter<int64_t>(parameters, index); };

@@ -15,7 +15,7 @@
 #include "assay/base/file.h"
 #include "assay/input/kernel_source.h"
 #include "assay/process/messages.h"
-#include "assay/sweep/child_process.h"
+#include "assay/process/child_process.h"
 
 namespace assay::sweep {
 namespace {

@@ -2,7 +2,7 @@
 
 // Comparisons that an operation may leave to a machine which is faster than the host: of outputs
 // against float64, whole where the host can afford a part of them. Said without naming a device:
-// sweep/referee_card.h does it on a card.
+// referee/card.h does it on a card.
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
 #include "assay/process/messages.h"
-#include "assay/sweep/guest_process.h"
+#include "assay/process/guest_process.h"
 
 namespace assay::sweep {
 namespace {

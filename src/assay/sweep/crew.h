@@ -14,7 +14,7 @@
 
 #include "assay/base/turns.h"
 #include "assay/process/messages/begin.h"
-#include "assay/sweep/child_process.h"
+#include "assay/process/child_process.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {

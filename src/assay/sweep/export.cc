@@ -7,7 +7,7 @@
 
 #include "assay/base/text.h"
 #include "assay/process/messages.h"
-#include "assay/sweep/stages.h"
+#include "assay/sweep/stages/stages.h"
 
 namespace assay::sweep {
 namespace {

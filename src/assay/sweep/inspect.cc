@@ -7,7 +7,7 @@
 #include "assay/measure/kept_ceilings.h"
 #include "assay/process/messages.h"
 #include "assay/sweep/run_facts.h"
-#include "assay/sweep/stages.h"
+#include "assay/sweep/stages/stages.h"
 #include "assay/sweep/trust.h"
 
 namespace assay::sweep {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "assay/sweep/stages.h"
+#include "assay/sweep/stages/stages.h"
 
 namespace assay::sweep {
 

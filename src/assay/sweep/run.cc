@@ -14,12 +14,12 @@
 #include "assay/record/conclude.h"
 #include "assay/record/totals.h"
 #include "assay/store/store.h"
-#include "assay/sweep/confine.h"
-#include "assay/sweep/passes.h"
-#include "assay/sweep/quarantine.h"
+#include "assay/process/confine.h"
+#include "assay/sweep/stages/passes.h"
+#include "assay/sweep/stages/quarantine.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/run_problem.h"
-#include "assay/sweep/stages.h"
+#include "assay/sweep/stages/stages.h"
 #include "assay/sweep/trust.h"
 
 namespace assay::sweep {

@@ -9,10 +9,10 @@
 #include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
 #include "assay/record/doubts.h"
-#include "assay/sweep/ask_again.h"
+#include "assay/sweep/stages/ask_again.h"
 #include "assay/sweep/nothing_to_race.h"
-#include "assay/sweep/own_clock.h"
-#include "assay/sweep/race_result.h"
+#include "assay/sweep/stages/own_clock.h"
+#include "assay/sweep/stages/race_result.h"
 #include "assay/sweep/run_facts.h"
 
 namespace assay::sweep {

@@ -9,9 +9,9 @@
 
 #include "assay/base/result.h"
 #include "assay/record/record.h"
-#include "assay/sweep/confirm.h"
-#include "assay/sweep/quarantine.h"
-#include "assay/sweep/stages.h"
+#include "assay/sweep/stages/confirm.h"
+#include "assay/sweep/stages/quarantine.h"
+#include "assay/sweep/stages/stages.h"
 
 namespace assay::sweep {
 

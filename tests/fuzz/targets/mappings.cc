@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "assay/sweep/code_pages.h"
+#include "assay/process/code_pages.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace assay {

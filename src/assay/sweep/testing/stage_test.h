@@ -11,7 +11,7 @@
 
 #include "assay/base/file.h"
 #include "assay/op/gemm/gemm.h"
-#include "assay/sweep/stages.h"
+#include "assay/sweep/stages/stages.h"
 #include "assay/sweep/testing/fake_children.h"
 
 namespace assay::sweep::testing {

@@ -1,0 +1,100 @@
+#include "assay/sweep/stages/around_clock.h"
+
+#include <gmock/gmock.h>
+
+namespace assay::sweep {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr size_t kStock = 0, kPacked = 1, kUsers = 2;
+constexpr int kLaunches = 8;
+
+// In us: a burst, wall time ahead of its clock and behind it, and what its thread worked beside it.
+struct Times {
+  int64_t burst = 75, ahead = 20, behind = 14, work = 30;
+};
+
+void add(AroundClock& clock, size_t kernel, const Times& times, int launches = kLaunches) {
+  constexpr int64_t kUs = 1000;
+  BurstMoments moments;
+  BurstMoments::Stretch& stretch = moments.stretches.emplace_back();
+  int64_t now = 1000 * kUs;
+  stretch.ready.answered_ns = now;
+  stretch.started.pulse = {'s', now += times.ahead * kUs, true, {}};
+  stretch.stopped.pulse = {'e', now += times.burst * kUs, true, {}};
+  stretch.looked_ns = now + times.behind * kUs;
+  stretch.thread_ns = (times.burst + times.work) * kUs;
+  clock.add(kernel, kernel == kUsers, launches, moments, times.burst * kUs);
+}
+
+AroundClock beside_others(int bursts = 24) {
+  AroundClock clock;
+  for (int i = 0; i < bursts; ++i) {
+    add(clock, kStock, {});
+    add(clock, kPacked, {.behind = 13, .work = 28});
+  }
+  return clock;
+}
+
+std::string excess_of(const Times& times, AroundClock clock = beside_others()) {
+  for (int i = 0; i < 24; ++i) add(clock, kUsers, times);
+  EXPECT_THAT(clock.excess(kStock), IsEmpty());
+  return clock.excess(kUsers);
+}
+
+TEST(AroundClock, AsLongAsOthersOrALittleLongerIsHonest) {
+  EXPECT_THAT(excess_of({}), IsEmpty());
+  EXPECT_THAT(excess_of({.behind = 19, .work = 34}), IsEmpty());
+}
+
+// Whoever hears of a burst may be on its core in one process, and elsewhere in another.
+TEST(AroundClock, TwoWaysOfHearingAreNoWork) {
+  AroundClock clock;
+  for (int i = 0; i < 24; ++i) add(clock, kStock, {.burst = 30, .ahead = 5, .behind = 5});
+  EXPECT_THAT(excess_of({.burst = 30, .ahead = 26, .behind = 26}, clock), IsEmpty());
+}
+
+TEST(AroundClock, AFewDisturbedBurstsConvictNobody) {
+  AroundClock clock = beside_others();
+  for (int i = 0; i < 24; ++i) {
+    const bool disturbed = i % 3 == 0;
+    add(clock, kUsers, {.behind = disturbed ? 5000 : 16, .work = disturbed ? 5000 : 30});
+    EXPECT_THAT(clock.excess(kUsers), IsEmpty());
+  }
+}
+
+TEST(AroundClock, WorkThatWasDoneAheadOrLeftForLaterShows) {
+  EXPECT_THAT(excess_of({.burst = 12, .ahead = 75}), HasSubstr("start of its clock it took 75.0"));
+  EXPECT_THAT(excess_of({.burst = 12, .behind = 72}),
+              HasSubstr("until its outputs were looked at it took 72.0 us"));
+  EXPECT_THAT(excess_of({.burst = 12, .work = 45}),
+              HasSubstr("worked for 45.0 us, where it took kernels of others 30.0"));
+}
+
+// Inputs are made, and outputs looked at, for each launch.
+TEST(AroundClock, BurstsOfAsManyLaunchesAreCompared) {
+  AroundClock clock = beside_others();
+  for (int i = 0; i < 24; ++i) add(clock, kUsers, {.work = 55}, 2 * kLaunches);
+  EXPECT_THAT(clock.excess(kUsers), IsEmpty());
+  for (int i = 0; i < 24; ++i) add(clock, kStock, {.work = 40}, 2 * kLaunches);
+  EXPECT_THAT(clock.excess(kUsers), HasSubstr("worked for 55.0 us"));
+}
+
+// A stamp is not known if somebody set the machine's clock, a thread's time if nobody may look.
+TEST(AroundClock, WhatIsNotKnownCountsAsNothing) {
+  AroundClock clock = beside_others();
+  BurstMoments moments;
+  moments.stretches.emplace_back();
+  for (int i = 0; i < 24; ++i) clock.add(kUsers, true, kLaunches, moments, 1000);
+  EXPECT_THAT(clock.excess(kUsers), IsEmpty());
+}
+
+TEST(AroundClock, NothingIsSaidBeforeEnoughWasSeen) {
+  EXPECT_THAT(excess_of({.work = 100}, beside_others(3)), IsEmpty());
+  EXPECT_THAT(excess_of({.work = 100}, {}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay::sweep

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "assay/kernel/metadata_identity.h"
+#include "assay/sweep/stages/stages.h"
+
+namespace assay::sweep {
+namespace {
+
+constexpr double kDiscoverSeconds = 120;
+
+// What a worker is asked for on behalf of a request.
+Result<Discovery> ask_for_rows(Child& worker, const Request& request, process::Discover asked,
+                               const std::string& target) {
+  asked.filter = request.filter;
+  asked.only = request.only;
+  if (!target.empty()) asked.target = target;
+  ASSAY_TRY(auto answer, ask(worker, asked, kDiscoverSeconds, "looking for kernels"));
+  return Discovery{std::move(answer.kernels), std::move(answer.refusals),
+                   std::move(answer.missing)};
+}
+
+KernelRole record_role(ProviderRole role) {
+  switch (role) {
+    case ProviderRole::stock:
+      return KernelRole::stock;
+    case ProviderRole::ours:
+      return KernelRole::ours;
+    case ProviderRole::user:
+      return KernelRole::user;
+    case ProviderRole::reference:
+      return KernelRole::reference;
+  }
+  return KernelRole::user;
+}
+
+}  // namespace
+
+std::string Station::home_of(const Candidate& candidate) const {
+  const auto& [provider, family] = std::tie(candidate.outcome.provider, candidate.family);
+  const bool apart = taints_process(candidate) ||
+                     std::ranges::find(request.apart, provider) != request.apart.end();
+  return apart && request.device.empty() ? provider + '/' + family : std::string();
+}
+
+double Station::process_bytes(size_t kernels) const {
+  // As operands are rotated (worker/cpu/problem.cc, worker/gpu/problem.cc), and as often as they are packed.
+  constexpr double kSets = 4, kCaches = 3, kMostRotated = 0x1.8p28;
+  constexpr double kContext = 0x1p29, kProcess = 0x1p26;
+  double operands = 0;
+  for (const Operand& operand : problem.operands())
+    operands += static_cast<double>(operand.span_bytes);
+  const bool on_card = !request.device.empty();
+  const double caches = kCaches * static_cast<double>(crew.facts().last_level_cache_bytes);
+  const double rotated =
+      std::max(kSets * operands, on_card ? caches : std::min(caches, kMostRotated));
+  return (on_card ? kContext : kProcess) + (1 + static_cast<double>(kernels)) * rotated;
+}
+
+size_t Station::guests_at_once() const {
+  const double room = static_cast<double>(crew.facts().memory_bytes) / 2 / process_bytes(1);
+  return room < 1 ? 1 : static_cast<size_t>(std::min(room, 1e3));
+}
+
+namespace {
+
+// families: of those alone; empty: of all.
+Result<Discovery> ask_what_there_is(Crew& crew, const Request& request, const Problem* problem,
+                                    const std::string& target,
+                                    const std::vector<std::string>& families) {
+  ASSAY_TRY(Child * worker, crew.discoverer());
+  process::Discover asked;
+  asked.families = families;
+  if (problem != nullptr) asked.problem = *problem;
+  return ask_for_rows(*worker, request, std::move(asked), target);
+}
+
+Result<std::vector<std::vector<Discovery>>> ask_for_each_source(const Request& request) {
+  std::vector<std::vector<Discovery>> all;
+  Crew crew(request);
+  for (const input::KernelSource& source : request.kernels) {
+    auto& of_source = all.emplace_back();
+    for (const Problem& problem : request.problems) {
+      ASSAY_TRY(of_source.emplace_back(),
+                ask_what_there_is(crew, request, &problem, "", source.families()));
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<Discovery> discover(const Request& request, const Problem* problem,
+                           const std::string& target) {
+  Crew crew(request);
+  return ask_what_there_is(crew, request, problem, target, {});
+}
+
+Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& request) {
+  Request alone = request;
+  alone.providers.clear();
+  return ask_for_each_source(alone);
+}
+
+namespace {
+
+// Why the race's class keeps it out; empty where it does not.
+Refusals outside_class(const KernelMetadata& row, const measure::RaceClass& race_class) {
+  Refusals refusals;
+  if (row.prepares() && race_class.preparation == measure::Preparation::none)
+    refusals.add(
+        Reason::preparation_class,
+        fmt::format("{} packs a constant operand, and this race forbids preparation; --preparation "
+                    "allowed lets it",
+                    row.name()));
+  else if (row.dependent_launch() &&
+           race_class.dependent_launch == measure::DependentLaunch::forbidden)
+    refusals.add(
+        Reason::dependent_launch_class,
+        fmt::format("{} launches dependently, and this race forbids it; --dependent-launch "
+                    "allowed lets it",
+                    row.name()));
+  return refusals;
+}
+
+// Makes candidates of rows. What rows of a family share is one object in all of them.
+class Entries {
+ public:
+  Candidate enter(const process::OfferedKernel& row) {
+    const KernelMetadata& metadata = row.metadata;
+    if (metadata.traits != traits_) {
+      traits_ = metadata.traits;
+      shared_ = pool_.share(metadata.shared_json());
+    }
+    Candidate candidate;
+    candidate.is_default = metadata.design.truth("default", false);
+    candidate.deterministic = metadata.deterministic();
+    candidate.error_bound = metadata.error_bound();
+    candidate.family = metadata.family();
+    candidate.prepares = metadata.prepares();
+    candidate.compile_seconds = metadata.compile_seconds();
+    if (candidate.compile_seconds > 0) candidate.artifact_id = ids_.artifact_id(metadata);
+    KernelOutcome& outcome = candidate.outcome;
+    outcome.id = ids_.id(metadata);
+    outcome.provider = metadata.provider();
+    outcome.name = metadata.name();
+    outcome.role = record_role(row.role);
+    outcome.metadata = {shared_, CompactJson(metadata.own_json(outcome.id))};
+    outcome.ending = ending::Timed{};
+    return candidate;
+  }
+
+ private:
+  KernelIds ids_;
+  JsonPool pool_;
+  std::shared_ptr<const KernelTraits> traits_;  // Of the row before.
+  CompactJson shared_;
+};
+
+}  // namespace
+
+Result<Field> find_candidates(const Station& station) {
+  ASSAY_TRY(Child * worker, station.crew.discoverer());
+  Field field;
+  Entries entries;
+  RefusalCounts outside;
+  std::vector<KernelMetadata> rows;
+  process::Discover asked;
+  asked.problem = station.problem;
+  ASSAY_TRY(const Discovery discovery, ask_for_rows(*worker, station.request, asked, ""));
+  for (const process::OfferedKernel& row : discovery.rows) {
+    if (row.role == ProviderRole::reference) continue;  // Never raced.
+    const Refusals refusals = outside_class(row.metadata, station.request.race_class);
+    outside.add(refusals);
+    if (!refusals.empty()) continue;
+    field.candidates.push_back(entries.enter(row));
+    rows.push_back(row.metadata);
+  }
+  field.refusals = discovery.refusals;
+  field.refusals.merge(outside);
+  ASSAY_TRY(rank(station.request, station.crew, station.problem, std::nullopt, rows, field));
+  return field;
+}
+
+Result<std::set<std::string>> find_first(const Request& request, const Problem& problem,
+                                         const std::string& target,
+                                         std::span<const process::OfferedKernel> rows) {
+  Request asked = request;
+  std::erase_if(asked.rankers,
+                [&](const RankerRequest& ranker) { return ranker.name != request.ranker; });
+  Crew crew(asked);
+  Field field;
+  Entries entries;
+  std::vector<KernelMetadata> metadata;
+  for (const process::OfferedKernel& row : rows) {
+    field.candidates.push_back(entries.enter(row));
+    metadata.push_back(row.metadata);
+  }
+  ASSAY_TRY(rank(asked, crew, problem, target, metadata, field));
+  std::set<std::string> first;
+  for (const Candidate& candidate : field.candidates)
+    if (request.build <= 0 || candidate.place <= request.build) first.insert(candidate.outcome.id);
+  return first;
+}
+
+}  // namespace assay::sweep

@@ -1,0 +1,38 @@
+#pragma once
+
+// A kernel that a CardProblem times. Private to it.
+
+#include <memory>
+#include <vector>
+
+#include "assay/worker/gpu/problem.h"
+#include "assay/worker/recent_launches.h"
+#include "assay/process/set_turns.h"
+
+namespace assay::sweep {
+
+// Memory of a card that kernels pack constant operands into.
+class CardPool : public Prepared {
+ public:
+  explicit CardPool(cuda::CudaDevice& device) : device_(device) {}
+  Result<std::span<std::byte>> allocate(size_t bytes) override {
+    ASSAY_TRY(auto buffer, device_.allocate(bytes, {}));
+    buffers_.push_back(std::move(buffer));
+    return std::span<std::byte>(static_cast<std::byte*>(buffers_.back()->data()), bytes);
+  }
+
+ private:
+  cuda::CudaDevice& device_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+struct CardProblem::OpenKernel {
+  Kernel kernel;
+  std::unique_ptr<CardArena> buffers;  // Outputs, then workspaces.
+  std::unique_ptr<CardPool> prepared;  // Outlives the plans that point into it.
+  std::vector<Plan> plans;             // One per operand set.
+  RecentLaunches recent;
+  size_t outputs = kLeastOutputs;  // Launches go round them.
+};
+
+}  // namespace assay::sweep
