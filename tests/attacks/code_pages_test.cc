@@ -14,8 +14,8 @@
 #include "assay/base/fd.h"
 #include "assay/base/file.h"
 #include "assay/input/kernel_source.h"
-#include "assay/process/messages.h"
 #include "assay/process/child_process.h"
+#include "assay/process/messages.h"
 
 namespace assay::sweep {
 namespace {

@@ -14,9 +14,9 @@
 #include "assay/base/pulses.h"
 #include "assay/base/result.h"
 #include "assay/base/subprocess.h"
-#include "assay/process/messages/guard.h"
 #include "assay/process/child.h"
 #include "assay/process/code_pages.h"
+#include "assay/process/messages/guard.h"
 #include "assay/process/waiting_thread.h"
 
 namespace assay::sweep {

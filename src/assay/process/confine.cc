@@ -19,8 +19,8 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/file.h"
-#include "assay/process/descriptors.h"
 #include "assay/process/code_seal.h"
+#include "assay/process/descriptors.h"
 
 namespace assay::sweep {
 namespace {

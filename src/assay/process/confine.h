@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "assay/base/fd.h"
-#include "assay/process/confinement.h"
 #include "assay/process/call_filter.h"
+#include "assay/process/confinement.h"
 #include "assay/process/guard.h"
 
 namespace assay::sweep {

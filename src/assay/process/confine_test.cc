@@ -14,8 +14,8 @@
 
 #include <gtest/gtest.h>
 
-#include "assay/process/descriptors.h"
 #include "assay/process/code_seal.h"
+#include "assay/process/descriptors.h"
 
 namespace assay::sweep {
 namespace {

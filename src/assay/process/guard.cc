@@ -19,9 +19,9 @@
 #include "assay/base/file.h"
 #include "assay/base/message_channel.h"
 #include "assay/base/own_children.h"
+#include "assay/process/confine.h"
 #include "assay/process/descriptors.h"
 #include "assay/process/messages/guard.h"
-#include "assay/process/confine.h"
 #include "assay/process/namespaces.h"
 
 namespace assay::sweep {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "assay/process/messages.h"
 #include "assay/process/child_process.h"
+#include "assay/process/messages.h"
 
 namespace assay::sweep {
 namespace {

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "assay/process/messages/runs.h"
 #include "assay/process/child.h"
+#include "assay/process/messages/runs.h"
 
 namespace assay::sweep {
 

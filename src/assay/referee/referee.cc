@@ -12,9 +12,9 @@
 #include "assay/base/parallel.h"
 #include "assay/base/random.h"
 #include "assay/device/cuda/selection.h"
+#include "assay/process/confine.h"
 #include "assay/process/descriptors.h"
 #include "assay/process/messages.h"
-#include "assay/process/confine.h"
 #include "assay/referee/card.h"
 
 namespace assay::sweep {

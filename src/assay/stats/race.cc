@@ -156,10 +156,9 @@ int Race::leader() const {
     }
     if (all.empty()) continue;
     any_clean = any_clean || !clean.empty();
-    const double centre =
-        enough(static_cast<int>(clean.size()), rounds_)
-            ? trimmed_mean(clean, options_.trim_fraction)
-            : trimmed_mean(all, options_.trim_fraction) + std::log(kBeyondLuck);
+    const double centre = enough(static_cast<int>(clean.size()), rounds_)
+                              ? trimmed_mean(clean, options_.trim_fraction)
+                              : trimmed_mean(all, options_.trim_fraction) + std::log(kBeyondLuck);
     if (best < 0 || centre < best_log) {
       best = kernel;
       best_log = centre;

@@ -10,8 +10,8 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
-#include "assay/process/messages.h"
 #include "assay/process/guest_process.h"
+#include "assay/process/messages.h"
 
 namespace assay::sweep {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "assay/base/turns.h"
-#include "assay/process/messages/begin.h"
 #include "assay/process/child_process.h"
+#include "assay/process/messages/begin.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {

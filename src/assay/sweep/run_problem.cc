@@ -9,11 +9,11 @@
 #include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
 #include "assay/record/doubts.h"
-#include "assay/sweep/stages/ask_again.h"
 #include "assay/sweep/nothing_to_race.h"
+#include "assay/sweep/run_facts.h"
+#include "assay/sweep/stages/ask_again.h"
 #include "assay/sweep/stages/own_clock.h"
 #include "assay/sweep/stages/race_result.h"
-#include "assay/sweep/run_facts.h"
 
 namespace assay::sweep {
 namespace {

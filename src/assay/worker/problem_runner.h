@@ -1,8 +1,8 @@
 #pragma once
 
 // One problem in a worker: its inputs, proving launches, operand sets for timing, bursts, and the
-// outputs that are left behind. The host's is worker/cpu/problem.h, a card's worker/gpu/problem.h; the worker
-// knows this alone.
+// outputs that are left behind. The host's is worker/cpu/problem.h, a card's worker/gpu/problem.h;
+// the worker knows this alone.
 
 #include <cstdint>
 #include <memory>
@@ -18,9 +18,9 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/perf_counters.h"
+#include "assay/process/kept_constants.h"
 #include "assay/process/messages/runs.h"
 #include "assay/record/outcome.h"
-#include "assay/process/kept_constants.h"
 #include "assay/worker/load_watch.h"
 
 namespace assay::sweep {

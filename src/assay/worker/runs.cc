@@ -7,9 +7,9 @@
 
 #include "assay/base/fd.h"
 #include "assay/device/cuda/shared_memory.h"
-#include "assay/worker/gpu/problem.h"
 #include "assay/worker/code_copies.h"
 #include "assay/worker/cpu/problem.h"
+#include "assay/worker/gpu/problem.h"
 
 namespace assay::sweep {
 namespace {

@@ -53,8 +53,8 @@ void add_burst(KernelSamples& kernel, const BurstSample* sample) {
 
 void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
                const Bursts::Round& round) {
-  // Buffers of every set lie at places of their own (worker/cpu/problem.h), and bursts walk through the
-  // sets: all rounds of a process are one block over many placements.
+  // Buffers of every set lie at places of their own (worker/cpu/problem.h), and bursts walk through
+  // the sets: all rounds of a process are one block over many placements.
   samples.placement.push_back(0);
   std::vector<int>& order = samples.order.emplace_back();
   for (const BurstSample& sample : round.samples)

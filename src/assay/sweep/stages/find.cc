@@ -46,7 +46,8 @@ std::string Station::home_of(const Candidate& candidate) const {
 }
 
 double Station::process_bytes(size_t kernels) const {
-  // As operands are rotated (worker/cpu/problem.cc, worker/gpu/problem.cc), and as often as they are packed.
+  // As operands are rotated (worker/cpu/problem.cc, worker/gpu/problem.cc), and as often as they
+  // are packed.
   constexpr double kSets = 4, kCaches = 3, kMostRotated = 0x1.8p28;
   constexpr double kContext = 0x1p29, kProcess = 0x1p26;
   double operands = 0;

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "assay/sweep/stages/bursts.h"
 #include "assay/sweep/run_facts.h"
+#include "assay/sweep/stages/bursts.h"
 
 namespace assay::sweep {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "assay/base/text.h"
 #include "assay/record/coarse.h"
-#include "assay/sweep/stages/instances.h"
 #include "assay/sweep/nothing_to_race.h"
+#include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/stages.h"
 
 namespace assay::sweep {

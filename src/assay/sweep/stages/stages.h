@@ -14,9 +14,9 @@
 #include "assay/op/operation.h"
 #include "assay/process/messages.h"
 #include "assay/record/record.h"
-#include "assay/sweep/stages/candidate.h"
 #include "assay/sweep/crew.h"
 #include "assay/sweep/journal.h"
+#include "assay/sweep/stages/candidate.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "assay/base/result.h"
-#include "assay/sweep/stages/processor_time.h"
 #include "assay/process/told_launches.h"
+#include "assay/sweep/stages/processor_time.h"
 
 namespace assay::sweep {
 

@@ -13,10 +13,10 @@
 
 #include "assay/base/keyed_random.h"
 #include "assay/measure/burst.h"
+#include "assay/process/kept_constants.h"
 #include "assay/sweep/stages/around_clock.h"
 #include "assay/sweep/stages/holdings.h"
 #include "assay/sweep/stages/instances.h"
-#include "assay/process/kept_constants.h"
 #include "assay/sweep/stages/memory_room.h"
 #include "assay/sweep/stages/processor_time.h"
 #include "assay/sweep/stages/stages.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "assay/base/keyed_random.h"
-#include "assay/worker/code_copies.h"
 #include "assay/process/memory_map.h"
+#include "assay/worker/code_copies.h"
 
 namespace assay::sweep {
 

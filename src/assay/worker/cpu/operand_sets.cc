@@ -6,8 +6,8 @@
 #include "assay/base/hash.h"
 #include "assay/measure/cold_probe.h"
 #include "assay/measure/flush.h"
-#include "assay/worker/input_places.h"
 #include "assay/process/set_turns.h"
+#include "assay/worker/input_places.h"
 
 namespace assay::sweep {
 namespace {

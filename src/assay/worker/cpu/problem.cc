@@ -12,13 +12,13 @@
 #include "assay/measure/flush.h"
 #include "assay/measure/output_digest.h"
 #include "assay/measure/own_waits.h"
-#include "assay/worker/input_places.h"
-#include "assay/worker/cpu/prepared_pool.h"
-#include "assay/process/told_launches.h"
-#include "assay/worker/manners.h"
 #include "assay/process/set_turns.h"
+#include "assay/process/told_launches.h"
 #include "assay/verify/float_control.h"
 #include "assay/verify/workspace.h"
+#include "assay/worker/cpu/prepared_pool.h"
+#include "assay/worker/input_places.h"
+#include "assay/worker/manners.h"
 
 namespace assay::sweep {
 namespace {

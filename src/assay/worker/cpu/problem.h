@@ -15,12 +15,12 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/scatter.h"
+#include "assay/process/set_turns.h"
+#include "assay/verify/guard.h"
 #include "assay/worker/code_copies.h"
 #include "assay/worker/cpu/kept_copies.h"
 #include "assay/worker/cpu/operand_sets.h"
 #include "assay/worker/problem_runner.h"
-#include "assay/process/set_turns.h"
-#include "assay/verify/guard.h"
 
 namespace assay::sweep {
 

@@ -8,10 +8,10 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/random.h"
+#include "assay/verify/workspace.h"
 #include "assay/worker/gpu/launches.h"
 #include "assay/worker/gpu/open_kernel.h"
 #include "assay/worker/input_places.h"
-#include "assay/verify/workspace.h"
 
 namespace assay::sweep {
 namespace {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "assay/process/set_turns.h"
 #include "assay/worker/gpu/problem.h"
 #include "assay/worker/recent_launches.h"
-#include "assay/process/set_turns.h"
 
 namespace assay::sweep {
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "assay/base/random.h"
-#include "assay/worker/gpu/open_kernel.h"
-#include "assay/worker/input_places.h"
 #include "assay/verify/guard.h"
 #include "assay/verify/workspace.h"
+#include "assay/worker/gpu/open_kernel.h"
+#include "assay/worker/input_places.h"
 
 namespace assay::sweep {
 namespace {

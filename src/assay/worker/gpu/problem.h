@@ -1,7 +1,8 @@
 #pragma once
 
 // One problem inside a worker that owns a card: the host's story (worker/cpu/problem.h) in device
-// memory, timed between events behind a gate. worker/gpu/problem.cc proves, worker/gpu/bursts.cc times.
+// memory, timed between events behind a gate. worker/gpu/problem.cc proves, worker/gpu/bursts.cc
+// times.
 
 #include <memory>
 #include <vector>
@@ -9,12 +10,12 @@
 #include "assay/base/fd.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/op/operation.h"
+#include "assay/process/gpu/renewal.h"
+#include "assay/process/set_turns.h"
 #include "assay/worker/gpu/arena.h"
 #include "assay/worker/gpu/chain.h"
 #include "assay/worker/gpu/digest.h"
-#include "assay/process/gpu/renewal.h"
 #include "assay/worker/problem_runner.h"
-#include "assay/process/set_turns.h"
 
 namespace assay::sweep {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "assay/measure/cold_probe.h"
+#include "assay/process/set_turns.h"
 #include "assay/worker/gpu/open_kernel.h"
 #include "assay/worker/gpu/probe.h"
 #include "assay/worker/input_places.h"
-#include "assay/process/set_turns.h"
 
 namespace assay::sweep {
 namespace {
