@@ -7,7 +7,8 @@
 
 #include "assay/base/text.h"
 #include "assay/process/messages.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/crew.h"
+#include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
 namespace {

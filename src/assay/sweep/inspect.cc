@@ -6,8 +6,9 @@
 #include "assay/base/text.h"
 #include "assay/measure/kept_ceilings.h"
 #include "assay/process/messages.h"
+#include "assay/sweep/crew.h"
 #include "assay/sweep/run_facts.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/sweep.h"
 #include "assay/sweep/trust.h"
 
 namespace assay::sweep {

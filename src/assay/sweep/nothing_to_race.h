@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/candidate.h"
+#include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
 

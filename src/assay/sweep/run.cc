@@ -19,7 +19,7 @@
 #include "assay/sweep/run_problem.h"
 #include "assay/sweep/stages/passes.h"
 #include "assay/sweep/stages/quarantine.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 #include "assay/sweep/trust.h"
 
 namespace assay::sweep {

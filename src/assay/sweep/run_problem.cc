@@ -12,8 +12,15 @@
 #include "assay/sweep/nothing_to_race.h"
 #include "assay/sweep/run_facts.h"
 #include "assay/sweep/stages/ask_again.h"
+#include "assay/sweep/stages/build.h"
+#include "assay/sweep/stages/count.h"
+#include "assay/sweep/stages/find.h"
 #include "assay/sweep/stages/own_clock.h"
+#include "assay/sweep/stages/profile.h"
+#include "assay/sweep/stages/prove.h"
+#include "assay/sweep/stages/race.h"
 #include "assay/sweep/stages/race_result.h"
+#include "assay/sweep/stages/rank.h"
 
 namespace assay::sweep {
 namespace {

@@ -11,7 +11,8 @@
 #include "assay/record/record.h"
 #include "assay/sweep/stages/confirm.h"
 #include "assay/sweep/stages/quarantine.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/race.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

@@ -12,6 +12,7 @@
 #include "assay/process/messages.h"
 #include "assay/select/table_contents.h"
 #include "assay/sweep/crew.h"
+#include "assay/sweep/stages/rank.h"
 
 namespace assay::sweep {
 namespace {

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/sweep/stages/bursts.h"
+#include "assay/sweep/stages/endings.h"
+#include "assay/sweep/stages/prove.h"
 
 namespace assay::sweep {
 namespace {

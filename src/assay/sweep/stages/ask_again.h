@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

@@ -1,42 +1,19 @@
+#include "assay/sweep/stages/build.h"
+
 #include <algorithm>
 #include <set>
 #include <string_view>
 
 #include "assay/base/clock.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/endings.h"
+#include "assay/sweep/stages/rank.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 
 namespace {
 // Beyond the compiler's own limit, which it can meet when it preprocesses and when it compiles.
 double build_seconds(const Request& request) { return 60 + 2 * request.compile_timeout_seconds; }
-}  // namespace
-
-Ending ending_of(const CallFailure& failure, const std::string& stage) {
-  if (const auto* death = std::get_if<Death>(&failure)) {
-    switch (death->kind) {
-      case Death::Kind::timed_out:
-        return ending::Timeout{stage, death->limit_seconds};
-      case Death::Kind::out_of_memory:
-        return ending::OutOfMemory{stage, death->limit_bytes};
-      case Death::Kind::broke_protocol:
-        return ending::Violation{"protocol",
-                                 "meddled with the channel to its harness: " + death->detail};
-      case Death::Kind::crashed:
-        return ending::Crash{death->signal, death->exit_code, stage, death->output_tail};
-    }
-  }
-  const auto& error = std::get<Error>(failure);
-  // What was not built gave no results.
-  if (error.code == ErrorCode::build_failed || error.code == ErrorCode::busy)
-    return ending::BuildFailure{error.message};
-  if (error.code == ErrorCode::device_lost) return ending::DeviceLost{error.message};
-  if (error.code == ErrorCode::machine) return ending::OutOfMemory{stage, 0};
-  if (error.code == ErrorCode::unsupported) return ending::Refusal{{{"other", error.message}}};
-  return ending::Mismatch{"failed in " + stage + ": " + error.message};
-}
-
-namespace {
 
 // facts: those of a library are the same for all of its kernels.
 void take(Candidate& candidate, const Artifact& built, double seconds, JsonPool& facts) {

@@ -1,3 +1,5 @@
+#include "assay/sweep/stages/build.h"
+
 #include <gmock/gmock.h>
 
 #include "assay/sweep/testing/stage_test.h"

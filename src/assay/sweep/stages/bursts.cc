@@ -5,6 +5,8 @@
 
 #include "assay/base/clock.h"
 #include "assay/stats/robust.h"
+#include "assay/sweep/stages/endings.h"
+#include "assay/sweep/stages/prove.h"
 #include "assay/sweep/stand_in.h"
 
 namespace assay::sweep {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/op/gemm/gemm.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/mean_errors.h"
 #include "testing/strassen.h"
 
 namespace assay::sweep {

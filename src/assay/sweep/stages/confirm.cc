@@ -8,6 +8,7 @@
 
 #include "assay/base/hash.h"
 #include "assay/sweep/stages/earlier_confirmations.h"
+#include "assay/sweep/stages/mean_errors.h"
 
 namespace assay::sweep {
 namespace {

@@ -11,7 +11,8 @@
 #include "assay/stats/plan_confirm.h"
 #include "assay/sweep/stages/bursts.h"
 #include "assay/sweep/stages/instances.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/race.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "assay/sweep/stages/build.h"
+#include "assay/sweep/stages/prove.h"
+#include "assay/sweep/stages/race.h"
 #include "assay/sweep/testing/stage_test.h"
 
 namespace assay::sweep {

@@ -1,7 +1,9 @@
+#include "assay/sweep/stages/count.h"
+
 #include <algorithm>
 
 #include "assay/sweep/stages/bursts.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 namespace {

@@ -8,7 +8,7 @@
 #include "assay/base/result.h"
 #include "assay/record/confirm.h"
 #include "assay/sweep/stages/candidate.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

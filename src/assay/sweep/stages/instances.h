@@ -9,7 +9,8 @@
 
 #include "assay/base/fd.h"
 #include "assay/op/operation.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/process/messages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "assay/record/own_clock.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 

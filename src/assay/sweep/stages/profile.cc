@@ -1,3 +1,7 @@
+#include "assay/sweep/stages/profile.h"
+
+#include "assay/process/messages.h"
+
 // What ncu counts of the finalists' launches: each kernel in a process of its own that ncu starts,
 // which binds it to cold operands and launches it a few times (worker.h: profile_main).
 
@@ -14,7 +18,7 @@
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
 #include "assay/record/ncu_csv.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 namespace {

@@ -1,3 +1,5 @@
+#include "assay/sweep/stages/prove.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -9,8 +11,10 @@
 #include "assay/base/text.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/nothing_to_race.h"
+#include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/instances.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/mean_errors.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 namespace {
@@ -73,35 +77,6 @@ void add_launch(Candidate& candidate, const process::Prove::Answer::Launch& laun
 }
 
 }  // namespace
-
-void add_mean_errors(ProofSummary& proof, const Check& check) {
-  proof.ordinary_lines.add(check.ordinary_lines.elements, check.ordinary_lines.sum);
-  proof.wide_lines.add(check.wide_lines.elements, check.wide_lines.sum);
-}
-
-void judge_mean_errors(const Station& station, Field& field) {
-  std::vector<const KernelOutcome*> proven;
-  for (const Candidate& candidate : field.candidates)
-    if (candidate.alive() && candidate.proven) proven.push_back(&candidate.outcome);
-  const StockErrors stock = stock_errors(proven);
-  for (Candidate& candidate : field.candidates) {
-    if (!candidate.alive() || !candidate.proven) continue;
-    auto coarse =
-        coarse_arithmetic(*candidate.outcome.proof, stock, !station.request.device.empty());
-    if (!coarse) continue;
-    candidate.outcome.proof->right = false;
-    candidate.outcome.findings.push_back({"coarse_arithmetic", *coarse});
-    candidate.outcome.ending = ending::Mismatch{std::move(*coarse)};
-  }
-}
-
-Ending late_work(const std::string& what) { return ending::Violation{"background_work", what}; }
-
-Ending left_processes() {
-  return ending::Violation{
-      "background_work",
-      "a process that it started was left behind, where it could slow down every other kernel"};
-}
 
 Status judge_proof(Candidate& candidate, const Instances& instances, const process::Prove& asked,
                    process::Prove::Answer answer, Child& worker) {

@@ -1,5 +1,9 @@
+#include "assay/sweep/stages/prove.h"
+
 #include <gmock/gmock.h>
 
+#include "assay/sweep/stages/build.h"
+#include "assay/sweep/stages/endings.h"
 #include "assay/sweep/testing/stage_test.h"
 
 namespace assay::sweep {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "assay/record/record.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/candidate.h"
 
 namespace assay::sweep {
 

@@ -1,4 +1,4 @@
-#include "assay/stats/race.h"
+#include "assay/sweep/stages/race.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,11 @@
 
 #include "assay/base/clock.h"
 #include "assay/stats/plan_confirm.h"
+#include "assay/stats/race.h"
 #include "assay/stats/robust.h"
 #include "assay/sweep/stages/bursts.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/mean_errors.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 namespace {

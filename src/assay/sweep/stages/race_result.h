@@ -2,7 +2,7 @@
 
 // What a race leaves behind, as a run that is resumed finds it in the journal.
 
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/race.h"
 
 namespace assay::sweep {
 

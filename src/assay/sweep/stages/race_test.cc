@@ -1,6 +1,11 @@
+#include "assay/sweep/stages/race.h"
+
 #include <gmock/gmock.h>
 
 #include "assay/base/clock.h"
+#include "assay/sweep/stages/build.h"
+#include "assay/sweep/stages/count.h"
+#include "assay/sweep/stages/prove.h"
 #include "assay/sweep/testing/stage_test.h"
 
 namespace assay::sweep {

@@ -1,3 +1,5 @@
+#include "assay/sweep/stages/rank.h"
+
 // Which kernels are built first, and which are not, where compiling all would take too long.
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 #include "assay/base/text.h"
 #include "assay/kernel/metadata_table.h"
 #include "assay/kernel/ranker.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 
 namespace assay::sweep {
 namespace {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "assay/record/coarse.h"
+#include "assay/sweep/stages/endings.h"
+#include "assay/sweep/stages/mean_errors.h"
 #include "assay/sweep/stages/timing_process.h"
 
 namespace assay::sweep {

@@ -8,6 +8,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/record/coarse.h"
+#include "assay/sweep/stages/endings.h"
 
 namespace assay::sweep {
 namespace {

@@ -19,7 +19,7 @@
 #include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/memory_room.h"
 #include "assay/sweep/stages/processor_time.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/station.h"
 #include "assay/sweep/stages/timed_outputs.h"
 
 namespace assay::sweep {

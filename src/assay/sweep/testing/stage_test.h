@@ -11,7 +11,8 @@
 
 #include "assay/base/file.h"
 #include "assay/op/gemm/gemm.h"
-#include "assay/sweep/stages/stages.h"
+#include "assay/sweep/stages/find.h"
+#include "assay/sweep/stages/station.h"
 #include "assay/sweep/testing/fake_children.h"
 
 namespace assay::sweep::testing {

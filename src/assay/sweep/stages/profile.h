@@ -1,0 +1,20 @@
+#pragma once
+
+// What the profiler of a GPU says of kernels.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/base/result.h"
+#include "assay/record/record.h"
+#include "assay/sweep/stages/station.h"
+
+namespace assay::sweep {
+
+// By the profiler of the request: last of all, with no other process of ours left on the card. What
+// it cannot say is data, too.
+Result<std::map<std::string, CardProfile>> profile_kernels(
+    const Station& station, const Field& field, const std::vector<std::string>& finalists);
+
+}  // namespace assay::sweep

@@ -1,0 +1,35 @@
+#include "assay/sweep/stages/station.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace assay::sweep {
+
+std::string Station::home_of(const Candidate& candidate) const {
+  const auto& [provider, family] = std::tie(candidate.outcome.provider, candidate.family);
+  const bool apart = taints_process(candidate) ||
+                     std::ranges::find(request.apart, provider) != request.apart.end();
+  return apart && request.device.empty() ? provider + '/' + family : std::string();
+}
+
+double Station::process_bytes(size_t kernels) const {
+  // As operands are rotated (worker/cpu/problem.cc, worker/gpu/problem.cc), and as often as they
+  // are packed.
+  constexpr double kSets = 4, kCaches = 3, kMostRotated = 0x1.8p28;
+  constexpr double kContext = 0x1p29, kProcess = 0x1p26;
+  double operands = 0;
+  for (const Operand& operand : problem.operands())
+    operands += static_cast<double>(operand.span_bytes);
+  const bool on_card = !request.device.empty();
+  const double caches = kCaches * static_cast<double>(crew.facts().last_level_cache_bytes);
+  const double rotated =
+      std::max(kSets * operands, on_card ? caches : std::min(caches, kMostRotated));
+  return (on_card ? kContext : kProcess) + (1 + static_cast<double>(kernels)) * rotated;
+}
+
+size_t Station::guests_at_once() const {
+  const double room = static_cast<double>(crew.facts().memory_bytes) / 2 / process_bytes(1);
+  return room < 1 ? 1 : static_cast<size_t>(std::min(room, 1e3));
+}
+
+}  // namespace assay::sweep
