@@ -1,10 +1,5 @@
 #include "assay/sweep/stages/profile.h"
 
-#include "assay/process/messages.h"
-
-// What ncu counts of the finalists' launches: each kernel in a process of its own that ncu starts,
-// which binds it to cold operands and launches it a few times (worker.h: profile_main).
-
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -17,6 +12,7 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_cards.h"
+#include "assay/process/messages.h"
 #include "assay/record/ncu_csv.h"
 #include "assay/sweep/stages/station.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the profiler of a GPU says of kernels.
+// What ncu counts of the finalists' launches: each kernel in a process of its own that ncu starts,
+// which binds it to cold operands and launches it a few times (worker/worker.h: profile_main).
 
 #include <map>
 #include <string>
