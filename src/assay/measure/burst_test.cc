@@ -200,9 +200,10 @@ class LedIn final : public Launches {
     work();
     return true;
   }
-  Result<bool> make_ready() override {
+  Result<bool> make_cold() override { return std::exchange(left_, false); }
+  Status make_ready(uint64_t) override {
     if (works_when_ready_) work();
-    return std::exchange(left_, false);
+    return {};
   }
   Plan* draw() override { return std::exchange(next_, nullptr); }
 

@@ -46,7 +46,10 @@ std::vector<size_t> SetTurns::choose(size_t wanted, size_t outputs, uint64_t ran
   const size_t most = std::max<size_t>(1, std::min(last_used_.size() / 2, outputs));
   std::vector<size_t> chosen;
   std::vector<bool> taken(outputs);
-  for (const size_t set : rested(random)) {
+  // The others were used too lately (PlanTurns, timed_outputs.h, says so to whoever takes them).
+  std::vector<size_t> sets = rested(random);
+  sets.resize(sets.size() - std::max<size_t>(sets.size() / 2, 1) + 1);
+  for (const size_t set : sets) {
     if (chosen.size() >= std::clamp<size_t>(wanted, 1, most)) break;
     if (taken[set % outputs]) continue;
     taken[set % outputs] = true;

@@ -32,7 +32,8 @@ class SetTurns {
 
   // For a burst whose launches write output `set` modulo `outputs`: different sets with different
   // outputs, as many as are asked for, but no more than half of the sets, or than outputs, and at
-  // least one. They are used. outputs divides the number of sets.
+  // least one. Since each was used, half of the others were, or less are chosen. They are used.
+  // outputs divides the number of sets.
   std::vector<size_t> choose(size_t wanted, size_t outputs, uint64_t random);
 
  private:

@@ -24,15 +24,15 @@ class AroundClock {
            int64_t burst_ns);
 
   // A sentence, if a user's kernel takes longer there, in the middle of its bursts, than kernels
-  // that no user brought: by processor time more than a few microseconds, and by wall time, ahead
-  // of the clock or behind it, more than twice as long.
+  // that no user brought: by processor time more than a few microseconds, and by wall time behind
+  // the clock more than twice as long.
   std::string excess(size_t kernel) const;
 
  private:
   // Of each stretch of launches, in ns.
   struct Seen {
     bool of_user = false;
-    std::vector<double> burst, work, ahead, behind;
+    std::vector<double> burst, work, behind;
   };
   using Key = std::pair<size_t, int>;  // Of a kernel, and how many launches its bursts have.
   struct Kind;

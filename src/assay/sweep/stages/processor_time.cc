@@ -68,15 +68,6 @@ int64_t BurstMoments::outside_ns() const {
   return std::max<int64_t>(1, sum);
 }
 
-int64_t BurstMoments::ahead_ns() const {
-  int64_t sum = 0;
-  for (const Stretch& stretch : stretches) {
-    if (!stretch.started.pulse.certain || stretch.ready.answered_ns == 0) return 0;
-    sum += stretch.started.pulse.sent_ns - stretch.ready.answered_ns;
-  }
-  return sum / static_cast<int64_t>(stretches.size());
-}
-
 int64_t BurstMoments::behind_ns() const {
   int64_t sum = 0;
   for (const Stretch& stretch : stretches) {

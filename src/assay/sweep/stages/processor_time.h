@@ -27,9 +27,7 @@ struct BurstMoments {
   static std::optional<BurstMoments> of(std::span<const Moment> told);
   // What the clock between starts and stops should say, by the kernel's stamps; 0: unknown.
   int64_t outside_ns() const;
-  // Of one stretch in the mean, from the answer that its inputs are made from until its clock
-  // started, and from its stop until outputs had been looked at; 0: unknown.
-  int64_t ahead_ns() const;
+  // From a stop until outputs had been looked at, of one stretch in the mean; 0: unknown.
   int64_t behind_ns() const;
   // Processor time of the thread that launches from that answer until outputs had been looked at,
   // of the whole burst; -1: unknown.

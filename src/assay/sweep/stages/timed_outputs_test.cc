@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -157,6 +158,23 @@ TEST(PlanTurns, TurnsOfOursPass) {
           ASSERT_TRUE(watched.take({chosen.begin(), chosen.end()}))
               << plans << " " << outputs << " " << wanted << " " << burst;
         }
+      }
+    }
+}
+
+// Kernels of one race have bursts of other lengths each.
+TEST(PlanTurns, TurnsOfOursPassWhateverBurstsAreBetween) {
+  for (const size_t plans : {4U, 6U, 16U, 32U, 48U, 64U})
+    for (size_t outputs = 2; outputs <= plans; ++outputs) {
+      if (plans % outputs != 0) continue;
+      SetTurns turns(plans);
+      PlanTurns watched(plans);
+      std::mt19937_64 random(plans * 100 + outputs);
+      for (uint64_t burst = 1; burst < 2000; ++burst) {
+        const auto chosen = turns.choose(1 + random() % plans, outputs, burst);
+        ASSERT_FALSE(chosen.empty());
+        ASSERT_TRUE(watched.take({chosen.begin(), chosen.end()}))
+            << plans << " " << outputs << " " << burst;
       }
     }
 }
