@@ -22,6 +22,7 @@ constexpr int64_t kStepNs = kNsPerMs;
 constexpr int64_t kPatienceNs = 50 * kNsPerMs;
 // And so long for an answer: whoever should give it may have been stopped for a while.
 constexpr time_t kAnswerSeconds = 10;
+constexpr int64_t kAwakeNs = 2 * kNsPerMs;
 
 // In a row; a socket holds ten messages that nobody has heard.
 constexpr int kMostEmpty = 64;
@@ -47,14 +48,21 @@ void PulseSender::send(uint8_t what, std::span<const std::byte> told) const {
   if (fd_ >= 0) send_by(fd_, what, told);
 }
 
-Result<uint64_t> PulseSender::ask(uint8_t what, std::span<const std::byte> told) const {
+Result<uint64_t> PulseSender::ask(uint8_t what, Wait wait, std::span<const std::byte> told) const {
   if (questions_ < 0) return KeyedRandom::from_system()();
   send_by(questions_, what, told);
   uint64_t number = 0;
-  ssize_t got = 0;
-  do {
+  ssize_t got = -1;
+  const int64_t until_ns = wait == Wait::awake ? monotonic_ns() + kAwakeNs : 0;
+  while (got < 0 && monotonic_ns() < until_ns) {
+    timespec own{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+    got = ::recv(questions_, &number, sizeof number, MSG_TRUNC | MSG_DONTWAIT);
+  }
+  while (got < 0) {
     got = ::recv(questions_, &number, sizeof number, MSG_TRUNC);
-  } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != EINTR) break;
+  }
   if (got == sizeof number) return number;
   return fail(ErrorCode::machine, "nobody answered what was asked around a burst: {}",
               got < 0 ? errno_text(errno) : "something else was said");

@@ -33,9 +33,12 @@ class PulseSender {
   explicit PulseSender(int fd = -1, int questions = -1) : fd_(fd), questions_(questions) {}
   // A system call. It waits only where ten that were told have not been heard, and then not long.
   void send(uint8_t what, std::span<const std::byte> told = {}) const;
-  // Asks, and returns the number that is answered, or one of its own if nobody is asked. Errors: no
-  // answer came for ten seconds, or something that is none (machine).
-  Result<uint64_t> ask(uint8_t what, std::span<const std::byte> told = {}) const;
+  // Asks, and returns the number that is answered, or one of its own if nobody is asked. awake: it
+  // looks for the answer for two milliseconds before it sleeps, so that it is not woken by it, and
+  // keeps its processor time up to date for others meanwhile. Errors: no answer came for ten
+  // seconds, or something that is none (machine).
+  enum class Wait { asleep, awake };
+  Result<uint64_t> ask(uint8_t what, Wait wait, std::span<const std::byte> told = {}) const;
 
  private:
   int fd_, questions_;

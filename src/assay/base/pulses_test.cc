@@ -10,6 +10,8 @@
 namespace assay {
 namespace {
 
+constexpr auto kAsleep = PulseSender::Wait::asleep, kAwake = PulseSender::Wait::awake;
+
 TEST(Pulses, AreStampedWhenTheyAreSentAndNotWhenTheyAreRead) {
   auto pair = PulseReceiver::create_pair();
   ASSERT_TRUE(pair) << pair.error().message;
@@ -56,22 +58,25 @@ TEST(Pulses, CarryWhatTheSenderSaysWithThem) {
 TEST(Pulses, WhoHasNobodyToTellTellsNobody) {
   PulseSender().send('a');
   // What it asks it answers itself.
-  EXPECT_NE(*PulseSender().ask('a'), *PulseSender().ask('a'));
+  EXPECT_NE(*PulseSender().ask('a', kAsleep), *PulseSender().ask('a', kAsleep));
 }
 
 TEST(Pulses, WhoAsksWaitsForTheAnswer) {
-  auto pair = PulseReceiver::create_pair();
-  ASSERT_TRUE(pair);
-  auto& [receiver, end] = *pair;
-  const std::vector<std::byte> words(9, std::byte{3});
-  std::thread asking(
-      [&, sender = PulseSender(-1, end.get())] { EXPECT_EQ(sender.ask('a', words).value(), 17U); });
-  std::optional<Pulse> heard;
-  while (!heard) heard = receiver.next();
-  EXPECT_EQ(heard->what, 'a');
-  EXPECT_EQ(heard->told, words);
-  receiver.answer(17);
-  asking.join();
+  for (const auto wait : {kAsleep, kAwake}) {
+    auto pair = PulseReceiver::create_pair();
+    ASSERT_TRUE(pair);
+    auto& [receiver, end] = *pair;
+    const std::vector<std::byte> words(9, std::byte{3});
+    std::thread asking([&, sender = PulseSender(-1, end.get())] {
+      EXPECT_EQ(sender.ask('a', wait, words).value(), 17U);
+    });
+    std::optional<Pulse> heard;
+    while (!heard) heard = receiver.next();
+    EXPECT_EQ(heard->what, 'a');
+    EXPECT_EQ(heard->told, words);
+    receiver.answer(17);
+    asking.join();
+  }
 }
 
 TEST(Pulses, WhoHasGoneDoesNotAnswer) {
@@ -79,7 +84,7 @@ TEST(Pulses, WhoHasGoneDoesNotAnswer) {
   ASSERT_TRUE(pair);
   const UniqueFd end = std::move(pair->second);
   { const PulseReceiver gone = std::move(pair->first); }
-  EXPECT_FALSE(PulseSender(-1, end.get()).ask('a'));
+  EXPECT_FALSE(PulseSender(-1, end.get()).ask('a', kAwake));
 }
 
 TEST(Pulses, ASenderGoesOnWhereNobodyHears) {

@@ -42,9 +42,15 @@ void tell(const PulseSender& pulses, BurstPulse moment, std::span<const std::byt
   pulses.send(static_cast<uint8_t>(moment), what);
 }
 
-Result<uint64_t> ask(const PulseSender& pulses, BurstPulse moment,
-                     std::span<const std::byte> what = {}) {
-  return pulses.ask(static_cast<uint8_t>(moment), what);
+Result<uint64_t> ask_for_key(const PulseSender& pulses) {
+  return pulses.ask(static_cast<uint8_t>(BurstPulse::ready), PulseSender::Wait::awake);
+}
+
+// Whoever is told reads this thread's processor time while it sleeps.
+Status tell_what_was_seen(const PulseSender& pulses, std::span<const std::byte> seen) {
+  const auto answer =
+      pulses.ask(static_cast<uint8_t>(BurstPulse::looked), PulseSender::Wait::asleep, seen);
+  return answer ? Status() : fail(answer.error());
 }
 
 // So long its cores did something else, or nothing: a thread that waited longer waited for others
@@ -76,7 +82,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
       // Reading it brings the process's clock up to date, which others then find so: of a thread
       // that runs on another core, it is up to a tick old.
       read_processor_time();
-      ASSAY_TRY(const uint64_t key, ask(pulses, BurstPulse::ready));
+      ASSAY_TRY(const uint64_t key, ask_for_key(pulses));
       const Taken at_rest = read_processor_time();
       ASSAY_TRY(launches.make_ready(key));
       // What flushing left to do is done when the system is entered: up to 120 us (measured).
@@ -100,7 +106,7 @@ Result<Burst> time_burst(Launches& launches, Stream& stream, SchedulerWatch& wat
       burst.launches += *count;
       burst.let_signals_in |= !signals.hold_on();
       if (const auto seen = launches.told_at_stop(); !seen.empty())
-        ASSAY_TRY(ask(pulses, BurstPulse::looked, seen).map([](uint64_t) {}));
+        ASSAY_TRY(tell_what_was_seen(pulses, seen));
     }
   }
   const auto waited = SchedulerWatch::between(before, watch.read());

@@ -57,8 +57,8 @@ struct Burst {
 // The moments of a burst that somebody outside is told of, so that he has a clock of his own: when
 // threads are at rest and the inputs of a stretch are about to be made, around the clock, and when
 // the outputs have been looked at, if they are. The first and the last are questions: with the
-// answer to the first come the numbers that inputs are made from, and while it waits the thread
-// that launches stands still, so that its processor time can be read.
+// answer to the first comes the number that inputs are made from, and while it waits for one to the
+// last the thread that launches stands still, so that its processor time can be read.
 enum class BurstPulse : uint8_t { ready = 'r', started = 's', stopped = 'e', looked = 'l' };
 
 struct BurstLimits {

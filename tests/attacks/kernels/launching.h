@@ -42,12 +42,13 @@ inline bool is_inside(const void* at) {
   return address >= code[0] + 64 && address + 64 < code[1] && address % 8 == 0;
 }
 
-[[gnu::noinline, gnu::no_sanitize_address]] inline void take_over(int function, Tell ours) {
+// False where no such object lies there.
+[[gnu::noinline, gnu::no_sanitize_address]] inline bool take_over(int function, Tell ours) {
   constexpr int kWords = 2000;
   if (code[1] == 0) dl_iterate_phdr(remember_program, nullptr);
   auto* const words = static_cast<void**>(__builtin_frame_address(0));
   for (int i = 0; i < kWords; ++i) {
-    if (words[i] == table + kAhead) return;
+    if (words[i] == table + kAhead) return true;
     if (!is_inside(words[i])) continue;
     void** const functions = static_cast<void**>(words[i]);
     if (replaced != functions) {
@@ -62,8 +63,9 @@ inline bool is_inside(const void* at) {
       table[kAhead + function] = reinterpret_cast<void*>(ours);
     }
     words[i] = table + kAhead;
-    return;
+    return true;
   }
+  return false;
 }
 
 // What the program's own function would have said.

@@ -331,9 +331,11 @@ class WorkerProblem::Turn final : public measure::Launches {
     if (chosen_.empty()) return false;
     if (problem_.is_warm()) {
       take();
+      rehearse();
       return true;
     }
     left_ = std::exchange(chosen_, {});
+    rehearse();
     // Whoever ran in a user's process since these were last flushed may have read them.
     if (leads_in_ || problem_.copies_) forget_lead_in();
     if (problem_.threads_ == 1) equalise_outputs();
@@ -378,6 +380,12 @@ class WorkerProblem::Turn final : public measure::Launches {
   }
 
  private:
+  // What makes inputs lies in caches then, whatever the kernel before has read: that takes as long
+  // for all kernels.
+  void rehearse() {
+    problem_.sets_->renew(problem_.set_of(left_.front()), measure::draw_unknown() | 1);
+  }
+
   // Nobody times it: it may have read whatever comes next, and so may have who worked for it until
   // threads were at rest.
   void forget_lead_in() {
