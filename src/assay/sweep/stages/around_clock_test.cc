@@ -38,15 +38,20 @@ AroundClock beside_others(int bursts = 24) {
   return clock;
 }
 
+std::string sentence_of(AroundClock& clock, size_t kernel) {
+  const auto excess = clock.excess(kernel);
+  return excess ? excess->sentence : "";
+}
+
 std::string excess_of(const Times& times, AroundClock clock = beside_others()) {
   for (int i = 0; i < 24; ++i) add(clock, kUsers, times);
-  EXPECT_THAT(clock.excess(kStock), IsEmpty());
-  return clock.excess(kUsers);
+  EXPECT_FALSE(clock.excess(kStock));
+  return sentence_of(clock, kUsers);
 }
 
 TEST(AroundClock, AsLongAsOthersOrALittleLongerIsHonest) {
   EXPECT_THAT(excess_of({}), IsEmpty());
-  EXPECT_THAT(excess_of({.behind = 19, .work = 35}), IsEmpty());
+  EXPECT_THAT(excess_of({.behind = 19, .work = 38}), IsEmpty());
 }
 
 // Whoever hears of a burst may be on its core in one process, and elsewhere in another.
@@ -61,7 +66,7 @@ TEST(AroundClock, AFewDisturbedBurstsConvictNobody) {
   for (int i = 0; i < 24; ++i) {
     const bool disturbed = i % 3 == 0;
     add(clock, kUsers, {.behind = disturbed ? 5000 : 16, .work = disturbed ? 5000 : 30});
-    EXPECT_THAT(clock.excess(kUsers), IsEmpty());
+    EXPECT_FALSE(clock.excess(kUsers));
   }
 }
 
@@ -72,13 +77,27 @@ TEST(AroundClock, WorkThatWasDoneAheadOrLeftForLaterShows) {
               HasSubstr("worked for 45.0 us, where it took kernels of others 30.0"));
 }
 
+// One process in fifty works for 10 us more, and nobody knows why.
+TEST(AroundClock, ALittleIsToldOnceAndConvictsNobodyByItself) {
+  AroundClock clock = beside_others();
+  for (int i = 0; i < 24; ++i) add(clock, kUsers, {.work = 45});
+  const auto little = clock.excess(kUsers);
+  ASSERT_TRUE(little);
+  EXPECT_FALSE(little->convicts);
+  EXPECT_FALSE(clock.excess(kUsers));
+  for (int i = 0; i < 48; ++i) add(clock, kUsers, {.work = 90});
+  const auto much = clock.excess(kUsers);
+  ASSERT_TRUE(much);
+  EXPECT_TRUE(much->convicts);
+}
+
 // Inputs are made, and outputs looked at, for each launch.
 TEST(AroundClock, BurstsOfAsManyLaunchesAreCompared) {
   AroundClock clock = beside_others();
   for (int i = 0; i < 24; ++i) add(clock, kUsers, {.work = 55}, 2 * kLaunches);
-  EXPECT_THAT(clock.excess(kUsers), IsEmpty());
+  EXPECT_FALSE(clock.excess(kUsers));
   for (int i = 0; i < 24; ++i) add(clock, kStock, {.work = 40}, 2 * kLaunches);
-  EXPECT_THAT(clock.excess(kUsers), HasSubstr("worked for 55.0 us"));
+  EXPECT_THAT(sentence_of(clock, kUsers), HasSubstr("worked for 55.0 us"));
 }
 
 // A stamp is not known if somebody set the machine's clock, a thread's time if nobody may look.
@@ -87,7 +106,7 @@ TEST(AroundClock, WhatIsNotKnownCountsAsNothing) {
   BurstMoments moments;
   moments.stretches.emplace_back();
   for (int i = 0; i < 24; ++i) clock.add(kUsers, true, kLaunches, moments, 1000);
-  EXPECT_THAT(clock.excess(kUsers), IsEmpty());
+  EXPECT_FALSE(clock.excess(kUsers));
 }
 
 TEST(AroundClock, NothingIsSaidBeforeEnoughWasSeen) {

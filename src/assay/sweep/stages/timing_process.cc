@@ -308,8 +308,11 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
     if (sample.clean) around_->add(*last_, member_ > 0, sample.launches, *moments, sample.ns);
-    if (const std::string why = around_->excess(*last_); !why.empty())
-      return end_call(order, late_work(why), kMore, round);
+    if (const auto excess = around_->excess(*last_)) {
+      constexpr int kProcesses = 3;
+      if (++field_.candidates[*last_].worked_beside_clock >= kProcesses || excess->convicts)
+        return end_call(order, late_work(excess->sentence), kMore, round);
+    }
   }
   if (bare && bare->clean) bare_ns_.push_back(static_cast<double>(bare->ns) / bare->launches);
   if (bare) round.bare = bare;
