@@ -85,6 +85,31 @@ const KernelOutcome* named(const ProblemRecord& problem, const KernelOutcome& wa
   return found == problem.kernels.end() ? nullptr : &*found;
 }
 
+std::vector<const KernelOutcome*> users_kernels(const ProblemRecord& problem) {
+  std::vector<const KernelOutcome*> kernels;
+  for (const KernelOutcome& kernel : problem.kernels)
+    if (kernel.role == KernelRole::user) kernels.push_back(&kernel);
+  return kernels;
+}
+
+// Of a name that this race does not have, it is the user's only kernel in both races, renamed.
+const KernelOutcome* named_or_renamed(const ProblemRecord& before, const KernelOutcome& wanted,
+                                      const ProblemRecord& problem) {
+  if (const KernelOutcome* const kernel = named(problem, wanted)) return kernel;
+  const auto now = users_kernels(problem);
+  return now.size() == 1 && users_kernels(before).size() == 1 ? now.front() : nullptr;
+}
+
+std::string not_here(const ProblemRecord& problem, const KernelOutcome& wanted) {
+  std::string names;
+  for (const KernelOutcome* const kernel : users_kernels(problem))
+    names += (names.empty() ? "" : ", ") + kernel->label();
+  return fmt::format(
+      "this race has no kernel {} on {}{}: a kernel is found by its name, or hold the two sources "
+      "against one another with --against",
+      wanted.label(), problem.name, names.empty() ? "" : " (yours are " + names + ")");
+}
+
 // Of both records, against one stock kernel.
 struct BothVerdicts {
   stats::Verdict then, now;
@@ -142,7 +167,9 @@ std::vector<Claim> require_of_race(const RunRecord& record, const Requirement& r
     const ClaimState state = state_of(requirement, pair->verdict);
     claims.push_back(
         {fmt::format("{} {} on {}", problem.label(pair->candidate), what, problem.name), state,
-         verdict_text(pair->verdict), state != ClaimState::held});
+         fmt::format("{}; at least {:.3g} x is wanted", verdict_text(pair->verdict),
+                     limit_of(requirement, pair->verdict.margin)),
+         state != ClaimState::held});
   }
   return claims;
 }
@@ -161,10 +188,13 @@ Regression no_regression(const RunRecord& record, const RunRecord& previous,
     }
     const KernelOutcome& candidate = *before->find(then->candidate);
     const KernelOutcome& other = *before->find(then->other);
-    const KernelOutcome* const mine = named(problem, candidate);
-    const auto both = mine == nullptr ? std::nullopt
-                                      : against_one_stock_kernel(*before, previous.options, *then,
-                                                                 problem, record.options, *mine);
+    const KernelOutcome* const mine = named_or_renamed(*before, candidate, problem);
+    if (mine == nullptr) {
+      found.missing.push_back(not_here(problem, candidate));
+      continue;
+    }
+    const auto both =
+        against_one_stock_kernel(*before, previous.options, *then, problem, record.options, *mine);
     if (!both) {
       found.missing.push_back(fmt::format(
           "{} was not timed against {} on {}, nor against another stock kernel of then: race with "
@@ -172,8 +202,10 @@ Regression no_regression(const RunRecord& record, const RunRecord& previous,
           candidate.label(), other.label(), problem.name, other.provider));
       continue;
     }
+    const std::string then_named =
+        mine->label() == candidate.label() ? "" : candidate.label() + " ";
     found.claims.push_back(speedup_kept(
-        fmt::format("{} is no slower than before on {}", candidate.label(), problem.name),
+        fmt::format("{} is no slower than {}before on {}", mine->label(), then_named, problem.name),
         both->then, both->now, record.options.margin));
   }
   return found;

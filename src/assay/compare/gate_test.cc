@@ -100,6 +100,26 @@ TEST(GateTest, NobodyInCommonIsMissingWithWhatToDo) {
   EXPECT_THAT(found.missing, ::testing::ElementsAre(HasSubstr("race with --provider openblas")));
 }
 
+TEST(GateTest, AKernelIsFoundByItsNameOrIfItIsTheOnlyOne) {
+  RunRecord before = race(1.1);
+  for (KernelOutcome& kernel : before.problems[0].kernels)
+    if (kernel.role == KernelRole::user) kernel.name = "old";
+  const Regression renamed = no_regression(race(1.1, 2), before, "before.json");
+  ASSERT_EQ(renamed.claims.size(), 1u);
+  EXPECT_EQ(renamed.claims[0].state, ClaimState::held) << renamed.claims[0].why;
+  EXPECT_THAT(renamed.claims[0].claim, HasSubstr("/old before"));
+  RunRecord now = race(1.1, 2);
+  auto& kernels = now.problems[0].kernels;
+  const auto mine = std::ranges::find(kernels, KernelRole::user, &KernelOutcome::role);
+  ASSERT_NE(mine, kernels.end());
+  KernelOutcome second = *mine;
+  second.name = "second";
+  kernels.push_back(second);
+  const Regression two = no_regression(now, before, "before.json");
+  EXPECT_THAT(two.missing, ::testing::ElementsAre(AllOf(HasSubstr("no kernel"), HasSubstr("/old"),
+                                                        HasSubstr("/second"))));
+}
+
 TEST(GateTest, WhatTheEarlierRaceLacksIsMissing) {
   RunRecord before = race(1.1);
   before.problems[0].name = "another";

@@ -86,7 +86,9 @@ std::string limit_text(const stats::Verdict& verdict) {
 std::string what_helps(const stats::Verdict& verdict) {
   if (verdict.word != stats::Word::unsure) return {};
   if (!verdict.has_interval())
-    return "; less load on the machine, or a shape with launches below 10 ms, would help";
+    return "; less load on the machine, fewer kernels beside it (--provider), or launches below 10 "
+           "ms "
+           "would help";
   const bool holds_one = verdict.low <= 1 && verdict.high >= 1;
   return holds_one ? "; a longer --budget, or less load on the machine, would help" : "";
 }
