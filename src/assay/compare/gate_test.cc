@@ -1,5 +1,7 @@
 #include "assay/compare/gate.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +109,7 @@ TEST(GateTest, AKernelIsFoundByItsNameOrIfItIsTheOnlyOne) {
   const Regression renamed = no_regression(race(1.1, 2), before, "before.json");
   ASSERT_EQ(renamed.claims.size(), 1u);
   EXPECT_EQ(renamed.claims[0].state, ClaimState::held) << renamed.claims[0].why;
-  EXPECT_THAT(renamed.claims[0].claim, HasSubstr("/old before"));
+  EXPECT_THAT(renamed.claims[0].text, HasSubstr("/old before"));
   RunRecord now = race(1.1, 2);
   auto& kernels = now.problems[0].kernels;
   const auto mine = std::ranges::find(kernels, KernelRole::user, &KernelOutcome::role);
@@ -116,8 +118,8 @@ TEST(GateTest, AKernelIsFoundByItsNameOrIfItIsTheOnlyOne) {
   second.name = "second";
   kernels.push_back(second);
   const Regression two = no_regression(now, before, "before.json");
-  EXPECT_THAT(two.missing, ::testing::ElementsAre(AllOf(HasSubstr("no kernel"), HasSubstr("/old"),
-                                                        HasSubstr("/second"))));
+  EXPECT_THAT(two.missing, ::testing::ElementsAre(::testing::AllOf(
+                               HasSubstr("no kernel"), HasSubstr("/old"), HasSubstr("/second"))));
 }
 
 TEST(GateTest, WhatTheEarlierRaceLacksIsMissing) {
