@@ -14,13 +14,13 @@
 #include "assay/base/keyed_random.h"
 #include "assay/measure/burst.h"
 #include "assay/process/kept_constants.h"
-#include "assay/sweep/stages/around_clock.h"
-#include "assay/sweep/stages/holdings.h"
 #include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/memory_room.h"
-#include "assay/sweep/stages/processor_time.h"
 #include "assay/sweep/stages/station.h"
-#include "assay/sweep/stages/timed_outputs.h"
+#include "assay/watch/around_clock.h"
+#include "assay/watch/holdings.h"
+#include "assay/watch/processor_time.h"
+#include "assay/watch/timed_outputs.h"
 
 namespace assay::sweep {
 

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/holdings.h"
+#include "assay/watch/holdings.h"
 
 #include <algorithm>
 #include <cstdlib>

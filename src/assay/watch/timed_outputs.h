@@ -13,7 +13,7 @@
 
 #include "assay/base/result.h"
 #include "assay/process/told_launches.h"
-#include "assay/sweep/stages/processor_time.h"
+#include "assay/watch/processor_time.h"
 
 namespace assay::sweep {
 

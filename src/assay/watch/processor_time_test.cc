@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/processor_time.h"
+#include "assay/watch/processor_time.h"
 
 #include <gmock/gmock.h>
 

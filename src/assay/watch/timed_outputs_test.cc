@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/timed_outputs.h"
+#include "assay/watch/timed_outputs.h"
 
 #include <algorithm>
 #include <map>

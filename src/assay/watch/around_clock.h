@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/sweep/stages/processor_time.h"
+#include "assay/watch/processor_time.h"
 
 namespace assay::sweep {
 

@@ -1,4 +1,4 @@
-#include "assay/sweep/stages/around_clock.h"
+#include "assay/watch/around_clock.h"
 
 #include <gmock/gmock.h>
 
