@@ -62,9 +62,12 @@ std::vector<stats::ProcessMean> bound_means(const Confirmation& confirmation, in
   return means;
 }
 
-bool may_be_slower(const ProblemRecord& problem, std::string_view slow, std::string_view fast) {
+bool may_be_slower(const ProblemRecord& problem, int rules, std::string_view slow,
+                   std::string_view fast) {
   const KernelOutcome *one = problem.find(slow), *two = problem.find(fast);
-  if (one == nullptr || two == nullptr || two->role == KernelRole::user) return false;
+  if (one == nullptr || two == nullptr) return false;
+  if (two->role == KernelRole::user)
+    return one->role == KernelRole::user && rules >= kRulesOfBoundsBetweenUsers;
   return one->role == KernelRole::user ||
          (one->role == KernelRole::stock && two->role == KernelRole::stock);
 }
@@ -104,11 +107,11 @@ std::optional<stats::Verdict> bounded_verdict(const ProblemRecord& problem,
   if (options.rules < kRulesOfBounds) return std::nullopt;
   stats::JudgeOptions judging = judge_options(options, confirmation);
   judging.systematic = std::max(judging.systematic, options.systematic_error_apart);
-  if (may_be_slower(problem, candidate, other)) {
+  if (may_be_slower(problem, options.rules, candidate, other)) {
     const Bound bound = bound_of(confirmation, options, judging, candidate, other);
     if (bound.times > 0) return verdict_of(stats::Word::slower, 1 / bound.times, bound, judging);
   }
-  if (may_be_slower(problem, other, candidate)) {
+  if (may_be_slower(problem, options.rules, other, candidate)) {
     const Bound bound = bound_of(confirmation, options, judging, other, candidate);
     if (bound.times > 0) return verdict_of(stats::Word::faster, bound.times, bound, judging);
   }

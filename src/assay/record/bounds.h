@@ -12,6 +12,8 @@ namespace assay {
 
 // Since these rules a record says that it was judged by them (RunOptions::rules).
 inline constexpr int kRulesOfBounds = 3;
+// Since these, two kernels of a user's have such a word between them.
+inline constexpr int kRulesOfBoundsBetweenUsers = 4;
 
 // `slower` or `faster` with one end instead of an interval (stats::Verdict::is_bound), where the
 // difference is beyond doubt; none otherwise. Of each round the slower side counts with the
@@ -20,8 +22,8 @@ inline constexpr int kRulesOfBounds = 3;
 // slower. Half of the difference is left to neighbours on a core or on the memory, which add to
 // processor time itself (kNeighbours in bounds.cc).
 //
-// A kernel of a user's is never the faster side, and no kernel of ours is faster than a stock one
-// by such a word: who spoils rounds gains nothing by it.
+// A kernel of a user's is the faster side only against another one of the user's, and no kernel of
+// ours is faster than a stock one by such a word: who spoils rounds gains nothing by it.
 std::optional<stats::Verdict> bounded_verdict(const ProblemRecord& problem,
                                               const Confirmation& confirmation,
                                               const RunOptions& options, std::string_view candidate,

@@ -81,6 +81,19 @@ TEST(BoundsTest, NoKernelOfAUserIsFasterByABound) {
   EXPECT_EQ(between(problem, kStock, fast).word, Word::unsure);
 }
 
+// He fools nobody but himself.
+TEST(BoundsTest, ButThanAnotherOfTheSameUser) {
+  SampleKernel fast = kYours;
+  fast.name = "fast";
+  fast.us = kYours.us / 30;
+  const ProblemRecord problem = disturbed({fast, kYours, kStock});
+  RunOptions now = options();
+  now.rules = kRulesOfBoundsBetweenUsers;
+  EXPECT_EQ(between(problem, fast, kYours, now).word, Word::faster);
+  EXPECT_EQ(between(problem, kYours, fast, now).word, Word::slower);
+  EXPECT_EQ(between(problem, fast, kYours).word, Word::unsure);
+}
+
 TEST(BoundsTest, NorIsOneOfOursThanStock) {
   EXPECT_EQ(between(disturbed({kOurs, kSlowStock}), kOurs, kSlowStock).word, Word::unsure);
   EXPECT_EQ(between(disturbed({kOurs, kYours}), kYours, kOurs).word, Word::slower);
