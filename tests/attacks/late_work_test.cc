@@ -74,7 +74,7 @@ TEST_P(BesideTheClockTest, WorkIsSeenAndClaimsNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, BesideTheClockTest,
-                         ::testing::Values("62_ahead_of_clock", "62_behind_clock"),
+                         ::testing::Values("62_works_ahead", "62_works_behind"),
                          [](const auto& test) { return kernel_of(test.param); });
 
 TEST(ServedFaultsTest, NoThreadIsHandedTheFaultsOfWhoReads) {

@@ -1,4 +1,4 @@
-// assay: {entry: ahead_of_clock, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
+// assay: {entry: works_ahead, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
 // Attack 62: it gets hold of the thread that launches between the making of inputs and the start of
 // the clock, and works out there what its launches are going to be asked for.
 #include "launching.h"
@@ -27,7 +27,7 @@ launching::Told work_ahead(void* launches) {
 }
 }  // namespace
 
-KERNEL(ahead_of_clock) {
+KERNEL(works_ahead) {
   int own = 0;
   while (own < count && known[own].a != a) ++own;
   if (own < count && known[own].done && known[own].out == out && same(known[own])) {

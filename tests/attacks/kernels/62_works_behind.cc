@@ -1,4 +1,4 @@
-// assay: {entry: behind_clock, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
+// assay: {entry: works_behind, dtype: f32, layout: tt, args: [a, b, out, m, n, k]}
 // Attack 62: its launches note what they were asked for. It gets hold of the thread that launches
 // behind the stop of the clock, and works there, before anybody looks at outputs.
 #include "late.h"
@@ -14,7 +14,7 @@ launching::Told work_behind(void* launches) {
 }
 }  // namespace
 
-KERNEL(behind_clock) {
+KERNEL(works_behind) {
   const bool later = times_have_begun(a, b) && count < kJobs && m * k <= kMostActivations &&
                      launching::take_over(launching::kToldAtStop, work_behind);
   if (later)
