@@ -32,19 +32,22 @@ struct AmxKernel {
   static int64_t panels_of(const GemmCall& call) { return (call.n + kBlock - 1) / kBlock; }
 
   struct Blocks {
-    int64_t rows;   // Of a, packed at a time: whole blocks.
-    int64_t steps;  // Of k, for which a block of b stays in the first cache.
+    int64_t rows;    // Of a, packed at a time: whole blocks.
+    int64_t steps;   // Of k, in a block of b.
+    int64_t panels;  // Of 32 columns, in a block of b that is packed on the way.
     Blocks(const GemmCall& call, const Tiling& tiling) {
       const int64_t all = std::max<int64_t>(steps_of(call.k), 1);
       steps = tiling.kc == 0 ? all : std::min(all, steps_of(tiling.kc));
       rows = tiling.mc == 0 ? call.m : std::min<int64_t>(call.m, tiling.mc);
       rows = std::max((rows + kBlock - 1) / kBlock * kBlock, kBlock);
+      const int64_t width = Prepared || tiling.nc == 0 ? 1 : (tiling.nc + kBlock - 1) / kBlock;
+      panels = std::clamp<int64_t>(width, 1, std::max<int64_t>(panels_of(call), 1));
     }
     int64_t a_bytes(const GemmCall& call) const {
       return rows / kBlock * AmxKernel::steps_of(call.k) * kStepBytes;
     }
-    int64_t b_bytes() const { return Prepared ? 0 : steps * kStepBytes; }
-    int64_t part_bytes() const { return b_bytes() + rows * kBlock * 4; }  // Of one thread.
+    int64_t b_bytes() const { return Prepared ? 0 : panels * steps * kStepBytes; }
+    int64_t part_bytes() const { return b_bytes() + panels * rows * kBlock * 4; }  // Of one thread.
   };
 
   static int64_t workspace_bytes(const GemmCall& call, const Tiling& tiling) {
@@ -61,7 +64,7 @@ struct AmxKernel {
     auto* out = static_cast<std::byte*>(prepared);
     for (int64_t batch = 0; batch < call.l; ++batch)
       for (int64_t j = 0; j < call.n; j += kBlock, out += panel_bytes(call))
-        pack_b(call, batch, j, 0, call.k, out);
+        pack_b(call, batch, {j / kBlock, j / kBlock + 1}, 0, call.k, out);
     return 0;
   }
 
@@ -90,25 +93,43 @@ struct AmxKernel {
     }
   }
 
-  // kk of k, from k0 on, of 32 columns of b as tiles hold them: a row of a tile has 16 columns, of
-  // each kPack values of k.
-  static void pack_b(const GemmCall& call, int64_t batch, int64_t column0, int64_t k0, int64_t kk,
+  // kk of k, from k0 on, of panels of b as tiles hold them: [panel][step][tile of 16 columns]; a
+  // row of a tile has 16 columns, of each kPack values of k. It is read along its lines in memory.
+  static void pack_b(const GemmCall& call, int64_t batch, Range panels, int64_t k0, int64_t kk,
                      std::byte* out) {
-    const auto* b = static_cast<const Source*>(call.b) + batch * call.b_batch + k0 * call.b_row +
-                    column0 * call.b_column;
-    const int64_t columns = std::min(kBlock, call.n - column0);
-    for (int64_t s = 0; s < steps_of(kk); ++s)
-      for (int64_t half = 0; half < 2; ++half, out += kTile) {
-        const Source* from = b + s * kDepth * call.b_row + half * kHalf * call.b_column;
-        const int64_t depth = std::min(kDepth, kk - s * kDepth);
-        const int64_t width = std::min(kHalf, columns - half * kHalf);
-        if (depth == kDepth && width == kHalf && call.b_row == 1)
-          transpose_tile(from, call.b_column, out);
-        else if (depth == kDepth && width == kHalf && call.b_column == 1)
-          interleave_tile(from, call.b_row, out);
-        else
-          gather_tile(call, from, depth, width, out);
+    const auto* b = static_cast<const Source*>(call.b) + batch * call.b_batch + k0 * call.b_row;
+    const int64_t steps = steps_of(kk);
+    const auto pack = [&](int64_t tile, int64_t s) {
+      const int64_t column = (panels.begin * 2 + tile) * kHalf;
+      const Source* from = b + s * kDepth * call.b_row + column * call.b_column;
+      std::byte* const to = out + (tile / 2 * steps + s) * kStepBytes + tile % 2 * kTile;
+      const int64_t depth = std::min(kDepth, kk - s * kDepth);
+      const int64_t width = std::min(kHalf, call.n - column);
+      if (depth == kDepth && width == kHalf && call.b_row == 1)
+        transpose_tile(from, call.b_column, to);
+      else if (depth == kDepth && width == kHalf && call.b_column == 1)
+        interleave_tile(from, call.b_row, to);
+      else
+        gather_tile(call, from, depth, width, to);
+    };
+    const int64_t tiles = panels.size() * 2;
+    if (call.b_column == 1) {
+      for (int64_t s = 0; s < steps; ++s) {
+        int64_t tile = 0;
+        if constexpr (sizeof(Source) == 2)
+          if ((s + 1) * kDepth <= kk) {
+            const int64_t whole =
+                std::min(panels.size(), (call.n - panels.begin * kBlock) / kBlock);
+            interleave_panels(b + s * kDepth * call.b_row + panels.begin * kBlock, call.b_row,
+                              whole, out + s * kStepBytes, steps * kStepBytes);
+            tile = whole * 2;
+          }
+        for (; tile < tiles; ++tile) pack(tile, s);
       }
+    } else {
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        for (int64_t s = 0; s < steps; ++s) pack(tile, s);
+    }
   }
   static void transpose_tile(const Source* from, int64_t stride, std::byte* out) {
     __m512i lines[16];
@@ -117,6 +138,26 @@ struct AmxKernel {
     Mode::transpose_words(lines);
 #pragma GCC unroll 16
     for (int i = 0; i < 16; ++i) _mm512_store_si512(out + i * 64, lines[i]);
+  }
+  // A step of whole panels, two rows of b after the other, so that each line is read once. Rows
+  // that come soon are asked for: each may lie on a page of its own.
+  static void interleave_panels(const Source* from, int64_t stride, int64_t panels, std::byte* out,
+                                int64_t panel_bytes) {
+    const __m512i left = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i right = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    for (int64_t r = 0; r < 16; ++r, from += 2 * stride, out += 64)
+      for (int64_t panel = 0; panel < panels; ++panel) {
+        const Source* const here = from + panel * kBlock;
+        __builtin_prefetch(here + 8 * stride);
+        __builtin_prefetch(here + 9 * stride);
+        const __m512i even = _mm512_loadu_si512(here);
+        const __m512i odd = _mm512_loadu_si512(here + stride);
+        const __m512i low = _mm512_unpacklo_epi16(even, odd);
+        const __m512i high = _mm512_unpackhi_epi16(even, odd);
+        std::byte* const to = out + panel * panel_bytes;
+        _mm512_store_si512(to, _mm512_permutex2var_epi64(low, left, high));
+        _mm512_store_si512(to + kTile, _mm512_permutex2var_epi64(low, right, high));
+      }
   }
   static void interleave_tile(const Source* from, int64_t stride, std::byte* out) {
     for (int64_t r = 0; r < 16; ++r, out += 64) {
@@ -167,42 +208,68 @@ struct AmxKernel {
   static void run_part(const GemmCall& call, const Tiling& tiling, int64_t batch, int64_t row0,
                        int64_t here, Range units, const std::byte* a, std::byte* space) {
     const Blocks blocks(call, tiling);
-    std::byte* const packed_b = space;
-    auto* const sums = reinterpret_cast<Sum*>(space + blocks.b_bytes());
-    const int64_t steps = steps_of(call.k), down = (here + kBlock - 1) / kBlock;
-    const bool may_store = stores_sums<Mode>(call);
+    const int64_t down = (here + kBlock - 1) / kBlock, steps = steps_of(call.k);
     for (int64_t unit = units.begin; unit < units.end;) {
-      const int64_t panel = unit / down, j = panel * kBlock;
-      const Range rows{unit % down, std::min(down, unit % down + units.end - unit)};
-      unit += rows.size();
-      // Rows whose tiles are whole, too.
-      const int64_t whole = may_store && call.n - j >= kBlock ? here / kHalf * kHalf : 0;
-      const std::byte* const prepared =
-          static_cast<const std::byte*>(call.panels) +
-          (Prepared ? (batch * panels_of(call) + panel) * panel_bytes(call) : 0);
+      const int64_t panel = unit / down;
+      const Range panels{panel, std::min(panel + blocks.panels, (units.end + down - 1) / down)};
+      const Range own{unit, std::min(units.end, panels.end * down)};
+      unit = own.end;
       int64_t s = 0;
       do {
         const int64_t count = std::min(blocks.steps, steps - s);
         if (!Prepared)
-          pack_b(call, batch, j, s * kDepth, std::min(count * kDepth, call.k - s * kDepth),
-                 packed_b);
-        const std::byte* const b = Prepared ? prepared + s * kStepBytes : packed_b;
-        for (int64_t r = rows.begin; r < rows.end; ++r) {
-          const int64_t left = here - r * kBlock;
-          Sums to{reinterpret_cast<std::byte*>(sums + r * kBlock * kBlock), kBlock * 4};
-          if (r * kBlock + std::min(left, kBlock) <= whole)
-            to = {static_cast<std::byte*>(call.d) +
-                      (batch * call.d_batch + (row0 + r * kBlock) * call.d_row + j) * 4,
-                  call.d_row * 4};
-          (left > kHalf ? &multiply<2>
-                        : &multiply<1>)(count, a + (r * steps + s) * kStepBytes, b, to, s > 0,
-                                        ask(tiling, b, count, r - rows.begin, rows.size()));
-        }
+          pack_b(call, batch, panels, s * kDepth, std::min(count * kDepth, call.k - s * kDepth),
+                 space);
+        multiply_block({call, tiling, batch, row0, here, own, panels, a, space}, s, count);
         s += blocks.steps;
       } while (s < steps);
+    }
+  }
+
+  struct Part {
+    const GemmCall& call;
+    const Tiling& tiling;
+    int64_t batch, row0, here;
+    Range own, panels;
+    const std::byte* a;
+    std::byte* space;
+  };
+
+  // All of a thread's blocks of sums in some panels, by `count` steps from step s on.
+  static void multiply_block(const Part& part, int64_t s, int64_t count) {
+    const auto& [call, tiling, batch, row0, here, own, panels, a, space] = part;
+    const Blocks blocks(call, tiling);
+    const int64_t steps = steps_of(call.k), down = (here + kBlock - 1) / kBlock;
+    const bool last = s + count >= steps;
+    for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+      const int64_t j = panel * kBlock, at = panel - panels.begin;
+      const Range rows{std::max(own.begin - panel * down, int64_t{0}),
+                       std::min(own.end - panel * down, down)};
+      auto* const sums =
+          reinterpret_cast<Sum*>(space + blocks.b_bytes()) + at * blocks.rows * kBlock;
+      const std::byte* const b =
+          Prepared ? static_cast<const std::byte*>(call.panels) +
+                         (batch * panels_of(call) + panel) * panel_bytes(call) + s * kStepBytes
+                   : space + at * count * kStepBytes;
+      // Rows whose tiles of sums are outputs as they stand.
+      const int64_t whole =
+          stores_sums<Mode>(call) && call.n - j >= kBlock ? here / kHalf * kHalf : 0;
+      for (int64_t r = rows.begin; r < rows.end; ++r) {
+        const int64_t left = here - r * kBlock;
+        const Sums compact{reinterpret_cast<std::byte*>(sums + r * kBlock * kBlock), kBlock * 4};
+        Sums to = compact;
+        if (last && r * kBlock + std::min(left, kBlock) <= whole)
+          to = {static_cast<std::byte*>(call.d) +
+                    (batch * call.d_batch + (row0 + r * kBlock) * call.d_row + j) * 4,
+                call.d_row * 4};
+        (left > kHalf ? &multiply<2>
+                      : &multiply<1>)(count, a + (r * steps + s) * kStepBytes, b,
+                                      s > 0 ? compact : Sums{}, to,
+                                      ask(tiling, b, count, r - rows.begin, rows.size()));
+      }
       const int64_t first = std::max(rows.begin * kBlock, whole / kBlock * kBlock);
       const int64_t end = std::min(rows.end * kBlock, here);
-      if (whole < end && first < end)
+      if (last && whole < end && first < end)
         finish_tile<Mode, 2>(call, batch, row0 + first, end - first, j,
                              std::min(kBlock, call.n - j), sums + first * kBlock, nullptr);
     }
@@ -213,25 +280,31 @@ struct AmxKernel {
     int64_t line;  // Bytes from one row to the next.
   };
 
-  // 16 or 32 rows by 32 columns of sums.
+  // 16 or 32 rows by 32 columns of sums. They begin with those of `before`, or nowhere with zero.
   template <int Down>
-  static void multiply(int64_t steps, const std::byte* a, const std::byte* b, Sums sums,
-                       bool accumulate, Ask next) {
-    std::byte* const upper = sums.at;
-    std::byte* const lower = upper + kHalf * sums.line;
-    if (accumulate) {
-      Unit::template load<0>(upper, sums.line);
-      Unit::template load<1>(upper + 64, sums.line);
-      if (Down == 2) Unit::template load<2>(lower, sums.line);
-      if (Down == 2) Unit::template load<3>(lower + 64, sums.line);
+  static void multiply(int64_t steps, const std::byte* a, const std::byte* b, Sums before, Sums to,
+                       Ask next) {
+    if (before.at != nullptr) {
+      std::byte* const lower = before.at + kHalf * before.line;
+      Unit::template load<0>(before.at, before.line);
+      Unit::template load<1>(before.at + 64, before.line);
+      if (Down == 2) Unit::template load<2>(lower, before.line);
+      if (Down == 2) Unit::template load<3>(lower + 64, before.line);
     } else {
       Unit::template zero<0>();
       Unit::template zero<1>();
       if (Down == 2) Unit::template zero<2>();
       if (Down == 2) Unit::template zero<3>();
     }
+    const std::byte* output = to.at;
+    int64_t outputs = to.at == before.at ? 0 : Down * kHalf;
     for (int64_t s = 0; s < steps; ++s, a += kStepBytes, b += kStepBytes) {
       for (int64_t i = 0; i < next.lines; ++i, next.at += 64) __builtin_prefetch(next.at, 0, 2);
+      // Where no cache holds the place of the sums, it comes while they are made.
+      for (int64_t i = std::min<int64_t>(outputs, 2); i > 0; --i, --outputs, output += to.line) {
+        __builtin_prefetch(output, 1, 2);
+        __builtin_prefetch(output + 64, 1, 2);
+      }
       Unit::template load<4>(a, 64);
       Unit::template load<6>(b, 64);
       Unit::template load<7>(b + kTile, 64);
@@ -243,10 +316,12 @@ struct AmxKernel {
         Unit::template product<Source, 3, 5, 7>();
       }
     }
-    Unit::template store<0>(upper, sums.line);
-    Unit::template store<1>(upper + 64, sums.line);
-    if (Down == 2) Unit::template store<2>(lower, sums.line);
-    if (Down == 2) Unit::template store<3>(lower + 64, sums.line);
+    std::byte* const upper = to.at;
+    std::byte* const lower = upper + kHalf * to.line;
+    Unit::template store<0>(upper, to.line);
+    Unit::template store<1>(upper + 64, to.line);
+    if (Down == 2) Unit::template store<2>(lower, to.line);
+    if (Down == 2) Unit::template store<3>(lower + 64, to.line);
   }
 
   // Threads pack a together. Then each has as many blocks as any other, or one less.

@@ -167,7 +167,7 @@ struct BlockedKernel {
       const int64_t kk = std::min(blocks.kc, call.k - k0), steps = steps_of<Mode>(kk);
       const bool last_k = k0 + blocks.kc >= call.k;
       // While this block is at work, the next one is asked for, along its lines in memory; of the
-      // first, each panel while the one before it is.
+      // first, each panel while the one before it is, unless they are packed together.
       Ahead next;
       const bool asks = !Prepared && blocks.ahead, was_asked = !asks || !first || k0 > 0;
       if (asks && !(last && last_k))
@@ -184,6 +184,9 @@ struct BlockedKernel {
                     (k0 / Mode::kStep + steps) * kStepElements;
         unshared = steps * lines * kLine;
       }
+      // Panels of b that are packed together; the others are as they are first used.
+      const bool together = call.b_column == 1 && tiles > 1 && kk % Mode::kStep == 0;
+      const int64_t whole = together ? columns.size() / kWidth : 0;
       for (int64_t p = 0; p < passes.passes; ++p) {
         const int mr = passes.count(p);
         PackedA* const rows = part.rows(p, k0, steps);
@@ -199,12 +202,15 @@ struct BlockedKernel {
                                          : part.packed_b + t * steps * kStepElements;
           Ahead next_panel;
           if constexpr (!Prepared) {
-            if (p == 0) {
+            if (p == 0 && t == 0 && whole > 0)
+              pack_whole_panels<Mode, NG>(b + k0 * call.b_row + columns.begin, call.b_row, steps,
+                                          whole, part.packed_b, steps * kStepElements);
+            if (p == 0 && t >= whole) {
               const Range here = columns_of(t);
               pack_panel<Mode, NG>(b + k0 * call.b_row + here.begin * call.b_column, call.b_row,
                                    call.b_column, kk, here.size(),
                                    part.packed_b + t * steps * kStepElements);
-              if (!was_asked && t + 1 < tiles)
+              if (!was_asked && whole == 0 && t + 1 < tiles)
                 next_panel = Ahead::of_b(call, b, k0, kk, columns_of(t + 1)).at_once(steps);
             }
           }

@@ -78,13 +78,15 @@ DesignAxis blocks(const std::vector<Block>& list) {
 // Emerald Rapids, and, for machines that differ, neighbours. README.md says what decides between
 // them.
 std::vector<DesignAxis> axes_of(Algorithm algorithm, Variant variant) {
-  // A step of a block of b is 2 KiB, and the first cache has 48; rows of a fit the second.
+  // A step of a panel of b is 2 KiB, and the first cache has 48; rows of a, and blocks of b that
+  // are packed on the way, fit the second. `nc` is for b that lies along its columns: memory gives
+  // whole runs of a row sooner than one line of each.
   if (variant.isa == Isa::amx) {
     const bool ahead = algorithm == Algorithm::panels;
-    return {
-        tiles(algorithm, variant, {2}),
-        ahead ? blocks({{0, 0, 0}, {0, 0, 1}, {0, 0, 4096}}) : blocks({{512, 0, 0}, {1024, 0, 0}}),
-        axis("mc", {int64_t{256}, int64_t{512}})};
+    return {tiles(algorithm, variant, {2}),
+            ahead ? blocks({{0, 0, 0}, {0, 0, 1}, {0, 0, 4096}})
+                  : blocks({{0, 0, 0}, {512, 0, 0}, {1024, 0, 0}, {256, 512, 0}, {512, 256, 0}}),
+            axis("mc", {int64_t{256}, int64_t{512}})};
   }
   const bool wide = variant.isa != Isa::avx2;
   switch (algorithm) {

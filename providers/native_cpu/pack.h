@@ -156,6 +156,25 @@ void pack_across(const typename Mode::Source* b, int64_t b_row, int64_t b_column
   }
 }
 
+// Whole panels of b that lies along n, `panel_elements` apart, row of b after row of b: memory
+// gives a run of a row sooner than as many lines of different rows. Rows that come soon are asked
+// for.
+template <class Mode, int NG>
+void pack_whole_panels(const typename Mode::Source* b, int64_t b_row, int64_t steps, int64_t panels,
+                       typename Mode::Source* packed, int64_t panel_elements) {
+  constexpr int64_t kStepElements = NG * Mode::kPackedGroup, kAhead = 8;
+  for (int64_t s = 0; s < steps; ++s, b += Mode::kStep * b_row, packed += kStepElements)
+    for (int64_t panel = 0; panel < panels; ++panel)
+#pragma GCC unroll 8
+      for (int g = 0; g < NG; ++g) {
+        const typename Mode::Source* from = b + (panel * NG + g) * Mode::kColumns;
+        for (int64_t i = 0; i < Mode::kStep; ++i) __builtin_prefetch(from + (kAhead + i) * b_row);
+        typename Mode::Operand operand[Mode::kGroup];
+        Mode::load_rows(from, b_row, operand);
+        Mode::store_packed(packed + panel * panel_elements + g * Mode::kPackedGroup, operand);
+      }
+}
+
 // A panel of NG groups: packed[step][group]. b points at its first element; kk rows of k,
 // columns <= NG * Mode::kColumns; what lies outside is zero.
 template <class Mode, int NG>
