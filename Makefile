@@ -3,12 +3,12 @@
 JOBS ?= $(shell scripts/jobs)
 release = build/release
 
-.PHONY: help build sweep wheel test test-clients test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-serve bench-load bench-lab bench-gpu deb format clean
+.PHONY: help build sweep wheel test test-clients test-sanitized fuzz test-gpu bench bench-understood bench-native bench-regret bench-trust bench-build bench-serve bench-load bench-lab bench-gpu deb format clean
 
 help:
 	@echo 'make sweep   install what is missing, build, and run the main job on this machine'
 	@echo 'make test    install what is missing, build, run all tests'
-	@echo 'make test-clients   AIPerf, installed here, against assay serve and its stamps'
+	@echo 'make test-clients   AIPerf and the client of MCP, installed here, against assay'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make fuzz TIME=60   each fuzz target for so many seconds'
 	@echo 'make test-gpu   the tests that need a card'
@@ -18,7 +18,8 @@ help:
 	@echo 'make bench-understood   naive kernels get a true word, idle and under load: ten minutes'
 	@echo 'make bench-regret   what a tuned table loses on shapes that are not in it: half an hour'
 	@echo 'make bench-trust SEEDS=1:2   attackers caught, honest kernels flagged: 20 minutes a seed'
-	@echo 'make bench-serve   the server against FastAPI and bare sockets, per CPU second: two minutes'
+	@echo 'make bench-build   how long a build takes from nothing, with precompiled headers and without'
+	@echo 'make bench-serve   the server against FastAPI, bare sockets and its own stamps: 14 minutes'
 	@echo 'make bench-load   the load generator against its bounds: half an hour'
 	@echo 'make bench-lab   what a climb keeps of nothing, and what kills leave of it: ten minutes'
 	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
@@ -94,16 +95,21 @@ bench-trust:
 	cmake --build --preset release -j $(JOBS) --target assay assay_bench
 	$(release)/assay_bench --only trust --trust-seeds $(subst :, ,$(SEEDS)) --output $(release)/assay_bench_trust.json
 
+bench-build:
+	@scripts/install-dependencies build
+	scripts/bench-build
+
+# ONLY: some of start, compare, idle, streams, plugin, slower and mixed; the last takes ten minutes.
 bench-serve:
 	@scripts/install-dependencies build test
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target assay
-	tests/run_locked bench/serve/requirements.txt build/bench_serve bench/serve/bench.py $(release)/assay build/bench_serve
+	tests/run_locked bench/serve/requirements.txt build/bench_serve bench/serve/bench.py $(release)/assay build/bench_serve $(if $(ONLY),--only $(ONLY))
 
 bench-load: build
 	scripts/bench-load $(release)/assay
 
-# ONLY: some of aiperf, guidellm, vllm, assay and llama. What they install stays in build/clients.
+# ONLY: some of aiperf, guidellm, vllm, assay, llama and mcp. What they install stays in build/clients.
 test-clients: build
 	@scripts/install-dependencies test
 	tests/clients/run.py $(release)/assay build/clients $(if $(ONLY),--only $(ONLY))

@@ -78,6 +78,7 @@ Row at_own_clock(const RunRecord& record) {
 Result<std::vector<Row>> measure_gpu_prefill(const Context& context) {
   ASSAY_TRY(const std::string gemm, source_file(context, "examples/hopper_gemm/gemm.cu"));
   ASSAY_TRY(const auto engine, source_file(context, "examples/hopper_gemm/copy_engine.h"));
+  ASSAY_TRY(const auto output, source_file(context, "examples/hopper_gemm/output.h"));
   ASSAY_TRY(const auto wgmma, source_file(context, "examples/hopper_decode/wgmma.h"));
   ASSAY_TRY(const RunRecord record,
             race_on_card(context, "gpu_prefill",

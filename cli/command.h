@@ -63,6 +63,7 @@ std::unique_ptr<Command> make_help_command();
 std::unique_ptr<Command> make_lab_command();
 std::unique_ptr<Command> make_man_command();
 std::unique_ptr<Command> make_mcp_command();
+std::unique_ptr<Command> make_schema_command();
 std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_version_command();
 

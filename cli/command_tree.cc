@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "assay/base/choices.h"
 #include "assay/base/text.h"
@@ -54,6 +55,17 @@ class Kinds {
   std::vector<std::string> providers_, suites_, commands_;
 };
 
+// A validator of ranges says "INT in [1 - 64]".
+std::string range_in(const std::string& type) {
+  constexpr std::string_view kBegin = " in [", kTo = " - ";
+  const size_t begin = type.find(kBegin), end = type.rfind(']');
+  if (begin == type.npos || end == type.npos) return {};
+  const size_t first = begin + kBegin.size(), to = type.find(kTo, first);
+  if (to == type.npos || to > end) return {};
+  return fmt::format("{} to {}", type.substr(first, to - first),
+                     type.substr(to + kTo.size(), end - to - kTo.size()));
+}
+
 FlagEntry describe(const CLI::Option& option, const Kinds& kinds) {
   FlagEntry entry;
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
@@ -67,6 +79,7 @@ FlagEntry describe(const CLI::Option& option, const Kinds& kinds) {
     const std::string type = option.get_type_name();
     entry.value = type.substr(0, type.find(':'));
     entry.kinds = kinds.of(type);
+    entry.range = range_in(type);
     // A list takes several words at once unless it was told not to.
     entry.several =
         option.get_items_expected_max() > 1 &&

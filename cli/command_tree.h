@@ -28,6 +28,7 @@ struct FlagEntry {
   std::string group;               // The heading that it stands under; empty for an argument.
   std::string help;
   std::string otherwise;  // The default; may be empty.
+  std::string range;      // "1 to 64"; empty: its command says more of what it takes.
   bool several = false;   // Several values may follow.
   bool required = false;
   ValueKinds kinds;

@@ -30,6 +30,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_help_command());
   commands.push_back(make_lab_command());
   commands.push_back(make_mcp_command());
+  commands.push_back(make_schema_command());
   commands.push_back(make_man_command());
   commands.push_back(make_completion_command());
   commands.push_back(make_version_command());

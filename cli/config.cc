@@ -13,8 +13,6 @@
 namespace assay::cli {
 namespace {
 
-constexpr const char* kLibrary = "library";  // A setting of every provider.
-
 bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
@@ -84,7 +82,7 @@ class ConfigReader {
 
   Status read_provider(const std::string& provider, const input::YamlField& field) {
     ASSAY_TRY(const auto members, field.members());
-    std::vector<std::string> known = {kLibrary};
+    std::vector<std::string> known = {kLibrarySetting};
     if (const auto own = names_.settings.find(provider); own != names_.settings.end())
       known.insert(known.end(), own->second.begin(), own->second.end());
     for (const auto& [key, value] : members) {

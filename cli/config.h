@@ -24,6 +24,8 @@ class App;
 
 namespace assay::cli {
 
+inline constexpr const char* kLibrarySetting = "library";  // Of every provider.
+
 // The names that a config may use.
 struct ConfigNames {
   std::map<std::string, std::vector<std::string>> commands;  // Command -> its long flags.

@@ -154,9 +154,9 @@ class DoctorCommand : public Command {
              "{}, huge pages {}", bytes(topology.memory_bytes),
              environment.huge_pages.empty() ? "unknown" : sanitize(environment.huge_pages, 200)));
     for (const cuda::Card& card : cards.cards)
-      line("card", fmt::format("{}, {}, {}, {}", card.ordinal, sanitize(card.name, 100), card.uuid,
-                               bytes(card.memory_bytes)));
-    if (cards.cards.empty()) line("card", "none: " + sanitize(cards.why_none, 400));
+      line("GPU", fmt::format("{}, {}, {}, {}", card.ordinal, sanitize(card.name, 100), card.uuid,
+                              bytes(card.memory_bytes)));
+    if (cards.cards.empty()) line("GPU", "none: " + sanitize(cards.why_none, 400));
     line("target", spaced(sanitize(machine.target, 2000)));
     line("system", fmt::format("{}, Linux {}", sanitize(environment.system, 200),
                                sanitize(environment.os_kernel, 200)));

@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
+#include "cli/reference_page.h"
 
 namespace assay::cli {
 namespace {
@@ -84,6 +85,7 @@ TEST(CommandTreeTest, ItIsTheProgramAsItIs) {
   EXPECT_THAT(flag(race, "--preparation").kinds.words, ::testing::ElementsAre("none", "allowed"));
   EXPECT_THAT(flag(command("report"), "--format").kinds.words, Contains("html"));
   EXPECT_EQ(flag(race, "--margin").otherwise, "1%");
+  EXPECT_EQ(flag(command("load"), "--seed").range, "0 to 2147483647");
   EXPECT_TRUE(flag(race, "--watch").value.empty());
   EXPECT_EQ(flag(program(), "--color").value, "auto|always|never");
 }
@@ -106,6 +108,13 @@ TEST(DocumentsTest, EveryFlagOfEveryCommandIsInAllOfThem) {
                                                        : " -s " + name.substr(1)));
   });
   EXPECT_GT(flags, 60);
+  const std::string reference = commands_page(program());
+  each(program(), [&](const CommandEntry& entry, const std::string& name) {
+    if (name != "--help" && name != "-h")
+      EXPECT_THAT(command_section(entry) + reference.substr(reference.find("## Options of every")),
+                  HasSubstr('`' + name))
+          << entry.path;
+  });
   for (const CommandEntry& one : program().commands) {
     const std::string page = unescaped(command_page(program(), one));
     each(one, [&](const CommandEntry&, const std::string& name) {
@@ -113,6 +122,22 @@ TEST(DocumentsTest, EveryFlagOfEveryCommandIsInAllOfThem) {
     });
     EXPECT_THAT(unescaped(program_page(program())), HasSubstr("\\fB" + one.name + "\\fR"));
   }
+}
+
+TEST(DocumentsTest, TheReferenceHasASectionForEachCommandAndSaysDefaultsAndRanges) {
+  const std::string page = commands_page(program());
+  for (const CommandEntry& one : program().commands) {
+    EXPECT_THAT(page, HasSubstr("\n## " + one.path + "\n"));
+    for (const CommandEntry& below : one.commands)
+      EXPECT_THAT(page, HasSubstr("\n### " + below.path + "\n"));
+  }
+  const std::string race = command_section(command("race"));
+  EXPECT_THAT(race, HasSubstr("assay race FILE... [FLAG...]"));
+  EXPECT_THAT(race, HasSubstr("| `--preparation` `none\\|allowed` | allowed |"));
+  EXPECT_THAT(race, HasSubstr("| `--output-dir` `DIR` | runs/\\<n\\>-\\<kernel\\> |"));
+  EXPECT_THAT(command_section(command("load")), HasSubstr("From 0 to 2147483647."));
+  EXPECT_THAT(page, HasSubstr("| 130 |"));
+  EXPECT_THAT(page, HasSubstr("| `ASSAY_LOCK_DIR` |"));
 }
 
 TEST(DocumentsTest, ShellsCanReadTheirScripts) {

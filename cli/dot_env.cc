@@ -89,4 +89,14 @@ std::filesystem::path find_dot_env(const std::filesystem::path& folder) {
   }
 }
 
+std::string dot_env_example() {
+  std::string text =
+      "# Copied to .env, these are read by assay in this folder and below. The environment wins "
+      "over "
+      "them.\n";
+  for (const EnvironmentVariable& variable : environment_variables())
+    text += fmt::format("\n# {}\n# {}=\n", variable.meaning, variable.name);
+  return text;
+}
+
 }  // namespace assay::cli

@@ -24,4 +24,7 @@ Result<DotEnv> parse_dot_env(std::string_view text, std::string_view origin = ".
 // or the git checkout that the folder is in. Empty where there is none.
 std::filesystem::path find_dot_env(const std::filesystem::path& folder);
 
+// A .env file that says nothing yet: every variable that is read (settings.h), with its meaning.
+std::string dot_env_example();
+
 }  // namespace assay::cli

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "assay/base/file.h"
+#include "assay/base/text.h"
+#include "cli/settings.h"
 
 namespace assay::cli {
 namespace {
@@ -26,6 +28,19 @@ TEST(DotEnvTest, ValuesOfOursWithAndWithoutQuotes) {
   EXPECT_THAT(parsed("ASSAY_DEVICE=cpu\nexport ASSAY_CACHE_DIR = \"/a b\" # ours\nCXX='clang++'"),
               ElementsAre(Pair("ASSAY_CACHE_DIR", "/a b"), Pair("ASSAY_DEVICE", "cpu"),
                           Pair("CXX", "clang++")));
+}
+
+TEST(DotEnvTest, TheExampleHasExactlyTheVariablesThatAreRead) {
+  const std::string text = dot_env_example();
+  EXPECT_THAT(parsed(text), IsEmpty());
+  std::string with_values;
+  for (const std::string_view line : split(text, '\n'))
+    if (line.starts_with("# ") && line.ends_with('='))
+      with_values += fmt::format("{}here\n", line.substr(2));
+  std::map<std::string, std::string> all;
+  for (const EnvironmentVariable& variable : environment_variables())
+    all[std::string(variable.name)] = "here";
+  EXPECT_EQ(parsed(with_values), all);
 }
 
 TEST(DotEnvTest, LinesOfOthersAreTheirBusiness) {

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "assay/base/checked.h"
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
+#include "assay/op/operation.h"
 #include "assay/report/words.h"
 #include "cli/race_text.h"
 #include "cli/user_files.h"
@@ -75,11 +77,16 @@ std::string operand_text(const OperandRule& rule) {
 std::string rule_text(const ProblemRule& rule) {
   std::vector<std::string> parts;
   for (const OperandRule& operand : rule.operands) parts.push_back(operand_text(operand));
-  std::string text = fmt::format("{}: {}", rule.operation, join(parts, ", "));
+  std::string text = fmt::format("{}: {}", operation_title(rule.operation), join(parts, ", "));
   if (!rule.accumulate.empty()) text += "; sums in " + dtypes_text(rule.accumulate);
-  text += rule.batch ? "; batched" : "; not batched";
-  if (rule.scalars) text += "; alpha and beta";
+  if (const auto operation = find_operation(rule.operation)) {
+    const OperationWords& words = (*operation)->words();
+    if (!words.batch.empty()) text += rule.batch ? "; batched" : "; not batched";
+    if (rule.scalars && !words.scalars.empty()) text += "; " + join(words.scalars, " and ");
+  }
   if (!rule.epilogues.empty()) text += "; epilogues " + join(rule.epilogues, ", ");
+  if (!rule.epilogue_steps.empty())
+    text += "; epilogues of the steps " + join(rule.epilogue_steps, ", ");
   std::vector<std::string> targets;
   for (const Target& target : rule.targets) targets.push_back(target.to_string());
   if (!targets.empty()) text += "; on " + join(targets, " or ");

@@ -7,6 +7,7 @@
 
 #include "assay/base/embedded.h"
 #include "assay/base/text.h"
+#include "assay/op/gemm/epilogue.h"
 #include "assay/report/words.h"
 #include "assay/worker/gpu/chain.h"
 #include "cli/export_interface.h"
@@ -120,6 +121,11 @@ Result<std::vector<ExportFile>> export_files(const Problem& problem, const Kerne
   if (!view)
     return fail(ErrorCode::unsupported, "{}: only gemm is exported: {}", problem.name(),
                 view.error().message);
+  if (const auto epilogue = gemm::epilogue_of(problem); epilogue && !epilogue->empty())
+    return fail(ErrorCode::unsupported,
+                "{}: kernels with an epilogue ({}) are not exported yet; a tuned table ships them "
+                "(sweep --save-table, then TunedTable in the program)",
+                problem.name(), epilogue->text());
   const ExportSubject subject{
       problem, *view, made, facts, c_name(problem.name()), harmless(facts.kernel.label())};
   std::vector<ExportFile> files = made.files;

@@ -16,6 +16,7 @@
 #include "assay/base/file.h"
 #include "cli/command_line.h"
 #include "cli/command_tree.h"
+#include "cli/reference_page.h"
 
 namespace assay::cli {
 namespace {
@@ -122,11 +123,22 @@ TEST(HandbookTest, CommandsThatItNamesExistAndAllAreListed) {
   const std::regex command(R"(`assay ([a-z]+))");
   std::string listed;
   for (const Document& document : documents()) {
-    if (document.path.filename() == "commands.md") listed = document.prose;
+    if (document.path.parent_path().filename() == "docs" &&
+        document.path.filename() == "commands.md")
+      listed = document.prose;
     for (const std::string& name : matches(document.prose, command))
       EXPECT_TRUE(names.contains(name)) << document.path << " names `assay " << name << '`';
   }
   for (const std::string& name : names) EXPECT_THAT(listed, HasSubstr("assay " + name));
+}
+
+TEST(HandbookTest, TheReferenceOfCommandsIsWhatTheProgramPrints) {
+  const char* root = std::getenv("ASSAY_SOURCE_DIR");
+  ASSERT_NE(root, nullptr);
+  const auto page = read_file((fs::path(root) / "docs/reference/commands.md").string());
+  ASSERT_TRUE(page.has_value());
+  const CommandLine line;
+  EXPECT_EQ(*page, commands_page(describe(line))) << "run scripts/make-reference";
 }
 
 // Words of each sentence of what is read through: no tables, no lists of figures.

@@ -70,7 +70,7 @@ TEST(HelpTest, EveryFlagIsShownOnceWithItsDefault) {
 
 TEST(HelpTest, SuitesAreListed) {
   EXPECT_THAT(command_help(program(), race(), 200),
-              HasSubstr("decode, odd, transformer, transformer_cpu"));
+              HasSubstr("decode, norms, odd, transformer, transformer_cpu"));
 }
 
 }  // namespace

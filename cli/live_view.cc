@@ -88,7 +88,7 @@ class LiveView : public sweep::Observer {
     state_.standings.clear();
     state_.condition = condition_words(condition);
     problem_ = ProblemRecord();
-    problem_.problem = problem.to_json();
+    problem_.key = problem.key();
     problem_.condition.cache = to_string(condition.cache);
     if (const auto operation = find_operation(problem.operation())) {
       const Work work = (*operation)->work(problem);

@@ -10,6 +10,7 @@
 #include "cli/man_page.h"
 #include "cli/new_file.h"
 #include "cli/pager.h"
+#include "cli/reference_page.h"
 
 namespace assay::cli {
 namespace {
@@ -25,6 +26,11 @@ class ManCommand : public Command {
   void declare(Flags& app) override {
     app.add_option("command", path_, "Whose page, such as lab eval; none: the program's")
         .type_name("COMMAND");
+    app.add_option("--format", format_,
+                   "As a manual page (roff), or in Markdown: all commands on one page")
+        .one_of({"roff", "markdown"})
+        .type_name("FORMAT")
+        .show_default();
     app.add_option("--output-dir", folder_,
                    "Write every page into this folder; nothing is overwritten")
         .type_name("DIR");
@@ -33,6 +39,7 @@ class ManCommand : public Command {
   Result<int> run(Context& context) override {
     const CommandLine line;
     const CommandEntry program = describe(line);
+    if (format_ == "markdown") return print_markdown(context.console, program);
     if (!folder_.empty()) return write_all_pages(context.console, program);
     std::string page;
     const CommandEntry* found = nullptr;
@@ -53,6 +60,22 @@ class ManCommand : public Command {
   }
 
  private:
+  Result<int> print_markdown(Console& console, const CommandEntry& program) const {
+    if (!folder_.empty())
+      return fail(ErrorCode::invalid_input,
+                  "--format markdown is one page; leave --output-dir out, or send it on with >");
+    std::string page;
+    if (path_.empty()) {
+      page = commands_page(program);
+    } else {
+      ASSAY_TRY(const CommandEntry* const command, find_command(program, path_));
+      page = command_section(*command);
+    }
+    console.result(console.json() ? dump_pretty({{"schema", "assay.man/1"}, {"page", page}})
+                                  : page);
+    return kDone;
+  }
+
   Result<int> write_all_pages(Console& console, const CommandEntry& program) const {
     if (!path_.empty())
       return fail(ErrorCode::invalid_input,
@@ -73,7 +96,7 @@ class ManCommand : public Command {
   }
 
   std::vector<std::string> path_;
-  std::string folder_;
+  std::string format_ = "roff", folder_;
 };
 
 }  // namespace

@@ -94,12 +94,12 @@ class NewCommand : public Command {
     std::string name = "this operation";
     if (shape.empty()) {
       for (const Operation* operation : built_in_operations())
-        if (const auto* first = dynamic_cast<const FirstKernel*>(operation)) return first;
+        if (const FirstKernel* first = operation->first_kernels()) return first;
     } else {
       ASSAY_TRY(const auto problems, input::parse_shape_flag(shape));
       name = problems.front().operation();
       ASSAY_TRY(const Operation* operation, find_operation(name));
-      if (const auto* first = dynamic_cast<const FirstKernel*>(operation)) return first;
+      if (const FirstKernel* first = operation->first_kernels()) return first;
     }
     return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}", name);
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
 #include "cli/run_files.h"
 
@@ -51,7 +52,8 @@ class LogText {
 
   void head() {
     line("shape      {}", sanitize(problem_.name, 240));
-    line("operation  {}{}", sanitize(problem_.operation, 80),
+    line("operation  {}{}{}", sanitize(operation_title(problem_.operation), 120),
+         is_defined_by_user(problem_.operation) ? ", defined by the user" : "",
          problem_.role.empty() ? "" : ", " + sanitize(problem_.role, 80));
     line("problem    {}", canonical(problem_.problem));
     line("key        {}", sanitize(problem_.key, 400));

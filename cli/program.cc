@@ -26,6 +26,7 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/config.h"
+#include "cli/config_names.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/signals.h"
@@ -191,32 +192,7 @@ class Program {
   Result<Config> read_config_of(const CLI::App&) {
     const std::string path = config_word(words_);
     if (path.empty()) return Config{};
-    ConfigNames names;
-    for (const std::string& flag : long_flags(app_))
-      if (flag != "config" && flag != "version") names.everywhere.push_back(flag);
-    add_flags_of(app_, line_.commands(), names);
-    const auto built_in = built_in_providers();
-    for (const auto& provider : built_in) {
-      const ProviderInfo& info = provider->info();
-      names.providers.push_back(info.name);
-      for (const ProviderSetting& setting : info.settings)
-        names.settings[info.name].push_back(setting.name);
-    }
-    for (const auto& ranker : built_in_rankers()) names.providers.push_back(ranker->info().name);
-    names.check = [&](const std::string& name, const ProviderSettings& settings) -> Status {
-      for (const auto& provider : built_in)
-        if (provider->info().name == name) return provider->check(settings);
-      return {};
-    };
-    return read_config(path, names);
-  }
-
-  static void add_flags_of(CLI::App& app, Commands commands, ConfigNames& names) {
-    for (const auto& command : commands) {
-      CLI::App& own = *app.get_subcommand(command->name());
-      names.commands[command_path(own)] = long_flags(own);
-      add_flags_of(own, command->commands(), names);
-    }
+    return read_config(path, config_names(line_));
   }
 
   std::string usage_error(const CLI::ParseError& error, const CLI::App& sub) {

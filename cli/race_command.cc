@@ -201,16 +201,15 @@ class RaceCommand : public Command {
       context.console.result(dump_pretty(answer));
       return code;
     }
-    std::string text = report::model_text(run.record, style);
-    text += report::race_text(
-        run.record, {.style = style, .record_path = {}, .named = request.problems.size() < asked});
+    report::RaceReportOptions shown{.style = style, .named = request.problems.size() < asked};
+    for (const ProblemRecord& problem : run.record.problems)
+      if (const auto against = opponent_verdict(problem, run.record.options, files, opponent))
+        shown.against[problem.name] = {against->other.empty() ? against_ : against->other,
+                                       against->verdict};
+    std::string text = report::model_text(run.record, style) + report::race_text(run.record, shown);
     for (const ProblemRecord& problem : run.record.problems) {
       text += evidence_text(problem, style);
       text += files_table(problem, files, style);
-      if (const auto line = opponent_line(problem, run.record.options, files, opponent)) {
-        if (run.record.problems.size() > 1) text += problem.name + '\n';
-        text += line_text(*line, style);
-      }
     }
     text += refusal_lines + line_text({"record", run.files.record}, style);
     context.console.result(gate_.shown(gate, std::move(text), style));
@@ -228,15 +227,6 @@ class RaceCommand : public Command {
     return verdict_against(problem, options, mine, [&](const KernelOutcome& kernel) {
       return opponent ? is_of(kernel, *opponent) : kernel.provider == against_;
     });
-  }
-
-  std::optional<RaceLine> opponent_line(const ProblemRecord& problem, const RunOptions& options,
-                                        const std::vector<UserFile>& files,
-                                        const std::optional<UserFile>& opponent) const {
-    const auto against = opponent_verdict(problem, options, files, opponent);
-    if (!against) return std::nullopt;
-    const std::string name = against->other.empty() ? against_ : against->other;
-    return RaceLine{"against", report::verdict_sentence(against->verdict, sanitize(name, 200))};
   }
 
   static std::vector<std::string> refusal_sentences(const std::vector<FileRefusals>& files) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a race says beyond report::race_text: refusals, compilers' lines, verdicts against others.
+// What a race says beyond report::race_text: refusals, compilers' lines.
 
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@
 namespace assay::cli {
 
 struct RaceLine {
-  std::string label;  // "against", "previous": at most nine characters.
+  std::string label;  // "previous", "record": at most nine characters.
   std::string text;
 };
 

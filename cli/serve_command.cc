@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
+#include "assay/base/line_file.h"
 #include "assay/serve/relay.h"
 #include "cli/exit_code.h"
 #include "cli/lab/lab_commands.h"
@@ -28,29 +30,6 @@ int make_room_for(int connections) {
       limit.rlim_cur > 2 * kOwnDescriptors ? limit.rlim_cur - kOwnDescriptors : limit.rlim_cur / 2;
   return static_cast<int>(std::min<rlim_t>(most, static_cast<rlim_t>(connections)));
 }
-
-// A log whose disk is full must not end a server: its lines are lost, which is said once.
-class LineFile {
- public:
-  static Result<std::function<void(std::string_view)>> open(const std::string& path,
-                                                            Console& console) {
-    if (path.empty()) return std::function<void(std::string_view)>();
-    ASSAY_TRY(AppendFile file, AppendFile::open(path, false));
-    auto shared = std::make_shared<LineFile>(std::move(file), console);
-    return [shared](std::string_view line) { shared->append(line); };
-  }
-  LineFile(AppendFile file, Console& console) : file_(std::move(file)), console_(console) {}
-
- private:
-  void append(std::string_view line) {
-    const Status written = file_.append_line(line);
-    if (!written && !std::exchange(lost_, true)) console_.error(written.error().message);
-  }
-
-  AppendFile file_;
-  Console& console_;
-  bool lost_ = false;
-};
 
 // `assay serve`, and `assay lab serve`, which is about the case that the current folder is in.
 class ServeCommand : public Command {
@@ -87,16 +66,34 @@ class ServeCommand : public Command {
     }
     ASSAY_TRY(options_.check());
     ASSAY_TRY(serve::DeskOptions desk, options_.desk(context.settings));
-    ASSAY_TRY(desk.access_log, LineFile::open(options_.log, context.console));
+    ASSAY_TRY(desk.access_log, lines_to(options_.log, log_, context.console));
     if (options_.backend() == "process") return relay(context, std::move(desk));
     return options_.backend() == "plugin" ? serve_plugin(context, std::move(desk))
                                           : serve_mock(context, std::move(desk));
   }
 
  private:
+  // A log whose disk is full must not end a server: its lines are lost, which is said once.
+  static Result<std::function<void(std::string_view)>> lines_to(const std::string& path,
+                                                                std::optional<LineFile>& file,
+                                                                Console& console) {
+    if (path.empty()) return std::function<void(std::string_view)>();
+    ASSAY_TRY(file, LineFile::open(path));
+    file->tell_loss([&console](const Error& error) { console.error(error.message); });
+    return [&file](std::string_view line) { file->append(line); };
+  }
+
+  void flush_by(const LineFile::Soon& soon) {
+    for (std::optional<LineFile>* file : {&log_, &stamps_}) {
+      if (!*file) continue;
+      (*file)->flush();
+      (*file)->flush_by(soon);
+    }
+  }
+
   Result<serve::ServiceOptions> service_options(Context& context, serve::DeskOptions desk) {
     serve::ServiceOptions options{.desk = std::move(desk)};
-    ASSAY_TRY(options.stamps, LineFile::open(options_.stamps, context.console));
+    ASSAY_TRY(options.stamps, lines_to(options_.stamps, stamps_, context.console));
     return options;
   }
 
@@ -155,12 +152,14 @@ class ServeCommand : public Command {
     ASSAY_TRY(const double drain_seconds, options_.drain_seconds());
     server_options.connections = make_room_for(server_options.connections);
     ASSAY_TRY(const auto server, net::Server::listen(server_options, front));
+    flush_by([&server](std::function<void()> act) { server->soon(std::move(act)); });
     attach(*server);
     if (!options_.port_file.empty())
       ASSAY_TRY(write_file_atomic(options_.port_file, fmt::format("{}\n", server->port())));
     context.console.note(fmt::format("serving {} at {}", model, address(server_options, *server)));
     server->watch(context.cancel_fd, [&] { take_signal(context, front, *server, drain_seconds); });
     server->run();
+    flush_by(nullptr);
     if (const std::size_t cut = front.active(); cut > 0)
       context.console.note(fmt::format("{} answer{} cut off", cut, cut == 1 ? " was" : "s were"));
     return kDone;
@@ -188,6 +187,7 @@ class ServeCommand : public Command {
   bool of_a_case_;
   ServeOptions options_;
   std::string case_;
+  std::optional<LineFile> log_, stamps_;
   bool draining_ = false;
 };
 

@@ -40,7 +40,7 @@ void ServeOptions::declare(Flags& app) {
                  "The model's tokenizer.json or GGUF file, for /tokenize, prompts and usage")
       .type_name("FILE");
   app.add_option("--chat-template", chat_template_,
-                 "What a chat becomes: its roles joined, or the text that ChatML or Llama 3 has")
+                 "What a chat becomes: roles (each role and its text on a line), chatml or llama3")
       .one_of({"roles", "chatml", "llama3"})
       .show_default();
   app.add_option("--plugin", plugin_, "The shared object of --backend plugin (assay_backend.h)")

@@ -38,6 +38,7 @@ endforeach()
 if(generated)
   add_library(assay_headers_alone OBJECT ${generated})
   target_link_libraries(assay_headers_alone PRIVATE assay_options assay_external)
+  target_compile_options(assay_headers_alone PRIVATE -O0 -g0)  # Nobody runs them.
 endif()
 
 # Objects of the library: all that `assay` links but the command line.

@@ -45,15 +45,16 @@ function(assay_object_library name)
   set_target_properties(${target} PROPERTIES ASSAY_CLOSURE "${below}")
 endfunction()
 
-# assay_unit_tests(<name> [UNSANITIZED] [ALONE] [LABEL <label>] SOURCES ... LINK <parts>): the GoogleTest
+# assay_unit_tests(<name> [UNSANITIZED] [ALONE [BUT <filter>]] [LABEL <label>] SOURCES ... LINK <parts>): the GoogleTest
 # executable <name>, whose tests have the label, by default "unit".
 # UNSANITIZED: these tests cannot run under the sanitizers (ASan refuses RTLD_DEEPBIND, and turns
 # signals into reports), so builds with them leave the executable out, and all others have it.
-# ALONE: ctest runs nothing beside them, because they expect words that a busy machine does not earn.
+# ALONE: ctest runs nothing beside them, because they expect words that a busy machine does not earn;
+# but those that GoogleTest's filter names.
 # Tests are listed when ctest runs and not while building, so that a sanitizer's start-up or a
 # test that cannot start never breaks a build.
 function(assay_unit_tests name)
-  cmake_parse_arguments(arg "UNSANITIZED;ALONE" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "UNSANITIZED;ALONE" "LABEL;BUT" "SOURCES;LINK" ${ARGN})
   if(NOT arg_LABEL)
     set(arg_LABEL unit)
   endif()
@@ -71,14 +72,24 @@ function(assay_unit_tests name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ASSAY_TEST_DIR}")
   # Compiled as the library is (-fPIC, not -fPIE), or the precompiled headers would not fit.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC)
+  target_compile_options(${name} PRIVATE -fPIC ${ASSAY_TEST_OPTIONS})
   assay_use_precompiled(${name} test)
   assay_link_parts(${name} ${arg_LINK})
   target_link_libraries(${name} PRIVATE assay_testing assay_options assay_external
     GTest::gtest_main GTest::gmock)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  if(arg_BUT)
+    assay_list_tests(${name} ${arg_LABEL} FALSE "${arg_BUT}")
+    assay_list_tests(${name} ${arg_LABEL} ${arg_ALONE} "-${arg_BUT}")
+  else()
+    assay_list_tests(${name} ${arg_LABEL} ${arg_ALONE} "*")
+  endif()
+endfunction()
+
+# assay_list_tests(<name> <label> <alone> <filter>): those that the filter names become ctest's.
+function(assay_list_tests name label alone filter)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_FILTER "${filter}"
     TEST_PREFIX "${name}." NO_PRETTY_VALUES WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
-    PROPERTIES TIMEOUT 300 LABELS ${arg_LABEL} RUN_SERIAL ${arg_ALONE}
+    PROPERTIES TIMEOUT 300 LABELS ${label} RUN_SERIAL ${alone}
       # Two properties of one value each: gtest_discover_tests() loses all but a list's first.
       ENVIRONMENT "ASSAY_BINARY=${ASSAY_BINARY}"
       ENVIRONMENT_MODIFICATION "ASSAY_SOURCE_DIR=set:${PROJECT_SOURCE_DIR}")

@@ -20,6 +20,11 @@ struct Naive {
   int64_t skipped_k = 0;                // Last indices of k that it forgets.
   int64_t rows_written = INT64_MAX;     // Of each batch.
   int64_t batches_written = INT64_MAX;
+  // Of an epilogue: steps from the first on that it does, columns of out that get it, and whether
+  // sums are rounded to out's type ahead of it, as where it is a kernel of its own.
+  size_t steps = 99;
+  int64_t columns_with_epilogue = INT64_MAX;
+  bool unfused = false;
 };
 
 // Out as a kernel would leave it that found out full of 0x5a.

@@ -46,6 +46,35 @@ Result<std::string> patch_between(const Context& context, const lab::TreeStore& 
   return output.out;
 }
 
+// What was spent for each change that was kept.
+std::string cost_text(const lab::Cost& cost, int keeps) {
+  if (cost.usd <= 0 && cost.tokens <= 0) return {};
+  const std::string what = cost.usd > 0
+                               ? fmt::format("{:.2f} dollars", cost.usd / std::max(1, keeps))
+                               : fmt::format("{} tokens", cost.tokens / std::max(1, keeps));
+  return what + (keeps > 0 ? " a keep" : ", nothing kept");
+}
+
+// They stand in the records alone, of which a drawing reads so many: the newest.
+void add_guardrails(const LabPlace& place, const lab::HistoryContent& content,
+                    report::AttemptPlot& plot) {
+  if (place.target.guardrails.empty()) return;
+  std::size_t records = 500;
+  for (auto point = plot.points.rbegin(); point != plot.points.rend() && records > 0; ++point) {
+    if (point->baseline || (point->outcome != AttemptOutcome::keep &&
+                            point->outcome != AttemptOutcome::guardrail_failed))
+      continue;
+    const auto attempt =
+        std::ranges::lower_bound(content.attempts, point->seq, {}, &lab::Attempt::seq);
+    if (attempt == content.attempts.end() || attempt->seq != point->seq) continue;
+    --records;
+    const auto record = load_record_of(place, *attempt);
+    if (!record) continue;
+    for (const AttemptGuardrail& one : record->guardrails)
+      point->guardrails.push_back({one.metric, one.low, one.tolerance, one.holds});
+  }
+}
+
 }  // namespace
 
 report::AttemptPlot plot_of(const LabPlace& place, const lab::HistoryContent& content,
@@ -57,6 +86,8 @@ report::AttemptPlot plot_of(const LabPlace& place, const lab::HistoryContent& co
   plot.minimize = place.target.objective.direction == lab::Direction::minimize;
   // Numbers of another series are of another protocol, and not of this drawing.
   const std::string series = content.attempts.empty() ? "" : content.attempts.back().series;
+  lab::Cost cost;
+  int keeps = 0;
   for (const lab::Attempt& attempt : content.attempts) {
     if (attempt.series != series || !attempt.outcome ||
         (!run_tag.empty() && attempt.run_tag != run_tag))
@@ -69,8 +100,20 @@ report::AttemptPlot plot_of(const LabPlace& place, const lab::HistoryContent& co
     point.moves_best = *attempt.outcome == AttemptOutcome::keep && !attempt.env_only;
     point.run_tag = attempt.run_tag;
     point.label = attempt.description;
+    if (attempt.cost) {
+      cost.usd += attempt.cost->usd;
+      cost.tokens += attempt.cost->tokens;
+    }
+    keeps += *attempt.outcome == AttemptOutcome::keep && !attempt.baseline ? 1 : 0;
     plot.points.push_back(std::move(point));
   }
+  for (const lab::Skip& skip : content.skips)
+    if (skip.cost && (run_tag.empty() || skip.run_tag == run_tag)) {
+      cost.usd += skip.cost->usd;
+      cost.tokens += skip.cost->tokens;
+    }
+  plot.cost = cost_text(cost, keeps);
+  add_guardrails(place, content, plot);
   if (const lab::Attempt* last = content.incumbent(series)) {
     if (const auto record = load_record_of(place, *last)) plot.noise = record->smallest_keepable;
   }

@@ -111,6 +111,7 @@ class LabEvalCommand : public Command {
   }
 
   static int code_of(const lab::Evaluated& evaluated) {
+    if (evaluated.spoiled) return kMachineFailed;
     if (evaluated.record.outcome == AttemptOutcome::interrupted) return kInterrupted;
     return is_decided(evaluated.record.outcome) ? kDone : kRefuted;
   }

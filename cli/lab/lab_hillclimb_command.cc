@@ -59,6 +59,8 @@ class LabHillclimbCommand : public Command {
         .range(1, 64)
         .type_name("N")
         .show_default();
+    app.add_flag("--no-branch", no_branch_,
+                 "Make no commits of what is kept on the branch assay/MODEL/CASE/TAG");
     app.add_flag("--confine", confine_,
                  "The agent may write its own copy of the case alone (bubblewrap)");
     app.add_option("--run-tag", run_tag_, "The climb's name (default: ASSAY_RUN_TAG, or of today)")
@@ -95,14 +97,20 @@ class LabHillclimbCommand : public Command {
                                                  {"turns", climbed.turns},
                                                  {"kept", climbed.kept},
                                                  {"end", climbed.end},
+                                                 {"branch", climbed.branch},
                                                  {"attempts", attempts}})
-                                  : fmt::format("climb     {}, {} turns, {} kept; {}\n",
-                                                options.evaluate.run_tag, climbed.turns,
-                                                climbed.kept, climbed.end));
+                                  : text_of(climbed, options.evaluate.run_tag));
     return kDone;
   }
 
  private:
+  static std::string text_of(const lab::Climbed& climbed, const std::string& run_tag) {
+    std::string text = fmt::format("climb     {}, {} turns, {} kept; {}\n", run_tag, climbed.turns,
+                                   climbed.kept, climbed.end);
+    if (!climbed.branch.empty()) text += fmt::format("branch    {}\n", climbed.branch);
+    return text;
+  }
+
   Result<lab::ClimbOptions> make_options(const LabPlace& place, Context& context) const {
     lab::ClimbOptions options;
     ASSAY_TRY(options.evaluate, evaluate_options(context, run_tag_));
@@ -138,6 +146,7 @@ class LabHillclimbCommand : public Command {
     }
     options.agents = agents_;
     options.confine = confine_;
+    options.branch = !no_branch_;
     if (!from_.empty()) {
       ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
       ASSAY_TRY(options.from, find_attempt(content, from_));
@@ -153,7 +162,7 @@ class LabHillclimbCommand : public Command {
   CaseFlag case_;
   int turns_ = 0, patience_ = 0, agents_ = 1;
   std::string budget_, until_, usd_, tokens_, from_, run_tag_;
-  bool no_webhook_ = false, confine_ = false;
+  bool no_webhook_ = false, confine_ = false, no_branch_ = false;
   std::vector<std::string> program_;
 };
 

@@ -1,6 +1,10 @@
+#include <array>
+#include <cstdint>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/expression.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/report/attempt_report.h"
@@ -51,6 +55,68 @@ Json json_of(const lab::Attempt& attempt) {
   return json;
 }
 
+// What --where can ask of an attempt; nothing where it has no such value.
+constexpr std::array<std::string_view, 18> kNames = {
+    "seq",  "id",       "run_tag", "outcome",     "family", "target", "lane", "parent", "baseline",
+    "tree", "env_only", "value",   "description", "ratio",  "low",    "high", "pairs",  "usd"};
+
+std::optional<Value> value_at(const lab::Attempt& attempt, std::string_view name) {
+  const auto of_claim = [&](double lab::Claim::*member) -> std::optional<Value> {
+    return attempt.claim ? std::optional<Value>((*attempt.claim).*member) : std::nullopt;
+  };
+  if (name == "seq") return Value(attempt.seq);
+  if (name == "id") return Value(attempt.id);
+  if (name == "run_tag") return Value(attempt.run_tag);
+  if (name == "outcome") return Value(outcome_word(attempt));
+  if (name == "family") return Value(attempt.family);
+  if (name == "target") return Value(attempt.target);
+  if (name == "lane") return Value(attempt.lane);
+  if (name == "parent") return Value(attempt.parent);
+  if (name == "tree") return Value(attempt.tree);
+  if (name == "description") return Value(attempt.description);
+  if (name == "baseline") return Value(attempt.baseline);
+  if (name == "env_only") return Value(attempt.env_only);
+  if (name == "value" && attempt.primary) return Value(attempt.primary->value);
+  if (name == "ratio") return of_claim(&lab::Claim::ratio);
+  if (name == "low") return of_claim(&lab::Claim::low);
+  if (name == "high") return of_claim(&lab::Claim::high);
+  if (name == "pairs" && attempt.claim)
+    return Value(static_cast<std::int64_t>(attempt.claim->pairs));
+  if (name == "usd" && attempt.cost) return Value(attempt.cost->usd);
+  return std::nullopt;
+}
+
+// A condition over those names.
+class Where {
+ public:
+  static Result<Where> parse(const std::string& text) {
+    auto expression = Expression::parse(text);
+    if (!expression)
+      return fail(expression.error().code, "--where: {}", expression.error().message);
+    const std::vector<std::string> known(kNames.begin(), kNames.end());
+    for (const std::string& name : expression->names())
+      if (std::ranges::find(known, name) == known.end())
+        return fail(ErrorCode::invalid_input, "--where: an attempt has no '{}'{}; it has {}",
+                    sanitize(name, 60), did_you_mean(name, known), join(known, ", "));
+    return Where(std::move(*expression));
+  }
+
+  // What an attempt lacks makes no condition true.
+  Result<bool> holds(const lab::Attempt& attempt) const {
+    std::vector<std::optional<Value>> values;
+    for (const std::string& name : expression_.names()) values.push_back(value_at(attempt, name));
+    std::vector<const Value*> places;
+    for (const auto& value : values) places.push_back(value ? &*value : nullptr);
+    const auto held = expression_.holds(places);
+    if (!held) return fail(held.error().code, "--where: {}", held.error().message);
+    return *held;
+  }
+
+ private:
+  explicit Where(Expression expression) : expression_(std::move(expression)) {}
+  Expression expression_;
+};
+
 class LabHistoryCommand : public Command {
  public:
   const char* name() const override { return "history"; }
@@ -63,6 +129,11 @@ class LabHistoryCommand : public Command {
     app.add_option("--family", family_, "Only of this family").type_name("NAME");
     app.add_option("--outcome", outcome_, "Only with this outcome: keep, discard ...")
         .type_name("WORD");
+    app.add_option(
+           "--where", where_,
+           "Only where this holds: \"family == 'tiles' and ratio > 1.01\"; names are seq, "
+           "outcome, value, ratio, low, high, pairs, family, target, lane, run_tag, usd ...")
+        .type_name("CONDITION");
     app.add_option("--last", last_, "So many at most, the newest; 0: all")
         .range(0, 1'000'000'000)
         .type_name("N")
@@ -76,9 +147,19 @@ class LabHistoryCommand : public Command {
     ASSAY_TRY(const lab::HistoryContent content, history_of(context, place));
     if (content.torn_at)
       context.console.note("the last line of the history is torn; the next attempt cuts it off");
+    std::optional<Where> where;
+    if (!where_.empty()) {
+      ASSAY_TRY(where, Where::parse(where_));
+    }
     std::vector<lab::Attempt> attempts;
-    for (const lab::Attempt& attempt : content.attempts)
-      if (is_wanted(attempt)) attempts.push_back(attempt);
+    for (const lab::Attempt& attempt : content.attempts) {
+      if (!is_wanted(attempt)) continue;
+      bool holds = true;
+      if (where) {
+        ASSAY_TRY(holds, where->holds(attempt));
+      }
+      if (holds) attempts.push_back(attempt);
+    }
     if (last_ > 0 && attempts.size() > static_cast<size_t>(last_))
       attempts.erase(attempts.begin(), attempts.end() - last_);
     context.console.result(context.console.json() ? json(place, attempts)
@@ -138,7 +219,7 @@ class LabHistoryCommand : public Command {
   }
 
   CaseFlag case_;
-  std::string run_tag_, family_, outcome_;
+  std::string run_tag_, family_, outcome_, where_;
   int last_ = 50;
   bool tsv_ = false;
 };

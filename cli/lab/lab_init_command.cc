@@ -6,6 +6,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/template.h"
+#include "cli/dot_env.h"
 #include "cli/exit_code.h"
 #include "cli/lab/lab_commands.h"
 
@@ -26,7 +27,8 @@ class LabInitCommand : public Command {
 
   Result<int> run(Context& context) override {
     const std::filesystem::path folder = folder_.empty() ? "." : folder_;
-    ASSAY_TRY(const auto files, lab::read_template({}, "lab"));
+    ASSAY_TRY(auto files, lab::read_template({}, "lab"));
+    files.push_back({".env.example", dot_env_example()});
     ASSAY_TRY(lab::stamp(files, {}, folder));
     ASSAY_TRY(link_skills(folder));
     if (context.console.json())

@@ -15,6 +15,7 @@
 #include "cli/load/load_flags.h"
 #include "cli/load/load_page.h"
 #include "cli/load/load_table.h"
+#include "cli/load/result_flags.h"
 #include "cli/load/run_plan.h"
 #include "cli/load/started_server.h"
 #include "cli/quantities.h"
@@ -70,17 +71,20 @@ class LoadCommand : public Command {
     app.add_option("--output-dir,--result-dir", folder_,
                    "Where load.json, samples and inputs go (default: runs/<n>-load)")
         .type_name("DIR");
+    result_.declare(app);
     app.add_option("--html", html_, "Gets the run as one self-contained page").type_name("FILE");
   }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const std::vector<load::Requirement> requirements, read_requirements());
     ASSAY_TRY(const std::vector<load::Objective> objectives, flags_.objectives());
+    ASSAY_TRY(result_.check());
+    ASSAY_TRY(percentiles_, result_.percentiles());
     double cool_down = 0;
     if (cool_down_ != "0") {
       ASSAY_TRY(cool_down, parse_seconds(cool_down_, "--cool-down"));
     }
-    std::string base_url = flags_.base_url();
+    ASSAY_TRY(std::string base_url, flags_.base_url());
     std::optional<StartedServer> server;
     if (!started_.empty()) {
       if (!base_url.empty())
@@ -91,7 +95,10 @@ class LoadCommand : public Command {
     }
     load::LoadRecord record;
     record.created = utc_now_iso8601();
-    ASSAY_TRY(record.plan, flags_.plan(context, base_url));
+    ASSAY_TRY(record.metadata, result_.metadata());
+    ASSAY_TRY(record.plan, flags_.plan(context, base_url, [&server] {
+      return server ? server->may_get_ready() : Status();
+    }));
     record.environment = measure::read_machine(false);
     ASSAY_TRY(const std::filesystem::path folder, load_folder(folder_));
     for (int number = 1; number <= runs_; ++number) {
@@ -109,6 +116,7 @@ class LoadCommand : public Command {
     const Json json = load::record_json(record);
     const std::string path = (folder / "load.json").string();
     ASSAY_TRY(write_file_atomic(path, dump_pretty(json)));
+    ASSAY_TRY(result_.write(json, folder_));
     if (!html_.empty())
       ASSAY_TRY(write_file_atomic(html_, load_page(record, first_.traces, first_.begin_ns, path)));
     return show(context, record, json, requirements, folder);
@@ -138,11 +146,12 @@ class LoadCommand : public Command {
     ASSAY_TRY(const auto dataset, flags_.dataset(context, plan, plan.seed));
     record.dataset = dataset->description();
     const std::string suffix = number == 1 ? "" : fmt::format("-{}", number);
+    ASSAY_TRY(const load::TokenCount count, flags_.token_count());
     ASSAY_TRY(load::Run run,
               run_plan(context, plan, *dataset,
                        runs_ > 1 ? fmt::format("load, run {} of {}", number, runs_) : "load",
-                       (folder / ("inputs" + suffix + ".jsonl")).string()));
-    load::Judged judged = load::judge_run(plan, run, objectives);
+                       (folder / ("inputs" + suffix + ".jsonl")).string(), count));
+    load::Judged judged = load::judge_run(plan, run, objectives, percentiles_);
     judged.client.governor = record.environment.governor;
     record.runs.push_back(std::move(judged));
     record.samples.push_back("samples" + suffix + ".jsonl.zst");
@@ -214,6 +223,8 @@ class LoadCommand : public Command {
   }
 
   LoadFlags flags_;
+  ResultFlags result_;
+  load::Percentiles percentiles_;
   std::vector<std::unique_ptr<Command>> commands_;
   std::vector<std::string> required_, started_;
   std::string goodput_share_, cool_down_ = "1", folder_, html_;

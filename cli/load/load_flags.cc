@@ -10,7 +10,6 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/base/ulid.h"
-#include "assay/load/ready.h"
 #include "assay/text/tokenizer.h"
 #include "cli/number.h"
 #include "cli/own_environment.h"
@@ -45,10 +44,16 @@ bool names_secret(std::string_view header) {
 }  // namespace
 
 void LoadFlags::declare(Flags& app, const LoadFlagChoice& choice) {
-  if (choice.base_url)
+  if (choice.base_url) {
     app.add_option("--base-url", base_url_, "Where the server is: http://127.0.0.1:8000")
         .type_name("URL");
+    app.add_option("--host", host_, "Or its host alone, by http (default: 127.0.0.1)")
+        .type_name("HOST");
+    app.add_option("--port", port_, "Or its port alone (default: 8000)").range(1, 65535);
+  }
   app.add_option("--model", model_, "The model to ask for (default: the only one there)")
+      .type_name("NAME");
+  app.add_option("--served-model-name", served_model_, "What requests call it, if not --model")
       .type_name("NAME");
   app.set_group(FlagGroup::problem);
   declare_data(app);
@@ -87,7 +92,7 @@ void LoadFlags::declare_data(Flags& app) {
       .type_name("SHARE");
   app.add_option("--tokenizer", tokenizer_,
                  "The model's tokenizer.json or GGUF file, which counts prompts (default: the "
-                 "server's /tokenize)")
+                 "server's /tokenize), and answers that come without usage")
       .type_name("FILE");
   app.add_option("--prefix-len", prefix_, "Tokens at each prompt's begin that others share")
       .range(0, 1 << 24)
@@ -167,8 +172,18 @@ Result<std::string> LoadFlags::key() const {
   return key;
 }
 
+Result<std::string> LoadFlags::base_url() const {
+  if (host_.empty() && port_ == 0) return base_url_;
+  if (!base_url_.empty())
+    return fail(ErrorCode::invalid_input,
+                "--base-url says host and port: leave --host and --port out");
+  const std::string host = host_.empty() ? "127.0.0.1" : host_;
+  const bool is_ipv6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  return fmt::format("http://{}:{}", is_ipv6 ? "[" + host + "]" : host, port_ == 0 ? 8000 : port_);
+}
+
 Status LoadFlags::read_shape(load::RequestShape& shape) const {
-  shape.model = model_;
+  shape.model = served_model_.empty() ? model_ : served_model_;
   shape.chat = endpoint_ == "chat";
   shape.stream = !no_stream_;
   shape.ignore_eos = ignore_eos_;
@@ -240,7 +255,8 @@ Status LoadFlags::read_sends(load::LoadPlan& plan) const {
   return {};
 }
 
-Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base_url) const {
+Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base_url,
+                                       const load::MayGetReady& may_get_ready) const {
   if (base_url.empty())
     return fail(ErrorCode::invalid_input,
                 "which server? Give --base-url, such as http://127.0.0.1:8000");
@@ -262,7 +278,7 @@ Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base
   ASSAY_TRY(const double ready, read_seconds(ready_, "--ready-check-timeout-sec"));
   // Some servers have neither of the two places that are looked at: then the first connection
   // tells.
-  if (ready > 0) ASSAY_TRY(load::await_ready(plan, ready, context.cancel_fd));
+  if (ready > 0) ASSAY_TRY(load::await_ready(plan, ready, context.cancel_fd, may_get_ready));
   if (plan.shape.model.empty()) {
     auto model = load::only_model(plan, context.cancel_fd);
     if (!model && model.error().code == ErrorCode::failed)
@@ -272,19 +288,19 @@ Result<load::LoadPlan> LoadFlags::plan(Context& context, const std::string& base
   return plan;
 }
 
-Result<load::WordText> LoadFlags::own_tokenizer_text() const {
+Result<load::TokenCount> LoadFlags::token_count() const {
+  if (tokenizer_.empty()) return load::TokenCount();
   ASSAY_TRY(auto loaded, text::Tokenizer::load(tokenizer_));
   const auto tokenizer = std::make_shared<const text::Tokenizer>(std::move(loaded));
-  return load::WordText::counted(
-      [tokenizer](const std::string& text) -> Result<std::int64_t> {
-        ASSAY_TRY(const std::vector<int> ids, tokenizer->encode(text));
-        return static_cast<std::int64_t>(ids.size());
-      },
-      sanitize(tokenizer_, 200));
+  return [tokenizer](const std::string& text) -> Result<std::int64_t> {
+    ASSAY_TRY(const std::vector<int> ids, tokenizer->encode(text));
+    return static_cast<std::int64_t>(ids.size());
+  };
 }
 
 Result<load::WordText> LoadFlags::word_text(Context& context, const load::LoadPlan& plan) const {
-  if (!tokenizer_.empty()) return own_tokenizer_text();
+  ASSAY_TRY(const load::TokenCount own, token_count());
+  if (own) return load::WordText::counted(own, sanitize(tokenizer_, 200));
   auto counted = load::WordText::counted(load::server_tokenizer(plan, context.cancel_fd),
                                          "the server's /tokenize");
   if (counted || counted.error().code == ErrorCode::interrupted) return counted;

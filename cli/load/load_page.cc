@@ -170,8 +170,21 @@ report::Section figures(const std::vector<load::Judged>& runs) {
     if (runs.size() > 1) block.title = fmt::format("Run {}", i + 1);
     block.sentences = load_warnings(runs[i]);
     block.table = latency_table(runs[i].metrics);
+    if (std::string note = thin_note(*block.table); !note.empty())
+      block.sentences.push_back(std::move(note));
   }
   return section;
+}
+
+// Loads in the order of what they brought.
+std::vector<double> by_throughput(std::span<const std::pair<double, load::Judged>> runs) {
+  std::vector<std::pair<double, double>> all;
+  for (const auto& [load, judged] : runs)
+    all.emplace_back(judged.metrics.value("request_throughput").value_or(0), load);
+  std::ranges::sort(all);
+  std::vector<double> loads;
+  for (const auto& [throughput, load] : all) loads.push_back(load);
+  return loads;
 }
 
 }  // namespace
@@ -198,12 +211,15 @@ std::string sweep_page(const load::LoadPlan& plan, const std::string& over,
   page.about = fmt::format("{} loads over {}", runs.size(), over);
   page.record = record_name;
   page.tiles.emplace_back(fmt::format("{:g}", knee), "is the knee, by " + over);
-  Chart chart{.id = "sweep",
-              .title = "Latency over throughput",
-              .sentence = "Each dot is a load; the knee has the most throughput per latency.",
-              .x = "requests/s",
-              .y = "whole request, ms",
-              .series = {}};
+  Chart chart{
+      .id = "sweep",
+      .title = "Latency over throughput",
+      .sentence = fmt::format("Each dot is a load, from the left: {} of {}. The knee has the "
+                              "most throughput per latency.",
+                              over, fmt::join(by_throughput(runs), ", ")),
+      .x = "requests/s",
+      .y = "whole request, ms",
+      .series = {}};
   for (const auto& [name, figure, ink] :
        {std::tuple{"median", "e2e_incl_queue_ms.median", Ink::first},
         {"p95", "e2e_incl_queue_ms.p95", Ink::second}}) {

@@ -45,7 +45,8 @@ class LoadRaceCommand : public Command {
     ASSAY_TRY(const double margin, parse_fraction(margin_, "--margin"));
     if (margin <= 0 || margin >= 1)
       return fail(ErrorCode::invalid_input, "--margin must lie between 0 and 1");
-    ASSAY_TRY(const load::LoadPlan candidate, flags_.plan(context, flags_.base_url()));
+    ASSAY_TRY(const std::string base_url, flags_.base_url());
+    ASSAY_TRY(const load::LoadPlan candidate, flags_.plan(context, base_url));
     ASSAY_TRY(const load::LoadPlan other, flags_.plan(context, against_));
     const auto measure = [&](bool is_candidate, std::uint64_t seed) -> Result<double> {
       const load::LoadPlan& plan = is_candidate ? candidate : other;
@@ -79,9 +80,20 @@ class LoadRaceCommand : public Command {
 
  private:
   void note_run(const load::Judged& judged) {
-    if (!judged.client.limited && judged.delivered.as_asked) return;
+    const load::Metrics& metrics = judged.metrics;
+    std::string why;
+    if (judged.client.limited)
+      why = judged.client.reasons.front();
+    else if (!judged.delivered.as_asked)
+      why = judged.delivered.reasons.front();
+    else if (metrics.errored + metrics.incomplete > 0)
+      why = fmt::format("{} requests failed", metrics.errored + metrics.incomplete);
+    else if (metrics.mismatched > 0)
+      why = fmt::format("{} answers have another number of tokens than was asked for",
+                        metrics.mismatched);
+    if (why.empty()) return;
     ++limited_;
-    why_ = judged.client.limited ? judged.client.reasons.front() : judged.delivered.reasons.front();
+    why_ = std::move(why);
   }
 
   std::string text(const load::Duel& duel) const {

@@ -59,7 +59,8 @@ class LoadSearchCommand : public Command {
     ASSAY_TRY(options.from, parse_number(from_, "--from", 1e-3, 65536));
     ASSAY_TRY(options.most, parse_number(most_, "--most", options.from, 65536));
     ASSAY_TRY(options.resolution, parse_number(resolution_, "--resolution", 0.001, 0.5));
-    ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, flags_.base_url()));
+    ASSAY_TRY(const std::string base_url, flags_.base_url());
+    ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, base_url));
     const auto attempt = [&](double load, int number) {
       return try_load(context, plan, requirements, load, number);
     };

@@ -3,6 +3,7 @@
 #include "assay/base/json.h"
 #include "assay/load/other_tools.h"
 #include "assay/load/read_record.h"
+#include "assay/load/result.h"
 #include "cli/exit_code.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_table.h"
@@ -16,7 +17,9 @@ class LoadShowCommand : public Command {
   const char* summary() const override { return "A kept run's figures, made again of its samples"; }
   const char* example() const override { return "assay load show runs/0001-load --as vllm"; }
   const char* description() const override {
-    return "With --as, the same run under the names and definitions of another tool, as JSON.";
+    return "With --as, the same run under the names and definitions of another tool, as JSON. With "
+           "--samples, what happened to each request, a line of JSON each: times in ns from the "
+           "run's begin.";
   }
 
   void declare(Flags& app) override {
@@ -25,10 +28,21 @@ class LoadShowCommand : public Command {
         .required();
     app.add_option("--as", as_, "Whose names and definitions")
         .one_of({"vllm", "aiperf", "guidellm"});
+    app.add_flag("--samples", samples_, "Print the samples");
   }
 
   Result<int> run(Context& context) override {
     ASSAY_TRY(const load::KeptRun kept, load::read_kept_run(file_));
+    if (samples_) {
+      if (!as_.empty())
+        return fail(ErrorCode::invalid_input, "--samples and --as are two outputs: give one");
+      std::string lines;
+      for (const auto& traces : kept.runs)
+        for (const load::Trace& trace : traces)
+          lines += load::trace_line(trace, load::kKeptBegin) + '\n';
+      context.console.result(lines);
+      return kDone;
+    }
     if (!as_.empty()) {
       const auto tool = as_ == "vllm"     ? load::OtherTool::vllm
                         : as_ == "aiperf" ? load::OtherTool::aiperf
@@ -58,6 +72,7 @@ class LoadShowCommand : public Command {
 
  private:
   std::string file_, as_;
+  bool samples_ = false;
 };
 
 }  // namespace

@@ -61,7 +61,8 @@ class LoadSweepCommand : public Command {
       loads.push_back(load);
     }
     if (loads.empty()) loads = {1, 2, 4, 8, 16, 32, 64};
-    ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, flags_.base_url()));
+    ASSAY_TRY(const std::string base_url, flags_.base_url());
+    ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, base_url));
     std::vector<Point> points;
     std::vector<load::Judged> runs;
     for (const double load : loads) {

@@ -58,7 +58,9 @@ std::string throughput(const load::Metrics& metrics) {
   text += fmt::format("tokens       {} in, {} out", metrics.input_tokens, metrics.output_tokens);
   if (metrics.token_source == "usage") text += ", as the server counts";
   if (metrics.token_source == "chunks") text += ", counted by chunks: the server tells none";
-  if (metrics.token_source == "mixed") text += ", of some requests counted by chunks";
+  if (metrics.token_source == "tokenizer")
+    text += ", counted by --tokenizer: the server tells none";
+  if (metrics.token_source == "mixed") text += ", of some requests without the server's count";
   text += '\n';
   if (const auto share = metrics.value("goodput_share"))
     text += fmt::format("goodput      {} requests/s, {:.1f} % of all\n",
@@ -105,6 +107,14 @@ report::Table latency_table(const load::Metrics& metrics) {
   return table;
 }
 
+std::string thin_note(const report::Table& table) {
+  for (const auto& row : table.rows)
+    for (const auto& cell : row.cells)
+      if (cell.text.ends_with('~'))
+        return "~ of too few values: 200 for a median, 500 for p90 and p95, 1,000 for p99";
+  return "";
+}
+
 std::vector<std::string> load_warnings(const load::Judged& judged) {
   std::vector<std::string> sentences;
   for (const std::string& reason : judged.delivered.reasons)
@@ -130,10 +140,7 @@ std::string load_text(const load::LoadPlan& plan, const load::Judged& judged,
   const report::Table table = latency_table(judged.metrics);
   if (!table.rows.empty()) {
     text += report::text_table(table, style);
-    bool thin = false;
-    for (const auto& row : table.rows)
-      for (const auto& cell : row.cells) thin = thin || cell.text.ends_with('~');
-    if (thin) text += "~ of too few values: 200 for a median, 500 for p90 and p95, 1,000 for p99\n";
+    if (const std::string note = thin_note(table); !note.empty()) text += note + '\n';
   }
   for (const std::string& sentence : load_warnings(judged))
     text += report::coloured(sentence, report::Tone::caution, style) + '\n';

@@ -12,6 +12,8 @@ namespace assay::cli {
 
 // A row a latency, a column a statistic; those of too few requests are marked.
 report::Table latency_table(const load::Metrics& metrics);
+// What the mark means; empty where no figure has it.
+std::string thin_note(const report::Table& table);
 
 // The whole: requests, throughput, latencies, and what limits what they say.
 std::string load_text(const load::LoadPlan& plan, const load::Judged& judged,

@@ -33,8 +33,9 @@ std::string live_line(const std::string& title, const load::Progress& progress) 
 
 Result<load::Run> run_plan(Context& context, const load::LoadPlan& plan,
                            const load::Dataset& dataset, const std::string& title,
-                           const std::string& inputs) {
+                           const std::string& inputs, const load::TokenCount& count) {
   load::RunHooks hooks;
+  hooks.count_tokens = count;
   hooks.cancel_fd = context.cancel_fd;
   Console& console = context.console;
   if (console.live() && !console.quiet())
@@ -67,7 +68,8 @@ Result<load::Judged> measure_plan(Context& context, const LoadFlags& flags, load
   plan.run_id = id;
   ASSAY_TRY(const auto dataset, flags.dataset(context, plan, seed));
   ASSAY_TRY(const std::vector<load::Objective> objectives, flags.objectives());
-  ASSAY_TRY(const load::Run run, run_plan(context, plan, *dataset, title, ""));
+  ASSAY_TRY(const load::TokenCount count, flags.token_count());
+  ASSAY_TRY(const load::Run run, run_plan(context, plan, *dataset, title, "", count));
   load::Judged judged = load::judge_run(plan, run, objectives);
   if (judged.interrupted) return fail(ErrorCode::interrupted, "interrupted");
   if (judged.metrics.successful == 0)

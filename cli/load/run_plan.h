@@ -14,10 +14,11 @@
 
 namespace assay::cli {
 
-// `title` begins the live line. inputs: gets each body, as a line; empty: kept nowhere.
+// `title` begins the live line. inputs: gets each body, as a line; empty: kept nowhere. `count`
+// counts answers that come without usage; may be empty.
 Result<load::Run> run_plan(Context& context, const load::LoadPlan& plan,
                            const load::Dataset& dataset, const std::string& title,
-                           const std::string& inputs);
+                           const std::string& inputs, const load::TokenCount& count);
 
 // The same with prompts of `seed`, judged, and nothing kept. Errors: unsupported where no request
 // was answered (the first error is told), interrupted.

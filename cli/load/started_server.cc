@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -40,6 +41,23 @@ Result<StartedServer> StartedServer::start(const std::vector<std::string>& words
   options.stdout_to = options.stderr_to = Redirect::fd(2);
   ASSAY_TRY(Subprocess process, Subprocess::start(options));
   return StartedServer(std::move(process), port);
+}
+
+Status StartedServer::may_get_ready() const {
+  siginfo_t info{};
+  // It is left to be reaped with its group.
+  if (::waitid(P_PID, static_cast<id_t>(process_.pid()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      info.si_pid == 0)
+    return {};
+  ExitStatus status;
+  if (info.si_code == CLD_EXITED) {
+    status = {ExitStatus::Kind::exited, info.si_status, 0};
+  } else {
+    status = {ExitStatus::Kind::signaled, 0, info.si_status};
+  }
+  if (status.success()) return {};
+  return fail(ErrorCode::unsupported, "the server that was started {} before it was ready",
+              status.describe());
 }
 
 std::string StartedServer::base_url() const { return fmt::format("http://127.0.0.1:{}", port_); }

@@ -17,6 +17,9 @@ class StartedServer {
   static Result<StartedServer> start(const std::vector<std::string>& words);
 
   std::string base_url() const;
+  // Fails once the program has ended badly. One that ends well may have left a server behind it.
+  // Errors: unsupported.
+  Status may_get_ready() const;
 
  private:
   StartedServer(Subprocess process, std::uint16_t port)

@@ -17,7 +17,7 @@ const ToolArgument kShapes = {"shapes", Kind::list, "--shape",
                               "range, \"m=1:64:*2\". Fields that are left out are what the kernel "
                               "takes"};
 const ToolArgument kSuite = {"suite", Kind::text, "--suite",
-                             "A suite of shapes by its name (decode, odd, transformer, "
+                             "A suite of shapes by its name (decode, norms, odd, transformer, "
                              "transformer_cpu), or a YAML file"};
 const ToolArgument kProviders = {"providers", Kind::list, "--provider",
                                  "Only kernels of these providers (default: all)"};
@@ -80,11 +80,23 @@ std::vector<Tool> make_tools() {
         {"again", Kind::truth, "--again", "Measure what was measured already"},
         kCase},
        true},
+      {"profile",
+       "See where the time of the case's workspace goes as it is: an attempt, measured and "
+       "recorded "
+       "as evaluate does, and the functions or shapes that take most of it.",
+       {"lab", "eval", "--profile", "--again"},
+       {{"description", Kind::text, "--description", "What was changed, in a line", true},
+        {"family", Kind::text, "--family", "The family of changes that it is of"},
+        {"lane", Kind::text, "--lane", "Measure in this lane of case.yaml alone"},
+        kCase},
+       true},
       {"history",
        "List the attempts of a case and what came of each.",
        {"lab", "history"},
        {{"outcome", Kind::text, "--outcome", "Only with this outcome: keep, discard ..."},
         {"family", Kind::text, "--family", "Only of this family"},
+        {"where", Kind::text, "--where",
+         "Only where this holds: \"ratio > 1.01 and family == 'tiles'\""},
         {"last", Kind::number, "--last", "So many at most, the newest (default: 50)"},
         kCase}},
       {"show", "Show one attempt: stages, metrics, claim.", {"lab", "show"}, {kAttempt, kCase}},

@@ -199,12 +199,16 @@ TEST_F(F64Gemm, ATileThatDoesNotExistIsNotFound) {
               ElementsAre("F64GemmKernel_tile16x16_ttt"));
 }
 
-TEST_F(F64Gemm, AnEpilogueIsRefusedWhileItHasNoReference) {
+TEST_F(F64Gemm, AnEpilogueIsRefusedByWhoHasNoneAndByAllIfItHasNoReference) {
   gemm::Shape shape = kShape;
   shape.epilogue = "relu";
+  const Found fused = find(*gemm::problem(shape));
+  EXPECT_THAT(names(fused), IsEmpty());
+  EXPECT_GT(fused.refusals.total(), 0);
+  shape.epilogue = "softmax";
   const auto refused = gemm::problem(shape);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("epilogues of gemm that have one: none"));
+  EXPECT_THAT(refused.error().message, HasSubstr("steps that have one: bias, row_bias"));
 }
 
 TEST_F(F64Gemm, AnotherTypeIsRefusedByTheRule) {

@@ -82,6 +82,10 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#ifndef SWIGLU
+#define SWIGLU 0  // 1: rows of weights are gate and up in turns, out is half as wide.
+#endif
+
 struct alignas(64) TensorMap {
   char bytes[128];
 };
@@ -101,6 +105,10 @@ __device__ Pair rounded(float x, float y) { return __floats2half2_rn(x, y); }
 #endif
 
 #include "wgmma.h"
+#if SWIGLU
+#include "../hopper_swiglu/swiglu.h"
+static_assert(SPLIT == 1 && ROWS >= 64);  // Sums of a tile leave by way of shared memory.
+#endif
 
 WGMMA(ROWS)
 
@@ -367,20 +375,27 @@ __global__ void __launch_bounds__(kThreads, RESIDENT)
   if (SPLIT == 1 && ROWS >= 64) {
     // Through shared memory, so that whole rows of the tile are written at once. All have read it.
     asm volatile("bar.sync 1, %0;" ::"n"(kMultiplying) : "memory");
-    constexpr int kPitch = ROWS * 2 + 16;
+    constexpr int kColumns = ROWS / (1 + SWIGLU), kPitch = kColumns * 2 + 16;
     char* const mine = memory + (ring - shared_address(memory)) + warp * 16 * kPitch;
 #pragma unroll
     for (int j = 0; j < ROWS / 8; ++j)
 #pragma unroll
-      for (int half = 0; half < 2; ++half)
-        *reinterpret_cast<Pair*>(mine + (lane / 4 + half * 8) * kPitch + j * 16 + lane % 4 * 4) =
-            rounded(d[j * 4 + half * 2], d[j * 4 + half * 2 + 1]);
+      for (int half = 0; half < 2; ++half) {
+        char* const row = mine + (lane / 4 + half * 8) * kPitch;
+        const float *const sums = &d[j * 4 + half * 2];
+#if SWIGLU
+        *reinterpret_cast<Element*>(row + (j * 4 + lane % 4) * 2) = swiglu(sums[0], sums[1]);
+#else
+        *reinterpret_cast<Pair*>(row + j * 16 + lane % 4 * 4) = rounded(sums[0], sums[1]);
+#endif
+      }
     __syncwarp();
-    for (int i = lane; i < 16 * (ROWS / 8); i += 32) {
-      const int row = i / (ROWS / 8), piece = i % (ROWS / 8);
-      const int token = warp * 16 + row, column = first_row + piece * 8;
-      if (token < m && column < n)
-        *reinterpret_cast<uint4*>(out + static_cast<size_t>(token) * n + column) =
+    const int width = n / (1 + SWIGLU);
+    for (int i = lane; i < 16 * (kColumns / 8); i += 32) {
+      const int row = i / (kColumns / 8), piece = i % (kColumns / 8);
+      const int token = warp * 16 + row, column = first_row / (1 + SWIGLU) + piece * 8;
+      if (token < m && column < width)
+        *reinterpret_cast<uint4*>(out + static_cast<size_t>(token) * width + column) =
             *reinterpret_cast<const uint4*>(mine + row * kPitch + piece * 16);
     }
     return;

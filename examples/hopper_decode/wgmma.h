@@ -43,30 +43,33 @@
 #define SUMS224 SUMS208, EIGHT(104)
 #define SUMS240 SUMS224, EIGHT(112)
 #define SUMS256 SUMS240, EIGHT(120)
-#define TAIL16 "}, %8, %9, 1, 1, 1, 0, 0;"
-#define TAIL32 "}, %16, %17, 1, 1, 1, 0, 0;"
-#define TAIL48 "}, %24, %25, 1, 1, 1, 0, 0;"
-#define TAIL64 "}, %32, %33, 1, 1, 1, 0, 0;"
-#define TAIL80 "}, %40, %41, 1, 1, 1, 0, 0;"
-#define TAIL96 "}, %48, %49, 1, 1, 1, 0, 0;"
-#define TAIL112 "}, %56, %57, 1, 1, 1, 0, 0;"
-#define TAIL128 "}, %64, %65, 1, 1, 1, 0, 0;"
-#define TAIL144 "}, %72, %73, 1, 1, 1, 0, 0;"
-#define TAIL160 "}, %80, %81, 1, 1, 1, 0, 0;"
-#define TAIL176 "}, %88, %89, 1, 1, 1, 0, 0;"
-#define TAIL192 "}, %96, %97, 1, 1, 1, 0, 0;"
-#define TAIL208 "}, %104, %105, 1, 1, 1, 0, 0;"
-#define TAIL224 "}, %112, %113, 1, 1, 1, 0, 0;"
-#define TAIL240 "}, %120, %121, 1, 1, 1, 0, 0;"
-#define TAIL256 "}, %128, %129, 1, 1, 1, 0, 0;"
+#define TAIL16 "}, %8, %9, "
+#define TAIL32 "}, %16, %17, "
+#define TAIL48 "}, %24, %25, "
+#define TAIL64 "}, %32, %33, "
+#define TAIL80 "}, %40, %41, "
+#define TAIL96 "}, %48, %49, "
+#define TAIL112 "}, %56, %57, "
+#define TAIL128 "}, %64, %65, "
+#define TAIL144 "}, %72, %73, "
+#define TAIL160 "}, %80, %81, "
+#define TAIL176 "}, %88, %89, "
+#define TAIL192 "}, %96, %97, "
+#define TAIL208 "}, %104, %105, "
+#define TAIL224 "}, %112, %113, "
+#define TAIL240 "}, %120, %121, "
+#define TAIL256 "}, %128, %129, "
 // clang-format on
 
-// d (64 x width of four warps) += a (64 x 16) b^T (width x 16).
-#define WGMMA(width)                                                                       \
-  __device__ __forceinline__ void multiply(float(&d)[width / 2], unsigned long long a,     \
-                                           unsigned long long b) {                         \
+// d (64 x width of four warps) += a (64 x 16) b^T (width x 16); multiply_anew: = instead of +=.
+#define WGMMA(width)             \
+  WGMMA_AS(multiply, width, "1") \
+  WGMMA_AS(multiply_anew, width, "0")
+#define WGMMA_AS(name, width, add)                                                         \
+  [[maybe_unused]] __device__ __forceinline__ void name(                                   \
+      float(&d)[width / 2], unsigned long long a, unsigned long long b) {                  \
     asm volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(width) "k16.f32." TYPES " {" OF( \
-                     LIST, width) OF(TAIL, width)                                          \
+                     LIST, width) OF(TAIL, width) add ", 1, 1, 0, 0;"                      \
                  : OF(SUMS, width)                                                         \
                  : "l"(a), "l"(b));                                                        \
   }

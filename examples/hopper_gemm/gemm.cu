@@ -4,22 +4,26 @@
 //
 // assay: {name: plain, entry: gemm, dtype: [f16, bf16], layout: tn, targets: [sm_90a],
 //         args: [map_a, map_b, map_out, m, n, k], alignment: 16, flags: [-DDEPENDENT=0],
-//         tunables: {LARGE: [0, 3, 4], LEFT: [0, 1]},
-//         constraints: [k % 8 == 0, n % 8 == 0, LARGE != 3 or n >= 512],
-//         launch: {grid: "2 * ceil_div(ceil_div(m, 256) * ceil_div(n, 256 + LARGE // 4 * 128),
-//                                      ceil_div(ceil_div(m, 256) *
-//                                               ceil_div(n, 256 + LARGE // 4 * 128), 66))",
+//         tunables: {LARGE: [0, 3, 4], SMALL_ROUNDS: [0, 1]},
+//         constraints: [k % 8 == 0, k > 192, n % 8 == 0, LARGE != 3 or n >= 512,
+//                       SMALL_ROUNDS == 0 or LARGE == 3],
+//         launch: {grid: "132 * SMALL_ROUNDS + (1 - SMALL_ROUNDS) * 2 *
+//                         ceil_div(ceil_div(m, 256) * ceil_div(n, 256 + LARGE // 4 * 128),
+//                                  ceil_div(ceil_div(m, 256) *
+//                                           ceil_div(n, 256 + LARGE // 4 * 128), 66))",
 //                  cluster: 2, block: 384, shared: 231424,
 //                  maps: {a: {box: [64, 128], swizzle: 128, promotion: 256},
 //                         b: {box: [64, 64], swizzle: 128, promotion: 256},
 //                         out: {box: [64, 64], swizzle: 128}}}}
 // assay: {name: dependent, entry: gemm, dtype: [f16, bf16], layout: tn, targets: [sm_90a],
 //         args: [map_a, map_b, map_out, m, n, k], alignment: 16, flags: [-DDEPENDENT=1],
-//         tunables: {LARGE: [0, 3, 4], LEFT: [0, 1]},
-//         constraints: [k % 8 == 0, n % 8 == 0, LARGE != 3 or n >= 512],
-//         launch: {grid: "2 * ceil_div(ceil_div(m, 256) * ceil_div(n, 256 + LARGE // 4 * 128),
-//                                      ceil_div(ceil_div(m, 256) *
-//                                               ceil_div(n, 256 + LARGE // 4 * 128), 66))",
+//         tunables: {LARGE: [0, 3, 4], SMALL_ROUNDS: [0, 1]},
+//         constraints: [k % 8 == 0, k > 192, n % 8 == 0, LARGE != 3 or n >= 512,
+//                       SMALL_ROUNDS == 0 or LARGE == 3],
+//         launch: {grid: "132 * SMALL_ROUNDS + (1 - SMALL_ROUNDS) * 2 *
+//                         ceil_div(ceil_div(m, 256) * ceil_div(n, 256 + LARGE // 4 * 128),
+//                                  ceil_div(ceil_div(m, 256) *
+//                                           ceil_div(n, 256 + LARGE // 4 * 128), 66))",
 //                  cluster: 2, block: 384, shared: 231424, dependent: true,
 //                  maps: {a: {box: [64, 128], swizzle: 128, promotion: 256},
 //                         b: {box: [64, 64], swizzle: 128, promotion: 256},
@@ -28,13 +32,21 @@
 // LARGE: quarters of the output that large tiles do, 256 x 192 a block; the others are 128 x 256.
 //   Large ones want fewer bytes of L2. At n 4096 small ones fill 128 multiprocessors, large ones
 //   do not, and three quarters of large ones do again.
-// LEFT: multiplications that are left under way while the next stage is waited for.
+// SMALL_ROUNDS: so many small tiles for each cluster instead, behind the large ones: a last round of
+//   small tiles is over sooner.
 // 66: clusters that the card holds. No more are launched than make all of them end together.
 //
 // The maps see a as [m, k], b as [n, k], out as [m, n]. What lies beyond an edge arrives as zeros
 // and is not written, so that m, n and k need no tails.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+
+#ifndef SWIGLU
+#define SWIGLU 0        // 1: columns of a x b are gate and up in turns, out is half as wide.
+#endif
+#ifndef SMALL_ROUNDS
+#define SMALL_ROUNDS 0
+#endif
 
 namespace {
 
@@ -51,8 +63,8 @@ __device__ Pair rounded(float x, float y) { return __floats2half2_rn(x, y); }
 #include "../hopper_decode/wgmma.h"
 #include "copy_engine.h"
 
+WGMMA(128)
 WGMMA(192)
-WGMMA(256)
 
 constexpr int kDepth = 64;  // Elements of k in a stage: 128 bytes, the width of the swizzle.
 constexpr int kBand = 8;    // Tiles of a cluster that lie side by side along m in the order of all.
@@ -76,8 +88,21 @@ struct Sizes {
   static constexpr int kClusterColumns = Tile::kColumns * (Tile::kSharesA ? 2 : 1);
 };
 
-constexpr int kSlotBytes = 64 * 64 * 2;         // 64 x 64 of out are stored at once, from one of
-constexpr int kSlots = LARGE == 0 ? 2 : 3;      // so many places a group.
+// Half of what a group has of a tile: 64 rows of a large one, 128 columns of a small one.
+template <class Tile>
+struct Half {
+  static constexpr int kColumns = Tile::kPieces == 2 ? Tile::kColumns : Tile::kColumns / 2;
+  static constexpr int kParts = kColumns / 64;
+  static constexpr int kRow = Tile::kPieces == 2 ? 64 : 0;  // Of the second half.
+  static constexpr int kColumn = Tile::kPieces == 2 ? 0 : kColumns;
+};
+
+// How sums leave, half by half of a tile: Kept, kSlotBytes, kSlots, Output.
+#if SWIGLU
+#include "../hopper_swiglu/output.h"
+#else
+#include "output.h"
+#endif
 constexpr int kStageBytes = LARGE == 0 ? Sizes<Small>::kStageBytes : Sizes<Large>::kStageBytes;
 constexpr int kStages = (231424 - 1024 - 2 * kSlots * kSlotBytes) / kStageBytes;
 static_assert(kStages >= 3);
@@ -98,7 +123,6 @@ struct Place {
     stage = 0;
     parity ^= 1;
   }
-  __device__ __forceinline__ int last() const { return stage == 0 ? kStages - 1 : stage - 1; }
 };
 
 // Columns of out from `first` up to `end` in tiles of clusters: bands of kBand rows of tiles;
@@ -123,6 +147,18 @@ struct Region {
       row += rank * Sizes<Tile>::kRows;
   }
 };
+
+// The first column that small tiles do: of the last quarter, or of so many that each cluster has
+// SMALL_ROUNDS of them, behind large ones.
+__device__ __forceinline__ int first_small(int m, int n, int clusters) {
+  if (LARGE == 0 || LARGE == 4) return LARGE == 0 ? 0 : n;
+  if (SMALL_ROUNDS == 0) return n / 512 * 384;
+  const int down = (m + Sizes<Small>::kClusterRows - 1) / Sizes<Small>::kClusterRows;
+  const int most = SMALL_ROUNDS * clusters / down * Sizes<Small>::kClusterColumns;
+  return most >= n ? 0
+                   : (n - most + Sizes<Large>::kClusterColumns - 1) /
+                         Sizes<Large>::kClusterColumns * Sizes<Large>::kClusterColumns;
+}
 
 struct Block {
   const TensorMap &map_a, &map_b, &map_out;
@@ -155,70 +191,133 @@ __device__ __forceinline__ void fetch(const Block& block, Place& at, int row, in
   }
 }
 
-// A group of four warps: its half of a tile, from the first stage to the last store.
-template <class Tile>
-__device__ __forceinline__ void multiply_and_store(const Block& block, Place& at, int& slot,
-                                                   int group, int row, int column) {
-  const int thread = threadIdx.x % 128, lane = threadIdx.x % 32;
-  const auto free_stage = [&](int stage) {  // In both blocks.
-    if (thread < 2) arrive_at(block.empty + stage * 8, thread);
+__device__ __forceinline__ void fence_sums() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int kLeft>
+__device__ __forceinline__ void wait_for_sums() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+}
+
+// A group of four warps: its half of each of these tiles. The first two stages and the last two
+// are multiplied half by half, so that tensor cores have the one half to do while sums of the
+// other leave: the second half of a tile leaves while the next tile begins.
+template <class Tile, class Next>
+__device__ __forceinline__ void multiply_and_store(const Block& block, Place& at, Output& out,
+                                                   Next&& next) {
+  using OfHalf = Half<Tile>;
+  const int thread = threadIdx.x % 128;
+  const auto free_stage = [&](const Place& place) {  // In both blocks.
+    if (thread < 2) arrive_at(block.empty + place.stage * 8, thread);
   };
-  float d[Tile::kPieces][Tile::kColumns / 2] = {};
-  for (int i = 0; i < block.steps; ++i, at.next()) {
-    wait(block.full + at.stage * 8, at.parity);
-    const unsigned stage = block.ring + at.stage * kStageBytes;
-    const unsigned long long a = descriptor(stage + group * Sizes<Tile>::kBytesA / 2);
-    const unsigned long long b = descriptor(stage + Sizes<Tile>::kBytesA);
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  const auto a_of = [&](const Place& place) {
+    return descriptor(block.ring + place.stage * kStageBytes +
+                      out.group * Sizes<Tile>::kBytesA / 2);
+  };
+  const auto b_of = [&](const Place& place) {
+    return descriptor(block.ring + place.stage * kStageBytes + Sizes<Tile>::kBytesA);
+  };
+  float d[2][OfHalf::kColumns / 2];
+  // Sums on their way. They have been through an instruction other than wgmma: ptxas sees that no
+  // product under way changes them, and does not wait for it.
+  Kept kept[OfHalf::kColumns / 4] = {};
+  const auto keep = [&](int half) {
+#pragma unroll
+    for (int i = 0; i < OfHalf::kColumns / 4; ++i)
+      kept[i] = keep_pair(d[half][i * 2], d[half][i * 2 + 1]);
+  };
+  const auto multiply_half = [&](const Place& place, int half, bool anew = false) {
+    const unsigned long long a = a_of(place) + half * OfHalf::kRow * 8;
+    const unsigned long long b = b_of(place) + half * OfHalf::kColumn * 8;
 #pragma unroll
     for (int part = 0; part < kDepth / 16; ++part)
+      if (anew && part == 0)
+        multiply_anew(d[half], a, b);
+      else
+        multiply(d[half], a + part * 2, b + part * 2);
+  };
+  int last_row = 1 << 30, last_column = 0;  // Nothing yet: beyond the edge.
+  int row, column;
+  while (next(row, column)) {
+    row += out.group * Tile::kPieces * 64;
+    const Place first = at;
+    at.next();
+    const Place second = at;
+    at.next();
+    wait(block.full + first.stage * 8, first.parity);
+    fence_sums();
+    multiply_half(first, 0, true);
+    commit();
+    out.begin<Tile>();
+    out.write<Tile>(kept, 1, 0, last_row, last_column);
+    wait(block.full + second.stage * 8, second.parity);
+    fence_sums();
+    multiply_half(second, 0);
+    commit();
 #pragma unroll
-      for (int piece = 0; piece < Tile::kPieces; ++piece)
-        multiply(d[piece], a + piece * 512 + part * 2, b + part * 2);
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-    // This stage has been read, or the one before it.
-    if (LEFT == 0) free_stage(at.stage);
-    if (LEFT == 1 && i > 0) free_stage(at.last());
-  }
-  if (LEFT == 1) {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    free_stage(at.last());
-  }
-
-  // stmatrix writes four matrices of 8 x 8, two down and two across: this lane's row of them, and
-  // its 16 bytes of it, which lie where the swizzle has them.
-  const unsigned slots = block.ring + kStages * kStageBytes + group * kSlots * kSlotBytes;
-  const int out_row = thread / 32 * 16 + lane % 16, out_piece = lane / 16;
-  row += group * Tile::kPieces * 64;
+    for (int part = 1; part < OfHalf::kParts; ++part)
+      out.write<Tile>(kept, 1, part, last_row, last_column);
+    out.end<Tile>(1, last_row, last_column);
+    fence_sums();
+    multiply_half(first, 1, true);
+    commit();
+    multiply_half(second, 1);
+    commit();
+    wait_for_sums<1>();
+    free_stage(first);
+    wait_for_sums<0>();
+    free_stage(second);
+    for (int i = 2; i < block.steps - 2; ++i, at.next()) {
+      wait(block.full + at.stage * 8, at.parity);
+      const unsigned long long a = a_of(at), b = b_of(at);
+      fence_sums();
 #pragma unroll
-  for (int piece = 0; piece < Tile::kPieces; ++piece)
+      for (int part = 0; part < kDepth / 16; ++part)
 #pragma unroll
-    for (int part = 0; part < Tile::kColumns / 64; ++part) {
-      const unsigned to = slots + slot * kSlotBytes;
-      slot = slot + 1 == kSlots ? 0 : slot + 1;
-      // What lay here has been read.
-      if (thread == 0)
-        asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kSlots - 1) : "memory");
-      meet(1 + group, 128);
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float* sums = &d[piece][part * 32 + j * 8];
-        unsigned words[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const Pair pair = rounded(sums[i * 2], sums[i * 2 + 1]);
-          words[i] = reinterpret_cast<const unsigned&>(pair);
-        }
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                         to + out_row * 128 + ((j * 2 + out_piece) ^ out_row % 8) * 16),
-                     "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
-                     : "memory");
-      }
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-      meet(1 + group, 128);
-      if (thread == 0) store(block.map_out, column + part * 64, row + piece * 64, to);
+        for (int half = 0; half < 2; ++half)
+          multiply(d[half], a + half * OfHalf::kRow * 8 + part * 2,
+                   b + half * OfHalf::kColumn * 8 + part * 2);
+      commit();
+      wait_for_sums<0>();
+      free_stage(at);
     }
+    const Place third = at;
+    at.next();
+    const Place last = at;
+    at.next();
+    wait(block.full + third.stage * 8, third.parity);
+    fence_sums();
+    multiply_half(third, 0);
+    wait(block.full + last.stage * 8, last.parity);
+    fence_sums();
+    multiply_half(last, 0);
+    commit();
+    multiply_half(third, 1);
+    commit();
+    multiply_half(last, 1);
+    commit();
+    wait_for_sums<2>();
+    keep(0);
+    out.begin<Tile>();
+    out.write<Tile>(kept, 0, 0, row, column);
+    wait_for_sums<1>();
+    free_stage(third);
+#pragma unroll
+    for (int part = 1; part < OfHalf::kParts; ++part) out.write<Tile>(kept, 0, part, row, column);
+    wait_for_sums<0>();
+    free_stage(last);
+    out.end<Tile>(0, row, column);
+    keep(1);
+    last_row = row, last_column = column;
+  }
+  out.begin<Tile>();
+#pragma unroll
+  for (int part = 0; part < OfHalf::kParts; ++part)
+    out.write<Tile>(kept, 1, part, last_row, last_column);
+  out.end<Tile>(1, last_row, last_column);
 }
 
 }  // namespace
@@ -236,7 +335,7 @@ __global__ void __launch_bounds__(384, 1)
                     shared_address(empty),
                     static_cast<int>(blockIdx.x % 2),
                     (k + kDepth - 1) / kDepth};
-  const int boundary = LARGE == 0 ? 0 : LARGE == 4 ? n : n / 512 * 384;
+  const int boundary = first_small(m, n, static_cast<int>(gridDim.x / 2));
   const Region<Large> large(m, 0, boundary);
   const Region<Small> small(m, boundary, n);
   const int count_large = LARGE == 0 ? 0 : large.count();
@@ -298,13 +397,21 @@ __global__ void __launch_bounds__(384, 1)
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-  int slot = 0;
-  each_tile(
-      [&](int row, int column) {
-        multiply_and_store<Large>(block, at, slot, group, row, column);
-      },
-      [&](int row, int column) {
-        multiply_and_store<Small>(block, at, slot, group, row, column);
-      });
+  Output out{map_out, block.ring + kStages * kStageBytes + group * kSlots * kSlotBytes, group};
+  int tile = first;
+  if (LARGE > 0)
+    multiply_and_store<Large>(block, at, out, [&](int& row, int& column) {
+      if (tile >= count_large) return false;
+      large.place(tile, block.rank, row, column);
+      tile += stride;
+      return true;
+    });
+  if (LARGE < 4)
+    multiply_and_store<Small>(block, at, out, [&](int& row, int& column) {
+      if (tile >= count) return false;
+      small.place(tile - count_large, block.rank, row, column);
+      tile += stride;
+      return true;
+    });
   if (threadIdx.x % 128 == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }

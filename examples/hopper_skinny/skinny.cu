@@ -59,6 +59,12 @@
 #ifndef CHUNK
 #define CHUNK 128  // Bytes of a row that a warp takes at once.
 #endif
+#ifndef SWIGLU
+#define SWIGLU 0   // 1: rows of weights are gate and up in turns, out is half as wide.
+#endif
+#if SWIGLU
+#include "../hopper_swiglu/swiglu.h"
+#endif
 
 namespace {
 
@@ -291,12 +297,25 @@ __global__ void __launch_bounds__(WARPS * 32)
         if (token < m) mine[token * kRows + lane / 4 + i / 2 * 8] = sums[g][i];
       }
     __syncthreads();
+#if SWIGLU
+    for (int i = threadIdx.x; i < kRows / 2 * m; i += WARPS * 32) {
+      float gate = 0, up = 0;
+#pragma unroll
+      for (int w = 0; w < WARPS; ++w) {
+        const float* const pair = partial + (buffer * WARPS + w) * kSums + i * 2;
+        gate += pair[0], up += pair[1];
+      }
+      out[static_cast<size_t>(i / (kRows / 2)) * (n / 2) + tile * (kRows / 2) + i % (kRows / 2)] =
+          rounded(swiglu(gate, up));
+    }
+#else
     for (int i = threadIdx.x; i < kRows * m; i += WARPS * 32) {
       float sum = 0;
 #pragma unroll
       for (int w = 0; w < WARPS; ++w) sum += partial[(buffer * WARPS + w) * kSums + i];
       out[static_cast<size_t>(i / kRows) * n + tile * kRows + i % kRows] = rounded(sum);
     }
+#endif
     if (SHARED_BUFFERS == 2)
       buffer ^= 1;
     else if (tile + gridDim.x < tiles)

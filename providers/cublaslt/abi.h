@@ -22,7 +22,10 @@ inline constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kS8 = 3, kS32 = 10, kBf16 = 1
 // cublasComputeType_t.
 inline constexpr int kCompute32F = 68, kCompute64F = 70, kCompute32I = 72;
 
-inline constexpr int kTransposeA = 3, kTransposeB = 4;   // cublasLtMatmulDescAttributes_t
+// cublasLtMatmulDescAttributes_t, cublasLtEpilogue_t: flags of the second.
+inline constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kBiasPointer = 8;
+inline constexpr uint32_t kEpilogueNone = 1, kEpilogueRelu = 2, kEpilogueBias = 4,
+                          kEpilogueGelu = 32;            // By tanh.
 inline constexpr int kBatchCount = 5, kBatchOffset = 6;  // cublasLtMatrixLayoutAttribute_t
 inline constexpr int kMostWorkspace = 1;                 // cublasLtMatmulPreferenceAttributes_t
 inline constexpr int kAlignmentA = 5;                    // ... B, C, D follow.

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "assay/op/gemm/element_wise.h"
+#include "assay/op/gemm/epilogue.h"
+
 namespace assay::cublaslt {
 namespace {
 
@@ -76,6 +79,57 @@ std::optional<Types> types_of(const gemm::View& view) {
   return types;
 }
 
+std::vector<std::string> library_epilogues() {
+  std::vector<std::string> all = {"none"};
+  for (const char* sums : {"", "bias", "residual", "bias+residual", "residual+bias"}) {
+    for (const char* function : {"", "relu", "gelu_tanh"}) {
+      const std::string both = sums;
+      const std::string join = both.empty() || *function == '\0' ? "" : "+";
+      if (const std::string text = both + join + function; !text.empty()) all.push_back(text);
+    }
+  }
+  return all;
+}
+
+Result<LibraryEpilogue> library_epilogue_of(const Problem& problem) {
+  ASSAY_TRY(const gemm::Epilogue epilogue, gemm::epilogue_of(problem));
+  LibraryEpilogue made;
+  for (const gemm::EpilogueStep& step : epilogue.steps()) {
+    using Kind = gemm::EpilogueStep::Kind;
+    const auto operands = problem.operands();
+    const auto place = static_cast<size_t>(
+        std::ranges::find(operands, step.name(), &Operand::role) - operands.begin());
+    if (step.kind == Kind::bias) made.bias = place;
+    if (step.kind == Kind::residual) made.residual = place;
+    if (step.kind == Kind::relu) made.flags = abi::kEpilogueRelu;
+    if (step.kind == Kind::gelu_tanh) made.flags = abi::kEpilogueGelu;
+  }
+  if (made.bias)
+    made.flags = abi::kEpilogueBias | (made.flags == abi::kEpilogueNone ? 0 : made.flags);
+  return made;
+}
+
+bool has_epilogue(const Problem& problem) {
+  const auto epilogue = gemm::epilogue_of(problem);
+  const auto view = gemm::view(problem);
+  if (!epilogue || !view) return false;
+  if (epilogue->empty()) return true;
+  const auto all = library_epilogues();
+  if (std::ranges::find(all, epilogue->text()) == all.end() || view->a == DType::s8) return false;
+  const Operand* out = problem.find_operand("out");
+  const Operand* bias = problem.find_operand("bias");
+  const Operand* residual = problem.find_operand("residual");
+  if (bias != nullptr && bias->dtype != out->dtype) return false;
+  // It takes the place of c.
+  return residual == nullptr ||
+         (residual->dtype == out->dtype && !view->has_c && residual->strides == out->strides);
+}
+
+Result<Problem> product_of(const Problem& problem) {
+  if (has_epilogue(problem)) return problem;
+  return gemm::without_epilogue(problem);
+}
+
 Refusals objections(const gemm::View& view) {
   Refusals refusals;
   if (!types_of(view))
@@ -105,11 +159,15 @@ Result<std::shared_ptr<Matmul>> Matmul::create(std::shared_ptr<const Api> api,
                                                const Problem& problem) {
   std::shared_ptr<Matmul> matmul(new Matmul(std::move(api)));
   ASSAY_TRY(matmul->view_, gemm::view(problem));
+  matmul->places_ = gemm::places_of(problem);
+  ASSAY_TRY(matmul->epilogue_, library_epilogue_of(problem));
   const auto promised = [&](const char* role) {
     const Operand* operand = problem.find_operand(role);
     return operand == nullptr ? kMostAlignment : std::min(operand->alignment, kMostAlignment);
   };
-  const int64_t addend = promised(matmul->view_.has_c ? "c" : "out");
+  const int64_t addend = promised(matmul->epilogue_.residual ? "residual"
+                                  : matmul->view_.has_c      ? "c"
+                                                             : "out");
   int i = 0;
   for (const int64_t alignment : {promised("b"), promised("a"), addend, promised("out")})
     matmul->alignments_[i++] = static_cast<uint32_t>(alignment);
@@ -144,6 +202,9 @@ Status Matmul::describe() {
                         "describing a product"));
   ASSAY_TRY(api_->check(call.desc_set(desc_, abi::kTransposeB, &second, sizeof second),
                         "describing a product"));
+  if (const uint32_t flags = epilogue_.flags; flags != abi::kEpilogueNone)
+    ASSAY_TRY(api_->check(call.desc_set(desc_, abi::kEpilogue, &flags, sizeof flags),
+                          "describing an epilogue"));
   const auto layout = [&](abi::Layout& made, int type, int64_t rows, int64_t columns,
                           int64_t leading, int64_t batch_stride) -> Status {
     ASSAY_TRY(api_->check(call.layout_create(&made, type, static_cast<uint64_t>(rows),
@@ -315,9 +376,19 @@ Status Matmul::choose(const std::optional<AlgorithmValues>& values) {
   return {};
 }
 
-abi::Status Matmul::enqueue(void* a, void* b, void* c, void* out, void* workspace, size_t bytes,
-                            void* stream) const {
-  const double alpha = view_.alpha, beta = view_.has_c ? view_.beta : 0;
+abi::Status Matmul::enqueue(void* const* data, void* workspace, size_t bytes, void* stream) const {
+  void* const out = data[places_.out];
+  void* const c = epilogue_.residual ? data[*epilogue_.residual]
+                  : view_.has_c      ? data[places_.c]
+                                     : out;
+  if (epilogue_.bias && data[*epilogue_.bias] != bias_) {
+    const void* const bias = data[*epilogue_.bias];
+    const abi::Status set = api_->call().desc_set(desc_, abi::kBiasPointer, &bias, sizeof bias);
+    if (set != abi::kSuccess) return set;
+    bias_ = bias;
+  }
+  const double alpha = view_.alpha;
+  const double beta = epilogue_.residual ? 1 : view_.has_c ? view_.beta : 0;
   const auto alpha_f = static_cast<float>(alpha), beta_f = static_cast<float>(beta);
   const auto alpha_i = static_cast<int32_t>(alpha), beta_i = static_cast<int32_t>(beta);
   const void* scale = types_.scale == abi::kF64   ? static_cast<const void*>(&alpha)
@@ -326,8 +397,8 @@ abi::Status Matmul::enqueue(void* a, void* b, void* c, void* out, void* workspac
   const void* addend = types_.scale == abi::kF64   ? static_cast<const void*>(&beta)
                        : types_.scale == abi::kS32 ? static_cast<const void*>(&beta_i)
                                                    : &beta_f;
-  return api_->call().matmul(handle_, desc_, scale, b, first_, a, second_, addend,
-                             c != nullptr ? c : out, addend_, out, result_, &algorithm_, workspace,
+  return api_->call().matmul(handle_, desc_, scale, data[places_.b], first_, data[places_.a],
+                             second_, addend, c, addend_, out, result_, &algorithm_, workspace,
                              bytes, stream);
 }
 

@@ -6,12 +6,15 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api.h"
 #include "assay/kernel/refusals.h"
 #include "assay/op/gemm/gemm.h"
+#include "assay/op/gemm/matrix.h"
 
 namespace assay::cublaslt {
 
@@ -42,6 +45,17 @@ using AlgorithmValues = std::array<int64_t, kAlgorithmFields.size()>;
 inline constexpr size_t kAtId = 0, kAtTile = 1, kAtStages = 2, kAtSplitK = 3, kAtReduction = 4,
                         kAtSwizzle = 5, kAtCustom = 6, kAtInner = 7, kAtCluster = 8;
 
+// An epilogue as the library has them: a bias of out's type and a residual that lies as out does,
+// in any order, and then perhaps relu or gelu (by tanh).
+struct LibraryEpilogue {
+  uint32_t flags = abi::kEpilogueNone;
+  std::optional<size_t> bias, residual;  // Places among the problem's operands.
+};
+// The texts of all of them, and "none".
+std::vector<std::string> library_epilogues();
+// Of a problem that has one of those.
+Result<LibraryEpilogue> library_epilogue_of(const Problem& problem);
+
 struct Types {
   int a = 0, b = 0, out = 0, compute = 0, scale = 0;
 };
@@ -49,6 +63,12 @@ std::optional<Types> types_of(const gemm::View& view);
 
 // Everything that stands against the library taking this problem; empty: nothing.
 Refusals objections(const gemm::View& view);
+
+// Whether the library has the problem's epilogue, none included. Otherwise the product is asked for
+// alone, and the steps are a kernel behind it.
+bool has_epilogue(const Problem& problem);
+// What the library is asked for.
+Result<Problem> product_of(const Problem& problem);
 
 // What an algorithm says of itself.
 struct Capabilities {
@@ -86,8 +106,8 @@ class Matmul {
   Status choose(const std::optional<AlgorithmValues>& values);
   size_t workspace_bytes() const { return workspace_bytes_; }
 
-  abi::Status enqueue(void* a, void* b, void* c, void* out, void* workspace, size_t bytes,
-                      void* stream) const;
+  // data: of the problem's operands. Used by one thread at a time.
+  abi::Status enqueue(void* const* data, void* workspace, size_t bytes, void* stream) const;
 
  private:
   explicit Matmul(std::shared_ptr<const Api> api) : api_(std::move(api)) {}
@@ -95,6 +115,9 @@ class Matmul {
 
   std::shared_ptr<const Api> api_;
   gemm::View view_{};
+  gemm::Places places_;
+  LibraryEpilogue epilogue_;
+  mutable const void* bias_ = nullptr;  // What the description points to.
   Types types_;
   std::array<uint32_t, 4> alignments_{};  // Of A, B, C and D as the library sees them, bytes.
   abi::Handle handle_ = nullptr;

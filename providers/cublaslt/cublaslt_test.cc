@@ -96,7 +96,8 @@ class CublasLt : public ::testing::Test {
     const Status launched = bound->launch();
     EXPECT_TRUE(launched) << launched.error().message;
     EXPECT_TRUE(bound->wait());
-    EXPECT_TRUE(bound->check().right) << function;
+    const Check check = bound->check();
+    EXPECT_TRUE(check.right) << function << ": " << check.first_wrong;
     return calls_(function.c_str()) - before;
   }
 
@@ -145,6 +146,31 @@ TEST_F(CublasLt, ListsTheHeuristicsAnswersOnceEachAndTheFirstAsTheDefault) {
   ASSERT_TRUE(everything);
   ASSERT_EQ(everything->kernels.size(), 1u) << "without a problem";
   EXPECT_EQ(everything->kernels.front().metadata().id(), row("default").id());
+}
+
+TEST_F(CublasLt, HasEpiloguesOfItsOwn) {
+  for (const char* epilogue :
+       {"relu", "bias", "bias+gelu_tanh", "residual", "residual+bias+relu"}) {
+    gemm::Shape shape = kShape;
+    shape.epilogue = epilogue;
+    EXPECT_EQ(launches("cublaslt_split", row(kSplit), shape), 1U) << epilogue;
+  }
+  // Others are a kernel behind the product.
+  for (const char* epilogue : {"gelu", "relu+bias", "bias+clamp:0:1", "row_scale+silu+residual",
+                               "swiglu", "bias+geglu_tanh_interleaved+residual"}) {
+    gemm::Shape shape = kShape;
+    shape.epilogue = epilogue;
+    EXPECT_EQ(launches("cublaslt_split", row(kSplit), shape), 1U) << epilogue;
+    EXPECT_EQ(launches("cublaslt_plain", row("default"), shape), 1U) << epilogue;
+  }
+  gemm::Shape shape = kShape;
+  shape.epilogue = "bias";
+  shape.epilogue_dtypes = {{"bias", DType::f16}};
+  EXPECT_EQ(launches("cublaslt_split", row(kSplit), shape), 1U);
+  shape.epilogue_dtypes.clear();
+  shape.layout = "ttn";
+  shape.epilogue = "silu";
+  EXPECT_THAT(refusal(problem_of(shape), Reason::epilogue), HasSubstr("writes rows of out"));
 }
 
 TEST_F(CublasLt, AnAlgorithmIsItsAttributesAndNotItsPlaceInTheList) {

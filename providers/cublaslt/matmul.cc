@@ -1,11 +1,15 @@
 #include "matmul.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/kernel/device_code/launch.h"
 #include "assay/kernel/export.h"
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/matrix.h"
 #include "call.h"
 
@@ -18,10 +22,12 @@ std::shared_ptr<const KernelTraits> traits_of(bool is_default) {
   ProblemRule rule;
   const std::vector<DType> in = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s8};
   const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::s32};
-  rule.operands = {{.role = "a", .dtypes = in},
-                   {.role = "b", .dtypes = in},
-                   {.role = "c", .dtypes = out},
-                   {.role = "out", .dtypes = out}};
+  rule.operands = {{.role = "a", .dtypes = in},     {.role = "b", .dtypes = in},
+                   {.role = "c", .dtypes = out},    {.role = "out", .dtypes = out},
+                   {.role = "bias", .dtypes = out}, {.role = "residual", .dtypes = out}};
+  rule.epilogues = library_epilogues();
+  rule.take_steps(gemm::Epilogue::step_names(), gemm::Epilogue::operand_names(),
+                  {DType::f16, DType::bf16, DType::f32});
   rule.scalars = true;
   KernelTraits traits;
   traits.name = is_default ? "default"
@@ -35,15 +41,21 @@ struct Bound {
   std::shared_ptr<const Api> api;
   std::shared_ptr<Matmul> matmul;
   gemm::Places places;
-  size_t workspace_bytes = 0;
+  size_t operands = 0;         // Of the product's problem.
+  size_t sums_bytes = 0;       // At the start of the workspace, where sums are apart from out.
+  size_t workspace_bytes = 0;  // Behind them.
 
   static int launch(const void* state, void* const* data, void* stream) {
     const Bound& bound = *static_cast<const Bound*>(state);
     const gemm::Places& places = bound.places;
-    return bound.matmul->enqueue(data[places.a], data[places.b],
-                                 places.has_c ? data[places.c] : nullptr, data[places.out],
-                                 bound.workspace_bytes > 0 ? data[places.workspace] : nullptr,
-                                 bound.workspace_bytes, stream);
+    auto* const memory = static_cast<std::byte*>(data[places.workspace]);
+    void* const workspace = bound.workspace_bytes > 0 ? memory + bound.sums_bytes : nullptr;
+    if (bound.sums_bytes == 0)
+      return bound.matmul->enqueue(data, workspace, bound.workspace_bytes, stream);
+    std::array<void*, 4> own{};
+    std::copy_n(data, bound.operands, own.begin());
+    own[places.out] = memory;
+    return bound.matmul->enqueue(own.data(), workspace, bound.workspace_bytes, stream);
   }
 };
 
@@ -84,14 +96,28 @@ class MatmulFamily final : public Family, public Exportable {
     }
     if (!query.admits(*default_->rule, 1)) return;
     if (query.problem() != nullptr) {
-      const auto view = gemm::view(*query.problem());
-      if (!view) return query.refuse(Reason::other, view.error().message);
-      if (const Refusals refusals = objections(*view); !refusals.empty())
+      const Refusals refusals = objections_to(*query.problem());
+      if (!refusals.empty())
         return query.refuse(refusals.begin()->reason, refusals.begin()->sentence);
     }
     if (query.problem() == nullptr) return sink(default_row());
     if (const Status listed = list(query, sink); !listed)
       query.refuse(Reason::other, listed.error().message);
+  }
+
+  static Refusals objections_to(const Problem& problem) {
+    Refusals refusals;
+    const auto product = product_of(problem);
+    const auto view = product ? gemm::view(*product) : fail(product.error());
+    if (!view) {
+      refusals.add(Reason::other, view.error().message);
+      return refusals;
+    }
+    if (!has_epilogue(problem))
+      if (const auto launch = launch_behind(problem, 0); !launch)
+        refusals.add(Reason::epilogue, launch.error().message);
+    for (const Refusal& refusal : objections(*view)) refusals.add(refusal.reason, refusal.sentence);
+    return refusals;
   }
 
   KernelMetadata default_row() const {
@@ -102,7 +128,8 @@ class MatmulFamily final : public Family, public Exportable {
 
   // Nothing where the heuristic has no answer: then there is no default either.
   Status list(const Query& query, const MetadataSink& sink) const {
-    ASSAY_TRY(const auto matmul, Matmul::create(api_, *query.problem()));
+    ASSAY_TRY(const Problem product, product_of(*query.problem()));
+    ASSAY_TRY(const auto matmul, Matmul::create(api_, product));
     ASSAY_TRY(const auto results, matmul->heuristic(kMostAlgorithms));
     if (results.empty()) return fail(ErrorCode::unsupported, "{}", kNoAlgorithm);
     sink(default_row());
@@ -158,12 +185,8 @@ class MatmulFamily final : public Family, public Exportable {
                        const Target& target) const override {
     Refusals refusals;
     if (!target.is_card()) refusals.add(Reason::target, "cuBLASLt runs on GPUs");
-    const auto view = gemm::view(problem);
-    if (!view)
-      refusals.add(Reason::other, view.error().message);
-    else
-      for (const Refusal& refusal : objections(*view))
-        refusals.add(refusal.reason, refusal.sentence);
+    for (const Refusal& refusal : objections_to(problem))
+      refusals.add(refusal.reason, refusal.sentence);
     return refusals;
   }
 
@@ -186,21 +209,44 @@ class MatmulFamily final : public Family, public Exportable {
   // several workspaces each. The default may become another one with the operands' addresses.
   size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem, int) const override {
     const auto values = values_of(row);
-    if (!values) return kWorkspaceBytes;
-    const auto matmul = Matmul::create(api_, problem);
-    return matmul && (*matmul)->choose(values) ? (*matmul)->workspace_bytes() : kWorkspaceBytes;
+    const size_t sums = sums_bytes(problem);
+    if (!values) return sums + kWorkspaceBytes;
+    const auto product = product_of(problem);
+    const auto matmul = product ? Matmul::create(api_, *product) : fail(product.error());
+    return sums +
+           (matmul && (*matmul)->choose(values) ? (*matmul)->workspace_bytes() : kWorkspaceBytes);
   }
 
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const override {
     auto bound = std::make_shared<Bound>();
     bound->api = api_;
-    ASSAY_TRY(bound->matmul, Matmul::create(api_, binding.problem));
+    ASSAY_TRY(const Problem product, product_of(binding.problem));
+    ASSAY_TRY(bound->matmul, Matmul::create(api_, product));
     ASSAY_TRY(bound->matmul->choose(values_of(row)));
     bound->places = gemm::places_of(binding.problem);
+    bound->operands = product.operands().size();
+    bound->sums_bytes = sums_bytes(binding.problem);
     bound->workspace_bytes = bound->matmul->workspace_bytes();
+    const size_t workspace = bound->places.workspace;
     steps.push_back(StreamStep{&Bound::launch, std::move(bound)});
+    if (has_epilogue(binding.problem)) return {};
+    ASSAY_TRY(const GpuLaunch launch, launch_behind(binding.problem, workspace));
+    ASSAY_TRY(DeviceStep behind, device_code::bind(binding.device, launch));
+    steps.push_back(std::move(behind));
     return {};
+  }
+
+  static Result<GpuLaunch> launch_behind(const Problem& problem, size_t sums) {
+    ASSAY_TRY(const auto behind, gemm::operation().last_part(problem));
+    return behind->on_gpu(sums);
+  }
+
+  static size_t sums_bytes(const Problem& problem) {
+    constexpr size_t kAlignment = 256;
+    const auto behind = gemm::operation().last_part(problem);
+    const size_t bytes = has_epilogue(problem) || !behind ? 0 : (*behind)->between_bytes();
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
   std::shared_ptr<const Api> api_;

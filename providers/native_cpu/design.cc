@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "assay/op/gemm/epilogue.h"
+
 namespace assay::native_cpu {
 namespace {
 
@@ -46,6 +48,9 @@ std::shared_ptr<const ProblemRule> rule_of(Algorithm algorithm, Variant variant)
       {.role = "b", .dtypes = {in}, .major = b, .prepared = algorithm == Algorithm::panels},
       {.role = "c", .dtypes = out},
       {.role = "out", .dtypes = out}};
+  if (in != DType::s8)
+    rule.take_steps(gemm::Epilogue::names_without_gates(), gemm::Epilogue::operand_names(),
+                    {DType::f32, DType::bf16, DType::f16});
   rule.accumulate = {in == DType::s8 ? DType::s32 : DType::f32};
   rule.scalars = true;
   rule.targets = {target_of(variant.isa, variant.in)};

@@ -143,8 +143,12 @@ struct DotsKernel {
     return sum_bytes(call) + aligned(call.m * kBlock * 4);
   }
 
+  // The block is what is left of it.
   static void finish(const GemmCall& call, int64_t batch, int64_t column0, int64_t columns,
-                     const Sum* block) {
+                     Sum* block) {
+    if constexpr (std::is_same_v<Sum, float>) {
+      if (call.step_count > 0) return finish_with_steps(call, batch, column0, columns, block);
+    }
     constexpr auto kBytes = static_cast<int64_t>(sizeof(Sum));
     const bool plain = element_bytes(call.out) == kBytes && call.beta == 0 && call.d_column == 1;
     for (int64_t r = 0; r < call.m; ++r) {
@@ -156,6 +160,23 @@ struct DotsKernel {
       } else {
         for (int64_t j = 0; j < columns; ++j) store_one(call, batch, r, column0 + j, sums[j]);
       }
+    }
+  }
+
+  static void finish_with_steps(const GemmCall& call, int64_t batch, int64_t column0,
+                                int64_t columns, float* block) {
+    for (int64_t r = 0; r < call.m; ++r) {
+      float* line = block + r * kBlock;
+      for (int64_t j = 0; j < columns; ++j) line[j] *= call.alpha;
+      if (call.beta != 0) {
+        const int64_t from = batch * call.c_batch + r * call.c_row + column0 * call.c_column;
+        for (int64_t j = 0; j < columns; ++j)
+          line[j] += call.beta * read_element<float>(call.out, call.c, from + j * call.c_column);
+      }
+      Steps<Mode>::run(call, batch, r, column0, columns, line);
+      const int64_t to = batch * call.d_batch + r * call.d_row + column0 * call.d_column;
+      for (int64_t j = 0; j < columns; ++j)
+        write_element(call.out, call.d, to + j * call.d_column, line[j]);
     }
   }
 

@@ -13,10 +13,12 @@ namespace assay::native_cpu {
 namespace {
 
 constexpr std::string_view kFolder = "native_cpu/";
-constexpr std::string_view kLicence = "../../LICENSE";  // Among the embedded files.
+// Among the embedded files: the licence, and where headers of the library lie.
+constexpr char kBuilt[] = "built.h";  // Which rows of the design space are compiled.
+constexpr std::string_view kLicence = "../../LICENSE", kLibrary = "../../src/";
 
 // What is written below must be all that there is.
-static_assert(sizeof(GemmCall) == 192 && sizeof(Tiling) == 32,
+static_assert(sizeof(GemmCall) == 208 && sizeof(Tiling) == 32,
               "a field was added: write it in call_text() or tiling_text() too");
 
 std::string_view name_of(Element element) {
@@ -36,6 +38,42 @@ std::string_view name_of(Element element) {
 }
 
 std::string number(double value) { return fmt::format("{:.9e}f", value); }
+
+std::string_view name_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::add:
+      return "add";
+    case StepKind::multiply:
+      return "multiply";
+    case StepKind::relu:
+      return "relu";
+    case StepKind::gelu:
+      return "gelu";
+    case StepKind::gelu_tanh:
+      return "gelu_tanh";
+    case StepKind::silu:
+      return "silu";
+    case StepKind::clamp:
+      return "clamp";
+  }
+  return "";
+}
+
+// An array of the steps, whose operands are known at each call alone.
+std::string steps_text(std::span<const EpilogueStep> steps, std::span<const size_t> places) {
+  std::string text = fmt::format("  EpilogueStep steps[{}];\n", std::max<size_t>(steps.size(), 1));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const EpilogueStep& step = steps[i];
+    text +=
+        fmt::format("  steps[{}] = {{StepKind::{}, Element::{}, {}, {}, ", i, name_of(step.kind),
+                    name_of(step.element), number(step.low), number(step.high));
+    const bool has_operand = step.kind == StepKind::add || step.kind == StepKind::multiply;
+    text += has_operand ? fmt::format("data[{}]", places[i]) : "nullptr";
+    text +=
+        fmt::format(", {}, {}, {}}};\n", step.batch_stride, step.row_stride, step.column_stride);
+  }
+  return text + fmt::format("  call.steps = steps;\n  call.step_count = {};\n", steps.size());
+}
 
 std::string call_text(const GemmCall& call, const gemm::Places& places) {
   std::string text = "GemmCall call_of(void* const* data) {\n  GemmCall call;\n";
@@ -81,6 +119,17 @@ std::string tiling_text(const Tiling& tiling) {
       tiling.kc, tiling.nc, tiling.mc, tiling.ahead, tiling.threads);
 }
 
+// Compiles the one row.
+std::string built_text(const Tiling& tiling) {
+  return fmt::format(
+      "#pragma once\n\n// Which of the kernels in these files is compiled.\n\n"
+      "#include \"gemm_call.h\"\n\nnamespace assay::native_cpu {{\n\n"
+      "constexpr bool is_built(Element in, Algorithm algorithm, int nv) {{\n"
+      "  return in == Element::{} && algorithm == Algorithm::{} && nv == {};\n}}\n\n"
+      "}}  // namespace assay::native_cpu\n",
+      name_of(tiling.in), to_string(tiling.algorithm), tiling.nv);
+}
+
 // The compiler's names of features are Linux's without underscores.
 std::string support_text(const Target& needed) {
   std::string text = "bool is_supported() {\n  __builtin_cpu_init();\n  return true";
@@ -105,7 +154,9 @@ Status add_with_includes(const std::string& name, std::map<std::string, std::str
       constexpr std::string_view kInclude = "#include \"";
       if (!line.starts_with(kInclude)) continue;
       const std::string_view rest = line.substr(kInclude.size());
-      ASSAY_TRY(add_with_includes(std::string(rest.substr(0, rest.find('"'))), files));
+      const std::string included(rest.substr(0, rest.find('"')));
+      ASSAY_TRY(add_with_includes(
+          included.starts_with("assay/") ? std::string(kLibrary) + included : included, files));
     }
     return {};
   }
@@ -114,16 +165,21 @@ Status add_with_includes(const std::string& name, std::map<std::string, std::str
 
 }  // namespace
 
-Result<KernelExport> export_source(const GemmCall& call, const Tiling& tiling,
+Result<KernelExport> export_source(const GemmCall& call, std::span<const EpilogueStep> steps,
+                                   std::span<const size_t> step_places, const Tiling& tiling,
                                    const gemm::Places& places, const Target& needed) {
   const std::string isa(to_string(tiling.isa));
   const std::vector<std::string> sources = {fmt::format("kernels_{}.cc", isa), "thread_pool.cc"};
   std::map<std::string, std::string> files;
   for (const std::string& source : sources) ASSAY_TRY(add_with_includes(source, files));
   ASSAY_TRY(add_with_includes(std::string(kLicence), files));
+  if (!files.contains(kBuilt)) return fail(ErrorCode::internal, "nothing includes {}", kBuilt);
+  files[kBuilt] = built_text(tiling);
   KernelExport made;
   for (auto& [name, text] : files) {
-    const std::string path = name == kLicence ? "LICENSE" : name;
+    const std::string path = name == kLicence             ? "LICENSE"
+                             : name.starts_with(kLibrary) ? name.substr(kLibrary.size())
+                                                          : name;
     made.files.push_back({std::string(kFolder) + path, std::move(text)});
   }
   for (const std::string& source : sources) made.sources.push_back(std::string(kFolder) + source);
@@ -141,8 +197,9 @@ Result<KernelExport> export_source(const GemmCall& call, const Tiling& tiling,
       "KernelFunctions{{}};\n\n"
       "int run_kernel(void* const* data) {{\n"
       "  if (!kFunctions) return -1;  // The processor lacks instructions.\n"
-      "  return kFunctions.run(call_of(data), kTiling, data[{}]);\n}}\n",
-      isa, places.workspace);
+      "  GemmCall call = call_of(data);\n{}"
+      "  return kFunctions.run(call, kTiling, data[{}]);\n}}\n",
+      isa, steps.empty() ? "" : steps_text(steps, step_places), places.workspace);
   if (prepares) {
     const KernelFunctions functions = find_kernel(tiling);
     if (!functions || functions.prepared_bytes == nullptr)

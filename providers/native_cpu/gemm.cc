@@ -1,8 +1,12 @@
 #include "gemm.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/gemm.h"
 #include "design.h"
 #include "export.h"
@@ -16,10 +20,17 @@ struct Bound {
   Tiling tiling;
   KernelFunctions functions;
   gemm::Places places;  // In the step's data.
+  // Of an epilogue: call.step_count of them, and where their operands stand in the step's data.
+  std::array<EpilogueStep, kMostSteps> steps = {};
+  std::array<size_t, kMostSteps> step_places = {};
 };
 
 void* aligned_pointer(void* pointer) {
   return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(pointer) + 63) / 64 * 64);
+}
+
+bool has_operand(const EpilogueStep& step) {
+  return step.kind == StepKind::add || step.kind == StepKind::multiply;
 }
 
 int launch(const void* state, void* const* data) {
@@ -31,6 +42,13 @@ int launch(const void* state, void* const* data) {
   call.c = places.has_c ? data[places.c] : nullptr;
   call.d = data[places.out];
   call.panels = data[places.prepared];
+  std::array<EpilogueStep, kMostSteps> steps;
+  if (call.step_count > 0) {
+    steps = bound.steps;
+    for (size_t i = 0; i < static_cast<size_t>(call.step_count); ++i)
+      if (has_operand(steps[i])) steps[i].data = data[bound.step_places[i]];
+    call.steps = steps.data();
+  }
   return bound.functions.run(call, bound.tiling, aligned_pointer(data[places.workspace]));
 }
 
@@ -87,6 +105,47 @@ GemmCall call_of(const gemm::View& view) {
   return call;
 }
 
+StepKind kind_of(const gemm::EpilogueStep& step) {
+  using Kind = gemm::EpilogueStep::Kind;
+  if (step.is_addend()) return StepKind::add;
+  if (step.is_factor()) return StepKind::multiply;
+  switch (step.kind) {
+    case Kind::gelu:
+      return StepKind::gelu;
+    case Kind::gelu_tanh:
+      return StepKind::gelu_tanh;
+    case Kind::silu:
+      return StepKind::silu;
+    case Kind::clamp:
+      return StepKind::clamp;
+    default:
+      return StepKind::relu;
+  }
+}
+
+// Of an epilogue that passed the row's rule: no step is a gate.
+Status add_steps(const Problem& problem, const gemm::View& view, Bound& bound) {
+  static_assert(gemm::Epilogue::kMostSteps == kMostSteps);
+  ASSAY_TRY(const gemm::Epilogue epilogue, gemm::epilogue_of(problem));
+  const auto operands = problem.operands();
+  for (const gemm::EpilogueStep& from : epilogue.steps()) {
+    const auto i = static_cast<size_t>(bound.call.step_count++);
+    EpilogueStep& step = bound.steps[i];
+    step.kind = kind_of(from);
+    step.low = static_cast<float>(from.low);
+    step.high = static_cast<float>(from.high);
+    if (!from.has_operand()) continue;
+    const auto found = std::ranges::find(operands, from.name(), &Operand::role);
+    bound.step_places[i] = static_cast<size_t>(found - operands.begin());
+    const gemm::Matrix matrix = gemm::epilogue_matrix(from, *found, view, false);
+    step.element = element_of(found->dtype);
+    step.batch_stride = matrix.batch_stride;
+    step.row_stride = matrix.row_stride;
+    step.column_stride = matrix.column_stride;
+  }
+  return {};
+}
+
 constexpr int64_t kMostPartialResults = 1 << 21;  // 8 MiB of f32.
 // Packing b costs as much as eight rows of arithmetic or more, measured on Zen 4.
 constexpr int64_t kLeastRowsToPackFor = 8;
@@ -101,7 +160,9 @@ class GemmFamily final : public Family, public Exportable {
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const override {
     ASSAY_TRY(const Bound bound, bind(row, problem, options.threads));
-    return export_source(bound.call, bound.tiling, bound.places,
+    const auto count = static_cast<size_t>(bound.call.step_count);
+    return export_source(bound.call, std::span(bound.steps).first(count),
+                         std::span(bound.step_places).first(count), bound.tiling, bound.places,
                          target_of(bound.tiling.isa, bound.tiling.in));
   }
 
@@ -209,6 +270,7 @@ class GemmFamily final : public Family, public Exportable {
           ErrorCode::unsupported, "this machine has no {}{}", to_string(bound.tiling.isa),
           bound.tiling.isa == Isa::amx ? ", or its system does not let processes use it" : "");
     bound.places = gemm::places_of(problem);
+    ASSAY_TRY(add_steps(problem, view, bound));
     return bound;
   }
 

@@ -27,8 +27,22 @@ inline int64_t element_bytes(Element element) {
   return 0;
 }
 
+// What becomes of a sum before it is an element of out.
+enum class StepKind : uint8_t { add, multiply, relu, gelu, gelu_tanh, silu, clamp };
+
+// Strides count elements; 0 where there is one for all batches, rows or columns.
+struct EpilogueStep {
+  StepKind kind = StepKind::relu;
+  Element element = Element::f32;  // Of data.
+  float low = 0, high = 0;         // Of clamp.
+  const void* data = nullptr;      // What is added, or multiplied by.
+  int64_t batch_stride = 0, row_stride = 0, column_stride = 0;
+};
+inline constexpr int kMostSteps = 8;
+
 // out[l,m,n] = alpha * sum_k a[l,m,k] b[l,k,n] + beta * c[l,m,n]; sums are kept in f32, of s8 in
 // s32 (modulo 2^32). Strides count elements. c has the type of out and is not read when beta is 0.
+// Steps follow in f32, and are none where sums are s32.
 struct GemmCall {
   int64_t l = 1, m = 0, n = 0, k = 0;
   Element in = Element::f32;   // Type of a and b: f32, bf16, f16 or s8.
@@ -44,6 +58,8 @@ struct GemmCall {
   float alpha = 1, beta = 0;
   int32_t whole_alpha = 1, whole_beta = 0;  // The same for s32 sums, where f32 would round them.
   const void* panels = nullptr;             // Prepared b, as the row's prepare function wrote it.
+  const EpilogueStep* steps = nullptr;
+  int64_t step_count = 0;
 };
 
 enum class Isa : uint8_t { avx2, avx512, avx512_bf16, avx512_vnni, amx };

@@ -75,15 +75,20 @@ struct TileUnit {
   }
 };
 
-template <class Mode>
+constexpr int kVectors = 2;  // Tiles of b beside one another.
+
+template <class Mode, Element In>
 KernelFunctions functions_for(Algorithm algorithm) {
   constexpr int kRows = 32;
   KernelFunctions functions;
-  if (algorithm == Algorithm::panels) return functions_of<AmxKernel<Mode, TileUnit, true>>(kRows);
-  if (algorithm == Algorithm::blocked) {
-    functions = functions_of<AmxKernel<Mode, TileUnit, false>>(kRows);
-    functions.prepare = nullptr;
-    functions.prepared_bytes = nullptr;
+  if constexpr (is_built(In, Algorithm::panels, kVectors))
+    if (algorithm == Algorithm::panels) return functions_of<AmxKernel<Mode, TileUnit, true>>(kRows);
+  if constexpr (is_built(In, Algorithm::blocked, kVectors)) {
+    if (algorithm == Algorithm::blocked) {
+      functions = functions_of<AmxKernel<Mode, TileUnit, false>>(kRows);
+      functions.prepare = nullptr;
+      functions.prepared_bytes = nullptr;
+    }
   }
   return functions;
 }
@@ -91,9 +96,9 @@ KernelFunctions functions_for(Algorithm algorithm) {
 }  // namespace
 
 KernelFunctions find_amx(const Tiling& tiling) {
-  if (tiling.nv != 2) return {};
-  if (tiling.in == Element::bf16) return functions_for<AmxBf16>(tiling.algorithm);
-  if (tiling.in == Element::s8) return functions_for<AmxS8>(tiling.algorithm);
+  if (tiling.nv != kVectors) return {};
+  if (tiling.in == Element::bf16) return functions_for<AmxBf16, Element::bf16>(tiling.algorithm);
+  if (tiling.in == Element::s8) return functions_for<AmxS8, Element::s8>(tiling.algorithm);
   return {};
 }
 

@@ -16,17 +16,17 @@ namespace assay::native_cpu {
 KernelFunctions find_avx2(const Tiling& tiling) {
   switch (tiling.in) {
     case Element::f32:
-      return find_mode<F32Avx2>(tiling, std::integer_sequence<int, 1, 2, 4>{},
-                                std::integer_sequence<int, 2, 3, 4>{});
+      return find_mode<F32Avx2, Element::f32>(tiling, std::integer_sequence<int, 1, 2, 4>{},
+                                              std::integer_sequence<int, 2, 3, 4>{});
     case Element::bf16:
-      return find_mode<WidenAvx2>(tiling, std::integer_sequence<int, 1, 2>{},
-                                  std::integer_sequence<int, 2, 4>{});
+      return find_mode<WidenAvx2, Element::bf16>(tiling, std::integer_sequence<int, 1, 2>{},
+                                                 std::integer_sequence<int, 2, 4>{});
     case Element::f16:
-      return find_mode<F16Avx2>(tiling, std::integer_sequence<int, 2, 4>{},
-                                std::integer_sequence<int, 2, 4>{});
+      return find_mode<F16Avx2, Element::f16>(tiling, std::integer_sequence<int, 2, 4>{},
+                                              std::integer_sequence<int, 2, 4>{});
     case Element::s8:
-      return find_mode<S8Avx2>(tiling, std::integer_sequence<int, 1, 2>{},
-                               std::integer_sequence<int, 2, 4>{});
+      return find_mode<S8Avx2, Element::s8>(tiling, std::integer_sequence<int, 1, 2>{},
+                                            std::integer_sequence<int, 2, 4>{});
     case Element::s32:
       break;
   }

@@ -19,17 +19,17 @@ namespace assay::native_cpu {
 KernelFunctions find_avx512(const Tiling& tiling) {
   switch (tiling.in) {
     case Element::f32:
-      return find_mode<F32Avx512>(tiling, std::integer_sequence<int, 1, 2, 3, 4, 8>{},
-                                  std::integer_sequence<int, 2, 3, 4, 6, 8>{});
+      return find_mode<F32Avx512, Element::f32>(tiling, std::integer_sequence<int, 1, 2, 3, 4, 8>{},
+                                                std::integer_sequence<int, 2, 3, 4, 6, 8>{});
     case Element::bf16:
-      return find_mode<WidenAvx512>(tiling, std::integer_sequence<int, 1, 2>{},
-                                    std::integer_sequence<int, 4, 8>{});
+      return find_mode<WidenAvx512, Element::bf16>(tiling, std::integer_sequence<int, 1, 2>{},
+                                                   std::integer_sequence<int, 4, 8>{});
     case Element::f16:
-      return find_mode<F16Avx512>(tiling, std::integer_sequence<int, 2, 3, 4>{},
-                                  std::integer_sequence<int, 3, 4, 6>{});
+      return find_mode<F16Avx512, Element::f16>(tiling, std::integer_sequence<int, 2, 3, 4>{},
+                                                std::integer_sequence<int, 3, 4, 6>{});
     case Element::s8:
-      return find_mode<S8Avx512>(tiling, std::integer_sequence<int, 1, 2>{},
-                                 std::integer_sequence<int, 4, 6>{});
+      return find_mode<S8Avx512, Element::s8>(tiling, std::integer_sequence<int, 1, 2>{},
+                                              std::integer_sequence<int, 4, 6>{});
     case Element::s32:
       break;
   }

@@ -18,8 +18,8 @@ namespace assay::native_cpu {
 
 KernelFunctions find_avx512_bf16(const Tiling& tiling) {
   if (tiling.in != Element::bf16) return {};
-  return find_mode<DotAvx512>(tiling, std::integer_sequence<int, 1, 2, 3, 4>{},
-                              std::integer_sequence<int, 2, 3, 4, 6, 8>{});
+  return find_mode<DotAvx512, Element::bf16>(tiling, std::integer_sequence<int, 1, 2, 3, 4>{},
+                                             std::integer_sequence<int, 2, 3, 4, 6, 8>{});
 }
 
 }  // namespace assay::native_cpu

@@ -18,8 +18,8 @@ namespace assay::native_cpu {
 
 KernelFunctions find_avx512_vnni(const Tiling& tiling) {
   if (tiling.in != Element::s8) return {};
-  return find_mode<S8Vnni>(tiling, std::integer_sequence<int, 1, 2>{},
-                           std::integer_sequence<int, 3, 4, 6, 8>{});
+  return find_mode<S8Vnni, Element::s8>(tiling, std::integer_sequence<int, 1, 2>{},
+                                        std::integer_sequence<int, 3, 4, 6, 8>{});
 }
 
 }  // namespace assay::native_cpu

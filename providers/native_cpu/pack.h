@@ -4,6 +4,7 @@
 
 #include "scalar.h"
 #include "split.h"
+#include "steps.h"
 
 namespace assay::native_cpu {
 
@@ -213,13 +214,13 @@ void pack_panel(const typename Mode::Source* b, int64_t b_row, int64_t b_column,
 // Whether sums are outputs as they stand, in their order: whole tiles need no finish_tile().
 template <class Mode>
 bool stores_sums(const GemmCall& call) {
-  return Mode::kGroup == 1 && Mode::kOffset == 0 && call.beta == 0 && call.d_column == 1 &&
-         alpha_of<typename Mode::Sum>(call) == 1 &&
+  return Mode::kGroup == 1 && Mode::kOffset == 0 && call.beta == 0 && call.step_count == 0 &&
+         call.d_column == 1 && alpha_of<typename Mode::Sum>(call) == 1 &&
          element_bytes(call.out) == int64_t{sizeof(typename Mode::Sum)};
 }
 
-// out = alpha * (sums + offsets) + beta * c for one tile. sums: [rows][NG groups] in the mode's
-// order; offsets: find_offsets' of these rows.
+// out = alpha * (sums + offsets) + beta * c for one tile, and the steps behind it. sums: [rows][NG
+// groups] in the mode's order; offsets: find_offsets' of these rows.
 template <class Mode, int NG>
 void finish_tile(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows, int64_t column0,
                  int64_t columns, const typename Mode::Sum* sums,
@@ -233,6 +234,8 @@ void finish_tile(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows
   const auto alpha = Mode::splat(alpha_of<Sum>(call)), beta = Mode::splat(beta_of<Sum>(call));
   alignas(64) Sum gathered[kWidth];
   alignas(64) uint16_t halves[kWidth];
+  constexpr bool kHasSteps = std::is_same_v<Sum, float>;
+  alignas(64) [[maybe_unused]] Sum line[(kWidth + 15) / 16 * 16];
   for (int64_t r = 0; r < rows; ++r) {
     typename Mode::Accumulator v[NG * Mode::kGroup];
 #pragma GCC unroll 16
@@ -254,6 +257,19 @@ void finish_tile(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows
     for (int i = 0; i < NG * Mode::kGroup; ++i) {
       v[i] = Mode::multiply(alpha, v[i]);
       if (reads_c) v[i] = Mode::multiply_add(beta, Mode::load(gathered + i * kLanes), v[i]);
+      if constexpr (kHasSteps) {
+        if (call.step_count > 0) Mode::store(line + i * kLanes, v[i]);
+      }
+    }
+    if constexpr (kHasSteps) {
+      if (call.step_count > 0) {
+        Steps<Mode>::run(call, batch, row0 + r, column0, columns, line);
+#pragma GCC unroll 16
+        for (int i = 0; i < NG * Mode::kGroup; ++i) v[i] = Mode::load(line + i * kLanes);
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < NG * Mode::kGroup; ++i) {
       if constexpr (requires { Mode::store_narrow(halves, v[i]); }) {
         if (narrow) {
           Mode::store_narrow((direct ? reinterpret_cast<uint16_t*>(out) : halves) + i * kLanes,
@@ -264,13 +280,14 @@ void finish_tile(const GemmCall& call, int64_t batch, int64_t row0, int64_t rows
       Mode::store((direct ? reinterpret_cast<Sum*>(out) : gathered) + i * kLanes, v[i]);
     }
     if (direct) continue;
-    const auto* line = narrow ? reinterpret_cast<const std::byte*>(halves)
-                              : reinterpret_cast<const std::byte*>(gathered);
+    const auto* written = narrow ? reinterpret_cast<const std::byte*>(halves)
+                                 : reinterpret_cast<const std::byte*>(gathered);
     if (call.d_column == 1) {
-      std::memcpy(out, line, static_cast<size_t>(columns * bytes));
+      std::memcpy(out, written, static_cast<size_t>(columns * bytes));
     } else {
       for (int64_t j = 0; j < columns; ++j)
-        std::memcpy(out + j * call.d_column * bytes, line + j * bytes, static_cast<size_t>(bytes));
+        std::memcpy(out + j * call.d_column * bytes, written + j * bytes,
+                    static_cast<size_t>(bytes));
     }
   }
 }

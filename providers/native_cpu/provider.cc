@@ -1,5 +1,6 @@
 #include "gemm.h"
 #include "kernels.h"
+#include "norm.h"
 #include "providers/native_cpu/info.h"
 
 namespace assay::native_cpu {
@@ -26,7 +27,9 @@ class NativeCpuProvider final : public Provider {
   // Offered wherever the program runs: each row names the instructions that it needs.
   Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings&) const override {
-    return make_families();
+    auto families = make_families();
+    families.push_back(make_norm_family());
+    return families;
   }
 };
 

@@ -25,6 +25,9 @@ inline constexpr int kQueryImplementation = 8;
 inline constexpr int kQuerySource = 129, kQueryWeights = 131, kQueryScratchpad = 136;
 // Arguments of a primitive; a reorder's are source and destination.
 inline constexpr int kArgSource = 1, kArgDestination = 17, kArgWeights = 33, kArgScratchpad = 80;
+// The operand of the post-op `index`, whose number is a multiple of `base`.
+constexpr int argument_of_post_op(int base, int index) { return base * (index + 1) | 2; }
+inline constexpr int kBinaryAdd = 0x1fff0, kBinaryMultiply = 0x1fff1;
 
 inline constexpr int kIsaAvx512Vnni = 0x40;  // A bit of what dnnl_get_effective_cpu_isa says.
 inline constexpr unsigned kRuntimeNone = 0, kRuntimeSequential = 1, kRuntimeOpenMp = 2;
@@ -50,6 +53,10 @@ using stream_destroy = int(Handle stream);
 using primitive_attr_create = int(Handle* attributes);
 using primitive_attr_destroy = int(Handle attributes);
 using primitive_attr_set_scratchpad_mode = int(Handle attributes, int mode);
+using primitive_attr_set_post_ops = int(Handle attributes, ConstHandle post_ops);
+using post_ops_create = int(Handle* post_ops);
+using post_ops_destroy = int(Handle post_ops);
+using post_ops_append_binary = int(Handle post_ops, int algorithm, ConstHandle operand);
 using primitive_desc_destroy = int(Handle descriptor);
 using primitive_desc_query = int(ConstHandle descriptor, int what, int index, void* result);
 using primitive_desc_query_md = ConstHandle(ConstHandle descriptor, int what, int index);

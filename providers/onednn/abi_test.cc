@@ -45,6 +45,8 @@ static_assert(abi::kArgSource == DNNL_ARG_SRC && abi::kArgSource == DNNL_ARG_FRO
 static_assert(abi::kRuntimeSequential == DNNL_RUNTIME_SEQ &&
               abi::kRuntimeOpenMp == DNNL_RUNTIME_OMP && abi::kRuntimeNone == DNNL_RUNTIME_NONE);
 
+static_assert(abi::kBinaryAdd == dnnl_binary_add && abi::kBinaryMultiply == dnnl_binary_mul);
+
 // How a parameter is passed: by its register class and width.
 template <class T>
 constexpr int passing = std::is_pointer_v<T>          ? -1
@@ -70,6 +72,10 @@ ALIKE(abi::stream_destroy, dnnl_stream_destroy);
 ALIKE(abi::primitive_attr_create, dnnl_primitive_attr_create);
 ALIKE(abi::primitive_attr_destroy, dnnl_primitive_attr_destroy);
 ALIKE(abi::primitive_attr_set_scratchpad_mode, dnnl_primitive_attr_set_scratchpad_mode);
+ALIKE(abi::primitive_attr_set_post_ops, dnnl_primitive_attr_set_post_ops);
+ALIKE(abi::post_ops_create, dnnl_post_ops_create);
+ALIKE(abi::post_ops_destroy, dnnl_post_ops_destroy);
+ALIKE(abi::post_ops_append_binary, dnnl_post_ops_append_binary);
 ALIKE(abi::primitive_desc_destroy, dnnl_primitive_desc_destroy);
 ALIKE(abi::primitive_desc_query, dnnl_primitive_desc_query);
 ALIKE(abi::primitive_desc_query_md, dnnl_primitive_desc_query_md);
@@ -92,12 +98,24 @@ static_assert(sizeof(v2::MemoryDescriptor) >= sizeof(dnnl_memory_desc_t));
 static_assert(alignof(v2::MemoryDescriptor) >= alignof(dnnl_memory_desc_t));
 static_assert(sizeof(v2::MatmulDescriptor) >= sizeof(dnnl_matmul_desc_t));
 static_assert(alignof(v2::MatmulDescriptor) >= alignof(dnnl_matmul_desc_t));
+static_assert(abi::argument_of_post_op(v2::kPostOpBase, 3) ==
+              (DNNL_ARG_ATTR_MULTIPLE_POST_OP(3) | DNNL_ARG_SRC_1));
+static_assert(v2::kRelu == dnnl_eltwise_relu && v2::kGeluTanh == dnnl_eltwise_gelu_tanh &&
+              v2::kSwish == dnnl_eltwise_swish && v2::kClip == dnnl_eltwise_clip &&
+              v2::kGeluErf == dnnl_eltwise_gelu_erf);
+ALIKE(v2::post_ops_append_eltwise, dnnl_post_ops_append_eltwise);
 ALIKE(v2::memory_desc_init_by_strides, dnnl_memory_desc_init_by_strides);
 ALIKE(v2::memory_desc_init_by_tag, dnnl_memory_desc_init_by_tag);
 ALIKE(v2::matmul_desc_init, dnnl_matmul_desc_init);
 ALIKE(v2::primitive_desc_create, dnnl_primitive_desc_create);
 #elif DNNL_VERSION_MAJOR == 3
 static_assert((dnnl_cpu_isa_avx2_vnni & ~dnnl_cpu_isa_avx2) == v3::kIsaAvx2Vnni);
+static_assert(abi::argument_of_post_op(v3::kPostOpBase, 3) ==
+              (DNNL_ARG_ATTR_MULTIPLE_POST_OP(3) | DNNL_ARG_SRC_1));
+static_assert(v3::kRelu == dnnl_eltwise_relu && v3::kGeluTanh == dnnl_eltwise_gelu_tanh &&
+              v3::kSwish == dnnl_eltwise_swish && v3::kClip == dnnl_eltwise_clip &&
+              v3::kGeluErf == dnnl_eltwise_gelu_erf);
+ALIKE(v3::post_ops_append_eltwise, dnnl_post_ops_append_eltwise);
 ALIKE(v3::memory_desc_create_with_strides, dnnl_memory_desc_create_with_strides);
 ALIKE(v3::memory_desc_create_with_tag, dnnl_memory_desc_create_with_tag);
 ALIKE(v3::memory_desc_destroy, dnnl_memory_desc_destroy);

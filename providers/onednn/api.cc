@@ -83,6 +83,10 @@ Status Api::load_functions() {
   ASSAY_TRY(load("primitive_attr_create", attributes_create_));
   ASSAY_TRY(load("primitive_attr_destroy", attributes_destroy_));
   ASSAY_TRY(load("primitive_attr_set_scratchpad_mode", set_scratchpad_mode_));
+  ASSAY_TRY(load("primitive_attr_set_post_ops", set_post_ops_));
+  ASSAY_TRY(load("post_ops_create", post_ops_create_));
+  ASSAY_TRY(load("post_ops_destroy", post_ops_destroy_));
+  ASSAY_TRY(load("post_ops_append_binary", append_binary_));
   ASSAY_TRY(load("primitive_desc_destroy", primitive_descriptor_destroy_));
   ASSAY_TRY(load("primitive_desc_query", query_));
   ASSAY_TRY(load("primitive_desc_query_md", query_memory_));
@@ -102,26 +106,63 @@ Status Api::load_functions() {
     ASSAY_TRY(load("memory_desc_init_by_tag", v2_.tagged));
     ASSAY_TRY(load("matmul_desc_init", v2_.matmul));
     ASSAY_TRY(load("primitive_desc_create", v2_.create));
+    ASSAY_TRY(load("post_ops_append_eltwise", v2_.append));
   } else {
     ASSAY_TRY(load("memory_desc_create_with_strides", v3_.strided));
     ASSAY_TRY(load("memory_desc_create_with_tag", v3_.tagged));
     ASSAY_TRY(load("memory_desc_destroy", v3_.destroy));
     ASSAY_TRY(load("matmul_primitive_desc_create", v3_.matmul));
+    ASSAY_TRY(load("post_ops_append_eltwise", v3_.append));
   }
   return {};
 }
 
 Status Api::create_engine() {
-  ASSAY_TRY(check(engine_create_(&engine_, abi::kCpu, 0), "dnnl_engine_create"));
-  ASSAY_TRY(check(attributes_create_(&attributes_), "dnnl_primitive_attr_create"));
-  // Where the scratchpad lies is then the harness's affair, and no two plans share one.
-  return check(set_scratchpad_mode_(attributes_, abi::kScratchpadOfUser),
-               "dnnl_primitive_attr_set_scratchpad_mode");
+  return check(engine_create_(&engine_, abi::kCpu, 0), "dnnl_engine_create");
 }
 
 Api::~Api() {
-  if (attributes_ != nullptr) attributes_destroy_(attributes_);
   if (engine_ != nullptr) engine_destroy_(engine_);
+}
+
+Result<Object> Api::attributes_with(std::span<const PostOp> post_ops) const {
+  abi::Handle made = nullptr;
+  ASSAY_TRY(check(attributes_create_(&made), "dnnl_primitive_attr_create"));
+  Object attributes = own(made, attributes_destroy_);
+  // Where the scratchpad lies is then the harness's affair, and no two plans share one.
+  ASSAY_TRY(check(set_scratchpad_mode_(attributes.get(), abi::kScratchpadOfUser),
+                  "dnnl_primitive_attr_set_scratchpad_mode"));
+  if (post_ops.empty()) return attributes;
+  ASSAY_TRY(check(post_ops_create_(&made), "dnnl_post_ops_create"));
+  const Object list = own(made, post_ops_destroy_);
+  for (const PostOp& post_op : post_ops) {
+    using Kind = PostOp::Kind;
+    if (post_op.operand) {
+      const int algorithm = post_op.kind == Kind::add ? abi::kBinaryAdd : abi::kBinaryMultiply;
+      ASSAY_TRY(check(append_binary_(list.get(), algorithm, post_op.operand.get()),
+                      "dnnl_post_ops_append_binary"));
+      continue;
+    }
+    const auto algorithm = [&](int relu, int erf, int tanh, int swish, int clip) {
+      return post_op.kind == Kind::gelu_erf    ? erf
+             : post_op.kind == Kind::gelu_tanh ? tanh
+             : post_op.kind == Kind::swish     ? swish
+             : post_op.kind == Kind::clip      ? clip
+                                               : relu;
+    };
+    const float alpha = post_op.kind == Kind::swish ? 1 : post_op.low, beta = post_op.high;
+    const int status =
+        major() == 2
+            ? v2_.append(list.get(), 1,
+                         algorithm(v2::kRelu, v2::kGeluErf, v2::kGeluTanh, v2::kSwish, v2::kClip),
+                         alpha, beta)
+            : v3_.append(list.get(),
+                         algorithm(v3::kRelu, v3::kGeluErf, v3::kGeluTanh, v3::kSwish, v3::kClip),
+                         alpha, beta);
+    ASSAY_TRY(check(status, "dnnl_post_ops_append_eltwise"));
+  }
+  ASSAY_TRY(check(set_post_ops_(attributes.get(), list.get()), "dnnl_primitive_attr_set_post_ops"));
+  return attributes;
 }
 
 std::string Api::version() const {
@@ -182,17 +223,20 @@ Result<Descriptor> Api::describe(int data_type, std::span<const abi::Dim> sizes,
   return Descriptor(own(made, v3_.destroy));
 }
 
-Result<Object> Api::matmul(const Descriptor& a, const Descriptor& b, const Descriptor& out) const {
+Result<Object> Api::matmul(const Descriptor& a, const Descriptor& b, const Descriptor& out,
+                           std::span<const PostOp> post_ops) const {
+  ASSAY_TRY(const Object attributes, attributes_with(post_ops));
   abi::Handle made = nullptr;
   if (major() == 2) {
     const auto operation = std::make_unique<v2::MatmulDescriptor>();
     ASSAY_TRY(check(v2_.matmul(operation.get(), a.get(), b.get(), nullptr, out.get()),
                     "dnnl_matmul_desc_init"));
-    ASSAY_TRY(check(v2_.create(&made, operation.get(), attributes_, engine_, nullptr),
+    ASSAY_TRY(check(v2_.create(&made, operation.get(), attributes.get(), engine_, nullptr),
                     "dnnl_primitive_desc_create"));
   } else {
-    ASSAY_TRY(check(v3_.matmul(&made, engine_, a.get(), b.get(), nullptr, out.get(), attributes_),
-                    "dnnl_matmul_primitive_desc_create"));
+    ASSAY_TRY(
+        check(v3_.matmul(&made, engine_, a.get(), b.get(), nullptr, out.get(), attributes.get()),
+              "dnnl_matmul_primitive_desc_create"));
   }
   return own(made, primitive_descriptor_destroy_);
 }

@@ -20,6 +20,15 @@ namespace assay::onednn {
 using Object = std::shared_ptr<void>;
 using Descriptor = std::shared_ptr<const void>;
 
+// What a primitive does with a result before it is stored: a function of it, or a sum or product
+// with an operand, whose sizes are the result's or 1.
+struct PostOp {
+  enum class Kind : uint8_t { add, multiply, relu, gelu_erf, gelu_tanh, swish, clip };
+  Kind kind = Kind::relu;
+  float low = 0, high = 0;  // Of clip.
+  Descriptor operand;       // Of add and multiply.
+};
+
 // One mapping of the library. Safe to use from several threads, but not for one plan.
 class Api : public std::enable_shared_from_this<Api> {
  public:
@@ -33,6 +42,10 @@ class Api : public std::enable_shared_from_this<Api> {
   const std::string& path() const { return library_->path(); }
   std::string version() const;  // "2.6.3".
   int major() const { return version_.major; }
+  // The argument that is the operand of the post-op `index`.
+  int argument_of_post_op(int index) const {
+    return abi::argument_of_post_op(major() == 2 ? v2::kPostOpBase : v3::kPostOpBase, index);
+  }
   Json details() const;
   LibraryFacts facts() const;  // For families and artifacts.
 
@@ -51,8 +64,10 @@ class Api : public std::enable_shared_from_this<Api> {
   // choice.
   Result<Descriptor> describe(int data_type, std::span<const abi::Dim> sizes,
                               std::span<const abi::Dim> strides) const;
-  // out = a x b, its scratchpad given at execution. unsupported where there is no implementation.
-  Result<Object> matmul(const Descriptor& a, const Descriptor& b, const Descriptor& out) const;
+  // out = a x b and what follows, its scratchpad given at execution. unsupported where there is no
+  // implementation.
+  Result<Object> matmul(const Descriptor& a, const Descriptor& b, const Descriptor& out,
+                        std::span<const PostOp> post_ops) const;
   Result<Object> reorder(abi::ConstHandle from, abi::ConstHandle to) const;
   // Of a primitive descriptor, in whose life it lies; null if there is none.
   abi::ConstHandle query(const Object& primitive_descriptor, int what) const;
@@ -76,6 +91,7 @@ class Api : public std::enable_shared_from_this<Api> {
   Status load_functions();
   Status create_engine();
   Status check(int status, const char* call) const;
+  Result<Object> attributes_with(std::span<const PostOp> post_ops) const;
   // Takes what the library made.
   Object own(abi::Handle made, int (*destroy)(abi::Handle)) const;
 
@@ -93,6 +109,10 @@ class Api : public std::enable_shared_from_this<Api> {
   abi::primitive_attr_create* attributes_create_ = nullptr;
   abi::primitive_attr_destroy* attributes_destroy_ = nullptr;
   abi::primitive_attr_set_scratchpad_mode* set_scratchpad_mode_ = nullptr;
+  abi::primitive_attr_set_post_ops* set_post_ops_ = nullptr;
+  abi::post_ops_create* post_ops_create_ = nullptr;
+  abi::post_ops_destroy* post_ops_destroy_ = nullptr;
+  abi::post_ops_append_binary* append_binary_ = nullptr;
   abi::primitive_desc_destroy* primitive_descriptor_destroy_ = nullptr;
   abi::primitive_desc_query* query_ = nullptr;
   abi::primitive_desc_query_md* query_memory_ = nullptr;
@@ -106,7 +126,6 @@ class Api : public std::enable_shared_from_this<Api> {
   abi::get_effective_cpu_isa* get_isa_ = nullptr;
 
   abi::Handle engine_ = nullptr;
-  abi::Handle attributes_ = nullptr;
 };
 
 }  // namespace assay::onednn

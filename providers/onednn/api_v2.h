@@ -26,11 +26,17 @@ using primitive_desc_create = int(abi::Handle* descriptor, const void* operation
                                   abi::ConstHandle attributes, abi::Handle engine,
                                   abi::ConstHandle hint);
 
+using post_ops_append_eltwise = int(abi::Handle post_ops, float scale, int algorithm, float alpha,
+                                    float beta);
+inline constexpr int kPostOpBase = 16384;
+inline constexpr int kRelu = 0x1f, kGeluTanh = 0xcf, kSwish = 0xdf, kClip = 0xff, kGeluErf = 0x30;
+
 struct Functions {
   memory_desc_init_by_strides* strided = nullptr;
   memory_desc_init_by_tag* tagged = nullptr;
   matmul_desc_init* matmul = nullptr;
   primitive_desc_create* create = nullptr;
+  post_ops_append_eltwise* append = nullptr;
 };
 
 }  // namespace assay::onednn::v2

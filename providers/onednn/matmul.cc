@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "assay/base/text.h"
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/matrix.h"
 #include "export.h"
 #include "gemm.h"
@@ -31,7 +35,9 @@ int data_type_of(DType dtype) {
 // A matmul that can be asked about and made: its descriptors.
 struct Setup {
   Matrices matrices;
-  Descriptor a, b, out;  // As the problem has them.
+  Descriptor a, b, out;                // As the problem has them.
+  std::vector<PostOp> post_ops;        // The steps of an epilogue,
+  std::vector<size_t> operand_places;  // and where their operands stand in the problem.
   Object primitive_descriptor;
   abi::ConstHandle packed =
       nullptr;  // The library's choice for the problem's b, if it is prepared.
@@ -50,7 +56,67 @@ Result<Descriptor> describe(const Api& api, const gemm::Matrix& given, bool free
       free_layout ? std::span<const abi::Dim>() : std::span<const abi::Dim>(strides).subspan(skip));
 }
 
-Result<Setup> set_up(const Api& api, const gemm::View& view, bool prepared) {
+// The same of what may have fewer batches than the product, of which the library wants as many
+// dimensions.
+Result<Descriptor> describe_exactly(const Api& api, const gemm::Matrix& matrix, int64_t batches) {
+  const std::array<abi::Dim, 3> sizes = {matrix.batches, matrix.rows, matrix.columns};
+  const std::array<abi::Dim, 3> strides = {matrix.batch_stride, matrix.row_stride,
+                                           matrix.column_stride};
+  const size_t skip = batches == 1 ? 1 : 0;
+  return api.describe(data_type_of(matrix.dtype), std::span(sizes).subspan(skip),
+                      std::span<const abi::Dim>(strides).subspan(skip));
+}
+
+PostOp::Kind kind_of(const gemm::EpilogueStep& step) {
+  using Kind = gemm::EpilogueStep::Kind;
+  if (step.is_addend()) return PostOp::Kind::add;
+  if (step.is_factor()) return PostOp::Kind::multiply;
+  switch (step.kind) {
+    case Kind::gelu:
+      return PostOp::Kind::gelu_erf;
+    case Kind::gelu_tanh:
+      return PostOp::Kind::gelu_tanh;
+    case Kind::silu:
+      return PostOp::Kind::swish;
+    case Kind::clamp:
+      return PostOp::Kind::clip;
+    default:
+      return PostOp::Kind::relu;
+  }
+}
+
+Status add_steps(const Api& api, const Problem& problem, const gemm::View& view, Setup& setup) {
+  ASSAY_TRY(const gemm::Epilogue epilogue, gemm::epilogue_of(problem));
+  for (const gemm::EpilogueStep& step : epilogue.steps()) {
+    PostOp post_op{.kind = kind_of(step),
+                   .low = static_cast<float>(step.low),
+                   .high = static_cast<float>(step.high)};
+    size_t place = 0;
+    if (step.has_operand()) {
+      const auto operands = problem.operands();
+      const auto found = std::ranges::find(operands, step.name(), &Operand::role);
+      place = static_cast<size_t>(found - operands.begin());
+      // One size for all batches, rows or columns is 1, and lies dense.
+      gemm::Matrix matrix = gemm::epilogue_matrix(step, *found, view, false);
+      matrix.batches = found->sizes[0];
+      matrix.rows = found->sizes[1];
+      matrix.columns = found->sizes[2];
+      if (step.kind != gemm::EpilogueStep::Kind::residual) {
+        matrix.column_stride = 1;
+        matrix.row_stride = matrix.columns;
+        matrix.batch_stride = matrix.rows * matrix.columns;
+      }
+      if (setup.matrices.swapped) matrix = matrix.transposed();
+      ASSAY_TRY(post_op.operand, describe_exactly(api, matrix, view.l));
+    }
+    setup.post_ops.push_back(std::move(post_op));
+    setup.operand_places.push_back(place);
+  }
+  return {};
+}
+
+Result<Setup> set_up(const Api& api, const Problem& problem, bool prepared) {
+  ASSAY_TRY(const gemm::View view, gemm::view(problem));
   Setup setup;
   setup.matrices = matrices_of(view);
   const bool swapped = setup.matrices.swapped;
@@ -64,7 +130,8 @@ Result<Setup> set_up(const Api& api, const gemm::View& view, bool prepared) {
   if (prepared && !swapped) {
     ASSAY_TRY(b, describe(api, setup.matrices.b, true));
   }
-  ASSAY_TRY(setup.primitive_descriptor, api.matmul(a, b, setup.out));
+  ASSAY_TRY(add_steps(api, problem, view, setup));
+  ASSAY_TRY(setup.primitive_descriptor, api.matmul(a, b, setup.out, setup.post_ops));
   if (prepared)
     setup.packed =
         api.query(setup.primitive_descriptor, swapped ? abi::kQuerySource : abi::kQueryWeights);
@@ -83,10 +150,10 @@ struct Bound {
   std::shared_ptr<const Api> api;
   int threads = 1;
   Object primitive, stream;
-  mutable std::array<Slot, 3> slots;  // a, b, out. A plan is used by one thread at a time.
+  // a, b, out and the operands of post-ops. A plan is used by one thread at a time.
+  mutable std::vector<Slot> slots;
   Object scratchpad;
-  std::array<abi::Argument, 4> arguments{};
-  int argument_count = 0;
+  std::vector<abi::Argument> arguments;
 
   static int launch(const void* state, void* const* data) {
     const auto& bound = *static_cast<const Bound*>(state);
@@ -98,8 +165,8 @@ struct Bound {
         return status;
       slot.data = wanted;
     }
-    return bound.api->execute(bound.primitive.get(), bound.stream.get(), bound.argument_count,
-                              bound.arguments.data());
+    return bound.api->execute(bound.primitive.get(), bound.stream.get(),
+                              static_cast<int>(bound.arguments.size()), bound.arguments.data());
   }
 };
 
@@ -108,6 +175,9 @@ ProblemRule rule_of(DType in, std::vector<DType> out, bool prepared) {
   rule.operands = {{.role = "a", .dtypes = {in}},
                    {.role = "b", .dtypes = {in}, .prepared = prepared},
                    {.role = "out", .dtypes = std::move(out)}};
+  if (in != DType::s8)
+    rule.take_steps(gemm::Epilogue::names_without_gates(), gemm::Epilogue::operand_names(),
+                    {DType::f32, DType::bf16, DType::f16});
   rule.accumulate = {in == DType::s8 ? DType::s32 : DType::f32};
   return rule;
 }
@@ -194,22 +264,24 @@ class Matmul {
 
     const gemm::Places places = gemm::places_of(binding.problem);
     const bool swapped = setup.matrices.swapped;
-    const auto fill = [&](size_t index, int argument, abi::ConstHandle descriptor,
-                          size_t place) -> Status {
-      Slot& slot = bound->slots[index];
+    const auto fill = [&](int argument, abi::ConstHandle descriptor, size_t place) -> Status {
+      Slot& slot = bound->slots.emplace_back();
       slot.place = place;
       slot.data = place == places.prepared ? binding.prepared.data() : binding.data[place];
       ASSAY_TRY(slot.memory, api_->memory(descriptor, slot.data));
-      bound->arguments[index] = {argument, slot.memory.get()};
+      bound->arguments.push_back({argument, slot.memory.get()});
       return {};
     };
     const auto a = prepared_ && swapped ? setup.packed : setup.a.get();
     const auto b = prepared_ && !swapped ? setup.packed : setup.b.get();
     const size_t b_place = prepared_ ? places.prepared : places.b;
-    ASSAY_TRY(fill(0, abi::kArgSource, a, swapped ? b_place : places.a));
-    ASSAY_TRY(fill(1, abi::kArgWeights, b, swapped ? places.a : b_place));
-    ASSAY_TRY(fill(2, abi::kArgDestination, setup.out.get(), places.out));
-    bound->argument_count = 3;
+    ASSAY_TRY(fill(abi::kArgSource, a, swapped ? b_place : places.a));
+    ASSAY_TRY(fill(abi::kArgWeights, b, swapped ? places.a : b_place));
+    ASSAY_TRY(fill(abi::kArgDestination, setup.out.get(), places.out));
+    for (size_t i = 0; i < setup.post_ops.size(); ++i)
+      if (const Descriptor& operand = setup.post_ops[i].operand)
+        ASSAY_TRY(fill(api_->argument_of_post_op(static_cast<int>(i)), operand.get(),
+                       setup.operand_places[i]));
     const abi::ConstHandle scratchpad =
         api_->query(setup.primitive_descriptor, abi::kQueryScratchpad);
     if (const size_t bytes = api_->bytes(scratchpad); bytes > 0) {
@@ -217,16 +289,14 @@ class Matmul {
         return fail(ErrorCode::internal, "oneDNN wants {} bytes of scratchpad now, but {} before",
                     bytes, binding.workspace_bytes);
       ASSAY_TRY(bound->scratchpad, api_->memory(scratchpad, binding.workspace));
-      bound->arguments[3] = {abi::kArgScratchpad, bound->scratchpad.get()};
-      bound->argument_count = 4;
+      bound->arguments.push_back({abi::kArgScratchpad, bound->scratchpad.get()});
     }
     return HostStep{&Bound::launch, std::move(bound)};
   }
 
  private:
   Result<Setup> set_up(const Problem& problem) const {
-    ASSAY_TRY(const gemm::View view, gemm::view(problem));
-    return onednn::set_up(*api_, view, prepared_);
+    return onednn::set_up(*api_, problem, prepared_);
   }
 
   std::shared_ptr<const Api> api_;

@@ -1,9 +1,12 @@
 #include "gemm.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/kernel/design_space.h"
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/matrix.h"
 
 namespace assay::reference {
@@ -20,6 +23,8 @@ struct Bound {
   gemm::View view;
   DType c = DType::f32;
   gemm::Places places;
+  Problem problem;
+  gemm::Epilogue epilogue;
 
   // out[i, :] is a sum of rows of b, so that b's rows are read along their length.
   int run(void* const* data) const {
@@ -29,6 +34,9 @@ struct Bound {
     auto* out = static_cast<std::byte*>(data[places.out]);
     auto* sums = static_cast<double*>(data[places.workspace]);
     double* line = sums + view.n;
+    const gemm::EpilogueOperands operands = gemm::epilogue_operands(
+        problem, view, epilogue,
+        [&](size_t operand) { return static_cast<std::byte*>(data[operand]); });
     const int64_t a_bytes = size_bytes(view.a), b_bytes = size_bytes(view.b),
                   out_bytes = size_bytes(view.out);
     for (int64_t l = 0; l < view.l; ++l) {
@@ -44,8 +52,13 @@ struct Bound {
           load_line(c, c_data + (l * view.c_l + i * view.c_m) * size_bytes(c), view.c_n, view.n,
                     line);
         for (int64_t j = 0; j < view.n; ++j) {
-          const double product = view.alpha * sums[j];
-          store_from_double(view.out, view.has_c ? product + view.beta * line[j] : product,
+          sums[j] *= view.alpha;
+          if (view.has_c) sums[j] += view.beta * line[j];
+        }
+        for (int64_t j = 0; j < view.out_columns; ++j) {
+          const auto [first, second] = epilogue.columns(j, view.n);
+          const std::array<double, 2> made_of = {sums[first], sums[second]};
+          store_from_double(view.out, apply(epilogue, operands, made_of, l, i, j, view),
                             out + (l * view.out_l + i * view.out_m + j * view.out_n) * out_bytes);
         }
       }
@@ -66,6 +79,7 @@ DesignSpace space() {
   for (const char* role : {"a", "b", "c", "out"})
     rule.operands.push_back({.role = role, .dtypes = every});
   rule.scalars = true;
+  rule.take_steps(gemm::Epilogue::step_names(), gemm::Epilogue::operand_names(), every);
   rule.targets = {Target{.arch = cpu::host_target().arch, .features = {}}};
   DesignGroup group;
   group.traits.name = "{sums}";
@@ -97,8 +111,10 @@ class GemmFamily final : public Family {
 
   Status do_bind(const KernelMetadata&, const Binding& binding,
                  std::vector<Step>& steps) const override {
-    auto bound = std::make_shared<Bound>();
-    ASSAY_TRY(bound->view, gemm::view(binding.problem));
+    ASSAY_TRY(gemm::Epilogue epilogue, gemm::epilogue_of(binding.problem));
+    ASSAY_TRY(const gemm::View view, gemm::view(binding.problem));
+    auto bound =
+        std::make_shared<Bound>(Bound{view, DType::f32, {}, binding.problem, std::move(epilogue)});
     bound->places = gemm::places_of(binding.problem);
     if (bound->places.has_c) bound->c = binding.problem.operands()[bound->places.c].dtype;
     steps.push_back(HostStep{&launch, std::move(bound)});

@@ -1,5 +1,6 @@
 #include "gemm.h"
 #include "providers/reference/info.h"
+#include "rmsnorm.h"
 
 namespace assay::reference {
 namespace {
@@ -17,7 +18,7 @@ class ReferenceProvider final : public Provider {
 
   Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings&) const override {
-    return std::vector{make_gemm_family()};
+    return std::vector{make_gemm_family(), make_rmsnorm_family()};
   }
 };
 

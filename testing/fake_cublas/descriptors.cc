@@ -11,7 +11,7 @@ using namespace fake_cublas;  // NOLINT: all of it is one library.
 
 // cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t,
 // cublasLtMatmulPreferenceAttributes_t.
-constexpr int kTransA = 3, kTransB = 4;
+constexpr int kTransA = 3, kTransB = 4, kEpilogue = 7, kBiasPointer = 8;
 constexpr int kBatchCount = 5, kBatchOffset = 6;
 constexpr int kMaxWorkspace = 1, kMinAlignmentA = 5, kMinAlignmentD = 8;
 
@@ -52,6 +52,8 @@ int cublasLtMatmulDescSetAttribute(Description* description, int attribute, cons
   if (!state.has(description)) return kInvalidValue;
   if (attribute == kTransA) return take(description->transpose_a, value, bytes);
   if (attribute == kTransB) return take(description->transpose_b, value, bytes);
+  if (attribute == kEpilogue) return take(description->epilogue, value, bytes);
+  if (attribute == kBiasPointer) return take(description->bias, value, bytes);
   return kInvalidValue;
 }
 

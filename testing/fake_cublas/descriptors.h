@@ -12,6 +12,8 @@ struct LtHandle {};
 struct Description {
   int compute = 0, scale = 0;
   int transpose_a = 0, transpose_b = 0;
+  unsigned epilogue = 1;
+  const void* bias = nullptr;
 };
 
 struct Layout {

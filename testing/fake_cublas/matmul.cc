@@ -47,6 +47,8 @@ Described describe(const State& state, LtHandle* handle, const Description* desc
               false};
   }
   product.count = d->batches;
+  product.epilogue = description->epilogue;
+  product.bias = description->bias;
   product.a.transposed = description->transpose_a == 1;
   product.b.transposed = description->transpose_b == 1;
   described.status =
@@ -124,6 +126,7 @@ int cublasLtMatmul(LtHandle* handle, Description* description, const void* alpha
       status != kSuccess)
     return status;
   if (known->status != kSuccess) return known->status;
+  if ((product.epilogue & 4) != 0 && product.bias == nullptr) return kInvalidValue;
   product.alpha = factor(alpha, product.compute);
   product.beta = factor(beta, product.compute);
   product.a.data = a;

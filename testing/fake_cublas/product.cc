@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -85,6 +86,29 @@ std::vector<Sum> gather(const Matrix& matrix, int64_t batch, bool by_rows) {
   return all;
 }
 
+constexpr unsigned kRelu = 2, kBias = 4, kGelu = 32;
+
+template <class Sum>
+Sum behind(const Product& product, int64_t row, Sum value) {
+  if ((product.epilogue & kBias) != 0) {
+    const Matrix bias{const_cast<void*>(product.bias),
+                      product.d.type,
+                      product.d.rows,
+                      1,
+                      product.d.rows,
+                      0,
+                      false};
+    value += load<Sum>(bias, 0, row, 0);
+  }
+  if ((product.epilogue & kRelu) != 0) value = std::max(value, Sum{0});
+  if ((product.epilogue & kGelu) != 0) {
+    const auto x = static_cast<double>(value);
+    value =
+        static_cast<Sum>(x / 2 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))));
+  }
+  return value;
+}
+
 template <class Sum>
 void compute_in(const Product& product, const Recipe& recipe) {
   const int64_t m = product.d.rows, n = product.d.columns, k = depth(product);
@@ -111,7 +135,7 @@ void compute_in(const Product& product, const Recipe& recipe) {
         value *= static_cast<Sum>(product.alpha);
         if (product.beta != 0)
           value += static_cast<Sum>(product.beta) * load<Sum>(product.c, batch, i, j);
-        store(product.d, batch, i, j, value);
+        store(product.d, batch, i, j, behind(product, i, value));
       }
     }
   }
@@ -136,7 +160,7 @@ int64_t element_bytes(int type) {
 int64_t depth(const Product& product) { return columns(product.a); }
 
 int check(const Product& product) {
-  const auto& [a, b, c, d, compute, alpha, beta, count] = product;
+  const auto& [a, b, c, d, compute, alpha, beta, count, epilogue, bias] = product;
   for (const Matrix* matrix : {&a, &b, &c, &d})
     if (matrix->rows < 1 || matrix->columns < 1 || matrix->leading < matrix->rows ||
         matrix->stride < 0)

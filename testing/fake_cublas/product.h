@@ -24,6 +24,8 @@ struct Product {
   int compute = kCompute32F;
   double alpha = 1, beta = 0;  // c is not read where beta is 0.
   int64_t count = 1;           // Of a batch.
+  unsigned epilogue = 1;       // cublasLtEpilogue_t.
+  const void* bias = nullptr;  // Of d's type, one for each row.
 };
 
 // How an algorithm goes about it.

@@ -394,6 +394,83 @@ uint64_t compare(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
+void store_rounded(assay::sweep::ElementCode code, std::byte* to, double value) {
+  const auto single = static_cast<float>(value);
+  if (code == assay::sweep::ElementCode::f32) {
+    std::memcpy(to, &single, sizeof single);
+  } else if (code == assay::sweep::ElementCode::f16) {
+    const auto half = static_cast<_Float16>(value);
+    std::memcpy(to, &half, sizeof half);
+  } else {
+    uint32_t bits;
+    std::memcpy(&bits, &single, sizeof bits);
+    const auto half = static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    std::memcpy(to, &half, sizeof half);
+  }
+}
+
+// assay_element_wise: sums, out, l, m, n, columns, sums' and out's steps of batches and rows, type,
+// steps, gate; and for each of eight steps kind, type, low, high, three strides, operand. The kinds
+// are those of gemm::EpilogueStep.
+uint64_t element_wise(const abi::LaunchConfig&, void** parameters) {
+  const auto at = [&](int index) { return parameter<int64_t>(parameters, index); };
+  const auto code = [&](int index) {
+    return static_cast<assay::sweep::ElementCode>(parameter<uint32_t>(parameters, index));
+  };
+  const auto kind = [&](int64_t step) {
+    return parameter<int32_t>(parameters, static_cast<int>(13 + 8 * step));
+  };
+  const int64_t l = at(2), m = at(3), n = at(4), columns = at(5);
+  const auto steps = parameter<int32_t>(parameters, 11), gate = parameter<int32_t>(parameters, 12);
+  const int64_t bytes = parameter<uint32_t>(parameters, 10) == 1 ? 4 : 2;
+  const bool pairs = gate >= 0 && kind(gate) >= 14;
+  const auto function = [](int what, double x) {
+    if (what == 9 || what == 11 || what == 14) return x / (1 + std::exp(-x));
+    if (what == 7 || what == 12 || what == 15) return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    return x / 2 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+  };
+  const auto through = [&](double x, int64_t first, int64_t last, int64_t b, int64_t i, int64_t j) {
+    for (int64_t s = first; s < last; ++s) {
+      const int p = static_cast<int>(13 + 8 * s);
+      double operand = 0;
+      if (kind(s) <= 5) {
+        const int64_t size = parameter<uint32_t>(parameters, p + 1) == 1 ? 4 : 2;
+        operand = load(code(p + 1), parameter<const std::byte*>(parameters, p + 7) +
+                                        (b * at(p + 4) + i * at(p + 5) + j * at(p + 6)) * size);
+      }
+      const double low = parameter<float>(parameters, p + 2);
+      const double high = parameter<float>(parameters, p + 3);
+      x = kind(s) <= 2    ? x + operand
+          : kind(s) <= 5  ? x * operand
+          : kind(s) == 6  ? std::max(x, 0.0)
+          : kind(s) == 10 ? std::min(std::max(x, low), high)
+                          : function(kind(s), x);
+    }
+    return x;
+  };
+  for (int64_t b = 0; b < l; ++b) {
+    for (int64_t i = 0; i < m; ++i) {
+      // Sums may be where out is: a row is read before it is written.
+      std::vector<double> made;
+      for (int64_t j = 0; j < columns; ++j) {
+        const auto* row =
+            parameter<const std::byte*>(parameters, 0) + (b * at(6) + i * at(7)) * bytes;
+        const int64_t first = pairs ? 2 * j : j, second = pairs ? 2 * j + 1 : n / 2 + j;
+        const int64_t ahead = gate < 0 ? steps : gate;
+        double x = through(load(code(10), row + first * bytes), 0, ahead, b, i, first);
+        if (gate >= 0) {
+          const double up = through(load(code(10), row + second * bytes), 0, ahead, b, i, second);
+          x = through(function(kind(gate), x) * up, gate + 1, steps, b, i, j);
+        }
+        made.push_back(x);
+      }
+      auto* to = parameter<std::byte*>(parameters, 1) + (b * at(8) + i * at(9)) * bytes;
+      for (int64_t j = 0; j < columns; ++j) store_rounded(code(10), to + j * bytes, made[j]);
+    }
+  }
+  return 0;
+}
+
 // assay_peak_*(uint32_t steps, uint64_t nowhere)
 uint64_t peak(const abi::LaunchConfig&, void** parameters) {
   return uint64_t{100} * parameter<uint32_t>(parameters, 0);
@@ -413,6 +490,9 @@ const HostKernel* find_kernel(const std::string& name) {
                                       8, 8, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4};
   const std::vector<size_t> kCompare = {8, 4, 8, 8, 8, 4, 8, 8, 8, 8, 8, 8,
                                         8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8};
+  std::vector<size_t> element_wise_bytes = {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 4, 4, 4};
+  for (int step = 0; step < 8; ++step)
+    for (const size_t bytes : {4, 4, 4, 4, 8, 8, 8, 8}) element_wise_bytes.push_back(bytes);
   static const std::vector<HostKernel> all = {
       {"fill_words", {8, 4, 8}, fill_words},
       {"add_words", {8, 8, 8, 8}, add_words},
@@ -435,6 +515,7 @@ const HostKernel* find_kernel(const std::string& name) {
       {"assay_multiply", kMultiply, multiply},
       {"assay_renew", kRenew, renew},
       {"assay_compare", kCompare, compare},
+      {"assay_element_wise", element_wise_bytes, element_wise},
       {"assay_peak_f16", {4, 8}, peak},
       {"assay_peak_bf16", {4, 8}, peak},
       {"assay_peak_f32", {4, 8}, peak},

@@ -37,18 +37,6 @@ ProblemRecord problem_of(const AssayProgram& assay, const RaceOptions& options) 
   return record ? record->problems.at(0) : ProblemRecord();
 }
 
-// Whether the problem's verdict calls it faster than anything.
-bool is_called_faster(const ProblemRecord& problem, const KernelOutcome& kernel) {
-  const Conclusion* conclusion = problem.conclusion();
-  if (conclusion == nullptr) return false;
-  const auto says_so = [&](const PairVerdict& pair) {
-    return (pair.candidate == kernel.id && pair.verdict.word == stats::Word::faster) ||
-           (pair.other == kernel.id && pair.verdict.word == stats::Word::slower);
-  };
-  return std::ranges::any_of(conclusion->against_leader, says_so) ||
-         std::ranges::any_of(conclusion->against_stock, says_so);
-}
-
 class ApartTest : public ::testing::TestWithParam<Apart> {};
 
 TEST_P(ApartTest, IsFoundAndTakesNobodyWithIt) {
@@ -63,7 +51,7 @@ TEST_P(ApartTest, IsFoundAndTakesNobodyWithIt) {
   EXPECT_THAT(std::string(ending_name(kernel->ending)), GetParam().ending)
       << ending_sentence(kernel->ending);
   EXPECT_THAT(ending_sentence(kernel->ending), GetParam().sentence);
-  EXPECT_FALSE(is_called_faster(problem, *kernel));
+  EXPECT_FALSE(testing::is_called_faster(problem, *kernel));
   const KernelOutcome* good = testing::find_kernel(problem, "good");
   ASSERT_NE(good, nullptr);
   EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);
@@ -110,7 +98,7 @@ TEST_P(LeadInTest, WhatAnUntimedLaunchReadIsColdAgain) {
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(std::string(ending_name(kernel->ending)), AnyOf("timed", "violation"))
       << ending_sentence(kernel->ending);
-  EXPECT_FALSE(is_called_faster(problem, *kernel));
+  EXPECT_FALSE(testing::is_called_faster(problem, *kernel));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, LeadInTest,

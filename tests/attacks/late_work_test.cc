@@ -67,7 +67,10 @@ TEST_P(BesideTheClockTest, WorkIsSeenAndClaimsNothing) {
   EXPECT_EQ(race.finished().code(), 0) << race.finished().err;
   const KernelOutcome* kernel = race.outcome(kernel_of(GetParam()));
   ASSERT_NE(kernel, nullptr);
-  EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("where it took kernels of others"));
+  // On a slow core it is too little to convict.
+  if (!is_timed(kernel->ending))
+    EXPECT_THAT(ending_sentence(kernel->ending), HasSubstr("where it took kernels of others"));
+  EXPECT_FALSE(testing::is_called_faster(race.problem(), *kernel));
   const KernelOutcome* good = race.outcome("good");
   ASSERT_NE(good, nullptr);
   EXPECT_TRUE(is_timed(good->ending)) << ending_sentence(good->ending);

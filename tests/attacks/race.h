@@ -2,6 +2,7 @@
 
 // A race of attacking kernels beside an honest one, by the real program, and what its record says.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,18 @@ inline std::vector<std::string> race_words(const RaceOptions& options) {
   words.insert(words.end(), options.files.begin(), options.files.end());
   for (const std::string& kernel : options.kernels) words.push_back(attack_file(kernel));
   return words;
+}
+
+// Whether the problem's verdict calls it faster than anything.
+inline bool is_called_faster(const ProblemRecord& problem, const KernelOutcome& kernel) {
+  const Conclusion* conclusion = problem.conclusion();
+  if (conclusion == nullptr) return false;
+  const auto says_so = [&](const PairVerdict& pair) {
+    return (pair.candidate == kernel.id && pair.verdict.word == stats::Word::faster) ||
+           (pair.other == kernel.id && pair.verdict.word == stats::Word::slower);
+  };
+  return std::ranges::any_of(conclusion->against_leader, says_so) ||
+         std::ranges::any_of(conclusion->against_stock, says_so);
 }
 
 // A program's folder, how the race in it ended, and its record; none where there is none.

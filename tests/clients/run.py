@@ -8,7 +8,10 @@ nothing. --record keeps requests as they were sent, one file each.
 """
 
 import argparse
+import json
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -16,6 +19,7 @@ import environments
 import llama
 import served
 import tap
+import tapped_load
 import tools
 
 HERE = pathlib.Path(__file__).parent
@@ -96,6 +100,63 @@ def row_of_llama():
            answers and requests["successful"] > 4 and requests["errored"] > 0)
 
 
+def row_of_truth():
+    """What `assay load` tells of servers that are not ours."""
+    if "llama" in arguments.only:
+        server, model = environments.llama_server(CACHE), environments.weights(CACHE)
+        for check, *rest in tapped_load.on_llama_server(ASSAY, server, model):
+            yield f"assay on llama-server: {check}", *rest
+    if "guidellm" in arguments.only:
+        python = environments.python_with(CACHE, environments.GUIDELLM)
+        for check, *rest in tapped_load.on_guidellm_mock(ASSAY, python):
+            yield f"assay on guidellm's mock: {check}", *rest
+
+
+CASE = """schema: assay.case/1
+model: {name: t, path: m}
+hardware: {name: h}
+benchmarks: [benchmarks/run.yaml]
+objective: {metric: run.time_us, direction: minimize}
+fixed: [benchmarks/**]
+confirm: {looks: [6], budget_s: 600}
+"""
+BENCHMARK = """schema: assay.benchmark/1
+name: run
+kind: shell_json
+command: [echo, '{"time_us": 5}']
+"""
+MCP_TOOLS = ["brief", "diff", "evaluate", "history", "kernels", "profile", "race", "show", "status",
+             "why"]
+
+
+def row_of_mcp():
+    """A case of a lab, by the public Python client of the Model Context Protocol alone."""
+    python = environments.python_with(CACHE, environments.MCP)
+    with tempfile.TemporaryDirectory() as own:
+        case = pathlib.Path(own, "cases/toy/one")
+        (case / "benchmarks").mkdir(parents=True)
+        (case / "workspace").mkdir()
+        pathlib.Path(own, "lab.yaml").write_text("schema: assay.lab/1\n")
+        (case / "case.yaml").write_text(CASE)
+        (case / "benchmarks/run.yaml").write_text(BENCHMARK)
+        told = subprocess.run([python, HERE / "mcp_client.py", ASSAY, case], check=True,
+                              capture_output=True, text=True,
+                              env=dict(os.environ, ASSAY_CACHE_DIR=own + "/cache",
+                                       ASSAY_LOCK_DIR=own + "/locks")).stdout
+    seen = json.loads(told)
+    yield "mcp: who answers", seen["server"], seen["server"] == "assay"
+    yield ("mcp: tools, by both of its clients", f"{len(seen['high'])}",
+           seen["high"] == seen["low"]["tools"] == MCP_TOOLS)
+    says = {"brief": "Objective", "evaluate": "baseline", "profile": "profile", "show": "baseline"}
+    calls = seen["low"]["calls"]
+    for name, failed, text in calls[:4] + calls[5:6]:
+        yield f"mcp: {name}", text.strip().splitlines()[-1][:60], \
+            not failed and says.get(name, "") in text
+    for at in (4, 6):
+        name, failed, text = calls[at]
+        yield f"mcp: {name} refuses what is wrong", text.strip()[:60], failed
+
+
 def table():
     """The same mock, closed loops: what each tool says beside what the server stamped."""
     run_tools = {name: tool(name) for name in ("aiperf", "guidellm", "assay")}
@@ -114,13 +175,14 @@ def table():
                   flush=True)
 
 
+ROWS = {"llama": row_of_llama, "mcp": row_of_mcp}
 TOOLS = ("aiperf", "guidellm", "vllm", "assay")
 parser = argparse.ArgumentParser(description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("assay", type=lambda path: pathlib.Path(path).resolve())
 parser.add_argument("cache", type=lambda path: pathlib.Path(path).resolve())
-parser.add_argument("--only", nargs="*", choices=[*TOOLS, "llama"],
-                    default=["aiperf", "assay"])
+parser.add_argument("--only", nargs="*", choices=[*TOOLS, "llama", "mcp"],
+                    default=["aiperf", "assay", "mcp"])
 parser.add_argument("--table", action="store_true")
 parser.add_argument("--record", type=pathlib.Path)
 arguments = parser.parse_args()
@@ -129,8 +191,9 @@ CACHE.mkdir(parents=True, exist_ok=True)
 if arguments.table:
     sys.exit(table())
 failed = 0
-for word in arguments.only:
-    for check, measured, holds in row_of_llama() if word == "llama" else row_of_tool(word):
+rows = [ROWS[word]() if word in ROWS else row_of_tool(word) for word in arguments.only]
+for row in [*rows, row_of_truth()]:
+    for check, measured, holds in row:
         print(f"{'ok' if holds else 'FAILED':6} {check}: {measured}", flush=True)
         failed += not holds
 sys.exit(1 if failed else 0)

@@ -1,4 +1,4 @@
-"""A passive tap: passes bytes on in both directions, and keeps what each client sent.
+"""A passive tap: passes bytes on in both directions, and keeps them with the times at which it did.
 
 The bytes of a connection are not parsed on their way, so nothing that a client does is hidden by
 what the tap understands. Requests are cut out of the kept bytes afterwards.
@@ -6,7 +6,9 @@ what the tap understands. Requests are cut out of the kept bytes afterwards.
 
 import asyncio
 import contextlib
+import functools
 import threading
+import time
 
 FREE_PORT = "@port@"  # In a command of tapped_server.py.
 
@@ -19,6 +21,8 @@ class Tap:
         self.folder = folder
         self.sent = []  # A bytearray a connection: what the client sent.
         self.answered = []  # And what it got.
+        self.sent_at = []  # A list a connection of (bytes until then, ns): when it passed them on.
+        self.answered_at = []
         self.port = port
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -40,6 +44,15 @@ class Tap:
     def answers(self):
         return [answer for bytes_ in self.answered for answer in split_messages(bytes(bytes_))]
 
+    def exchanges(self):
+        """(request, ns at which it was passed on, answer, ns of each byte of it) of each."""
+        for number, sent in enumerate(self.sent):
+            asked = messages(bytes(sent))
+            answered = messages(bytes(self.answered[number]))
+            for request, answer in zip(asked, answered):
+                yield (request, passed_at(self.sent_at[number], request.end - 1), answer,
+                       functools.partial(passed_at, self.answered_at[number]))
+
     def _run(self):
         asyncio.set_event_loop(self._loop)
         server = self._loop.run_until_complete(
@@ -56,19 +69,24 @@ class Tap:
         number = len(self.sent)
         self.sent.append(bytearray())
         self.answered.append(bytearray())
+        self.sent_at.append([])
+        self.answered_at.append([])
         try:
             up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.upstream_port)
         except OSError:
             writer.close()
             return
         await asyncio.gather(
-            self._pass_on(reader, up_writer, self.sent[number], f"{number}.sent"),
-            self._pass_on(up_reader, writer, self.answered[number], f"{number}.answered"))
+            self._pass_on(reader, up_writer, self.sent[number], self.sent_at[number],
+                          f"{number}.sent"),
+            self._pass_on(up_reader, writer, self.answered[number], self.answered_at[number],
+                          f"{number}.answered"))
 
-    async def _pass_on(self, reader, writer, kept, name):
+    async def _pass_on(self, reader, writer, kept, times, name):
         with contextlib.suppress(OSError):
             while part := await reader.read(1 << 16):
                 kept += part
+                times.append((len(kept), time.monotonic_ns()))
                 if self.folder is not None:
                     with open(self.folder / name, "ab") as file:
                         file.write(part)
@@ -76,6 +94,11 @@ class Tap:
                 await writer.drain()
         with contextlib.suppress(OSError):
             writer.close()
+
+
+def passed_at(times, place):
+    """ns at which the byte of that place was passed on."""
+    return next(ns for end, ns in times if place < end)
 
 
 def header(head, name):
@@ -86,29 +109,54 @@ def header(head, name):
     return None
 
 
-def split_messages(data):
-    """(head, body) of each whole message; a chunked body is joined."""
-    messages = []
-    while True:
-        head, blank, rest = data.partition(b"\r\n\r\n")
-        if not blank:
-            return messages
-        if (header(head, "transfer-encoding") or "").lower() == "chunked":
-            body = b""
-            while True:
-                size, newline, rest = rest.partition(b"\r\n")
-                if not newline:
-                    return messages
-                length = int(size, 16)
-                if len(rest) < length + 2:
-                    return messages
-                body, rest = body + rest[:length], rest[length + 2:]
-                if length == 0:
-                    break
+class Message:
+    """A whole message; its body's bytes know where they stood in the connection's."""
+
+    def __init__(self, head):
+        self.head = head
+        self.body = b""
+        self.end = 0  # Behind its last byte.
+        self._pieces = []  # (place in the body, place in the connection).
+
+    def add(self, data, begin, end):
+        self._pieces.append((len(self.body), begin))
+        self.body += data[begin:end]
+
+    def place(self, at):
+        """Of a byte of the body in the connection."""
+        body, connection = max(piece for piece in self._pieces if piece[0] <= at)
+        return connection + at - body
+
+
+def messages(data):
+    """Each whole message of a connection; a chunked body is joined."""
+    found, at = [], 0
+    while (blank := data.find(b"\r\n\r\n", at)) >= 0:
+        message = Message(data[at:blank])
+        at = blank + 4
+        if (header(message.head, "transfer-encoding") or "").lower() == "chunked":
+            length = 1
+            while length > 0:
+                newline = data.find(b"\r\n", at)
+                if newline < 0:
+                    return found
+                length = int(data[at:newline], 16)
+                at = newline + 2
+                if len(data) < at + length + 2:
+                    return found
+                message.add(data, at, at + length)
+                at += length + 2
         else:
-            length = int(header(head, "content-length") or 0)
-            if len(rest) < length:
-                return messages
-            body, rest = rest[:length], rest[length:]
-        messages.append((head, body))
-        data = rest
+            length = int(header(message.head, "content-length") or 0)
+            if len(data) < at + length:
+                return found
+            message.add(data, at, at + length)
+            at += length
+        message.end = at
+        found.append(message)
+    return found
+
+
+def split_messages(data):
+    """(head, body) of each whole message."""
+    return [(message.head, message.body) for message in messages(data)]

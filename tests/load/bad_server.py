@@ -74,6 +74,14 @@ def events(mode):
     if mode == "error_frame":
         return data(delta(" a")) + data({"error": {"message": "the model fell over"}}) + \
             data("[DONE]")
+    if mode == "inflates":
+        return b"".join(map(data, words)) + data(usage(2 ** 63 - 1)) + data("[DONE]")
+    if mode == "only_done":
+        return data("[DONE]")
+    if mode == "one_of_two":  # Says twice that the same choice is finished.
+        return b"".join(map(data, words)) + data(delta("", finish="stop"))
+    if mode == "endless":  # In one event, so that it is quick.
+        return data('{"choices":[' + ",".join(["{}"] * (2 ** 20 + 1)) + "]}")
     if mode == "early_end":
         return data(delta(" a"))
     if mode == "bad_json":
@@ -106,9 +114,13 @@ def serve(peer):
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                          b"Transfer-Encoding: chunked\r\n\r\n")
             time.sleep(3600)
+        elif MODE == "hangs_up":
+            return
         elif MODE == "busy":
             peer.sendall(answer("429 Too Many Requests", [("Retry-After", "1")],
                                 b'{"error":{"message":"slow down"}}'))
+        elif MODE == "busy_often" and next(ANSWERED) % 2:
+            peer.sendall(answer("429 Too Many Requests", [], b'{"error":{"message":"later"}}'))
         elif MODE == "busy_twice" and next(ANSWERED) < 2:
             peer.sendall(answer("429 Too Many Requests", [("Retry-After", "0.2")],
                                 b'{"error":{"message":"slow down"}}'))
@@ -137,7 +149,7 @@ def serve(peer):
             keys = request[0].decode().lower()
             ok = "authorization: bearer hunter2" in keys
             peer.sendall(answer("200 OK" if ok else "401 Unauthorized",
-                                [("Content-Type", "text/event-stream")],
+                                [("Content-Type", "text/event-stream"), ("Server", "of hunter2")],
                                 events("plain") if ok else
                                 b'{"error":{"message":"no such key: hunter3"}}'))
         else:

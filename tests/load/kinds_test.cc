@@ -104,6 +104,26 @@ TEST(LoadKinds, ATokenizerOfOurOwnCountsPrompts) {
   EXPECT_EQ(load(program, server.port(), {"--tokenizer", "nothing.json"}).code(), 2);
 }
 
+// What the server does not count is counted of the joined text, not of its chunks.
+TEST(LoadKinds, ATokenizerOfOurOwnCountsAnswers) {
+  AssayProgram program;
+  const std::string file = program.file("tokenizer.json");
+  ASSERT_TRUE(write_file_atomic(file, small_tokenizer()));
+  for (const auto& [mode, source, tokens] :
+       {std::tuple{"no_usage", "tokenizer", 18}, std::tuple{"plain", "usage", 9}}) {
+    BadServer server(program, mode);
+    const Finished run =
+        load(program, server.port(),
+             {"--num-prompts", "3", "--dataset-name", "fixed", "--tokenizer", file});
+    const Json record = record_of(program);
+    EXPECT_EQ(record["tokens"]["source"], source) << run.err << run.out;
+    EXPECT_EQ(record["tokens"]["out"], tokens);  // " a b c" has six bytes, each a token.
+    const auto kept = load::read_kept_run(program.file("out"));
+    ASSERT_TRUE(kept) << kept.error().message;
+    EXPECT_EQ(load::measure(kept->runs[0], {}).output_tokens, tokens);
+  }
+}
+
 // Times and lengths are the trace's; requests that share ids share text.
 TEST(LoadKinds, ATraceIsReplayed) {
   AssayProgram program;

@@ -134,6 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"closes", 4, ""}, Case{"error_frame", 0, "the model fell over"},
                       Case{"early_end", 0, "the stream ended before its answer did"},
                       Case{"bad_json", 0, "no JSON object"},
+                      Case{"only_done", 0, "the stream has no choices"},
                       Case{"reset", 0, "closed before the body's end"},
                       Case{"stall", 0, "no whole answer came within 0.5 s"},
                       Case{"busy", 0, "429 Too Many Requests: slow down"},
@@ -174,8 +175,42 @@ TEST(Load, TokensThatAreMissingAreTold) {
   EXPECT_EQ(record["tokens"]["out"], 6);
   BadServer two(program, "interleaved");
   load(program, two.port(),
-       {"--num-prompts", "2", "--dataset-name", "fixed", "--extra-body", "{\"n\": 2}"});
+       {"--num-prompts", "2", "--dataset-name", "fixed", "--extra-body", "{\"n\": 2}",
+        "--ignore-eos", "--output-len", "2"});
   EXPECT_EQ(record_of(program)["metrics"]["itl_gap_ms"]["n"], 4);
+  EXPECT_EQ(record_of(program)["tokens"]["mismatch"], 0);
+  BadServer one(program, "one_of_two");
+  load(program, one.port(),
+       {"--num-prompts", "2", "--dataset-name", "fixed", "--extra-body", "{\"n\": 2}"});
+  EXPECT_EQ(record_of(program)["requests"]["errored"], 2);
+}
+
+// More than a limit allows is told, and so many that sums would overflow count as a bounded number.
+TEST(Load, TokensBeyondTheLimitAreTold) {
+  AssayProgram program;
+  BadServer server(program, "inflates");
+  load(program, server.port(),
+       {"--num-prompts", "3", "--output-len", "4", "--dataset-name", "fixed"});
+  const Json record = record_of(program);
+  EXPECT_EQ(record["tokens"]["mismatch"], 3);
+  EXPECT_EQ(record["tokens"]["out"], 3'000'000'000);
+}
+
+// Who refuses what is asked, or counts tokens that were not, wins nothing.
+TEST(Load, ARaceOfFailuresIsRefuted) {
+  AssayProgram program;
+  AssayProgram other;
+  Mock mock(other, {});
+  for (const auto& [mode, sentence] : {std::pair{"busy_often", "requests failed"},
+                                       std::pair{"inflates", "another number of tokens"}}) {
+    BadServer server(program, mode);
+    const Finished race =
+        program.run({"load", "race", "--base-url", url(server.port()), "--against",
+                     url(mock.port()), "--model", "mock", "--metric", "request_throughput",
+                     "--num-prompts", "2", "--output-len", "3", "--dataset-name", "fixed"});
+    EXPECT_EQ(race.code(), 1) << race.out << race.err;
+    EXPECT_NE(race.err.find(sentence), std::string::npos) << race.err;
+  }
 }
 
 // The key is sent, and stands nowhere else.

@@ -118,7 +118,7 @@ static int supports(const AssayCall* call) {
 #elif defined(CASE_EPILOGUE)
 #define METADATA                                                                         \
   "{\"name\": \"kernel\", \"dtype\": \"f32\", \"layout\": \"tt\", \"args\": [\"a\", \"b\", " \
-  "\"out\", \"m\", \"n\", \"k\"], \"epilogues\": [\"relu\"]}"
+  "\"out\", \"m\", \"n\", \"k\"], \"epilogues\": [\"softmax\"]}"
 #elif defined(CASE_NULL_METADATA)
 #define METADATA NULL
 #elif defined(CASE_HUGE_WORKSPACE)

@@ -49,7 +49,7 @@ TEST_F(Plugins, OneThatCannotBeLoadedIsASentenceAndExit2) {
       {"CASE_SMALL_PLUGIN", "its AssayPlugin has 16 bytes"},
       {"CASE_NULL_KERNELS", "kernels is null"},
       {"CASE_BAD_JSON", "kernels[0].metadata:1:"},
-      {"CASE_EPILOGUE", "the epilogue 'relu' has no reference"},
+      {"CASE_EPILOGUE", "the epilogue step 'softmax' has no reference"},
       {"CASE_WILD_POINTER", "killed by signal 11 (SIGSEGV)"},
       {"CASE_CRASHES", "killed by signal 11 (SIGSEGV)"},
       {"CASE_CRASHES_WHEN_MAPPED", "killed by signal 6 (SIGABRT)"},

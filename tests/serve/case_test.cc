@@ -134,6 +134,23 @@ TEST_F(ServeCase, AnswersFromTheTemplateAlone) {
   EXPECT_EQ(running.wait().code(), 0);
 }
 
+// The user has the program alone, and starts what stands in the lab and in the case.
+TEST_F(ServeCase, ScriptsOfTheLabAndOfTheCaseServeIt) {
+  const std::string as_script = "export ASSAY=\"$0\"; shift; exec ";
+  const std::string custom = std::string(kCase) + "/workspace/serve_custom_backend.py";
+  for (const std::string& command :
+       {custom + " \"$@\"", "lab/scripts/serve_case.sh --case " + std::string(kCase) + " \"$@\""}) {
+    std::filesystem::remove(program_.file("port"));
+    testing::Running running = program_.start({"serve", "--port", "0", "--port-file", "port"},
+                                              {"sh", "-c", as_script + command});
+    RawClient client(port_of(running));
+    client.send(get("/version"));
+    EXPECT_EQ(Json::parse(body_of(client.read_answer()))["backend"], "gemms") << command;
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.wait().code(), 0) << command;
+  }
+}
+
 TEST_F(ServeCase, AKernelThatIsSlowerCostsTheTokensThatMuch) {
   build();
   constexpr int kTokens = 500;

@@ -1,5 +1,6 @@
 #include "tests/serve/raw_client.h"
 
+#include <algorithm>
 #include <charconv>
 #include <poll.h>
 #include <sys/socket.h>
@@ -56,6 +57,13 @@ std::string RawClient::read_until(std::string_view end) {
   std::string read = buffer_.substr(0, size);
   buffer_.erase(0, size);
   return read;
+}
+
+std::size_t RawClient::read_bytes(std::size_t count) {
+  while (buffer_.size() < count && read_more()) continue;
+  const std::size_t size = std::min(count, buffer_.size());
+  buffer_.erase(0, size);
+  return size;
 }
 
 std::string RawClient::read_answer() {

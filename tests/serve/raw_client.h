@@ -21,6 +21,7 @@ class RawClient {
   // What comes until `end` has, or the peer closes.
   std::string read_until(std::string_view end);
   std::string read_all() { return read_until({}); }
+  std::size_t read_bytes(std::size_t count);  // How many of so many came.
   // One answer whose length its head tells, head and body.
   std::string read_answer();
   bool closed_by_peer() const { return closed_; }

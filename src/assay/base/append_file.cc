@@ -36,14 +36,9 @@ Status AppendFile::append_line(std::string_view line, Durable durable) {
   if (line.find('\n') != std::string_view::npos) {
     return fail(ErrorCode::internal, "a line for '{}' has a newline in it", shown(path_));
   }
-  ASSAY_TRY(const std::uint64_t before, size());
   std::string text(line);
   text += '\n';
-  if (auto written = write_all(fd_.get(), text); !written) {
-    // Best effort: if this fails as well, the reader of the file cuts the torn line off.
-    (void)truncate(before);
-    return fail(with_context(written.error(), fmt::format("writing '{}'", shown(path_))));
-  }
+  ASSAY_TRY(append_whole(fd_.get(), path_, text));
   return fsync_each_ && durable == Durable::now ? sync() : Status();
 }
 

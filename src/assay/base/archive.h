@@ -15,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "assay/base/json.h"
 
 namespace assay {
@@ -77,15 +75,18 @@ class RecordWriter {
  public:
   template <class T>
   void operator()(const char* key, const T& value, archive::Range = archive::kAny) {
-    json_[key] = archive::write_any(value);
+    set(key, archive::write_any(value));
   }
   template <class T>
   void required(const char* key, const T& value, archive::Range = archive::kAny) {
-    json_[key] = archive::write_any(value);
+    set(key, archive::write_any(value));
   }
   Json take() { return std::move(json_); }
 
  protected:
+  void set(const char* key, Json value);
+
+ private:
   Json json_ = Json::object();
 };
 
@@ -96,7 +97,7 @@ class HeadWriter : public RecordWriter {
   template <class T>
   void operator()(const char* key, const T& value, archive::Range range = archive::kAny) {
     if constexpr (std::same_as<T, std::vector<Left>>)
-      json_[key] = Json::array();
+      set(key, Json::array());
     else
       RecordWriter::operator()(key, value, range);
   }
@@ -116,27 +117,22 @@ class RecordReader {
   template <class T>
   void operator()(const char* key, T& value, archive::Range range = archive::kAny) {
     if (fields_ == archive::Fields::exactly) return required(key, value, range);
-    if (!status_) return;
-    const std::optional<JsonField> found = field_.find(key);
-    if (found && !found->is_null()) status_ = archive::read_any(*found, value, range);
+    if (const std::optional<JsonField> found = find(key))
+      status_ = archive::read_any(*found, value, range);
   }
   template <class T>
   void required(const char* key, T& value, archive::Range range = archive::kAny) {
-    if (!status_) return;
-    if (fields_ == archive::Fields::exactly) named_.push_back(key);
-    const Result<JsonField> found = field_.at(key);
-    status_ =
-        found ? archive::read_any(*found, value, range, fields_) : Status(fail(found.error()));
+    if (const std::optional<JsonField> found = at(key))
+      status_ = archive::read_any(*found, value, range, fields_);
   }
   // Once all fields were named.
-  Status status() const {
-    // Each that was named is there: so many are there, or there are unknown ones.
-    if (!status_ || fields_ == archive::Fields::some || field_.json().size() == named_.size())
-      return status_;
-    return field_.only_keys(named_);
-  }
+  Status status() const;
 
  private:
+  // Nothing after an error. Of find(): what is absent or null, too; of at(): it is an error.
+  std::optional<JsonField> find(const char* key) const;
+  std::optional<JsonField> at(const char* key);
+
   const JsonField& field_;
   archive::Fields fields_;
   std::vector<std::string_view> named_;
@@ -181,6 +177,18 @@ concept HasRead = requires(const JsonField& field, T& value) {
   read_value(field, value);
 };
 
+// What is no template is compiled once, in archive.cc: there are a thousand fields.
+Status read_bool(const JsonField& field, bool& value);
+Status read_number(const JsonField& field, double& value, const Range& range);
+Status read_text(const JsonField& field, std::string& value, const Range& range);
+// Within the range and from `lowest` to `highest`.
+Result<std::int64_t> read_whole(const JsonField& field, const Range& range, std::int64_t lowest,
+                                std::int64_t highest);
+// An error if there are more than the range allows.
+Result<std::vector<JsonField>> read_items(const JsonField& field, const Range& range);
+Result<std::vector<std::pair<std::string, JsonField>>> read_members(const JsonField& field,
+                                                                    const Range& range);
+
 // Integers are bounded by their own type as well as by the range.
 template <class T>
 Result<T> read_integer(const JsonField& field, Range range) {
@@ -194,20 +202,8 @@ Result<T> read_integer(const JsonField& field, Range range) {
   constexpr std::int64_t kHighest = sizeof(T) == 8
                                         ? std::numeric_limits<std::int64_t>::max()
                                         : static_cast<std::int64_t>(std::numeric_limits<T>::max());
-  std::int64_t low = kLowest, high = kHighest;
-  if (range.min > static_cast<double>(low)) low = static_cast<std::int64_t>(range.min);
-  if (range.min > 0 && range.min < 1) low = 1;
-  if (range.max < static_cast<double>(high)) high = static_cast<std::int64_t>(range.max);
-  ASSAY_TRY(const std::int64_t value, field.as_int64(low, high));
+  ASSAY_TRY(const std::int64_t value, read_whole(field, range, kLowest, kHighest));
   return static_cast<T>(value);
-}
-
-// An error where a list, or a text, is longer than it may be.
-inline Status check_size(const JsonField& field, std::size_t size, const Range& range,
-                         std::string_view what) {
-  if (size <= range.most) return {};
-  return fail(field.error(ErrorCode::invalid_input,
-                          fmt::format("may have {} {}, but has {}", range.most, what, size)));
 }
 
 template <class T>
@@ -215,19 +211,19 @@ Status read_any(const JsonField& field, T& value, Range range, Fields fields) {
   if constexpr (HasRead<T>) {
     return read_value(field, value);
   } else if constexpr (std::same_as<T, bool>) {
-    ASSAY_TRY(value, field.as_bool());
+    return read_bool(field, value);
   } else if constexpr (std::is_integral_v<T>) {
     ASSAY_TRY(value, read_integer<T>(field, range));
   } else if constexpr (std::is_floating_point_v<T>) {
-    ASSAY_TRY(value, field.as_double(range.min, range.max));
+    double number = 0;
+    ASSAY_TRY(read_number(field, number, range));
+    value = static_cast<T>(number);
   } else if constexpr (std::same_as<T, std::string>) {
-    ASSAY_TRY(value, field.as_string());
-    ASSAY_TRY(check_size(field, value.size(), range, "bytes"));
+    return read_text(field, value, range);
   } else if constexpr (std::same_as<T, Json>) {
     value = field.json();
   } else if constexpr (is_vector<T>::value) {
-    if (field.json().is_array()) ASSAY_TRY(check_size(field, field.json().size(), range, "items"));
-    ASSAY_TRY(const std::vector<JsonField> items, field.items());
+    ASSAY_TRY(const std::vector<JsonField> items, read_items(field, range));
     value.clear();
     value.reserve(items.size());
     for (const JsonField& item : items) {
@@ -243,8 +239,7 @@ Status read_any(const JsonField& field, T& value, Range range, Fields fields) {
     value.emplace();
     ASSAY_TRY(read_any(field, *value, range, fields));
   } else if constexpr (is_map<T>::value) {
-    ASSAY_TRY(const auto members, field.members());
-    ASSAY_TRY(check_size(field, members.size(), range, "members"));
+    ASSAY_TRY(const auto members, read_members(field, range));
     value.clear();
     for (const auto& [key, member] : members) {
       ASSAY_TRY(read_any(member, value[key], range, fields));

@@ -81,6 +81,17 @@ Result<UniqueFd> open_regular(const std::string& path, int flags, std::string_vi
   return fd;
 }
 
+Status append_whole(int fd, const std::string& path, std::string_view lines) {
+  struct stat before {};
+  if (fstat(fd, &before) != 0) return system_error("measure", path, errno);
+  if (auto written = write_all(fd, lines); !written) {
+    // Best effort: if this fails as well, the reader of the file cuts the torn line off.
+    (void)!ftruncate(fd, before.st_size);
+    return fail(with_context(written.error(), fmt::format("writing '{}'", shown(path))));
+  }
+  return {};
+}
+
 std::string folder_of(const std::string& path) {
   const auto slash = path.find_last_of('/');
   if (slash == std::string::npos) return ".";

@@ -23,6 +23,10 @@ Status check_regular(const struct stat& facts, const std::string& path);
 Result<UniqueFd> open_regular(const std::string& path, int flags, std::string_view doing,
                               mode_t mode = 0666);
 
+// Writes `lines`, each with its newline. If only a part could be written (disk full), that part is
+// cut off again, so that the file still ends with a whole line.
+Status append_whole(int fd, const std::string& path, std::string_view lines);
+
 std::string folder_of(const std::string& path);
 Status sync_folder(const std::string& folder);
 

@@ -71,9 +71,13 @@ Sha256Digest Sha256::digest() const {
 std::string Sha256::hex() const { return to_hex(digest()); }
 
 Sha256Digest sha256(std::span<const std::byte> bytes) {
-  Sha256 hash;
-  hash.update(bytes);
-  return hash.digest();
+  Sha256Digest digest;
+  unsigned int size = 0;
+  // What EVP_sha256() gives is looked up by name at each use, which takes longer than a short text.
+  static EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  check(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, method, nullptr) == 1 &&
+        size == digest.size());
+  return digest;
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) { return to_hex(sha256(bytes)); }

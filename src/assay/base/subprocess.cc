@@ -35,7 +35,7 @@ struct Launch {
   int fd_limit = 1024;
   int error_pipe = -1;
   bool new_group = false, die_with_parent = false, core_dumps = false;
-  std::uint64_t address_space = 0;
+  std::uint64_t address_space = 0, file_bytes = 0;
   pid_t parent = 0;
 };
 
@@ -59,6 +59,16 @@ void mark_all_close_on_exec(int limit) {
   for (int fd = 3; fd < limit; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+// Never raises one; 0 leaves it.
+bool lower_limit(int resource, std::uint64_t most) {
+  if (most == 0) return true;
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0) return false;
+  if (most < limit.rlim_max) limit.rlim_max = most;
+  if (limit.rlim_max < limit.rlim_cur) limit.rlim_cur = limit.rlim_max;
+  return setrlimit(resource, &limit) == 0;
+}
+
 // Runs in the child. Only async-signal-safe calls.
 [[noreturn]] void run_child(const Launch& launch, FdMapping* fds) {
   // All signals are blocked since before the fork, so that no handler of the parent runs here.
@@ -79,13 +89,9 @@ void mark_all_close_on_exec(int limit) {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
   }
-  if (launch.address_space > 0) {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) != 0) report_and_exit(launch.error_pipe, Stage::setup);
-    if (launch.address_space < limit.rlim_max) limit.rlim_max = launch.address_space;
-    if (limit.rlim_max < limit.rlim_cur) limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_AS, &limit) != 0) report_and_exit(launch.error_pipe, Stage::setup);
-  }
+  if (!lower_limit(RLIMIT_AS, launch.address_space) ||
+      !lower_limit(RLIMIT_FSIZE, launch.file_bytes))
+    report_and_exit(launch.error_pipe, Stage::setup);
 
   // First everything out of the way of the numbers that the child wants, then each to its number.
   mark_all_close_on_exec(launch.fd_limit);
@@ -301,6 +307,7 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions& options) {
   launch.die_with_parent = options.die_with_parent;
   launch.core_dumps = options.core_dumps;
   launch.address_space = options.address_space_bytes;
+  launch.file_bytes = options.file_bytes;
   launch.parent = getpid();
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) {

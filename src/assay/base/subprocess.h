@@ -49,6 +49,8 @@ struct SubprocessOptions {
   bool core_dumps = false;
   // Of the child and of each of its own: RLIMIT_AS. 0: ours.
   std::uint64_t address_space_bytes = 0;
+  // The same of each file that is written: RLIMIT_FSIZE. 0: ours.
+  std::uint64_t file_bytes = 0;
 };
 
 // Gives a variable of an environment ("NAME=value", each) that one value.

@@ -10,6 +10,7 @@
 #include "assay/compare/match.h"
 #include "assay/compare/recompute.h"
 #include "assay/record/testing/sample_record.h"
+#include "testing/assay_program.h"
 
 namespace assay {
 namespace {
@@ -673,6 +674,41 @@ TEST(RecomputeTest, EveryEditOfWhatIsClaimedIsFound) {
     for (const Difference& difference : recompute(record)) all += difference.sentence() + "\n";
     EXPECT_THAT(all, HasSubstr(part));
   }
+}
+
+// Words that were changed since, and fields that were added: earlier records are as true as ever.
+TEST(RecomputeTest, EarlierRecordsRecompute) {
+  for (const char* file : {"h200/decode/record_clear_cache.json.zst", "h100/record_quack.json.zst",
+                           "emerald_rapids/record_f32_m128.json.zst"}) {
+    SCOPED_TRACE(file);
+    const auto record = load_record(testing::AssayProgram::source(std::string("results/") + file));
+    ASSERT_TRUE(record) << record.error().message;
+    EXPECT_THAT(recompute(*record), IsEmpty());
+  }
+}
+
+// The hash that a file holds is of the file, so that what this program knows nothing of counts.
+TEST(RecomputeTest, AHashOfEarlierFieldsIsHeldAgainstTheFile) {
+  RunRecord good = testing::make_record();
+  Json head = head_json(good);
+  head["field_of_another_version"] = 1;
+  Json file = head;
+  for (ProblemRecord& problem : good.problems) {
+    problem.evidence_hash.clear();
+    Json own = to_json(problem);
+    own["another"] = "x";
+    own["evidence_hash"] = hash_of_evidence(head, own);
+    file["problems"].push_back(own);
+  }
+  const auto read = [](const Json& json) {
+    return read_record(*parse_json_document(json.dump(), "record.json"));
+  };
+  const auto as_written = read(file);
+  ASSERT_TRUE(as_written) << as_written.error().message;
+  EXPECT_THAT(recompute(*as_written), IsEmpty());
+  file["problems"][0]["another"] = "y";
+  EXPECT_THAT(recompute(*read(file)),
+              Contains(Field(&Difference::what, "evidence_hash of the whole problem")));
 }
 
 // What a confirmation's own hash leaves out: it comes later, or is of the whole run.

@@ -18,11 +18,6 @@ constexpr double kAtCeiling = 0.75, kFarFromCeiling = 0.4;
 
 std::string per_cent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string input_type(const ProblemRecord& problem) {
-  const auto a = problem.problem.find("a");
-  return a != problem.problem.end() && a->is_string() ? a->get<std::string>() : std::string();
-}
-
 void add_ceilings(Limits& limits, const RunRecord& record, const ProblemRecord& problem) {
   const double seconds = limits.us * 1e-6;
   const auto add = [&](const Ceiling& ceiling, double work) {
@@ -31,7 +26,8 @@ void add_ceilings(Limits& limits, const RunRecord& record, const ProblemRecord& 
   };
   for (const Ceiling& ceiling : record.environment.ceilings)
     if (ceiling.name == "read") add(ceiling, problem.bytes);
-  if (const Ceiling* ceiling = arithmetic_ceiling(record.environment.ceilings, input_type(problem)))
+  if (const Ceiling* ceiling =
+          arithmetic_ceiling(record.environment.ceilings, first_input_type(problem)))
     add(*ceiling, problem.flops);
   std::stable_sort(limits.ceilings.begin(), limits.ceilings.end(),
                    [](const auto& one, const auto& other) { return one.share() > other.share(); });

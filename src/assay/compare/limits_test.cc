@@ -51,7 +51,8 @@ TEST(LimitsTest, TheNearestCeilingIsNamedWithWhatItMeans) {
 
 TEST(LimitsTest, NarrowInputsHaveTheHigherOfTwoCeilings) {
   RunRecord record = record_of(3e11, 1e12);
-  record.problems[0].problem["a"] = "bf16";
+  std::string& key = record.problems[0].key;
+  key.replace(key.find("a=f32"), 5, "a=bf16");
   record.environment.ceilings.push_back({"flops_bf16", 5e11, "flop/s", 1, "", ""});
   EXPECT_EQ(limits_of(record).ceilings[1].ceiling, "flops_f32");
   record.environment.ceilings.back().value = 2e12;

@@ -18,8 +18,9 @@ int64_t output_elements(const Problem& problem) {
   int64_t elements = 0;
   for (const Operand& operand : problem.operands()) {
     if (operand.access == Access::read) continue;
-    elements = 1;
-    for (const int64_t size : operand.sizes) elements *= size;
+    int64_t own = 1;
+    for (const int64_t size : operand.sizes) own *= size;
+    elements += own;
   }
   return elements;
 }
@@ -46,7 +47,7 @@ class Proofs {
       : operation_(operation),
         problem_(problem),
         elements_(output_elements(problem)),
-        words_(dynamic_cast<const ProofWords*>(&operation)) {
+        words_(operation.proof_words()) {
     if (words_ != nullptr) {
       largest_ = words_->largest_of_uniform(problem);
       for (const std::string_view method : words_->check_methods())
@@ -141,8 +142,9 @@ class Proofs {
   }
 
   bool is_method(std::string_view method) const {
-    constexpr std::string_view kOnCard = ", on the GPU";  // Who multiplied is no other method.
-    if (method.ends_with(kOnCard)) method.remove_suffix(kOnCard.size());
+    // Who multiplied is no other method.
+    for (const std::string_view where : {kOnTheGpu, kOnTheGpuEarlier})
+      if (method.ends_with(where)) method.remove_suffix(where.size());
     if (method.ends_with(kNormwiseMethod)) method.remove_suffix(kNormwiseMethod.size());
     return std::ranges::find(methods_, without_numbers(method)) != methods_.end();
   }

@@ -319,7 +319,9 @@ std::vector<Difference> recompute_evidence(const RunRecord& record) {
       record.problems, [](const ProblemRecord& problem) { return !problem.evidence_hash.empty(); });
   if (!hashed) return differences;
   for (const ProblemRecord& problem : record.problems)
-    if (const std::string made = hash_of_evidence(record, problem); problem.evidence_hash != made)
+    if (const std::string made = hash_of_evidence(record, problem);
+        problem.evidence_hash != made &&
+        (problem.evidence_hash.empty() || problem.evidence_hash != problem.evidence_hash_as_read))
       differences.push_back({problem.name, "evidence_hash of the whole problem",
                              problem.evidence_hash.empty() ? "nothing" : problem.evidence_hash,
                              made});

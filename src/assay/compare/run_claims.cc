@@ -39,10 +39,12 @@ void check_trust(const RunRecord& record, std::vector<Contradiction>& found) {
 // A grade and its reason are written together (sweep/trust.cc).
 void check_reason(const RunRecord& record, std::vector<Contradiction>& found) {
   constexpr std::string_view kOfDeviceCode = "what users brought runs on the GPU alone";
+  constexpr std::string_view kOfDeviceCodeEarlier = "what users brought runs on the card alone";
   constexpr std::string_view kOfConfined = "native code in processes ";
   const std::string_view reason = record.trust_reason;
   TrustGrade meant = TrustGrade::unconfined_native;
-  if (reason.starts_with(kOfDeviceCode)) meant = TrustGrade::device_code;
+  if (reason.starts_with(kOfDeviceCode) || reason.starts_with(kOfDeviceCodeEarlier))
+    meant = TrustGrade::device_code;
   if (reason.starts_with(kOfConfined)) meant = TrustGrade::confined_native;
   if (record.trust != meant)
     found.push_back({"trust", std::string(to_string(record.trust)),

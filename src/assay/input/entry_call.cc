@@ -5,6 +5,7 @@
 #include "assay/base/text.h"
 #include "assay/input/cpp_words.h"
 #include "assay/input/entry_reader.h"
+#include "assay/input/forms.h"
 
 namespace assay::input {
 namespace {
@@ -156,13 +157,12 @@ Result<std::vector<std::string>> EntryReader::arguments(const YamlField& field) 
 Status EntryReader::read_prepare() {
   ASSAY_TRY(const auto field, field_.find("prepare"));
   if (!field) return {};
-  std::vector<std::string> known = {"bytes", "args"};
+  const Form& form = kernel_form(*words_).at("prepare");
   if (context_.of_plugin) {
     entry_.prepare_entry = "prepare";  // The hook.
-    ASSAY_TRY(field->only(known));
+    ASSAY_TRY(only(*field, form, {"entry"}));
   } else {
-    known.emplace_back("entry");
-    ASSAY_TRY(field->only(known));
+    ASSAY_TRY(only(*field, form));
     ASSAY_TRY(const YamlField entry, field->at("entry"));
     ASSAY_TRY(entry_.prepare_entry, entry.as_string());
     if (!is_function_name(entry_.prepare_entry) || entry_.prepare_entry == entry_.entry) {

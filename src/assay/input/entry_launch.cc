@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "assay/input/entry_reader.h"
+#include "assay/input/forms.h"
 
 namespace assay::input {
 
@@ -24,24 +25,24 @@ Result<std::vector<std::string>> EntryReader::extents(const YamlField& field) co
 Status EntryReader::read_maps(const YamlField& launch, KernelEntry::Launch& into) const {
   ASSAY_TRY(const auto maps, launch.find("maps"));
   if (!maps) return {};
-  std::vector<std::string> roles;
-  for (const KernelWords::Operand& operand : words_->operands) roles.push_back(operand.role);
-  ASSAY_TRY(maps->only(roles));
+  const Form& form = kernel_form(*words_).at("launch").at("maps");
+  ASSAY_TRY(only(*maps, form));
   ASSAY_TRY(const auto members, maps->members());
-  // What compiles a function of grids alone says how a block lies in shared memory.
-  std::vector<std::string> known = {"box"};
-  if (launch_form_ == LaunchForm::geometry) known.insert(known.end(), {"swizzle", "promotion"});
   const auto bytes = [](const YamlField& map, const char* name,
                         std::initializer_list<int64_t> allowed) -> Result<int64_t> {
     ASSAY_TRY(const auto field, map.find(name));
     if (!field) return int64_t{0};
-    ASSAY_TRY(const int64_t value, field->as_int64(0, 256));
+    ASSAY_TRY(const int64_t value, field->as_int64(0, kMostMapBytes));
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
     return fail(field->error(fmt::format("{} is not a number of bytes that a GPU knows; write {}",
                                          value, fmt::join(allowed, ", "))));
   };
   for (const auto& [role, map] : members) {
-    ASSAY_TRY(map.only(known));
+    // What compiles a function of grids alone says how a block lies in shared memory.
+    if (launch_form_ == LaunchForm::geometry)
+      ASSAY_TRY(only(map, form.at(role)));
+    else
+      ASSAY_TRY(only(map, form.at(role), {"swizzle", "promotion"}));
     KernelEntry::Launch::Map read{.role = role};
     ASSAY_TRY(const YamlField box, map.at("box"));
     ASSAY_TRY(read.box, extents(box));
@@ -81,9 +82,11 @@ Status EntryReader::read_launch() {
                     "launch: {{grid: [ceil_div(n, 64), m]{}}}",
                     compiler_knows ? "" : ", block: [128]")));
   }
-  std::vector<std::string> known = {"grid", "dependent", "maps"};
-  if (!compiler_knows) known.insert(known.end(), {"block", "cluster", "shared"});
-  ASSAY_TRY(found->only(known));
+  const Form& form = kernel_form(*words_).at("launch");
+  if (compiler_knows)
+    ASSAY_TRY(only(*found, form, {"block", "cluster", "shared"}));
+  else
+    ASSAY_TRY(only(*found, form));
   KernelEntry::Launch launch;
   ASSAY_TRY(const YamlField grid, found->at("grid"));
   ASSAY_TRY(launch.grid, extents(grid));

@@ -4,7 +4,9 @@
 #include <cctype>
 
 #include "assay/base/text.h"
+#include "assay/input/forms.h"
 #include "assay/input/manifest.h"
+#include "assay/input/operation_file.h"
 #include "assay/op/operation.h"
 
 namespace assay::input {
@@ -102,13 +104,14 @@ Result<std::vector<KernelEntry>> EntryReader::read() {
 }
 
 Status EntryReader::read_operation() {
-  rule_.operation = kDefaultOperation;
+  rule_.operation = default_operation();
   ASSAY_TRY(const auto field, field_.find("operation"));
   if (field) {
     ASSAY_TRY(rule_.operation, field->as_string());
-    if (const auto known = find_operation(rule_.operation); !known) {
-      return fail(field->error(known.error().message));
-    }
+    const auto known = input::read_operation(
+        rule_.operation, context_.source.empty() ? context_.folder : context_.source.parent_path());
+    if (!known) return fail(field->error(known.error().message));
+    rule_.operation = (*known)->name();
   }
   words_ = find_words(rule_.operation);
   return {};
@@ -167,10 +170,9 @@ bool EntryReader::brings_plugin() const {
 
 // All else is in the plug-in, which only a worker opens.
 Result<std::vector<KernelEntry>> EntryReader::read_plugin() {
-  static const std::vector<std::string> kKnown = {"name", "provider", "source", "entry"};
   ASSAY_TRY(const auto members, field_.members());
   for (const auto& [name, member] : members)
-    if (!contains(kKnown, name))
+    if (!contains(plugin_entry_form().names(), name))
       return fail(
           member.error("a plug-in describes its kernels itself; an entry of it has name, "
                        "source and entry alone, so remove this field"));
@@ -186,18 +188,13 @@ Result<std::vector<KernelEntry>> EntryReader::read_plugin() {
 }
 
 Status EntryReader::check_fields() {
-  std::vector<std::string> known = {"name",      "operation", "dtype",         "accumulate",
-                                    "layout",    "args",      "tunables",      "constraints",
-                                    "alignment", "workspace", "prepare",       "divisibility",
-                                    "targets",   "epilogues", "deterministic", "error"};
-  if (!context_.of_plugin)
-    known.insert(known.end(), {"provider", "source", "entry", "flags", "specialised_on"});
-  for (const KernelWords::Operand& operand : words_->operands) known.push_back(operand.role);
-  if (launch_form_ != LaunchForm::itself) known.push_back("launch");
   ASSAY_TRY(const auto launch, field_.find("launch"));
   if (launch && launch_form_ == LaunchForm::itself)
     return fail(launch->error("belongs to device code, and this launches itself; remove it"));
-  return field_.only(known);
+  const Form& form = kernel_form(*words_);
+  if (context_.of_plugin)
+    return only(field_, form, {"provider", "source", "entry", "flags", "specialised_on", "launch"});
+  return launch_form_ == LaunchForm::itself ? only(field_, form, {"launch"}) : only(field_, form);
 }
 
 // Replaces the name that was made of another field.

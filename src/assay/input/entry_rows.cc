@@ -1,7 +1,6 @@
 #include "assay/input/entry_rows.h"
 
 #include <algorithm>
-#include <array>
 
 #include "assay/input/kernel_words.h"
 #include "assay/kernel/entry_archive.h"
@@ -51,23 +50,31 @@ std::optional<Refusal> unspoken_gap(const KernelEntry& entry, const Operand& ope
   const OperandRule* rule = entry.rule->find_operand(operand.role);
   const KernelWords* words = find_words(entry.rule->operation);
   const auto* word = words == nullptr ? nullptr : words->find_operand(operand.role);
-  if (rule == nullptr || word == nullptr || !is_told(entry, operand.role) ||
-      operand.strides.size() != 3 || word->dimensions.size() != 3)
+  const size_t rank = operand.strides.size();
+  if (rule == nullptr || word == nullptr || !is_told(entry, operand.role) || rank < 2 ||
+      word->dimensions.size() != rank)
     return std::nullopt;
-  const size_t inner = rule->major == Major::column ? 1 : 2, outer = 3 - inner;
-  const std::array<int64_t, 3> side_by_side = {
-      std::max(operand.sizes[1] * operand.strides[1], operand.sizes[2] * operand.strides[2]),
-      outer == 1 ? operand.sizes[2] : 1, outer == 2 ? operand.sizes[1] : 1};
-  for (size_t i = 0; i < 3; ++i) {
+  const size_t inner = rule->major == Major::column ? rank - 2 : rank - 1;
+  const size_t outer = 2 * rank - 3 - inner;
+  const auto side_by_side = [&](size_t i) {
+    if (i == inner) return int64_t{1};
+    if (i == outer) return operand.sizes[inner];
+    int64_t reach = 1;
+    for (size_t d = i + 1; d < rank; ++d)
+      reach = std::max(reach, operand.sizes[d] * operand.strides[d]);
+    return reach;
+  };
+  for (size_t i = 0; i < rank; ++i) {
     const std::string name = fmt::format("{}_{}", operand.role, word->dimensions[i]);
-    if (operand.sizes[i] <= 1 || operand.strides[i] == side_by_side[i] || is_told(entry, name) ||
+    const int64_t expected = side_by_side(i);
+    if (operand.sizes[i] <= 1 || operand.strides[i] == expected || is_told(entry, name) ||
         (i == outer && is_told(entry, "ld" + operand.role)))
       continue;
     return Refusal{
         Reason::stride,
         fmt::format("operand {} has steps of {} elements along {}, not {}, and args does "
                     "not name {}{}",
-                    operand.role, operand.strides[i], word->dimensions[i], side_by_side[i], name,
+                    operand.role, operand.strides[i], word->dimensions[i], expected, name,
                     i == outer ? " or ld" + operand.role : "")};
   }
   return std::nullopt;
@@ -165,7 +172,7 @@ void EntryRows::enumerate(const Query& query, const MetadataSink& sink) const {
   const bool for_card = runs_on_ == RunsOn::card;
   if (query.target() != nullptr && query.target()->is_card() != for_card)
     return query.refuse(Reason::target, for_card ? "device code runs on a GPU: give --device gpu"
-                                                 : "host code runs on cores: leave --device out");
+                                                 : "host code runs on the CPU: leave --device out");
   if (query.problem() == nullptr) return space_.enumerate(query, sink);
   space_.enumerate(query, [&](const KernelMetadata& row) {
     if (const auto why = objection(row.design, *query.problem()))

@@ -4,11 +4,10 @@
 
 #include "assay/base/text.h"
 #include "assay/input/entry_reader.h"
+#include "assay/input/forms.h"
 
 namespace assay::input {
 namespace {
-
-constexpr int64_t kMaxAlignment = 4096;  // A page: no allocator promises more.
 
 Result<std::vector<DType>> dtypes(const YamlField& field) {
   ASSAY_TRY(const std::vector<std::string> names, field.as_strings());
@@ -73,7 +72,7 @@ Status EntryReader::read_dtypes() {
 // also name dimensions, which is a constraint.
 Status EntryReader::read_multiples(std::string_view what) {
   const bool bytes = what == "alignment";
-  const int64_t most = bytes ? kMaxAlignment : int64_t{1} << 31;
+  const int64_t most = bytes ? kMaxAlignment : kMaxDivisibility;
   ASSAY_TRY(const auto field, field_.find(what));
   if (!field) return {};
   const auto set = [&](OperandRule& rule, int64_t value) {
@@ -116,12 +115,30 @@ Status EntryReader::read_targets() {
   return {};
 }
 
+// An operand that a step brings and the kernel never hears of was left out, or is no step's.
 Status EntryReader::read_epilogues() {
-  ASSAY_TRY(const auto epilogues, field_.find("epilogues"));
-  if (epilogues) {
-    ASSAY_TRY(rule_.epilogues, epilogues->as_strings());
+  ASSAY_TRY(const auto field, field_.find("epilogues"));
+  std::vector<std::string> steps;
+  if (field) {
+    ASSAY_TRY(rule_.epilogues, field->as_strings());
     if (const Status known = rule_.check_epilogues(); !known)
-      return fail(epilogues->error(known.error().message));
+      return fail(field->error(known.error().message));
+    for (const std::string& epilogue : rule_.epilogues)
+      for (std::string& step : epilogue_steps(epilogue)) steps.push_back(std::move(step));
+  }
+  for (const KernelWords::Operand& operand : words_->operands) {
+    if (!operand.of_step) continue;
+    const bool wanted = std::ranges::find(steps, operand.role) != steps.end();
+    const bool passed = rule_.find_operand(operand.role) != nullptr;
+    if (wanted && !passed)
+      return fail(field->error(fmt::format(
+          "has the step {0}, but args does not name {0}, which every such step adds or multiplies",
+          operand.role)));
+    if (passed && !wanted)
+      return fail(field_.error(fmt::format(
+          "args names {0}, but no epilogue has the step {0}; write epilogues: [{0}], or a chain "
+          "such as {0}+relu",
+          operand.role)));
   }
   return {};
 }
@@ -160,6 +177,7 @@ Status EntryReader::check_strides(const YamlField& field) const {
   for (const OperandRule& operand : rule_.operands) {
     if (operand.prepared) continue;
     const auto& dimensions = words_->find_operand(operand.role)->dimensions;
+    if (dimensions.size() < 2) continue;
     for (size_t i = dimensions.size() - 2; i < dimensions.size(); ++i) {
       const std::string name = operand.role + "_" + dimensions[i];
       if (contains(entry_.args, name)) continue;
@@ -171,6 +189,13 @@ Status EntryReader::check_strides(const YamlField& field) const {
 }
 
 Result<std::vector<KernelEntry>> EntryReader::by_layout() const {
+  if (!words_->has_layouts) {
+    ProblemRule rule = rule_;
+    for (OperandRule& operand : rule.operands) operand.major = Major::row;
+    KernelEntry entry = entry_;
+    entry.rule = std::make_shared<ProblemRule>(std::move(rule));
+    return std::vector{std::move(entry)};
+  }
   ASSAY_TRY(const YamlField field, field_.at("layout"));
   ASSAY_TRY(const std::vector<std::string> layouts, field.as_strings());
   if (layouts.empty()) return fail(field.error("is empty; write a layout, for example tt"));

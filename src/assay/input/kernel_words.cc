@@ -2,19 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 namespace assay::input {
 namespace {
-
-const std::map<std::string_view, KernelWords>& all_words() {
-  static const std::map<std::string_view, KernelWords> words = [] {
-    std::map<std::string_view, KernelWords> made;
-    for (const Operation* operation : built_in_operations())
-      made.emplace(operation->name(), KernelWords{operation->words()});
-    return made;
-  }();
-  return words;
-}
 
 struct Other {
   const char* name;
@@ -27,9 +18,14 @@ constexpr Other kOthers[] = {{"workspace", Argument::Kind::workspace},
 
 }  // namespace
 
+// Operations that users define become known in the course of time.
 const KernelWords* find_words(std::string_view operation) {
-  const auto found = all_words().find(operation);
-  return found == all_words().end() ? nullptr : &found->second;
+  static std::mutex mutex;
+  static std::map<const Operation*, KernelWords> words;
+  const auto known = find_operation(operation);
+  if (!known) return nullptr;
+  const std::scoped_lock lock(mutex);
+  return &words.try_emplace(*known, KernelWords{(*known)->words()}).first->second;
 }
 
 std::optional<Argument> KernelWords::find(std::string_view name) const {
@@ -46,7 +42,8 @@ std::optional<Argument> KernelWords::find(std::string_view name) const {
   for (const Operand& operand : operands) {
     if (name == operand.role) return Argument{Kind::operand, operand.role, {}};
     if (name == "map_" + operand.role) return Argument{Kind::tensor_map, operand.role, {}};
-    if (name == "ld" + operand.role) return Argument{Kind::leading, operand.role, {}};
+    if (operand.dimensions.size() > 1 && name == "ld" + operand.role)
+      return Argument{Kind::leading, operand.role, {}};
     for (const std::string& dimension : operand.dimensions) {
       if (name == operand.role + "_" + dimension) {
         return Argument{Kind::stride, operand.role, dimension};
@@ -67,7 +64,8 @@ std::vector<std::string> KernelWords::names() const {
   std::vector<std::string> names;
   for (const Operand& operand : operands) names.push_back(operand.role);
   names.insert(names.end(), dimensions.begin(), dimensions.end());
-  for (const Operand& operand : operands) names.push_back("ld" + operand.role);
+  for (const Operand& operand : operands)
+    if (operand.dimensions.size() > 1) names.push_back("ld" + operand.role);
   for (const Operand& operand : operands) {
     for (const std::string& dimension : operand.dimensions) {
       names.push_back(operand.role + "_" + dimension);

@@ -9,6 +9,7 @@
 #include "assay/base/text.h"
 #include "assay/input/entry_reader.h"
 #include "assay/input/file_and_entry.h"
+#include "assay/input/forms.h"
 #include "assay/input/head_comment.h"
 #include "assay/input/manifest_entry.h"
 #include "assay/input/manifest_reader.h"
@@ -119,8 +120,7 @@ Result<std::vector<KernelEntry>> read_manifest(std::string_view text,
   ASSAY_TRY(const YamlField file, parse_yaml(text, path.string()));
   YamlField list = file;
   if (file.kind() == YamlField::Kind::map) {
-    static const std::vector<std::string> kKnown = {"kernels"};
-    ASSAY_TRY(file.only(kKnown));
+    ASSAY_TRY(only(file, manifest_form()));
     ASSAY_TRY(list, file.at("kernels"));
   }
   if (list.kind() != YamlField::Kind::list) {

@@ -67,6 +67,23 @@ TEST(HeadComment, OfTheHandbookInOneLine) {
   EXPECT_EQ(entry.error_bound, ErrorBound::elementwise);
 }
 
+// Operands of one and of two dimensions, none of which lies in columns.
+TEST(HeadComment, OfAnOperationWithoutLayouts) {
+  const std::string fields =
+      "entry: f, operation: rmsnorm, dtype: f32, args: [x, w, out, m, n, ldx, out_m, epsilon]";
+  const auto entries = from_head("// assay: {" + fields + "}\n");
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].name, "f");
+  EXPECT_EQ(entries[0].rule->operation, "rmsnorm");
+  EXPECT_TRUE(entries[0].rule->scalars);
+  for (const char* role : {"x", "w", "out"})
+    EXPECT_EQ(operand(entries[0], role).major, Major::row) << role;
+  EXPECT_THAT(head_error("// assay: {" + fields + ", layout: tt}\n"), HasSubstr("layout"));
+  EXPECT_THAT(head_error("// assay: {entry: f, operation: rmsnorm, dtype: f32, "
+                         "args: [x, w, out, ldw]}\n"),
+              HasSubstr("there is no argument 'ldw'"));
+}
+
 TEST(HeadComment, ReadsEveryStyle) {
   const std::string fields = "{entry: f, dtype: f32, layout: tn, args: [a, b, out, m, n, k]}";
   const std::string block =
@@ -379,7 +396,8 @@ TEST_F(Manifest, EveryFieldIsChecked) {
       {"prepare: {entry: p, bytes: 1, args: [b, prepared, alpha]}", "", "alpha is not there yet"},
       {"prepare: {entry: p, bytes: 1, args: [b, prepared], x: 1}", "", "there is no field 'x'"},
       {"epilogues: [3]", "", "epilogues[0]: '3' is a number"},
-      {"epilogues: [relu]", "", "epilogues: the epilogue 'relu' has no reference"},
+      {"epilogues: [softmax]", "", "epilogues: the epilogue step 'softmax' has no reference"},
+      {"epilogues: [bias+relu]", "", "has the step bias, but args does not name bias"},
       {"deterministic: maybe", "", "deterministic: 'maybe' is not what belongs here; write true"},
       {"error: none", "",
        "error: no bound of errors is called 'none'; write elementwise or normwise"},

@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/input/model_kinds.h"
 #include "assay/input/model_pieces.h"
+#include "assay/input/schemas.h"
 #include "assay/op/operation.h"
 
 namespace assay::input {
@@ -19,6 +20,34 @@ constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxExperts = 1 << 16;
 constexpr int64_t kMaxHeads = 1 << 16, kMaxLayers = 1 << 16;  // Products of three fit into 64 bits.
+
+// The numbers that are read of a model's text part.
+struct SizeField {
+  std::string_view name;
+  int64_t least, most;
+  bool required;
+};
+constexpr SizeField kSizes[] = {{"hidden_size", 1, kMaxSize, true},
+                                {"num_attention_heads", 1, kMaxHeads, true},
+                                {"num_key_value_heads", 1, kMaxHeads, false},
+                                {"head_dim", 1, kMaxHeads, false},
+                                {"kv_channels", 1, kMaxHeads, false},
+                                {"intermediate_size", 1, kMaxSize, true},
+                                {"num_hidden_layers", 1, kMaxLayers, true},
+                                {"vocab_size", 1, kMaxSize, true},
+                                {"moe_intermediate_size", 1, kMaxSize, false},
+                                {"shared_expert_intermediate_size", 1, kMaxSize, false},
+                                {"n_shared_experts", 0, kMaxExperts, false},
+                                {"decoder_sparse_step", 1, kMaxLayers, false},
+                                {"first_k_dense_replace", 0, kMaxLayers, false}};
+// Where that part may lie, and where in turn the part that thinks, of a model that also speaks.
+constexpr const char* kTextParts[] = {"text_config", "llm_config", "language_config"};
+constexpr const char* kThinkerPart = "thinker_config";
+
+const SizeField* find_size(std::string_view name) {
+  const auto found = std::ranges::find(kSizes, name, &SizeField::name);
+  return found == std::end(kSizes) ? nullptr : found;
+}
 
 Error invalid(const JsonField& field, std::string_view sentence) {
   return field.error(ErrorCode::invalid_input, sentence);
@@ -61,15 +90,15 @@ class ModelReader {
     ASSAY_TRY(const ModelKind kind, read_kind());
     ASSAY_TRY(check_model_fields(config_, kind));
     ASSAY_TRY(check_quantised());
-    ASSAY_TRY(const int64_t hidden, size("hidden_size", kMaxSize));
-    ASSAY_TRY(const int64_t heads, size("num_attention_heads", kMaxHeads));
-    ASSAY_TRY(const int64_t kv_heads, size_or("num_key_value_heads", kMaxHeads, heads));
+    ASSAY_TRY(const int64_t hidden, size("hidden_size"));
+    ASSAY_TRY(const int64_t heads, size("num_attention_heads"));
+    ASSAY_TRY(const int64_t kv_heads, size_or("num_key_value_heads", heads));
     ASSAY_TRY(const int64_t head_dim, read_head_dim(hidden, heads));
-    ASSAY_TRY(int64_t intermediate, size("intermediate_size", kMaxSize));
+    ASSAY_TRY(int64_t intermediate, size("intermediate_size"));
     if (kind.mlp == Mlp::halves) intermediate /= 2;
-    ASSAY_TRY(const int64_t layers, size("num_hidden_layers", kMaxLayers));
+    ASSAY_TRY(const int64_t layers, size("num_hidden_layers"));
     ASSAY_TRY(check_layer_count(layers));
-    ASSAY_TRY(const int64_t vocabulary, size("vocab_size", kMaxSize));
+    ASSAY_TRY(const int64_t vocabulary, size("vocab_size"));
     if (heads % kv_heads != 0) {
       return fail(invalid(*given(config_, "num_key_value_heads"),
                           fmt::format("{} does not divide num_attention_heads {}: every key head "
@@ -161,18 +190,24 @@ class ModelReader {
                                 "between are not understood; race its GEMMs by --shape"));
   }
 
-  Result<int64_t> size(std::string_view key, int64_t most) const {
+  // One of kSizes.
+  Result<int64_t> size(std::string_view key) const {
+    const SizeField& known = *find_size(key);
+    ASSAY_TRY(const JsonField field, config_.at(key));
+    return field.as_int64(known.least, known.most);
+  }
+  Result<int64_t> size_or(std::string_view key, int64_t otherwise) const {
+    return given(config_, key) ? size(key) : Result<int64_t>(otherwise);
+  }
+  // Of experts, which models call by several names.
+  Result<int64_t> count_at(std::string_view key, int64_t most) const {
     ASSAY_TRY(const JsonField field, config_.at(key));
     return field.as_int64(1, most);
-  }
-  Result<int64_t> size_or(std::string_view key, int64_t most, int64_t otherwise) const {
-    const auto field = given(config_, key);
-    return field ? field->as_int64(1, most) : Result<int64_t>(otherwise);
   }
 
   Result<int64_t> read_head_dim(int64_t hidden, int64_t heads) const {
     for (const char* key : {"head_dim", "kv_channels"})
-      if (given(config_, key)) return size(key, kMaxHeads);
+      if (given(config_, key)) return size(key);
     if (hidden % heads == 0) return hidden / heads;
     return fail(invalid(*given(config_, "num_attention_heads"),
                         fmt::format("{} heads do not divide hidden_size {}, and there is no "
@@ -191,10 +226,10 @@ class ModelReader {
     std::optional<Experts> none;
     if (kind.experts.empty() || !given(config_, kind.experts)) return none;
     Experts experts;
-    ASSAY_TRY(experts.count, size(kind.experts, kMaxExperts));
+    ASSAY_TRY(experts.count, count_at(kind.experts, kMaxExperts));
     if (experts.count <= 1) return none;
-    ASSAY_TRY(experts.per_token, size("num_experts_per_tok", experts.count));
-    ASSAY_TRY(experts.intermediate, size_or("moe_intermediate_size", kMaxSize, intermediate));
+    ASSAY_TRY(experts.per_token, count_at("num_experts_per_tok", experts.count));
+    ASSAY_TRY(experts.intermediate, size_or("moe_intermediate_size", intermediate));
     ASSAY_TRY(check_divides(
         given(config_, "moe_intermediate_size") ? "moe_intermediate_size" : "intermediate_size",
         experts.intermediate));
@@ -213,20 +248,15 @@ class ModelReader {
 
   Result<int64_t> read_shared(int64_t intermediate) const {
     if (given(config_, "shared_expert_intermediate_size"))
-      return size("shared_expert_intermediate_size", kMaxSize);
-    const auto shared = given(config_, "n_shared_experts");
-    if (!shared) return 0;
-    ASSAY_TRY(const int64_t count, shared->as_int64(0, kMaxExperts));
+      return size("shared_expert_intermediate_size");
+    ASSAY_TRY(const int64_t count, size_or("n_shared_experts", 0));
     return std::min(count * intermediate, kMaxSize);
   }
 
   // Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers and the first.
   Result<int64_t> layers_with_experts(int64_t layers) const {
-    ASSAY_TRY(const int64_t step, size_or("decoder_sparse_step", kMaxLayers, 1));
-    int64_t first = 0;
-    if (const auto dense = given(config_, "first_k_dense_replace")) {
-      ASSAY_TRY(first, dense->as_int64(0, kMaxLayers));
-    }
+    ASSAY_TRY(const int64_t step, size_or("decoder_sparse_step", 1));
+    ASSAY_TRY(const int64_t first, size_or("first_k_dense_replace", 0));
     std::vector<bool> plain(static_cast<size_t>(layers));
     if (const auto only = given(config_, "mlp_only_layers")) {
       ASSAY_TRY(const auto items, only->items());
@@ -295,12 +325,12 @@ Result<Parts> parts_of(const JsonField& root) {
   ASSAY_TRY(root.expect_object());
   JsonField text = root;
   // A model that speaks, too, has the part that thinks in one of its own.
-  for (const char* outer : {"", "thinker_config"}) {
+  for (const char* outer : {"", kThinkerPart}) {
     if (*outer != 0 && !text.find("hidden_size")) {
       if (const auto part = given(text, outer)) text = *part;
     }
     if (text.find("hidden_size")) break;
-    for (const char* key : {"text_config", "llm_config", "language_config"})
+    for (const char* key : kTextParts)
       if (const auto part = given(text, key)) text = *part;
   }
   return Parts{text, root};
@@ -319,7 +349,50 @@ std::string model_name(const std::filesystem::path& path, int64_t tensor_paralle
   return tensor_parallel == 1 ? name : fmt::format("{}_tp{}", name, tensor_parallel);
 }
 
+// What is null counts as absent.
+Json nullable(Json schema) {
+  return {{"anyOf", Json::array({std::move(schema), {{"type", "null"}}})}};
+}
+
+Json text_part_schema() {
+  const Json text = nullable({{"type", "string"}});
+  Json properties = {
+      {"model_type", text},
+      {"torch_dtype", text},
+      {"dtype", text},
+      {"layer_types", nullable({{"type", "array"}})},
+      {"mlp_only_layers",
+       nullable({{"type", "array"}, {"items", {{"type", "integer"}, {"minimum", 0}}}})}};
+  Json required = Json::array();
+  for (const SizeField& size : kSizes) {
+    Json schema = {{"type", "integer"}, {"minimum", size.least}, {"maximum", size.most}};
+    const std::string name(size.name);
+    properties[name] = size.required ? std::move(schema) : nullable(std::move(schema));
+    if (size.required) required.push_back(name);
+  }
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", required}};
+}
+
+// An object whose member of this name is like the definition.
+Json with_part(const std::string& name, const std::string& definition) {
+  return {{"type", "object"},
+          {"properties", {{name, {{"$ref", "#/$defs/" + definition}}}}},
+          {"required", {name}}};
+}
+
 }  // namespace
+
+Json model_schema() {
+  Json parts = Json::array({{{"$ref", "#/$defs/text"}}});
+  for (const char* name : kTextParts) parts.push_back(with_part(name, "text"));
+  Json whole = parts;
+  whole.push_back(with_part(kThinkerPart, "thinker"));
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", "What is read of a model's configuration (config.json)"},
+          {"type", "object"},
+          {"anyOf", std::move(whole)},
+          {"$defs", {{"text", text_part_schema()}, {"thinker", {{"anyOf", std::move(parts)}}}}}};
+}
 
 Result<Suite> parse_model(std::string_view text, const std::filesystem::path& path,
                           const ModelOptions& options) {

@@ -4,13 +4,17 @@
 #include <optional>
 #include <set>
 
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
 #include "assay/input/kernel_words.h"
+#include "assay/input/operation_file.h"
 #include "assay/input/shape_fields.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay::input {
 namespace {
+
+constexpr std::string_view kOperation = "operation";
 
 // Letters as --shape writes them; empty where some operand may lie in more than one way.
 std::string layout_of(const ProblemRule& rule, const KernelWords& words) {
@@ -51,7 +55,26 @@ ShapeFields fields_of(const KernelEntry& entry) {
   const std::string layout = layout_of(*entry.rule, *words);
   if (!layout.empty() && find_rule(known, "layout") != nullptr)
     fields.emplace_back("layout", layout);
+  const auto& epilogues = entry.rule->epilogues;
+  if (epilogues.size() == 1 && epilogues.front() != "none" &&
+      find_rule(known, "epilogue") != nullptr)
+    fields.emplace_back("epilogue", epilogues.front());
+  if (entry.rule->operation != default_operation())
+    fields.emplace_back(kOperation, operation_title(entry.rule->operation));
   return fields;
+}
+
+// Of a list without it the default.
+std::string_view operation_of(const ShapeFields& fields) {
+  const auto found = std::ranges::find(fields, kOperation, &ShapeFields::value_type::first);
+  return found == fields.end() ? default_operation() : std::string_view(found->second);
+}
+
+// As read_operation() has it.
+std::string title_of(std::string_view text) {
+  if (!is_operation_file(text)) return std::string(text);
+  const auto read = read_operation_file(text);
+  return std::string(read ? operation_title((*read)->name()) : text);
 }
 
 bool names_some_type(const std::set<std::string_view>& named) {
@@ -77,10 +100,17 @@ ShapeFields only_fields(std::span<const KernelEntry> entries) {
 
 ShapeFields open_fields(std::string_view flag, const ShapeFields& fields) {
   std::set<std::string_view> named;
-  for (const std::string_view pair : split(flag, ','))
-    named.insert(trim(pair.substr(0, pair.find('='))));
+  for (const std::string_view pair : split(flag, ',')) {
+    const size_t equals = pair.find('=');
+    const std::string_view name = trim(pair.substr(0, equals));
+    named.insert(name);
+    // Fields of another operation's kernels mean nothing there.
+    if (name == kOperation && equals != std::string_view::npos &&
+        title_of(trim(pair.substr(equals + 1))) != operation_of(fields))
+      return {};
+  }
   // Fields of types: whoever names one of them has thought of all.
-  const auto is_type = [](std::string_view name) { return name != "layout"; };
+  const auto is_type = [](std::string_view name) { return name != "layout" && name != kOperation; };
   const bool names_type = names_some_type(named);
   ShapeFields open;
   for (const auto& field : fields) {

@@ -42,6 +42,21 @@ TEST(ShapeDefaultsTest, FilesThatDifferDecideNothing) {
   EXPECT_THAT(only_fields(both), ElementsAre(Pair("layout", "tt")));
 }
 
+TEST(ShapeDefaultsTest, AKernelDecidesTheOperation) {
+  const auto entries = parse_head_comment(
+      "// assay: {entry: f, operation: rmsnorm, dtype: f32, args: [x, w, out, m, n]}\n", "my.cc",
+      [](const KernelEntry&) { return LaunchForm::itself; });
+  ASSERT_TRUE(entries) << entries.error().message;
+  const ShapeFields fields = only_fields(*entries);
+  EXPECT_THAT(fields, ElementsAre(Pair("dtype", "f32"), Pair("operation", "rmsnorm")));
+  EXPECT_THAT(open_fields("m=1,n=2", fields), ElementsAre(fields[0], fields[1]));
+  EXPECT_THAT(open_fields("m=1,dtype=f16", fields), ElementsAre(fields[1]));
+  EXPECT_THAT(open_fields("operation=rmsnorm,m=1", fields), ElementsAre(fields[0]));
+  EXPECT_THAT(open_fields("operation=gemm,m=1", fields), IsEmpty());
+  EXPECT_THAT(open_fields("operation=rmsnorm,m=1", {{"dtype", "f32"}, {"layout", "tt"}}),
+              IsEmpty());
+}
+
 TEST(ShapeDefaultsTest, WhatTheFlagNamesIsTheFlags) {
   const ShapeFields fields = {{"dtype", "f32"}, {"layout", "tt"}};
   EXPECT_THAT(open_fields("m=1,n=2,k=3", fields), ElementsAre(fields[0], fields[1]));

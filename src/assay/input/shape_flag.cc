@@ -8,7 +8,9 @@
 #include <unordered_set>
 
 #include "assay/base/checked.h"
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
+#include "assay/input/operation_file.h"
 #include "assay/input/shape_fields.h"
 #include "assay/tensor/dtype.h"
 
@@ -63,11 +65,11 @@ Result<const Operation*> operation_of(const Piece& flag) {
     if (equals == std::string_view::npos || trim(pair.text.substr(0, equals)) != kOperation)
       continue;
     const Piece value = pair.part(equals + 1, pair.text.size()).trimmed();
-    const auto found = find_operation(value.text);
+    const auto found = read_operation(value.text, {});
     if (!found) return value.wrong(found.error().message);
     return *found;
   }
-  return find_operation(kDefaultOperation);
+  return find_operation(default_operation());
 }
 
 struct Field {
@@ -239,7 +241,7 @@ std::string name_part(const Json& value) {
 // in the rules' order: flags that say the same in another order do.
 std::string make_name(const Json& values, std::vector<Field> fields, const Operation& operation) {
   std::ranges::sort(fields, {}, &Field::rule);  // Pointers into the list of rules.
-  std::string name(operation.name());
+  std::string name(short_operation_name(operation.name()));
   if (values.contains("role")) name = name_part(values["role"]);
   if (values.contains("name")) name = values["name"].get<std::string>();
   const auto add = [&](const Field& field) {

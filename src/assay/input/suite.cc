@@ -1,12 +1,15 @@
 #include "assay/input/suite.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <unordered_map>
 
 #include "assay/base/choices.h"
 #include "assay/base/embedded.h"
 #include "assay/base/text.h"
+#include "assay/input/forms.h"
+#include "assay/input/operation_file.h"
 #include "assay/input/shape_fields.h"
 #include "assay/input/yaml.h"
 #include "assay/op/operation.h"
@@ -139,8 +142,7 @@ Result<Suite> suite_from(const YamlField& file) {
         file.error("a suite is a map with the fields suite and shapes; "
                    "for example shapes: [{name: square, m: 64, n: 64, k: 64}]"));
   }
-  static const std::vector<std::string> kKnown = {"suite", "operation", "defaults", "shapes"};
-  ASSAY_TRY(file.only(kKnown));
+  ASSAY_TRY(only(file, suite_form(*built_in_operations().front())));
   Suite suite;
   suite.origin = file.origin();
   ASSAY_TRY(const YamlField name, file.at("suite"));
@@ -150,12 +152,13 @@ Result<Suite> suite_from(const YamlField& file) {
         fmt::format("'{}' cannot be a name; use letters, digits, '_', '.' and '-', at most 200",
                     sanitize(suite.name, 60))));
   }
-  std::string operation_name(kDefaultOperation);
+  std::string operation_name(default_operation());
   ASSAY_TRY(const auto operation_field, file.find("operation"));
   if (operation_field) {
     ASSAY_TRY(operation_name, operation_field->as_string());
   }
-  const auto operation = find_operation(operation_name);
+  const auto operation =
+      read_operation(operation_name, std::filesystem::path(file.origin()).parent_path());
   if (!operation) {
     return fail((operation_field ? *operation_field : file).error(operation.error().message));
   }

@@ -175,7 +175,7 @@ TEST(Suite, EveryFieldOfAShapeIsChecked) {
       {sizes + "role: 3", "role: '3' is a number"},
       {sizes + "role: [a]", "role: is a list"},
       {sizes + "epilogue: 7", "epilogue: '7' is a number"},
-      {sizes + "epilogue: relu", "epilogue: the epilogue 'relu' has no reference"},
+      {sizes + "epilogue: softmax", "epilogue: the epilogue step 'softmax' has no reference"},
       {sizes + "layuot: tn", "there is no field 'layuot'; did you mean 'layout'?"},
       {sizes + "\"\\e[2J\": tn", "there is no field"},
       {"name: 'a b', m: 4, n: 4, k: 4", "name: 'a b' cannot be a name; use letters"},
@@ -256,7 +256,7 @@ TEST(Suite, IsFoundByNameOrFile) {
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message,
               AllOf(HasSubstr("neither a suite nor a file"), HasSubstr("mean 'transformer'?"),
-                    HasSubstr("decode, odd, transformer, transformer_cpu")));
+                    HasSubstr("decode, norms, odd, transformer, transformer_cpu")));
   EXPECT_THAT(find_suite("absent.yaml").error().message, HasSubstr("absent.yaml"));
   EXPECT_FALSE(find_suite(folder->path() + "/"));
 }

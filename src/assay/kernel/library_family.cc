@@ -4,6 +4,7 @@
 #include "assay/base/hash.h"
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/kernel/design_space.h"
+#include "assay/kernel/unfused.h"
 
 namespace assay {
 namespace {
@@ -141,6 +142,7 @@ Status LoadedLibrary::check(const Artifact& artifact) const {
 
 std::shared_ptr<const Family> make_library_family(std::string name, LibraryFacts library,
                                                   std::vector<Routine> routines) {
+  for (Routine& routine : routines) routine = with_epilogue_behind(std::move(routine));
   return std::make_shared<LibraryFamily>(std::move(name), std::move(library), std::move(routines));
 }
 

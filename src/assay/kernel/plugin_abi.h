@@ -93,7 +93,8 @@ typedef struct AssayOperand {
 
 /* What is to be computed. gemm: out = epilogue(alpha * a x b + beta * c) with a (l, m, k),
  * b (l, k, n), c and out (l, m, n); dimensions l, m, n, k; attributes accumulate (a type's name),
- * alpha, beta, epilogue (always empty: none has a reference yet). */
+ * alpha, beta, epilogue (steps such as "bias+gelu", docs/epilogues.md; empty: none). Operands of
+ * steps follow the others, in the order of the steps. */
 typedef struct AssayProblem {
   uint32_t struct_bytes;
   uint32_t operand_count;

@@ -1,9 +1,11 @@
 #include "assay/kernel/problem_rule.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
 
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
 #include "assay/op/operation.h"
 
@@ -132,6 +134,11 @@ const T* attribute(const Problem& problem, std::string_view name) {
   return found == problem.attributes().end() ? nullptr : std::get_if<T>(&found->second);
 }
 
+std::string epilogue_of(const Problem& problem) {
+  const auto* text = attribute<std::string>(problem, "epilogue");
+  return text == nullptr ? std::string() : *text;
+}
+
 void match_attributes(const ProblemRule& rule, const Problem& problem, Refusals& refusals) {
   if (const auto* name = attribute<std::string>(problem, "accumulate");
       name && !rule.accumulate.empty()) {
@@ -142,11 +149,11 @@ void match_attributes(const ProblemRule& rule, const Problem& problem, Refusals&
                                                    either(rule.accumulate, dtype_name)));
     }
   }
-  if (const auto* name = attribute<std::string>(problem, "epilogue"); name && !name->empty()) {
-    const auto& known = rule.epilogues;
-    if (std::find(known.begin(), known.end(), *name) == known.end()) {
-      refusals.add(Reason::epilogue, fmt::format("this has no epilogue '{}'", sanitize(*name, 60)));
-    }
+  if (const std::string epilogue = epilogue_of(problem); !rule.takes_epilogue(epilogue)) {
+    refusals.add(Reason::epilogue,
+                 epilogue.empty() ? fmt::format("this always has the epilogue {}",
+                                                either(rule.epilogues, std::identity()))
+                                  : fmt::format("this has no epilogue {}", sanitize(epilogue, 60)));
   }
   if (!rule.batch && problem.dimension("l") > 1) {
     refusals.add(Reason::batch,
@@ -166,13 +173,18 @@ void match_attributes(const ProblemRule& rule, const Problem& problem, Refusals&
 void match_problem(const ProblemRule& rule, const Problem& problem, Refusals& refusals) {
   if (rule.operation != problem.operation()) {
     refusals.add(Reason::operation,
-                 fmt::format("computes {}, not {}", rule.operation, problem.operation()));
+                 fmt::format("computes {}, not {}", operation_title(rule.operation),
+                             operation_title(problem.operation())));
     return;  // Its operands' roles mean something else.
   }
+  // Operands that only a step of its brings.
+  std::vector<std::string> of_steps;
+  const std::string epilogue = epilogue_of(problem);
+  if (!rule.takes_epilogue(epilogue)) of_steps = epilogue_steps(epilogue);
   for (const Operand& operand : problem.operands()) {
     if (const OperandRule* found = rule.find_operand(operand.role)) {
       match_operand(*found, operand, problem, refusals);
-    } else {
+    } else if (std::ranges::find(of_steps, operand.role) == of_steps.end()) {
       refusals.add(operand.role == "c" ? Reason::scalars : Reason::other,
                    fmt::format("this takes no operand {}", operand.role));
     }
@@ -211,11 +223,33 @@ std::string_view to_string(Major major) {
   return kNames[static_cast<size_t>(major)];
 }
 
+void ProblemRule::take_steps(std::span<const std::string_view> steps,
+                             std::span<const std::string_view> with_operand,
+                             const std::vector<DType>& dtypes) {
+  for (const std::string_view step : steps) {
+    if (std::ranges::find(epilogue_steps, step) == epilogue_steps.end())
+      epilogue_steps.emplace_back(step);
+    const bool brings = std::ranges::find(with_operand, step) != with_operand.end();
+    if (brings && find_operand(step) == nullptr)
+      operands.push_back({.role = std::string(step), .dtypes = dtypes});
+  }
+}
+
 const OperandRule* ProblemRule::find_operand(std::string_view role) const {
   for (const OperandRule& operand : operands) {
     if (operand.role == role) return &operand;
   }
   return nullptr;
+}
+
+bool ProblemRule::takes_epilogue(std::string_view epilogue) const {
+  const auto names = [](const std::vector<std::string>& list, std::string_view name) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  if (epilogue.empty()) return epilogues.empty() || names(epilogues, "none");
+  if (names(epilogues, epilogue)) return true;
+  return std::ranges::all_of(assay::epilogue_steps(epilogue),
+                             [&](const std::string& step) { return names(epilogue_steps, step); });
 }
 
 bool ProblemRule::for_cards_alone() const {
@@ -225,7 +259,8 @@ bool ProblemRule::for_cards_alone() const {
 Status ProblemRule::check_epilogues() const {
   const auto known = find_operation(operation);
   if (!known) return {};
-  for (const std::string& name : epilogues) ASSAY_TRY(check_epilogue(**known, name));
+  for (const std::string& name : epilogues)
+    if (name != "none") ASSAY_TRY((*known)->check_epilogue(name));
   return {};
 }
 

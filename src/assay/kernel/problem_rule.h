@@ -3,7 +3,9 @@
 // What a kernel asks of a problem: data, matched by the catalog before any code of a family runs.
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "assay/base/json_fwd.h"
@@ -35,19 +37,27 @@ struct OperandRule {
 // problem is matched against it once and not once per row.
 struct ProblemRule {
   std::string operation = "gemm";
-  std::vector<OperandRule> operands;   // Operands of the problem without a rule are refused.
-  std::vector<DType> accumulate;       // Empty: any.
-  std::vector<std::string> epilogues;  // Besides none.
-  bool batch = true;                   // L > 1.
-  bool scalars = false;                // alpha other than 1, beta other than 0.
-  std::vector<Target> targets;         // Any of these; empty: anywhere.
+  std::vector<OperandRule> operands;  // Operands of the problem without a rule are refused.
+  std::vector<DType> accumulate;      // Empty: any.
+  // Those that it takes: empty, no epilogue alone; "none" may be one of them. Steps: besides these
+  // and none, every chain of such.
+  std::vector<std::string> epilogues, epilogue_steps;
+  bool batch = true;            // L > 1.
+  bool scalars = false;         // alpha other than 1, beta other than 0.
+  std::vector<Target> targets;  // Any of these; empty: anywhere.
+
+  // Takes every chain of these steps, with operands of these types for those that bring one.
+  void take_steps(std::span<const std::string_view> steps,
+                  std::span<const std::string_view> with_operand, const std::vector<DType>& dtypes);
 
   const OperandRule* find_operand(std::string_view role) const;
-  bool for_cards_alone() const;  // Names targets, and each is a card.
+  bool takes_epilogue(std::string_view epilogue) const;  // "": none.
+  bool for_cards_alone() const;                          // Names targets, and each is a card.
 
   // Every reason why the problem, or the target, does not fit; either may be null.
   Refusals match(const Problem* problem, const Target* target) const;
-  // Epilogues that nothing could prove (op/operation.h). Of an operation that is not known: any.
+  // Fails for epilogues that nothing could prove (op/operation.h). Of an operation that is not
+  // known: for none.
   Status check_epilogues() const;
   Json to_json() const;
   static Result<ProblemRule> from_json(const Json& json);

@@ -26,9 +26,12 @@ Json ProblemRule::to_json() const {
   }
   Json target_list = Json::array();
   for (const Target& target : targets) target_list.push_back(target.to_string());
-  return {{"operation", operation}, {"operands", operand_list}, {"accumulate", names(accumulate)},
-          {"epilogues", epilogues}, {"batch", batch},           {"scalars", scalars},
-          {"targets", target_list}};
+  Json json = {
+      {"operation", operation}, {"operands", operand_list}, {"accumulate", names(accumulate)},
+      {"epilogues", epilogues}, {"batch", batch},           {"scalars", scalars},
+      {"targets", target_list}};
+  if (!epilogue_steps.empty()) json["epilogue_steps"] = epilogue_steps;
+  return json;
 }
 
 namespace {
@@ -107,6 +110,12 @@ Result<ProblemRule> ProblemRule::from_json(const Json& json) {
       ASSAY_TRY(rule.epilogues.emplace_back(), name.as_string());
       if (const Status known = rule.check_epilogues(); !known)
         return fail(name.error(ErrorCode::invalid_input, known.error().message));
+    }
+  }
+  if (auto list = root.find("epilogue_steps")) {
+    ASSAY_TRY(auto names, list->items());
+    for (const JsonField& name : names) {
+      ASSAY_TRY(rule.epilogue_steps.emplace_back(), name.as_string());
     }
   }
   if (auto truth = root.find("batch")) {

@@ -86,7 +86,7 @@ TEST(ProblemRule, SentencesSayWhatIsAndWhatIsTaken) {
               ElementsAre(Pair(Reason::layout, "operand b is column-major; this takes row-major")));
   EXPECT_THAT(
       reasons(testing::gemm_rule(), testing::with_epilogue(make({.m = 8, .n = 8, .k = 8}), "gelu")),
-      ElementsAre(Pair(Reason::epilogue, "this has no epilogue 'gelu'")));
+      ElementsAre(Pair(Reason::epilogue, "this has no epilogue gelu")));
   rule = testing::gemm_rule();
   rule.operation = "attention";
   EXPECT_THAT(reasons(rule, make({.m = 8, .n = 8, .k = 8})),
@@ -101,6 +101,31 @@ TEST(ProblemRule, TakesEpiloguesAndScalarsThatItDeclares) {
   EXPECT_THAT(reasons(rule, testing::with_epilogue(
                                 make({.m = 8, .n = 8, .k = 8, .alpha = 3, .beta = 0.5}), "gelu")),
               IsEmpty());
+}
+
+TEST(ProblemRule, TakesTheEpiloguesThatItNamesAlone) {
+  const Problem none = make({.m = 8, .n = 8, .k = 8});
+  const Problem fused = make({.m = 8, .n = 8, .k = 8, .epilogue = "bias+relu"});
+  ProblemRule rule = testing::gemm_rule();
+  EXPECT_THAT(reasons(rule, fused),
+              ElementsAre(Pair(Reason::epilogue, "this has no epilogue bias+relu")));
+  rule.epilogues = {"bias+relu"};
+  rule.operands.push_back({.role = "bias", .dtypes = {DType::f32}});
+  EXPECT_THAT(reasons(rule, fused), IsEmpty());
+  EXPECT_THAT(reasons(rule, none),
+              ElementsAre(Pair(Reason::epilogue, "this always has the epilogue bias+relu")));
+  rule.epilogues.push_back("none");
+  EXPECT_THAT(reasons(rule, none), IsEmpty());
+  rule = testing::gemm_rule();
+  const std::vector<std::string_view> steps = {"bias", "relu", "clamp"}, operands = {"bias"};
+  rule.take_steps(steps, operands, {DType::f32});
+  EXPECT_THAT(reasons(rule, none), IsEmpty());
+  EXPECT_THAT(reasons(rule, fused), IsEmpty());
+  EXPECT_TRUE(rule.takes_epilogue("clamp:0:6+bias"));
+  EXPECT_FALSE(rule.takes_epilogue("bias+gelu"));
+  const auto again = ProblemRule::from_json(rule.to_json());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, rule);
 }
 
 TEST(ProblemRule, ComparesTargets) {
@@ -213,8 +238,8 @@ TEST(ProblemRule, HostileJsonIsAnErrorThatNamesTheField) {
               HasSubstr("operands[1]"));
   EXPECT_THAT(error(R"({"operation": "gemm", "operands": [], "targets": ["x86_64++"]})"),
               HasSubstr("targets[0]"));
-  EXPECT_THAT(error(R"({"operation": "gemm", "operands": [], "epilogues": ["relu"]})"),
-              HasSubstr("epilogues[0]: the epilogue 'relu' has no reference"));
+  EXPECT_THAT(error(R"({"operation": "gemm", "operands": [], "epilogues": ["softmax"]})"),
+              HasSubstr("epilogues[0]: the epilogue step 'softmax' has no reference"));
 }
 
 }  // namespace

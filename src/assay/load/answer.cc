@@ -8,6 +8,8 @@ namespace assay::load {
 namespace {
 
 constexpr std::int64_t kMostChoices = 4096;
+// Of one answer. Whoever counts more says no number of tokens, and sums of such must not overflow.
+constexpr std::int64_t kMostTokens = 1'000'000'000;
 
 class ChunkReader {
  public:
@@ -43,23 +45,19 @@ class ChunkReader {
         choice.finished = json_.peek() == '"';
         return json_.skip();
       }
-      if (key == "text") return text(choice.content);
+      if (key == "text") return text(choice.content, choice.text);
       if ((key == "delta" || key == "message") && json_.peek() == '{')
         return json_.object([&](std::string_view part) { return delta(part, choice); });
       return json_.skip();
     });
-    chunk_.choices.push_back(choice);
+    chunk_.choices.push_back(std::move(choice));
     return read;
   }
 
   bool delta(std::string_view key, Choice& choice) {
-    if (key == "content") return text(choice.content);
-    if (key == "reasoning_content" || key == "reasoning") {
-      if (json_.peek() != '"') return json_.skip();
-      const auto written = json_.string();
-      choice.reasoning = choice.reasoning || (written && !written->empty());
-      return written.has_value();
-    }
+    if (key == "content") return text(choice.content, choice.text);
+    if (key == "reasoning_content" || key == "reasoning")
+      return text(choice.reasoning, choice.thought);
     if (key == "tool_calls" && json_.peek() == '[')
       return json_.array([&] {
         choice.content = true;
@@ -68,14 +66,16 @@ class ChunkReader {
     return json_.skip();
   }
 
-  bool text(bool& some) {
+  bool text(bool& some, std::string& kept) {
     if (json_.peek() != '"') return json_.skip();
     const auto written = json_.string();
     if (!written) return false;
     some = some || !written->empty();
-    if (wants_text_) append_unescaped(*written, chunk_.text);
+    if (wants_text_) append_unescaped(*written, kept);
     return true;
   }
+
+  std::int64_t tokens() { return std::min(json_.integer().value_or(0), kMostTokens); }
 
   bool usage() {
     Usage usage;
@@ -83,15 +83,15 @@ class ChunkReader {
       if (json_.peek() != '{') return json_.skip();
       return json_.object([&](std::string_view key) {
         if (key != wanted) return json_.skip();
-        value = json_.integer().value_or(0);
+        value = tokens();
         return true;
       });
     };
     const bool read = json_.object([&](std::string_view key) {
       if (key == "prompt_tokens") {
-        usage.prompt = json_.integer().value_or(0);
+        usage.prompt = tokens();
       } else if (key == "completion_tokens") {
-        usage.completion = json_.integer().value_or(0);
+        usage.completion = tokens();
       } else if (key == "prompt_tokens_details") {
         return details("cached_tokens", usage.cached);
       } else if (key == "completion_tokens_details") {
@@ -134,7 +134,6 @@ void Chunk::clear() {
   is_error = false;
   error.clear();
   fingerprint.clear();
-  text.clear();
 }
 
 bool read_chunk(std::string_view json, bool wants_text, Chunk& chunk) {

@@ -23,6 +23,8 @@ struct Choice {
   bool content = false;    // Text that is not empty, or a call of a tool.
   bool reasoning = false;  // Text that thinks.
   bool finished = false;
+  // Where texts are wanted: what it says, and what it thinks.
+  std::string text, thought;
 };
 
 struct Chunk {
@@ -31,12 +33,11 @@ struct Chunk {
   bool is_error = false;
   std::string error;        // What the server says of it.
   std::string fingerprint;  // system_fingerprint; empty: none.
-  std::string text;         // Of all its choices, where it is wanted.
 
   void clear();
 };
 
-// False: it is no JSON object. `wants_text`: Chunk::text is filled.
+// False: it is no JSON object. `wants_text`: texts of choices are filled.
 bool read_chunk(std::string_view json, bool wants_text, Chunk& chunk);
 
 }  // namespace assay::load

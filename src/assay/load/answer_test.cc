@@ -17,7 +17,7 @@ TEST(Answer, AChunkOfAChat) {
   EXPECT_EQ(chunk.choices[0].index, 2);
   EXPECT_TRUE(chunk.choices[0].content);
   EXPECT_FALSE(chunk.choices[0].finished);
-  EXPECT_EQ(chunk.text, "h\xc3\xa9\n\xf0\x9f\x98\x80");
+  EXPECT_EQ(chunk.choices[0].text, "h\xc3\xa9\n\xf0\x9f\x98\x80");
   EXPECT_EQ(chunk.fingerprint, "fp");
   EXPECT_FALSE(chunk.usage);
 }
@@ -28,8 +28,10 @@ TEST(Answer, RolesAndEmptyTextsAreNoTokens) {
       R"({"choices":[{"delta":{"role":"assistant","content":""}},{"delta":{"content":null}}]})",
       false, chunk));
   for (const Choice& choice : chunk.choices) EXPECT_FALSE(choice.content || choice.reasoning);
-  ASSERT_TRUE(read_chunk(R"({"choices":[{"delta":{"reasoning_content":"so"}}]})", false, chunk));
+  ASSERT_TRUE(read_chunk(R"({"choices":[{"delta":{"reasoning_content":"so"}}]})", true, chunk));
   EXPECT_TRUE(chunk.choices[0].reasoning && !chunk.choices[0].content);
+  EXPECT_EQ(chunk.choices[0].thought, "so");
+  EXPECT_EQ(chunk.choices[0].text, "");
   ASSERT_TRUE(read_chunk(R"({"choices":[{"text":"a","finish_reason":"stop"}]})", false, chunk));
   EXPECT_TRUE(chunk.choices[0].content && chunk.choices[0].finished);
 }

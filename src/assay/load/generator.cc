@@ -33,6 +33,8 @@ void Generator::on_body(net::ConnectionId connection, const net::ResponseHead& h
   Exchange& exchange = *found->second.exchange;
   const bool was_done = exchange.said_done();
   exchange.take(head, bytes, arrival);
+  if (exchange.is_too_long())
+    return drop(exchange.trace().number, Ending::errored, "", arrival.read_ns);
   if (exchange.said_done() && !was_done)
     add_timer(arrival.read_ns + kBodyEndNs, Alarm::body_end, exchange.trace().number);
 }
@@ -49,11 +51,35 @@ void Generator::begin() {
 }
 
 void Generator::note_lag(const net::Arrival& arrival) {
-  if (phase_ != Phase::measuring || lags_ms_.size() >= kMostLags) return;
+  if (phase_ != Phase::measuring || reads_++ % lag_stride_ != 0) return;
+  // Every second one stays, so that those kept are spread over the whole run, however long.
+  if (lags_ms_.size() == kMostLags) {
+    for (std::size_t i = 0; i < kMostLags / 2; ++i) lags_ms_[i] = lags_ms_[2 * i];
+    lags_ms_.resize(kMostLags / 2);
+    lag_stride_ *= 2;
+  }
   lags_ms_.push_back(static_cast<double>(arrival.read_ns - arrival.at_ns) / kNsPerMs);
 }
 
-Run Generator::take_result() {
+// Tokens are counted of the joined text: cut at chunks, it would give more.
+Status Generator::count_tokens() {
+  for (Trace& trace : run_.traces) {
+    if (trace.texts.empty()) continue;
+    std::int64_t tokens = 0;
+    for (const std::string& text : trace.texts) {
+      ASSAY_TRY(const std::int64_t some, hooks_.count_tokens(text));
+      tokens += some;
+    }
+    trace.tokenized = tokens;
+    trace.texts = {};
+  }
+  return {};
+}
+
+Result<Run> Generator::take_result() {
+  run_.traces.assign(std::move_iterator(kept_.begin()), std::move_iterator(kept_.end()));
+  kept_.clear();
+  if (hooks_.count_tokens) ASSAY_TRY(count_tokens());
   std::ranges::sort(run_.traces, {}, &Trace::number);
   run_.health.lateness_ms = summarise(std::move(lateness_ms_));
   run_.health.loop_lag_ms = summarise(std::move(lags_ms_));

@@ -32,6 +32,8 @@ struct RunHooks {
   std::function<void(const Progress&)> on_progress;  // Twice a second.
   // Each body that is sent, with its number.
   std::function<void(std::int64_t number, std::string_view body)> on_input;
+  // Counts the tokens of answers whose server counts none, once all have ended; may be empty.
+  TokenCount count_tokens;
 };
 
 // Errors: unsupported (no connection to the server), invalid_input, machine.

@@ -3,7 +3,9 @@
 namespace assay::load {
 namespace {
 
-constexpr std::int64_t kLeadNs = 2 * kNsPerMs;  // From the preparations' end to the first send.
+constexpr std::int64_t kLeadNs = 2 * kNsPerMs;   // From the preparations' end to the first send.
+constexpr std::int64_t kSpareNs = kNsPerMs / 5;  // Nothing is prepared so shortly before a send.
+constexpr std::int64_t kLostPauseNs = 100 * kNsPerMs;
 
 }  // namespace
 
@@ -19,6 +21,7 @@ void Generator::next_warmup() {
 
 void Generator::begin_measuring() {
   phase_ = Phase::measuring;
+  prepare();
   watch_.start();
   run_.begin_ns = monotonic_ns() + kLeadNs;
   schedule_.begin(run_.begin_ns);
@@ -66,8 +69,42 @@ void Generator::take_arrivals(std::int64_t now) {
 
 void Generator::next_conversation(std::int64_t intended_ns) {
   if (!may_begin_more()) return;
-  auto talk = std::make_shared<Talk>(Talk{dataset_.at(talks_++), 0, Json::array()});
-  queue_.push_back(make_pending(std::move(talk), intended_ns));
+  Pending prepared;
+  if (prepared_.empty()) {
+    prepared = prepared_conversation();
+  } else {
+    prepared = std::move(prepared_.front());
+    prepared_.pop_front();
+  }
+  ++talks_;
+  Pending pending = make_pending(std::move(prepared.talk), intended_ns);
+  pending.body = std::move(prepared.body);
+  queue_.push_back(std::move(pending));
+}
+
+Pending Generator::prepared_conversation() {
+  Pending pending;
+  const auto number = talks_ + std::ssize(prepared_);
+  pending.talk = std::make_shared<Talk>(Talk{dataset_.at(number), 0, Json::array()});
+  pending.body = request_body(plan_.shape, pending.talk->ask());
+  return pending;
+}
+
+void Generator::prepare() {
+  if (!plan_.is_open() || !may_begin_more()) return;
+  std::int64_t now = monotonic_ns();
+  while (prepared_.size() < kMostPrepared) {
+    const std::int64_t due = std::min(timers_.next_ns(), schedule_.next_ns());
+    if (due != kNever && due - now < kSpareNs + 2 * prepare_ns_) return;
+    prepared_.push_back(prepared_conversation());
+    const std::int64_t then = monotonic_ns();
+    prepare_ns_ = std::max(prepare_ns_, then - std::exchange(now, then));
+  }
+}
+
+void Generator::next_conversation_later() {
+  turns_.emplace(turn_number_, nullptr);
+  add_timer(monotonic_ns() + kLostPauseNs, Alarm::turn, turn_number_++);
 }
 
 Pending Generator::make_pending(std::shared_ptr<Talk> talk, std::int64_t intended_ns) {
@@ -80,7 +117,8 @@ Pending Generator::make_pending(std::shared_ptr<Talk> talk, std::int64_t intende
   pending.trace.intended_ns = intended_ns;
   pending.trace.handled_ns = monotonic_ns();
   pending.trace.asked_input = talk->has_turns() ? 0 : turn.input_tokens;
-  pending.trace.asked_output = plan_.shape.ignore_eos ? turn.output_tokens : 0;
+  pending.trace.most_output = turn.output_tokens * choices_;
+  pending.trace.asked_output = plan_.shape.ignore_eos ? pending.trace.most_output : 0;
   pending.trace.turn = static_cast<int>(talk->next);
   if (measured && plan_.is_open() && talk->next == 0) note_lateness(pending.trace);
   pending.talk = std::move(talk);
@@ -105,7 +143,10 @@ void Generator::take_turn(const Timer& timer) {
   if (found == turns_.end()) return;
   const std::shared_ptr<Talk> talk = found->second;
   turns_.erase(found);
-  if (may_begin_more()) queue_.push_back(make_pending(talk, timer.at_ns));
+  if (!talk)
+    next_conversation(timer.at_ns);
+  else if (may_begin_more())
+    queue_.push_back(make_pending(talk, timer.at_ns));
   pump();
   end_if_done();
 }

@@ -1,19 +1,12 @@
 #include "assay/load/generator_run.h"
 
 namespace assay::load {
-namespace {
-
-constexpr std::string_view kRedacted = "***";
-
-}  // namespace
-
 void Generator::on_answer(net::ConnectionId connection, const net::ResponseHead& head, bool stays,
                           const net::Arrival& arrival) {
   const auto found = active_.find(connection);
   if (found != active_.end()) {
     found->second.exchange->finish(head, arrival);
-    if (run_.server.empty())
-      if (const std::string* server = head.find("server")) run_.server = *server;
+    if (run_.server.empty()) run_.server = found->second.exchange->software();
   }
   if (stays) idle_.push_back(connection);
   if (found != active_.end()) ended(found);
@@ -45,10 +38,9 @@ void Generator::connection_failed(const Error& why, const net::Arrival& arrival)
   Pending pending = std::move(unconnected_.front());
   unconnected_.pop_front();
   --running_;
-  Exchange lost(std::move(pending.trace), plan_.shape, choices_, false);
+  Exchange lost(std::move(pending.trace), plan_.shape, choices_, {});
   lost.fail(Ending::errored, why.message, arrival.at_ns);
-  keep(lost.trace(), pending.warmup);
-  after(pending.talk, pending.warmup, false);
+  after(pending.talk, pending.warmup, lost.trace());
 }
 
 void Generator::ended(ActiveMap::iterator found) {
@@ -59,10 +51,8 @@ void Generator::ended(ActiveMap::iterator found) {
   if (send_later(active)) return pump();
   --running_;
   if (!active.exchange->fingerprint().empty()) run_.fingerprint = active.exchange->fingerprint();
-  const bool success = trace.is_success();
-  if (success) active.talk->take_answer(active.exchange->text());
-  keep(trace, active.warmup);
-  after(active.talk, active.warmup, success);
+  if (trace.is_success()) active.talk->take_answer(active.exchange->text());
+  after(active.talk, active.warmup, trace);
 }
 
 bool Generator::send_later(const Active& active) {
@@ -72,7 +62,7 @@ bool Generator::send_later(const Active& active) {
   const auto delay = retry_delay_ns(trace.status, active.exchange->retry_after(), trace.retries);
   if (!delay) return false;
   const std::int64_t number = trace.number;
-  again_.emplace(number, Pending{active.talk, std::move(trace), active.warmup, false});
+  again_.emplace(number, Pending{active.talk, "", std::move(trace), active.warmup, false});
   add_timer(monotonic_ns() + *delay, Alarm::retry, number);
   return true;
 }
@@ -83,7 +73,10 @@ void Generator::give_up_retries() {
   again_.clear();
 }
 
-void Generator::after(const std::shared_ptr<Talk>& talk, bool warmup, bool success) {
+void Generator::after(const std::shared_ptr<Talk>& talk, bool warmup, Trace& trace) {
+  const bool success = trace.is_success();
+  const bool lost = trace.ending == Ending::errored && trace.first_byte_ns == 0;
+  keep(trace, warmup);
   if (warmup) {
     ++run_.warmups;
     run_.failed_warmups += !success;
@@ -91,6 +84,8 @@ void Generator::after(const std::shared_ptr<Talk>& talk, bool warmup, bool succe
     if (running_ == 0 && queue_.empty()) return begin_measuring();
   } else if (success && ++talk->next < talk->turns.size()) {
     next_turn(talk);
+  } else if (!plan_.is_open() && lost) {
+    next_conversation_later();
   } else if (!plan_.is_open()) {
     next_conversation(monotonic_ns());
   }
@@ -101,15 +96,8 @@ void Generator::after(const std::shared_ptr<Talk>& talk, bool warmup, bool succe
 
 void Generator::keep(Trace& trace, bool warmup) {
   meter_.note_ended(trace);
-  redact(trace.error);
-  if (!warmup) run_.traces.push_back(std::move(trace));
-}
-
-void Generator::redact(std::string& text) const {
-  const std::string& key = plan_.shape.api_key;
-  if (key.empty()) return;
-  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
-    text.replace(at, key.size(), kRedacted);
+  trace.error = without_key(std::move(trace.error), plan_.shape.api_key);
+  if (!warmup) kept_.push_back(std::move(trace));
 }
 
 void Generator::drop(std::int64_t number, Ending ending, std::string sentence, std::int64_t now) {

@@ -29,6 +29,7 @@ class Generator final : public net::ClientHandler {
       : plan_(plan),
         dataset_(dataset),
         hooks_(hooks),
+        bytes_(plan),
         cancels_{plan.seed, 7},
         schedule_(plan, dataset),
         meter_(plan, static_cast<bool>(hooks.on_progress)) {
@@ -61,11 +62,13 @@ class Generator final : public net::ClientHandler {
 
   static constexpr std::int64_t kTickNs = kNsPerSecond / 2;
   static constexpr int kMostOpenedAhead = 256;
+  static constexpr std::size_t kMostPrepared = 64;
 
   // Warm-up first, if there is any.
   void begin();
   void note_lag(const net::Arrival& arrival);
-  Run take_result();
+  Status count_tokens();
+  Result<Run> take_result();
 
   // Arrivals.
   void next_warmup();
@@ -74,6 +77,12 @@ class Generator final : public net::ClientHandler {
   void plan_next_arrival();
   void take_arrivals(std::int64_t now);
   void next_conversation(std::int64_t intended_ns);
+  // Makes bodies that are due later, as long as it keeps nothing that is due from its time.
+  void prepare();
+  Pending prepared_conversation();
+  // A server that cannot be reached fails at once: without a pause its stream would fill the
+  // memory with failures.
+  void next_conversation_later();
   void next_turn(const std::shared_ptr<Talk>& talk);
   void take_turn(const Timer& timer);
   Pending make_pending(std::shared_ptr<Talk> talk, std::int64_t intended_ns);
@@ -109,11 +118,11 @@ class Generator final : public net::ClientHandler {
   bool send_later(const Active& active);
   // What still waits to be sent again ends as it was last refused.
   void give_up_retries();
-  // What follows a request's end: its conversation's next turn, or its stream's next conversation.
-  void after(const std::shared_ptr<Talk>& talk, bool warmup, bool success);
+  // Keeps what happened; then follows its conversation's next turn, or its stream's next
+  // conversation.
+  void after(const std::shared_ptr<Talk>& talk, bool warmup, Trace& trace);
   void keep(Trace& trace, bool warmup);
   // Servers repeat a key that they do not take.
-  void redact(std::string& text) const;
   // Ends a request that is under way, and its connection.
   void drop(std::int64_t number, Ending ending, std::string sentence, std::int64_t now);
   // What waited for a slot until the duration's end was never sent.
@@ -125,6 +134,7 @@ class Generator final : public net::ClientHandler {
   const LoadPlan& plan_;
   const Dataset& dataset_;
   const RunHooks& hooks_;
+  RequestBytes bytes_;
   CounterRandom cancels_;
   std::unique_ptr<net::Client> client_;
   Schedule schedule_;
@@ -133,17 +143,21 @@ class Generator final : public net::ClientHandler {
   std::optional<Error> failure_;
   Phase phase_ = Phase::connecting;
   Run run_;
+  std::deque<Trace> kept_;  // Of run_: one that grows does not move the others meanwhile.
   HealthWatch watch_;
   int cap_ = 0, choices_ = 1, running_ = 0, connecting_ = 0;
   bool sending_stopped_ = false, duration_over_ = false, interrupted_ = false;
   std::int64_t begun_ = 0, talks_ = 0, warmups_begun_ = 0, turn_number_ = 0;
+  std::deque<Pending> prepared_;  // Of the conversations from talks_ on; only talk and body.
+  std::int64_t prepare_ns_ = 0;   // How long the longest took.
   std::deque<Pending> queue_, unconnected_;
   std::vector<net::ConnectionId> idle_;
   ActiveMap active_;
   std::unordered_map<std::int64_t, net::ConnectionId> connections_;  // By number of request.
   std::map<std::int64_t, std::shared_ptr<Talk>> turns_;
-  std::map<std::int64_t, Pending> again_;  // By number of request.
-  std::vector<double> lateness_ms_, lags_ms_;
+  std::map<std::int64_t, Pending> again_;      // By number of request.
+  std::vector<double> lateness_ms_, lags_ms_;  // lags_ms_: of every lag_stride_th read.
+  std::size_t reads_ = 0, lag_stride_ = 1;
 };
 
 }  // namespace assay::load

@@ -76,14 +76,14 @@ void Generator::open_or_give_up() {
 }
 
 void Generator::send(net::ConnectionId connection, Pending pending) {
-  const std::string body = request_body(plan_.shape, pending.talk->ask());
-  const std::string bytes = request_bytes(plan_, pending.trace.request_id, body);
+  const std::string body = pending.body.empty() ? request_body(plan_.shape, pending.talk->ask())
+                                                : std::move(pending.body);
+  const std::string bytes = bytes_.make(pending.trace.request_id, body);
   const bool again = pending.trace.was_sent();
   const std::int64_t number = pending.trace.number;
-  const bool wants_text = pending.talk->has_turns();
-  Active active{
-      std::make_unique<Exchange>(std::move(pending.trace), plan_.shape, choices_, wants_text),
-      pending.talk, pending.warmup, client_->send(connection, bytes)};
+  const Exchange::Keeps keeps{pending.talk->has_turns(), static_cast<bool>(hooks_.count_tokens)};
+  Active active{std::make_unique<Exchange>(std::move(pending.trace), plan_.shape, choices_, keeps),
+                pending.talk, pending.warmup, client_->send(connection, bytes)};
   const std::int64_t sent_ns = active.sent_ns;
   if (!again) active.exchange->trace().sent_ns = sent_ns;
   connections_.emplace(number, connection);

@@ -7,6 +7,7 @@ void Generator::on_time() {
   for (Timer timer; timers_.take(now, timer);) ring(timer, now);
   take_arrivals(now);
   pump();
+  prepare();
   set_alarm();
 }
 

@@ -88,6 +88,7 @@ Json record_json(const LoadRecord& record) {
   json["server"]["model"] = record.plan.shape.model;
   json["environment"] = environment_json(record.environment);
   json["samples"] = record.samples;
+  if (!record.metadata.empty()) json["metadata"] = record.metadata;
   return json;
 }
 

@@ -19,6 +19,7 @@ inline constexpr int kFewestRunsOfInterval = 3;
 struct LoadRecord {
   LoadPlan plan;
   Json dataset = Json::object();
+  Json metadata = Json::object();  // As the user gave it.
   Environment environment;
   std::vector<Judged> runs;          // At least one.
   std::vector<std::string> samples;  // Of each run, beside the record; may be empty.

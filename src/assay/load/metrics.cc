@@ -78,10 +78,15 @@ class Distributions {
       if (name == key) return values;
     return all_.emplace_back(key, std::vector<double>()).second;
   }
-  std::vector<std::pair<std::string, Summary>> take() {
+  std::vector<std::pair<std::string, Summary>> take(const Percentiles& percentiles) {
     std::vector<std::pair<std::string, Summary>> summaries;
-    for (auto& [name, values] : all_)
-      if (const auto summary = summarise(std::move(values))) summaries.emplace_back(name, *summary);
+    for (auto& [name, values] : all_) {
+      const bool more = percentiles.keys.empty() ||
+                        std::ranges::find(percentiles.keys, name) != percentiles.keys.end();
+      const std::span<const double> percents(percentiles.percents);
+      auto summary = summarise(std::move(values), more ? percents : std::span<const double>());
+      if (summary) summaries.emplace_back(name, std::move(*summary));
+    }
     return summaries;
   }
 
@@ -113,9 +118,14 @@ void count_tokens(const Trace& trace, Metrics& metrics) {
   const std::int64_t tokens = trace.output_tokens();
   metrics.output_tokens += tokens;
   metrics.input_tokens += trace.usage ? trace.usage->prompt : trace.asked_input;
-  if (trace.asked_output > 0 && tokens != trace.asked_output) ++metrics.mismatched;
+  if ((trace.asked_output > 0 && tokens != trace.asked_output) ||
+      (trace.most_output > 0 && tokens > trace.most_output))
+    ++metrics.mismatched;
   if (trace.usage && trace.usage->completion < trace.chunks) ++metrics.unlike_chunks;
-  const std::string source = trace.usage ? "usage" : trace.chunks > 0 ? "chunks" : "";
+  const std::string source = trace.usage        ? "usage"
+                             : trace.tokenized  ? "tokenizer"
+                             : trace.chunks > 0 ? "chunks"
+                                                : "";
   if (metrics.token_source.empty()) metrics.token_source = source;
   if (!source.empty() && metrics.token_source != source) metrics.token_source = "mixed";
 }
@@ -210,7 +220,8 @@ std::vector<Step> concurrency_steps(std::span<const Trace> traces) {
   return steps;
 }
 
-Metrics measure(std::span<const Trace> traces, std::span<const Objective> objectives) {
+Metrics measure(std::span<const Trace> traces, std::span<const Objective> objectives,
+                const Percentiles& percentiles) {
   Metrics metrics;
   Distributions all;
   std::map<int, std::int64_t> by_status;
@@ -228,7 +239,7 @@ Metrics measure(std::span<const Trace> traces, std::span<const Objective> object
     good += is_good(trace, objectives);
   }
   metrics.by_status.assign(by_status.begin(), by_status.end());
-  metrics.distributions = all.take();
+  metrics.distributions = all.take(percentiles);
   metrics.duration_s = static_cast<double>(until_ns - from_ns) / kNsPerSecond;
   if (metrics.duration_s <= 0) return metrics;
   const auto rate = [&](std::int64_t count) {

@@ -47,7 +47,8 @@ struct Metrics {
   std::int64_t retried = 0;                             // That were sent more than once.
   std::vector<std::pair<int, std::int64_t>> by_status;  // 0: no answer.
   std::int64_t input_tokens = 0, output_tokens = 0;
-  std::string token_source;        // "usage", "chunks", "mixed"; empty where nothing was counted.
+  // "usage", "tokenizer", "chunks", "mixed"; empty where nothing was counted.
+  std::string token_source;
   std::int64_t mismatched = 0;     // Successful requests with another number of tokens than asked.
   std::int64_t unlike_chunks = 0;  // Whose usage counts fewer tokens than chunks that came.
 
@@ -57,7 +58,14 @@ struct Metrics {
   std::optional<double> find(std::string_view name) const;
 };
 
-Metrics measure(std::span<const Trace> traces, std::span<const Objective> objectives);
+// Percentiles that distributions have beside those of every Summary.
+struct Percentiles {
+  std::vector<double> percents;
+  std::vector<std::string> keys;  // Of which distributions; empty: of all.
+};
+
+Metrics measure(std::span<const Trace> traces, std::span<const Objective> objectives,
+                const Percentiles& percentiles = {});
 
 // "ttft_ms.p95<200": a figure of a run and a bound; <, <=, >, >=.
 struct Requirement {

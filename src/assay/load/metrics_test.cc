@@ -81,6 +81,11 @@ TEST(Metrics, TokensAreTheServersElseChunks) {
   const Metrics told = measure(std::vector{lies}, {});
   EXPECT_EQ(told.mismatched, 1);
   EXPECT_EQ(told.unlike_chunks, 1);
+  Trace inflates = success({110, 120, 130}, 9);
+  inflates.most_output = 8;
+  EXPECT_EQ(measure(std::vector{inflates}, {}).mismatched, 1);
+  inflates.most_output = 9;
+  EXPECT_EQ(measure(std::vector{inflates}, {}).mismatched, 0);
 }
 
 TEST(Metrics, QuantilesAreInterpolated) {

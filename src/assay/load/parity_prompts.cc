@@ -72,6 +72,13 @@ void add_pair(Json& pairs, std::vector<double> values) {
 }
 
 // The two largest of each token, of either endpoint's form.
+// Null if it is no object or has no such member.
+const Json* member(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
 Json runner_ups(const Json& choice) {
   Json pairs = Json::array();
   const auto logprobs = choice.find("logprobs");
@@ -79,8 +86,9 @@ Json runner_ups(const Json& choice) {
   if (const auto content = logprobs->find("content"); content != logprobs->end()) {
     for (const Json& token : *content) {
       std::vector<double> values;
-      for (const Json& top : token.value("top_logprobs", Json::array()))
-        if (const auto value = top.find("logprob"); value != top.end() && value->is_number())
+      const Json* tops = member(token, "top_logprobs");
+      for (const Json& top : tops != nullptr && tops->is_array() ? *tops : Json::array())
+        if (const Json* value = member(top, "logprob"); value != nullptr && value->is_number())
           values.push_back(value->get<double>());
       add_pair(pairs, std::move(values));
     }

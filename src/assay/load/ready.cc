@@ -1,5 +1,6 @@
 #include "assay/load/ready.h"
 
+#include <algorithm>
 #include <array>
 #include <poll.h>
 
@@ -12,9 +13,12 @@
 namespace assay::load {
 namespace {
 
-constexpr double kAskSeconds = 10;
+constexpr double kAskSeconds = 10, kLeastAskSeconds = 0.1;
 constexpr int kUnavailable = 503;
-constexpr std::int64_t kAgainNs = kNsPerSecond / 5;
+// Between two looks: a server that is there soon shall not be found late, and one that loads a
+// model for minutes shall not be asked all the time.
+constexpr std::int64_t kFirstAgainNs = kNsPerSecond / 100;
+constexpr std::int64_t kLastAgainNs = kNsPerSecond / 5;
 
 Result<net::Answer> get(const LoadPlan& plan, std::string path, double seconds, int cancel_fd) {
   net::Question question;
@@ -46,20 +50,25 @@ Result<std::string> look(const LoadPlan& plan, double seconds, int cancel_fd) {
 
 }  // namespace
 
-Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd) {
+Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd,
+                   const MayGetReady& may_get_ready) {
   const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(seconds * kNsPerSecond);
-  while (true) {
-    ASSAY_TRY(const std::string why, look(plan, kAskSeconds, cancel_fd));
+  for (std::int64_t again = kFirstAgainNs;; again = std::min(2 * again, kLastAgainNs)) {
+    const double left = static_cast<double>(deadline - monotonic_ns()) / kNsPerSecond;
+    const double at_most =
+        seconds > 0 ? std::clamp(left, kLeastAskSeconds, kAskSeconds) : kAskSeconds;
+    ASSAY_TRY(const std::string why, look(plan, at_most, cancel_fd));
     if (why.empty()) return {};
+    if (may_get_ready) ASSAY_TRY(may_get_ready());
     if (monotonic_ns() >= deadline)
       return fail(ErrorCode::unsupported, "the server at {} is not ready: {}",
                   plan.server.authority(), why);
     if (cancel_fd < 0) {
-      static_cast<void>(::poll(nullptr, 0, static_cast<int>(kAgainNs / kNsPerMs)));
+      static_cast<void>(::poll(nullptr, 0, static_cast<int>(again / kNsPerMs)));
       continue;
     }
     ASSAY_TRY(const bool cancelled,
-              wait_for_fd(cancel_fd, POLLIN, std::min(deadline, monotonic_ns() + kAgainNs)));
+              wait_for_fd(cancel_fd, POLLIN, std::min(deadline, monotonic_ns() + again)));
     if (cancelled) return fail(ErrorCode::interrupted, "interrupted");
   }
 }

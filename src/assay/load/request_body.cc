@@ -1,5 +1,7 @@
 #include "assay/load/request_body.h"
 
+#include <iterator>
+
 #include "assay/base/version.h"
 #include "assay/net/ask.h"
 
@@ -46,8 +48,7 @@ std::vector<net::Header> common_headers(const RequestShape& shape) {
   return headers;
 }
 
-std::string request_bytes(const LoadPlan& plan, std::string_view request_id,
-                          std::string_view body) {
+RequestBytes::RequestBytes(const LoadPlan& plan) {
   net::Question question;
   question.method = "POST";
   question.path =
@@ -56,9 +57,19 @@ std::string request_bytes(const LoadPlan& plan, std::string_view request_id,
   question.headers.push_back({"Content-Type", "application/json"});
   question.headers.push_back(
       {"Accept", plan.shape.stream ? "text/event-stream" : "application/json"});
-  question.headers.push_back({"X-Request-Id", std::string(request_id)});
-  question.body = body;
-  return net::request_text(plan.server, question);
+  head_ = net::request_text(plan.server, question);
+  // Its last lines are the length of no body, and the blank one.
+  head_.resize(head_.rfind("Content-Length:"));
+}
+
+std::string RequestBytes::make(std::string_view request_id, std::string_view body) const {
+  std::string bytes;
+  bytes.reserve(head_.size() + request_id.size() + body.size() + 64);
+  bytes += head_;
+  fmt::format_to(std::back_inserter(bytes), "X-Request-Id: {}\r\nContent-Length: {}\r\n\r\n",
+                 request_id, body.size());
+  bytes += body;
+  return bytes;
 }
 
 }  // namespace assay::load

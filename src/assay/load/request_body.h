@@ -22,8 +22,15 @@ std::string request_body(const RequestShape& shape, const Ask& ask);
 // "/v1/chat/completions" behind the base URL's path, which may end in /v1 itself.
 std::string endpoint_path(const net::Url& server, std::string_view endpoint);
 
-// Head and body.
-std::string request_bytes(const LoadPlan& plan, std::string_view request_id, std::string_view body);
+// Requests of one plan: head and body.
+class RequestBytes {
+ public:
+  explicit RequestBytes(const LoadPlan& plan);
+  std::string make(std::string_view request_id, std::string_view body) const;
+
+ private:
+  std::string head_;  // The lines that all have in common.
+};
 
 // Headers of every request: those of the user, and the key.
 std::vector<net::Header> common_headers(const RequestShape& shape);

@@ -29,10 +29,15 @@ struct Judged {
   std::string fingerprint, server;
 };
 
-Judged judge_run(const LoadPlan& plan, const Run& run, std::span<const Objective> objectives);
+Judged judge_run(const LoadPlan& plan, const Run& run, std::span<const Objective> objectives,
+                 const Percentiles& percentiles = {});
 
 // The members of a run that differ from run to run: requests, metrics, tokens, delivered, client.
 Json judged_json(const Judged& judged);
+
+// 0 stands for "never" in a trace, and a run begins at 0 in its samples: traces that are read have
+// this offset, which no run reaches.
+inline constexpr std::int64_t kKeptBegin = std::int64_t{1} << 60;
 
 // Traces as lines of JSON, times in ns from begin_ns.
 std::string trace_line(const Trace& trace, std::int64_t begin_ns);

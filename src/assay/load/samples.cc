@@ -15,7 +15,8 @@ constexpr std::size_t kMostBytes = std::size_t{2} << 30;
 Status write_samples(const std::string& path, std::span<const Trace> traces,
                      std::int64_t begin_ns) {
   ASSAY_TRY(AtomicFile file, AtomicFile::create(path));
-  Compressor compressor([&](std::string_view text) { return file.write(text); });
+  Compressor compressor([&](std::string_view text) { return file.write(text); },
+                        Compressor::Effort::quick);
   for (const Trace& trace : traces) ASSAY_TRY(compressor.put(trace_line(trace, begin_ns) + '\n'));
   ASSAY_TRY(compressor.end());
   return file.commit();

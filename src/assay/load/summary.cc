@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "assay/stats/robust.h"
 
 namespace assay::load {
@@ -17,7 +19,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[low] + (rank - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
-std::optional<Summary> summarise(std::vector<double> values) {
+std::optional<Summary> summarise(std::vector<double> values, std::span<const double> percents) {
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
   Summary summary;
@@ -32,6 +34,8 @@ std::optional<Summary> summarise(std::vector<double> values) {
   summary.p90 = quantile(values, 0.9);
   summary.p95 = quantile(values, 0.95);
   summary.p99 = quantile(values, 0.99);
+  for (const double percent : percents)
+    summary.more.emplace_back(fmt::format("p{:g}", percent), quantile(values, percent / 100));
   return summary;
 }
 
@@ -46,6 +50,8 @@ std::optional<double> Summary::find(std::string_view statistic) const {
                                                                    {"p95", p95},
                                                                    {"p99", p99}}};
   for (const auto& [name, value] : all)
+    if (name == statistic) return value;
+  for (const auto& [name, value] : more)
     if (name == statistic) return value;
   return std::nullopt;
 }

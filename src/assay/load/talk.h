@@ -27,6 +27,7 @@ struct Talk {
 
 struct Pending {
   std::shared_ptr<Talk> talk;
+  std::string body;  // Empty: it is made when it is sent.
   Trace trace;
   bool warmup = false;
   bool waited = false;  // For a connection.

@@ -29,6 +29,7 @@ void Trace::begin_again() {
   error.clear();
   status = 0;
   usage.reset();
+  texts.clear();
 }
 
 const StreamEvent* Trace::first_token() const {

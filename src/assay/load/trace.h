@@ -41,10 +41,15 @@ struct Trace {
   std::string error;  // A sentence; empty where it was successful.
   int status = 0;     // Of HTTP; 0: no answer.
   std::optional<Usage> usage;
-  std::int64_t asked_input = 0, asked_output = 0;  // Tokens; 0: none in particular.
-  std::int64_t chunks = 0;                         // With content or reasoning.
-  int turn = 0;                                    // Of its conversation.
-  bool queued = false;                             // It waited for a slot below the cap.
+  // Tokens, of all choices; 0: none in particular.
+  std::int64_t asked_input = 0, asked_output = 0;
+  std::int64_t most_output = 0;  // Asked for as the limit.
+  std::int64_t chunks = 0;       // With content or reasoning.
+  int turn = 0;                  // Of its conversation.
+  bool queued = false;           // It waited for a slot below the cap.
+  // By a tokenizer of the client's, where the server counts nothing.
+  std::optional<std::int64_t> tokenized;
+  std::vector<std::string> texts;  // Of each choice, until they are counted.
   int retries = 0;  // How often it was sent again; sent_ns stays that of the first time.
 
   bool operator==(const Trace&) const = default;
@@ -56,8 +61,10 @@ struct Trace {
   // The first and the last event with tokens; null where there is none.
   const StreamEvent* first_token() const;
   const StreamEvent* last_token() const;
-  // What a server's usage says, or the number of chunks.
-  std::int64_t output_tokens() const { return usage ? usage->completion : chunks; }
+  // What a server's usage says, else what was counted, else the number of chunks.
+  std::int64_t output_tokens() const {
+    return usage ? usage->completion : tokenized.value_or(chunks);
+  }
 };
 
 }  // namespace assay::load

@@ -1,13 +1,11 @@
 #include "assay/net/connection.h"
 
-#include <algorithm>
-#include <array>
+#include <charconv>
 #include <limits>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
-#include <fmt/format.h>
 
 #include "assay/base/clock.h"
 
@@ -19,7 +17,8 @@ using Code = boost::system::error_code;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMostPipelined = 64 << 10;
-constexpr double kLingerSeconds = 2;  // For a peer to read an answer that closes.
+constexpr std::size_t kMostJoined = 1 << 20;  // Kept for the next write.
+constexpr double kLingerSeconds = 2;          // For a peer to read an answer that closes.
 
 }  // namespace
 
@@ -69,17 +68,14 @@ void Connection::take(std::string_view bytes) {
 // Requests are answered in order, each before the next is read.
 void Connection::feed(std::string_view bytes) {
   feeding_ = true;
-  std::string rest(bytes);
-  while (state_ == State::reading && !rest.empty()) {
+  while (state_ == State::reading && !bytes.empty()) {
     const bool begun = reader_.begun();
-    rest.erase(0, reader_.take(rest));
+    bytes.remove_prefix(reader_.take(bytes));
     const auto state = reader_.state();
     if (state == RequestReader::State::refused) {
       refuse(reader_.refusal());
     } else if (state == RequestReader::State::done) {
-      pipelined_ = std::exchange(rest, {});
       dispatch();
-      if (state_ == State::reading) rest = std::exchange(pipelined_, {});
     } else if (state == RequestReader::State::body) {
       if (reader_.take_expectation()) write("HTTP/1.1 100 Continue\r\n\r\n");
       if (!begun || deadline_in_head_) set_deadline(host_.options().body_seconds);
@@ -89,6 +85,7 @@ void Connection::feed(std::string_view bytes) {
       deadline_in_head_ = true;
     }
   }
+  if (state_ == State::answering) pipelined_.assign(bytes);
   feeding_ = false;
 }
 
@@ -105,12 +102,19 @@ void Connection::dispatch() {
   host_.handler().on_request(exchange_, std::move(request));
 }
 
-// A FIN alone does not tell a peer that left from one that has only said all.
+// A FIN alone does not tell a peer that left from one that has only said all: a write does.
 void Connection::peer_finished() {
   finished_ = true;
   if (state_ != State::answering) return close(false);
   keep_alive_ = false;
   if (!streaming_) set_deadline(host_.options().half_closed_seconds);
+  if (streaming_ && waiting_.empty()) await_stream();
+}
+
+// What comes next of a stream may take long, unless nobody may be there to read it.
+void Connection::await_stream() {
+  deadline_ns_ = kNever;
+  if (finished_) set_deadline(host_.options().reader_seconds);
 }
 
 void Connection::refuse(const Refusal& refusal) {
@@ -135,7 +139,7 @@ void Connection::begin(const Response& head) {
   streaming_ = true;
   chunked_ = !old_peer_;
   keep_alive_ = keep_alive_ && chunked_ && !host_.draining();
-  if (finished_ && waiting_.empty()) deadline_ns_ = kNever;
+  if (finished_ && waiting_.empty()) await_stream();
   // It goes with the first bytes: one write less for every stream.
   waiting_head_ = response_head(head, chunked_ ? Framing::chunked : Framing::close, 0, keep_alive_);
 }
@@ -145,7 +149,9 @@ bool Connection::send(std::string_view bytes) {
   char size[24];
   std::string_view before;
   if (chunked_) {
-    const auto end = fmt::format_to_n(size, sizeof size, "{:x}\r\n", bytes.size()).out;
+    char* end = std::to_chars(size, size + sizeof size - 2, bytes.size(), 16).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
     before = {size, static_cast<std::size_t>(end - size)};
   }
   if (!waiting_head_.empty()) {
@@ -167,25 +173,30 @@ void Connection::end() {
   write(last);
 }
 
+// Parts are copied together: of such sizes the system takes longer for a list of parts.
 void Connection::write(std::string_view first, std::string_view second, std::string_view third) {
-  std::size_t done = 0;
-  if (waiting_.empty()) {
-    const std::array<asio::const_buffer, 3> parts = {asio::buffer(first), asio::buffer(second),
-                                                     asio::buffer(third)};
-    Code error;
-    done = socket_.write_some(parts, error);
-    if (error && error != asio::error::would_block && error != asio::error::interrupted)
-      return broken();
-  }
   const bool began = waiting_.empty();
-  for (const std::string_view part : {first, second, third}) {
-    const std::size_t sent = std::min(done, part.size());
-    done -= sent;
-    waiting_.append(part.substr(sent));
+  if (began) {
+    std::string& all = host_.joined();
+    all.assign(first).append(second).append(third);
+    const std::size_t done = write_now(all);
+    if (state_ != State::closed) waiting_.assign(all, done);
+    if (all.capacity() > kMostJoined) all = {};
+    if (state_ == State::closed) return;
+    if (waiting_.empty()) return written();
+    set_deadline(host_.options().reader_seconds);
+  } else {
+    waiting_.append(first).append(second).append(third);
   }
-  if (waiting_.empty()) return written();
-  if (began) set_deadline(host_.options().reader_seconds);
   wait_writable();
+}
+
+// As much as the system takes at once; what fails closes the connection.
+std::size_t Connection::write_now(std::string_view bytes) {
+  Code error;
+  const std::size_t done = socket_.write_some(asio::buffer(bytes), error);
+  if (error && error != asio::error::would_block && error != asio::error::interrupted) broken();
+  return error ? 0 : done;
 }
 
 void Connection::wait_writable() {
@@ -199,10 +210,8 @@ void Connection::wait_writable() {
 
 void Connection::writable() {
   if (state_ == State::closed) return;
-  Code error;
-  const std::size_t done = socket_.write_some(asio::buffer(waiting_), error);
-  if (error && error != asio::error::would_block && error != asio::error::interrupted)
-    return broken();
+  const std::size_t done = write_now(waiting_);
+  if (state_ == State::closed) return;
   if (done > 0) set_deadline(host_.options().reader_seconds);
   waiting_.erase(0, done);
   if (!waiting_.empty()) return wait_writable();
@@ -213,7 +222,7 @@ void Connection::writable() {
 void Connection::written() {
   if (state_ == State::answering && ending_) return answered();
   if (state_ != State::answering) return;
-  deadline_ns_ = kNever;
+  if (streaming_) await_stream();
   if (std::exchange(held_, false)) host_.handler().on_room(exchange_);
 }
 

@@ -22,6 +22,7 @@ class Host {
   virtual const ServerOptions& options() const = 0;
   virtual bool draining() const = 0;
   virtual std::string& read_buffer() = 0;  // One for all: what is read is used at once.
+  virtual std::string& joined() = 0;       // Likewise, for what one write sends.
   // A request has come whole; its exchange is `connection`'s from now on.
   virtual ExchangeId opened(const std::shared_ptr<Connection>& connection) = 0;
   virtual void ended(ExchangeId exchange) = 0;
@@ -58,7 +59,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void feed(std::string_view bytes);
   void dispatch();
   void peer_finished();
+  void await_stream();
   void write(std::string_view first, std::string_view second = {}, std::string_view third = {});
+  std::size_t write_now(std::string_view bytes);
   void wait_writable();
   void writable();
   void written();

@@ -95,14 +95,17 @@ std::string_view reason_phrase(int status) {
 
 std::string response_head(const Response& response, Framing framing, std::size_t length,
                           bool keep_alive) {
-  std::string text =
-      fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_phrase(response.status));
+  constexpr std::size_t kUsualBytes = 320;
+  std::string text;
+  text.reserve(kUsualBytes);
+  text.append("HTTP/1.1 ").append(fmt::format_int(response.status).c_str()).append(" ");
+  text.append(reason_phrase(response.status)).append("\r\n");
   for (const Header& header : response.headers)
     if (is_token(header.name) && is_one_line(header.value))
       text.append(header.name).append(": ").append(header.value).append("\r\n");
   text.append("Date: ").append(date()).append("\r\n");
   if (framing == Framing::length)
-    fmt::format_to(std::back_inserter(text), "Content-Length: {}\r\n", length);
+    text.append("Content-Length: ").append(fmt::format_int(length).c_str()).append("\r\n");
   if (framing == Framing::chunked) text += "Transfer-Encoding: chunked\r\n";
   text += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   return text;

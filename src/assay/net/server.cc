@@ -107,6 +107,8 @@ class Server::Impl final : public Host {
     watch_again(*watched_.back(), std::move(readable));
   }
 
+  void soon(std::function<void()> act) { asio::post(context_, std::move(act)); }
+
   std::shared_ptr<Connection> find(ExchangeId exchange) const {
     const auto found = exchanges_.find(exchange);
     return found == exchanges_.end() ? nullptr : found->second;
@@ -139,6 +141,7 @@ class Server::Impl final : public Host {
   const ServerOptions& options() const override { return options_; }
   bool draining() const override { return draining_; }
   std::string& read_buffer() override { return read_buffer_; }
+  std::string& joined() override { return joined_; }
   Handler& handler() override { return handler_; }
 
   ExchangeId opened(const std::shared_ptr<Connection>& connection) override {
@@ -219,6 +222,7 @@ class Server::Impl final : public Host {
   std::int64_t drained_ns_ = 0;  // When a drain ends at the latest.
   ExchangeId last_exchange_ = 0;
   std::string read_buffer_ = std::string(kReadBytes, '\0');
+  std::string joined_;
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections_;
   std::unordered_map<ExchangeId, std::shared_ptr<Connection>> exchanges_;
   CallId last_call_ = 0;
@@ -245,6 +249,7 @@ void Server::wake_at(std::int64_t at_ns) { impl_->wake_at(at_ns); }
 void Server::watch(int fd, std::function<void()> readable) {
   impl_->watch(fd, std::move(readable));
 }
+void Server::soon(std::function<void()> act) { impl_->soon(std::move(act)); }
 
 void Server::answer(ExchangeId exchange, const Response& response) {
   if (const auto connection = impl_->find(exchange)) connection->answer(response);

@@ -21,11 +21,13 @@ struct ServerOptions {
   std::string host = "127.0.0.1";  // An address, or "localhost".
   std::uint16_t port = 8000;       // 0: a free one.
   HttpLimits limits;
-  int connections = 16384;            // At once; more are answered 503.
-  double idle_seconds = 75;           // Between requests of one connection.
-  double head_seconds = 10;           // From a head's first byte to its last.
-  double body_seconds = 30;           // For a body.
-  double reader_seconds = 30;         // A peer that takes nothing for so long is cut off.
+  int connections = 16384;   // At once; more are answered 503.
+  double idle_seconds = 75;  // Between requests of one connection.
+  double head_seconds = 10;  // From a head's first byte to its last.
+  double body_seconds = 30;  // For a body.
+  // A peer that takes nothing for so long is cut off; and one that sent FIN, while a stream is
+  // silent.
+  double reader_seconds = 30;
   double half_closed_seconds = 2;     // A whole answer is owed to a peer that sent FIN for so long.
   std::size_t held_bytes = 64 << 10;  // Waiting for a slow reader: then send() says so.
 };
@@ -76,6 +78,8 @@ class Server final : public Outlet, public Caller {
 
   // Calls `readable` whenever the descriptor, which stays the caller's, can be read.
   void watch(int fd, std::function<void()> readable);
+  // Calls `act` once what is to be done now has been done.
+  void soon(std::function<void()> act);
 
   void answer(ExchangeId exchange, const Response& response) override;
   void begin(ExchangeId exchange, const Response& head) override;

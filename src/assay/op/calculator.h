@@ -29,8 +29,8 @@ class Calculator {
   // ErrorCode::machine where there is not enough of it; so from all that follow.
   virtual Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) = 0;
 
-  // What it holds, from the start, as many bytes as `to` has.
-  virtual Status read(const Memory& memory, std::span<std::byte> to) = 0;
+  // What it holds from there on, as many bytes as `to` has.
+  virtual Status read(const void* memory, std::span<std::byte> to) = 0;
 
   // Multiplications that one look at a timed output may take: a few milliseconds, since a run has
   // thousands of them. Beyond that a part is compared, and all of it through projections.
@@ -103,6 +103,8 @@ class Calculator {
 // An instance that can leave its comparisons to a calculator.
 class CalculatedInstance : public Instance {
  public:
+  const CalculatedInstance* calculated() const final { return this; }
+
   // As check(), of an output that the calculator holds. Where it fails, check() is still there.
   virtual Result<Check> check_on(Calculator& calculator, const void* output,
                                  const InputSeeds& seeds, ErrorBound bound) const = 0;

@@ -24,6 +24,12 @@
 
 namespace assay {
 
+class CalculatedInstance;  // op/calculator.h
+class Definitions;         // op/definitions.h
+class FirstKernel;         // op/first_kernel.h
+class LastPart;            // op/last_part.h
+class ProofWords;          // op/proof_words.h
+
 // A field of a user's shape entry (m, n, k, a, b, out, layout ...), for checking types with the
 // line at hand before problem() checks what fields mean together.
 struct FieldRule {
@@ -75,11 +81,11 @@ struct MeanSquare {
   double root() const { return elements > 0 ? std::sqrt(sum / static_cast<double>(elements)) : 0; }
 };
 
-// The outcome of comparing one output with the reference.
+// The outcome of comparing the outputs of one launch with the reference.
 struct Check {
   bool right = false;
   std::string method;    // "every element against float64", "exact, Freivalds mod 2^61-1 + ..."
-  int64_t elements = 0;  // Elements in the output.
+  int64_t elements = 0;  // Elements in the outputs.
   int64_t compared = 0;  // Elements compared one by one.
   int64_t wrong = 0;     // Of those; Freivalds failures count as at least 1.
   double max_error = 0;  // In units of the error budget: above 1 is wrong.
@@ -89,6 +95,7 @@ struct Check {
   MeanSquare ordinary_lines, wide_lines;
   double smallest_visible = 0;  // Absolute error that the method sees anywhere; 0: any difference.
   std::string first_wrong;      // "out[0,3,17] = nan, expected 0.25 +- 1e-6"; empty when right.
+  std::string operand;          // The role of the output that first_wrong is of.
   bool untouched = false;       // Elements still hold the poison pattern (set by verify/).
   // Of an output that is wrong elementwise: whether it is right by the normwise bound. Nothing:
   // such a promise says nothing of these inputs.
@@ -108,22 +115,29 @@ class Instance {
   // The same, where there are any, as a memory file that nobody can change.
   virtual Result<UniqueFd> input_file(size_t operand) const = 0;
 
-  // Compares what a kernel wrote (span_bytes of the output operand) with the reference. seeds: what
+  // Compares what a launch wrote with the reference: span_bytes of each output, in the order of the
+  // problem's operands. seeds: what
   // the launch's inputs were made from, where they were not the instance's own
   // (Operation::renewal). bound: what the kernel promises of its errors. Inputs of which that says
   // nothing are left out: right, and nothing compared.
-  Check check(std::span<const std::byte> output, const InputSeeds& seeds = {},
-              ErrorBound bound = ErrorBound::elementwise) const {
-    return do_check(output, seeds, bound);
-  }
+  Check check(std::span<const std::span<const std::byte>> outputs, const InputSeeds& seeds = {},
+              ErrorBound bound = ErrorBound::elementwise) const;
+  // The same, of outputs that lie one behind another as OutputPlaces (outputs.h) has them; so a
+  // single one lies by itself.
+  Check check(std::span<const std::byte> outputs, const InputSeeds& seeds = {},
+              ErrorBound bound = ErrorBound::elementwise) const;
 
   // A new instance by permuting rows, columns and the summed dimension and by flipping signs: other
   // bytes, same reference up to that permutation, so that one float64 reference serves many seeds.
   virtual Result<std::unique_ptr<Instance>> derive(uint64_t seed) const = 0;
 
+  // Where a faster machine may do the comparisons; null where none can.
+  virtual const CalculatedInstance* calculated() const { return nullptr; }
+
  private:
-  virtual Check do_check(std::span<const std::byte> output, const InputSeeds& seeds,
-                         ErrorBound bound) const = 0;
+  // As many outputs as the problem has.
+  virtual Check do_check(std::span<const std::span<const std::byte>> outputs,
+                         const InputSeeds& seeds, ErrorBound bound) const = 0;
 };
 
 class Operation {
@@ -132,6 +146,14 @@ class Operation {
   virtual std::string_view name() const = 0;
   virtual std::span<const FieldRule> fields() const = 0;
   virtual const OperationWords& words() const = 0;
+
+  // Whether shapes, suites and kernels that name no operation mean this one; true of one alone.
+  virtual bool is_default() const { return false; }
+
+  // What an operation may have beside itself; null where it has none.
+  virtual const ProofWords* proof_words() const { return nullptr; }
+  virtual const FirstKernel* first_kernels() const { return nullptr; }
+  virtual const Definitions* definitions() const { return nullptr; }
 
   // fields: JSON object by the rules above (defaults filled in here). The one way to a Problem.
   virtual Result<Problem> problem(const Json& fields) const = 0;
@@ -157,6 +179,23 @@ class Operation {
   // kernels do can be measured, since they could keep what they made once.
   virtual size_t varied_operand(const Problem& problem) const = 0;
 
+  // Whether the reference computes this epilogue, in this spelling: what is not empty is a chain of
+  // steps that '+' joins. No problem and no kernel may name another one, since whether a kernel
+  // left it out could not be seen. The error says which there are.
+  virtual Status check_epilogue(std::string_view text) const;
+
+  // The steps that such chains may have; none where the operation has no epilogues.
+  struct StepNames {
+    std::span<const std::string_view> all, with_operand;
+  };
+  virtual StepNames step_names() const { return {}; }
+
+  // A problem's epilogue taken off: what a library that has none is asked for. Its operands are the
+  // first ones of the whole problem. And that epilogue as a kernel of its own, to run behind.
+  // Unsupported where the operation has none, or has no such kernel for these types.
+  virtual Result<Problem> without_last_part(const Problem& problem) const;
+  virtual Result<std::shared_ptr<const LastPart>> last_part(const Problem& problem) const;
+
   // Deterministic in (problem, kind, seed).
   virtual Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
                                                           uint64_t seed) const = 0;
@@ -168,8 +207,8 @@ class Operation {
 
   // What trivial kernels hand out that have not computed what they should (zeros, a copy of an
   // input, half of the terms ...), by name; and the output of one of them on an instance, false
-  // where it would be right by what it is. A problem on which one passes proves nothing
-  // (verify/audit.h).
+  // where it would be right by what it is; several outputs lie as OutputPlaces has them. A problem
+  // on which one passes proves nothing (verify/audit.h).
   virtual std::span<const std::string_view> impostors() const { return {}; }
   virtual bool pretend(size_t /*impostor*/, const Instance&,
                        std::span<std::byte> /*output*/) const {
@@ -187,14 +226,13 @@ class Operation {
 };
 
 // What a shape, a suite or a kernel's description means that names no operation.
-inline constexpr std::string_view kDefaultOperation = "gemm";
+std::string_view default_operation();
 
 // Generated from the folders under op/, in the order of their names.
 std::span<const Operation* const> built_in_operations();
 Result<const Operation*> find_operation(std::string_view name);  // Error lists the known ones.
 
-// Whether the operation's reference computes this epilogue; the error lists those that it does. The
-// one rule for problems, for what kernels declare, and for what records say of either.
-Status check_epilogue(const Operation& operation, std::string_view name);
+// The names of an epilogue's steps, which '+' joins; their numbers, behind ':', are left out.
+std::vector<std::string> epilogue_steps(std::string_view epilogue);
 
 }  // namespace assay

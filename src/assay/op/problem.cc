@@ -30,6 +30,10 @@ std::string make_key(const Problem::Parts& parts) {
   if (auto found = parts.attributes.find("accumulate"); found != parts.attributes.end()) {
     if (const auto* name = std::get_if<std::string>(&found->second)) key += " accumulate=" + *name;
   }
+  if (auto found = parts.attributes.find("epilogue"); found != parts.attributes.end()) {
+    const auto* text = std::get_if<std::string>(&found->second);
+    if (text != nullptr && !text->empty()) key += " epilogue=" + *text;
+  }
   key += " layout=" + parts.layout;
   key += " constant=" + (constant.empty() ? "none" : constant);
   return key;

@@ -12,6 +12,9 @@ namespace assay {
 
 // Behind the method of a check that judged by that bound and not element by element.
 inline constexpr std::string_view kNormwiseMethod = ", normwise";
+// Behind all of it if a GPU compared, today and in the words of records of before 2026-11-26.
+inline constexpr std::string_view kOnTheGpu = ", on the GPU";
+inline constexpr std::string_view kOnTheGpuEarlier = ", on the card";
 // Ahead of why a check compared nothing: the kernel's bound promises nothing of such inputs.
 inline constexpr std::string_view kLeftOutMethod = "left out: ";
 

@@ -14,6 +14,7 @@ struct OperationWords {
     std::string role;
     std::vector<std::string> dimensions;  // Outermost first; the last two have a layout letter.
     bool optional = false;                // Not every problem has it.
+    bool of_step = false;                 // It comes with the epilogue's step of that name.
     bool output = false;
     std::string layout_of;  // Takes the letter of this operand where it has none of its own.
   };
@@ -23,9 +24,9 @@ struct OperationWords {
   std::vector<std::string> scalars;
   // Operands that are constant where a --shape does not say which are; its field is "constant".
   std::vector<std::string> weights;
-  // Named functions of the output that the reference computes: no problem and no kernel may name
-  // another one, since whether a kernel left it out could not be seen.
-  std::vector<std::string> epilogues;
+  // Operands of two dimensions or more may lie in rows or in columns, and layouts say which; else
+  // all lie in rows.
+  bool has_layouts = true;
 
   const Operand* find_operand(std::string_view role) const {
     for (const Operand& operand : operands)

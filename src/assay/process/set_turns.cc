@@ -77,4 +77,10 @@ bool is_dense(const Operand& operand) {
          static_cast<size_t>(operand.span_bytes);
 }
 
+bool has_dense_outputs(const Problem& problem) {
+  return std::ranges::all_of(problem.operands(), [](const Operand& operand) {
+    return operand.access == Access::read || is_dense(operand);
+  });
+}
+
 }  // namespace assay::sweep

@@ -32,7 +32,8 @@ class SetTurns {
 
   // For a burst whose launches write output `set` modulo `outputs`: different sets with different
   // outputs, as many as are asked for, but no more than half of the sets, or than outputs, and at
-  // least one. Since each was used, half of the others were, or less are chosen. They are used.
+  // least one. Since each was used, half of the others were, or less are chosen. They are used in
+  // the order in which they are returned (PlanTurns holds whoever launches to it).
   // outputs divides the number of sets.
   std::vector<size_t> choose(size_t wanted, size_t outputs, uint64_t random);
 
@@ -48,5 +49,6 @@ size_t draw_one(std::vector<size_t>& left, uint64_t key);
 // Whether its elements leave no gaps: only then are equal bytes of two launches equal values, since
 // gaps keep their poison, which differs between launches.
 bool is_dense(const Operand& operand);
+bool has_dense_outputs(const Problem& problem);
 
 }  // namespace assay::sweep

@@ -3,11 +3,13 @@
 #include <array>
 #include <utility>
 
+#include "assay/base/archive_schema.h"
 #include "assay/base/choices.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/record/describe_attempt.h"
 #include "assay/record/describe_confirm.h"
+#include "assay/record/schemas.h"
 
 namespace assay {
 namespace {
@@ -47,6 +49,10 @@ bool is_decided(AttemptOutcome outcome) {
          outcome == AttemptOutcome::discard;
 }
 
+inline Json schema_value(SchemaOf<AttemptOutcome>, SchemaTypes&) {
+  return enum_schema<AttemptOutcome>(parse_attempt_outcome);
+}
+
 inline Status read_value(const JsonField& field, AttemptOutcome& outcome) {
   ASSAY_TRY(const std::string text, field.as_string());
   const auto parsed = parse_attempt_outcome(text);
@@ -71,13 +77,24 @@ Result<stats::KeepDecision> decide_again(const AttemptRecord& record) {
     if (const auto found = pair.log_ratios.find(record.rules->metric);
         found != pair.log_ratios.end())
       ratios.push_back(found->second);
-  return stats::decide_keep(ratios, keep_options(*record.rules), record.rules->budget_over);
+  stats::KeepDecision decision =
+      stats::decide_keep(ratios, keep_options(*record.rules), record.rules->budget_over);
+  if (const std::size_t spoiled = record.pairs.size() - ratios.size(); spoiled > 0)
+    decision.reason += fmt::format("; others were at work in {} of {} pairs, which do not count",
+                                   spoiled, record.pairs.size());
+  return decision;
 }
 
 Json to_json(const AttemptRecord& record) {
   Json json = archive::write_any(record);
   json["schema"] = kAttemptRecordSchema;
   return json;
+}
+
+Json attempt_schema() {
+  return file_schema<AttemptRecord>(
+      "The record of an attempt of a lab's case (record.json below its runs)",
+      {{"const", std::string(kAttemptRecordSchema)}});
 }
 
 Result<AttemptRecord> read_attempt_record(const JsonDocument& document) {

@@ -1,11 +1,15 @@
 #include "assay/record/attempt.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "assay/base/json.h"
 
 namespace assay {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 AttemptRecord measured() {
   AttemptRecord record;
@@ -37,6 +41,17 @@ TEST(AttemptRecordTest, WhatIsWrittenIsReadAgainAndDecidesTheSame) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_json(*read), to_json(record));
   EXPECT_EQ(decide_again(*read)->word, stats::KeepWord::keep);
+}
+
+// A pair that others spoiled has no ratio: the reader must not take 8 pairs for what decided.
+TEST(AttemptRecordTest, PairsThatDoNotCountAreSaid) {
+  AttemptRecord record = measured();
+  EXPECT_THAT(decide_again(record)->reason, Not(HasSubstr("do not count")));
+  for (std::size_t i = 1; i < record.pairs.size(); ++i) record.pairs[i].log_ratios.clear();
+  record.rules->budget_over = true;
+  EXPECT_EQ(decide_again(record)->reason,
+            "+2.02 % after 1 pair, too few for an interval, when the time was over, which is no "
+            "proof of a gain; others were at work in 7 of 8 pairs, which do not count");
 }
 
 TEST(AttemptRecordTest, EveryRecordSaysWhetherSomebodyWasTold) {

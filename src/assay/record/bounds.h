@@ -14,6 +14,8 @@ namespace assay {
 inline constexpr int kRulesOfBounds = 3;
 // Since these, two kernels of a user's have such a word between them.
 inline constexpr int kRulesOfBoundsBetweenUsers = 4;
+// Since these, a user's kernel has a verdict where no stock kernel takes the problem (rivals_of).
+inline constexpr int kRulesWithoutStock = 5;
 
 // `slower` or `faster` with one end instead of an interval (stats::Verdict::is_bound), where the
 // difference is beyond doubt; none otherwise. Of each round the slower side counts with the

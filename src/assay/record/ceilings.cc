@@ -21,10 +21,16 @@ const Ceiling* arithmetic_ceiling(std::span<const Ceiling> ceilings, std::string
   return widens && widened->value > own->value ? widened : own;
 }
 
+std::string first_input_type(const ProblemRecord& problem) {
+  const std::string_view key = problem.key;
+  const size_t word = std::min(key.find(' '), key.size());
+  const size_t equals = key.find('=', word);
+  if (equals == std::string_view::npos) return {};
+  return std::string(key.substr(equals + 1, key.find(' ', equals) - equals - 1));
+}
+
 Roof roof_of(const ProblemRecord& problem, std::span<const Ceiling> ceilings) {
-  const auto dtype = problem.problem.find("a");
-  const bool known = dtype != problem.problem.end() && dtype->is_string();
-  const Ceiling* peak = arithmetic_ceiling(ceilings, known ? dtype->get<std::string>() : "");
+  const Ceiling* peak = arithmetic_ceiling(ceilings, first_input_type(problem));
   const Ceiling* read = problem.condition.cache == "warm" ? nullptr : named(ceilings, "read");
   Roof roof;
   if (peak != nullptr) roof = {peak->name, peak->value, problem.flops / peak->value};

@@ -14,6 +14,9 @@ namespace assay {
 // so theirs is the higher of the two. None where nothing was measured.
 const Ceiling* arithmetic_ceiling(std::span<const Ceiling> ceilings, std::string_view dtype);
 
+// Of its first operand, as the key has them in order ("NAME a=f32 b=f32 ..."); empty: unknown.
+std::string first_input_type(const ProblemRecord& problem);
+
 // The ceiling that is nearer to a problem's minimal traffic or arithmetic, and the seconds that a
 // launch takes there. Under a warm cache bytes are no limit. No seconds: nothing was measured.
 struct Roof {

@@ -32,5 +32,16 @@ TEST(CeilingsTest, WhatWasNotMeasuredIsNoCeiling) {
   EXPECT_EQ(chosen({of("flops_bf16", 9e9)}, "bf16"), "flops_bf16");
 }
 
+TEST(CeilingsTest, TheTypeIsThatOfTheFirstOperandWhateverItIsCalled) {
+  ProblemRecord problem;
+  EXPECT_EQ(first_input_type(problem), "");
+  problem.key = "p";
+  EXPECT_EQ(first_input_type(problem), "");
+  problem.key = "p a=bf16 b=f32 out=f32 accumulate=f32 layout=tn constant=b";
+  EXPECT_EQ(first_input_type(problem), "bf16");
+  problem.key = "p x=f64";
+  EXPECT_EQ(first_input_type(problem), "f64");
+}
+
 }  // namespace
 }  // namespace assay

@@ -8,7 +8,7 @@ namespace assay {
 namespace {
 
 // Level 9 halves a record of integers again for a few milliseconds; higher levels gain little.
-constexpr int kCompressionLevel = 9;
+constexpr int kSmallLevel = 9, kQuickLevel = 1;
 
 }  // namespace
 
@@ -16,10 +16,11 @@ struct Compressor::State {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context{ZSTD_createCCtx(), &ZSTD_freeCCtx};
 };
 
-Compressor::Compressor(TextSink sink)
+Compressor::Compressor(TextSink sink, Effort effort)
     : state_(std::make_unique<State>()), sink_(std::move(sink)), out_(ZSTD_CStreamOutSize(), '\0') {
   if (state_->context != nullptr)
-    ZSTD_CCtx_setParameter(state_->context.get(), ZSTD_c_compressionLevel, kCompressionLevel);
+    ZSTD_CCtx_setParameter(state_->context.get(), ZSTD_c_compressionLevel,
+                           effort == Effort::small ? kSmallLevel : kQuickLevel);
 }
 
 Compressor::~Compressor() = default;

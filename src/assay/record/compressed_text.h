@@ -15,7 +15,9 @@ using TextSink = std::function<Status(std::string_view)>;
 
 class Compressor {
  public:
-  explicit Compressor(TextSink sink);
+  // Small, as records are kept for good; or quick, for what grows with each request.
+  enum class Effort { small, quick };
+  explicit Compressor(TextSink sink, Effort effort = Effort::small);
   ~Compressor();
 
   Status put(std::string_view text);

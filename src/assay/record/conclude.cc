@@ -126,7 +126,15 @@ void place(Conclusion& out, const std::vector<const KernelOutcome*>& kernels,
   for (const std::size_t i : ties->ahead) out.ahead.push_back(kernels[i]->id);
 }
 
-std::optional<PairVerdict> headline(Conclusion& out,
+// Whom a verdict on that kernel is held against.
+KernelRole rivals_of_candidate(const ProblemRecord& problem, const RunOptions& options,
+                               const KernelOutcome& candidate) {
+  const bool may_be_ours =
+      candidate.role == KernelRole::user && options.rules >= kRulesWithoutStock;
+  return may_be_ours ? rivals_of(problem) : KernelRole::stock;
+}
+
+std::optional<PairVerdict> headline(Conclusion& out, const ProblemRecord& problem,
                                     const std::vector<const KernelOutcome*>& kernels,
                                     const Confirmation& confirmation, const RunOptions& options,
                                     const Judge& judge) {
@@ -142,8 +150,9 @@ std::optional<PairVerdict> headline(Conclusion& out,
     return judge.pair(candidate->id, confirmation.baseline);
   }
   std::vector<stats::Verdict> verdicts;
+  const KernelRole rivals = rivals_of_candidate(problem, options, *candidate);
   for (const KernelOutcome* kernel : kernels) {
-    if (kernel->role != KernelRole::stock) continue;
+    if (kernel->role != rivals) continue;
     out.against_stock.push_back(judge.pair(candidate->id, kernel->id));
     verdicts.push_back(out.against_stock.back().verdict);
   }
@@ -251,6 +260,13 @@ std::vector<LaunchBound> find_launch_bound(const Confirmation& confirmation) {
   return found;
 }
 
+KernelRole rivals_of(const ProblemRecord& problem) {
+  return std::ranges::find(problem.kernels, KernelRole::stock, &KernelOutcome::role) ==
+                 problem.kernels.end()
+             ? KernelRole::ours
+             : KernelRole::stock;
+}
+
 std::string next_leader(const Conclusion& conclusion) {
   const PairVerdict* next = nullptr;
   for (const PairVerdict& pair : conclusion.against_leader)
@@ -286,7 +302,7 @@ Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmati
   const std::vector<const KernelOutcome*> kernels = judge.eligible();
   Conclusion conclusion;
   place(conclusion, kernels, confirmation, judge);
-  conclusion.headline = headline(conclusion, kernels, confirmation, options, judge);
+  conclusion.headline = headline(conclusion, problem, kernels, confirmation, options, judge);
   for (const KernelOutcome* kernel : kernels) {
     conclusion.times.push_back(time_of(confirmation, options, kernel->id));
   }

@@ -48,6 +48,10 @@ std::string next_leader(const Conclusion& conclusion);
 // What earlier records hold in the place of Conclusion::evidence_hash.
 std::string hash_samples(const Confirmation& confirmation);
 
+// Whose best kernel a user's is held against: a stock provider's; where no stock kernel takes the
+// problem, ours. Since kRulesWithoutStock (bounds.h).
+KernelRole rivals_of(const ProblemRecord& problem);
+
 // Pure. `confirmation.conclusion` is not read. Kernels that are not in the problem, or whose ending
 // is not `timed`, take no part: a finalist that crashed while it was confirmed cannot win, nor
 // stand for the stock kernels.

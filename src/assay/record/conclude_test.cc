@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/record/bounds.h"
 #include "assay/record/plain_verdict.h"
 #include "assay/record/testing/sample_record.h"
 
@@ -56,6 +57,32 @@ TEST(ConcludeTest, WithoutKernelsOfOursTheBestStockStandsAgainstTheDefault) {
   EXPECT_EQ(conclusion.headline->candidate, testing::id_of("onednn", "matmul"));
   EXPECT_EQ(conclusion.headline->other, testing::id_of("openblas", "gemm"));
   EXPECT_EQ(conclusion.headline->verdict.word, Word::faster);
+}
+
+// An operation that no library knows.
+TEST(ConcludeTest, WithoutStockKernelsAUsersIsHeldAgainstTheBestOfOurs) {
+  const SampleKernel users{"cpp_source", "norm", KernelRole::user, 8, 0};
+  const SampleKernel other{"mine", "fat", KernelRole::ours, 9.5, 0};
+  RunOptions options;
+  options.rules = kRulesWithoutStock;
+  const ProblemRecord problem = make_problem("p", {users, kMine, other}, options);
+  const Conclusion& conclusion = problem.confirmations[0].conclusion;
+  EXPECT_EQ(rivals_of(problem), KernelRole::ours);
+  ASSERT_TRUE(conclusion.headline.has_value());
+  EXPECT_EQ(conclusion.headline->candidate, testing::id_of("cpp_source", "norm"));
+  EXPECT_EQ(conclusion.headline->other, testing::id_of("mine", "skinny"));
+  EXPECT_EQ(conclusion.headline->verdict.word, Word::faster);
+  EXPECT_EQ(conclusion.against_stock.size(), 2u);
+  // Earlier records said nothing there, and still do.
+  options.rules = kRulesWithoutStock - 1;
+  EXPECT_FALSE(conclude(problem, problem.confirmations[0], options).headline.has_value());
+  // Nor is anything said of ours, or where a stock kernel takes the problem and fell.
+  options.rules = kRulesWithoutStock;
+  EXPECT_FALSE(make_problem("p", {kMine, other}, options).headline());
+  ProblemRecord fallen = make_problem("p", {users, kMine, kStock}, options);
+  EXPECT_EQ(rivals_of(fallen), KernelRole::stock);
+  fallen.kernels[2].ending = ending::Crash{11, 0, "confirm", ""};
+  EXPECT_FALSE(conclude(fallen, fallen.confirmations[0], options).headline.has_value());
 }
 
 TEST(ConcludeTest, TheDefaultAgainstItselfIsTheSame) {

@@ -22,6 +22,10 @@ struct KernelSamples {
   // Of the same bursts by the clock of another process, 0 where it is not known. Absent in earlier
   // records, and on a card.
   std::vector<std::int64_t> outside_ns;
+  // Processor time of the thread that launches, beside the launches of the same bursts: from the
+  // answer that their inputs are made from until their outputs had been looked at. 0 if it is not
+  // known. Absent in earlier records, and on a GPU.
+  std::vector<std::int64_t> beside_ns;
   // Of spoiled bursts: what processor time the process took meanwhile, by its clock as others read
   // it, at least and at most. 0 where it is not known, and in rounds that are clean. Absent in
   // earlier records, where no round is spoiled, and on a card.
@@ -67,7 +71,8 @@ struct PairVerdict {
 // samples, and `assay compare` does.
 struct Conclusion {
   std::vector<PairVerdict> against_leader;  // Every other confirmed kernel against the leader.
-  std::vector<PairVerdict> against_stock;   // The candidate against every confirmed stock kernel.
+  // The candidate against every confirmed stock kernel, or against ours (conclude.h: rivals_of).
+  std::vector<PairVerdict> against_stock;
   std::string winner;
   std::vector<std::string> tied;     // Winner first; just the winner where nothing ties.
   std::vector<std::string> unclear;  // Too noisy to place; ends `unsure`, naming the leader.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "assay/base/archive.h"
+#include "assay/base/archive_schema.h"
 #include "assay/base/text.h"
 #include "assay/record/confirm.h"
 #include "assay/record/describe_outcome.h"
@@ -47,6 +48,7 @@ inline Json write_value(const KernelSamples& samples, RecordTag) {
                {"spoiled", std::move(spoiled)}};
   // Absent where there is none: what is written of other samples, and its hash, stay as they were.
   if (!samples.outside_ns.empty()) json["outside_ns"] = samples.outside_ns;
+  if (!samples.beside_ns.empty()) json["beside_ns"] = samples.beside_ns;
   if (!samples.ran_least_ns.empty()) {
     json["spoiled_ran_least_ns"] = of_spoiled(samples.ran_least_ns);
     json["spoiled_ran_most_ns"] = of_spoiled(samples.ran_most_ns);
@@ -55,22 +57,44 @@ inline Json write_value(const KernelSamples& samples, RecordTag) {
   return json;
 }
 
+// As they are stored, of spoiled rounds alone.
+struct SpoiledRounds {
+  std::vector<std::int64_t> rounds, ran_least_ns, ran_most_ns;
+};
+
+template <class A>
+void read_fields(A& a, KernelSamples& samples, SpoiledRounds& spoiled) {
+  a.required("id", samples.id);
+  a.required("launches", samples.launches, archive::kPositive);
+  a.required("burst_ns", samples.burst_ns, archive::kNotNegative);
+  a.required("spoiled", spoiled.rounds, archive::kNotNegative);
+  a("outside_ns", samples.outside_ns, archive::kNotNegative);
+  a("beside_ns", samples.beside_ns, archive::kNotNegative);
+  a("spoiled_ran_least_ns", spoiled.ran_least_ns, archive::kNotNegative);
+  a("spoiled_ran_most_ns", spoiled.ran_most_ns, archive::kNotNegative);
+  a("process", samples.process, archive::kNotNegative);
+}
+
+inline Json schema_value(SchemaOf<KernelSamples>, SchemaTypes& types) {
+  SchemaWriter writer(types);
+  KernelSamples samples;
+  SpoiledRounds spoiled;
+  read_fields(writer, samples, spoiled);
+  return writer.take();
+}
+
 inline Status read_value(const JsonField& field, KernelSamples& samples) {
-  std::vector<std::int64_t> spoiled, least, most;
+  SpoiledRounds stored;
   RecordReader reader(field);
-  reader.required("id", samples.id);
-  reader.required("launches", samples.launches, archive::kPositive);
-  reader.required("burst_ns", samples.burst_ns, archive::kNotNegative);
-  reader.required("spoiled", spoiled, archive::kNotNegative);
-  reader("outside_ns", samples.outside_ns, archive::kNotNegative);
-  reader("spoiled_ran_least_ns", least, archive::kNotNegative);
-  reader("spoiled_ran_most_ns", most, archive::kNotNegative);
-  reader("process", samples.process, archive::kNotNegative);
+  read_fields(reader, samples, stored);
   ASSAY_TRY(reader.status());
-  if (!samples.outside_ns.empty() && samples.outside_ns.size() != samples.burst_ns.size())
-    return fail(field.error(ErrorCode::invalid_input,
-                            fmt::format("outside_ns has {} bursts, burst_ns has {}",
-                                        samples.outside_ns.size(), samples.burst_ns.size())));
+  const auto& [spoiled, least, most] = stored;
+  for (const auto& [name, bursts] :
+       {std::pair("outside_ns", &samples.outside_ns), std::pair("beside_ns", &samples.beside_ns)})
+    if (!bursts->empty() && bursts->size() != samples.burst_ns.size())
+      return fail(field.error(ErrorCode::invalid_input,
+                              fmt::format("{} has {} bursts, burst_ns has {}", name, bursts->size(),
+                                          samples.burst_ns.size())));
   samples.clean.assign(samples.burst_ns.size(), 1);
   for (const std::int64_t round : spoiled) {
     if (round >= std::ssize(samples.clean)) {
@@ -169,6 +193,34 @@ inline Json write_value(const stats::Verdict& verdict, RecordTag) {
           {"reason", verdict.reason}};
 }
 
+// Those beside its word.
+template <class A>
+void read_fields(A& a, stats::Verdict& verdict) {
+  a("ratio", verdict.ratio, archive::kNotNegative);
+  a("low", verdict.low, archive::kNotNegative);
+  a("high", verdict.high, archive::kNotNegative);
+  a("margin", verdict.margin, archive::kNotNegative);
+  a("systematic", verdict.systematic, archive::kNotNegative);
+  a("smallest_detectable", verdict.smallest_detectable, archive::kNotNegative);
+  a("processes", verdict.processes, archive::kNotNegative);
+  a("reason", verdict.reason);
+}
+
+// Of a verdict, and of one that also names its two kernels.
+inline Json verdict_schema(SchemaWriter& writer) {
+  stats::Verdict verdict;
+  read_fields(writer, verdict);
+  Json schema = writer.take();
+  schema["properties"]["word"] = enum_schema<stats::Word>(stats::parse_word);
+  schema["required"].push_back("word");
+  return schema;
+}
+
+inline Json schema_value(SchemaOf<stats::Verdict>, SchemaTypes& types) {
+  SchemaWriter writer(types);
+  return verdict_schema(writer);
+}
+
 inline Status read_value(const JsonField& field, stats::Verdict& verdict) {
   ASSAY_TRY(const JsonField word_field, field.at("word"));
   ASSAY_TRY(const std::string text, word_field.as_string());
@@ -178,14 +230,7 @@ inline Status read_value(const JsonField& field, stats::Verdict& verdict) {
   verdict.high = std::numeric_limits<double>::infinity();
   verdict.smallest_detectable = std::numeric_limits<double>::infinity();
   RecordReader reader(field);
-  reader("ratio", verdict.ratio, archive::kNotNegative);
-  reader("low", verdict.low, archive::kNotNegative);
-  reader("high", verdict.high, archive::kNotNegative);
-  reader("margin", verdict.margin, archive::kNotNegative);
-  reader("systematic", verdict.systematic, archive::kNotNegative);
-  reader("smallest_detectable", verdict.smallest_detectable, archive::kNotNegative);
-  reader("processes", verdict.processes, archive::kNotNegative);
-  reader("reason", verdict.reason);
+  read_fields(reader, verdict);
   ASSAY_TRY(reader.status());
   if (verdict.low > verdict.high) {
     return fail(field.error(ErrorCode::invalid_input,
@@ -201,10 +246,22 @@ inline Json write_value(const PairVerdict& pair, RecordTag) {
   return json;
 }
 
+template <class A>
+void read_names(A& a, PairVerdict& pair) {
+  a.required("candidate", pair.candidate);
+  a.required("other", pair.other);
+}
+
+inline Json schema_value(SchemaOf<PairVerdict>, SchemaTypes& types) {
+  SchemaWriter writer(types);
+  PairVerdict pair;
+  read_names(writer, pair);
+  return verdict_schema(writer);
+}
+
 inline Status read_value(const JsonField& field, PairVerdict& pair) {
   RecordReader reader(field);
-  reader.required("candidate", pair.candidate);
-  reader.required("other", pair.other);
+  read_names(reader, pair);
   ASSAY_TRY(reader.status());
   return read_value(field, pair.verdict);
 }

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "assay/base/archive.h"
+#include "assay/base/archive_schema.h"
 #include "assay/base/text.h"
 #include "assay/record/outcome.h"
 
@@ -99,6 +100,29 @@ inline Status read_value(const JsonField& field, Ending& ending) {
   return read_ending(field, kind, ending);
 }
 
+template <std::size_t... I>
+Json ending_schemas(SchemaTypes& types, std::index_sequence<I...>) {
+  Json all = Json::array();
+  const auto add = [&](Json schema, const Ending& ending) {
+    schema["properties"]["kind"] = {{"const", std::string(ending_name(ending))}};
+    schema["required"].push_back("kind");
+    all.push_back(std::move(schema));
+  };
+  (add(archive::object_schema<std::variant_alternative_t<I, Ending>>(types),
+       Ending(std::in_place_index<I>)),
+   ...);
+  return all;
+}
+
+inline Json schema_value(SchemaOf<Ending>, SchemaTypes& types) {
+  return {
+      {"anyOf", ending_schemas(types, std::make_index_sequence<std::variant_size_v<Ending>>())}};
+}
+
+inline Json schema_value(SchemaOf<KernelRole>, SchemaTypes&) {
+  return enum_schema<KernelRole>(parse_kernel_role);
+}
+
 inline Status read_value(const JsonField& field, KernelRole& role) {
   ASSAY_TRY(const std::string text, field.as_string());
   const Result<KernelRole> parsed = parse_kernel_role(text);
@@ -109,6 +133,10 @@ inline Status read_value(const JsonField& field, KernelRole& role) {
 
 inline Json write_value(const CompactJson& json, RecordTag) { return json.json(); }
 inline Json write_value(const MetadataJson& json, RecordTag) { return json.json(); }
+
+// Whatever there is: facts of artifacts, and a kernel's metadata, which kernel/metadata.h reads.
+inline Json schema_value(SchemaOf<CompactJson>, SchemaTypes&) { return Json::object(); }
+inline Json schema_value(SchemaOf<MetadataJson>, SchemaTypes&) { return Json::object(); }
 
 inline Status read_value(const JsonField& field, CompactJson& json) {
   json = CompactJson(field.json());
@@ -137,6 +165,10 @@ template <class A, archive::Is<RmsError> T>
 void describe(A& a, T& error) {
   a("elements", error.elements, archive::kNotNegative);
   a("rms", error.rms, archive::kNotNegative);
+}
+
+inline Json schema_value(SchemaOf<ErrorBound>, SchemaTypes&) {
+  return enum_schema<ErrorBound>(parse_error_bound);
 }
 
 inline Status read_value(const JsonField& field, ErrorBound& bound) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "assay/record/plain_verdict.h"
+#include "assay/record/work_beside.h"
 #include "assay/stats/interval.h"
 #include "assay/stats/rates.h"
 #include "assay/stats/robust.h"
@@ -22,6 +23,7 @@ constexpr double kTurnsNs = 10e3;
 constexpr const char* kClock = "clock";
 constexpr const char* kSpoiled = "own_rounds_spoiled";
 constexpr const char* kSlowed = "rivals_slowed";
+constexpr const char* kBeside = "worked_beside_clock";
 
 struct Exposure {
   stats::Count per_burst, per_ms;
@@ -86,11 +88,6 @@ std::optional<Clocks> clocks_in(const KernelSamples& samples) {
                 stats::trimmed_mean(apart, stats::kTrimFraction)};
 }
 
-// Warm launches are a stretch each, with a start and a stop of its own.
-double stretches_of(const ProblemRecord& problem, const KernelSamples& samples) {
-  return problem.condition.cache == "warm" ? static_cast<double>(samples.launches) : 1;
-}
-
 // What telling of a stretch costs there, by the kernels that no user brought, of which nobody
 // doubts a clock. It is as much for all that is told in one company.
 double telling_ns(const ProblemRecord& problem, const ProcessSamples& process) {
@@ -142,6 +139,13 @@ stats::Word word_by_outer_clock(const ProblemRecord& problem, const Confirmation
   return plain_verdict(outer, options, id, other).word;
 }
 
+bool is_ahead_of_any(const Confirmation& confirmation, const RunOptions& options,
+                     std::string_view id) {
+  return std::ranges::any_of(confirmation.finalists, [&](const std::string& other) {
+    return other != id && is_ahead(plain_verdict(confirmation, options, id, other).word);
+  });
+}
+
 std::optional<double> mean_log(const std::vector<KernelSamples>& kernels, std::string_view id) {
   const auto samples = std::ranges::find(kernels, id, &KernelSamples::id);
   if (samples == kernels.end()) return std::nullopt;
@@ -180,6 +184,10 @@ std::string rivals_slowed(const ProblemRecord& problem, const Confirmation& conf
 
 }  // namespace
 
+double stretches_of(const ProblemRecord& problem, const KernelSamples& samples) {
+  return problem.condition.cache == "warm" ? static_cast<double>(samples.launches) : 1;
+}
+
 std::vector<std::optional<double>> slowdowns(const Confirmation& confirmation,
                                              std::string_view id) {
   std::vector<std::optional<double>> found;
@@ -196,7 +204,7 @@ std::vector<std::optional<double>> slowdowns(const Confirmation& confirmation,
 }
 
 bool is_of_samples(std::string_view code) {
-  return code == kClock || code == kSpoiled || code == kSlowed;
+  return code == kClock || code == kSpoiled || code == kSlowed || code == kBeside;
 }
 
 std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
@@ -206,6 +214,9 @@ std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation&
   for (const std::string& id : confirmation.finalists) {
     if (std::string clocks = clocks_of(problem, confirmation, id); !clocks.empty())
       doubts.push_back({id, {kClock, std::move(clocks)}});
+    if (std::string beside = work_beside(problem, confirmation, id);
+        !beside.empty() && is_ahead_of_any(confirmation, options, id))
+      doubts.push_back({id, {kBeside, std::move(beside)}});
     for (const std::string& other : confirmation.finalists) {
       if (!spoils_own_rounds(problem, confirmation, options, id, other)) continue;
       const stats::Count own = exposure_of(confirmation, id).per_burst;
@@ -236,6 +247,8 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
   if (is_ahead(word) &&
       word_by_outer_clock(problem, confirmation, options, candidate, other) != word)
     return "by the clock outside its process it is not as far ahead";
+  if (!work_beside(problem, confirmation, candidate).empty())
+    return "its thread worked for longer beside its launches than beside those of others";
   if (spoils_own_rounds(problem, confirmation, options, candidate, other))
     return "its own bursts were disturbed more often than the other's, beyond chance, and with "
            "these "

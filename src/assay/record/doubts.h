@@ -20,6 +20,9 @@ inline double clocks_apart_ns(double burst_ns, double stretches) {
   return 0.02 * burst_ns + 15e3 * stretches;
 }
 
+// Of one burst: warm launches are a stretch each, with a start and a stop of its own.
+double stretches_of(const ProblemRecord& problem, const KernelSamples& samples);
+
 // A finding on a kernel, or where the id is empty on all that was timed.
 struct Doubt {
   std::string id;
@@ -29,7 +32,8 @@ struct Doubt {
 // `clock`: its process and our own clock do not agree. `own_rounds_spoiled`: bursts of a user's
 // kernel are disturbed more often than those of another finalist, beyond chance, for each burst and
 // for each millisecond, and it is ahead only if these do not count. `rivals_slowed`: a stock kernel
-// takes longer beside the user's processes than alone.
+// takes longer beside the user's processes than alone. `worked_beside_clock`: the thread of a
+// user's kernel that is ahead worked for longer beside its launches than others' (work_beside.h).
 std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
                                const RunOptions& options);
 

@@ -13,6 +13,7 @@ namespace {
 
 using stats::Word;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::SampleKernel;
@@ -105,6 +106,34 @@ TEST_F(DoubtsTest, WhatOnlyTheInnerClockSaysIsNotSaid) {
   change_mine([](KernelSamples& kernel) {
     for (std::int64_t& ns : kernel.outside_ns) ns -= 5'000;
   });
+  EXPECT_EQ(verdict().word, Word::faster);
+}
+
+// A burst of 16 us that is ahead of one of 20, and whose thread worked as much more beside it.
+TEST_F(DoubtsTest, WhoseThreadWorkedForLongerBesideItsLaunchesIsNotFaster) {
+  const auto let_mine_work = [&](std::int64_t ns) {
+    for (ProcessSamples& process : confirmation().processes)
+      for (KernelSamples& kernel : process.kernels) {
+        kernel.launches = 1;
+        const bool mine = &kernel == &process.kernels.front();
+        kernel.beside_ns.assign(kernel.burst_ns.size(), mine ? ns : 100'000);
+        for (std::size_t i = 0; i < kernel.burst_ns.size(); ++i) {
+          kernel.burst_ns[i] = (mine ? 16'000 : 20'000) + static_cast<std::int64_t>(i % 7);
+          kernel.outside_ns[i] = kernel.burst_ns[i] + 3'000;
+        }
+      }
+  };
+  let_mine_work(111'000);  // 5 us, 0.3 us and 6 us are allowed.
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_EQ(verdict().word, Word::faster);
+  let_mine_work(116'000);
+  EXPECT_THAT(codes(), ElementsAre("worked_beside_clock"));
+  EXPECT_EQ(verdict().word, Word::unsure);
+  EXPECT_THAT(verdict().reason, HasSubstr("beside its launches"));
+  // In one process, or in two, that is chance.
+  for (std::size_t i = 2; i < confirmation().processes.size(); ++i)
+    for (std::int64_t& ns : confirmation().processes[i].kernels.front().beside_ns) ns = 111'000;
+  EXPECT_THAT(codes(), IsEmpty());
   EXPECT_EQ(verdict().word, Word::faster);
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "assay/base/archive.h"
+#include "assay/base/archive_schema.h"
 #include "assay/base/text.h"
 #include "assay/record/describe_card_profile.h"
 #include "assay/record/describe_card_window.h"
@@ -12,6 +13,7 @@
 #include "assay/record/describe_own_clock.h"
 #include "assay/record/environment_json.h"
 #include "assay/record/record.h"
+#include "assay/record/schemas.h"
 
 namespace assay {
 
@@ -233,6 +235,10 @@ void describe(A& a, T& totals) {
   a("left_out", totals.left_out, kNotNegative);
 }
 
+Json schema_value(SchemaOf<TrustGrade>, SchemaTypes&) {
+  return enum_schema<TrustGrade>(parse_trust_grade);
+}
+
 Status read_value(const JsonField& field, TrustGrade& grade) {
   ASSAY_TRY(const std::string text, field.as_string());
   const Result<TrustGrade> parsed = parse_trust_grade(text);
@@ -297,6 +303,11 @@ Json to_json(const RunRecord& record) {
   json["schema"] = std::string(kRecordSchema);
   return json;
 }
+Json record_schema() {
+  return file_schema<RunRecord>(
+      "The record of a run (record.json), as a race or a sweep leaves it behind",
+      {{"type", "string"}, {"pattern", fmt::format("^{}(\\..*)?$", kRecordSchema)}});
+}
 Json head_json(const ProblemRecord& problem) {
   HeadWriter<KernelOutcome> writer;
   describe(writer, problem);
@@ -344,11 +355,25 @@ Result<stats::Verdict> read_verdict(const JsonField& field) {
   return read_one<stats::Verdict>(field);
 }
 
+namespace {
+
+void hash_as_read(const Json& root, RunRecord& record) {
+  Json head = Json::object();
+  for (const auto& [key, value] : root.items())
+    head[key] = key == "problems" ? Json::array() : value;
+  for (std::size_t i = 0; i < record.problems.size(); ++i)
+    if (ProblemRecord& problem = record.problems[i]; !problem.evidence_hash.empty())
+      problem.evidence_hash_as_read = hash_of_evidence(head, root["problems"][i]);
+}
+
+}  // namespace
+
 Result<RunRecord> read_record(const JsonDocument& document) {
   const JsonField root(document);
   ASSAY_TRY(root.expect_object());
   ASSAY_TRY(check_schema(root));
   ASSAY_TRY(RunRecord record, read_one<RunRecord>(root));
+  hash_as_read(root.json(), record);
   std::set<std::string_view> seen;
   for (const ProblemRecord& problem : record.problems) {
     if (!seen.insert(problem.key).second) {

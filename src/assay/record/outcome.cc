@@ -126,7 +126,9 @@ std::string_view ending_name(const Ending& ending) { return kEndingNames[ending.
 std::string ending_sentence(const Ending& ending) { return std::visit(Sentence{}, ending); }
 
 std::string_view to_string(KernelRole role) {
-  return kRoles[static_cast<std::size_t>(role)].second;
+  for (const auto& [value, name] : kRoles)
+    if (value == role) return name;
+  return {};
 }
 
 Result<KernelRole> parse_kernel_role(std::string_view text) {

@@ -80,6 +80,11 @@ std::vector<PartRow> parts_of(const ProblemRecord& problem, Defaults defaults) {
     parts.add(verdict->other);
   }
   parts.add(conclusion->winner);
+  if (problem.headline() == nullptr)
+    for (const Conclusion::Time& time : conclusion->times)
+      if (const KernelOutcome* kernel = problem.find(time.id);
+          kernel != nullptr && kernel->role == KernelRole::user)
+        parts.add(time.id);
   if (const KernelOutcome* best = best_of_users(problem, *conclusion)) parts.add(best->id);
   if (defaults == Defaults::always) parts.add(problem.decisive()->baseline);
   return parts.take();

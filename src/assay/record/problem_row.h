@@ -58,7 +58,8 @@ struct PartRow {
 };
 
 // Of whom the verdict is comes first, then the other side, then the winner if it is neither; last
-// the best of the user's kernels. Empty without a confirmation.
+// the best of the user's kernels. Without a verdict all of those: nobody else is there to be seen.
+// Empty without a confirmation.
 enum class Defaults : std::uint8_t { only_if_compared, always };
 std::vector<PartRow> parts_of(const ProblemRecord& problem,
                               Defaults defaults = Defaults::only_if_compared);

@@ -4,9 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "assay/base/archive_schema.h"
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/record/describe_confirm.h"
+#include "assay/record/describe_environment.h"
 #include "assay/record/result_numbers.h"
+#include "assay/record/schemas.h"
 #include "assay/tensor/dtype.h"
 
 namespace assay {
@@ -20,27 +24,65 @@ Error wrong(const JsonField& field, std::string_view sentence) {
   return field.error(ErrorCode::invalid_input, sentence);
 }
 
-Result<double> positive(const JsonField& field) {
-  ASSAY_TRY(const double value, field.as_double());
-  if (value >= kSmallest && value <= kLargest) return value;
+// A rate or a time.
+struct Measured {
+  double value = 0;
+};
+
+Status read_value(const JsonField& field, Measured& measured) {
+  ASSAY_TRY(measured.value, field.as_double());
+  if (measured.value >= kSmallest && measured.value <= kLargest) return {};
   return fail(wrong(field, fmt::format("{} is not a positive number from {:g} to {:g}; a problem "
                                        "that was not measured belongs under \"failed\"",
-                                       value, kSmallest, kLargest)));
+                                       measured.value, kSmallest, kLargest)));
 }
 
-Result<std::string> problem_name(const JsonField& field) {
-  ASSAY_TRY(std::string name, field.as_string());
-  if (matches_name_rule(name)) return name;
+Json schema_value(SchemaOf<Measured>, SchemaTypes&) {
+  return {{"type", "number"}, {"minimum", kSmallest}, {"maximum", kLargest}};
+}
+
+struct ProblemName {
+  std::string text;
+};
+
+Status read_value(const JsonField& field, ProblemName& name) {
+  ASSAY_TRY(name.text, field.as_string());
+  if (matches_name_rule(name.text)) return {};
   return fail(wrong(field, fmt::format("'{}' is no problem's name; names are made of A-Z a-z 0-9 "
                                        "_ . - alone, at most 200 of them",
-                                       sanitize(name, 80))));
+                                       sanitize(name.text, 80))));
 }
 
-Result<std::string> filled_text(const JsonField& field) {
-  ASSAY_TRY(std::string text, field.as_string());
-  if (!trim(text).empty()) return text;
+Json schema_value(SchemaOf<ProblemName>, SchemaTypes&) {
+  return {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]{1,200}$"}};
+}
+
+struct FilledText {
+  std::string text;
+};
+
+Status read_value(const JsonField& field, FilledText& filled) {
+  ASSAY_TRY(filled.text, field.as_string());
+  if (!trim(filled.text).empty()) return {};
   return fail(wrong(field, "is empty; it needs a name"));
 }
+
+Json schema_value(SchemaOf<FilledText>, SchemaTypes&) {
+  return {{"type", "string"}, {"pattern", "\\S"}};
+}
+
+// Whatever its maker says of the kernel.
+struct Metadata {
+  Json object = Json::object();
+};
+
+Status read_value(const JsonField& field, Metadata& metadata) {
+  ASSAY_TRY(field.expect_object());
+  metadata.object = field.json();
+  return {};
+}
+
+Json schema_value(SchemaOf<Metadata>, SchemaTypes&) { return {{"type", "object"}}; }
 
 // Known aliases become our names, so that "fp16" and "f16" match; other names stay as they are.
 std::string dtype_name(const std::string& text) {
@@ -48,108 +90,87 @@ std::string dtype_name(const std::string& text) {
   return dtype ? std::string(to_string(*dtype)) : text;
 }
 
-// Optional fields; null counts as absent.
-std::optional<JsonField> given(const JsonField& field, std::string_view key) {
-  std::optional<JsonField> found = field.find(key);
-  if (found && found->is_null()) found.reset();
-  return found;
+// A result as the file has it.
+struct StoredResult {
+  ProviderResult result;
+  ProblemName name;
+  FilledText kernel;
+  Measured tflops, runtime_ms;
+  std::optional<Measured> gflops, gbps;
+  std::optional<std::string> dtype;
+  std::map<std::string, std::string> dtypes;
+  Metadata metadata;
+};
+
+template <class A, archive::Is<StoredResult> T>
+void describe(A& a, T& stored) {
+  constexpr archive::Range kSize{1, double{kLargestSize}};
+  auto& result = stored.result;
+  a.required("name", stored.name);
+  a.required("tflops", stored.tflops);
+  a.required("runtime_ms", stored.runtime_ms);
+  a.required("kernel", stored.kernel);
+  a("m", result.m, kSize);
+  a("n", result.n, kSize);
+  a("k", result.k, kSize);
+  a("batch", result.batch, kSize);
+  a("alpha", result.alpha);
+  a("beta", result.beta);
+  a("dtype", stored.dtype);
+  a("dtypes", stored.dtypes);
+  a("layout", result.layout);
+  a("constant", result.constant);
+  a("condition", result.condition);
+  a("class", result.race_class);
+  a("key", result.key);
+  a("kernel_id", result.kernel_id);
+  a("kernel_hash", result.kernel_hash);
+  a("record", result.record);
+  a("gflops", stored.gflops);
+  a("gbps", stored.gbps);
+  a("verdict", result.verdict);
+  a("metadata", stored.metadata);
+  a("csv", result.csv);
+  a("log", result.log);
 }
 
-Status read_text(const JsonField& field, std::string_view key, std::string& out) {
-  if (const auto found = given(field, key)) {
-    ASSAY_TRY(out, found->as_string());
-  }
-  return {};
-}
-
-Status read_size(const JsonField& field, std::string_view key, std::optional<std::int64_t>& out) {
-  if (const auto found = given(field, key)) {
-    ASSAY_TRY(out, found->as_int64(1, kLargestSize));
-  }
-  return {};
-}
-
-Status read_rate(const JsonField& field, std::string_view key, std::optional<double>& out) {
-  if (const auto found = given(field, key)) {
-    ASSAY_TRY(out, positive(*found));
-  }
-  return {};
-}
-
-Status read_dtypes(const JsonField& field, ProviderResult& out) {
-  if (const auto dtype = given(field, "dtype")) {
-    ASSAY_TRY(const std::string text, dtype->as_string());
-    for (const char* operand : {"a", "b", "out"}) out.dtypes[operand] = dtype_name(text);
-  }
-  if (const auto dtypes = given(field, "dtypes")) {
-    ASSAY_TRY(const auto members, dtypes->members());
-    for (const auto& [operand, member] : members) {
-      ASSAY_TRY(const std::string text, member.as_string());
-      out.dtypes[operand] = dtype_name(text);
-    }
-  }
-  return {};
-}
-
-Status read_constant(const JsonField& field, ProviderResult& out) {
-  const auto constant = given(field, "constant");
-  if (!constant) return {};
-  ASSAY_TRY(const std::vector<JsonField> items, constant->items());
-  out.constant.emplace();
-  for (const JsonField& item : items) {
-    ASSAY_TRY(std::string operand, item.as_string());
-    out.constant->push_back(std::move(operand));
-  }
-  std::sort(out.constant->begin(), out.constant->end());
-  return {};
-}
-
-Status read_scalar(const JsonField& field, std::string_view key, std::optional<double>& out) {
-  if (const auto found = given(field, key)) {
-    ASSAY_TRY(out, found->as_double());
-  }
-  return {};
-}
-
-Result<ProviderResult> read_result(const JsonField& field) {
-  ProviderResult out;
+Status read_value(const JsonField& field, StoredResult& stored) {
+  RecordReader reader(field);
+  describe(reader, stored);
+  ASSAY_TRY(reader.status());
+  ProviderResult& out = stored.result;
   out.line = field.line();
-  ASSAY_TRY(const JsonField name, field.at("name"));
-  ASSAY_TRY(out.name, problem_name(name));
-  ASSAY_TRY(const JsonField tflops, field.at("tflops"));
-  ASSAY_TRY(out.tflops, positive(tflops));
-  ASSAY_TRY(const JsonField runtime, field.at("runtime_ms"));
-  ASSAY_TRY(out.runtime_ms, positive(runtime));
-  ASSAY_TRY(const JsonField kernel, field.at("kernel"));
-  ASSAY_TRY(out.kernel, filled_text(kernel));
-  ASSAY_TRY(read_size(field, "m", out.m));
-  ASSAY_TRY(read_size(field, "n", out.n));
-  ASSAY_TRY(read_size(field, "k", out.k));
-  ASSAY_TRY(read_size(field, "batch", out.batch));
-  ASSAY_TRY(read_scalar(field, "alpha", out.alpha));
-  ASSAY_TRY(read_scalar(field, "beta", out.beta));
-  ASSAY_TRY(read_dtypes(field, out));
-  ASSAY_TRY(read_text(field, "layout", out.layout));
-  ASSAY_TRY(read_constant(field, out));
-  ASSAY_TRY(read_text(field, "condition", out.condition));
-  ASSAY_TRY(read_text(field, "class", out.race_class));
-  ASSAY_TRY(read_text(field, "key", out.key));
-  ASSAY_TRY(read_text(field, "kernel_id", out.kernel_id));
-  ASSAY_TRY(read_text(field, "kernel_hash", out.kernel_hash));
-  ASSAY_TRY(read_text(field, "record", out.record));
-  ASSAY_TRY(read_rate(field, "gflops", out.gflops));
-  ASSAY_TRY(read_rate(field, "gbps", out.gbps));
-  if (const auto verdict = given(field, "verdict")) {
-    ASSAY_TRY(out.verdict, read_verdict(*verdict));
-  }
-  if (const auto metadata = given(field, "metadata")) {
-    ASSAY_TRY(metadata->expect_object());
-    out.metadata = metadata->json();
-  }
-  ASSAY_TRY(read_text(field, "csv", out.csv));
-  ASSAY_TRY(read_text(field, "log", out.log));
-  ASSAY_TRY(check_numbers(field, out));
-  return out;
+  out.name = stored.name.text;
+  out.kernel = stored.kernel.text;
+  out.tflops = stored.tflops.value;
+  out.runtime_ms = stored.runtime_ms.value;
+  if (stored.gflops) out.gflops = stored.gflops->value;
+  if (stored.gbps) out.gbps = stored.gbps->value;
+  if (stored.dtype)
+    for (const char* operand : {"a", "b", "out"}) out.dtypes[operand] = dtype_name(*stored.dtype);
+  for (const auto& [operand, dtype] : stored.dtypes) out.dtypes[operand] = dtype_name(dtype);
+  if (out.constant) std::sort(out.constant->begin(), out.constant->end());
+  out.metadata = std::move(stored.metadata.object);
+  return check_numbers(field, out);
+}
+
+struct StoredResults {
+  FilledText provider;
+  std::string binary;
+  std::vector<StoredResult> results;
+  std::vector<ProblemName> failed;
+  std::map<std::string, std::string> reasons;
+  std::optional<Environment> environment;
+};
+
+template <class A, archive::Is<StoredResults> T>
+void describe(A& a, T& stored) {
+  a.required("provider", stored.provider);
+  a("binary", stored.binary);
+  a.required("results", stored.results);
+  a("failed", stored.failed);
+  a("reasons", stored.reasons);
+  a("environment", stored.environment);
 }
 
 // What tells two results of one file apart.
@@ -162,12 +183,48 @@ std::string identity(const ProviderResult& result) {
 }
 
 Status check_schema(const JsonField& root) {
-  const auto field = given(root, "schema");
-  if (!field) return {};
+  const auto field = root.find("schema");
+  if (!field || field->is_null()) return {};
   ASSAY_TRY(const std::string schema, field->as_string());
   if (schema == kProviderResultsSchema) return {};
   return fail(wrong(*field, fmt::format("'{}' is not read here; leave the field out or write {}",
                                         sanitize(schema, 80), kProviderResultsSchema)));
+}
+
+// Each result once.
+Status add_results(const JsonField& root, std::vector<StoredResult> stored, ProviderResults& out) {
+  std::map<std::string, int> seen;
+  for (StoredResult& one : stored) {
+    ProviderResult& result = one.result;
+    const auto [first, is_new] = seen.emplace(identity(result), result.line);
+    if (!is_new) {
+      ASSAY_TRY(const JsonField list, root.at("results"));
+      ASSAY_TRY(const std::vector<JsonField> items, list.items());
+      return fail(wrong(items[out.results.size()],
+                        fmt::format("'{}' is there twice (first on line {}) with nothing to tell "
+                                    "the two apart",
+                                    result.name, first->second)));
+    }
+    out.results.push_back(std::move(result));
+  }
+  return {};
+}
+
+// None of which has a result.
+Status add_failed(const JsonField& root, const std::vector<ProblemName>& names,
+                  ProviderResults& out) {
+  for (const ProblemName& name : names) {
+    if (const ProviderResult* there = out.find(name.text); there != nullptr) {
+      ASSAY_TRY(const JsonField list, root.at("failed"));
+      ASSAY_TRY(const std::vector<JsonField> items, list.items());
+      return fail(wrong(items[out.failed.size()],
+                        fmt::format("'{}' has a result on line {}, and is listed as failed; remove "
+                                    "one",
+                                    name.text, there->line)));
+    }
+    out.failed.push_back(name.text);
+  }
+  return {};
 }
 
 Json json_of(const ProviderResult& result) {
@@ -234,54 +291,36 @@ const ProviderResult* ProviderResults::find(std::string_view name) const {
   return nullptr;
 }
 
+Json provider_results_schema() {
+  SchemaTypes types;
+  Json schema = archive::object_schema<StoredResults>(types);
+  schema["properties"]["schema"] = {{"enum", {kProviderResultsSchema, nullptr}}};
+  return with_head("Results of a provider (<provider>_results.json), as any tool may write them",
+                   std::move(schema), types);
+}
+
 Result<ProviderResults> read_provider_results(const JsonDocument& document) {
   const JsonField root(document);
   ASSAY_TRY(root.expect_object());
   ASSAY_TRY(check_schema(root));
   ProviderResults out;
   out.origin = document.origin;
-  ASSAY_TRY(const JsonField provider, root.at("provider"));
-  ASSAY_TRY(out.provider, filled_text(provider));
+  RecordReader reader(root);
+  StoredResults stored;
+  describe(reader, stored);
+  ASSAY_TRY(reader.status());
+  out.provider = stored.provider.text;
+  out.binary = std::move(stored.binary);
+  out.reasons = std::move(stored.reasons);
+  out.environment = std::move(stored.environment);
   if (!matches_name_rule(out.provider)) {
+    ASSAY_TRY(const JsonField provider, root.at("provider"));
     return fail(wrong(provider, fmt::format("'{}' is no provider's name; names are made of A-Z a-z "
                                             "0-9 _ . - alone",
                                             sanitize(out.provider, 80))));
   }
-  ASSAY_TRY(read_text(root, "binary", out.binary));
-  ASSAY_TRY(const JsonField results, root.at("results"));
-  ASSAY_TRY(const std::vector<JsonField> items, results.items());
-  std::map<std::string, int> seen;
-  for (const JsonField& item : items) {
-    ASSAY_TRY(ProviderResult result, read_result(item));
-    const auto [first, is_new] = seen.emplace(identity(result), result.line);
-    if (!is_new) {
-      return fail(wrong(item, fmt::format("'{}' is there twice (first on line {}) with nothing to "
-                                          "tell the two apart",
-                                          result.name, first->second)));
-    }
-    out.results.push_back(std::move(result));
-  }
-  if (const auto failed = given(root, "failed")) {
-    ASSAY_TRY(const std::vector<JsonField> names, failed->items());
-    for (const JsonField& item : names) {
-      ASSAY_TRY(std::string name, problem_name(item));
-      if (const ProviderResult* there = out.find(name); there != nullptr)
-        return fail(
-            wrong(item, fmt::format("'{}' has a result on line {}, and is listed as failed; "
-                                    "remove one",
-                                    name, there->line)));
-      out.failed.push_back(std::move(name));
-    }
-  }
-  if (const auto reasons = given(root, "reasons")) {
-    ASSAY_TRY(const auto members, reasons->members());
-    for (const auto& [name, member] : members) {
-      ASSAY_TRY(out.reasons[name], member.as_string());
-    }
-  }
-  if (const auto environment = given(root, "environment")) {
-    ASSAY_TRY(out.environment, read_environment(*environment));
-  }
+  ASSAY_TRY(add_results(root, std::move(stored.results), out));
+  ASSAY_TRY(add_failed(root, stored.failed, out));
   return out;
 }
 

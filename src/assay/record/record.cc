@@ -39,7 +39,9 @@ std::string RaceClass::to_string() const {
 }
 
 std::string_view to_string(TrustGrade grade) {
-  return kTrustGrades[static_cast<std::size_t>(grade)].second;
+  for (const auto& [value, name] : kTrustGrades)
+    if (value == grade) return name;
+  return {};
 }
 
 Result<TrustGrade> parse_trust_grade(std::string_view text) {
@@ -143,11 +145,14 @@ Result<RunRecord> read_compressed_record(const std::string& bytes, const std::st
 }
 
 std::string hash_of_evidence(const RunRecord& run, const ProblemRecord& problem) {
-  Json own = to_json(problem);
-  own.erase("evidence_hash");
+  return hash_of_evidence(head_json(run), to_json(problem));
+}
+
+std::string hash_of_evidence(const Json& run, Json problem) {
+  problem.erase("evidence_hash");
   Sha256 hash;
-  hash.update_field(canonical(head_json(run)));
-  hash.update_field(canonical(own));
+  hash.update_field(canonical(run));
+  hash.update_field(canonical(problem));
   return hash.hex();
 }
 

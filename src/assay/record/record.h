@@ -122,6 +122,9 @@ struct ProblemRecord {
   std::optional<OwnClock> own_clock;  // Of the headline's two, where a power cap held it back.
   // hash_of_evidence() of the finished run; empty in records of before there was one.
   std::string evidence_hash;
+  // The same of the file that this was read from, as it stood there: a hash of before a field was
+  // added to records is found in it alone. Not written; empty for what was not read.
+  std::string evidence_hash_as_read;
 
   const KernelOutcome* find(std::string_view id) const;
   const Confirmation* decisive() const {
@@ -191,6 +194,8 @@ ProblemRecord headline_of(ProblemRecord problem);
 // options, trust, findings, endings, metadata and flags, samples and who was confirmed. What
 // Conclusion::evidence_hash leaves out is fixed after a confirmation. It is no signature either.
 std::string hash_of_evidence(const RunRecord& run, const ProblemRecord& problem);
+// Of both as JSON: the run with an empty list of problems, and one problem.
+std::string hash_of_evidence(const Json& run, Json problem);
 
 // From the conclusions, by m in the order of the problems. Empty unless the problems are a model's
 // or some weight is not 1. Sums of medians: no interval, and so no claim.

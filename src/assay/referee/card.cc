@@ -97,8 +97,8 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeCard::renew(const Renew
   return memory;
 }
 
-Status RefereeCard::read(const Memory& memory, std::span<std::byte> to) {
-  return device_->copy_out(to, memory.data());
+Status RefereeCard::read(const void* memory, std::span<std::byte> to) {
+  return device_->copy_out(to, memory);
 }
 
 Result<RefereeCard::Panels> RefereeCard::widen(const Matrix& matrix, bool rows) {

@@ -25,7 +25,7 @@ class RefereeCard final : public Calculator {
       double multiplications_of_a_look = kMultiplicationsOfALook);
 
   Result<std::shared_ptr<const Memory>> keep(std::span<const std::byte> bytes) override;
-  Status read(const Memory& memory, std::span<std::byte> to) override;
+  Status read(const void* memory, std::span<std::byte> to) override;
   double multiplications_of_a_look() const override { return multiplications_of_a_look_; }
   bool has_room() const override;
   Result<std::shared_ptr<const Memory>> renew(const Renewal& renewal, size_t bytes) override;

@@ -274,7 +274,7 @@ TEST_F(RefereeCardTest, RenewsOperandsAsTheHostDoes) {
         const auto made = card_->renew(renewal, bytes);
         ASSERT_TRUE(made) << made.error().message;
         std::vector<std::byte> found(bytes), expected;
-        ASSERT_TRUE(card_->read(**made, found));
+        ASSERT_TRUE(card_->read((*made)->data(), found));
         expected = found;  // What lies between strided elements.
         renew(renewal, expected);
         EXPECT_EQ(found, expected) << operand.role;

@@ -12,6 +12,8 @@
 #include "assay/base/parallel.h"
 #include "assay/base/random.h"
 #include "assay/device/cuda/selection.h"
+#include "assay/op/outputs.h"
+#include "assay/op/proof_words.h"
 #include "assay/process/confine.h"
 #include "assay/process/descriptors.h"
 #include "assay/process/messages.h"
@@ -37,7 +39,7 @@ class Referee {
     if (asked.memory.bytes != sizeof seen)
       return fail(ErrorCode::internal, "a word of another length");
     ASSAY_TRY(const auto copy, card_->fetch(asked.memory));
-    ASSAY_TRY(card_->read(*copy, std::as_writable_bytes(std::span(&seen, 1))));
+    ASSAY_TRY(card_->read(copy->data(), std::as_writable_bytes(std::span(&seen, 1))));
     if (seen != asked.word)
       return fail(ErrorCode::unsupported, "shared memory of the GPU reads as something else");
     return process::Done{};
@@ -129,9 +131,7 @@ class Referee {
       seeds = {.set = set_seed(kept->sets_key, asked.timed->set), .launch = asked.timed->launch};
       if (!seeds.renewed()) return fail(ErrorCode::internal, "a timed launch has a seed");
     }
-    size_t bytes = 0;
-    for (const Operand& operand : instance.problem().operands())
-      if (operand.access != Access::read) bytes = static_cast<size_t>(operand.span_bytes);
+    const size_t bytes = OutputPlaces::of(instance.problem()).bytes;
     Result<Check> check = asked.output.card
                               ? check_card(instance, *asked.output.card, bytes, seeds, asked.bound)
                               : check_file(instance, asked.files[0], bytes, seeds, asked.bound);
@@ -216,17 +216,17 @@ class Referee {
       auto check = own->check_on(*card_, copy->data(), seeds, bound);
       const bool host_can = !check && (check.error().code == ErrorCode::machine ||
                                        check.error().code == ErrorCode::unsupported);
-      if (check && check->compared > 0) check->method += ", on the GPU";
+      if (check && check->compared > 0) check->method += kOnTheGpu;
       if (!host_can) return check;
     }
     std::vector<std::byte> host(bytes);
-    ASSAY_TRY(card_->read(*copy, host));
+    ASSAY_TRY(card_->read(copy->data(), host));
     return check_bytes(instance, host, seeds, bound);
   }
 
   // Null where it cannot leave its comparisons to a card.
   static const CalculatedInstance* calculated(const Instance& instance) {
-    return dynamic_cast<const CalculatedInstance*>(&instance);
+    return instance.calculated();
   }
 
   std::unique_ptr<RefereeCard> card_;  // Outlives what instances keep there.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -18,36 +19,79 @@ constexpr double kLeft = 90, kRight = 20, kTop = 56, kBottom = 60;
 constexpr double kFailedHeight = 14;  // Of the strip below the axis, for what has no value.
 constexpr size_t kMostLabels = 14, kMostLabel = 28;  // How many; letters of one.
 constexpr int kTicks = 5;
+// The panel of guardrails, below: its height with its heading, and what it leaves to both sides.
+constexpr double kPanel = 120, kPanelTop = 30, kPanelBottom = 14;
 
 constexpr std::string_view kStyle =
     "<style>text{font:12px sans-serif;fill:#333}.title{font-size:15px;font-weight:bold}"
     ".axis{stroke:#999}.grid{stroke:#ddd}.tag{stroke:#bbb;stroke-dasharray:4 3}"
     ".best{fill:none;stroke:#1a7f37;stroke-width:2}.base{stroke:#666;stroke-dasharray:6 4}"
     ".noise{fill:#1a7f37;opacity:.1}.keep{fill:#1a7f37}.near_tie{fill:#bf8700}"
-    ".discard{fill:#999;opacity:.55}.failed{fill:#cf222e}</style>\n";
+    ".discard{fill:#999;opacity:.55}.failed{fill:#cf222e}.allowed{stroke:#bf8700;stroke-dasharray:"
+    "2 3}</style>\n";
 
 class Drawing {
  public:
-  explicit Drawing(const AttemptPlot& plot) : plot_(plot) { choose_axis(); }
+  explicit Drawing(const AttemptPlot& plot) : plot_(plot) {
+    choose_axis();
+    for (const AttemptPoint& point : plot_.points)
+      for (const AttemptPoint::Guardrail& guardrail : point.guardrails)
+        deepest_ = std::max({deepest_.value_or(0), 1.5 * guardrail.tolerance,
+                             std::min(1.2 * (1 - guardrail.low), kMostLoss)});
+  }
 
   std::string write() {
     out_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" width=\"{:.0f}\" "
         "height=\"{:.0f}\">\n{}<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-        kWidth, kHeight, kWidth, kHeight, kStyle);
+        kWidth, height(), kWidth, height(), kStyle);
     text(kLeft, 22, "title", plot_.title);
     text(kLeft, 40, "",
          plot_.metric + (plot_.unit.empty() ? "" : ", " + plot_.unit) +
-             (plot_.minimize ? " (less is better)" : " (more is better)"));
+             (plot_.minimize ? " (less is better)" : " (more is better)") +
+             (plot_.cost.empty() ? "" : "; " + plot_.cost));
     draw_axes();
     draw_tags();
     draw_best();
     draw_points();
     draw_legend();
+    draw_guardrails();
     return std::move(out_) + "</svg>\n";
   }
 
  private:
+  double height() const { return deepest_ ? kHeight + kPanel : kHeight; }
+
+  // Of each attempt that came so far: how much of each guardrail may be lost, and what may be
+  // allowed of it.
+  void draw_guardrails() {
+    if (!deepest_) return;
+    const double top = kHeight + kPanelTop, low = kHeight + kPanel - kPanelBottom;
+    const double room = *deepest_ > 0 ? *deepest_ : kLeastLoss;
+    // As much above as a quarter of what is below: gains are of no interest here.
+    const auto at = [&](double change) {
+      return top + (low - top) * std::clamp((room / 4 - change) / (room * 1.25), 0.0, 1.0);
+    };
+    text(kLeft, kHeight + 16, "", "guardrails: the most that may be lost, and what is allowed");
+    line("grid", kLeft, at(0), kWidth - kRight, at(0));
+    text(kLeft - 8, at(0) + 4, "", "0 %", "end");
+    text(kLeft - 8, at(-room) + 4, "", fmt::format("{:.2g} %", -100 * room), "end");
+    std::set<double> allowed;
+    for (size_t i = 0; i < plot_.points.size(); ++i)
+      for (const AttemptPoint::Guardrail& guardrail : plot_.points[i].guardrails) {
+        if (allowed.insert(guardrail.tolerance).second)
+          line("allowed", kLeft, at(-guardrail.tolerance), kWidth - kRight,
+               at(-guardrail.tolerance));
+        out_ += fmt::format(
+            "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"6\" "
+            "height=\"6\"><title>{}</title></rect>\n",
+            guardrail.holds ? "keep" : "failed", x(i) - 3, at(guardrail.low - 1) - 3,
+            html_text(fmt::format("{} {}: {:+.2f} %, {:.2g} % may be lost", plot_.points[i].seq,
+                                  guardrail.metric, 100 * (guardrail.low - 1),
+                                  100 * guardrail.tolerance)));
+      }
+  }
+
   // What was measured, but for the few worst, which end at the drawing's edge.
   void choose_axis() {
     std::vector<double> values;
@@ -173,7 +217,9 @@ class Drawing {
   }
 
   const AttemptPlot& plot_;
+  static constexpr double kMostLoss = 1, kLeastLoss = 0.01;
   double low_ = 0, high_ = 1;
+  std::optional<double> deepest_;  // The largest loss that the panel shows; none: no panel.
   int tags_ = 0;
   std::optional<double> baseline_;
   std::string out_;

@@ -19,12 +19,21 @@ struct AttemptPoint {
   bool baseline = false;
   bool moves_best = false;  // It was kept, and is what later ones are held against.
   std::string run_tag, label;
+  // Of guardrails that were judged: the ratio's one-sided bound, above 1 where nothing is lost, and
+  // by how much it may be below.
+  struct Guardrail {
+    std::string metric;
+    double low = 1, tolerance = 0;
+    bool holds = true;
+  };
+  std::vector<Guardrail> guardrails;
 };
 
 struct AttemptPlot {
   std::string title, metric, unit;
   bool minimize = true;
   double noise = 0;  // The smallest gain that could be kept, as a fraction; 0: not known.
+  std::string cost;  // A sentence; empty: nobody says what turns cost.
   std::vector<AttemptPoint> points;
 };
 

@@ -53,6 +53,27 @@ TEST(AttemptPlotTest, WithoutAnyValueThereIsStillADrawing) {
   EXPECT_THAT(attempt_svg(one), HasSubstr("class=\"failed\""));
 }
 
+TEST(AttemptPlotTest, GuardrailsHaveAPanelWithWhatIsAllowedAndWhoWentBeyond) {
+  AttemptPlot one = plot(4);
+  EXPECT_THAT(attempt_svg(one), Not(HasSubstr("guardrails")));
+  one.points[1].guardrails = {{"single.<us>", 0.999, 0.01, true}};
+  one.points[2].guardrails = {{"single.<us>", 0.90, 0.01, false}};
+  const std::string svg = attempt_svg(one);
+  EXPECT_THAT(svg, HasSubstr("height=\"540\""));
+  EXPECT_EQ(count(svg, "class=\"allowed\""), 1u);
+  EXPECT_EQ(count(svg, "<rect class=\"keep\""), 1u);
+  EXPECT_EQ(count(svg, "<rect class=\"failed\""), 1u);
+  EXPECT_THAT(svg, HasSubstr("3 single.&lt;us&gt;: -10.00 %, 1 % may be lost"));
+  one.points[2].guardrails[0].low = 0;  // No bound at all.
+  EXPECT_THAT(attempt_svg(one), Not(HasSubstr("nan")));
+}
+
+TEST(AttemptPlotTest, CostStandsBesideTheMetric) {
+  AttemptPlot one = plot(2);
+  one.cost = "2.50 dollars a keep";
+  EXPECT_THAT(attempt_svg(one), HasSubstr("(less is better); 2.50 dollars a keep"));
+}
+
 TEST(AttemptPlotTest, TextOfUsersIsNoMarkup) {
   AttemptPlot one = plot(2);
   one.title = "<script>alert(1)</script>";

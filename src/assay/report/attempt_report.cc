@@ -31,6 +31,18 @@ std::string objective_line(const AttemptRecord& record) {
   return text;
 }
 
+// What takes most of the time.
+std::string profile_words(const AttemptProfile& profile) {
+  if (profile.buckets.empty()) return "none: " + sanitize(profile.reason, 200);
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> words;
+  for (const AttemptBucket& bucket : profile.buckets) {
+    if (words.size() == kShown) break;
+    words.push_back(fmt::format("{:.1f} % {}", 100 * bucket.share, sanitize(bucket.name, 80)));
+  }
+  return fmt::format("{}: {}", sanitize(profile.tool, 40), join(words, ", "));
+}
+
 }  // namespace
 
 Tone tone_of(AttemptOutcome outcome) {
@@ -68,6 +80,7 @@ std::string attempt_text(const AttemptRecord& record, const TextStyle& style) {
     text +=
         line("guardrail",
              fmt::format("{} {}", guardrail.metric, guardrail.holds ? "holds" : "fails"), style);
+  if (record.profile) text += line("profile", profile_words(*record.profile), style);
   if (is_decided(record.outcome) && std::isfinite(record.smallest_keepable) &&
       record.smallest_keepable > 0 && (record.outcome != AttemptOutcome::keep || record.baseline))
     text += line("noise",

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
+#include "assay/record/conclude.h"
 #include "assay/report/ranking_lines.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/sweep_report.h"
@@ -23,7 +25,9 @@ std::string labelled(std::string_view label, const std::string& text, const Text
 }
 
 // Whom a verdict speaks of: where the stock kernels of one library alone took part, it says so.
-std::string best_stock(const ProblemRecord& problem) {
+std::string best_rival(const ProblemRecord& problem) {
+  if (rivals_of(problem) == KernelRole::ours)
+    return "the best of assay's own (no stock kernel takes this problem)";
   std::set<std::string> providers;
   for (const KernelOutcome& kernel : problem.kernels)
     if (kernel.role == KernelRole::stock) providers.insert(kernel.provider);
@@ -176,6 +180,9 @@ std::string why_no_stock(const ProblemRecord& problem) {
   });
   const auto missing = problem.refusals.find("library_missing");
   if (any) return "no stock kernel was confirmed beside it";
+  if (is_defined_by_user(problem.operation))
+    return "nobody else computes what you defined; hold your kernels against one another with "
+           "--against FILE";
   if (missing == problem.refusals.end())
     return "no stock kernel takes this problem; `assay kernels --shape ... --why` says why not";
   return "no stock kernel took part: " + safe(missing->second.example);
@@ -195,27 +202,56 @@ std::string users_findings(const ProblemRecord& problem, const TextStyle& style)
   return out;
 }
 
-std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) {
+// After wrapping: colour must not count as width. The word stands at the line's start.
+std::string judged(std::string_view label, stats::Word verdict, const std::string& text,
+                   const TextStyle& style) {
+  std::string lines = labelled(label, text, style);
+  const std::string word(stats::to_string(verdict));
+  if (const std::size_t at = lines.find(word); at != std::string::npos)
+    lines.replace(at, word.size(), coloured(word, tone_of(verdict), style));
+  return lines;
+}
+
+std::string against_line(std::string_view label, const RaceAgainst& against,
+                         const TextStyle& style) {
+  return judged(label, against.verdict.word,
+                verdict_sentence(against.verdict, sanitize(against.other, 200)), style);
+}
+
+// Without a verdict on the pool, the one that was asked for is the verdict.
+std::string lines_without_headline(const ProblemRecord& problem, const RaceAgainst* against,
+                                   const TextStyle& style) {
+  if (problem.decisive() == nullptr)
+    return labelled(
+        "verdict",
+        "none: " + (problem.no_winner.empty() ? "nothing was confirmed" : safe(problem.no_winner)),
+        style);
+  const std::string why =
+      problem.no_winner.empty() ? why_no_stock(problem) : safe(problem.no_winner);
+  if (against == nullptr) return labelled("verdict", "none: " + why, style) + times(problem, style);
+  std::string lines = against_line("verdict", *against, style) + times(problem, style);
+  if (!is_defined_by_user(problem.operation)) lines += labelled("", why, style);
+  return lines;
+}
+
+std::string verdict_lines(const ProblemRecord& problem, const RaceAgainst* against,
+                          const TextStyle& style) {
   if (const KernelOutcome* kernel = fallen(problem)) {
     return labelled("verdict", fmt::format("none: yours {}", ending_sentence(kernel->ending)),
                     style);
   }
   const Confirmation* confirmation = problem.decisive();
-  if (confirmation == nullptr || !confirmation->conclusion.headline) {
-    const std::string why = !problem.no_winner.empty() ? safe(problem.no_winner)
-                            : confirmation == nullptr  ? std::string("nothing was confirmed")
-                                                       : why_no_stock(problem);
-    std::string lines = labelled("verdict", "none: " + why, style);
-    return confirmation == nullptr ? lines : lines + times(problem, style);
-  }
+  if (confirmation == nullptr || !confirmation->conclusion.headline)
+    return lines_without_headline(problem, against, style);
   const PairVerdict& headline = *confirmation->conclusion.headline;
   const stats::Verdict& verdict = headline.verdict;
   const KernelOutcome* candidate = problem.find(headline.candidate);
   const bool stock = candidate != nullptr && candidate->role == KernelRole::stock;
   if (headline.is_of_itself())
     return labelled("verdict", "none: the default won, and nothing was held against it", style) +
-           times(problem, style);
-  std::string text = verdict_sentence(verdict, stock ? "the default" : best_stock(problem));
+           times(problem, style) +
+           (against == nullptr ? std::string() : against_line("against", *against, style));
+  std::string text = verdict_sentence(verdict, stock ? "the default" : best_rival(problem));
   if (candidate != nullptr && candidate->is_normwise())
     text += fmt::format(" ({})", candidate->proof->word());
   const bool open = verdict.word == stats::Word::same || verdict.word == stats::Word::unsure;
@@ -223,15 +259,10 @@ std::string verdict_lines(const ProblemRecord& problem, const TextStyle& style) 
     text += fmt::format("; differences from {} up would have shown",
                         percent(verdict.smallest_detectable));
   }
-  std::string lines = labelled("verdict", text, style);
-  // After wrapping: colour must not count as width. The word stands at the line's start.
-  const std::string word(stats::to_string(verdict.word));
-  if (const std::size_t at = lines.find(word); at != std::string::npos) {
-    lines.replace(at, word.size(), coloured(word, tone_of(verdict.word), style));
-  }
-  lines += times(problem, style);
+  std::string lines = judged("verdict", verdict.word, text, style) + times(problem, style);
   const std::string faster = faster_stock(problem, confirmation->conclusion, headline);
   if (!faster.empty()) lines += labelled("", faster, style);
+  if (against != nullptr) lines += against_line("against", *against, style);
   return lines;
 }
 
@@ -241,11 +272,18 @@ std::string race_text(const RunRecord& record, const RaceReportOptions& options)
   std::string out;
   for (const ProblemRecord& problem : record.problems) {
     if (options.named || record.problems.size() > 1) out += problem.name + '\n';
+    if (is_defined_by_user(problem.operation))
+      out += labelled("operation",
+                      safe(short_operation_name(problem.operation)) + ", defined by the user (" +
+                          safe(operation_title(problem.operation)) + ")",
+                      options.style);
     out += labelled("proving", proving(problem), options.style);
     if (const std::string text = ranking_text(problem); !text.empty())
       out += labelled("building", text, options.style);
     out += labelled("racing", racing(problem, options.style), options.style);
-    out += verdict_lines(problem, options.style);
+    const auto against = options.against.find(problem.name);
+    out += verdict_lines(problem, against == options.against.end() ? nullptr : &against->second,
+                         options.style);
     out += tunables_text(problem, options.style);
     out += users_findings(problem, options.style);
   }

@@ -309,6 +309,28 @@ record    runs/0413-my_gemm/record.json   (anyone can `assay replay` it)
 )");
 }
 
+// Beside a verdict on the pool it is one more line; alone, it is the verdict.
+TEST(RaceReportTest, AVerdictAgainstAKernelThatTheUserNamed) {
+  const stats::Verdict verdict = {
+      .word = stats::Word::faster, .ratio = 1.5, .low = 1.4, .high = 1.6, .margin = 0.01};
+  const RaceReportOptions options{.against = {{"m16", {"my/naive", verdict}}}};
+  const std::string beside = race_text(race_record(15), options);
+  EXPECT_THAT(beside, HasSubstr("verdict   faster than the best stock kernel: 1.1"));
+  EXPECT_THAT(beside, HasSubstr("\nagainst   faster than my/naive: 1.50 x [1.40, 1.60]\n"));
+
+  RunRecord alone = assay::testing::make_record({assay::testing::make_problem(
+      "m16", {{"my", "once", KernelRole::user, 10}, {"my", "naive", KernelRole::user, 15}})});
+  EXPECT_THAT(race_text(alone), HasSubstr("verdict   none: no stock kernel takes"));
+  const std::string why = "\n          no stock kernel takes this problem";
+  EXPECT_THAT(race_text(alone, options),
+              AllOf(HasSubstr("verdict   faster than my/naive: 1.50 x [1.40, 1.60]\n"),
+                    HasSubstr("winner  my/once"), HasSubstr("yours   my/naive"), HasSubstr(why),
+                    Not(HasSubstr("none:")), Not(HasSubstr("against   "))));
+  alone.problems[0].operation = "user:softmax@1a2b3c4d5e6f {}";
+  EXPECT_THAT(race_text(alone), HasSubstr("verdict   none: nobody else computes what you"));
+  EXPECT_THAT(race_text(alone, options), Not(HasSubstr("stock")));
+}
+
 // So that nobody reads it as a claim on single elements.
 TEST(RaceReportTest, AVerdictOfAKernelThatIsRightByNormsSaysSo) {
   RunRecord record = race_record(15);

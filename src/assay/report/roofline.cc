@@ -102,10 +102,8 @@ Roofs roofs_of(const RunRecord& record) {
   Roofs roofs;
   std::set<std::string> raced;
   for (const ProblemRecord& problem : record.problems) {
-    const auto a = problem.problem.find("a");
-    const bool known = a != problem.problem.end() && a->is_string();
-    const std::string type = known ? a->get<std::string>() : std::string();
-    if (const Ceiling* peak = arithmetic_ceiling(record.environment.ceilings, type))
+    if (const Ceiling* peak =
+            arithmetic_ceiling(record.environment.ceilings, first_input_type(problem)))
       raced.insert(peak->name);
   }
   for (const Ceiling& ceiling : record.environment.ceilings) {

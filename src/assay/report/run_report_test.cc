@@ -174,7 +174,8 @@ TEST(RunReportTest, NamesOfCeilingsThatNearlyTouchStandSideBySide) {
   const auto places = [](double second) {
     RunRecord record = whole_record();
     record.environment.ceilings.push_back({"flops_f64", second, "flop/s", 1, "", ""});
-    record.problems[0].problem["a"] = "f64";
+    std::string& key = record.problems[0].key;
+    key.replace(key.find("a=f32"), 5, "a=f64");
     const std::string page = run_html(record);
     const std::string name = "class=\"roof-name\" x=\"";
     std::vector<std::string> found;

@@ -61,7 +61,8 @@ void add_part_columns(Table& table) {
 std::string part_text(const ProblemRecord& problem, const PartRow& row) {
   const PairVerdict* verdict = problem.headline();
   const bool is_other = verdict != nullptr && !verdict->is_of_itself() &&
-                        verdict->other == row.kernel->id && row.part == PartOf::winner;
+                        verdict->other == row.kernel->id && row.part == PartOf::winner &&
+                        row.kernel->role == KernelRole::stock;
   return fmt::format("{}{}", to_string(row.part), is_other ? ", stock" : "");
 }
 

@@ -2,6 +2,7 @@
 
 // The final table of a sweep, and the verdict of a race.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,18 @@ std::string sweep_text(const RunRecord& record, const SweepReportOptions& option
 // One row per problem, numbers in full, units in the headers.
 std::string sweep_csv(const RunRecord& record);
 
+// What the user asked for: his kernel against one that he named.
+struct RaceAgainst {
+  std::string other;  // As it is shown.
+  stats::Verdict verdict;
+};
+
 struct RaceReportOptions {
   TextStyle style;
   std::string record_path;
   bool named = false;  // Each problem by its name, also where it is the only one.
+  // By the problem's name. It is the verdict where there is none against the pool.
+  std::map<std::string, RaceAgainst> against;
 };
 
 // The closing lines of `assay race`: proving, racing, verdict, record. The first problem of the

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/conclude.h"
 
 namespace assay::report {
 
@@ -166,7 +167,10 @@ std::string claim_text(const ProblemRecord& problem, const PartRow& row, int dec
   const bool of_stock = row.kernel->role == KernelRole::stock;
   const bool is_default =
       of_stock && confirmation != nullptr && confirmation->baseline == row.verdict->other;
-  std::string text = against(verdict.word, is_default ? "default" : "best stock");
+  std::string text =
+      against(verdict.word, is_default                                ? "default"
+                            : rivals_of(problem) == KernelRole::stock ? "best stock"
+                                                                      : "best of ours");
   if (const std::string ratio = ratio_interval(verdict, decimals); ratio != "-")
     text += ' ' + ratio;
   return text + limit_text(verdict);

@@ -6,23 +6,13 @@
 #include <optional>
 
 #include "assay/base/text.h"
+#include "assay/op/operation.h"
 #include "assay/select/table_state.h"
 
 namespace assay {
 namespace {
 
 constexpr size_t kShownReasons = 6;
-
-std::vector<void*> pointers_of(const Problem& problem, const gemm::Arguments& arguments) {
-  std::vector<void*> data;
-  for (const Operand& operand : problem.operands())
-    data.push_back(operand.role == "a"     ? arguments.a.data
-                   : operand.role == "b"   ? arguments.b.data
-                   : operand.role == "out" ? arguments.out.data
-                   : arguments.c           ? arguments.c->data
-                                           : nullptr);
-  return data;
-}
 
 std::string sentences_of(const Refusals& refusals) {
   std::string all;
@@ -192,14 +182,6 @@ std::string_view to_string(ChoiceRule rule) {
   return "unknown";
 }
 
-Status TunedPlan::rebind(const gemm::Arguments& arguments) noexcept {
-  // In the order of a gemm's operands; the plan's own data ends with workspace and panels.
-  const std::array<void*, 4> data = {arguments.a.data, arguments.b.data, arguments.out.data,
-                                     arguments.c ? arguments.c->data : nullptr};
-  const size_t operands = plan_.data().size() - 2;
-  return plan_.rebind(std::span(data).first(std::min(operands, data.size())));
-}
-
 Result<TunedTable> TunedTable::load(const std::filesystem::path& path, const Catalog& catalog,
                                     const TableOptions& options) {
   ASSAY_TRY(TableContents contents, read_table_file(path.string()));
@@ -250,12 +232,6 @@ Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) 
   if (chosen) return *chosen;
   if (reasons.empty()) return no_such_kind(table, problem);
   return nothing_fits(problem, reasons);
-}
-
-Result<TunedPlan> TunedTable::plan(const gemm::Arguments& arguments, Device& device) const {
-  ASSAY_TRY(Problem problem, gemm::problem(arguments));
-  std::vector<void*> data = pointers_of(problem, arguments);
-  return plan(Arguments{std::move(problem), std::move(data)}, device);
 }
 
 Result<TunedPlan> TunedTable::plan(const Arguments& arguments, Device& device) const {

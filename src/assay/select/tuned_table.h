@@ -5,8 +5,8 @@
 // times.
 //
 //   auto table = TunedTable::load("decode.assay", catalog);
-//   auto plan = table->plan(gemm::Arguments{.a = a, .b = b, .out = out, .constant = {"b"}},
-//   device); plan->launch(stream);
+//   auto plan = table->plan({problem, {a, b, out}}, device);  // gemm/tuned.h: by its arguments.
+//   plan->launch(stream);
 
 #include <cstdint>
 #include <filesystem>
@@ -18,7 +18,7 @@
 
 #include "assay/base/result.h"
 #include "assay/kernel/catalog.h"
-#include "assay/op/gemm/gemm.h"
+#include "assay/op/problem.h"
 #include "assay/select/table_contents.h"
 
 namespace assay {
@@ -60,9 +60,8 @@ class TunedPlan {
   Status launch(Stream& stream, Dependency dependency = Dependency::full) noexcept {
     return plan_.launch(stream, dependency);
   }
-  // Same problem, new pointers; see Plan::rebind. Of arguments only the pointers are looked at.
+  // Same problem, new pointers; see Plan::rebind.
   Status rebind(std::span<void* const> data) noexcept { return plan_.rebind(data); }
-  Status rebind(const gemm::Arguments& arguments) noexcept;
 
   const Choice& choice() const { return choice_; }
   const Kernel& kernel() const { return *choice_.kernel; }
@@ -119,7 +118,6 @@ class TunedTable {
 
   // The first choice that this device can run, compiled, prepared and bound. Kernels use the
   // device's threads.
-  Result<TunedPlan> plan(const gemm::Arguments& arguments, Device& device) const;
   Result<TunedPlan> plan(const Arguments& arguments, Device& device) const;
 
   const TableContents& contents() const;  // Without the bytes of blobs.

@@ -13,6 +13,7 @@
 #include "assay/base/hash.h"
 #include "assay/base/random.h"
 #include "assay/device/cpu/cpu_device.h"
+#include "assay/op/gemm/tuned.h"
 #include "assay/select/testing/sample_table.h"
 
 namespace assay {
@@ -280,7 +281,7 @@ TEST_F(TunedTableTest, AFlukeIsOutvotedAndTheReasonNamesWhoDecided) {
   EXPECT_EQ(choice->tuned_us, 10.2);
   // Where the lucky one was tuned, it stays.
   EXPECT_EQ(name(table.choose(shape(8, 32, 16), device_->target())), "toy_8");
-  const auto plan = table.plan(arguments(8, 16, 16), *device_);
+  const auto plan = gemm::plan(table, arguments(8, 16, 16), *device_);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->kernel().metadata().name(), "toy_16");
   EXPECT_EQ(plan->reason(),
@@ -310,7 +311,7 @@ TEST_F(TunedTableTest, BeyondTheNeighboursAProblemDecidesByItself) {
   for (int64_t n = 17; n <= 22; ++n) contents.add(shape(8, n, 16), {{0, 10}, {1, 11}});
   contents.add(shape(8, 64, 16), {{1, 10}, {2, 11}});
   contents.add(shape(8, 128, 16), {{2, 10}});
-  const auto plan = table(contents).plan(arguments(8, 16, 16), *device_);
+  const auto plan = gemm::plan(table(contents), arguments(8, 16, 16), *device_);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->kernel().metadata().name(), "toy_32");
   EXPECT_EQ(plan->reason(), "nearest: gemm_m8_n64_k16, at a distance of 2.00, its choice number 2");
@@ -375,7 +376,7 @@ TEST_F(TunedTableTest, APlanLaunchesAndRebinds) {
   contents.add(shape(4, 8, 16), {{1, 3}});
   const TunedTable table = this->table(contents);
   gemm::Arguments asked = arguments(4, 8, 16);
-  auto plan = table.plan(asked, *device_);
+  auto plan = gemm::plan(table, asked, *device_);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->choice().rule, ChoiceRule::exact);
   EXPECT_EQ(plan->kernel().metadata().name(), "toy_16");
@@ -384,7 +385,7 @@ TEST_F(TunedTableTest, APlanLaunchesAndRebinds) {
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(plan->launch(*stream_));
   EXPECT_EQ(out_[0], 3);
   asked.out.data = other_.data();
-  ASSERT_TRUE(plan->rebind(asked));
+  ASSERT_TRUE(gemm::rebind(*plan, asked));
   ASSERT_TRUE(plan->launch(*stream_));
   EXPECT_EQ(out_[0], 3);
   EXPECT_EQ(other_[0], 1);
@@ -394,7 +395,7 @@ TEST_F(TunedTableTest, APlanOutlivesItsTable) {
   TableContents contents = toys_.table();
   contents.add(shape(4, 8, 16), {{1, 3}});
   auto table = std::make_unique<TunedTable>(this->table(contents));
-  auto plan = table->plan(arguments(5, 8, 16), *device_);
+  auto plan = gemm::plan(*table, arguments(5, 8, 16), *device_);
   table.reset();
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_THAT(plan->reason(), HasSubstr("nearest: gemm_m4_n8_k16, at a distance of 0.64"));
@@ -412,7 +413,7 @@ TEST_F(TunedTableTest, AKernelThatCannotBeBoundMakesRoomForTheNext) {
     steps.push_back(HostStep{&mark, std::make_shared<const Mark>(Mark{1})});
     return {};
   };
-  const auto plan = table.plan(arguments(4, 8, 16), *device_);
+  const auto plan = gemm::plan(table, arguments(4, 8, 16), *device_);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->kernel().metadata().name(), "toy_32");
   EXPECT_THAT(plan->notes(), ElementsAre(HasSubstr("toy_8: not today")));
@@ -424,7 +425,7 @@ TEST_F(TunedTableTest, OperandsThatLieLessAlignedAreSaidToAndAskedAbout) {
   const TunedTable table = this->table(contents);
   gemm::Arguments asked = arguments(4, 8, 16);
   asked.a.data = a_.data() + 4;  // 16-byte aligned.
-  const auto plan = table.plan(asked, *device_);
+  const auto plan = gemm::plan(table, asked, *device_);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->choice().rule, ChoiceRule::less_aligned);
 }
@@ -471,7 +472,7 @@ TEST_F(TunedTableTest, OtherMachinesLibrariesAndVersionsAreSaidAndTheTableStillW
   EXPECT_THAT(table.staleness(),
               Contains(HasSubstr("toys: tuned with version 0.9; here it has version 1.1")));
   EXPECT_EQ(table.staleness().size(), 4u);
-  auto plan = table.plan(arguments(4, 8, 16), *device_);
+  auto plan = gemm::plan(table, arguments(4, 8, 16), *device_);
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_THAT(plan->notes(), Contains(HasSubstr("stale: tuned with version 0.9")));
   EXPECT_TRUE(plan->launch(*stream_));
@@ -532,7 +533,7 @@ TEST_F(TunedTableTest, CodeOfTheTableIsUsedWhereItFitsAndGoesWithTheTable) {
     // The others have no code in the table, and their family cannot compile: so they are stale.
     const TunedTable table = this->table(contents);
     EXPECT_THAT(table.staleness(), ElementsAre("toys: no compiler here"));
-    const auto plan = table.plan(arguments(4, 8, 16), *device_);
+    const auto plan = gemm::plan(table, arguments(4, 8, 16), *device_);
     ASSERT_TRUE(plan) << plan.error().message;
     EXPECT_EQ(bytes, "code");
     EXPECT_EQ(hash, kernel.artifact_hash);
@@ -540,7 +541,7 @@ TEST_F(TunedTableTest, CodeOfTheTableIsUsedWhereItFitsAndGoesWithTheTable) {
     // Code that saw other types, or more alignment than there is, is not for this problem.
     gemm::Arguments unaligned = arguments(4, 8, 16);
     unaligned.a.data = a_.data() + 1;
-    const auto refused = table.plan(unaligned, *device_);
+    const auto refused = gemm::plan(table, unaligned, *device_);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("compiled for other sizes or types"));
     EXPECT_THAT(refused.error().message, HasSubstr("no compiler here"));
@@ -559,7 +560,7 @@ TEST_F(TunedTableTest, CodeForAnotherTargetIsNotUsed) {
   toys_.family->compile = [](const MaskedProblem&) {
     return Result<Artifact>(fail(ErrorCode::unsupported, "no compiler here"));
   };
-  const auto plan = table.plan(arguments(4, 8, 16), *device_);
+  const auto plan = gemm::plan(table, arguments(4, 8, 16), *device_);
   ASSERT_FALSE(plan);
   EXPECT_THAT(plan.error().message, HasSubstr("the table's code is for x86_64+avx1024"));
 }

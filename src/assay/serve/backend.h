@@ -31,6 +31,7 @@ struct Job {
   int max_tokens = 16;  // It ends there, as Finish::length.
   int min_tokens = 0;
   bool ignore_eos = false;  // It does not end before max_tokens.
+  bool whole = false;       // Nothing of it is told before its end: its tokens may come together.
   int alternatives = -1;    // Logarithms of probabilities of so many others; -1: of none.
   Sampling sampling;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "assay/serve/utf8.h"
@@ -53,9 +54,9 @@ void append_candidates(std::string& out, const std::vector<Candidate>& candidate
 }  // namespace
 
 std::string usage_json(const Usage& usage) {
-  return fmt::format(R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},)"
-                     R"("prompt_tokens_details":{{"cached_tokens":0}},)"
-                     R"("completion_tokens_details":{{"reasoning_tokens":0}}}})",
+  return fmt::format(FMT_COMPILE(R"({{"prompt_tokens":{},"completion_tokens":{},"total_tokens":{},)"
+                                 R"("prompt_tokens_details":{{"cached_tokens":0}},)"
+                                 R"("completion_tokens_details":{{"reasoning_tokens":0}}}})"),
                      usage.prompt, usage.completion, usage.prompt + usage.completion);
 }
 

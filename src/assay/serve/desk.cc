@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "assay/base/clock.h"
@@ -31,7 +32,7 @@ Desk::Desk(DeskOptions options)
   options_.site.has_key = gate_.has_key();
 }
 
-std::string Desk::new_id() { return fmt::format("{}{:08x}", id_prefix_, ++ids_made_); }
+std::string Desk::new_id() { return fmt::format(FMT_COMPILE("{}{:08x}"), id_prefix_, ++ids_made_); }
 
 Visit Desk::receive(const net::Request& request) {
   Visit visit;
@@ -83,11 +84,18 @@ void Desk::decorate(net::Response& response, const Visit& visit) const {
 void Desk::log(const Visit& visit, const Usage& usage, std::string_view ending) const {
   if (!options_.access_log) return;
   const double ms = static_cast<double>(monotonic_ns() - visit.accepted_ns) / kNsPerMs;
-  options_.access_log(
-      fmt::format(R"({{"time":"{}","request_id":{},"method":{},"path":{},"status":{},"ms":{:.3f},)"
-                  R"("prompt_tokens":{},"completion_tokens":{},"ending":"{}"}})",
-                  utc_now_iso8601(), json_text(visit.request_id), json_text(visit.method),
-                  json_text(visit.path), visit.status, ms, usage.prompt, usage.completion, ending));
+  constexpr std::size_t kUsualBytes = 320;
+  std::string line;
+  line.reserve(kUsualBytes);
+  line.append(R"({"time":")").append(utc_now_iso8601()).append(R"(","request_id":)");
+  append_json_text(line, visit.request_id);
+  append_json_text(line += R"(,"method":)", visit.method);
+  append_json_text(line += R"(,"path":)", visit.path);
+  fmt::format_to(std::back_inserter(line),
+                 FMT_COMPILE(R"(,"status":{},"ms":{:.3f},"prompt_tokens":{},)"
+                             R"("completion_tokens":{},"ending":"{}"}})"),
+                 visit.status, ms, usage.prompt, usage.completion, ending);
+  options_.access_log(line);
 }
 
 }  // namespace assay::serve

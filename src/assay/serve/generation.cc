@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "assay/serve/utf8.h"
@@ -12,7 +13,8 @@ namespace {
 
 std::string opening(const AnswerNames& names, std::string_view object) {
   return fmt::format(
-      R"({{"id":{},"object":"{}","created":{},"model":{},"system_fingerprint":{},"choices":[)",
+      FMT_COMPILE(R"({{"id":{},"object":"{}","created":{},"model":{},"system_fingerprint":{},)"
+                  R"("choices":[)"),
       json_text(names.id), object, names.created_s, json_text(names.model),
       json_text(names.fingerprint));
 }
@@ -38,7 +40,7 @@ void Generation::open_chunk(std::string& frames, std::size_t index) const {
   constexpr std::size_t kRest = 192;  // Delta and end of a usual chunk.
   frames.reserve(frames.size() + prefix_.size() + kRest);
   frames.append("data: ").append(prefix_);
-  fmt::format_to(std::back_inserter(frames), R"({{"index":{},)", index);
+  frames.append(R"({"index":)").append(fmt::format_int(index).c_str()) += ',';
 }
 
 void Generation::close_chunk(std::string& frames, std::string_view logprobs, Finish finish) const {
@@ -132,7 +134,7 @@ std::string Generation::error_frames(const ApiError& error) const {
   return data_frame(error_json(error)).append(kDoneFrame);
 }
 
-std::string Generation::choice_body(std::size_t index) const {
+void Generation::append_choice(std::string& body, std::size_t index) const {
   const Choice& choice = choices_[index];
   std::string logprobs = "null";
   std::int64_t offset = 0;
@@ -143,21 +145,24 @@ std::string Generation::choice_body(std::size_t index) const {
   const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
   if (asked_.echo && prompt < asked_.prompts.size()) text = asked_.prompts[prompt];
   text += choice.text;
-  const std::string content =
-      asked_.chat ? fmt::format(R"("message":{{"role":"assistant","content":{},"refusal":null}})",
-                                json_text(text))
-                  : R"("text":)" + json_text(text);
-  return fmt::format(R"({{"index":{},{},"logprobs":{},"finish_reason":{}}})", index, content,
-                     logprobs, finish_word(choice.finish));
+  body.append(R"({"index":)").append(fmt::format_int(index).c_str()) += ',';
+  body += asked_.chat ? R"("message":{"role":"assistant","content":)" : R"("text":)";
+  append_json_text(body, text);
+  if (asked_.chat) body += R"(,"refusal":null})";
+  body.append(R"(,"logprobs":)").append(logprobs);
+  body.append(R"(,"finish_reason":)").append(finish_word(choice.finish)) += '}';
 }
 
 std::string Generation::body() const {
-  std::string json = prefix_;
+  constexpr std::size_t kRest = 512;  // All but the text of a usual answer.
+  std::string json;
+  json.reserve(prefix_.size() + choices_.front().text.size() + kRest);
+  json += prefix_;
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     if (i > 0) json += ',';
-    json += choice_body(i);
+    append_choice(json, i);
   }
-  return json + R"(],"usage":)" + usage_json(usage_) + '}';
+  return json.append(R"(],"usage":)").append(usage_json(usage_)) + '}';
 }
 
 }  // namespace assay::serve

@@ -56,7 +56,7 @@ class Generation {
   std::string take_logprobs(Choice& choice) const;
   void append_begin(std::string& frames, std::size_t index, Choice& choice) const;
   void append_text(std::string& frames, std::size_t index, Choice& choice, std::string_view text);
-  std::string choice_body(std::size_t index) const;
+  void append_choice(std::string& body, std::size_t index) const;
   void append_tail(std::string& frames) const;
 
   Asked asked_;

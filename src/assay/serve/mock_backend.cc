@@ -13,6 +13,8 @@ namespace {
 // Streams of one key: text, times and faults must not be the same numbers.
 constexpr std::uint64_t kText = 1, kTimes = 2, kFaults = 3;
 
+constexpr int kMostAtOnce = 64;  // Tokens that are due of one answer that is told whole.
+
 // One of a normal distribution (Box and Muller 1958); the pair's other half is left.
 double normal(const CounterRandom& random, std::uint64_t index) {
   const double u = 1 - random.uniform_unit(2 * index);
@@ -69,8 +71,10 @@ MockBackend::Running MockBackend::plan(const Job& job) {
   running.times = {options_.seed ^ running.id, kTimes};
   const CounterRandom faults{options_.seed ^ running.id, kFaults};
   running.alternatives = job.alternatives;
+  running.whole = job.whole;
   const CounterRandom length{key, kTimes};
-  const double natural = options_.output_tokens + options_.output_tokens_std * normal(length, 0);
+  double natural = options_.output_tokens;
+  if (options_.output_tokens_std > 0) natural += options_.output_tokens_std * normal(length, 0);
   const int ends = std::max({1, job.min_tokens, static_cast<int>(std::lround(natural))});
   const bool by_length = job.ignore_eos || ends >= job.max_tokens;
   running.tokens = by_length ? job.max_tokens : ends;
@@ -131,8 +135,9 @@ void MockBackend::hold(JobId job, bool held) {
 void MockBackend::give_token(Running& running, Event& event) {
   const int left = running.tokens - running.made;
   const int token = running.text.next(left);
-  double logprob =
-      -running.times.uniform_unit(1'000'000 + static_cast<std::uint64_t>(running.made));
+  double logprob = 0;  // Drawn only for those who ask: it costs as much as the token.
+  if (running.alternatives >= 0)
+    logprob = -running.times.uniform_unit(1'000'000 + static_cast<std::uint64_t>(running.made));
   event.token = Candidate{token, *vocabulary_->bytes_of(token), logprob};
   for (int i = 0; i < running.alternatives; ++i) {
     const int other = i == 0 ? token : running.text.other_word();
@@ -161,6 +166,21 @@ Event MockBackend::make_event(Running& running) {
   return event;
 }
 
+// Whether more follows. A stream gets one token before the others have theirs.
+bool MockBackend::make_due(Running& running, std::int64_t now_ns, std::vector<Event>& events) {
+  const int most = running.whole ? kMostAtOnce : 1;
+  for (int made = 0; made < most && running.due_ns <= now_ns; ++made) {
+    if (running.fault == Fault::stall && running.made == running.fault_at) return false;
+    events.push_back(make_event(running));
+    if (events.back().finish != Finish::none) {
+      remove(running.id, now_ns);
+      return false;
+    }
+    running.due_ns += delay_ns(running, options_.itl_ms, options_.itl_std_ms);
+  }
+  return true;
+}
+
 void MockBackend::poll(std::int64_t now_ns, std::vector<Event>& events) {
   later_.clear();
   while (!due_.empty() && due_.top().at_ns <= now_ns) {
@@ -173,14 +193,7 @@ void MockBackend::poll(std::int64_t now_ns, std::vector<Event>& events) {
       running.waits = true;
       continue;
     }
-    if (running.fault == Fault::stall && running.made == running.fault_at) continue;
-    events.push_back(make_event(running));
-    if (events.back().finish != Finish::none) {
-      remove(due.job, now_ns);
-      continue;
-    }
-    running.due_ns += delay_ns(running, options_.itl_ms, options_.itl_std_ms);
-    later_.push_back({running.due_ns, due.job});
+    if (make_due(running, now_ns, events)) later_.push_back({running.due_ns, due.job});
   }
   for (const Due& due : later_) due_.push(due);
 }

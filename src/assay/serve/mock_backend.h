@@ -55,6 +55,7 @@ class MockBackend final : public Backend {
     MockText text{0, 0};
     CounterRandom times;
     int alternatives = -1;
+    bool whole = false;
     int tokens = 0;  // That it will make.
     int made = 0;
     Finish finish = Finish::stop;  // With the last of them.
@@ -81,6 +82,7 @@ class MockBackend final : public Backend {
   void start_waiting(std::int64_t now_ns);
   void remove(JobId job, std::int64_t now_ns);
   Event make_event(Running& running);
+  bool make_due(Running& running, std::int64_t now_ns, std::vector<Event>& events);
   void give_token(Running& running, Event& event);
 
   MockOptions options_;

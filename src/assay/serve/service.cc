@@ -12,6 +12,7 @@
 namespace assay::serve {
 namespace {
 
+constexpr int kMostReserved = 8192;         // Stamps of an answer.
 constexpr std::size_t kTokensAtOnce = 128;  // Sockets wait about half a millisecond for them.
 
 std::string_view ending_of(Finish finish) { return finish == Finish::length ? "length" : "stop"; }
@@ -21,6 +22,13 @@ std::int64_t now_s() { return static_cast<std::int64_t>(std::time(nullptr)); }
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / kNsPerSecond; }
 
 }  // namespace
+
+// Grown by doubling they would hold twice what a thousand streams need.
+Service::Stamps::Stamps(int tokens) {
+  const auto most = static_cast<std::size_t>(std::clamp(tokens, 0, kMostReserved));
+  due_ns.reserve(most);
+  token_ns.reserve(most);
+}
 
 Service::Service(ServiceOptions options, std::unique_ptr<Backend> backend)
     : desk_(std::move(options.desk)),
@@ -79,11 +87,12 @@ void Service::begin(net::ExchangeId exchange, Visit visit, Answer answer) {
   desk_.decorate(active.head, active.visit);
   active.generation = std::move(answer.generation);
   active.tokens = tokens;
-  active.stamps.resize(answer.jobs.size());
+  for (const Job& job : answer.jobs)
+    if (told_stamps_) active.stamps.emplace_back(job.max_tokens);
   outstanding_ += tokens;
   for (Job& job : answer.jobs) {
     const JobId id = backend_->submit(std::move(job), active.visit.accepted_ns);
-    jobs_[id] = {exchange, active.jobs.size()};
+    jobs_[id] = {exchange, active.jobs.size(), &active};
     active.jobs.push_back(id);
   }
   schedule();
@@ -98,8 +107,9 @@ void Service::on_time() {
   std::size_t delivered = 0;
   do {
     events_.clear();
-    backend_->poll(monotonic_ns(), events_);
-    for (const Event& event : events_) deliver(event);
+    const std::int64_t now = monotonic_ns();
+    backend_->poll(now, events_);
+    for (const Event& event : events_) deliver(event, now);
     delivered += events_.size();
   } while (!events_.empty() && delivered < kTokensAtOnce && is_late());
   schedule();
@@ -125,11 +135,11 @@ void Service::stamp(Active& active, std::size_t choice, const Event& event, std:
   active.last_ns = now_ns;
 }
 
-void Service::deliver(const Event& event) {
+void Service::deliver(const Event& event, std::int64_t polled_ns) {
   const auto place = jobs_.find(event.job);
   if (place == jobs_.end()) return;
-  const auto [exchange, choice] = place->second;
-  Active& active = active_.at(exchange);
+  const auto [exchange, choice, owner] = place->second;
+  Active& active = *owner;
   if (event.finish == Finish::error) return fail(exchange, active, event.error);
   if (event.finish == Finish::cut) {
     outlet_->abandon(exchange);
@@ -142,9 +152,10 @@ void Service::deliver(const Event& event) {
     jobs_.erase(event.job);
     ++metrics_.endings[std::string(ending_of(event.finish))];
   }
-  stamp(active, choice, event, monotonic_ns());
+  const bool streams = active.generation->streams();
+  stamp(active, choice, event, streams ? monotonic_ns() : polled_ns);
   const bool ended = active.generation->ended();
-  if (active.generation->streams())
+  if (streams)
     write(exchange, active, ended ? step.frames + active.generation->end_frames() : step.frames);
   if (ended) finish(exchange, active);
 }

@@ -43,6 +43,7 @@ class Service final : public FrontEnd {
 
  private:
   struct Stamps {
+    explicit Stamps(int tokens);
     std::vector<std::int64_t> due_ns, token_ns;
   };
   struct Active {
@@ -58,13 +59,14 @@ class Service final : public FrontEnd {
   struct JobPlace {
     net::ExchangeId exchange;
     std::size_t choice;
+    Active* active;  // Stays where it is while it has jobs.
   };
 
   Answer answer_to(const net::Request& request);
   std::optional<ApiError> full(const Answer& answer, std::int64_t tokens) const;
   void begin(net::ExchangeId exchange, Visit visit, Answer answer);
   void respond(net::ExchangeId exchange, Visit& visit, net::Response response);
-  void deliver(const Event& event);
+  void deliver(const Event& event, std::int64_t polled_ns);
   void fail(net::ExchangeId exchange, Active& active, std::string_view sentence);
   void write(net::ExchangeId exchange, Active& active, std::string_view frames);
   void finish(net::ExchangeId exchange, Active& active);

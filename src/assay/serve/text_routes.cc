@@ -71,6 +71,7 @@ Outcome<std::vector<Job>> jobs_of(const Asked& asked, Prompts prompts, int conte
                       .max_tokens = *most,
                       .min_tokens = std::min(asked.min_tokens, *most),
                       .ignore_eos = asked.ignore_eos,
+                      .whole = !asked.stream,
                       .alternatives = asked.alternatives,
                       .sampling = asked.sampling});
   }

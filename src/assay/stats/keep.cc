@@ -60,6 +60,15 @@ double smallest_keepable(std::span<const double> log_ratios, const KeepOptions& 
 
 double percent(double ratio) { return 100 * (ratio - 1); }
 
+// "+1.20 % [+0.80, +1.60] after 16 pairs".
+std::string measured(const Verdict& verdict, std::size_t pairs) {
+  if (!verdict.has_interval())
+    return fmt::format("{:+.2f} % after {} pair{}, too few for an interval", percent(verdict.ratio),
+                       pairs, pairs == 1 ? "" : "s");
+  return fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}] after {} pairs", percent(verdict.ratio),
+                     percent(verdict.low), percent(verdict.high), pairs);
+}
+
 }  // namespace
 
 std::string_view to_string(KeepWord word) {
@@ -94,9 +103,7 @@ KeepDecision decide_keep(std::span<const double> log_ratios, const KeepOptions& 
   const Verdict& verdict = decision.verdict;
   if (look >= 0 && verdict.low > 1 && verdict.ratio >= 1 + options.min_effect) {
     decision.word = KeepWord::keep;
-    decision.reason =
-        fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}] after {} pairs", percent(verdict.ratio),
-                    percent(verdict.low), percent(verdict.high), log_ratios.size());
+    decision.reason = measured(verdict, log_ratios.size());
     return decision;
   }
   const Verdict bound = judge(as_means(log_ratios), judge_at(options, kStopConfidence));
@@ -110,9 +117,8 @@ KeepDecision decide_keep(std::span<const double> log_ratios, const KeepOptions& 
   if (look < last && !budget_over) return decision;
   const bool better = verdict.ratio > 1 && !log_ratios.empty();
   decision.word = better ? KeepWord::near_tie : KeepWord::discard;
-  decision.reason = fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}] after {} pairs{}, which is {}",
-                                percent(verdict.ratio), percent(verdict.low), percent(verdict.high),
-                                log_ratios.size(), look < last ? ", when the time was over" : "",
+  decision.reason = fmt::format("{}{}, which is {}", measured(verdict, log_ratios.size()),
+                                look < last ? ", when the time was over" : "",
                                 better ? "no proof of a gain" : "no gain");
   return decision;
 }

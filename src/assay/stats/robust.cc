@@ -39,6 +39,10 @@ double median(std::span<const double> samples) {
   return order.size() % 2 == 1 ? order[half] : (order[half - 1] + order[half]) / 2;
 }
 
+double upper_quartile(std::span<const double> samples) {
+  return samples.empty() ? kNone : sorted(samples)[samples.size() * 3 / 4];
+}
+
 double standard_deviation(std::span<const double> samples) {
   if (samples.size() < 2) return kNone;
   const double centre = mean(samples);

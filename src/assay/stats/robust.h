@@ -17,6 +17,8 @@ inline constexpr double kTrimFraction = 0.25;
 
 double mean(std::span<const double> samples);
 double median(std::span<const double> samples);
+// What a quarter of them exceed: of n ordered samples, the one at index 3 n / 4.
+double upper_quartile(std::span<const double> samples);
 
 // The n-1 standard deviation; NaN below two samples.
 double standard_deviation(std::span<const double> samples);

@@ -117,7 +117,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;
   options.systematic_error_apart =
       request.device.empty() ? kCpuSystematicErrorApart : options.systematic_error;
-  options.rules = kRulesOfBoundsBetweenUsers;
+  options.rules = kRulesWithoutStock;
   options.budget_seconds = budget;
   options.exhaustive = request.exhaustive;
   options.threads = crew.facts().threads;

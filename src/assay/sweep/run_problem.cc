@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/operation_name.h"
 #include "assay/op/operation.h"
 #include "assay/record/ceilings.h"
 #include "assay/record/conclude.h"
@@ -51,6 +52,11 @@ ProblemRecord begin_record(const Station& station) {
     record.flops = work.flops;
     record.bytes = work.bytes();
   }
+  if (is_defined_by_user(problem.operation()))
+    record.findings.push_back(
+        {"defined_by_user", fmt::format("{} is no operation of assay's: the user's own function "
+                                        "says what is right, within the tolerance that he states",
+                                        operation_title(problem.operation()))});
   return record;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "assay/op/operation.h"
+#include "assay/op/outputs.h"
 #include "assay/record/coarse.h"
 
 namespace assay::verify {
@@ -25,9 +26,7 @@ bool is_coarse(const Check& check, ErrorBound bound) {
 Result<Audit> audit(const Problem& asked, ErrorBound bound) {
   ASSAY_TRY(const Operation* operation, find_operation(asked.operation()));
   ASSAY_TRY(const Problem problem, operation->fewer_outputs(asked, kProducts));
-  size_t bytes = 0;
-  for (const Operand& operand : problem.operands())
-    if (operand.access != Access::read) bytes = static_cast<size_t>(operand.span_bytes);
+  const size_t bytes = OutputPlaces::of(problem).bytes;
   const auto names = operation->impostors();
   enum class Found : uint8_t { nothing, failed, passed };
   std::vector<Found> found(names.size());

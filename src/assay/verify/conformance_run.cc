@@ -49,7 +49,7 @@ class ConformanceRun::Operands {
       buffers_.emplace_back(static_cast<size_t>(operand.span_bytes),
                             static_cast<size_t>(std::max<int64_t>(operand.alignment, 1)));
       arguments_.data.push_back(buffers_.back().data());
-      if (operand.access != Access::read) output_ = buffers_.size() - 1;
+      if (operand.access != Access::read) outputs_.push_back(buffers_.size() - 1);
       if (operand.access == Access::write) continue;  // Holds the filler.
       const auto input = instance.input(buffers_.size() - 1);
       std::memcpy(buffers_.back().data(), input.data(), buffers_.back().bytes().size());
@@ -57,7 +57,9 @@ class ConformanceRun::Operands {
   }
 
   Status check(const Instance& instance, ErrorBound bound) {
-    const auto check = instance.check(output(), {}, bound);
+    std::vector<std::span<const std::byte>> outputs;
+    for (const size_t output : outputs_) outputs.emplace_back(buffers_[output].bytes());
+    const auto check = instance.check(outputs, {}, bound);
     if (!check.right)
       return fail(ErrorCode::failed, "{}; {} of {} wrong, largest error {:.3g} of the budget ({})",
                   check.first_wrong, check.wrong, check.compared, check.max_error, check.method);
@@ -81,11 +83,9 @@ class ConformanceRun::Operands {
   const Arguments& arguments() const { return arguments_; }
 
  private:
-  std::span<std::byte> output() { return buffers_[output_].bytes(); }
-
   Arguments arguments_;
   std::vector<Guarded> buffers_;
-  size_t output_ = 0;
+  std::vector<size_t> outputs_;
 };
 
 Result<ConformanceRun> ConformanceRun::create(const Problem& problem, Device& device) {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,14 +24,10 @@ class AroundClock {
   void add(size_t kernel, bool of_user, int launches, const BurstMoments& moments,
            int64_t burst_ns);
 
-  struct Excess {
-    std::string sentence;
-    bool convicts = false;  // By itself; otherwise if other processes say so, too.
-  };
-  // If a user's kernel takes longer there, in the middle of its bursts, than kernels that no user
-  // brought: by processor time more than a few microseconds, and by wall time behind the clock more
-  // than twice as long. A kernel's first that does not convict is told once.
-  std::optional<Excess> excess(size_t kernel);
+  // A sentence, if a user's kernel takes much longer there, in the middle of its bursts, than
+  // kernels that no user brought: by processor time, and by wall time behind the clock more than
+  // twice as long. A little more processor time is held against it later (record/work_beside.h).
+  std::optional<std::string> excess(size_t kernel);
 
  private:
   // Of each stretch of launches, in ns.
@@ -42,11 +37,10 @@ class AroundClock {
   };
   using Key = std::pair<size_t, int>;  // Of a kernel, and how many launches its bursts have.
   struct Kind;
-  std::optional<Excess> excess(const Key& key, const Seen& own, const Kind& kind) const;
+  std::optional<std::string> excess(const Key& key, const Seen& own, const Kind& kind) const;
   double of_others(const Key& key, const Kind& kind) const;
 
   std::map<Key, Seen> seen_;
-  std::set<size_t> told_;
 };
 
 }  // namespace assay::sweep

@@ -40,7 +40,7 @@ AroundClock beside_others(int bursts = 24) {
 
 std::string sentence_of(AroundClock& clock, size_t kernel) {
   const auto excess = clock.excess(kernel);
-  return excess ? excess->sentence : "";
+  return excess.value_or("");
 }
 
 std::string excess_of(const Times& times, AroundClock clock = beside_others()) {
@@ -61,6 +61,18 @@ TEST(AroundClock, TwoWaysOfHearingAreNoWork) {
   EXPECT_THAT(excess_of({.burst = 30, .behind = 26}, clock), IsEmpty());
 }
 
+// A core that a neighbour slows for some rounds takes half as long again for the same work.
+TEST(AroundClock, ACoreOfTwoSpeedsConvictsNobody) {
+  AroundClock clock;
+  for (int i = 0; i < 24; ++i) {
+    add(clock, kStock, {.work = i % 3 == 0 ? 100 : 65});
+    add(clock, kUsers, {.work = i % 3 == 0 ? 65 : 100});
+  }
+  EXPECT_FALSE(clock.excess(kUsers));
+  for (int i = 0; i < 48; ++i) add(clock, kUsers, {.work = 190});
+  EXPECT_TRUE(clock.excess(kUsers));
+}
+
 TEST(AroundClock, AFewDisturbedBurstsConvictNobody) {
   AroundClock clock = beside_others();
   for (int i = 0; i < 24; ++i) {
@@ -73,31 +85,28 @@ TEST(AroundClock, AFewDisturbedBurstsConvictNobody) {
 TEST(AroundClock, WorkThatWasDoneAheadOrLeftForLaterShows) {
   EXPECT_THAT(excess_of({.burst = 12, .behind = 72}),
               HasSubstr("until its outputs were looked at it took 72.0 us"));
-  EXPECT_THAT(excess_of({.burst = 12, .work = 45}),
-              HasSubstr("worked for 45.0 us, where it took kernels of others 30.0"));
+  EXPECT_THAT(excess_of({.burst = 12, .work = 85}),
+              HasSubstr("worked for 85.0 us, where it took kernels of others 30.0"));
 }
 
-// One process in fifty works for 10 us more, and nobody knows why.
-TEST(AroundClock, ALittleIsToldOnceAndConvictsNobodyByItself) {
+// A process that runs seldom takes longer for the same: up to 30 us (measured).
+TEST(AroundClock, ALittleMoreConvictsNobody) {
   AroundClock clock = beside_others();
-  for (int i = 0; i < 24; ++i) add(clock, kUsers, {.work = 45});
-  const auto little = clock.excess(kUsers);
-  ASSERT_TRUE(little);
-  EXPECT_FALSE(little->convicts);
-  EXPECT_FALSE(clock.excess(kUsers));
-  for (int i = 0; i < 48; ++i) add(clock, kUsers, {.work = 90});
-  const auto much = clock.excess(kUsers);
-  ASSERT_TRUE(much);
-  EXPECT_TRUE(much->convicts);
+  for (int i = 0; i < 48; ++i) {
+    add(clock, kUsers, {.work = 65});
+    EXPECT_FALSE(clock.excess(kUsers));
+  }
+  for (int i = 0; i < 96; ++i) add(clock, kUsers, {.work = 90});
+  EXPECT_TRUE(clock.excess(kUsers));
 }
 
 // Inputs are made, and outputs looked at, for each launch.
 TEST(AroundClock, BurstsOfAsManyLaunchesAreCompared) {
   AroundClock clock = beside_others();
-  for (int i = 0; i < 24; ++i) add(clock, kUsers, {.work = 55}, 2 * kLaunches);
+  for (int i = 0; i < 24; ++i) add(clock, kUsers, {.work = 100}, 2 * kLaunches);
   EXPECT_FALSE(clock.excess(kUsers));
   for (int i = 0; i < 24; ++i) add(clock, kStock, {.work = 40}, 2 * kLaunches);
-  EXPECT_THAT(sentence_of(clock, kUsers), HasSubstr("worked for 55.0 us"));
+  EXPECT_THAT(sentence_of(clock, kUsers), HasSubstr("worked for 100.0 us"));
 }
 
 // A stamp is not known if somebody set the machine's clock, a thread's time if nobody may look.

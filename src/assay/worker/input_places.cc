@@ -4,13 +4,6 @@ namespace assay::sweep {
 
 bool is_input(const Operand& operand) { return operand.access != Access::write; }
 
-size_t output_of(const Problem& problem) {
-  size_t output = 0;
-  for (size_t i = 0; i < problem.operands().size(); ++i)
-    if (problem.operands()[i].access != Access::read) output = i;
-  return output;
-}
-
 Result<InputPlaces> place_inputs(const Problem& problem, std::span<const MappedFile> instance) {
   const auto operands = problem.operands();
   if (instance.size() != operands.size())

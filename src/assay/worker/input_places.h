@@ -16,9 +16,6 @@ inline constexpr size_t kNowhere = static_cast<size_t>(-1);
 
 bool is_input(const Operand& operand);
 
-// The operand that a launch writes.
-size_t output_of(const Problem& problem);
-
 struct InputPlaces {
   std::vector<size_t> index;  // By operand: which piece of the arena, or kNowhere.
   std::vector<size_t> sizes;  // Of the pieces, in bytes.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <assay/dispatch.h>
+#include <assay/op/gemm/tuned.h>
 #include <assay/providers/native_cpu/info.h>
 #include <assay/providers/openblas/info.h>
 
@@ -73,14 +74,14 @@ assay::Status run(const char* file) {
       static_cast<float*>(tensors.a->data())[i] = static_cast<float>(i % 7) / 7;
     for (int64_t i = 0; i < kSummed * kColumns; ++i)
       static_cast<float*>(tensors.b->data())[i] = static_cast<float>(i % 11) / 11;
-    ASSAY_TRY(auto plan, table.plan(tensors.arguments, *device));
+    ASSAY_TRY(auto plan, assay::gemm::plan(table, tensors.arguments, *device));
     ASSAY_TRY(plan.launch(*stream));
     ASSAY_TRY(stream->synchronize());
     std::printf("m=%d %s: %s, %s\n", static_cast<int>(m), plan.reason().c_str(),
                 plan.kernel().metadata().name().c_str(), is_right(tensors, m) ? "right" : "WRONG");
   }
   ASSAY_TRY(const Tensors tensors, make_tensors(*device, 4, DType::f64));
-  const auto refused = table.plan(tensors.arguments, *device);
+  const auto refused = assay::gemm::plan(table, tensors.arguments, *device);
   std::printf("f64: %s\n", refused ? "planned" : refused.error().message.c_str());
   return {};
 }

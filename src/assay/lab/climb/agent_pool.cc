@@ -41,6 +41,8 @@ void AgentPool::start(AgentTurn turn, std::string brief, double seconds,
   runner.logs = turn.talk;
   runner.cancel_fd = stop_.get();
   runner.input = std::move(brief);
+  runner.disk_bytes = options_.disk_bytes;
+  runner.watch_disk = true;
   ++running_;
   // Its child dies with this thread, which lives until wait() has told of the turn.
   const int agent = turn.agent;

@@ -32,6 +32,7 @@ struct AgentPoolOptions {
   std::vector<std::string> words;        // The agent's command.
   std::vector<std::string> environment;  // "NAME=value", exactly these.
   std::string supervisor = "/proc/self/exe";
+  std::uint64_t disk_bytes = 0;  // That a turn may add to the disk; 0: no limit.
 };
 
 class AgentPool {

@@ -1,6 +1,7 @@
 #include "assay/lab/climb/attempt_note.h"
 
 #include "assay/base/text.h"
+#include "assay/lab/files/form_pieces.h"
 
 namespace assay::lab {
 namespace {
@@ -19,12 +20,33 @@ Result<std::string> name_at(const input::YamlField& root, const char* key) {
       root.error(fmt::format("{}: letters, digits, _, . and - alone, {} at most", key, kMost)));
 }
 
+constexpr double kMostUsd = 1e9;
+constexpr int64_t kMostTokens = 1'000'000'000'000;
+
+const Form& cost_form() {
+  static const Form form = Form::fields({{"usd", Form::number(0, kMostUsd)},
+                                         {"tokens_in", Form::integer(0, kMostTokens)},
+                                         {"tokens_out", Form::integer(0, kMostTokens)}});
+  return form;
+}
+
+const Form& note_form() {
+  const Form name = Form::text("^[A-Za-z0-9_.-]{0,60}$");
+  static const Form form =
+      Form::fields({{"description", Form::text()},
+                    {"hypothesis", Form::text()},
+                    {"family", name},
+                    {"target", name},
+                    {"lane", name, Need::optional, "One of the case's lanes."},
+                    {"env", environment_form(), Need::optional, "Variables that the case allows."},
+                    {"cost", cost_form()}});
+  return form;
+}
+
 Result<std::optional<Cost>> read_cost(const input::YamlField& root) {
-  constexpr double kMostUsd = 1e9;
-  constexpr int64_t kMostTokens = 1'000'000'000'000;
   ASSAY_TRY(const auto field, root.find("cost"));
   if (!field) return std::optional<Cost>();
-  ASSAY_TRY(only_keys(*field, {"usd", "tokens_in", "tokens_out"}));
+  ASSAY_TRY(only(*field, cost_form()));
   Cost cost;
   ASSAY_TRY(const auto usd, field->find("usd"));
   if (usd) {
@@ -41,14 +63,18 @@ Result<std::optional<Cost>> read_cost(const input::YamlField& root) {
 
 }  // namespace
 
+Json attempt_note_schema() {
+  return input::file_schema("What an agent says of its attempt (the file that ASSAY_ATTEMPT names)",
+                            note_form());
+}
+
 Result<AttemptNote> read_attempt_note(const std::filesystem::path& path, const Case& target) {
   AttemptNote note;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return note;
   constexpr size_t kMostBytes = size_t{64} << 10, kDescription = 190, kHypothesis = 290;
   ASSAY_TRY(const auto root, input::read_yaml(path, {.bytes = kMostBytes}));
-  ASSAY_TRY(
-      only_keys(root, {"description", "hypothesis", "family", "target", "lane", "env", "cost"}));
+  ASSAY_TRY(only(root, note_form()));
   ASSAY_TRY(note.description, short_text(root, "description", kDescription));
   ASSAY_TRY(note.hypothesis, short_text(root, "hypothesis", kHypothesis));
   ASSAY_TRY(note.family, name_at(root, "family"));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "assay/base/json_fwd.h"
 #include "assay/lab/files/case_file.h"
 #include "assay/lab/files/history.h"
 
@@ -19,6 +20,7 @@ struct AttemptNote {
 
 // {description, hypothesis, family, target, lane, env, cost: {usd, tokens_in, tokens_out}}. An
 // absent file says nothing.
+Json attempt_note_schema();
 Result<AttemptNote> read_attempt_note(const std::filesystem::path& path, const Case& target);
 
 }  // namespace assay::lab

@@ -1,7 +1,9 @@
 #include "assay/lab/climb/brief.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,7 +20,8 @@ constexpr size_t kUnderNoise = 8;  // Attempts in a row without a gain.
 constexpr int kDeadEnd = 3;        // Attempts of a family, none of them kept.
 constexpr int kSweeps = 4;         // Attempts that set variables alone, none of them kept since.
 constexpr int kDeeper = 3;         // Keeps behind a win, after which it may be worth nothing.
-constexpr double kMoved = 0.05;    // Of the whole: what the top of a profile must lose to count.
+constexpr double kMoved = 0.02;    // Of the whole: what a bucket of the top must change to count.
+constexpr size_t kTop = 3;         // Buckets of a profile.
 constexpr size_t kProfiles = 2;    // That are held against one another.
 
 std::string outcome_of(const Attempt& attempt) {
@@ -102,14 +105,33 @@ std::vector<std::int64_t> wins_not_tested_again(const HistoryContent& content,
 
 std::string top_that_stays(const std::vector<BriefFacts::Profiled>& profiles) {
   if (profiles.size() < kProfiles) return {};
-  const AttemptBucket &now = profiles[0].profile.buckets.front(),
-                      &before = profiles[1].profile.buckets.front();
-  if (now.name != before.name || now.share < before.share - kMoved) return {};
+  const auto &now = profiles[0].profile.buckets, &before = profiles[1].profile.buckets;
+  const size_t top = std::min(kTop, now.size());
+  std::vector<std::string> names;
+  for (const AttemptBucket& bucket : std::span(now).first(top)) {
+    const auto then = std::ranges::find(before, bucket.name, &AttemptBucket::name);
+    if (then == before.end() || std::abs(then->share - bucket.share) > kMoved) return {};
+    names.push_back(fmt::format("{} ({:.0f} %)", sanitize(bucket.name, 100), 100 * bucket.share));
+  }
   return fmt::format(
-      "{} still takes {:.0f} % of the time (attempt {}; {:.0f} % in attempt {}): change what it "
-      "does, or how often it is asked",
-      sanitize(now.name, 100), 100 * now.share, profiles[0].seq, 100 * before.share,
-      profiles[1].seq);
+      "the top of the profile has not changed between attempts {} and {}: {}. Change what these "
+      "do, or how often they are asked",
+      profiles[1].seq, profiles[0].seq, join(names, ", "));
+}
+
+// What the baseline came out at when it was held against itself: the newest of the series.
+std::string noise_text(const HistoryContent& content, std::string_view series) {
+  for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one) {
+    if (one->series != series || !one->baseline || !one->claim) continue;
+    std::string text =
+        fmt::format("Noise: the baseline (attempt {}) held against itself came out at {:+.2f} %",
+                    one->seq, 100 * (one->claim->ratio - 1));
+    if (one->claim->high > 0)
+      text += fmt::format(", [{:+.2f}, {:+.2f}]", 100 * (one->claim->low - 1),
+                          100 * (one->claim->high - 1));
+    return text + fmt::format(", in {} pairs.\n", one->claim->pairs);
+  }
+  return {};
 }
 
 }  // namespace
@@ -181,6 +203,7 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
                                          facts.start_seq)
                            : ". The workspace that you see is that state.\n";
   }
+  if (const std::string noise = noise_text(content, facts.series); !noise.empty()) text += noise;
   if (facts.smallest_keepable > 0)
     text += fmt::format("The smallest gain that could be kept is about {:.2g} %.\n",
                         100 * facts.smallest_keepable);

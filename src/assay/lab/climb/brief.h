@@ -36,8 +36,8 @@ BriefFacts brief_facts(const Case& target, const HistoryContent& content, std::s
 std::string brief_text(const Case& target, const HistoryContent& content, const BriefFacts& facts);
 
 // Sentences that ask for another kind of change, from what the last attempts came to: near ties of
-// one family, variables that move less than can be proven, a profile whose top stays, and older
-// wins that were not tested again since.
+// one family, variables that move less than can be proven, a profile whose top three stay, and
+// older wins that were not tested again since.
 std::vector<std::string> advice(const HistoryContent& content, const BriefFacts& facts);
 
 }  // namespace assay::lab

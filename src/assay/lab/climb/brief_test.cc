@@ -68,13 +68,25 @@ TEST(Advice, ATopOfTheProfileThatStaysIsNamed) {
   History history;
   history.facts.profiles = {profiled(9, "attention", 0.60)};
   EXPECT_THAT(history.said(), IsEmpty());
-  history.facts.profiles.push_back(profiled(4, "attention", 0.62));
-  EXPECT_THAT(history.said(),
-              ElementsAre(HasSubstr("attention still takes 60 % of the time (attempt 9; 62 % in")));
-  history.facts.profiles[1] = profiled(4, "attention", 0.7);
-  EXPECT_THAT(history.said(), IsEmpty()) << "a tenth of the whole less";
+  history.facts.profiles.push_back(profiled(4, "attention", 0.61));
+  EXPECT_THAT(history.said(), ElementsAre(HasSubstr("has not changed between attempts 4 and 9: "
+                                                    "attention (60 %), rest (40 %)")));
+  history.facts.profiles[1] = profiled(4, "attention", 0.63);
+  EXPECT_THAT(history.said(), IsEmpty()) << "three points of the whole less";
   history.facts.profiles[1] = profiled(4, "gemm", 0.62);
   EXPECT_THAT(history.said(), IsEmpty());
+}
+
+TEST(Brief, TheNoiseOfTheBaselineStaysWhenItsLineHasLeft) {
+  History history;
+  Attempt& baseline = history.add(AttemptOutcome::keep);
+  baseline.baseline = true;
+  baseline.claim = Claim{.word = "same", .ratio = 1.0012, .low = 0.99, .high = 1.02, .pairs = 8};
+  for (int i = 0; i < 12; ++i) history.add(AttemptOutcome::discard);
+  const std::string text = brief_text(Case(), history.content, history.facts);
+  EXPECT_THAT(text, Not(HasSubstr("- 1 **baseline**")));
+  EXPECT_THAT(text, HasSubstr("Noise: the baseline (attempt 1) held against itself came out at "
+                              "+0.12 %, [-1.00, +2.00], in 8 pairs."));
 }
 
 TEST(Advice, OldWinsAreToBeTestedAgain) {

@@ -11,6 +11,7 @@
 #include "assay/lab/climb/brief.h"
 #include "assay/lab/climb/climb_end.h"
 #include "assay/lab/climb/confined_agent.h"
+#include "assay/lab/climb/keep_branch.h"
 #include "assay/lab/climb/merge.h"
 #include "assay/lab/evaluate/slots.h"
 #include "assay/lab/files/history_index.h"
@@ -38,9 +39,11 @@ class Climb {
     began_ = monotonic_ns();
     if (options_.confine) ASSAY_TRY(check_confinement(options_.agent_environment));
     ASSAY_TRY(make_baseline());
+    ASSAY_TRY(commit());  // Also what a call that was killed had kept.
     ASSAY_TRY(pool_, AgentPool::create({.words = options_.agent,
                                         .environment = options_.agent_environment,
-                                        .supervisor = options_.evaluate.supervisor}));
+                                        .supervisor = options_.evaluate.supervisor,
+                                        .disk_bytes = target_.disk_bytes}));
     for (;;) {
       ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
       state_.seconds = static_cast<double>(monotonic_ns() - began_) / kNsPerSecond;
@@ -81,6 +84,8 @@ class Climb {
     ASSAY_TRY(const Evaluated evaluated, evaluate(lab_, target_, options, observer_.evaluate));
     observer_.on_attempt(evaluated);
     if (evaluated.record.outcome == AttemptOutcome::keep) return {};
+    if (evaluated.spoiled)
+      return fail(ErrorCode::machine, "there is no baseline: {}", evaluated.record.reason);
     return fail(evaluated.record.outcome == AttemptOutcome::interrupted ? ErrorCode::interrupted
                                                                         : ErrorCode::failed,
                 "the baseline ended as {}: {}", to_string(evaluated.record.outcome),
@@ -176,6 +181,7 @@ class Climb {
     const auto note = read_attempt_note(turn.talk / "attempt.yaml", target_);
     const std::optional<Cost> cost = note ? note->cost : std::nullopt;
     state_.failures = turn.ran->failure || !note ? state_.failures + 1 : 0;
+    if (turn.ran->filled_disk) ASSAY_TRY(make_room(turn));
     if (turn.ran->failure) return skip("agent_failed: " + turn.ran->reason, cost);
     state_.cost_unknown = state_.cost_unknown || !cost;
     if (!note)
@@ -196,6 +202,30 @@ class Climb {
                               sanitize(conflict, 120), best->seq),
                   cost);
     return measure(turn, slot.folder, *note);
+  }
+
+  // A branch that cannot be written is said once, and changes nothing of what was measured.
+  Status commit() {
+    if (!options_.branch || branch_failed_) return {};
+    ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
+    const auto branch =
+        commit_keeps(target_, content, options_.evaluate.run_tag, options_.evaluate.environment);
+    branch_failed_ = !branch;
+    if (branch)
+      climbed_.branch = branch->name;
+    else
+      observer_.evaluate.on_note("no commit of what was kept: " + branch.error().message);
+    return {};
+  }
+
+  // What filled the disk goes at once, and not when the folder is used again.
+  Status make_room(const AgentTurn& turn) const {
+    ASSAY_TRY(Slots slots, Slots::open(cache_of(turn.agent), target_.folder));
+    ASSAY_TRY(slots.discard(turn.folder));
+    std::error_code failed;
+    fs::remove_all(turn.talk, failed);
+    if (!failed) return {};
+    return fail(ErrorCode::machine, "{}: {}", sanitize(turn.talk.string(), 300), failed.message());
   }
 
   Status measure(const AgentTurn& turn, const fs::path& folder, const AttemptNote& note) {
@@ -220,8 +250,10 @@ class Climb {
     observer_.on_attempt(evaluated);
     const bool kept = evaluated.record.outcome == AttemptOutcome::keep;
     climbed_.kept += kept ? 1 : 0;
+    if (kept) ASSAY_TRY(commit());
     state_.without_keep = kept ? 0 : state_.without_keep + 1;
-    if (evaluated.record.outcome == AttemptOutcome::interrupted)
+    state_.spoiled = evaluated.spoiled ? state_.spoiled + 1 : 0;
+    if (evaluated.record.outcome == AttemptOutcome::interrupted && !evaluated.spoiled)
       return fail(ErrorCode::interrupted, "stopped; the same command goes on");
     return {};
   }
@@ -253,6 +285,7 @@ class Climb {
   ClimbState state_;
   Climbed climbed_;
   std::unique_ptr<AgentPool> pool_;
+  bool branch_failed_ = false;
   std::set<int> free_;  // Agents that are not at work.
 };
 

@@ -15,6 +15,7 @@ struct ClimbOptions {
   EvaluateOptions evaluate;  // Without what an attempt says of itself.
   Command agent;
   int agents = 1;        // That think side by side; one change is measured at a time.
+  bool branch = true;    // Kept states become commits, where the case is in a repository.
   bool confine = false;  // Each sees the machine read-only but for its own copy of the case.
   double agent_seconds = 3600;
   std::vector<std::string> agent_environment;  // "NAME=value": for the agent alone.
@@ -38,6 +39,7 @@ struct ClimbObserver {
 struct Climbed {
   int turns = 0, kept = 0;  // Of this call.
   std::string end;          // Why it ended: a sentence.
+  std::string branch;       // That holds what was kept; empty: there is none.
 };
 
 Result<Climbed> climb(const Lab& lab, const Case& target, const ClimbOptions& options,

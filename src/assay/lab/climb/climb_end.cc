@@ -7,7 +7,7 @@
 namespace assay::lab {
 namespace {
 
-constexpr int kMostFailures = 3;  // Of the agent in a row.
+constexpr int kMostFailures = 3;  // In a row: of the agent, or of what is measured.
 
 bool has_reached(const Case& target, double until, const Attempt* best) {
   if (best == nullptr || !best->primary) return false;
@@ -48,6 +48,11 @@ std::string reason_to_end(const Case& target, const ClimbOptions& options,
     return fmt::format("{:.6g} was reached", *options.until);
   if (options.patience && state.without_keep >= *options.patience)
     return fmt::format("{} turns in a row kept nothing", state.without_keep);
+  if (state.spoiled >= kMostFailures)
+    return fmt::format(
+        "others were at work while {} attempts in a row were measured; the same "
+        "command goes on when they are done",
+        state.spoiled);
   if (state.failures >= kMostFailures)
     return fmt::format("the agent failed {} times in a row", state.failures);
   return {};

@@ -13,6 +13,7 @@ struct ClimbState {
   std::string series;
   double seconds = 0;  // Of this call, so far.
   int failures = 0;    // Of the agent, in a row.
+  int spoiled = 0;     // Attempts in a row of which others left no pair.
   int without_keep = 0;
   bool cost_unknown = false;  // An agent did its turn, and did not say what that cost.
 };

@@ -54,6 +54,7 @@ class ConfirmStage {
                     CounterRandom{.key = seed_from(seed, "order"), .stream = 0});
     stats::KeepDecision decision;
     for (const int look : stage_.record.rules->looks) {
+      const size_t before = taker.pairs().size();
       ASSAY_TRY(const auto failure, taker.take(look));
       stage_.record.pairs = taker.pairs();
       stage_.record.rules->systematic = taker.systematic();
@@ -62,16 +63,23 @@ class ConfirmStage {
         conclude(stage_.record, failure->outcome, failure->reason);
         return {};
       }
+      // Others spoiled every pair: that says nothing of the change, and further looks would only
+      // spend the time.
+      if (const auto pairs = std::span(taker.pairs()).subspan(before);
+          is_spoiled(pairs, stage_.record.rules->metric)) {
+        const std::string reason = fmt::format(
+            "others were at work in each of {} pairs, and none can be compared: measure again on "
+            "a quiet machine",
+            pairs.size());
+        add_stage(stage_.record, "confirm", "failed", seconds_since(began), reason);
+        conclude(stage_.record, AttemptOutcome::interrupted, reason);
+        return {};
+      }
       stage_.record.rules->budget_over =
           taker.time_is_over() || look == stage_.record.rules->looks.back();
       ASSAY_TRY(decision, decide_again(stage_.record));
       if (decision.word != stats::KeepWord::go_on) break;
     }
-    // Others spoiled every pair: that says nothing of the change, which can be tried again.
-    if (!has_pair())
-      return fail(ErrorCode::machine,
-                  "others were at work in each of the {} pairs: none can be compared",
-                  stage_.record.pairs.size());
     keep_medians(taker.candidate_metrics());
     stage_.record.claim = decision.verdict;
     stage_.record.smallest_keepable = decision.smallest_keepable;
@@ -89,12 +97,6 @@ class ConfirmStage {
              decision.reason);
     if (stage_.record.outcome == AttemptOutcome::keep) judge_guardrails();
     return {};
-  }
-
-  bool has_pair() const {
-    return std::ranges::any_of(stage_.record.pairs, [&](const AttemptPair& pair) {
-      return pair.log_ratios.contains(stage_.record.rules->metric);
-    });
   }
 
   // On the pairs that confirm took, and only where the objective would be kept.
@@ -139,6 +141,12 @@ class ConfirmStage {
 };
 
 }  // namespace
+
+bool is_spoiled(std::span<const AttemptPair> pairs, const std::string& metric) {
+  return !pairs.empty() && std::ranges::none_of(pairs, [&](const AttemptPair& pair) {
+    return pair.log_ratios.contains(metric);
+  });
+}
 
 Status confirm(const StageContext& stage, const ProgramRunner& runner, Slots& slots,
                const Side& candidate, const Side& other, const std::filesystem::path& folder) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "assay/lab/evaluate/pairs.h"
 #include "assay/lab/evaluate/stage_context.h"
 
@@ -9,5 +11,8 @@ namespace assay::lab {
 // pairs, claim and metrics of the record. `folder`: of the attempt.
 Status confirm(const StageContext& stage, const ProgramRunner& runner, Slots& slots,
                const Side& candidate, const Side& other, const std::filesystem::path& folder);
+
+// Others were at work in each of them.
+bool is_spoiled(std::span<const AttemptPair> pairs, const std::string& metric);
 
 }  // namespace assay::lab

@@ -98,7 +98,8 @@ class Evaluation {
     }
     if (!worked) conclude(record_, AttemptOutcome::interrupted, worked.error().message);
     ASSAY_TRY(finish(history));
-    return Evaluated{record_, record_path_, ""};
+    const bool spoiled = worked && record_.outcome == AttemptOutcome::interrupted;
+    return Evaluated{record_, record_path_, spoiled, ""};
   }
 
   Result<Replayed> replay(const Attempt& again) {
@@ -240,8 +241,12 @@ class Evaluation {
                                 .cancel_fd = options_.cancel_fd,
                                 .input = {},
                                 .lock_fd = held.descriptor,
-                                .read_key = options_.read_key};
-    const ProgramRunner runner(running);
+                                .read_key = options_.read_key,
+                                .disk_bytes = target_.disk_bytes,
+                                .watch_disk = false};
+    RunnerOptions watched = running;
+    watched.watch_disk = true;
+    const ProgramRunner timed(running), runner(watched);
     ASSAY_TRY(Side candidate, side_of(our_slot.folder, true));
     ASSAY_TRY(Side other, side_of(their_slot.folder, false));
     // An incumbent whose build fails now is the machine's fault, or the setup's: nothing is kept.
@@ -251,11 +256,12 @@ class Evaluation {
     if (!built) return {};
     ASSAY_TRY(const bool tested, run_command_stage(runner, "tests", target_.tests, candidate, ""));
     if (!tested) return {};
-    ASSAY_TRY(const bool same, check_parity(stage(), runner, candidate));
+    ASSAY_TRY(const bool same, check_parity(stage(), runner, candidate, other));
     if (!same) return {};
     ASSAY_TRY(const bool intact, check_judges({candidate.folder, other.folder}));
     if (!intact) return {};
-    ASSAY_TRY(confirm(stage(), runner, slots, candidate, other, record_path_.parent_path()));
+    ASSAY_TRY(confirm(stage(), timed, slots, candidate, other, record_path_.parent_path()));
+    if (record_.outcome == AttemptOutcome::interrupted) return {};  // No pair of a look counts.
     // Where the two stand now: they may have exchanged their folders an odd number of times.
     if (!record_.pairs.empty() && record_.pairs.back().swapped)
       std::swap(candidate.folder, other.folder);

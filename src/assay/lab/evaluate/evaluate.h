@@ -62,6 +62,8 @@ struct EvaluateObserver {
 struct Evaluated {
   AttemptRecord record;
   std::filesystem::path record_path;
+  // Others were at work in every pair of a look: it ended as `interrupted`, and can be tried again.
+  bool spoiled = false;
   std::string duplicate_of;  // The id of the attempt that measured the same; then nothing was done.
 };
 

@@ -1,5 +1,7 @@
 #include "assay/lab/evaluate/program_runner.h"
 
+#include <memory>
+
 #include "assay/base/clock.h"
 #include "assay/base/file.h"
 #include "assay/base/supervise.h"
@@ -53,10 +55,24 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
   limits.max_output = kMostOutput;
   limits.cancel_fd = options_.cancel_fd;
   limits.input = options_.input;
+  options.file_bytes = options_.disk_bytes;
+  std::unique_ptr<DiskWatch> watch;
+  if (options_.watch_disk && options_.disk_bytes > 0) {
+    ASSAY_TRY(watch, DiskWatch::begin({folder, options_.logs}, {.bytes = options_.disk_bytes},
+                                      options_.cancel_fd));
+    limits.cancel_fd = watch->cancel_fd();
+  }
   ProgramRun run;
   const int64_t began = monotonic_ns();
-  const auto output = run_supervised(options, limits, options_.supervisor);
+  auto output = run_supervised(options, limits, options_.supervisor);
   run.seconds = static_cast<double>(monotonic_ns() - began) / static_cast<double>(kNsPerSecond);
+  const std::string filled = watch ? watch->finish() : std::string();
+  if (!filled.empty() && (output || output.error().code == ErrorCode::interrupted)) {
+    run.filled_disk = true;
+    run.failure = AttemptOutcome::crash;
+    run.reason = fmt::format("{} {} (limits of case.yaml)", name_of(words), filled);
+    return run;
+  }
   if (!output && output.error().code == ErrorCode::not_found) {
     run.failure = AttemptOutcome::crash;
     run.reason = output.error().message;

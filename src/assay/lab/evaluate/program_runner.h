@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/lab/evaluate/disk_watch.h"
 #include "assay/lab/files/environment_rules.h"
 #include "assay/record/attempt.h"
 
@@ -21,6 +22,7 @@ struct ProgramRun {
   int exit_code = 0;
   std::string out;
   double seconds = 0;
+  bool filled_disk = false;  // It was ended for that.
 };
 
 // The value of a variable that has a key; empty: it is not set.
@@ -36,6 +38,10 @@ struct RunnerOptions {
   // it is not.
   int lock_fd = -1;
   ReadKey read_key;  // For benchmarks that name one; null: there are none.
+  // No file that a program writes is larger.
+  std::uint64_t disk_bytes = 0;
+  // And what it adds below its folder and `logs` is watched: not beside a clock.
+  bool watch_disk = false;
 };
 
 class ProgramRunner {

@@ -82,6 +82,12 @@ Status Slots::mark_built(const Slot& slot) {
   return {};
 }
 
+Status Slots::discard(const fs::path& slot_folder) {
+  for (size_t i = 0; i < taken_.size(); ++i)
+    if (slot_folder == folder(i)) ASSAY_TRY(clear(i));
+  return {};
+}
+
 Status Slots::swap() {
   // Atomic, both: a crash leaves them one way or the other; the marks follow, and disagree with
   // what is there until they have, which prepare() sees.

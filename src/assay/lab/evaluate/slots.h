@@ -29,6 +29,8 @@ class Slots {
   Status mark_built(const Slot& slot);
   // The two exchange their folders.
   Status swap();
+  // Empties one of the two.
+  Status discard(const std::filesystem::path& slot_folder);
   // For the next attempt: none is taken.
   void release() { taken_ = {}; }
 

@@ -5,6 +5,7 @@
 
 #include "assay/base/choices.h"
 #include "assay/base/text.h"
+#include "assay/lab/files/forms.h"
 #include "assay/lab/files/openai_http_fields.h"
 
 namespace assay::lab {
@@ -12,7 +13,6 @@ namespace {
 
 using input::YamlField;
 
-constexpr std::array<const char*, 3> kHazards = {"replay", "streamer", "mutating_buffer"};
 constexpr std::array<const char*, 4> kReductions = {"median", "mean", "min", "max"};
 
 Result<ShellJson> read_shell_json(const YamlField& root) {
@@ -24,7 +24,7 @@ Result<ShellJson> read_shell_json(const YamlField& root) {
   ASSAY_TRY(const auto output, root.find("output"));
   if (!output) return shell;
   if (output->kind() == YamlField::Kind::map) {
-    ASSAY_TRY(only_keys(*output, {"file"}));
+    ASSAY_TRY(only(*output, output_file_form()));
     ASSAY_TRY(const YamlField file, output->at("file"));
     ASSAY_TRY(shell.output_file, as_inner_path(file));
     return shell;
@@ -55,7 +55,7 @@ bool is_reduction(std::string_view word) {
 }
 
 Result<MetricRule> read_rule(const YamlField& field) {
-  ASSAY_TRY(only_keys(field, {"unit", "direction", "floor", "reduce"}));
+  ASSAY_TRY(only(field, metric_form()));
   MetricRule rule;
   ASSAY_TRY(rule.unit, text_or(field, "unit", ""));
   ASSAY_TRY(const auto direction, field.find("direction"));
@@ -85,7 +85,7 @@ Status read_common(const YamlField& root, Benchmark& benchmark) {
   }
   ASSAY_TRY(benchmark.hazards, texts_or_none(root, "hazards"));
   for (const std::string& word : benchmark.hazards)
-    if (std::ranges::find(kHazards, word) == kHazards.end())
+    if (std::ranges::find(benchmark_hazards(), word) == benchmark_hazards().end())
       return fail(root.error(fmt::format(
           "hazards: '{}' is not among replay, streamer, mutating_buffer", sanitize(word, 60))));
   ASSAY_TRY(const auto metrics, root.find("metrics"));
@@ -117,18 +117,14 @@ Result<Benchmark> read_benchmark(const std::filesystem::path& case_folder,
   ASSAY_TRY(const YamlField kind, root.at("kind"));
   ASSAY_TRY(const std::string word, kind.as_string());
   if (word == "shell_json") {
-    ASSAY_TRY(only_keys(root, {"schema", "name", "kind", "command", "output", "timeout_s", "env",
-                               "hazards", "require", "metrics"}));
+    ASSAY_TRY(only(root, shell_json_form()));
     ASSAY_TRY(benchmark.kind, read_shell_json(root));
     ASSAY_TRY(benchmark.require, texts_or_none(root, "require"));
   } else if (word == "sweep") {
-    ASSAY_TRY(only_keys(root, {"schema", "name", "kind", "manifest", "arguments", "timeout_s",
-                               "env", "hazards", "metrics"}));
+    ASSAY_TRY(only(root, sweep_form()));
     ASSAY_TRY(benchmark.kind, read_sweep(root));
   } else if (word == "openai_http") {
-    ASSAY_TRY(only_keys(
-        root, {"schema", "name", "kind", "target", "endpoint", "load", "dataset", "request",
-               "require", "restart", "timeout_s", "env", "hazards", "metrics"}));
+    ASSAY_TRY(only(root, openai_http_form()));
     ASSAY_TRY(benchmark.kind, read_openai_http(root));
   } else {
     return fail(kind.error(

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "assay/base/text.h"
+#include "assay/lab/files/form_pieces.h"
+#include "assay/lab/files/forms.h"
 #include "assay/lab/files/path_pattern.h"
 
 namespace assay::lab {
@@ -19,9 +21,7 @@ class CaseReader {
 
   Result<Case> read() {
     ASSAY_TRY(const YamlField root, input::read_yaml(case_.folder / "case.yaml"));
-    ASSAY_TRY(only_keys(root, {"schema", "model", "hardware", "benchmarks", "objective",
-                               "guardrails", "lanes", "fixed", "commands", "parity", "holdout",
-                               "server", "confirm", "env_allowed", "agent", "notify"}));
+    ASSAY_TRY(only(root, case_form()));
     ASSAY_TRY(check_schema(root, "assay.case/1"));
     ASSAY_TRY(read_target(root));
     ASSAY_TRY(read_benchmarks(root));
@@ -32,6 +32,7 @@ class CaseReader {
     ASSAY_TRY(read_commands(root));
     ASSAY_TRY(read_confirm(root));
     ASSAY_TRY(read_agent(root));
+    ASSAY_TRY(read_limits(root));
     ASSAY_TRY(case_.allowed_variables, texts_or_none(root, "env_allowed"));
     ASSAY_TRY(read_holdout(root));
     ASSAY_TRY(read_server(root));
@@ -43,11 +44,11 @@ class CaseReader {
  private:
   Status read_target(const YamlField& root) {
     ASSAY_TRY(const YamlField model, root.at("model"));
-    ASSAY_TRY(only_keys(model, {"name", "path"}));
+    ASSAY_TRY(only(model, case_form().at("model")));
     ASSAY_TRY(case_.model_name, text_at(model, "name"));
     ASSAY_TRY(case_.model_path, text_at(model, "path"));
     ASSAY_TRY(const YamlField hardware, root.at("hardware"));
-    ASSAY_TRY(only_keys(hardware, {"name", "device", "require"}));
+    ASSAY_TRY(only(hardware, case_form().at("hardware")));
     ASSAY_TRY(case_.hardware_name, text_at(hardware, "name"));
     ASSAY_TRY(case_.hardware_device, text_or(hardware, "device", ""));
     ASSAY_TRY(const auto required, hardware.find("require"));
@@ -85,7 +86,7 @@ class CaseReader {
 
   Status read_objective(const YamlField& root) {
     ASSAY_TRY(const YamlField field, root.at("objective"));
-    ASSAY_TRY(only_keys(field, {"metric", "direction", "unit", "min_effect"}));
+    ASSAY_TRY(only(field, case_form().at("objective")));
     ASSAY_TRY(case_.objective.metric, text_at(field, "metric"));
     ASSAY_TRY(check_metric(field, case_.objective.metric));
     ASSAY_TRY(const YamlField direction, field.at("direction"));
@@ -103,7 +104,7 @@ class CaseReader {
     if (!list) return {};
     ASSAY_TRY(const auto items, list->items());
     for (const YamlField& item : items) {
-      ASSAY_TRY(only_keys(item, {"metric", "direction", "tolerance", "against"}));
+      ASSAY_TRY(only(item, case_form().at("guardrails").item()));
       Guardrail guardrail;
       ASSAY_TRY(guardrail.metric, text_at(item, "metric"));
       ASSAY_TRY(check_metric(item, guardrail.metric));
@@ -124,7 +125,7 @@ class CaseReader {
     if (!lanes) return {};
     ASSAY_TRY(const auto members, lanes->members());
     for (const auto& [name, field] : members) {
-      ASSAY_TRY(only_keys(field, {"benchmarks", "env", "keep_guardrails"}));
+      ASSAY_TRY(only(field, case_form().at("lanes").item()));
       Lane& lane = case_.lanes[name];
       ASSAY_TRY(lane.benchmarks, texts_or_none(field, "benchmarks"));
       ASSAY_TRY(lane.kept_guardrails, texts_or_none(field, "keep_guardrails"));
@@ -164,7 +165,7 @@ class CaseReader {
   Status read_commands(const YamlField& root) {
     ASSAY_TRY(const auto field, root.find("commands"));
     if (!field) return {};
-    ASSAY_TRY(only_keys(*field, {"setup", "build", "tests"}));
+    ASSAY_TRY(only(*field, case_form().at("commands")));
     ASSAY_TRY(case_.setup, texts_or_none(*field, "setup"));
     ASSAY_TRY(case_.build, texts_or_none(*field, "build"));
     ASSAY_TRY(case_.tests, texts_or_none(*field, "tests"));
@@ -174,7 +175,7 @@ class CaseReader {
   Status read_parity(const YamlField& root) {
     ASSAY_TRY(const auto field, root.find("parity"));
     if (!field) return {};
-    ASSAY_TRY(only_keys(*field, {"prompts", "reference", "command", "before"}));
+    ASSAY_TRY(only(*field, case_form().at("parity")));
     Parity parity;
     ASSAY_TRY(parity.command, texts_or_none(*field, "command"));
     if (parity.command.empty() && !case_.server)
@@ -195,7 +196,7 @@ class CaseReader {
   Status read_holdout(const YamlField& root) {
     ASSAY_TRY(const auto field, root.find("holdout"));
     if (!field) return {};
-    ASSAY_TRY(only_keys(*field, {"shapes", "draw", "tolerance", "command"}));
+    ASSAY_TRY(only(*field, case_form().at("holdout")));
     Holdout holdout;
     ASSAY_TRY(const auto shapes, field->find("shapes"));
     ASSAY_TRY(const auto command, field->find("command"));
@@ -216,10 +217,9 @@ class CaseReader {
       return fail(
           shapes->error("kernels are raced on them, and no benchmark of the kind sweep "
                         "says which"));
-    constexpr int kMostDraws = 64;
     ASSAY_TRY(const auto draw, field->find("draw"));
     if (draw) {
-      ASSAY_TRY(const int64_t draws, draw->as_int64(1, kMostDraws));
+      ASSAY_TRY(const int64_t draws, draw->as_int64(1, kMostHoldoutDraws));
       holdout.draws = static_cast<int>(draws);
     }
     ASSAY_TRY(const auto tolerance, field->find("tolerance"));
@@ -233,11 +233,10 @@ class CaseReader {
   Status read_confirm(const YamlField& root) {
     ASSAY_TRY(const auto field, root.find("confirm"));
     if (!field) return {};
-    ASSAY_TRY(only_keys(*field, {"looks", "budget_s"}));
+    ASSAY_TRY(only(*field, case_form().at("confirm")));
     ASSAY_TRY(case_.confirm_seconds, seconds_or(*field, "budget_s", case_.confirm_seconds));
     ASSAY_TRY(const auto looks, field->find("looks"));
     if (!looks) return {};
-    constexpr int kFewestPairs = 6, kMostPairs = 1024;
     ASSAY_TRY(const auto items, looks->items());
     case_.looks.clear();
     for (const YamlField& item : items) {
@@ -252,7 +251,7 @@ class CaseReader {
   Status read_server(const YamlField& root) {
     ASSAY_TRY(const auto field, root.find("server"));
     if (!field) return {};
-    ASSAY_TRY(only_keys(*field, {"backend", "plugin", "command", "ready_timeout_s"}));
+    ASSAY_TRY(only(*field, case_form().at("server")));
     CaseServer server;
     ASSAY_TRY(server.backend, text_at(*field, "backend"));
     ASSAY_TRY(const auto plugin, field->find("plugin"));
@@ -277,10 +276,20 @@ class CaseReader {
     return {};
   }
 
+  Status read_limits(const YamlField& root) {
+    ASSAY_TRY(const auto field, root.find("limits"));
+    if (!field) return {};
+    ASSAY_TRY(only(*field, case_form().at("limits")));
+    ASSAY_TRY(const YamlField disk, field->at("disk_mib"));
+    ASSAY_TRY(const int64_t mib, disk.as_int64(1, kMostDiskMib));
+    case_.disk_bytes = static_cast<std::uint64_t>(mib) << 20;
+    return {};
+  }
+
   Status read_agent(const YamlField& root) {
     ASSAY_TRY(const auto field, root.find("agent"));
     if (!field) return {};
-    ASSAY_TRY(only_keys(*field, {"command", "timeout_s", "pass_env"}));
+    ASSAY_TRY(only(*field, case_form().at("agent")));
     Agent agent;
     ASSAY_TRY(const YamlField command, field->at("command"));
     ASSAY_TRY(agent.command, command.as_strings());

@@ -66,6 +66,8 @@ struct CaseServer {
   double ready_seconds = 600;
 };
 
+inline constexpr std::uint64_t kStandardDiskBytes = std::uint64_t{10} << 30;
+
 struct Case {
   std::filesystem::path folder;  // Absolute.
   std::string name;              // "model/case".
@@ -83,6 +85,7 @@ struct Case {
   std::optional<CaseServer> server;
   std::vector<int> looks = {8, 16, 32};
   double confirm_seconds = 1800;
+  std::uint64_t disk_bytes = kStandardDiskBytes;  // That an agent or a command may add.
   std::vector<std::string> allowed_variables;
   std::optional<Agent> agent;
   NotifyRules notify;  // The lab's, where case.yaml says nothing else.

@@ -10,6 +10,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/history_index.h"
+#include "assay/lab/files/history_lines.h"
 
 namespace assay::lab {
 namespace {
@@ -19,117 +20,6 @@ constexpr const char* kLock = ".lock";
 
 std::string path_in(const std::filesystem::path& runs) { return (runs / kName).string(); }
 
-Json start_line(const Attempt& attempt) {
-  return {{"schema", kHistorySchema},
-          {"type", "start"},
-          {"id", attempt.id},
-          {"seq", attempt.seq},
-          {"run_tag", attempt.run_tag},
-          {"series", attempt.series},
-          {"parent", attempt.parent},
-          {"tree", attempt.tree},
-          {"env", attempt.env},
-          {"env_only", attempt.env_only},
-          {"lane", attempt.lane},
-          {"family", attempt.family},
-          {"target", attempt.target},
-          {"description", attempt.description},
-          {"hypothesis", attempt.hypothesis},
-          {"started", attempt.started}};
-}
-
-Json json_of(const Cost& cost) { return {{"usd", cost.usd}, {"tokens", cost.tokens}}; }
-
-std::optional<Cost> read_cost(const Json& line) {
-  const auto found = line.find("cost");
-  if (found == line.end()) return std::nullopt;
-  return Cost{found->at("usd").get<double>(), found->at("tokens").get<int64_t>()};
-}
-
-Json end_line(const Attempt& attempt) {
-  Json stages = Json::array();
-  for (const auto& [name, outcome] : attempt.stages) stages.push_back({name, outcome});
-  Json line = {{"schema", kHistorySchema},
-               {"type", "end"},
-               {"id", attempt.id},
-               {"seq", attempt.seq},
-               {"run_tag", attempt.run_tag},
-               {"state", to_string(attempt.outcome.value_or(AttemptOutcome::interrupted))},
-               {"reason", attempt.reason},
-               {"stages", std::move(stages)},
-               {"primary", nullptr},
-               {"claim", nullptr},
-               {"baseline", attempt.baseline},
-               {"record", attempt.record},
-               {"ended", attempt.ended}};
-  if (attempt.cost) line["cost"] = json_of(*attempt.cost);
-  if (attempt.primary)
-    line["primary"] = {{"key", attempt.primary->key},
-                       {"value", attempt.primary->value},
-                       {"unit", attempt.primary->unit}};
-  if (attempt.claim)
-    line["claim"] = {{"word", attempt.claim->word},
-                     {"ratio", attempt.claim->ratio},
-                     {"low", attempt.claim->low},
-                     {"high", attempt.claim->high},
-                     {"pairs", attempt.claim->pairs}};
-  return line;
-}
-
-Status check_line(const JsonField& root) {
-  ASSAY_TRY(const JsonField schema, root.at("schema"));
-  ASSAY_TRY(const std::string text, schema.as_string());
-  if (text == kHistorySchema) return {};
-  return fail(schema.error(ErrorCode::machine, "not a line of this version"));
-}
-
-std::string text_in(const Json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-Attempt read_start(const Json& line) {
-  Attempt attempt;
-  attempt.id = text_in(line, "id");
-  attempt.seq = line.at("seq").get<int64_t>();
-  for (const auto& [key, field] :
-       {std::pair<const char*, std::string*>{"run_tag", &attempt.run_tag},
-        {"series", &attempt.series},
-        {"parent", &attempt.parent},
-        {"tree", &attempt.tree},
-        {"lane", &attempt.lane},
-        {"family", &attempt.family},
-        {"target", &attempt.target},
-        {"description", &attempt.description},
-        {"hypothesis", &attempt.hypothesis},
-        {"started", &attempt.started}})
-    *field = text_in(line, key);
-  attempt.env = line.at("env").get<std::map<std::string, std::string>>();
-  attempt.env_only = line.at("env_only").get<bool>();
-  return attempt;
-}
-
-Status read_end(const Json& line, Attempt& attempt) {
-  ASSAY_TRY(attempt.outcome, parse_attempt_outcome(text_in(line, "state")));
-  attempt.reason = text_in(line, "reason");
-  attempt.ended = text_in(line, "ended");
-  attempt.record = text_in(line, "record");
-  attempt.baseline = line.at("baseline").get<bool>();
-  attempt.cost = read_cost(line);
-  for (const Json& stage : line.at("stages"))
-    attempt.stages.emplace_back(stage.at(0).get<std::string>(), stage.at(1).get<std::string>());
-  if (const Json& primary = line.at("primary"); !primary.is_null())
-    attempt.primary =
-        Primary{primary.at("key").get<std::string>(), primary.at("value").get<double>(),
-                primary.at("unit").get<std::string>()};
-  if (const Json& claim = line.at("claim"); !claim.is_null())
-    attempt.claim = Claim{claim.at("word").get<std::string>(), claim.at("ratio").get<double>(),
-                          claim.at("low").get<double>(),
-                          claim.at("high").is_null() ? 0 : claim.at("high").get<double>(),
-                          claim.at("pairs").get<int>()};
-  return {};
-}
-
 class HistoryReader {
  public:
   explicit HistoryReader(HistoryContent known) : content(std::move(known)) {}
@@ -138,30 +28,27 @@ class HistoryReader {
     if (!has_its_check(text))
       return fail(ErrorCode::machine, "it is not what its checksum was made of");
     ASSAY_TRY(const JsonDocument document, parse_json_document(text, origin));
-    ASSAY_TRY(check_line(JsonField(document)));
-    try {
-      return place(document.root);
-    } catch (const Json::exception&) {
-      return fail(ErrorCode::machine, "it lacks what a line of its type has");
-    }
+    return place(JsonField(document));
   }
   HistoryContent content;
 
  private:
-  Status place(const Json& line) {
-    const std::string type = text_in(line, "type");
+  Status place(const JsonField& line) {
+    ASSAY_TRY(const std::string type, line_type(line));
     if (by_id_.empty())
       for (size_t i = 0; i < content.attempts.size(); ++i) by_id_[content.attempts[i].id] = i;
     if (type == "start") {
-      by_id_[text_in(line, "id")] = content.attempts.size();
-      content.attempts.push_back(read_start(line));
+      ASSAY_TRY(Attempt attempt, read_start(line));
+      by_id_[attempt.id] = content.attempts.size();
+      content.attempts.push_back(std::move(attempt));
     } else if (type == "end") {
-      const auto found = by_id_.find(text_in(line, "id"));
+      ASSAY_TRY(const JsonField id, line.at("id"));
+      ASSAY_TRY(const std::string name, id.as_string());
+      const auto found = by_id_.find(name);
       if (found == by_id_.end()) return fail(ErrorCode::machine, "it ends what was not started");
       return read_end(line, content.attempts[found->second]);
     } else if (type == "skip") {
-      content.skips.push_back({text_in(line, "run_tag"), text_in(line, "reason"),
-                               text_in(line, "of"), text_in(line, "at"), read_cost(line)});
+      ASSAY_TRY(content.skips.emplace_back(), read_skip(line));
     }
     return {};  // Types of later versions are theirs.
   }
@@ -312,14 +199,9 @@ Status History::end(const Attempt& attempt) {
 }
 
 Status History::skip(const Skip& skip) {
-  Json line = {{"schema", kHistorySchema},
-               {"type", "skip"},
-               {"run_tag", skip.run_tag},
-               {"reason", sanitize(skip.reason, 300)},
-               {"of", skip.of},
-               {"at", skip.at}};
-  if (skip.cost) line["cost"] = json_of(*skip.cost);
-  ASSAY_TRY(add(line));
+  Skip shortened = skip;
+  shortened.reason = sanitize(skip.reason, 300);
+  ASSAY_TRY(add(skip_line(shortened)));
   content_.skips.push_back(skip);
   return {};
 }

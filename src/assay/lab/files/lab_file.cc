@@ -1,6 +1,7 @@
 #include "assay/lab/files/lab_file.h"
 
 #include "assay/base/text.h"
+#include "assay/lab/files/forms.h"
 #include "assay/lab/files/read_yaml_fields.h"
 
 namespace assay::lab {
@@ -25,7 +26,7 @@ Result<Lab> find_lab(const std::filesystem::path& from) {
 
 Result<Lab> read_lab(const std::filesystem::path& root) {
   ASSAY_TRY(const auto file, input::read_yaml(root / "lab.yaml"));
-  ASSAY_TRY(only_keys(file, {"schema", "device", "cases_dir", "store", "notify"}));
+  ASSAY_TRY(only(file, lab_form()));
   ASSAY_TRY(check_schema(file, "assay.lab/1"));
   Lab lab;
   lab.root = root;

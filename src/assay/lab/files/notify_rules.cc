@@ -1,17 +1,13 @@
 #include "assay/lab/files/notify_rules.h"
 
 #include <algorithm>
-#include <array>
 
 #include "assay/base/text.h"
+#include "assay/lab/files/forms.h"
 #include "assay/lab/files/read_yaml_fields.h"
 
 namespace assay::lab {
 namespace {
-
-constexpr std::array<const char*, 7> kEvents = {"baseline", "keep",        "near_tie", "discard",
-                                                "crash",    "interrupted", "end"};
-constexpr std::array<const char*, 3> kPresets = {"discord", "slack", "json"};
 
 std::string place_of(const input::YamlField& field) {
   return fmt::format("{}:{}", field.origin(), field.line());
@@ -35,7 +31,7 @@ bool NotifyRules::wants(std::string_view event) const {
 Result<NotifyRules> read_notify_rules(const input::YamlField& root, NotifyRules rules) {
   ASSAY_TRY(const auto field, root.find("notify"));
   if (!field) return rules;
-  ASSAY_TRY(only_keys(*field, {"enabled", "preset", "on"}));
+  ASSAY_TRY(only(*field, notify_form()));
   ASSAY_TRY(const auto enabled, field->find("enabled"));
   if (enabled) {
     ASSAY_TRY(rules.enabled, enabled->as_bool());
@@ -44,14 +40,15 @@ Result<NotifyRules> read_notify_rules(const input::YamlField& root, NotifyRules 
   ASSAY_TRY(const auto preset, field->find("preset"));
   if (preset) {
     ASSAY_TRY(rules.preset, preset->as_string());
-    ASSAY_TRY(check_word(*preset, "preset", rules.preset, kPresets));
+    ASSAY_TRY(check_word(*preset, "preset", rules.preset, notify_presets()));
     rules.preset_from = place_of(*preset);
   }
   ASSAY_TRY(const auto on, field->find("on"));
   if (on) {
     ASSAY_TRY(rules.events, on->as_strings());
     rules.events_from = place_of(*on);
-    for (const std::string& event : rules.events) ASSAY_TRY(check_word(*on, "on", event, kEvents));
+    for (const std::string& event : rules.events)
+      ASSAY_TRY(check_word(*on, "on", event, notify_events()));
   }
   return rules;
 }

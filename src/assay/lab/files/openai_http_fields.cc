@@ -4,6 +4,7 @@
 #include <array>
 
 #include "assay/base/text.h"
+#include "assay/lab/files/form_pieces.h"
 
 namespace assay::lab {
 namespace {
@@ -32,6 +33,64 @@ constexpr std::array<FlagOfKey, 8> kDataset = {{{"kind", "--dataset-name"},
                                                 {"spread", "--len-spread"},
                                                 {"prefix_tokens", "--prefix-len"},
                                                 {"prefix_pool", "--prefix-pool"}}};
+constexpr std::array<FlagOfKey, 1> kRequest = {{{"temperature", "--temperature"}}};
+
+// as_word().
+Form word_form() { return Form::either({Form::text(), Form::number()}); }
+
+// Fields that are handed on as words.
+template <std::size_t N>
+void add_words(const std::array<FlagOfKey, N>& flags, std::vector<input::FormField>& fields) {
+  for (const auto& [key, flag] : flags)
+    fields.push_back(
+        {key, word_form(), Need::optional, fmt::format("As `assay load` has {}.", flag)});
+}
+
+const Form& target_form() {
+  static const Form form = Form::fields({{"base_url", filled_text(), Need::required},
+                                         {"key_env", Form::text("^([A-Z0-9_]*_API_KEY)?$"),
+                                          Need::optional, "The variable that has the key."}});
+  return form;
+}
+
+const Form& load_form() {
+  static const Form form = [] {
+    std::vector<input::FormField> fields = {
+        {"mode", Form::words({"open", "closed"}), Need::required,
+         "An open load has a rate, a closed one a concurrency."}};
+    add_words(kLoad, fields);
+    fields.push_back({"seed", Form::integer(0, kMostSeed)});
+    return Form::fields(std::move(fields));
+  }();
+  return form;
+}
+
+const Form& dataset_form() {
+  static const Form form = [] {
+    std::vector<input::FormField> fields;
+    add_words(kDataset, fields);
+    return Form::fields(std::move(fields));
+  }();
+  return form;
+}
+
+const Form& request_form() {
+  static const Form form = [] {
+    std::vector<input::FormField> fields = {{"stream", Form::truth()},
+                                            {"ignore_eos", Form::truth()}};
+    add_words(kRequest, fields);
+    return Form::fields(std::move(fields));
+  }();
+  return form;
+}
+
+const Form& require_form() {
+  static const Form form = Form::fields(
+      {{"errored", Form::integer(0), Need::optional, "The most requests that may fail."},
+       {"client_limited", Form::truth()},
+       {"output_tokens", Form::words({"exact", ""})}});
+  return form;
+}
 
 Result<std::string> as_word(const YamlField& field) {
   if (const auto text = field.as_string()) return *text;
@@ -60,8 +119,7 @@ Result<bool> truth_or(const YamlField& map, const char* key, bool otherwise) {
 
 Status read_load(const YamlField& root, OpenAiHttp& http) {
   ASSAY_TRY(const YamlField load, root.at("load"));
-  ASSAY_TRY(only_keys(load, {"mode", "concurrency", "rate", "arrivals", "burstiness", "requests",
-                             "warmups", "duration_s", "grace_s", "seed"}));
+  ASSAY_TRY(only(load, load_form()));
   ASSAY_TRY(const YamlField mode, load.at("mode"));
   ASSAY_TRY(const std::string word, mode.as_string());
   if (word != "open" && word != "closed") return fail(mode.error("open or closed"));
@@ -73,7 +131,7 @@ Status read_load(const YamlField& root, OpenAiHttp& http) {
   ASSAY_TRY(add_flags(load, kLoad, http.arguments));
   ASSAY_TRY(const auto seed, load.find("seed"));
   if (seed) {
-    ASSAY_TRY(http.seed, seed->as_int64(0, 1 << 30));
+    ASSAY_TRY(http.seed, seed->as_int64(0, kMostSeed));
   }
   return {};
 }
@@ -81,8 +139,7 @@ Status read_load(const YamlField& root, OpenAiHttp& http) {
 Status read_dataset(const YamlField& root, OpenAiHttp& http) {
   ASSAY_TRY(const auto dataset, root.find("dataset"));
   if (!dataset) return {};
-  ASSAY_TRY(only_keys(*dataset, {"kind", "path", "prompt", "input_tokens", "output_tokens",
-                                 "spread", "prefix_tokens", "prefix_pool"}));
+  ASSAY_TRY(only(*dataset, dataset_form()));
   return add_flags(*dataset, kDataset, http.arguments);
 }
 
@@ -94,13 +151,12 @@ Status read_request(const YamlField& root, OpenAiHttp& http) {
   }
   ASSAY_TRY(const auto request, root.find("request"));
   if (!request) return {};
-  ASSAY_TRY(only_keys(*request, {"stream", "ignore_eos", "temperature"}));
+  ASSAY_TRY(only(*request, request_form()));
   ASSAY_TRY(const bool streams, truth_or(*request, "stream", true));
   ASSAY_TRY(const bool ignores, truth_or(*request, "ignore_eos", false));
   if (!streams) http.arguments.emplace_back("--no-stream");
   if (ignores) http.arguments.emplace_back("--ignore-eos");
-  return add_flags(*request, std::array<FlagOfKey, 1>{{{"temperature", "--temperature"}}},
-                   http.arguments);
+  return add_flags(*request, kRequest, http.arguments);
 }
 
 // A case is a file of others: it may have a key, and no other of its user's secrets.
@@ -118,7 +174,7 @@ Status read_key(const YamlField& target, OpenAiHttp& http) {
 Status read_target(const YamlField& root, OpenAiHttp& http) {
   ASSAY_TRY(const YamlField target, root.at("target"));
   if (target.kind() == YamlField::Kind::map) {
-    ASSAY_TRY(only_keys(target, {"base_url", "key_env"}));
+    ASSAY_TRY(only(target, target_form()));
     ASSAY_TRY(http.base_url, text_at(target, "base_url"));
     return read_key(target, http);
   }
@@ -130,7 +186,7 @@ Status read_target(const YamlField& root, OpenAiHttp& http) {
 Status read_require(const YamlField& root, OpenAiHttp& http) {
   ASSAY_TRY(const auto require, root.find("require"));
   if (!require) return {};
-  ASSAY_TRY(only_keys(*require, {"errored", "client_limited", "output_tokens"}));
+  ASSAY_TRY(only(*require, require_form()));
   ASSAY_TRY(const auto errored, require->find("errored"));
   if (errored) {
     ASSAY_TRY(http.most_errored, errored->as_int64(0));
@@ -145,6 +201,17 @@ Status read_require(const YamlField& root, OpenAiHttp& http) {
 }
 
 }  // namespace
+
+std::vector<input::FormField> openai_http_fields() {
+  return {{"target", Form::either({Form::words({"case"}), target_form()}), Need::required,
+           "The case's own server, or one that runs elsewhere."},
+          {"endpoint", Form::text(), Need::optional, "As `assay load` has --endpoint."},
+          {"load", load_form(), Need::required},
+          {"dataset", dataset_form()},
+          {"request", request_form()},
+          {"require", require_form()},
+          {"restart", Form::words({"per_pair"})}};
+}
 
 Result<OpenAiHttp> read_openai_http(const YamlField& root) {
   OpenAiHttp http;

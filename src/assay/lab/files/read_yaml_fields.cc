@@ -6,6 +6,7 @@
 
 #include "assay/base/text.h"
 #include "assay/lab/files/environment_rules.h"
+#include "assay/lab/files/form_pieces.h"
 
 namespace assay::lab {
 
@@ -13,10 +14,6 @@ using input::YamlField;
 
 std::string_view to_string(Direction direction) {
   return direction == Direction::minimize ? "minimize" : "maximize";
-}
-
-Status only_keys(const YamlField& field, std::initializer_list<const char*> known) {
-  return field.only(std::vector<std::string>(known.begin(), known.end()));
 }
 
 Status check_schema(const YamlField& root, std::string_view schema) {
@@ -47,10 +44,9 @@ Result<std::vector<std::string>> texts_or_none(const YamlField& field, std::stri
 }
 
 Result<double> seconds_or(const YamlField& field, std::string_view key, double otherwise) {
-  constexpr double kMostSeconds = 7 * 86400;
   ASSAY_TRY(const auto value, field.find(key));
   if (!value) return otherwise;
-  return value->as_double(0.001, kMostSeconds);
+  return value->as_double(kLeastSeconds, kMostSeconds);
 }
 
 Result<double> as_fraction(const YamlField& field) {

@@ -2,7 +2,6 @@
 
 // What several kinds of a lab's files hold.
 
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,9 +14,6 @@ namespace assay::lab {
 
 enum class Direction { minimize, maximize };
 std::string_view to_string(Direction direction);
-
-// Of a map: an error on the first key that is not among these.
-Status only_keys(const input::YamlField& field, std::initializer_list<const char*> known);
 
 // The file is of this schema: "assay.case/1".
 Status check_schema(const input::YamlField& root, std::string_view schema);

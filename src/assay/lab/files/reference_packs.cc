@@ -6,6 +6,7 @@
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
+#include "assay/lab/files/forms.h"
 #include "assay/lab/files/read_yaml_fields.h"
 
 namespace assay::lab {
@@ -24,7 +25,7 @@ bool is_commit(std::string_view text) {
 
 Result<ReferenceSource> read_source(const input::YamlField& field) {
   ReferenceSource source;
-  ASSAY_TRY(only_keys(field, {"url", "commit", "files"}));
+  ASSAY_TRY(only(field, packs_form().at("packs").item().item()));
   ASSAY_TRY(source.url, text_at(field, "url"));
   // Others could run a program of the URL's choice.
   if (!source.url.starts_with("https://") && !source.url.starts_with("file:///"))
@@ -136,7 +137,7 @@ std::string ReferenceSource::name() const {
 
 Result<ReferencePacks> read_reference_packs(const fs::path& lab) {
   ASSAY_TRY(const auto root, input::read_yaml(lab / "refs" / "packs.yaml"));
-  ASSAY_TRY(only_keys(root, {"schema", "packs"}));
+  ASSAY_TRY(only(root, packs_form()));
   ASSAY_TRY(check_schema(root, "assay.packs/1"));
   ASSAY_TRY(const auto field, root.at("packs"));
   ASSAY_TRY(const auto members, field.members());

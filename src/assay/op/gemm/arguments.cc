@@ -2,7 +2,9 @@
 #include <cstdint>
 
 #include "assay/base/checked.h"
+#include "assay/base/text.h"
 #include "assay/op/gemm/description.h"
+#include "assay/op/gemm/epilogue.h"
 
 namespace assay::gemm {
 namespace {
@@ -72,6 +74,45 @@ int64_t alignment_of(const TensorView& view) {
   return alignment;
 }
 
+// residual is a matrix of its own; the others hold their elements one behind the other.
+Status read_epilogue(const Arguments& arguments, const Epilogue& epilogue, Shape& shape,
+                     Description& description) {
+  bool gated = false;
+  for (const EpilogueStep& step : epilogue.steps()) {
+    gated = gated || step.is_gate();
+    if (!step.has_operand()) continue;
+    const auto found = arguments.epilogue_operands.find(step.name());
+    if (found == arguments.epilogue_operands.end())
+      return fail(ErrorCode::invalid_input, "{0}: the epilogue {1} needs an operand {0}",
+                  step.name(), epilogue.text());
+    const TensorView& given = found->second;
+    shape.epilogue_dtypes.emplace(step.name(), given.dtype);
+    description.epilogue_alignments.emplace(step.name(), alignment_of(given));
+    const int64_t columns = gated ? epilogue.columns_of_out(shape.n) : shape.n;
+    if (step.kind == EpilogueStep::Kind::residual) {
+      ASSAY_TRY(const Tensor residual, read(step.name(), "L, M, N", given));
+      ASSAY_TRY(agree("l", "out", shape.batch, step.name(), residual.size[0]));
+      ASSAY_TRY(agree("m", "out", shape.m, step.name(), residual.size[1]));
+      ASSAY_TRY(agree("n", "out", columns, step.name(), residual.size[2]));
+      description.residual = residual.stride;
+      continue;
+    }
+    const bool of_rows =
+        step.kind == EpilogueStep::Kind::row_bias || step.kind == EpilogueStep::Kind::row_scale;
+    const int64_t wanted = step.kind == EpilogueStep::Kind::scale ? 1 : of_rows ? shape.m : columns;
+    if (given.rank != 1 || given.size[0] != wanted || (given.stride[0] != 1 && wanted > 1))
+      return fail(ErrorCode::invalid_input,
+                  "{}: it must have rank 1 and {} elements one behind the other", step.name(),
+                  wanted);
+  }
+  for (const auto& [name, view] : arguments.epilogue_operands)
+    if (std::ranges::none_of(epilogue.steps(),
+                             [&](const EpilogueStep& step) { return step.name() == name; }))
+      return fail(ErrorCode::invalid_input, "{}: the epilogue has no step of that name",
+                  sanitize(name, 60));
+  return {};
+}
+
 }  // namespace
 
 Result<Problem> problem(const Arguments& arguments) {
@@ -82,7 +123,14 @@ Result<Problem> problem(const Arguments& arguments) {
   ASSAY_TRY(agree("l", "a", a.size[0], "b", b.size[0]));
   ASSAY_TRY(agree("l", "a", a.size[0], "out", out.size[0]));
   ASSAY_TRY(agree("m", "a", a.size[1], "out", out.size[1]));
-  ASSAY_TRY(agree("n", "b", b.size[2], "out", out.size[2]));
+  auto parsed = Epilogue::parse(arguments.epilogue);
+  if (!parsed) return fail(with_context(parsed.error(), "epilogue"));
+  const Epilogue& epilogue = *parsed;
+  if (epilogue.gate() == nullptr) {
+    ASSAY_TRY(agree("n", "b", b.size[2], "out", out.size[2]));
+  } else {
+    ASSAY_TRY(agree("n / 2", "b", b.size[2] / 2, "out", out.size[2]));
+  }
 
   Description description;
   Shape& shape = description.shape;
@@ -122,6 +170,7 @@ Result<Problem> problem(const Arguments& arguments) {
     description.c = c.stride;
     description.c_alignment = alignment_of(*arguments.c);
   }
+  ASSAY_TRY(read_epilogue(arguments, epilogue, shape, description));
   return build(description);
 }
 

@@ -17,6 +17,9 @@ constexpr double kFullProductsExact = 0x1p24;
 constexpr double kMaxReferenced = 0x1p23;  // Elements: 128 MiB of references.
 constexpr double kSampleProducts = 0x1p28;
 constexpr double kSampleProductsExact = 0x1p24;
+// Behind an epilogue no element can be checked but by its own reference: some seconds, and 256 MiB.
+constexpr double kFullProductsEpilogue = 0x1p36;
+constexpr double kMaxReferencedEpilogue = 0x1p25;
 
 // First, last, special and random indices, `count` of them or all, ascending.
 std::vector<int64_t> sample(int64_t size, int64_t count, const std::vector<int64_t>& special,
@@ -46,14 +49,27 @@ int64_t affordable(double products, double each, int64_t least, int64_t most) {
   return std::clamp(static_cast<int64_t>(std::min(products / each, 1e6)), least, most);
 }
 
+// Those of the product that make these columns of out; ascending.
+std::vector<int64_t> product_columns(const Base& base, const std::vector<int64_t>& of_out) {
+  if (base.epilogue.gate() == nullptr) return of_out;
+  std::vector<int64_t> columns;
+  for (const int64_t column : of_out)
+    for (const int64_t from : base.epilogue.columns(column, base.view.n)) columns.push_back(from);
+  std::sort(columns.begin(), columns.end());
+  return columns;
+}
+
 // Which parts of out get a reference.
 std::vector<Block> choose_blocks(const Base& base, uint64_t seed, bool& full) {
   const View& v = base.view;
   const auto l = static_cast<double>(v.l), m = static_cast<double>(v.m);
   const auto n = static_cast<double>(v.n), k = static_cast<double>(v.k);
-  const bool exact = base.inputs.exact;
+  const bool alone = !base.epilogue.empty();  // Each element.
+  const bool exact = base.inputs.exact && !alone;
   full =
       l * m * n * k <= (exact ? kFullProductsExact : kFullProducts) && l * m * n <= kMaxReferenced;
+  if (alone && base.inputs.exact)
+    full = l * m * n * k <= kFullProductsEpilogue && l * m * n <= kMaxReferencedEpilogue;
   const double room = exact ? kSampleProductsExact : kSampleProducts;
   std::vector<Block> blocks;
   const std::vector<int64_t> batches =
@@ -77,7 +93,10 @@ std::vector<Block> choose_blocks(const Base& base, uint64_t seed, bool& full) {
     Block by_columns;
     by_columns.batch = batch;
     by_columns.rows = sample(v.m, v.m, {}, 0);
-    by_columns.columns = sample(v.n, affordable(each, m * k, 2, 24), special_columns, own_seed + 1);
+    by_columns.columns = product_columns(
+        base, sample(v.out_columns, affordable(each, m * k, 2, 24),
+                     base.epilogue.gate() == nullptr ? special_columns : std::vector<int64_t>(),
+                     own_seed + 1));
     by_columns.all_columns = static_cast<int64_t>(by_columns.columns.size()) == v.n;
     blocks.push_back(std::move(by_columns));
   }
@@ -115,6 +134,7 @@ Reference refer(const Base& base) {
              block.all_columns ? Range::all(sizes.n) : Range::of(block.columns),
              block.product.data(), base.inputs.exact ? nullptr : block.magnitude.data());
   }
+  if (!base.epilogue.empty()) return reference;
   if (base.inputs.exact) {
     reference.residues = random_residues(sizes.n, check_seed);
     reference.expected = times_residues(a, times_residues(b, reference.residues, 0), sizes.k);
@@ -135,8 +155,10 @@ const Reference& Base::reference() const {
 Result<std::shared_ptr<const Base>> make_base(const Problem& problem, InputKind kind,
                                               uint64_t seed) try {
   ASSAY_TRY(const View sizes, view(problem));
+  ASSAY_TRY(Epilogue epilogue, epilogue_of(problem));
   ASSAY_TRY(Inputs inputs, make_inputs(problem, sizes, kind, seed));
-  return std::make_shared<const Base>(problem, sizes, kind, seed, std::move(inputs));
+  return std::make_shared<const Base>(problem, sizes, std::move(epilogue), kind, seed,
+                                      std::move(inputs));
 } catch (const std::bad_alloc&) {
   return fail(ErrorCode::machine, "not enough memory for the inputs of {}", problem.name());
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "assay/op/gemm/budget.h"
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/inputs.h"
 #include "assay/op/gemm/plain_order.h"
 
@@ -36,9 +37,11 @@ struct Reference {
 };
 
 struct Base {
-  Base(Problem asked, const View& sizes, InputKind what, uint64_t secret, Inputs made)
+  Base(Problem asked, const View& sizes, Epilogue steps, InputKind what, uint64_t secret,
+       Inputs made)
       : problem(std::move(asked)),
         view(sizes),
+        epilogue(std::move(steps)),
         kind(what),
         seed(secret),
         inputs(std::move(made)),
@@ -47,6 +50,7 @@ struct Base {
 
   Problem problem;
   View view;
+  Epilogue epilogue;
   InputKind kind;
   uint64_t seed;  // Of a referee: secret.
   Inputs inputs;
@@ -65,6 +69,7 @@ struct Base {
 // The bytes are an instance's own, as its kernel got them.
 struct OwnInputs {
   std::span<const std::byte> a, b, c;
+  std::vector<std::span<const std::byte>> more = {};  // As Inputs::more.
 };
 
 // Up to this many products every element is referenced: about 0.2 s on one core.

@@ -20,6 +20,12 @@ double min_normal(DType dtype) {
 
 }  // namespace
 
+double allowed_last(const Budget& budget, const View& view, double exact, double error) {
+  const double size = std::fabs(exact), least = min_normal(view.out);
+  return error + budget.rounding * (size + error) + epsilon(view.out) / 2 * least +
+         (size < least ? least : 0);
+}
+
 Budget budget_of(const View& view, int more) {
   Budget budget;
   if (!info(view.out).floating) {  // Integer sums are exact: half a step tells right from wrong.

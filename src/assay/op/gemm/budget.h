@@ -53,4 +53,8 @@ inline double allowed(const Budget& budget, double exact, double magnitude) {
   return sums + budget.rounding * (size + sums) + flushed;
 }
 
+// The same of what an epilogue makes of sums, if `error` is how far its steps may have got away:
+// one rounding to out's type, and no results below its smallest normal number.
+double allowed_last(const Budget& budget, const View& view, double exact, double error);
+
 }  // namespace assay::gemm

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "assay/base/random.h"
+#include "assay/op/gemm/calculated_epilogue.h"
 #include "assay/op/gemm/judge.h"
 #include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/renewal.h"
@@ -15,14 +16,6 @@ namespace {
 // Vectors of signs that a look multiplies rows by: one that misses an error by chance is one of so
 // many, and the panel that they are multiplied in has room for 64.
 constexpr int64_t kSigns = 8;
-
-// A batch of an operand, whose bytes the calculator holds at `data`.
-Calculator::Matrix batch_of(const Matrix& matrix, const void* data, int64_t batch) {
-  const auto* start =
-      static_cast<const std::byte*>(data) + batch * matrix.batch_stride * size_bytes(matrix.dtype);
-  return {start,          matrix.dtype,      matrix.rows,
-          matrix.columns, matrix.row_stride, matrix.column_stride};
-}
 
 Calculator::Rule rule_of(const Judge& judge, int64_t batch) {
   const Base& base = judge.base;
@@ -76,7 +69,7 @@ void add(Judge& judge, const Calculator::Comparison& found, const Where& where, 
 Result<std::vector<double>> read_doubles(Calculator& calculator, const Calculator::Memory& memory,
                                          int64_t count) {
   std::vector<double> values(static_cast<size_t>(count));
-  ASSAY_TRY(calculator.read(memory, std::as_writable_bytes(std::span(values))));
+  ASSAY_TRY(calculator.read(memory.data(), std::as_writable_bytes(std::span(values))));
   return values;
 }
 
@@ -124,7 +117,8 @@ Status CalculatedCheck::prepare(Calculator& calculator, const Base& base, const 
   const std::lock_guard lock(mutex_);
   ASSAY_TRY(Held held, hold(calculator, inputs));
   // What there is no room for would be worked out twice.
-  return held_.a && calculator.has_room() ? hold_products(calculator, base, held) : Status();
+  const bool whole = base.epilogue.empty() && held_.a && calculator.has_room();
+  return whole ? hold_products(calculator, base, held) : Status();
 }
 
 // What the calculator makes from the seeds. Constants stay, with what is made of them, while there
@@ -141,6 +135,7 @@ Result<CalculatedCheck::Held> CalculatedCheck::hold_renewed(Calculator& calculat
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].access == Access::write) continue;
     const std::string& role = operands[i].role;
+    if (role != "a" && role != "b" && role != "c") continue;  // An epilogue's, made in parts.
     Memory Held::*which = role == "a" ? &Held::a : role == "b" ? &Held::b : &Held::c;
     if (held.*which) continue;
     ASSAY_TRY(held.*which, calculator.renew(renewal_of(base.problem, i, seeds),
@@ -166,6 +161,13 @@ Result<Check> CalculatedCheck::check(Calculator& calculator, const Base& base,
   const View& v = base.view;
   Judge judge{base, seeds.renewed() ? !info(v.out).floating : base.inputs.exact, bound,
               budgets_of(base, bound, inputs, seeds)};
+  if (!base.epilogue.empty()) {
+    ASSAY_TRY(const Held held, seeds.renewed() ? hold_renewed(calculator, base, seeds, false)
+                                               : hold(calculator, inputs));
+    return check_epilogue_on(
+        calculator, {held.a->data(), held.b->data(), v.has_c ? held.c->data() : nullptr, output},
+        inputs, seeds, std::move(judge));
+  }
   if (!seeds.renewed()) {
     ASSAY_TRY(Held held, hold(calculator, inputs));
     ASSAY_TRY(hold_products(calculator, base, held));

@@ -3,6 +3,7 @@
 // Where a Shape, Arguments and JSON meet before they become a Problem. Not for use outside op/gemm.
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,9 +23,11 @@ using Strides = std::array<int64_t, 3>;  // Outermost (batch) first.
 // A Shape and what it cannot say. Strides override layout and leading dimensions.
 struct Description {
   Shape shape;
-  std::optional<Strides> a, b, out, c;
+  std::optional<Strides> a, b, out, c, residual;
   int64_t a_alignment = kDefaultAlignment, b_alignment = kDefaultAlignment,
           out_alignment = kDefaultAlignment, c_alignment = kDefaultAlignment;
+  // Of the operands of an epilogue's steps, by name.
+  std::map<std::string, int64_t, std::less<>> epilogue_alignments;
 };
 
 // The one place that checks a problem. Errors begin with the field: "k: ...".

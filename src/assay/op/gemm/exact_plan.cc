@@ -117,6 +117,14 @@ Result<ExactLimits> exact_limits(const View& view) {
     sum -= limits.c * weight;
     output -= limits.c * weight;
   }
+  output >>= view.epilogue_factors;
+  if (view.epilogue_addends > 0) {
+    limits.addend = std::min<int64_t>(7, std::min(sum, output) / 4 / view.epilogue_addends);
+    if (limits.addend < 1)
+      return fail(ErrorCode::unsupported, "out: it has too few bits for exact outputs");
+    sum -= limits.addend * view.epilogue_addends;
+    output -= limits.addend * view.epilogue_addends;
+  }
   limits.sum = sum / factor;
   limits.output = std::min(limits.sum, output / factor);
   if (limits.output < 1) return refuse("alpha", view.alpha);

@@ -32,6 +32,7 @@ struct ExactLimits {
   int64_t sum = 0;     // Largest sum of |a||b|.
   int64_t output = 0;  // Largest |a x b| of an output, at most sum.
   int64_t c = 0;       // Largest |c|.
+  int64_t addend = 0;  // Largest of an epilogue's operands that are added; factors are 1 or 2.
 };
 
 // Unsupported where alpha or beta have too many bits, or out too few: with the reason.

@@ -4,6 +4,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/op/gemm/description.h"
+#include "assay/op/gemm/epilogue.h"
 
 namespace assay::gemm {
 namespace {
@@ -32,10 +33,16 @@ const std::vector<FieldRule>& rules() {
       {"alpha", Kind::number, false, 0, 0, "factor of a x b, default 1"},
       {"beta", Kind::number, false, 0, 0, "factor of c, default 0: no c"},
       {"epilogue", Kind::text, false, 0, 0,
-       "named function of the output; default none, and none has a reference yet"},
+       "steps behind the sums, joined by +, such as bias+gelu or relu; default none"},
       {"lda", Kind::integer, false, 1, kMaxBytes, "elements between rows (columns, for n) of a"},
       {"ldb", Kind::integer, false, 1, kMaxBytes, "elements between rows (columns, for n) of b"},
       {"ldout", Kind::integer, false, 1, kMaxBytes, "elements between rows (columns) of out and c"},
+      {"bias", Kind::dtype, false, 0, 0, "element type of the epilogue's bias; default out's"},
+      {"row_bias", Kind::dtype, false, 0, 0, "likewise of its row_bias"},
+      {"residual", Kind::dtype, false, 0, 0, "likewise of its residual"},
+      {"scale", Kind::dtype, false, 0, 0, "likewise of its scale"},
+      {"column_scale", Kind::dtype, false, 0, 0, "likewise of its column_scale"},
+      {"row_scale", Kind::dtype, false, 0, 0, "likewise of its row_scale"},
       {"name", Kind::text, false, 0, 0, "for people and files: [A-Za-z0-9_.-]+, made from sizes"},
       {"role", Kind::text, false, 0, 0, "prefill, decode, kv_proj, attention ..."},
       {"weight", Kind::number, false, 0, 0, "how often a model calls it, default 1"},
@@ -192,6 +199,14 @@ Result<Problem> problem_from_json(const Json& fields) {
   shape.dtype = dtype.value_or(shape.dtype);
   ASSAY_TRY(reader.text("layout", shape.layout));
   ASSAY_TRY(reader.text("epilogue", shape.epilogue));
+  if (shape.epilogue == "none") shape.epilogue.clear();
+  for (const std::string_view role : Epilogue::operand_names()) {
+    std::optional<DType> of_step;
+    ASSAY_TRY(reader.dtype(role, of_step));
+    if (of_step) shape.epilogue_dtypes.emplace(role, *of_step);
+    ASSAY_TRY(reader.alignment(
+        role, description.epilogue_alignments.emplace(role, kDefaultAlignment).first->second));
+  }
   ASSAY_TRY(reader.text("name", shape.name));
   ASSAY_TRY(reader.text("role", shape.role));
   ASSAY_TRY(reader.texts("constant", shape.constant));
@@ -202,6 +217,7 @@ Result<Problem> problem_from_json(const Json& fields) {
   ASSAY_TRY(reader.strides("b", description.b));
   ASSAY_TRY(reader.strides("out", description.out));
   ASSAY_TRY(reader.strides("c", description.c));
+  ASSAY_TRY(reader.strides("residual", description.residual));
   ASSAY_TRY(reader.alignment("a", description.a_alignment));
   ASSAY_TRY(reader.alignment("b", description.b_alignment));
   ASSAY_TRY(reader.alignment("out", description.out_alignment));

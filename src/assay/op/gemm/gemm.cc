@@ -3,7 +3,11 @@
 #include <cmath>
 
 #include "assay/base/json.h"
+#include "assay/base/text.h"
 #include "assay/op/gemm/description.h"
+#include "assay/op/gemm/element_wise.h"
+#include "assay/op/gemm/epilogue.h"
+#include "assay/op/gemm/epilogue_alone.h"
 #include "assay/op/gemm/first_kernel.h"
 #include "assay/op/gemm/impostors.h"
 #include "assay/op/gemm/instance.h"
@@ -17,13 +21,28 @@
 namespace assay::gemm {
 namespace {
 
+// An operand of an epilogue's step, whose elements lie one behind the other.
+OperationWords::Operand vector(const char* role) {
+  return {.role = role, .optional = true, .of_step = true, .layout_of = "out"};
+}
+
 const OperationWords& operation_words() {
   static const OperationWords words = {
       .operands =
           {{.role = "a", .dimensions = {"l", "m", "k"}},
            {.role = "b", .dimensions = {"l", "k", "n"}},
            {.role = "out", .dimensions = {"l", "m", "n"}, .output = true},
-           {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"}},
+           {.role = "c", .dimensions = {"l", "m", "n"}, .optional = true, .layout_of = "out"},
+           vector("bias"),
+           vector("row_bias"),
+           vector("scale"),
+           vector("column_scale"),
+           vector("row_scale"),
+           {.role = "residual",
+            .dimensions = {"l", "m", "n"},
+            .optional = true,
+            .of_step = true,
+            .layout_of = "out"}},
       .dimensions = {"m", "n", "k", "l"},
       .batch = "l",
       .scalars = {"alpha", "beta"},
@@ -35,6 +54,9 @@ const OperationWords& operation_words() {
 class Gemm final : public Operation, public ProofWords, public FirstKernel {
  public:
   std::string_view name() const override { return "gemm"; }
+  bool is_default() const override { return true; }
+  const ProofWords* proof_words() const override { return this; }
+  const FirstKernel* first_kernels() const override { return this; }
   std::string first_shape() const override { return "m=4,n=512,k=512"; }
   std::string complete(const std::string& shape) const override {
     return shape.find("layout") == std::string::npos ? shape + ",layout=tt" : shape;
@@ -58,8 +80,25 @@ class Gemm final : public Operation, public ProofWords, public FirstKernel {
   double largest_of_uniform(const Problem& problem) const override {
     // Floating inputs are within [-1, 1]; integers are compared bit for bit.
     const auto sizes = view(problem);
-    return sizes ? std::abs(sizes->alpha) * static_cast<double>(sizes->k) + std::abs(sizes->beta)
-                 : 0;
+    const auto epilogue = epilogue_of(problem);
+    if (!sizes || !epilogue) return 0;
+    return epilogue->largest(std::abs(sizes->alpha) * static_cast<double>(sizes->k) +
+                             std::abs(sizes->beta));
+  }
+  Status check_epilogue(std::string_view text) const override {
+    ASSAY_TRY(const Epilogue epilogue, Epilogue::parse(text));
+    if (epilogue.text() == text) return {};
+    return fail(ErrorCode::invalid_input, "the epilogue '{}' is written {}", sanitize(text, 60),
+                epilogue.text());
+  }
+  StepNames step_names() const override {
+    return {Epilogue::step_names(), Epilogue::operand_names()};
+  }
+  Result<Problem> without_last_part(const Problem& problem) const override {
+    return without_epilogue(problem);
+  }
+  Result<std::shared_ptr<const LastPart>> last_part(const Problem& problem) const override {
+    return epilogue_alone(problem);
   }
   Renewal renewal(const Problem& problem, size_t operand, const InputSeeds& seeds) const override {
     return renewal_of(problem, operand, seeds);
@@ -129,6 +168,12 @@ Result<View> view(const Problem& problem) {
   view.m = problem.dimension("m");
   view.n = problem.dimension("n");
   view.k = problem.dimension("k");
+  view.out_columns = out->sizes[2];
+  ASSAY_TRY(const Epilogue epilogue, epilogue_of(problem));
+  for (const EpilogueStep& step : epilogue.steps()) {
+    view.epilogue_addends += step.is_addend() ? 1 : 0;
+    view.epilogue_factors += step.is_factor() ? 1 : 0;
+  }
   view.a_l = a->strides[0], view.a_m = a->strides[1], view.a_k = a->strides[2];
   view.b_l = b->strides[0], view.b_k = b->strides[1], view.b_n = b->strides[2];
   view.out_l = out->strides[0], view.out_m = out->strides[1], view.out_n = out->strides[2];

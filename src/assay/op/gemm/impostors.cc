@@ -1,18 +1,39 @@
 #include "assay/op/gemm/impostors.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/reference.h"
 #include "assay/op/gemm/tiles.h"
 
 namespace assay::gemm {
 namespace {
 
-constexpr std::string_view kNames[] = {"zeros",        "ones",      "copy of a",  "copy of b",
-                                       "mean of rows", "half of k", "bf16 inside"};
-enum Which : size_t { kZeros, kOnes, kCopyOfA, kCopyOfB, kMeans, kHalf, kNarrow };
+constexpr std::string_view kNames[] = {"zeros",
+                                       "ones",
+                                       "copy of a",
+                                       "copy of b",
+                                       "mean of rows",
+                                       "half of k",
+                                       "bf16 inside",
+                                       "no epilogue",
+                                       "last step left out",
+                                       "epilogue of half the columns"};
+enum Which : size_t {
+  kZeros,
+  kOnes,
+  kCopyOfA,
+  kCopyOfB,
+  kMeans,
+  kHalf,
+  kNarrow,
+  kNoEpilogue,
+  kNoLastStep,
+  kHalfOfEpilogue
+};
 
 // A matrix of its own, for inputs in fewer bits.
 struct Own {
@@ -36,13 +57,18 @@ Own in_bf16(const Matrix& from) {
 
 class Pretender {
  public:
-  Pretender(const View& view, const Instance& instance, std::span<std::byte> output)
+  Pretender(const View& view, const Epilogue& epilogue, const Instance& instance,
+            std::span<std::byte> output)
       : v_(view),
+        epilogue_(epilogue),
         a_(with_data(matrix_a(view), instance.input(0))),
         b_(with_data(matrix_b(view), instance.input(1))),
         c_(matrix_c(view)),
         out_(with_data(matrix_out(view), output)) {
-    if (view.has_c) c_ = with_data(c_, instance.input(instance.problem().operands().size() - 1));
+    if (view.has_c) c_ = with_data(c_, instance.input(places_of(instance.problem()).c));
+    operands_ = epilogue_operands(instance.problem(), view, epilogue, [&](size_t operand) {
+      return const_cast<std::byte*>(instance.input(operand).data());  // Only read.
+    });
   }
 
   bool pretend(Which which) {
@@ -73,6 +99,15 @@ class Pretender {
         const Own a = in_bf16(a_), b = in_bf16(b_);
         return multiplied(a.matrix, b.matrix);
       }
+      case kNoEpilogue:
+        kept_steps_ = 0;
+        return !epilogue_.empty() && multiplied(a_, b_);
+      case kNoLastStep:
+        kept_steps_ = epilogue_.steps().size() - 1;
+        return epilogue_.steps().size() > 1 && multiplied(a_, b_);
+      case kHalfOfEpilogue:
+        half_ = true;
+        return !epilogue_.empty() && v_.out_columns > 1 && multiplied(a_, b_);
     }
     return false;
   }
@@ -82,7 +117,7 @@ class Pretender {
   bool fill(Value value) {
     for (int64_t l = 0; l < v_.l; ++l)
       for (int64_t i = 0; i < v_.m; ++i)
-        for (int64_t j = 0; j < v_.n; ++j)
+        for (int64_t j = 0; j < v_.out_columns; ++j)
           store_from_double(v_.out, value(l, i, j), out_.at(l, i, j));
     return true;
   }
@@ -105,16 +140,29 @@ class Pretender {
     for (int64_t l = 0; l < v_.l; ++l) {
       multiply(a, b, l, Range::all(v_.m), Range::all(v_.n), product.data(), nullptr);
       for (int64_t i = 0; i < v_.m; ++i)
-        for (int64_t j = 0; j < v_.n; ++j) {
+        for (int64_t j = 0; j < v_.out_columns; ++j) {
           const double addend = v_.has_c ? v_.beta * load_as_double(c_.dtype, c_.at(l, i, j)) : 0;
-          store_from_double(v_.out, v_.alpha * product[static_cast<size_t>(i * v_.n + j)] + addend,
-                            out_.at(l, i, j));
+          std::array<double, 2> sums{};
+          const auto columns = epilogue_.columns(j, v_.n);
+          for (size_t which = 0; which < sums.size(); ++which)
+            sums[which] =
+                v_.alpha * product[static_cast<size_t>(i * v_.n + columns[which])] + addend;
+          store_from_double(v_.out, behind(sums, l, i, j), out_.at(l, i, j));
         }
     }
     return true;
   }
 
+  double behind(const std::array<double, 2>& sums, int64_t l, int64_t i, int64_t j) const {
+    if (half_ && j >= v_.out_columns / 2) return sums[0];
+    return apply(epilogue_.first(kept_steps_), operands_, sums, l, i, j, v_);
+  }
+
   const View& v_;
+  const Epilogue& epilogue_;
+  size_t kept_steps_ = Epilogue::kMostSteps;
+  bool half_ = false;
+  EpilogueOperands operands_;
   Matrix a_, b_, c_, out_;
 };
 
@@ -124,8 +172,9 @@ std::span<const std::string_view> impostor_names() { return kNames; }
 
 bool pretend(size_t impostor, const Instance& instance, std::span<std::byte> output) {
   const auto sizes = view(instance.problem());
-  return sizes && impostor < std::size(kNames) &&
-         Pretender(*sizes, instance, output).pretend(static_cast<Which>(impostor));
+  const auto epilogue = epilogue_of(instance.problem());
+  return sizes && epilogue && impostor < std::size(kNames) &&
+         Pretender(*sizes, *epilogue, instance, output).pretend(static_cast<Which>(impostor));
 }
 
 Result<Problem> fewer_outputs(const Problem& problem, double products) {
@@ -144,6 +193,13 @@ Result<Problem> fewer_outputs(const Problem& problem, double products) {
   const auto side = static_cast<int64_t>(std::sqrt(outputs));
   shape.m = std::min(v.m, std::max(side, static_cast<int64_t>(outputs) / v.n));
   shape.n = std::clamp(static_cast<int64_t>(outputs) / shape.m, int64_t{1}, v.n);
+  ASSAY_TRY(const Epilogue epilogue, epilogue_of(problem));
+  if (epilogue.gate() != nullptr) shape.n = (shape.n + 1) / 2 * 2;
+  shape.epilogue = epilogue.text();
+  for (const Operand& operand : problem.operands())
+    if (std::ranges::find(Epilogue::operand_names(), operand.role) !=
+        Epilogue::operand_names().end())
+      shape.epilogue_dtypes.emplace(operand.role, operand.dtype);
   shape.a = v.a, shape.b = v.b, shape.out = v.out, shape.accumulate = v.accumulate;
   shape.layout = problem.layout();
   shape.alpha = v.alpha, shape.beta = v.beta;

@@ -8,6 +8,7 @@
 
 #include "assay/base/parallel.h"
 #include "assay/base/random.h"
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/instance.h"
 #include "assay/op/gemm/lines.h"
 #include "assay/op/gemm/ranges.h"
@@ -18,7 +19,15 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-enum Stream : uint64_t { kA = 1, kB = 2, kC = 3, kRows = 4, kColumns = 5, kPlaces = 6 };
+enum Stream : uint64_t {
+  kA = 1,
+  kB = 2,
+  kC = 3,
+  kRows = 4,
+  kColumns = 5,
+  kPlaces = 6,
+  kEpilogue = 16,  // And one for each step behind it.
+};
 
 // The integer part of what is not negative: a conversion, where floor() is a call.
 double whole(double value) { return static_cast<double>(static_cast<int64_t>(value)); }
@@ -75,6 +84,16 @@ class Generator {
       c_ = with_data(matrix_c(view_), inputs_.c.writable_bytes());
     }
     fill_kind();
+    ASSAY_TRY(const Epilogue epilogue, epilogue_of(problem));
+    for (const EpilogueStep& step : epilogue.steps()) {
+      if (!step.has_operand()) continue;
+      const Operand& operand = *problem.find_operand(step.name());
+      ASSAY_TRY(MemoryFile made, allocate_input(operand));
+      const auto stream = static_cast<Stream>(kEpilogue + static_cast<uint64_t>(step.kind));
+      fill_epilogue(step, with_data(matrix_of(operand), made.writable_bytes()), stream);
+      ASSAY_TRY(made.seal());
+      inputs_.more.push_back(std::move(made));
+    }
     for (MemoryFile* input : {&inputs_.a, &inputs_.b, &inputs_.c}) ASSAY_TRY(input->seal());
     return std::move(inputs_);
   }
@@ -188,6 +207,29 @@ class Generator {
       return;
     }
     fill_uniform(c_, kC, amplitude * ranges_.scale_c());
+  }
+
+  // Zeros everywhere else leave what the steps do alone: then operands reach to where functions
+  // bend.
+  void fill_epilogue(const EpilogueStep& step, const Matrix& matrix, Stream stream) {
+    if (inputs_.exact) {
+      const auto most = static_cast<double>(inputs_.limits.addend);
+      if (step.is_addend()) {
+        fill(matrix, stream, [=](double u, int64_t, int64_t) {
+          return whole((u + 1) / 2 * (2 * most + 1)) - most;
+        });
+      } else {
+        fill(matrix, stream, [](double u, int64_t, int64_t) {
+          const double size = std::fabs(u) < 0.5 ? 1 : 2;
+          return u < 0 ? -size : size;
+        });
+      }
+    } else if (kind_ == InputKind::ones) {
+      fill_constant(matrix, 1);
+    } else {
+      const double reach = kind_ == InputKind::zeros && step.is_addend() ? 4 : 1;
+      fill(matrix, stream, [=](double u, int64_t, int64_t) { return u * reach; });
+    }
   }
 
   void fill_kind() {

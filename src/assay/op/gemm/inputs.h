@@ -29,9 +29,10 @@ struct Lines {
 inline constexpr double kWideShare = 0.4;
 
 struct Inputs {
-  MemoryFile a, b, c;  // Sealed. c is empty where there is none.
-  bool exact = false;  // Integers throughout: compare exactly, check with Freivalds.
-  ExactLimits limits;  // Of exact inputs.
+  MemoryFile a, b, c;            // Sealed. c is empty where there is none.
+  std::vector<MemoryFile> more;  // The operands of the epilogue, in the order of its steps; sealed.
+  bool exact = false;            // Integers throughout: compare exactly, check with Freivalds.
+  ExactLimits limits;            // Of exact inputs.
   std::vector<int64_t> rows, columns;  // Of out, where something special is: worth a sample,
   int64_t batch = 0;                   // in this batch.
   Lines lines;

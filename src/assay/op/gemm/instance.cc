@@ -7,6 +7,7 @@
 #include "assay/op/calculator.h"
 #include "assay/op/gemm/calculated_check.h"
 #include "assay/op/gemm/compare.h"
+#include "assay/op/gemm/epilogue_check.h"
 #include "assay/op/gemm/methods.h"
 #include "assay/op/gemm/renewed_check.h"
 
@@ -40,17 +41,21 @@ class GemmInstance final : public CalculatedInstance {
     return fail(ErrorCode::internal, "operand {} is no input", operand);
   }
 
-  Check do_check(std::span<const std::byte> output, const InputSeeds& seeds,
+  Check do_check(std::span<const std::span<const std::byte>> outputs, const InputSeeds& seeds,
                  ErrorBound bound) const override {
+    const std::span<const std::byte> output = outputs.front();
     const int64_t needed = base_->problem.find_operand("out")->span_bytes;
     if (static_cast<int64_t>(output.size()) < needed) {
       Check check;
-      check.elements = base_->view.l * base_->view.m * base_->view.n;
+      check.elements = elements();
       check.wrong = check.elements;
       check.first_wrong = fmt::format("out has {} bytes instead of {}", output.size(), needed);
       return check;
     }
     return *judged(bound, [&](ErrorBound by) -> Result<Check> {
+      if (!base_->epilogue.empty())
+        return seeds.renewed() ? look_at_epilogue(*base_, output, seeds, by)
+                               : compare_epilogue(*base_, mapping_, own(), output, by);
       return seeds.renewed() ? renewed_.check(*base_, output, seeds, by)
                              : compare(*base_, mapping_, own(), output, by);
     });
@@ -79,7 +84,7 @@ class GemmInstance final : public CalculatedInstance {
   }
 
   Result<std::unique_ptr<Instance>> derive(uint64_t seed) const override try {
-    return derived(base_, Mapping::random(base_->view, seed).after(mapping_));
+    return derived(base_, Mapping::random(base_->view, base_->epilogue, seed).after(mapping_));
   } catch (const std::bad_alloc&) {
     return out_of_memory("more inputs");
   }
@@ -92,7 +97,7 @@ class GemmInstance final : public CalculatedInstance {
     if (leaves_out(base_->view, base_->kind, bound)) {
       Check check;
       check.right = true;
-      check.elements = base_->view.l * base_->view.m * base_->view.n;
+      check.elements = elements();
       check.method = method::kLeftOut;
       return check;
     }
@@ -124,6 +129,23 @@ class GemmInstance final : public CalculatedInstance {
     ASSAY_TRY(make(derived_->a, "a", matrix_a(view), from.a, by.m, by.k));
     ASSAY_TRY(make(derived_->b, "b", matrix_b(view), from.b, by.k, by.n));
     if (view.has_c) ASSAY_TRY(make(derived_->c, "c", matrix_c(view), from.c, by.m, by.n));
+    bool gated = false;
+    for (const EpilogueStep& step : base_->epilogue.steps()) {
+      gated = gated || step.is_gate();
+      if (!step.has_operand()) continue;
+      const Operand& operand = *base_->problem.find_operand(step.name());
+      const Matrix matrix = matrix_of(operand);
+      ASSAY_TRY(MemoryFile to, allocate_input(operand));
+      const MemoryFile& pristine = from.more[derived_->more.size()];
+      permute(matrix, pristine.bytes(), to.writable_bytes(),
+              matrix.batches == view.l ? by.l : Axis::identity(matrix.batches),
+              matrix.rows == view.m ? by.m : Axis::identity(matrix.rows),
+              matrix.columns == 1 ? Axis::identity(1)
+              : gated             ? by.out
+                                  : by.n);
+      ASSAY_TRY(to.seal());
+      derived_->more.push_back(std::move(to));
+    }
     return {};
   }
 
@@ -135,17 +157,31 @@ class GemmInstance final : public CalculatedInstance {
     if (role == "a") return derived_ ? &derived_->a : &inputs.a;
     if (role == "b") return derived_ ? &derived_->b : &inputs.b;
     if (role == "c") return derived_ ? &derived_->c : &inputs.c;
+    const std::vector<MemoryFile>& more = derived_ ? derived_->more : inputs.more;
+    size_t place = 0;
+    for (const EpilogueStep& step : base_->epilogue.steps()) {
+      if (!step.has_operand()) continue;
+      if (role == step.name()) return &more[place];
+      ++place;
+    }
     return nullptr;
   }
 
+  int64_t elements() const { return base_->view.l * base_->view.m * base_->view.out_columns; }
+
   OwnInputs own() const {
     const Inputs& inputs = base_->inputs;
-    if (derived_) return {derived_->a.bytes(), derived_->b.bytes(), derived_->c.bytes()};
-    return {inputs.a.bytes(), inputs.b.bytes(), inputs.c.bytes()};
+    OwnInputs own = derived_
+                        ? OwnInputs{derived_->a.bytes(), derived_->b.bytes(), derived_->c.bytes()}
+                        : OwnInputs{inputs.a.bytes(), inputs.b.bytes(), inputs.c.bytes()};
+    for (const MemoryFile& file : derived_ ? derived_->more : inputs.more)
+      own.more.push_back(file.bytes());
+    return own;
   }
 
   struct Operands {
     MemoryFile a, b, c;
+    std::vector<MemoryFile> more;
   };
 
   std::shared_ptr<const Base> base_;

@@ -25,30 +25,71 @@ void Judge::element(const Place& place, double got, double product, double magni
   const double budget = exact ? base.inputs.limits.quantum / 2
                               : allowed(budgets[static_cast<size_t>(place.batch)], expected, size);
   ++check.compared;
-  const auto refuse = [&](double within) {
-    std::string sentence = fmt::format("out[{},{},{}] = {}, expected {}", place.batch, place.row,
-                                       place.column, value_text(got), value_text(expected));
-    if (within > 0) sentence += fmt::format(" +- {:.3g}", within);
-    wrong(sentence);
-  };
   if (!std::isfinite(expected)) {
     const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
-    if (!same) refuse(0);
+    if (!same) refuse(place, got, expected, 0);
     return;
   }
+  compare(place, got, expected, budget, exact, base.plain.is_wide(magnitude),
+          base.plain.split > 0 ? base.plain.square(magnitude, size, expected) : 0);
+}
+
+Approximate Judge::sum(int64_t batch, double product, double magnitude, double addend) const {
+  const View& v = base.view;
+  const double term = v.has_c ? v.beta * addend : 0;
+  Approximate x{.value = v.alpha * product + term, .exact = exact};
+  x.open = !std::isfinite(x.value);
+  if (exact) return x;
+  const double size = std::fabs(v.alpha) * magnitude + std::fabs(term);
+  // With one rounding to out's type, as where the epilogue is a kernel of its own.
+  x.error = allowed(budgets[static_cast<size_t>(batch)], x.value, size);
+  if (base.plain.split > 0) x.square = base.plain.square(magnitude, size, x.value);
+  return x;
+}
+
+void Judge::element(const Place& place, double got, Approximate made, bool is_wide) {
+  const View& v = base.view;
+  ++check.compared;
+  if (made.exact)
+    return compare(place, got, made.value, base.inputs.limits.quantum / 2, true, false, 0);
+  const double budget =
+      allowed_last(budgets[static_cast<size_t>(place.batch)], v, made.value, made.error);
+  // What out's type cannot hold says nothing.
+  if (made.open || !(std::fabs(made.value) + budget < info(v.out).max_finite)) return;
+  made.square += base.plain.last * made.value * made.value;
+  compare(place, got, made.value, budget, false, is_wide, made.square);
+}
+
+void Judge::add(const Judge& other) {
+  if (check.wrong == 0) check.first_wrong = other.check.first_wrong;
+  check.wrong += other.check.wrong;
+  check.compared += other.check.compared;
+  check.max_error = std::max(check.max_error, other.check.max_error);
+  check.smallest_visible = std::max(check.smallest_visible, other.check.smallest_visible);
+  sum_of_errors = std::min(sum_of_errors + other.sum_of_errors, std::numeric_limits<double>::max());
+  ordinary.add(other.ordinary);
+  wide.add(other.wide);
+}
+
+void Judge::refuse(const Place& place, double got, double expected, double within) {
+  std::string sentence = fmt::format("out[{},{},{}] = {}, expected {}", place.batch, place.row,
+                                     place.column, value_text(got), value_text(expected));
+  if (within > 0) sentence += fmt::format(" +- {:.3g}", within);
+  wrong(sentence);
+}
+
+void Judge::compare(const Place& place, double got, double expected, double budget, bool to_the_bit,
+                    bool is_wide, double square) {
   const double error = std::fabs(got - expected);
-  const bool right = exact ? got == expected : error <= budget;
-  if (!right) refuse(exact ? 0 : budget);
+  const bool right = to_the_bit ? got == expected : error <= budget;
+  if (!right) refuse(place, got, expected, to_the_bit ? 0 : budget);
   double ratio = error / budget;
   if (!(ratio <= std::numeric_limits<double>::max())) ratio = std::numeric_limits<double>::max();
   check.max_error = std::max(check.max_error, ratio);
   sum_of_errors = std::min(sum_of_errors + ratio, std::numeric_limits<double>::max());
-  if (exact) return;
+  if (to_the_bit) return;
   check.smallest_visible = std::max(check.smallest_visible, budget);
-  const PlainOrder& plain = base.plain;
-  if (plain.split > 0)
-    (plain.is_wide(magnitude) ? wide : ordinary)
-        .add(error, plain.square(magnitude, size, expected));
+  if (base.plain.split > 0) (is_wide ? wide : ordinary).add(error, square);
 }
 
 void Judge::wrong(const std::string& sentence) {

@@ -20,8 +20,17 @@ struct Judge {
   // product: of a and b for this element, magnitude that of their absolute values (not looked at
   // where things are exact); addend: of c, 0 where there is none.
   void element(const Place& place, double got, double product, double magnitude, double addend);
+  // A sum as a right kernel may hand it to an epilogue, and an element that one makes of such.
+  Approximate sum(int64_t batch, double product, double magnitude, double addend) const;
+  void element(const Place& place, double got, Approximate made, bool is_wide);
+  // What another one has found in other elements.
+  void add(const Judge& other);
   // Something that is no single element is wrong.
   void wrong(const std::string& sentence);
+  // One whose expected value is finite: `square` is what rounding makes of its error in the mean.
+  void compare(const Place& place, double got, double expected, double budget, bool to_the_bit,
+               bool is_wide, double square);
+  void refuse(const Place& place, double got, double expected, double within);
 
   Check conclude(int64_t elements, std::string method);
 

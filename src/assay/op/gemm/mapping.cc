@@ -78,17 +78,30 @@ std::vector<int64_t> Axis::inverse() const {
 
 Mapping Mapping::identity(const View& view) {
   return {Axis::identity(view.l), Axis::identity(view.m), Axis::identity(view.n),
-          Axis::identity(view.k)};
+          Axis::identity(view.k), Axis::identity(view.out_columns)};
 }
 
-Mapping Mapping::random(const View& view, uint64_t seed) {
-  const bool flip = info(view.out).floating;
-  return {Axis::random(view.l, false, seed, 10), Axis::random(view.m, flip, seed, 20),
-          Axis::random(view.n, flip, seed, 30), Axis::random(view.k, flip, seed, 40)};
+Mapping Mapping::random(const View& view, const Epilogue& epilogue, uint64_t seed) {
+  const bool flip = info(view.out).floating, plain = epilogue.empty();
+  Mapping made{Axis::random(view.l, false, seed, 10),
+               Axis::random(view.m, flip && plain, seed, 20),
+               Axis::random(view.out_columns, flip && plain, seed, 30),
+               Axis::random(view.k, flip, seed, 40),
+               {}};
+  made.out = made.n;
+  if (epilogue.gate() == nullptr) return made;
+  made.n = Axis::identity(view.n);
+  for (int64_t j = 0; j < view.out_columns; ++j) {
+    const auto to = epilogue.columns(j, view.n);
+    const auto from = epilogue.columns(made.out.from[static_cast<size_t>(j)], view.n);
+    for (size_t i = 0; i < to.size(); ++i) made.n.from[static_cast<size_t>(to[i])] = from[i];
+  }
+  return made;
 }
 
 Mapping Mapping::after(const Mapping& inner) const {
-  return {l.after(inner.l), m.after(inner.m), n.after(inner.n), k.after(inner.k)};
+  return {l.after(inner.l), m.after(inner.m), n.after(inner.n), k.after(inner.k),
+          out.after(inner.out)};
 }
 
 void permute(const Matrix& matrix, std::span<const std::byte> bytes, std::span<std::byte> target,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assay/op/gemm/base.h"
+#include "assay/op/gemm/epilogue.h"
 
 namespace assay::gemm {
 
@@ -25,10 +26,12 @@ struct Axis {
 // a(i, p) = +-base a(m.from[i], k.from[p]); b, c and out likewise. Signs along k cancel.
 struct Mapping {
   Axis l, m, n, k;
+  Axis out;  // Columns of out: n, or half of it behind a gate, whose pairs stay together.
 
   static Mapping identity(const View& view);
-  // Permutes everything; signs are flipped for floats only, since -128 has no negative in s8.
-  static Mapping random(const View& view, uint64_t seed);
+  // Permutes everything. Signs are flipped for floats only, since -128 has no negative in s8, and
+  // in front of an epilogue along k alone: what follows need not be odd.
+  static Mapping random(const View& view, const Epilogue& epilogue, uint64_t seed);
   Mapping after(const Mapping& inner) const;
 };
 

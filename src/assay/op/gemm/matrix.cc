@@ -56,7 +56,12 @@ Matrix matrix_a(const View& v) { return {nullptr, v.a, v.l, v.m, v.k, v.a_l, v.a
 Matrix matrix_b(const View& v) { return {nullptr, v.b, v.l, v.k, v.n, v.b_l, v.b_k, v.b_n}; }
 Matrix matrix_c(const View& v) { return {nullptr, v.out, v.l, v.m, v.n, v.c_l, v.c_m, v.c_n}; }
 Matrix matrix_out(const View& v) {
-  return {nullptr, v.out, v.l, v.m, v.n, v.out_l, v.out_m, v.out_n};
+  return {nullptr, v.out, v.l, v.m, v.out_columns, v.out_l, v.out_m, v.out_n};
+}
+
+Matrix matrix_of(const Operand& operand) {
+  return {nullptr,          operand.dtype,      operand.sizes[0],   operand.sizes[1],
+          operand.sizes[2], operand.strides[0], operand.strides[1], operand.strides[2]};
 }
 
 Places places_of(const Problem& problem) {

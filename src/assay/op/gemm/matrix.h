@@ -40,6 +40,7 @@ Matrix matrix_a(const View& view);
 Matrix matrix_b(const View& view);
 Matrix matrix_c(const View& view);
 Matrix matrix_out(const View& view);
+Matrix matrix_of(const Operand& operand);  // Of three dimensions.
 
 // Where the operands stand in a problem, and so in a step's data (kernel/plan.h), and what stands
 // behind them there.

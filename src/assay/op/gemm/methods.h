@@ -20,6 +20,10 @@ inline constexpr std::string_view kProjection =
 inline constexpr std::string_view kProjections =
     "{} elements against float64, every {} by {} projections";
 
+// Of problems with an epilogue, whose other elements nobody can speak for.
+inline constexpr std::string_view kLines = "{} rows and {} columns against float64";
+inline constexpr std::string_view kSome = "{} elements against float64";
+
 inline constexpr std::string_view kLeftOut =
     "left out: normwise kernels add blocks up, where NaN spreads and the largest integers are "
     "rounded";
@@ -32,6 +36,8 @@ inline constexpr std::string_view kAll[] = {
     kFreivalds,
     kBounds,
     kProjection,
+    kLines,
+    kSome,
     kLeftOut,
     "{} elements against float64, every row by {} projections",
     "{} elements against float64, every column by {} projections"};

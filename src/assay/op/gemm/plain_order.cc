@@ -23,6 +23,7 @@ PlainOrder plain_order(const View& view, const Inputs& inputs) {
   if (info(view.out).significand_bits < info(view.accumulate).significand_bits) {
     const double last = epsilon(view.out) / 2;
     plain.rounding += kKappaSquare * last * last;
+    plain.last = kKappaSquare * last * last;
   }
   if (view.has_c || view.alpha != 1) plain.rounding += 2 * each;
   return plain;

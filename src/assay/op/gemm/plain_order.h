@@ -32,6 +32,7 @@ struct PlainOrder {
   double ordinary = 0;  // Mean square of an element's error, times P^2,
   double wide = 0;      // the same of wide lines,
   double rounding = 0;  // and times the expected value's square: the last rounding's.
+  double last = 0;      // The same of an epilogue's last one: to out's type, where it is narrower.
 
   bool is_wide(double magnitude) const { return magnitude < split; }
   // magnitude: |a| |b|. size: |alpha| magnitude + |beta c|.

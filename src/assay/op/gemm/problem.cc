@@ -7,6 +7,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/op/gemm/description.h"
+#include "assay/op/gemm/epilogue.h"
 
 namespace assay::gemm {
 namespace {
@@ -17,7 +18,7 @@ Status check_size(std::string_view field, int64_t size) {
 }
 
 // One matrix operand as it is being described: rows x columns, l times.
-struct Matrix {
+struct Layout {
   std::string_view role;
   DType dtype;
   std::string_view row_name, column_name;  // "m", "k".
@@ -28,17 +29,17 @@ struct Matrix {
   int64_t alignment = kDefaultAlignment;
 };
 
-std::string leading_name(const Matrix& matrix) { return fmt::format("ld{}", matrix.role); }
+std::string leading_name(const Layout& matrix) { return fmt::format("ld{}", matrix.role); }
 
 // Strides of a letter and a leading dimension; nullopt on overflow.
-std::optional<Strides> strides_of(const Matrix& matrix, int64_t leading) {
+std::optional<Strides> strides_of(const Layout& matrix, int64_t leading) {
   const bool row_major = matrix.letter == 't';
   const auto batch = checked_mul(row_major ? matrix.rows : matrix.columns, leading);
   if (!batch) return std::nullopt;
   return row_major ? Strides{*batch, leading, 1} : Strides{*batch, 1, leading};
 }
 
-int64_t dense_leading(const Matrix& matrix) {
+int64_t dense_leading(const Layout& matrix) {
   return matrix.letter == 't' ? matrix.columns : matrix.rows;
 }
 
@@ -46,7 +47,7 @@ char letter_of(const Strides& strides) { return strides[2] == 1 ? 't' : 'n'; }
 
 // Distinct elements must lie at distinct places. Nested strides suffice for that: each dimension
 // steps beyond all that the faster ones reach. Interleaved tensors that would also do are refused.
-Status check_overlap(const Matrix& matrix, const Strides& strides) {
+Status check_overlap(const Layout& matrix, const Strides& strides) {
   const std::array<int64_t, 3> sizes = {matrix.l, matrix.rows, matrix.columns};
   const std::array<std::string_view, 3> names = {"l", matrix.row_name, matrix.column_name};
   std::array<int, 3> order = {2, 1, 0};
@@ -67,7 +68,7 @@ Status check_overlap(const Matrix& matrix, const Strides& strides) {
 }
 
 // Fills in the strides, checks them, gives the operand.
-Result<Operand> resolve(Matrix& matrix, Access access) {
+Result<Operand> resolve(Layout& matrix, Access access) {
   if (matrix.leading) {
     const int64_t least = dense_leading(matrix);
     if (*matrix.leading < least) {
@@ -147,14 +148,21 @@ Status check_scalars(const Shape& shape, bool integer) {
 }
 
 Status mark_constant(const std::vector<std::string>& names, std::vector<Operand>& operands) {
+  std::string inputs = "a, b and c";
+  if (operands.size() > 3) {
+    std::vector<std::string> roles;
+    for (const Operand& operand : operands)
+      if (operand.access == Access::read) roles.push_back(operand.role);
+    inputs = join(roles, ", ");
+  }
   for (const std::string& name : names) {
     const auto found = std::find_if(operands.begin(), operands.end(),
                                     [&](const Operand& operand) { return operand.role == name; });
     if (name == "c" && found == operands.end())
       return fail(ErrorCode::invalid_input, "constant: there is no c while beta is 0");
     if (found == operands.end()) {
-      return fail(ErrorCode::invalid_input, "constant: '{}' is no operand; inputs are a, b and c",
-                  sanitize(name, 40));
+      return fail(ErrorCode::invalid_input, "constant: '{}' is no operand; inputs are {}",
+                  sanitize(name, 40), inputs);
     }
     if (found->access != Access::read) {
       return fail(ErrorCode::invalid_input,
@@ -168,7 +176,7 @@ Status mark_constant(const std::vector<std::string>& names, std::vector<Operand>
   return {};
 }
 
-Result<std::string> name_of(const Shape& shape) {
+Result<std::string> name_of(const Shape& shape, const Epilogue& epilogue) {
   if (!shape.name.empty()) {
     if (!matches_name_rule(shape.name)) {
       return fail(ErrorCode::invalid_input,
@@ -181,12 +189,14 @@ Result<std::string> name_of(const Shape& shape) {
   for (char& letter : stem)
     if (!matches_name_rule(std::string_view(&letter, 1)) && letter != '.') letter = '_';
   const std::string batch = shape.batch > 1 ? fmt::format("_l{}", shape.batch) : "";
-  return fmt::format("{}{}_m{}_n{}_k{}", stem, batch, shape.m, shape.n, shape.k);
+  std::string name = fmt::format("{}{}_m{}_n{}_k{}", stem, batch, shape.m, shape.n, shape.k);
+  for (const EpilogueStep& step : epilogue.steps()) name += fmt::format("_{}", step.name());
+  return name.substr(0, 200);
 }
 
 // Fields that need saying: what differs from what the others imply.
-void describe(const Matrix& matrix, Json& json) {
-  Matrix plain = matrix;
+void describe(const Layout& matrix, Json& json) {
+  Layout plain = matrix;
   const int64_t leading = (*matrix.strides)[matrix.letter == 't' ? 1 : 2];
   if (leading >= dense_leading(plain) && strides_of(plain, leading) == matrix.strides) {
     if (leading != dense_leading(plain)) json[leading_name(matrix)] = leading;
@@ -195,6 +205,86 @@ void describe(const Matrix& matrix, Json& json) {
   }
   if (matrix.alignment != kDefaultAlignment)
     json["alignment"][std::string(matrix.role)] = matrix.alignment;
+}
+
+Status check_gate(const Shape& shape, const Epilogue& epilogue) {
+  const EpilogueStep* gate = epilogue.gate();
+  if (gate == nullptr) return {};
+  if (shape.n % 2 != 0) {
+    return fail(ErrorCode::invalid_input,
+                "n: {} is odd, but {} makes one column of out from two: n counts the columns of b",
+                shape.n, gate->name());
+  }
+  if (shape.beta == 0) return {};
+  return fail(ErrorCode::invalid_input, "beta: {} adds a c, but {} has none: write residual",
+              shape.beta, gate->name());
+}
+
+// The operands of an epilogue's steps, in the order of the steps. One that is no matrix has its
+// elements one behind the other, which is row-major and column-major alike.
+Status add_epilogue(const Description& description, const Epilogue& epilogue, const Layout& out,
+                    std::vector<Operand>& operands, Json& json) {
+  const Shape& shape = description.shape;
+  const bool integer = !info(out.dtype).floating;
+  std::vector<std::string> known;
+  bool gated = false;
+  for (const EpilogueStep& step : epilogue.steps()) {
+    if (integer && !step.keeps_integers()) {
+      return fail(ErrorCode::invalid_input,
+                  "epilogue: {} makes no integers, and out is {}: integers take bias, row_bias, "
+                  "relu, clamp and residual",
+                  step.name(), to_string(out.dtype));
+    }
+    if (integer && (step.is_factor() || step.low != std::nearbyint(step.low) ||
+                    step.high != std::nearbyint(step.high))) {
+      return fail(ErrorCode::invalid_input, "epilogue: {} of integers must be one of integers",
+                  step.name());
+    }
+    gated = gated || step.is_gate();
+    if (!step.has_operand()) continue;
+    const std::string role(step.name());
+    known.push_back(role);
+    const auto given = shape.epilogue_dtypes.find(role);
+    const DType dtype = given == shape.epilogue_dtypes.end() ? out.dtype : given->second;
+    if (info(dtype).floating == integer || !info(dtype).supported) {
+      return fail(ErrorCode::invalid_input, "{}: {} does not go with out, which is {}", role,
+                  to_string(dtype), to_string(out.dtype));
+    }
+    const auto aligned = description.epilogue_alignments.find(role);
+    Layout matrix = out;
+    matrix.role = step.name();
+    matrix.dtype = dtype;
+    matrix.leading = std::nullopt;
+    matrix.alignment =
+        aligned == description.epilogue_alignments.end() ? kDefaultAlignment : aligned->second;
+    if (step.kind == EpilogueStep::Kind::residual) {
+      // Where nothing else is said, it lies as out does.
+      matrix.columns = gated ? out.columns : shape.n;
+      matrix.strides = description.residual;
+      if (!matrix.strides && matrix.columns == out.columns) matrix.strides = out.strides;
+    } else {
+      const bool of_rows =
+          step.kind == EpilogueStep::Kind::row_bias || step.kind == EpilogueStep::Kind::row_scale;
+      const bool of_all = step.kind == EpilogueStep::Kind::scale;
+      matrix.l = 1;
+      matrix.rows = of_rows ? shape.m : 1;
+      matrix.columns = of_rows || of_all ? 1 : gated ? out.columns : shape.n;
+      matrix.strides = Strides{matrix.rows * matrix.columns, 1, 1};
+    }
+    ASSAY_TRY(Operand operand, resolve(matrix, Access::read));
+    if (dtype != out.dtype) json[role] = to_string(dtype);
+    if (step.kind == EpilogueStep::Kind::residual && matrix.strides != out.strides)
+      json["strides"][role] = *matrix.strides;
+    if (matrix.alignment != kDefaultAlignment) json["alignment"][role] = matrix.alignment;
+    operands.push_back(std::move(operand));
+  }
+  for (const auto& [role, dtype] : shape.epilogue_dtypes) {
+    if (std::ranges::find(known, role) != known.end()) continue;
+    return fail(ErrorCode::invalid_input,
+                "{}: the epilogue has no step {}, so there is nothing of type {}", role, role,
+                to_string(dtype));
+  }
+  return {};
 }
 
 }  // namespace
@@ -216,15 +306,15 @@ Result<Problem> build(const Description& description) {
     return fail(ErrorCode::invalid_input, "role: '{}' must be one line of at most 200 characters",
                 sanitize(shape.role, 60));
   }
-  if (!shape.epilogue.empty()) {
-    if (const Status known = check_epilogue(operation(), shape.epilogue); !known)
-      return fail(with_context(known.error(), "epilogue"));
-  }
-  ASSAY_TRY(std::string name, name_of(shape));
+  auto parsed = Epilogue::parse(shape.epilogue);
+  if (!parsed) return fail(with_context(parsed.error(), "epilogue"));
+  const Epilogue& epilogue = *parsed;
+  ASSAY_TRY(check_gate(shape, epilogue));
+  ASSAY_TRY(std::string name, name_of(shape, epilogue));
 
   const int64_t l = shape.batch;
   const char out_letter = shape.layout.size() == 3 ? shape.layout[2] : 't';
-  Matrix ma{"a",
+  Layout ma{"a",
             a,
             "m",
             "k",
@@ -235,7 +325,7 @@ Result<Problem> build(const Description& description) {
             shape.lda,
             description.a,
             description.a_alignment};
-  Matrix mb{"b",
+  Layout mb{"b",
             b,
             "k",
             "n",
@@ -246,18 +336,18 @@ Result<Problem> build(const Description& description) {
             shape.ldb,
             description.b,
             description.b_alignment};
-  Matrix mo{"out",
+  Layout mo{"out",
             out,
             "m",
             "n",
             l,
             shape.m,
-            shape.n,
+            epilogue.columns_of_out(shape.n),
             out_letter,
             shape.ldout,
             description.out,
             description.out_alignment};
-  for (Matrix* matrix : {&ma, &mb, &mo})
+  for (Layout* matrix : {&ma, &mb, &mo})
     if (matrix->strides) matrix->letter = letter_of(*matrix->strides);
 
   Problem::Parts parts;
@@ -270,7 +360,7 @@ Result<Problem> build(const Description& description) {
   describe(mb, json);
   describe(mo, json);
   if (shape.beta != 0) {
-    Matrix mc = mo;  // Where nothing else is said, c lies as out does.
+    Layout mc = mo;  // Where nothing else is said, c lies as out does.
     mc.role = "c";
     mc.alignment = description.c_alignment;
     if (description.c) mc.strides = description.c;
@@ -279,6 +369,7 @@ Result<Problem> build(const Description& description) {
     if (mc.alignment != kDefaultAlignment) json["alignment"]["c"] = mc.alignment;
     parts.operands.push_back(std::move(oc));
   }
+  ASSAY_TRY(add_epilogue(description, epilogue, mo, parts.operands, json));
   int64_t total = 0;
   for (const Operand& operand : parts.operands) total += operand.span_bytes;
   if (total > kMaxBytes) {
@@ -298,7 +389,7 @@ Result<Problem> build(const Description& description) {
   parts.attributes = {{"accumulate", std::string(to_string(accumulate))},
                       {"alpha", shape.alpha},
                       {"beta", shape.beta},
-                      {"epilogue", shape.epilogue},
+                      {"epilogue", epilogue.text()},
                       {"layout", parts.layout}};
 
   json["name"] = parts.name;
@@ -316,7 +407,7 @@ Result<Problem> build(const Description& description) {
   json["constant"] = shape.constant;
   if (shape.alpha != 1) json["alpha"] = shape.alpha;
   if (shape.beta != 0) json["beta"] = shape.beta;
-  if (!shape.epilogue.empty()) json["epilogue"] = shape.epilogue;
+  if (!epilogue.empty()) json["epilogue"] = epilogue.text();
   parts.fields = std::make_shared<const Json>(std::move(json));
   return Problem::from_parts(std::move(parts));
 }

@@ -151,10 +151,10 @@ TEST(GemmProblemTest, WrongScalarsAndNames) {
   EXPECT_THAT(refusal([](Shape& s) { s.name = ".."; }), StartsWith("name: "));
   EXPECT_THAT(refusal([](Shape& s) { s.role = "two\nlines"; }), StartsWith("role: "));
   // Nothing could tell a kernel that leaves it out from one that computes it.
-  for (const char* name : {"relu", "none", "identity", "\x1b[2J"})
+  for (const char* name : {"softmax", "none", "identity", "\x1b[2J"})
     EXPECT_THAT(refusal([&](Shape& s) { s.epilogue = name; }),
-                AllOf(StartsWith("epilogue: the epilogue '"),
-                      HasSubstr("epilogues of gemm that have one: none")));
+                AllOf(StartsWith("epilogue: the epilogue step '"),
+                      HasSubstr("steps that have one: bias, row_bias, ")));
   EXPECT_THAT(refusal([](Shape& s) { s.constant = {"out"}; }),
               AllOf(StartsWith("constant: out"), HasSubstr("inputs")));
   EXPECT_THAT(refusal([](Shape& s) { s.constant = {"w"}; }), StartsWith("constant: 'w'"));
@@ -254,10 +254,11 @@ TEST(GemmProblemTest, FieldsCoverEveryFieldOfAShape) {
     names.push_back(rule.name);
     EXPECT_FALSE(rule.help.empty()) << rule.name;
   }
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre("m", "n", "k", "batch", "dtype", "a", "b",
-                                                     "out", "accumulate", "layout", "constant",
-                                                     "alpha", "beta", "epilogue", "lda", "ldb",
-                                                     "ldout", "name", "role", "weight"));
+  EXPECT_THAT(names,
+              ::testing::UnorderedElementsAre(
+                  "m", "n", "k", "batch", "dtype", "a", "b", "out", "accumulate", "layout",
+                  "constant", "alpha", "beta", "epilogue", "bias", "row_bias", "residual", "scale",
+                  "column_scale", "row_scale", "lda", "ldb", "ldout", "name", "role", "weight"));
 }
 
 // Arguments over real memory.
@@ -321,8 +322,23 @@ TEST(GemmArgumentsTest, MistakesAreNamed) {
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.b.size[1] = 15; }),
               AllOf(StartsWith("b: "), HasSubstr("k = 16")));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.b.size[0] = 1; }), HasSubstr("l = 2"));
-  EXPECT_THAT(error([](Arguments& x, Tensors&) { x.epilogue = "relu"; }),
-              StartsWith("epilogue: the epilogue 'relu' has no reference"));
+  EXPECT_THAT(error([](Arguments& x, Tensors&) { x.epilogue = "rellu"; }),
+              StartsWith("epilogue: the epilogue step 'rellu' has no reference"));
+  EXPECT_THAT(error([](Arguments& x, Tensors&) { x.epilogue = "bias"; }),
+              StartsWith("bias: the epilogue bias needs an operand bias"));
+  EXPECT_THAT(error([](Arguments& x, Tensors&) {
+                x.epilogue = "bias+relu";
+                x.epilogue_operands["bias"] = x.out;
+              }),
+              StartsWith("bias: it must have rank 1 and 8 elements"));
+  EXPECT_THAT(error([](Arguments& x, Tensors&) {
+                x.epilogue = "residual";
+                x.epilogue_operands["residual"] = x.out;
+                x.epilogue_operands["residual"].size[2] = 7;
+              }),
+              StartsWith("residual: out has n = 8 but residual has 7"));
+  EXPECT_THAT(error([](Arguments& x, Tensors&) { x.epilogue_operands["bias"] = x.out; }),
+              StartsWith("bias: the epilogue has no step"));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.out.size[1] = 5; }), HasSubstr("m = 4"));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.out.size[2] = 9; }), HasSubstr("n = 8"));
   EXPECT_THAT(error([](Arguments& x, Tensors&) { x.a.size[0] = 0; }), StartsWith("a: size 0"));
@@ -384,9 +400,15 @@ TEST(OperationTest, WordsAreThoseOfItsProblems) {
         const OperationWords::Operand* word = words.find_operand(operand.role);
         ASSERT_NE(word, nullptr) << operand.role;
         EXPECT_EQ(word->output, operand.access != Access::read) << operand.role;
+        if (word->of_step) continue;  // Its sizes are the step's affair.
         ASSERT_EQ(word->dimensions.size(), operand.sizes.size());
         for (size_t i = 0; i < operand.sizes.size(); ++i)
-          EXPECT_EQ(problem.dimension(word->dimensions[i]), operand.sizes[i]) << operand.role;
+          // A gate makes one column of the output from two.
+          EXPECT_THAT(operand.sizes[i],
+                      ::testing::AnyOf(problem.dimension(word->dimensions[i]),
+                                       word->output ? problem.dimension(word->dimensions[i]) / 2
+                                                    : problem.dimension(word->dimensions[i])))
+              << operand.role;
       }
       for (const OperationWords::Operand& word : words.operands)
         EXPECT_TRUE(word.optional || problem.find_operand(word.role) != nullptr) << word.role;

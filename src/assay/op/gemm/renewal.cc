@@ -52,6 +52,12 @@ Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& see
   std::ranges::copy(which.sizes, renewal.sizes.begin());
   std::ranges::copy(which.strides, renewal.strides.begin());
   const Ranges ranges(*sizes);
+  if (which.role != "a" && which.role != "b" && which.role != "c") {  // Of an epilogue.
+    const auto limits = exact_limits(*sizes);
+    const int64_t most = limits ? limits->addend : 0;
+    if (ranges.integers) set_integers(renewal, -most, most);
+    return renewal;
+  }
   if (!ranges.integers) {
     const LinePlan plan = plan_lines(problem, *sizes);
     if (which.role == "c") {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/gemm.h"
 
 namespace assay::gemm {
@@ -17,7 +18,10 @@ constexpr Types kTypes[] = {{DType::f32, DType::f32},  {DType::f64, DType::f64},
 class List {
  public:
   void add(const std::string& name, Shape shape) {
+    const auto epilogue = Epilogue::parse(shape.epilogue);
     for (const Types types : kTypes) {
+      const bool integer = !info(types.out).floating;
+      if (integer && epilogue && !epilogue->keeps_integers()) continue;
       shape.name = fmt::format("{}_{}_{}", name, to_string(types.in), to_string(types.out));
       shape.a = shape.b = types.in;
       shape.out = types.out;
@@ -83,6 +87,22 @@ Result<std::vector<Problem>> telling_problems() {
            {.m = 14, .n = 35, .k = 22, .batch = 2, .layout = "nnn", .alpha = 2, .beta = 4});
   list.add("scalars_row", {.m = 1, .n = 35, .k = 22, .layout = "tn", .alpha = -1, .beta = 5});
   list.add("alpha", {.m = 8, .n = 16, .k = 24, .layout = "tt", .alpha = -2});
+  list.add("fused_tt",
+           {.m = 13, .n = 34, .k = 27, .layout = "tt", .epilogue = "bias+relu+residual"});
+  list.add("fused_nnn", {.m = 13,
+                         .n = 34,
+                         .k = 27,
+                         .batch = 2,
+                         .layout = "nnn",
+                         .epilogue = "row_bias+clamp:-20:30+residual",
+                         .ldout = 17});
+  list.add("fused_weights",
+           {.m = 9, .n = 50, .k = 40, .constant = {"b"}, .epilogue = "column_scale+bias+gelu"});
+  list.add("fused_row", {.m = 1, .n = 70, .k = 33, .epilogue = "bias+gelu_tanh"});
+  list.add("fused_scales",
+           {.m = 20, .n = 18, .k = 16, .layout = "tt", .epilogue = "row_scale+silu"});
+  list.add("gated_tt", {.m = 6, .n = 36, .k = 30, .layout = "tt", .epilogue = "swiglu"});
+  list.add("gated_tn", {.m = 3, .n = 26, .k = 31, .epilogue = "bias+geglu_interleaved+residual"});
   return list.take();
 }
 

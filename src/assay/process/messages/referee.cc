@@ -32,6 +32,7 @@ void describe(A& archive, T& check) {
   archive("wide_lines", check.wide_lines);
   archive("smallest_visible", check.smallest_visible, archive::kNotNegative);
   archive("first_wrong", check.first_wrong, process::kSentence);
+  archive("operand", check.operand);
   archive("within_normwise", check.within_normwise);
 }
 

@@ -27,11 +27,10 @@ struct Candidate {
   std::string artifact_file;  // Once it is built; the rest of the artifact is in the outcome.
   bool built = false;
   bool proven = false;
-  double launch_ns = 0;         // Rough, from the proof; then from the race.
-  int launches = 1;             // Per burst.
-  int worked_beside_clock = 0;  // So many processes say so (around_clock.h); one alone may err.
-  double compile_seconds = 0;   // Says its metadata.
-  std::string artifact_id;      // Of kernels whose compile costs much; several may share one.
+  double launch_ns = 0;        // Rough, from the proof; then from the race.
+  int launches = 1;            // Per burst.
+  double compile_seconds = 0;  // Says its metadata.
+  std::string artifact_id;     // Of kernels whose compile costs much; several may share one.
   // Of its provider's artifacts whose compile costs much, the first being 1; 0: it is built in any
   // case.
   int place = 0;

@@ -46,6 +46,7 @@ void add_burst(KernelSamples& kernel, const BurstSample* sample) {
   kernel.burst_ns.push_back(sample == nullptr ? 0 : sample->ns);
   kernel.clean.push_back(sample != nullptr && sample->clean ? 1 : 0);
   kernel.outside_ns.push_back(sample == nullptr ? 0 : sample->outside_ns);
+  kernel.beside_ns.push_back(sample == nullptr ? 0 : sample->beside_ns);
   const bool spoiled = sample != nullptr && !sample->clean;
   kernel.ran_least_ns.push_back(spoiled ? sample->ran_least_ns : 0);
   kernel.ran_most_ns.push_back(spoiled ? sample->ran_most_ns : 0);
@@ -75,6 +76,7 @@ void drop_unknown_clocks(ProcessSamples& samples) {
       return std::ranges::all_of(clock, [](int64_t ns) { return ns == 0; });
     };
     if (is_unknown(kernel.outside_ns)) kernel.outside_ns.clear();
+    if (is_unknown(kernel.beside_ns)) kernel.beside_ns.clear();
     if (!is_unknown(kernel.ran_most_ns)) return;
     kernel.ran_least_ns.clear();
     kernel.ran_most_ns.clear();

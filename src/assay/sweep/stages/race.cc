@@ -180,16 +180,25 @@ class RaceRun {
     return {};
   }
 
+  // Whose kernels users' are held against, as rivals_of() (record/conclude.h) has it.
+  KernelRole rivals() const {
+    const bool any = std::ranges::any_of(field_.candidates, [](const Candidate& candidate) {
+      return candidate.outcome.role == KernelRole::stock;
+    });
+    return any ? KernelRole::stock : KernelRole::ours;
+  }
+
   // Of the entrants, by the first look.
-  std::vector<size_t> best_two_stock() const {
+  std::vector<size_t> best_two_rivals() const {
     constexpr size_t kCompared = 2;  // docs/method.md.
-    std::vector<size_t> stock;
+    std::vector<size_t> found;
+    const KernelRole role = rivals();
     for (size_t i = 0; i < entrants_.size(); ++i)
-      if (field_.candidates[entrants_[i]].outcome.role == KernelRole::stock && first_[i].ns > 0)
-        stock.push_back(i);
-    std::ranges::sort(stock, {}, [&](size_t place) { return first_[place].ns; });
-    stock.resize(std::min(stock.size(), kCompared));
-    return stock;
+      if (field_.candidates[entrants_[i]].outcome.role == role && first_[i].ns > 0)
+        found.push_back(i);
+    std::ranges::sort(found, {}, [&](size_t place) { return first_[place].ns; });
+    found.resize(std::min(found.size(), kCompared));
+    return found;
   }
 
   // What is beyond three times the best takes no part in the rounds, unless it is asked about: a
@@ -197,12 +206,12 @@ class RaceRun {
   Status drop_hopeless() {
     users_ = asked_about(station_, field_, entrants_, first_);
     // Nobody has looked at these bursts: who pretends to be fast drops no stock kernel of rank.
-    const std::vector<size_t> best_stock = best_two_stock();
+    const std::vector<size_t> best_rivals = best_two_rivals();
     std::vector<bool> keep, dropped(entrants_.size(), false);
     for (const size_t index : entrants_)
       keep.push_back(field_.candidates[index].outcome.id == result_.baseline);
     for (const size_t user : users_) keep[user] = true;
-    for (const size_t place : best_stock) keep[place] = true;
+    for (const size_t place : best_rivals) keep[place] = true;
     if (!exhaustive())
       for (const int kernel : stats::drop_hopeless(first_, keep))
         dropped[static_cast<size_t>(kernel)] = true;
@@ -320,7 +329,7 @@ class RaceRun {
           std::ranges::any_of(users_, [&](size_t user) { return entrants_[user] == runners_[i]; });
       const bool headline = best != standing_still.end() && static_cast<size_t>(best->kernel) == i;
       traits.push_back(
-          {outcome.role == KernelRole::stock, outcome.id == result_.baseline || asked || headline});
+          {outcome.role == rivals(), outcome.id == result_.baseline || asked || headline});
     }
     const std::vector<int> finalists = stats::choose_finalists(
         standing_still, traits,

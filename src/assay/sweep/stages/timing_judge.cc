@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "assay/op/outputs.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/mean_errors.h"
@@ -42,9 +43,7 @@ class TimingProcess::Memory final : public OutputMemory {
 };
 
 std::optional<TimedOutputs> TimingProcess::outputs_at(std::vector<uint64_t> places) const {
-  size_t bytes = 0;
-  for (const Operand& operand : station_.problem.operands())
-    if (operand.access == Access::write) bytes = static_cast<size_t>(operand.span_bytes);
+  const size_t bytes = OutputPlaces::of(station_.problem).bytes;
   return TimedOutputs::at(std::move(places), bytes, static_cast<size_t>(sets_));
 }
 

@@ -286,6 +286,8 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
     BurstSample& sample = taken.front();
     sample.outside_ns = moments->outside_ns();
+    if (const int64_t worked_ns = moments->thread_ns(); worked_ns >= 0)
+      sample.beside_ns = std::max<int64_t>(1, worked_ns - sample.ns);
     const int threads = station_.crew.facts().threads;
     const BurstMoments::Ran ran = moments->ran(threads);
     // What it says itself counts, too: whoever ran for longer is the slower for it.
@@ -309,11 +311,8 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
     if (sample.clean) around_->add(*last_, member_ > 0, sample.launches, *moments, sample.ns);
-    if (const auto excess = around_->excess(*last_)) {
-      constexpr int kProcesses = 3;
-      if (++field_.candidates[*last_].worked_beside_clock >= kProcesses || excess->convicts)
-        return end_call(order, late_work(excess->sentence), kMore, round);
-    }
+    if (const auto excess = around_->excess(*last_))
+      return end_call(order, late_work(*excess), kMore, round);
   }
   if (bare && bare->clean) bare_ns_.push_back(static_cast<double>(bare->ns) / bare->launches);
   if (bare) round.bare = bare;

@@ -29,6 +29,7 @@ struct BurstSample {
   size_t candidate = 0;
   int64_t ns = 0;
   int64_t outside_ns = 0;  // Of the same by our own clock; 0: unknown.
+  int64_t beside_ns = 0;   // Work of the thread that launches, beside it; 0: unknown.
   // Processor time that its process took meanwhile, seen from outside; 0: unknown.
   int64_t ran_least_ns = 0, ran_most_ns = 0;
   bool clean = false;

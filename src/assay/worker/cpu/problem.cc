@@ -67,7 +67,7 @@ WorkerProblem::WorkerProblem(Problem problem, Device& device, int threads, uint6
       seed_(seed),
       scatter_(
           fast_hash(std::as_bytes(std::span(&seed, 1)), static_cast<uint64_t>(monotonic_ns()))),
-      output_(output_of(problem_)) {}
+      outputs_(OutputPlaces::of(problem_)) {}
 
 WorkerProblem::~WorkerProblem() = default;
 
@@ -101,7 +101,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   if (instance >= instances_.size()) return fail(ErrorCode::internal, "no instance {}", instance);
   InputSet& inputs = instances_[instance];
   const auto operands = problem_.operands();
-  const auto output_bytes = static_cast<size_t>(operands[output_].span_bytes);
+  const size_t output_bytes = outputs_.bytes;
   ASSAY_TRY(const size_t workspace_bytes,
             verify::workspace_bytes(kernel, problem_, threads_, device_));
   const size_t sizes[] = {output_bytes, workspace_bytes};
@@ -110,8 +110,9 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
 
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)
-    arguments.data.push_back(inputs.index[i] == kNowhere ? buffers.at(0).data()
+    arguments.data.push_back(inputs.index[i] == kNowhere ? nullptr
                                                          : inputs.arena.at(inputs.index[i]).data());
+  outputs_.set(arguments.data, buffers.at(0).data());
   ASSAY_TRY(
       Plan plan, watching(kernel, [&] {
         return kernel.plan({arguments, artifact, device_, buffers.at(1), threads_, &prepared});
@@ -135,8 +136,10 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
     }
     if (launch == 0) {
       first.assign(buffers.at(0).begin(), buffers.at(0).end());
-    } else if (is_dense(operands[output_])) {  // Of others the referee compares the values.
-      known_same = proven.repeatable = std::ranges::equal(first, buffers.at(0));
+    } else if (has_dense_outputs(problem_)) {  // Of others the referee compares the values.
+      known_same = proven.repeatable =
+          std::ranges::equal(outputs_.split(first), outputs_.split(buffers.at(0)),
+                             [](const auto& a, const auto& b) { return std::ranges::equal(a, b); });
     }
   }
   if (const auto trespass = buffers.find_trespass())
@@ -195,7 +198,7 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   if (!sets_) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{.kernel = kernel, .artifact = artifact});
   ASSAY_TRY(opened->workspace_bytes, verify::workspace_bytes(kernel, problem_, threads_, device_));
-  const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
+  const size_t output_bytes = outputs_.bytes;
   const size_t ring = count_outputs(plans_, output_bytes, kOutputBytes);
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
@@ -237,7 +240,7 @@ Status WorkerProblem::bind(OpenKernel& kernel, size_t plan) {
   const size_t set = set_of(plan);
   const auto data = sets_->data(set);
   Arguments arguments{problem_, {data.begin(), data.end()}};
-  arguments.data[output_] = kernel.buffers->at(plan % kernel.outputs).data();
+  outputs_.set(arguments.data, kernel.buffers->at(plan % kernel.outputs).data());
   const auto workspace = kernel.buffers->at(kernel.outputs + plan % kWorkspaceCopies);
   std::span<std::byte>& panels = kernel.panels->sets[set];
   const bool packed = !panels.empty();
@@ -259,7 +262,7 @@ void WorkerProblem::close(int handle) {
 
 ConstantBytes WorkerProblem::constants() const {
   ConstantBytes constants = {bytes_of(problem_),      bytes_of(threads_), bytes_of(seed_),
-                             bytes_of(output_),       bytes_of(stream_),  bytes_of(condition_),
+                             bytes_of(outputs_),      bytes_of(stream_),  bytes_of(condition_),
                              bytes_of(sets_),         bytes_of(turns_),   bytes_of(copies_),
                              bytes_of(plans_),        bytes_of(open_),    bytes_of(pulses_),
                              measure::flush_setting()};
@@ -267,7 +270,7 @@ ConstantBytes WorkerProblem::constants() const {
     constants.insert(constants.end(), more.begin(), more.end());
   };
   add(sets_->constants());
-  add({std::as_bytes(std::span(open_))});
+  add({std::as_bytes(std::span(open_)), std::as_bytes(std::span(outputs_.places))});
   for (const auto& open : open_)
     if (open)
       add({bytes_of(open->buffers), bytes_of(open->panels), bytes_of(open->panels->sets),
@@ -369,8 +372,7 @@ class WorkerProblem::Turn final : public measure::Launches {
     ahead_.clear();
     digest_.drawn = measure::draw_unknown();
     measure::OutputDigest digest(digest_.drawn);
-    const auto output_bytes =
-        static_cast<size_t>(problem_.problem_.operands()[problem_.output_].span_bytes);
+    const size_t output_bytes = problem_.outputs_.bytes;
     measure::for_each_part(
         digest_.drawn, told_.size(), output_bytes, [&](const measure::OutputPart& part) {
           digest.add(written_by(told_[part.output].plan).subspan(part.offset, part.bytes));
@@ -410,9 +412,11 @@ class WorkerProblem::Turn final : public measure::Launches {
     return kernel_.buffers->at(plan % kernel_.outputs);
   }
 
+  // In the order in which they were chosen: whoever looks from outside keeps turns by what is told,
+  // and takes a set that comes too soon by that order for a choice of the kernel's.
   size_t take() {
-    left_ = {chosen_.back()};
-    chosen_.pop_back();
+    left_ = {chosen_.front()};
+    chosen_.erase(chosen_.begin());
     return left_.front();
   }
 

@@ -15,6 +15,7 @@
 #include "assay/measure/burst.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/scatter.h"
+#include "assay/op/outputs.h"
 #include "assay/process/set_turns.h"
 #include "assay/verify/guard.h"
 #include "assay/worker/code_copies.h"
@@ -78,7 +79,7 @@ class WorkerProblem final : public ProblemRunner {
   uint64_t seed_;
   uint64_t seeds_used_ = 0;
   measure::Scatter scatter_;  // Before anything else is allocated.
-  size_t output_;             // The operand that is written.
+  OutputPlaces outputs_;      // What a launch writes is one buffer.
   std::unique_ptr<Stream> stream_;
   measure::SchedulerWatch watch_;
   std::vector<InputSet> instances_;

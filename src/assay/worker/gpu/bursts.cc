@@ -27,7 +27,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, kLeastOutputs});
   Opened facts;
   ASSAY_TRY(facts.workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
-  const auto output_bytes = static_cast<size_t>(problem_.operands()[output_].span_bytes);
+  const size_t output_bytes = outputs_.bytes;
   const size_t ring = count_outputs(sets_.size(), output_bytes, kOutputBytes);
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
@@ -39,7 +39,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   const auto bind = [&]() -> Status {
     for (size_t s = 0; s < sets_.size(); ++s) {
       Arguments arguments{problem_, sets_[s].data};
-      arguments.data[output_] = opened->buffers->at(s % ring).data;
+      outputs_.set(arguments.data, opened->buffers->at(s % ring).data);
       const CardArena::Piece& workspace = opened->buffers->at(ring + s % kWorkspaces);
       ASSAY_TRY(Plan plan,
                 kernel.plan({arguments,

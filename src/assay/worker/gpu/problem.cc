@@ -27,7 +27,7 @@ CardProblem::CardProblem(Problem problem, const Operation& operation, cuda::Cuda
       operation_(operation),
       device_(device),
       seed_(seed),
-      output_(output_of(problem_)) {}
+      outputs_(OutputPlaces::of(problem_)) {}
 
 CardProblem::~CardProblem() = default;
 
@@ -150,15 +150,16 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   if (instance >= instances_.size()) return fail(ErrorCode::internal, "no instance {}", instance);
   InputSet& inputs = instances_[instance];
   const auto operands = problem_.operands();
-  const auto output_bytes = static_cast<size_t>(operands[output_].span_bytes);
+  const size_t output_bytes = outputs_.bytes;
   ASSAY_TRY(const size_t workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
   const size_t sizes[] = {output_bytes, workspace_bytes};
   ASSAY_TRY(auto buffers, CardArena::allocate(*zones_, sizes, next_seed()));
   CardPool prepared(device_);
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)
-    arguments.data.push_back(inputs.index[i] == kNowhere ? buffers.at(0).data
+    arguments.data.push_back(inputs.index[i] == kNowhere ? nullptr
                                                          : inputs.arena.at(inputs.index[i]).data);
+  outputs_.set(arguments.data, buffers.at(0).data);
   const std::span<std::byte> workspace(static_cast<std::byte*>(buffers.at(1).data),
                                        buffers.at(1).bytes);
   ASSAY_TRY(Plan plan, watching(kernel, [&] {
@@ -170,9 +171,9 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   const bool dependent = kernel.metadata().dependent_launch();
   repeat = repeat || dependent;
   proven.launches = repeat ? 2 : 1;
-  const bool dense = is_dense(operands[output_]);
+  const bool dense = has_dense_outputs(problem_);
   const CardArena::Piece& written = buffers.at(0);
-  uint64_t first = 0;
+  std::vector<uint64_t> first;  // Of each output.
   for (int launch = 0; launch < proven.launches; ++launch) {
     ASSAY_TRY(fill(written, next_seed()));
     ASSAY_TRY(fill(buffers.at(1), next_seed()));
@@ -186,7 +187,11 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
       ASSAY_TRY(stream_->synchronize());
       ASSAY_TRY(proven.launch_ns, end_->ns_since(*start_));
     }
-    ASSAY_TRY(const uint64_t digest, digest_->of(*stream_, written.data, written.bytes));
+    std::vector<uint64_t> digest;
+    for (const OutputPlaces::Place& place : outputs_.places) {
+      const void* output = static_cast<const std::byte*>(written.data) + place.offset;
+      ASSAY_TRY(digest.emplace_back(), digest_->of(*stream_, output, place.bytes));
+    }
     if (launch == 0) {
       first = digest;
       ASSAY_TRY(proven.output, hand_out(written));

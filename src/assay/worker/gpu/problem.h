@@ -10,6 +10,7 @@
 #include "assay/base/fd.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "assay/op/operation.h"
+#include "assay/op/outputs.h"
 #include "assay/process/gpu/renewal.h"
 #include "assay/process/set_turns.h"
 #include "assay/worker/gpu/arena.h"
@@ -108,7 +109,7 @@ class CardProblem final : public ProblemRunner {
   cuda::CudaDevice& device_;
   uint64_t seed_;
   uint64_t seeds_used_ = 0;
-  size_t output_;  // The operand that is written.
+  OutputPlaces outputs_;  // What a launch writes is one piece.
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<cuda::Gate> gate_;
   std::unique_ptr<cuda::Event> start_, end_;

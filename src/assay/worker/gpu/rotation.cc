@@ -177,8 +177,7 @@ Status CardProblem::clear_cache() {
 }
 
 Status CardProblem::begin_chain() {
-  const std::vector<size_t> outputs(kLeastOutputs,
-                                    static_cast<size_t>(problem_.operands()[output_].span_bytes));
+  const std::vector<size_t> outputs(kLeastOutputs, outputs_.bytes);
   ASSAY_TRY(auto bare, CardArena::allocate(*zones_, outputs, next_seed()));
   bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
   // Loads the code: behind a closed gate that would wait for ever.

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Asks the case's server its parity prompts: the flags of `assay lab parity`.
+# Asks the case its parity prompts: the flags of `assay lab parity`, such as --check.
 cd "$(dirname "$0")/../.." && exec "${ASSAY:-assay}" lab parity "$@"

@@ -1,0 +1,107 @@
+"""Many streams at a time: how much later than due the server sends tokens, by its own stamps."""
+
+import collections
+import json
+import os
+import subprocess
+import threading
+import time
+
+from servers import CLIENT_CORE, start_ours
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GAP_NS = 10_000_000  # 100 tokens a second.
+BUCKET_NS = 10_000
+
+
+class Delays:
+    """A histogram: 1,000 streams make 6 million of them in a minute."""
+
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.whole = 0  # Answers that have every token.
+
+    def add(self, delays_ns, wanted):
+        self.counts.update(max(0, delay) // BUCKET_NS for delay in delays_ns)
+        self.whole += len(delays_ns) == wanted
+
+    def percentile_ms(self, share):
+        left = share * sum(self.counts.values())
+        for bucket in sorted(self.counts):
+            left -= self.counts[bucket]
+            if left <= 0:
+                return (bucket + 1) * BUCKET_NS / 1e6
+        return float("inf")
+
+
+def mock_delays(stamp):
+    return [sent - due for sent, due in zip(stamp["token_ns"], stamp["due_ns"])]
+
+
+def paced_delays(stamp):
+    """Of bench/serve/paced_backend.c, whose steps are due at multiples of 10 ms of the same clock.
+
+    The token that waited least tells the step of the first one: it waited less than a step.
+    """
+    steps = [sent - i * GAP_NS for i, sent in enumerate(stamp["token_ns"])]
+    first = min(steps, default=0) // GAP_NS * GAP_NS
+    return [step - first for step in steps]
+
+
+def run(assay, folder, streams, seconds, more, delays_of):
+    """(delays, most MiB, frames that shared a write with another, what the client says)"""
+    tokens = int(seconds * 1e9 / GAP_NS)
+    stamps = os.path.join(folder, "stamps")
+    with start_ours(assay, folder, ["--stamps", stamps, *more]) as server:
+        done, most = threading.Event(), [0.0]
+
+        def watch():
+            while not done.wait(0.2):
+                most[0] = max(most[0], server.rss_mib())
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        told = json.loads(subprocess.run(
+            ["taskset", "-c", str(CLIENT_CORE), assay, "load", "--base-url",
+             f"http://127.0.0.1:{server.port}", "--model", "mock", "--quiet", "--json",
+             "--output-dir", os.path.join(folder, "out"), "--dataset-name", "fixed", "--prompt",
+             "hi", "--max-concurrency", str(streams), "--num-prompts", str(streams),
+             "--output-len", str(tokens), "--ignore-eos"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout)
+        done.set()
+        watcher.join()
+        time.sleep(0.5)  # The last stamps are written once the last answer has ended.
+    delays = Delays()
+    with open(stamps, encoding="utf-8") as lines:
+        for line in lines:
+            delays.add(delays_of(json.loads(line)), tokens)
+    return delays, most[0], told
+
+
+def row_of(row, name, bound_ms, most_mib, streams, result):
+    delays, mib, told = result
+    p99 = delays.percentile_ms(0.99)
+    whole = (delays.whole == streams and told["requests"]["successful"] == streams
+             and told["tokens"]["mismatch"] == 0)
+    return row(name, f"p99 <= {bound_ms} ms" + (f", <= {most_mib} MiB" if most_mib else ""),
+               f"p50 {delays.percentile_ms(0.5):.2f}, p99 {p99:.2f} ms, {mib:.0f} MiB, "
+               f"{delays.whole} of {streams} whole",
+               p99 <= bound_ms and whole and (not most_mib or mib <= most_mib))
+
+
+def mock_row(row, assay, folder, quick):
+    streams, seconds = (200, 3) if quick else (1000, 60)
+    result = run(assay, folder, streams, seconds, ["--mock-itl-ms", "10"], mock_delays)
+    return row_of(row, f"{streams:,} streams of 100 tok/s, {seconds} s: added delay", 5, 150,
+                  streams, result)
+
+
+def plugin_row(row, assay, folder, quick):
+    streams, seconds = (50, 3) if quick else (300, 60)
+    plugin = os.path.join(folder, "paced_backend.so")
+    subprocess.run(["cc", "-std=gnu99", "-O2", "-shared", "-fPIC", "-I",
+                    os.path.join(HERE, "../../src"), "-o", plugin,
+                    os.path.join(HERE, "paced_backend.c")], check=True)
+    result = run(assay, folder, streams, seconds,
+                 ["--backend", "plugin", "--plugin", plugin, "--model", "mock"], paced_delays)
+    return row_of(row, f"{streams} streams of 100 tok/s through a plug-in, {seconds} s: added delay",
+                  10, 0, streams, result)

@@ -1,0 +1,89 @@
+#include "rmsnorm.h"
+
+#include <cmath>
+
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/kernel/design_space.h"
+#include "assay/op/rmsnorm/rmsnorm.h"
+
+namespace assay::reference {
+namespace {
+
+struct Bound {
+  rmsnorm::View view;
+
+  int run(void* const* data) const {
+    const auto* x = static_cast<const std::byte*>(data[rmsnorm::kX]);
+    const auto* w = static_cast<const std::byte*>(data[rmsnorm::kW]);
+    auto* out = static_cast<std::byte*>(data[rmsnorm::kOut]);
+    auto* const weights = static_cast<double*>(data[rmsnorm::kOperands]);  // The workspace.
+    double* const row = weights + view.n;
+    convert_to_double(view.w, w, view.n, weights);
+    for (int64_t i = 0; i < view.m; ++i) {
+      convert_to_double(view.x, x + i * view.x_m * size_bytes(view.x), view.n, row);
+      double sum = 0;
+      for (int64_t j = 0; j < view.n; ++j) sum += row[j] * row[j];
+      const double root = 1 / std::sqrt(sum / static_cast<double>(view.n) + view.epsilon);
+      for (int64_t j = 0; j < view.n; ++j) row[j] *= root * weights[j];
+      convert_from_double(view.out, row, view.n, out + i * view.out_m * size_bytes(view.out));
+    }
+    return 0;
+  }
+};
+
+int launch(const void* state, void* const* data) {
+  return static_cast<const Bound*>(state)->run(data);
+}
+
+DesignSpace space() {
+  std::vector<DType> every;
+  for (const DTypeInfo& dtype : all_dtypes())
+    if (dtype.supported && dtype.floating) every.push_back(dtype.dtype);
+  ProblemRule rule;
+  rule.operation = rmsnorm::operation().name();
+  for (const char* role : {"x", "w", "out"})
+    rule.operands.push_back({.role = role, .dtypes = every, .major = Major::row});
+  rule.targets = {Target{.arch = cpu::host_target().arch, .features = {}}};
+  DesignGroup group;
+  group.traits.name = "{sums}";
+  group.traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
+  group.axes = {axis("sums", {std::string("float64")})};
+  std::vector<DesignGroup> groups;
+  groups.push_back(std::move(group));
+  return DesignSpace(std::move(groups));
+}
+
+class RmsnormFamily final : public Family {
+ public:
+  std::string_view name() const override { return "rmsnorm"; }
+
+ private:
+  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
+    space_.enumerate(query, sink);
+  }
+
+  Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,
+                              const CompileContext&) const override {
+    return Artifact::without_bytes({{"code", "built in"}});
+  }
+
+  // The weights and a row.
+  size_t do_workspace_bytes(const KernelMetadata&, const Problem& problem, int) const override {
+    return 2 * sizeof(double) * static_cast<size_t>(problem.dimension("n"));
+  }
+
+  Status do_bind(const KernelMetadata&, const Binding& binding,
+                 std::vector<Step>& steps) const override {
+    ASSAY_TRY(const rmsnorm::View view, rmsnorm::view(binding.problem));
+    steps.push_back(HostStep{&launch, std::make_shared<const Bound>(Bound{view})});
+    return {};
+  }
+
+  DesignSpace space_ = space();
+};
+
+}  // namespace
+
+std::shared_ptr<const Family> make_rmsnorm_family() { return std::make_shared<RmsnormFamily>(); }
+
+}  // namespace assay::reference

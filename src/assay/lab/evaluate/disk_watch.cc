@@ -1,0 +1,105 @@
+#include "assay/lab/evaluate/disk_watch.h"
+
+#include <algorithm>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "assay/base/clock.h"
+#include "assay/base/text.h"
+
+namespace assay::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kLeastPauseNs = 200 * kNsPerMs;
+constexpr int kPauseRatio = 20;             // Of a pause to the look before it: 5 % of a core.
+constexpr std::uint64_t kEntryBytes = 512;  // Of a file that holds nothing: a full table of names
+                                            // stops others as well as a full disk does.
+constexpr std::uint64_t kBlock = 512;       // Of stat().
+
+void signal(const UniqueFd& event) {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event.get(), &one, sizeof one);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DiskWatch>> DiskWatch::begin(std::vector<fs::path> folders, DiskLimit limit,
+                                                    int cancel_fd) {
+  std::unique_ptr<DiskWatch> watch(new DiskWatch(std::move(folders), limit));
+  watch->cancel_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  watch->done_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!watch->cancel_ || !watch->done_)
+    return fail(ErrorCode::machine, "cannot make an event: {}", errno_text(errno));
+  watch->before_ = watch->bytes_below();
+  watch->thread_ = std::thread([watch = watch.get(), cancel_fd] { watch->watch(cancel_fd); });
+  return watch;
+}
+
+DiskWatch::~DiskWatch() {
+  signal(done_);
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string DiskWatch::finish() {
+  signal(done_);
+  if (thread_.joinable()) thread_.join();
+  look();
+  return passed_;
+}
+
+std::uint64_t DiskWatch::bytes_below() const {
+  std::uint64_t bytes = 0;
+  for (const fs::path& folder : folders_) {
+    std::error_code failed;
+    fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied,
+                                           failed);
+    while (!failed && entry != fs::recursive_directory_iterator()) {
+      struct stat status {};
+      if (::lstat(entry->path().c_str(), &status) == 0)
+        bytes += kEntryBytes + static_cast<std::uint64_t>(status.st_blocks) * kBlock;
+      entry.increment(failed);  // What is removed meanwhile ends this look; the next sees the rest.
+    }
+  }
+  return bytes;
+}
+
+bool DiskWatch::look() {
+  const std::uint64_t now = bytes_below();
+  std::uint64_t free = limit_.reserve;
+  for (const fs::path& folder : folders_) {
+    std::error_code failed;
+    const fs::space_info space = fs::space(folder, failed);
+    if (!failed) free = std::min<std::uint64_t>(free, space.free);
+  }
+  const std::scoped_lock lock(mutex_);
+  if (passed_.empty() && now > before_ + limit_.bytes)
+    passed_ = fmt::format("wrote more than {} to the disk",
+                          format_bytes(static_cast<double>(limit_.bytes)));
+  if (passed_.empty() && free < limit_.reserve)
+    passed_ = fmt::format("was ended because the disk has less than {} left",
+                          format_bytes(static_cast<double>(limit_.reserve)));
+  return !passed_.empty();
+}
+
+void DiskWatch::watch(int cancel_fd) {
+  for (;;) {
+    const std::int64_t began = monotonic_ns();
+    const bool passed = look();
+    if (passed) signal(cancel_);
+    const std::int64_t pause = std::max(kLeastPauseNs, kPauseRatio * (monotonic_ns() - began));
+    pollfd fds[2] = {{done_.get(), POLLIN, 0}, {cancel_fd, POLLIN, 0}};
+    const int ready =
+        ::poll(fds, cancel_fd >= 0 ? 2 : 1, passed ? -1 : static_cast<int>(pause / kNsPerMs));
+    if (ready > 0 && (fds[0].revents & POLLIN) != 0) return;
+    if (ready > 0 && cancel_fd >= 0 && (fds[1].revents & POLLIN) != 0) {
+      signal(cancel_);
+      return;
+    }
+  }
+}
+
+}  // namespace assay::lab

@@ -1,0 +1,81 @@
+#include "assay/lab/evaluate/disk_watch.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/base/file.h"
+
+namespace assay::lab {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr int kWatchdogMs = 60'000;
+
+bool becomes_readable(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return ::poll(&one, 1, kWatchdogMs) == 1;
+}
+
+class DiskWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = TemporaryDirectory::create();
+    ASSERT_TRUE(made.has_value());
+    folder_ = std::make_unique<TemporaryDirectory>(std::move(*made));
+  }
+  void write(const std::string& name, std::uint64_t bytes) const {
+    ASSERT_TRUE(write_file_atomic(folder_->file(name), std::string(bytes, 'x')).has_value());
+  }
+  std::unique_ptr<DiskWatch> begin(DiskLimit limit, int cancel_fd = -1) const {
+    auto watch = DiskWatch::begin({folder_->path()}, limit, cancel_fd);
+    return watch ? std::move(*watch) : nullptr;
+  }
+  std::unique_ptr<TemporaryDirectory> folder_;
+};
+
+TEST_F(DiskWatchTest, OnlyWhatIsAddedCountsAndOnlyBeyondTheLimit) {
+  write("before", 3 * kMiB);
+  const auto watch = begin({.bytes = 2 * kMiB, .reserve = 0});
+  ASSERT_NE(watch, nullptr);
+  write("more", kMiB);
+  EXPECT_EQ(watch->finish(), "");
+}
+
+TEST_F(DiskWatchTest, PassingTheLimitIsToldWhileTheProgramRuns) {
+  const auto watch = begin({.bytes = kMiB, .reserve = 0});
+  ASSERT_NE(watch, nullptr);
+  for (const char* name : {"one", "two", "three"}) write(name, kMiB);
+  EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
+  EXPECT_EQ(watch->finish(), "wrote more than 1.00 MiB to the disk");
+}
+
+TEST_F(DiskWatchTest, WhatAProgramLeftInItsLastMomentCounts) {
+  const auto watch = begin({.bytes = kMiB, .reserve = 0});
+  ASSERT_NE(watch, nullptr);
+  write("all", 3 * kMiB);
+  EXPECT_THAT(watch->finish(), HasSubstr("wrote more than"));
+}
+
+TEST_F(DiskWatchTest, ADiskThatIsNearlyFullEndsAnyProgram) {
+  const auto watch = begin({.bytes = kMiB, .reserve = std::uint64_t{1} << 60});
+  ASSERT_NE(watch, nullptr);
+  EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
+  EXPECT_THAT(watch->finish(), HasSubstr("the disk has less than"));
+}
+
+TEST_F(DiskWatchTest, TheCallersOwnCancelIsPassedOn) {
+  const UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
+  const auto watch = begin({.bytes = kMiB, .reserve = 0}, cancel.get());
+  ASSERT_NE(watch, nullptr);
+  EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
+  EXPECT_EQ(watch->finish(), "");
+}
+
+}  // namespace
+}  // namespace assay::lab

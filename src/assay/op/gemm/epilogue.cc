@@ -1,0 +1,387 @@
+#include "assay/op/gemm/epilogue.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "assay/base/text.h"
+
+namespace assay::gemm {
+namespace {
+
+using Kind = EpilogueStep::Kind;
+
+// In the order of Kind.
+constexpr std::array<std::string_view, 17> kNames = {"bias",
+                                                     "row_bias",
+                                                     "residual",
+                                                     "scale",
+                                                     "column_scale",
+                                                     "row_scale",
+                                                     "relu",
+                                                     "gelu",
+                                                     "gelu_tanh",
+                                                     "silu",
+                                                     "clamp",
+                                                     "swiglu",
+                                                     "geglu",
+                                                     "geglu_tanh",
+                                                     "swiglu_interleaved",
+                                                     "geglu_interleaved",
+                                                     "geglu_tanh_interleaved"};
+constexpr std::string_view kClamp = "clamp:LOW:HIGH";
+
+// How far a function's value may be off, in unit roundoffs of its argument: polynomials for erf of
+// a few units, of which x / 2 (1 + erf) keeps nothing where x is far below zero.
+constexpr double kFunctionUnits = 16;
+// Beyond it they have the values of their limits in float32, and below kFlat next to nothing is
+// left of them in any type.
+constexpr double kBent = 8, kFlat = -40;
+// Less than this is nothing: exp(-x) ends at 2^127 in float32, or before.
+constexpr double kNothing = 0x1p-100;
+// In the mean, of the functions that libraries bring (measured: 0.3 to 1.6 in float32).
+constexpr double kFunctionMean = 2;
+// Largest slopes: of gelu at sqrt(2), 1 / 2 + erf(1) / 2 + exp(-1) / sqrt(pi) = 1.1289; gelu_tanh
+// 1.1290; silu at 2.3994, 1.0998.
+constexpr double kGeluSlope = 1.13, kSiluSlope = 1.1;
+
+std::optional<double> read_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+Result<EpilogueStep> read_step(std::string_view text) {
+  const auto parts = split(text, ':');
+  const auto found = std::ranges::find(kNames, parts.front());
+  if (found == kNames.end()) {
+    const std::vector<std::string> known(kNames.begin(), kNames.end());
+    return fail(ErrorCode::invalid_input,
+                "the epilogue step '{}' has no reference, so no kernel could be proven right with "
+                "it{}; steps that have one: {}",
+                sanitize(text, 60), did_you_mean(parts.front(), known), join(known, ", "));
+  }
+  EpilogueStep step{.kind = static_cast<Kind>(found - kNames.begin())};
+  if (step.kind != Kind::clamp) {
+    if (parts.size() == 1) return step;
+    return fail(ErrorCode::invalid_input, "the epilogue step '{}' takes no numbers: write {}",
+                sanitize(text, 60), step.name());
+  }
+  const auto low = parts.size() == 3 ? read_number(parts[1]) : std::nullopt;
+  const auto high = parts.size() == 3 ? read_number(parts[2]) : std::nullopt;
+  if (!low || !high || *low >= *high) {
+    return fail(ErrorCode::invalid_input,
+                "the epilogue step '{}' is no {} with LOW below HIGH, such as clamp:0:6",
+                sanitize(text, 60), kClamp);
+  }
+  step.low = *low == 0 ? 0 : *low;  // Not -0.
+  step.high = *high;
+  return step;
+}
+
+double phi(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }  // Without cancellation.
+double sigmoid(double x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+constexpr double kTanhFactor = 0.79788456080286535588, kTanhCube = 0.044715;  // sqrt(2 / pi).
+
+// f(x), and the slope there.
+struct Point {
+  double value = 0, slope = 0;
+};
+
+Point gelu(double x) {
+  const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
+  return {x * phi(x), phi(x) + x * density};
+}
+
+// 1 + tanh(y) = 2 / (1 + exp(-2 y)).
+Point gelu_tanh(double x) {
+  const double inner = kTanhFactor * (x + kTanhCube * x * x * x);
+  const double share = sigmoid(2 * inner);
+  const double slope = kTanhFactor * (1 + 3 * kTanhCube * x * x);
+  return {x * share, share + 2 * x * share * (1 - share) * slope};
+}
+
+Point silu(double x) {
+  const double share = sigmoid(x);
+  return {x * share, share + x * share * (1 - share)};
+}
+
+struct Function {
+  Point (*at)(double) = nullptr;
+  double most_slope = 0;
+};
+
+Function function_of(Kind kind) {
+  switch (kind) {
+    case Kind::gelu:
+    case Kind::geglu:
+    case Kind::geglu_interleaved:
+      return {gelu, kGeluSlope};
+    case Kind::gelu_tanh:
+    case Kind::geglu_tanh:
+    case Kind::geglu_tanh_interleaved:
+      return {gelu_tanh, kGeluSlope};
+    default:
+      return {silu, kSiluSlope};
+  }
+}
+
+// Steps of one element, in arithmetic of which only `rounding` is known.
+class Chain {
+ public:
+  Chain(const Epilogue& epilogue, const EpilogueOperands& operands,
+        const EpilogueRounding& rounding, int64_t batch, int64_t row)
+      : epilogue_(epilogue), operands_(operands), rounding_(rounding), batch_(batch), row_(row) {}
+
+  Approximate run(std::span<const Approximate> sums, int64_t column, const View& view) const {
+    const auto steps = epilogue_.steps();
+    const EpilogueStep* gate = epilogue_.gate();
+    const size_t ahead = gate == nullptr ? steps.size() : static_cast<size_t>(gate - steps.data());
+    const auto columns = epilogue_.columns(column, view.n);
+    Approximate x = through(sums[0], 0, ahead, gate == nullptr ? column : columns[0]);
+    if (gate == nullptr) return x;
+    const Approximate up = through(sums[1], 0, ahead, columns[1]);
+    return through(product(function(x, gate->kind), up), ahead + 1, steps.size(), column);
+  }
+
+ private:
+  Approximate through(Approximate x, size_t first, size_t last, int64_t column) const {
+    for (size_t i = first; i < last; ++i) x = step(x, i, column);
+    return x;
+  }
+
+  Approximate step(const Approximate& x, size_t index, int64_t column) const {
+    const EpilogueStep& what = epilogue_.steps()[index];
+    if (what.has_operand()) {
+      const Approximate other{.value = operands_.at(index, batch_, row_, column), .exact = x.exact};
+      return what.is_addend() ? sum(x, other) : product(x, other);
+    }
+    if (what.kind == Kind::relu) return clamp(x, 0, std::numeric_limits<double>::infinity());
+    if (what.kind == Kind::clamp) return clamp(x, what.low, what.high);
+    return function(x, what.kind);
+  }
+
+  // Of a result in the accumulate type.
+  Approximate rounded(Approximate y) const {
+    if (y.exact) return y;
+    y.error += rounding_.unit * (std::fabs(y.value) + y.error);
+    y.square += rounding_.square * y.value * y.value;
+    return y;
+  }
+
+  Approximate sum(const Approximate& x, const Approximate& y) const {
+    return rounded({.value = x.value + y.value,
+                    .error = x.error + y.error,
+                    .square = x.square + y.square,
+                    .exact = x.exact && y.exact,
+                    .open = x.open || y.open});
+  }
+
+  Approximate product(const Approximate& x, const Approximate& y) const {
+    return rounded(
+        {.value = x.value * y.value,
+         .error = std::fabs(x.value) * y.error + x.error * (std::fabs(y.value) + y.error),
+         .square = x.value * x.value * y.square + y.value * y.value * x.square,
+         .exact = x.exact && y.exact,
+         .open = x.open || y.open});
+  }
+
+  // Kernels make of NaN what they like: a comparison with it is false.
+  Approximate clamp(Approximate x, double low, double high) const {
+    x.open = x.open || std::isnan(x.value);
+    const bool beyond = x.value <= low || x.value >= high;
+    if (x.value + x.error <= low || x.value - x.error >= high) x.error = 0;
+    x.value = std::min(std::max(x.value, low), high);
+    if (!beyond) return x;
+    // The bound itself, in the accumulate type.
+    x.square = 0;
+    x.exact = x.exact && x.value == std::nearbyint(x.value);
+    if (!x.exact) x.error += rounding_.unit * std::fabs(x.value);
+    return x;
+  }
+
+  Approximate function(const Approximate& x, Kind kind) const {
+    const Function f = function_of(kind);
+    Approximate y{.open = x.open || std::isnan(x.value)};
+    if (x.value == -std::numeric_limits<double>::infinity()) {
+      y.open = true;  // 0, -0 or NaN, as it is written.
+      return y;
+    }
+    if (x.value == std::numeric_limits<double>::infinity()) {
+      y.value = x.value;
+      return y;
+    }
+    const Point point = f.at(x.value);
+    y.value = point.value;
+    y.error = kNothing;
+    if (x.value + x.error < kFlat)
+      y.error += kFunctionUnits * rounding_.unit * (std::fabs(point.value) + x.error);
+    else
+      y.error += f.most_slope * x.error +
+                 rounding_.unit * (kFunctionUnits * std::min(std::fabs(x.value), kBent) +
+                                   2 * std::fabs(x.value));
+    y.square = point.slope * point.slope * x.square +
+               kFunctionMean * kFunctionMean * rounding_.square * x.value * x.value;
+    return y;
+  }
+
+  const Epilogue& epilogue_;
+  const EpilogueOperands& operands_;
+  const EpilogueRounding& rounding_;
+  int64_t batch_, row_;
+};
+
+}  // namespace
+
+std::string_view EpilogueStep::name() const { return kNames[static_cast<size_t>(kind)]; }
+
+std::span<const std::string_view> Epilogue::step_names() { return kNames; }
+
+std::span<const std::string_view> Epilogue::names_without_gates() {
+  return std::span(kNames).first(static_cast<size_t>(Kind::swiglu));
+}
+
+std::span<const std::string_view> Epilogue::operand_names() {
+  return std::span(kNames).first(static_cast<size_t>(Kind::row_scale) + 1);
+}
+
+Result<Epilogue> Epilogue::parse(std::string_view text) {
+  Epilogue made;
+  if (text.empty()) return made;
+  for (const std::string_view part : split(text, '+')) {
+    ASSAY_TRY(const EpilogueStep step, read_step(part));
+    if (made.steps_.size() == kMostSteps)
+      return fail(ErrorCode::invalid_input, "the epilogue '{}' has more than {} steps",
+                  sanitize(text, 60), kMostSteps);
+    for (const EpilogueStep& before : made.steps_) {
+      if (step.has_operand() && before.kind == step.kind)
+        return fail(ErrorCode::invalid_input,
+                    "the epilogue '{}' has the step {} twice, but there is one operand of that "
+                    "name",
+                    sanitize(text, 60), step.name());
+      if (step.is_gate() && before.is_gate())
+        return fail(ErrorCode::invalid_input, "the epilogue '{}' has two gates",
+                    sanitize(text, 60));
+    }
+    made.steps_.push_back(step);
+  }
+  return made;
+}
+
+std::string Epilogue::text() const {
+  std::string text;
+  for (const EpilogueStep& step : steps_) {
+    if (!text.empty()) text += '+';
+    text += step.name();
+    if (step.kind == Kind::clamp) text += fmt::format(":{}:{}", step.low, step.high);
+  }
+  return text;
+}
+
+Epilogue Epilogue::first(size_t count) const {
+  Epilogue made = *this;
+  made.steps_.resize(std::min(count, steps_.size()));
+  return made;
+}
+
+const EpilogueStep* Epilogue::gate() const {
+  const auto found = std::ranges::find_if(steps_, &EpilogueStep::is_gate);
+  return found == steps_.end() ? nullptr : &*found;
+}
+
+std::array<int64_t, 2> Epilogue::columns(int64_t column, int64_t n) const {
+  const EpilogueStep* found = gate();
+  if (found == nullptr) return {column, column};
+  if (found->is_interleaved()) return {2 * column, 2 * column + 1};
+  return {column, n / 2 + column};
+}
+
+bool Epilogue::keeps_integers() const {
+  return std::ranges::all_of(steps_, &EpilogueStep::keeps_integers);
+}
+
+double Epilogue::largest(double sum) const {
+  for (const EpilogueStep& step : steps_) {
+    if (step.is_addend()) sum += 1;
+    if (step.kind == Kind::clamp)
+      sum = std::min(sum, std::max(std::fabs(step.low), std::fabs(step.high)));
+    if (step.is_gate()) sum *= sum;
+  }
+  return sum;
+}
+
+double Epilogue::flops() const {
+  double flops = 0, columns = gate() == nullptr ? 1 : 2;
+  for (const EpilogueStep& step : steps_) {
+    const bool plain = step.has_operand() || step.kind == Kind::relu;
+    if (step.is_gate()) columns = 1;
+    flops += columns * (plain ? 1 : step.kind == Kind::clamp ? 2 : step.is_gate() ? 9 : 8);
+  }
+  return flops;
+}
+
+Result<Epilogue> epilogue_of(const Problem& problem) {
+  const auto found = problem.attributes().find("epilogue");
+  const std::string* text =
+      found == problem.attributes().end() ? nullptr : std::get_if<std::string>(&found->second);
+  return Epilogue::parse(text == nullptr ? std::string_view() : std::string_view(*text));
+}
+
+Matrix dense_epilogue_matrix(const EpilogueStep& step, DType dtype, const View& v, bool gated) {
+  const int64_t columns = gated ? v.out_columns : v.n;
+  Matrix matrix{nullptr, dtype, v.l, v.m, columns, 0, 0, 0};
+  if (step.kind == Kind::bias || step.kind == Kind::column_scale) matrix.column_stride = 1;
+  if (step.kind == Kind::row_bias || step.kind == Kind::row_scale) matrix.row_stride = 1;
+  if (step.kind == Kind::residual) {
+    matrix.batch_stride = v.m * columns;
+    matrix.row_stride = columns;
+    matrix.column_stride = 1;
+  }
+  return matrix;
+}
+
+Matrix epilogue_matrix(const EpilogueStep& step, const Operand& operand, const View& view,
+                       bool gated) {
+  Matrix matrix = dense_epilogue_matrix(step, operand.dtype, view, gated);
+  if (step.kind == EpilogueStep::Kind::residual) {
+    matrix.batch_stride = operand.strides[0];
+    matrix.row_stride = operand.strides[1];
+    matrix.column_stride = operand.strides[2];
+  }
+  return matrix;
+}
+
+EpilogueRounding::EpilogueRounding(const View& view) {
+  constexpr double kKappaSquare = 0.18;  // See plain_order.h.
+  const double u = info(view.out).floating ? epsilon(view.accumulate) / 2 : 0;
+  const double reference = view.accumulate == DType::f64 ? 2 : 1;
+  unit = reference * u;
+  square = kKappaSquare * u * u * reference * reference;
+}
+
+Approximate apply(const Epilogue& epilogue, const EpilogueOperands& operands,
+                  const EpilogueRounding& rounding, std::span<const Approximate> sums,
+                  int64_t batch, int64_t row, int64_t column, const View& view) {
+  return Chain(epilogue, operands, rounding, batch, row).run(sums, column, view);
+}
+
+double apply(const Epilogue& epilogue, const EpilogueOperands& operands,
+             std::span<const double> sums, int64_t batch, int64_t row, int64_t column,
+             const View& view) {
+  std::array<Approximate, 2> values{};
+  if (epilogue.empty()) return sums[0];
+  for (size_t i = 0; i < std::min(sums.size(), values.size()); ++i) values[i].value = sums[i];
+  static const EpilogueRounding none = [] {
+    EpilogueRounding made{View{}};
+    made.unit = made.square = 0;
+    return made;
+  }();
+  return apply(epilogue, operands, none, values, batch, row, column, view).value;
+}
+
+}  // namespace assay::gemm

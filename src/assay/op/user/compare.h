@@ -1,0 +1,40 @@
+#pragma once
+
+// An output against what the user's reference says, within the tolerance that he states; and
+// whether that tolerance tells right from wrong. Not for use outside op/user.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/op/operation.h"
+#include "assay/op/user/definition.h"
+
+namespace assay::user {
+
+namespace method {
+
+// Records say them, and `assay compare --recompute` knows no others.
+inline constexpr std::string_view kEvery = "every element against the user's reference";
+inline constexpr std::string_view kNotThis = "another launch is compared: the reference is slow";
+inline constexpr std::string_view kAll[] = {kEvery, kNotThis};
+
+}  // namespace method
+
+Check compare(const Operand& operand, const Tolerance& tolerance, std::span<const double> expected,
+              std::span<const std::byte> output);
+
+// What trivial kernels hand out, held against the tolerance: of uniform inputs. others: what the
+// reference says of other ones. Empty: each is wrong, and what is right, rounded to the output's
+// type, is right.
+struct AuditedInput {
+  std::string_view role;
+  std::span<const double> values;
+};
+std::string find_impostor(const Operand& operand, const Tolerance& tolerance,
+                          std::span<const AuditedInput> inputs, std::span<const double> expected,
+                          std::span<const double> others);
+
+}  // namespace assay::user

@@ -1,0 +1,102 @@
+#include "assay/op/user/inputs.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "assay/base/random.h"
+#include "assay/op/user/problem.h"
+
+namespace assay::user {
+namespace {
+
+// Of each input's words, behind those of renewals.
+constexpr uint64_t kStreams = 1000;
+// Exponents of wide_range: f16 holds 2^-14 to 2^15.
+constexpr int kLowest = -12, kHighest = 12;
+constexpr int64_t kExact = 4;  // Integers of -4 to 4.
+
+struct Range {
+  int64_t low;
+  uint32_t count;
+};
+Range range_of(DType dtype) {
+  if (dtype == DType::s8) return {-127, 255};
+  return {-1000, 2001};
+}
+
+double value_of(const CounterRandom& random, InputKind kind, DType dtype, uint64_t i) {
+  switch (kind) {
+    case InputKind::ones:
+      return 1;
+    case InputKind::exact:
+      return static_cast<double>(random.below(i, 2 * kExact + 1)) - kExact;
+    case InputKind::wide_range: {
+      if (!info(dtype).floating) {
+        // From one end of the type to the other.
+        const double largest = dtype == DType::s8 ? 127 : 0x1p24;
+        return std::rint(random.uniform(i) * largest);
+      }
+      const double unit = random.uniform(2 * i);
+      const auto exponent =
+          kLowest + static_cast<int>(random.below(2 * i + 1, kHighest - kLowest + 1));
+      return std::ldexp((unit < 0 ? unit - 1 : unit + 1) / 2, exponent);
+    }
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& seeds) {
+  Renewal renewal;
+  renewal.sizes = {0, 0, 0};
+  if (operand >= problem.operands().size()) return renewal;
+  const Operand& which = problem.operands()[operand];
+  if (which.access != Access::read) return renewal;
+  const int64_t elements = elements_of(which);
+  renewal.dtype = which.dtype;
+  renewal.key = varies(which) ? seeds.launch : seeds.set;
+  renewal.stream = operand + 1;
+  renewal.sizes = {1, 1, elements};
+  renewal.strides = {elements, elements, 1};
+  if (info(which.dtype).floating) return renewal;
+  const Range range = range_of(which.dtype);
+  renewal.low = range.low;
+  renewal.count = range.count;
+  return renewal;
+}
+
+Result<std::vector<MemoryFile>> make_inputs(const Problem& problem, InputKind kind, uint64_t seed) {
+  const uint64_t key =
+      seed_from(fmt::format("{} {} {}", problem.signature(), to_string(kind), seed));
+  std::vector<MemoryFile> made(problem.operands().size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const Operand& operand = problem.operands()[i];
+    if (operand.access != Access::read) continue;
+    ASSAY_TRY(made[i], MemoryFile::create("assay-input", static_cast<size_t>(operand.span_bytes)));
+    if (kind == InputKind::uniform) {
+      renew(renewal_of(problem, i, {.set = key, .launch = key}), made[i].writable_bytes());
+    } else {
+      const CounterRandom random{key, kStreams + i};
+      std::vector<double> values(static_cast<size_t>(elements_of(operand)));
+      for (size_t j = 0; j < values.size(); ++j)
+        values[j] = value_of(random, kind, operand.dtype, j);
+      convert_from_double(operand.dtype, values.data(), elements_of(operand),
+                          made[i].writable_bytes().data());
+    }
+    ASSAY_TRY(made[i].seal());
+  }
+  return made;
+}
+
+std::vector<double> widened(const Operand& operand, std::span<const std::byte> bytes) {
+  std::vector<double> values;
+  if (static_cast<int64_t>(bytes.size()) < operand.span_bytes) return values;
+  values.resize(static_cast<size_t>(elements_of(operand)));
+  convert_to_double(operand.dtype, bytes.data(), elements_of(operand), values.data());
+  return values;
+}
+
+}  // namespace assay::user

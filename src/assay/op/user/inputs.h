@@ -1,0 +1,24 @@
+#pragma once
+
+// Values of each kind of inputs for a user's operation, in the operands' own types. Not for use
+// outside op/user.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "assay/base/fd.h"
+#include "assay/op/operation.h"
+
+namespace assay::user {
+
+// Uniform numbers, as timed launches have them: floats in (-1, 1), integers of some range.
+Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& seeds);
+
+// One for each operand, empty for the output. Deterministic in all arguments.
+Result<std::vector<MemoryFile>> make_inputs(const Problem& problem, InputKind kind, uint64_t seed);
+
+// As float64s.
+std::vector<double> widened(const Operand& operand, std::span<const std::byte> bytes);
+
+}  // namespace assay::user

@@ -1,0 +1,11 @@
+# cmake -D FILE=provider.yaml -P read_provider.cmake: fails where the build would refuse that file.
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/../../cmake/provider.cmake")
+assay_read_provider_yaml("${FILE}")
+if(NOT role STREQUAL "")
+  set(on_card false)
+  if(device STREQUAL "gpu")
+    set(on_card true)
+  endif()
+  assay_check_rank("${FILE}" "${role}" ${on_card} "${rank}")
+endif()

@@ -1,0 +1,1 @@
+// A manifest describes it.

@@ -1,0 +1,9 @@
+// One output behind the other.
+// assay: {entry: twice, operation: toy, dtype: f32, args: [x, larger, smaller, n, limit]}
+
+#include <cstdint>
+
+void twice(const float* x, float* larger, float* smaller, int64_t n, float limit) {
+  for (int64_t i = 0; i < n; ++i) larger[i] = x[i] > limit ? x[i] : limit;
+  for (int64_t i = 0; i < n; ++i) smaller[i] = x[i] > limit ? limit : x[i];
+}
