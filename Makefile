@@ -11,7 +11,7 @@ help:
 	@echo 'make test-clients   AIPerf and the client of MCP, installed here, against assay'
 	@echo 'make test-sanitized   the unit tests with address and undefined-behaviour sanitizers'
 	@echo 'make fuzz TIME=60   each fuzz target for so many seconds'
-	@echo 'make test-gpu   the tests that need a card'
+	@echo 'make test-gpu   the tests that need a GPU'
 	@echo 'make build   build/release/assay: one binary that runs anywhere glibc >= 2.36 is'
 	@echo 'make wheel   build/wheel/assay-<version>-<tags>.whl: the program and its Python package'
 	@echo 'make bench   measure the performance targets and print them against their bounds'
@@ -22,7 +22,7 @@ help:
 	@echo 'make bench-serve   the server against FastAPI, bare sockets and its own stamps: 14 minutes'
 	@echo 'make bench-load   the load generator against its bounds: half an hour'
 	@echo 'make bench-lab   what a climb keeps of nothing, and what kills leave of it: ten minutes'
-	@echo 'make bench-gpu PART=same_m1   the same on a card, a part at a time (bench/main.cc names them)'
+	@echo 'make bench-gpu PART=same_m1   the same on a GPU, a part at a time (bench/main.cc names them)'
 	@echo 'make deb     build/assay_<version>_<architecture>.deb, and assay-dev for programs'
 	@echo 'make bench-native   native_cpu against the best stock kernel on more problems, on more threads, and on tiles'
 	@echo 'make format  let clang-format 14 decide'
@@ -64,7 +64,7 @@ fuzz:
 	cmake --build --preset fuzz -j $(JOBS)
 	scripts/fuzz $(or $(TIME),60) $(TARGETS)
 
-# On the card that ASSAY_DEVICE names, or the first one. Elsewhere each test says why it is skipped.
+# On the GPU that ASSAY_DEVICE names, or the first one. Elsewhere each test says why it is skipped.
 test-gpu:
 	@scripts/install-dependencies build test
 	cmake --preset release -D BUILD_TESTING=ON
@@ -120,7 +120,7 @@ bench-lab:
 	cmake --build --preset release -j $(JOBS) --target assay assay_lab_bench
 	scripts/bench-lab $(release)/assay $(release)/assay_lab_bench
 
-# PART: words of `assay_bench --only` without gpu_, on the card that ASSAY_DEVICE names: same,
+# PART: words of `assay_bench --only` without gpu_, on the GPU that ASSAY_DEVICE names: same,
 # same_m1, same_m1_chain, sensitivity, decode, prefill, host ...; empty: all of them.
 bench-gpu:
 	@scripts/install-dependencies build bench

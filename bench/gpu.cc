@@ -10,7 +10,7 @@ namespace assay::bench {
 namespace {
 
 // A warp for each column, which takes at least BASE cycles, and goes on until it has run longer by
-// SLOW thousandths. All blocks of the bench's shapes are on the card together, so the launch is
+// SLOW thousandths. All blocks of the bench's shapes are on the GPU together, so the launch is
 // longer by as much. COPY makes kernels of one code.
 constexpr const char* kSlowed = R"(// assay: {name: slowed, entry: slowed, dtype: f16, layout: tn,
 //         args: [a, b, out, n, k],
@@ -45,21 +45,21 @@ __global__ void __launch_bounds__(256) slowed(const __half* a, const __half* b, 
 
 }  // namespace
 
-Result<std::string> bench_card() {
+Result<std::string> bench_gpu() {
   const auto driver = cuda::Driver::open();
   if (!driver) return fail(ErrorCode::missing, "{}", driver.error().message);
-  ASSAY_TRY(const auto cards, cuda::list_cards(**driver));
+  ASSAY_TRY(const auto gpus, cuda::list_gpus(**driver));
   const char* wanted = std::getenv("ASSAY_DEVICE");
-  ASSAY_TRY(const int index, cuda::choose_device(wanted == nullptr ? "gpu" : wanted, cards, ""));
+  ASSAY_TRY(const int index, cuda::choose_device(wanted == nullptr ? "gpu" : wanted, gpus, ""));
   if (index < 0) return fail(ErrorCode::missing, "ASSAY_DEVICE names the CPU");
-  return cards[static_cast<size_t>(index)].uuid;
+  return gpus[static_cast<size_t>(index)].uuid;
 }
 
-Result<sweep::Request> make_card_request(const Context& context, const std::string& name,
-                                         measure::Spacing spacing) {
+Result<sweep::Request> make_gpu_request(const Context& context, const std::string& name,
+                                        measure::Spacing spacing) {
   sweep::Request request = make_request(context, name, {});
-  ASSAY_TRY(request.device, bench_card());
-  ASSAY_TRY(request.condition, measure::parse_condition("", measure::Place::card));
+  ASSAY_TRY(request.device, bench_gpu());
+  ASSAY_TRY(request.condition, measure::parse_condition("", measure::Place::gpu));
   request.condition.has_spacing = true;
   request.condition.values.spacing = spacing;
   return request;
@@ -71,7 +71,7 @@ Result<std::string> slowed_source(const Context& context) {
   return path;
 }
 
-gemm::Shape card_shape(int64_t m, int64_t n, int64_t k) {
+gemm::Shape gpu_shape(int64_t m, int64_t n, int64_t k) {
   gemm::Shape shape{.m = m, .n = n, .k = k, .dtype = DType::f16, .layout = "tn"};
   shape.constant = {"b"};
   return shape;

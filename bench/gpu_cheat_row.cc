@@ -52,8 +52,8 @@ void add(Found& found, const KernelOutcome& kernel) {
 }
 
 Result<std::vector<Row>> measure(const Context& context, const Projection& projection) {
-  ASSAY_TRY(auto request, make_card_request(context, fmt::format("gpu_cheat_{}", projection.name),
-                                            measure::Spacing::chain));
+  ASSAY_TRY(auto request, make_gpu_request(context, fmt::format("gpu_cheat_{}", projection.name),
+                                           measure::Spacing::chain));
   const int seeds = context.count(context.seeds, 1), times = context.count(kTimes, 2);
   const int copies = (times + seeds - 1) / seeds;
   ASSAY_TRY(const std::string file, manifest(context, copies));
@@ -63,7 +63,7 @@ Result<std::vector<Row>> measure(const Context& context, const Projection& proje
   request.providers = {{"cuda_source", "", {}}};
   request.race_class.dependent_launch = measure::DependentLaunch::allowed;
   std::vector<gemm::Shape> shapes;
-  for (const int64_t m : {1, 4, 8}) shapes.push_back(card_shape(m, projection.n, projection.k));
+  for (const int64_t m : {1, 4, 8}) shapes.push_back(gpu_shape(m, projection.n, projection.k));
   const auto count = static_cast<int>(shapes.size());
   ASSAY_TRY(request.problems, repeated(shapes, count * seeds));
   request.budget_seconds = 0.1 * static_cast<double>(request.problems.size());

@@ -1,4 +1,4 @@
-// Compiling for a card, which need not be here: all cores against one.
+// Compiling for a GPU, which need not be here: all cores against one.
 
 #include <algorithm>
 #include <sched.h>

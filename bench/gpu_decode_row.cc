@@ -1,4 +1,4 @@
-// Our kernels for decoding against everything that there is to be had on a card: four projections
+// Our kernels for decoding against everything that there is to be had on a GPU: four projections
 // at 1 to 64 tokens.
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Result<RunRecord> race_decode(const Context& context, const std::string& classes
                                 fmt::format("m={},n=4096,k=14336,dtype=f16", kTokens)};
   for (const std::string& shape : shapes) words.insert(words.end(), {"--shape", shape});
   words.insert(words.end(), {"--dependent-launch", classes, "--budget", "2s"});
-  return race_on_card(context, "gpu_decode_" + classes, words);
+  return race_on_gpu(context, "gpu_decode_" + classes, words);
 }
 
 Result<Row> judge_decode(const Context& context, const std::string& classes, bool mean_is_bound) {

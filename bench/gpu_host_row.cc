@@ -74,13 +74,13 @@ class Nothing final : public Family {
 
 Result<std::vector<Row>> measure_gpu_host(const Context& context) {
   constexpr int kLaunches = 200;  // The stream takes so many without waiting.
-  ASSAY_TRY(const std::string uuid, bench_card());
+  ASSAY_TRY(const std::string uuid, bench_gpu());
   ASSAY_TRY(const auto driver, cuda::Driver::open());
-  ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
-  const auto card = std::ranges::find(cards, uuid, &cuda::Card::uuid);
-  ASSAY_TRY(const auto device, cuda::open(driver, *card));
+  ASSAY_TRY(const auto gpus, cuda::list_gpus(*driver));
+  const auto gpu = std::ranges::find(gpus, uuid, &cuda::Gpu::uuid);
+  ASSAY_TRY(const auto device, cuda::open(driver, *gpu));
   ASSAY_TRY(const auto stream, device->make_stream());
-  ASSAY_TRY(const Problem problem, gemm::problem(card_shape(1, 64, 64)));
+  ASSAY_TRY(const Problem problem, gemm::problem(gpu_shape(1, 64, 64)));
   const auto family = std::make_shared<Nothing>();
   const Kernel kernel(family, family->row());
   ASSAY_TRY(const auto memory, device->allocate(1 << 16, {}));

@@ -1,4 +1,4 @@
-// Everything that there is to be raced on a card: what the best of it brings over a library's
+// Everything that there is to be raced on a GPU: what the best of it brings over a library's
 // default, and how early a ranker's order has it.
 
 #include <algorithm>
@@ -157,8 +157,7 @@ Result<std::vector<Row>> measure_gpu_pool(const Context& context) {
   if (pool == nullptr)
     return fail(ErrorCode::missing,
                 "set ASSAY_CUTLASS_POOL to what scripts/build-cutlass-pool made");
-  ASSAY_TRY(sweep::Request request,
-            make_card_request(context, "gpu_pool", measure::Spacing::chain));
+  ASSAY_TRY(sweep::Request request, make_gpu_request(context, "gpu_pool", measure::Spacing::chain));
   request.providers = {{"cublas", "", {}},
                        {"cublaslt", "", {}},
                        {"cutlass", "", {{"pool", pool}}},
@@ -168,7 +167,7 @@ Result<std::vector<Row>> measure_gpu_pool(const Context& context) {
   for (const auto& ranker : built_in_rankers())
     request.rankers.push_back({std::string(ranker->info().name), {}});
   for (const auto& [m, n, k] : kShapes) {
-    ASSAY_TRY(request.problems.emplace_back(), gemm::problem(card_shape(m, n, k)));
+    ASSAY_TRY(request.problems.emplace_back(), gemm::problem(gpu_shape(m, n, k)));
   }
   ASSAY_TRY(const RunRecord record, run(request));
   ASSAY_TRY(Row against_default, judge_default(record));

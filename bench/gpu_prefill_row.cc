@@ -1,5 +1,5 @@
-// Our kernels for prefill against cuBLASLt on a card: the suite `transformer`, in a chain, and the
-// two of each verdict at their own clocks where a power cap held the card back.
+// Our kernels for prefill against cuBLASLt on a GPU: the suite `transformer`, in a chain, and the
+// two of each verdict at their own clocks where a power cap held the GPU back.
 
 #include <algorithm>
 #include <cmath>
@@ -81,9 +81,9 @@ Result<std::vector<Row>> measure_gpu_prefill(const Context& context) {
   ASSAY_TRY(const auto output, source_file(context, "examples/hopper_gemm/output.h"));
   ASSAY_TRY(const auto wgmma, source_file(context, "examples/hopper_decode/wgmma.h"));
   ASSAY_TRY(const RunRecord record,
-            race_on_card(context, "gpu_prefill",
-                         {gemm + "::dependent", "--suite", "transformer", "--dependent-launch",
-                          "allowed", "--provider", "cublaslt", "--budget", "8s"}));
+            race_on_gpu(context, "gpu_prefill",
+                        {gemm + "::dependent", "--suite", "transformer", "--dependent-launch",
+                         "allowed", "--provider", "cublaslt", "--budget", "8s"}));
   return std::vector<Row>{in_a_chain(record), at_own_clock(record)};
 }
 

@@ -108,7 +108,7 @@ std::string row_name(std::string_view stock) {
 Result<std::vector<Problem>> problems(const Context& context) {
   std::vector<Problem> all;
   for (const auto& [m, n, k] : sizes(context)) {
-    ASSAY_TRY(all.emplace_back(), gemm::problem(card_shape(m, n, k)));
+    ASSAY_TRY(all.emplace_back(), gemm::problem(gpu_shape(m, n, k)));
   }
   return all;
 }
@@ -117,7 +117,7 @@ Result<std::vector<Problem>> problems(const Context& context) {
 Result<sweep::Request> request_of(const Context& context, const std::string& name,
                                   const std::string& pool, const std::string& filter) {
   ASSAY_TRY(sweep::Request request,
-            make_card_request(context, name, measure::Spacing::back_to_back));
+            make_gpu_request(context, name, measure::Spacing::back_to_back));
   request.providers = {{"cutlass", "", {{"pool", pool}}}};
   request.filter = filter;
   ASSAY_TRY(request.problems, problems(context));

@@ -1,4 +1,4 @@
-// A whole race as a user asks for it, on a card.
+// A whole race as a user asks for it, on a GPU.
 
 #include <algorithm>
 
@@ -25,8 +25,7 @@ struct Raced {
   int kernels = 0;  // That were proven and raced.
 };
 
-Result<Raced> race_once(const Context& context, const std::string& source,
-                        const std::string& card) {
+Result<Raced> race_once(const Context& context, const std::string& source, const std::string& gpu) {
   const std::string folder = (context.folder / "gpu_race").string();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
@@ -36,7 +35,7 @@ Result<Raced> race_once(const Context& context, const std::string& source,
                   "race",
                   source,
                   "--device",
-                  card,
+                  gpu,
                   "--dependent-launch",
                   "allowed",
                   "--shape",
@@ -68,14 +67,14 @@ Result<Raced> race_once(const Context& context, const std::string& source,
 
 Result<std::vector<Row>> measure_gpu_race(const Context& context) {
   ASSAY_TRY(const std::string source, source_file(context, kSource));
-  ASSAY_TRY(const std::string card, bench_card());
-  ASSAY_TRY(const Raced first, race_once(context, source, card));  // Compiles them.
+  ASSAY_TRY(const std::string gpu, bench_gpu());
+  ASSAY_TRY(const Raced first, race_once(context, source, gpu));  // Compiles them.
   std::vector<double> seconds, timed;
   int kernels = first.kernels;
   double compiling = 0;
   std::string words;
   for (int i = 0; i < context.count(3, 1); ++i) {
-    ASSAY_TRY(const Raced raced, race_once(context, source, card));
+    ASSAY_TRY(const Raced raced, race_once(context, source, gpu));
     seconds.push_back(raced.seconds);
     timed.push_back(raced.record.totals.timed_seconds);
     kernels = std::min(kernels, raced.kernels);

@@ -1,4 +1,4 @@
-// A/A on a card: a stock kernel against itself under other names. Whatever differs is the method's
+// A/A on a GPU: a stock kernel against itself under other names. Whatever differs is the method's
 // own error.
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Result<std::vector<Row>> measure(const Context& context, const Cell& cell,
                                  measure::Spacing spacing) {
   const auto spacing_name = std::string(measure::to_string(spacing));
   ASSAY_TRY(auto request,
-            make_card_request(context, fmt::format("gpu_{}_{}", cell.name, spacing_name), spacing));
+            make_gpu_request(context, fmt::format("gpu_{}_{}", cell.name, spacing_name), spacing));
   const int pairs = context.count(cell.pairs, 1);
   for (int i = 0; i < 2 * pairs; ++i) request.providers.push_back({kProvider, copy_name(i), {}});
   request.filter = "name == 'default'";
@@ -89,15 +89,15 @@ Result<std::vector<Row>> measure(const Context& context, const Cell& cell,
 // fewer.
 template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_m1(const Context& context) {
-  return measure(context, {"m1_qkv", card_shape(1, 6144, 4096), 4, 25}, spacing);
+  return measure(context, {"m1_qkv", gpu_shape(1, 6144, 4096), 4, 25}, spacing);
 }
 template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_m16(const Context& context) {
-  return measure(context, {"m16_up", card_shape(16, 28672, 4096), 2, 50}, spacing);
+  return measure(context, {"m16_up", gpu_shape(16, 28672, 4096), 2, 50}, spacing);
 }
 template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_large(const Context& context) {
-  return measure(context, {"m4096", card_shape(4096, 4096, 8192), 2, 50}, spacing);
+  return measure(context, {"m4096", gpu_shape(4096, 4096, 8192), 2, 50}, spacing);
 }
 
 #define ASSAY_SPACINGS(measure_cell)                                                              \

@@ -1,4 +1,4 @@
-// Sensitivity on a card: a kernel that is slower by a known share must be called so.
+// Sensitivity on a GPU: a kernel that is slower by a known share must be called so.
 
 #include <cmath>
 #include <utility>
@@ -38,8 +38,8 @@ std::pair<std::string, std::string> pair_of(const ProblemRecord& problem, int co
 
 Result<Row> measure_case(const Context& context, const Case& one) {
   ASSAY_TRY(const std::string source, slowed_source(context));
-  ASSAY_TRY(auto request, make_card_request(context, fmt::format("gpu_slowed_{}", one.name),
-                                            measure::Spacing::chain));
+  ASSAY_TRY(auto request, make_gpu_request(context, fmt::format("gpu_slowed_{}", one.name),
+                                           measure::Spacing::chain));
   const int copies = context.count(kPairs, 1), races = context.count(kProblems * kPairs, 1);
   ASSAY_TRY(request.kernels, read_sources({source}));
   request.providers = {{"cuda_source", "", {}}};
@@ -47,7 +47,7 @@ Result<Row> measure_case(const Context& context, const Case& one) {
                                one.thousandths, copies);
   request.margin = one.margin;
   request.exhaustive = true;
-  ASSAY_TRY(request.problems, repeated({card_shape(1, 6144, 4096)}, races / copies));
+  ASSAY_TRY(request.problems, repeated({gpu_shape(1, 6144, 4096)}, races / copies));
   request.budget_seconds = (sweep::kSecondsPerProblem + kSecondsPerPair * copies) *
                            static_cast<double>(request.problems.size());
   ASSAY_TRY(const RunRecord record, run(request));

@@ -55,9 +55,9 @@ Result<std::string> source_file(const Context& context, const std::string& name)
   return fail(ErrorCode::internal, "{} is not embedded", name);
 }
 
-Result<RunRecord> race_on_card(const Context& context, const std::string& name,
-                               const std::vector<std::string>& words) {
-  ASSAY_TRY(const std::string card, bench_card());
+Result<RunRecord> race_on_gpu(const Context& context, const std::string& name,
+                              const std::vector<std::string>& words) {
+  ASSAY_TRY(const std::string gpu, bench_gpu());
   const std::string folder = (context.folder / name).string();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
@@ -65,7 +65,7 @@ Result<RunRecord> race_on_card(const Context& context, const std::string& name,
   options.argv = {assay_program(), "race"};
   options.argv.insert(options.argv.end(), words.begin(), words.end());
   options.argv.insert(options.argv.end(),
-                      {"--device", card, "--cache-dir", (context.folder / "race_cache").string(),
+                      {"--device", gpu, "--cache-dir", (context.folder / "race_cache").string(),
                        "--lock-dir", context.folder.string(), "--output-dir", folder});
   options.env = child_environment();
   ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = kHours}));

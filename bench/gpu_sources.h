@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels of the rows on a card, as the sources that users have.
+// Kernels of the rows on a GPU, as the sources that users have.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,10 +16,10 @@ namespace assay::bench {
 // the bench's folder under that name: it needs no checkout where it runs.
 Result<std::string> source_file(const Context& context, const std::string& name);
 
-// What `assay race` on the bench's card with these words says; its record lies in the bench's
+// What `assay race` on the bench's GPU with these words says; its record lies in the bench's
 // folder under `name`.
-Result<RunRecord> race_on_card(const Context& context, const std::string& name,
-                               const std::vector<std::string>& words);
+Result<RunRecord> race_on_gpu(const Context& context, const std::string& name,
+                              const std::vector<std::string>& words);
 
 // f32 GEMM as CUDA source with a tunable that changes nothing: as many kernels to compile.
 Result<std::string> copies_source(const Context& context, int copies);

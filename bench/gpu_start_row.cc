@@ -45,16 +45,16 @@ Result<Catalog> catalog_of(const std::string& source) {
   return catalog;
 }
 
-// All kernels from the cache and onto the card, and one launch.
+// All kernels from the cache and onto the GPU, and one launch.
 Result<Json> launch_first(const std::string& source, const std::string& cache_folder,
                           int64_t began) {
   Json took = {{"process_ms", ms_since(began)}};
   const int64_t before_context = monotonic_ns();
-  ASSAY_TRY(const std::string uuid, bench_card());
+  ASSAY_TRY(const std::string uuid, bench_gpu());
   ASSAY_TRY(const auto driver, cuda::Driver::open());
-  ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
-  const auto card = std::ranges::find(cards, uuid, &cuda::Card::uuid);
-  ASSAY_TRY(const auto device, cuda::open(driver, *card));
+  ASSAY_TRY(const auto gpus, cuda::list_gpus(*driver));
+  const auto gpu = std::ranges::find(gpus, uuid, &cuda::Gpu::uuid);
+  ASSAY_TRY(const auto device, cuda::open(driver, *gpu));
   took["context_ms"] = ms_since(before_context);
 
   const int64_t before_artifacts = monotonic_ns();
@@ -91,11 +91,11 @@ Result<Json> launch_first(const std::string& source, const std::string& cache_fo
   return took;
 }
 
-Result<std::string> card_target() {
-  ASSAY_TRY(const std::string uuid, bench_card());
+Result<std::string> gpu_target() {
+  ASSAY_TRY(const std::string uuid, bench_gpu());
   ASSAY_TRY(const auto driver, cuda::Driver::open());
-  ASSAY_TRY(const auto cards, cuda::list_cards(*driver));
-  return cuda::target_of(*std::ranges::find(cards, uuid, &cuda::Card::uuid)).to_string();
+  ASSAY_TRY(const auto gpus, cuda::list_gpus(*driver));
+  return cuda::target_of(*std::ranges::find(gpus, uuid, &cuda::Gpu::uuid)).to_string();
 }
 
 Result<Json> start_once(const Context& context, const std::string& source) {
@@ -103,8 +103,8 @@ Result<Json> start_once(const Context& context, const std::string& source) {
   options.argv = {"/proc/self/exe", "first_launch", source,
                   (context.folder / "start_cache").string(), std::to_string(monotonic_ns())};
   options.env = child_environment();
-  if (const char* card = std::getenv("ASSAY_DEVICE"))
-    options.env.push_back(fmt::format("ASSAY_DEVICE={}", card));
+  if (const char* gpu = std::getenv("ASSAY_DEVICE"))
+    options.env.push_back(fmt::format("ASSAY_DEVICE={}", gpu));
   ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = 400'000'000'000}));
   if (!output.status.success())
     return fail(ErrorCode::failed, "{}: {}", output.status.describe(), sanitize(output.err, 1000));
@@ -126,7 +126,7 @@ int first_launch_main(const char* source, const char* cache, const char* began) 
 Result<std::vector<Row>> measure_gpu_start(const Context& context) {
   const int kernels = context.count(kKernels, 4);
   ASSAY_TRY(const std::string source, copies_source(context, kernels));
-  ASSAY_TRY(const std::string target, card_target());
+  ASSAY_TRY(const std::string target, gpu_target());
   ASSAY_TRY(compile_copies(source, kernels, target, context.folder / "start_cache", Cores::all)
                 .map([](double) {}));
   const std::vector<std::string> parts = {"process_ms", "context_ms", "artifacts_ms",

@@ -1,5 +1,5 @@
 // What it takes to put as many kernels in order as CUTLASS's generator has for f16 and bf16: 2,408
-// at its default level, 77,036 at its largest. No card is needed: an H200's facts are written down.
+// at its default level, 77,036 at its largest. No GPU is needed: an H200's facts are written down.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ DesignAxis integers(const char* name, std::initializer_list<int64_t> values) {
   return axis;
 }
 
-std::vector<KernelMetadata> card_rows(uint64_t wanted) {
+std::vector<KernelMetadata> gpu_rows(uint64_t wanted) {
   DesignAxis schedule{{"schedule"}, {}};
   for (const char* name : {"pingpong", "cooperative", "stream_k"})
     schedule.choices.push_back({std::string(name)});
@@ -36,7 +36,7 @@ std::vector<KernelMetadata> card_rows(uint64_t wanted) {
   const auto shared = std::make_shared<const DesignAxes>(std::move(axes));
   KernelTraits traits;
   traits.provider = "bench";
-  traits.family = "cards";
+  traits.family = "gpus";
   traits.name = "{tile_m}x{tile_n}";
   traits.rule = std::make_shared<const ProblemRule>();
   const auto common = std::make_shared<const KernelTraits>(std::move(traits));
@@ -66,7 +66,7 @@ Result<std::vector<Row>> measure_ranking(const Context& context) {
   constexpr std::pair<uint64_t, double> kSizes[] = {{2408, 2}, {77'036, 50}};
   std::vector<Row> rows;
   for (const auto& [size, bound_ms] : kSizes) {
-    const auto kernels = card_rows(size);
+    const auto kernels = gpu_rows(size);
     for (const auto& ranker : built_in_rankers()) {
       Row row{.target = fmt::format("{} puts {} kernels in order", ranker->info().name, size),
               .bound = fmt::format("<= {} ms", bound_ms)};

@@ -64,7 +64,7 @@ Result<std::vector<Row>> measure_native_table_decode(const Context& context);
 Result<std::vector<Row>> measure_native_table_prefill(const Context& context);
 Result<std::vector<Row>> measure_native_threads(const Context& context);
 Result<std::vector<Row>> measure_native_amx(const Context& context);
-// On a card, `make bench-gpu`.
+// On a GPU, `make bench-gpu`.
 template <measure::Spacing spacing>
 Result<std::vector<Row>> measure_gpu_same_m1(const Context& context);
 template <measure::Spacing spacing>

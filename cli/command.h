@@ -23,7 +23,7 @@ struct Context {
   std::map<std::string, ProviderSettings> provider_settings;  // From --config.
   std::vector<std::string> command_line;
   int cancel_fd = -1;         // Readable once the user asked to stop (Ctrl-C).
-  std::string device;         // UUID of the card that was chosen; empty: the CPU.
+  std::string device;         // UUID of the GPU that was chosen; empty: the CPU.
   bool device_named = false;  // By --device or ASSAY_DEVICE; else it is the CPU.
 };
 

@@ -37,7 +37,7 @@ Result<Catalog> catalog_of(std::span<const input::KernelSource> files,
   for (const input::KernelSource& file : files) {
     for (const KernelEntry& entry : file.entries) {
       const Provider* const taker = find_taker(providers, entry);
-      if (taker == nullptr || !is_for_card(*taker, entry) || taker->runs_code_to_bring())
+      if (taker == nullptr || !is_for_gpu(*taker, entry) || taker->runs_code_to_bring())
         return fail(ErrorCode::invalid_input,
                     "{}: --target compiles code for GPUs, and this is none; leave it out",
                     entry.origin);
@@ -57,7 +57,7 @@ ProviderRole role_of(const Catalog& catalog, const Kernel& kernel) {
   return ProviderRole::user;
 }
 
-// Leaves the kernels that a race on such a card would build.
+// Leaves the kernels that a race on such a GPU would build.
 Status keep_first(const sweep::Request& request, const Problem& problem, const Target& target,
                   const Catalog& catalog, Found& found) {
   if (request.build <= 0) return {};
@@ -123,7 +123,7 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
                          std::span<const input::KernelSource> files, const std::string& target_text,
                          const std::vector<sweep::ProviderRequest>& providers) {
   ASSAY_TRY(const Target target, Target::parse_known(target_text));
-  if (!target.is_card())
+  if (!target.is_gpu())
     return fail(ErrorCode::invalid_input,
                 "--target: '{}' is no GPU; write its architecture, for example sm_90a",
                 sanitize(target_text, 100));

@@ -1,6 +1,6 @@
 #pragma once
 
-// race --target and kernels --compile: what device code becomes for a card that is not here.
+// race --target and kernels --compile: what device code becomes for a GPU that is not here.
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
-#include "assay/base/visible_cards.h"
+#include "assay/base/visible_gpus.h"
 #include "assay/device/cuda/selection.h"
 #include "cli/choose_device.h"
 #include "cli/command.h"
@@ -44,9 +44,9 @@ class DeviceCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
-    const CardList list = list_cards();
+    const GpuList list = list_gpus();
     std::string chosen = context.device;
-    if (!context.device_named && !list.cards.empty()) chosen = list.cards.front().uuid;
+    if (!context.device_named && !list.gpus.empty()) chosen = list.gpus.front().uuid;
     if (!program_.empty() && context.console.json())
       return fail(ErrorCode::invalid_input,
                   "device: --json is of what assay prints, and behind -- {} prints",
@@ -58,26 +58,26 @@ class DeviceCommand : public Command {
     if (export_) {
       context.console.result(context.console.json()
                                  ? dump_pretty({{"schema", "assay.device/1"}, {"visible", chosen}})
-                                 : fmt::format("export {}={}\n", kVisibleCards, chosen));
+                                 : fmt::format("export {}={}\n", kVisibleGpus, chosen));
       return kDone;
     }
     return become(chosen);
   }
 
  private:
-  static Result<int> show(Console& console, const CardList& list, const std::string& chosen) {
+  static Result<int> show(Console& console, const GpuList& list, const std::string& chosen) {
     if (console.json()) {
-      const Json cards = cards_json(list);
+      const Json gpus = gpus_json(list);
       console.result(dump_pretty({{"schema", "assay.device/1"},
                                   {"chosen", chosen.empty() ? "cpu" : chosen},
-                                  {"cards", cards},
+                                  {"gpus", gpus},
                                   {"why_none", list.why_none}}));
       return kDone;
     }
     std::string text = fmt::format("{} cpu\n", chosen.empty() ? '>' : ' ');
-    for (const cuda::Card& card : list.cards)
-      text += fmt::format("{} {}\n", card.uuid == chosen ? '>' : ' ', cuda::card_line(card));
-    if (list.cards.empty()) text += fmt::format("no GPU: {}\n", list.why_none);
+    for (const cuda::Gpu& gpu : list.gpus)
+      text += fmt::format("{} {}\n", gpu.uuid == chosen ? '>' : ' ', cuda::gpu_line(gpu));
+    if (list.gpus.empty()) text += fmt::format("no GPU: {}\n", list.why_none);
     console.result(text);
     return kDone;
   }
@@ -87,19 +87,19 @@ class DeviceCommand : public Command {
     SubprocessOptions options;
     options.argv = {"/proc/self/exe", "device", "--json", "--device", "gpu"};
     options.env = settings.child_environment;
-    set_variable(options.env, kVisibleCards, uuid);
+    set_variable(options.env, kVisibleGpus, uuid);
     ASSAY_TRY(const CommandOutput output, run_command(options, {.timeout_ns = kLookNs}));
     const Json seen = Json::parse(output.out, nullptr, false);
-    const auto cards = seen.is_object() ? seen.value("cards", Json::array()) : Json::array();
-    if (output.status.success() && cards.size() == 1 &&
-        cards.front().value("uuid", std::string()) == uuid)
+    const auto gpus = seen.is_object() ? seen.value("gpus", Json::array()) : Json::array();
+    if (output.status.success() && gpus.size() == 1 &&
+        gpus.front().value("uuid", std::string()) == uuid)
       return {};
     std::vector<std::string> shown;
-    for (const Json& card : cards) shown.push_back(card.value("uuid", std::string()));
+    for (const Json& gpu : gpus) shown.push_back(gpu.value("uuid", std::string()));
     const std::string what = !shown.empty()       ? join(shown, ", ")
                              : output.err.empty() ? "no GPU"
                                                   : output.err;
-    return fail(ErrorCode::machine, "with {}={} the driver shows {}", kVisibleCards, uuid,
+    return fail(ErrorCode::machine, "with {}={} the driver shows {}", kVisibleGpus, uuid,
                 sanitize(what, 400));
   }
 
@@ -108,8 +108,8 @@ class DeviceCommand : public Command {
     std::vector<char*> words;
     for (std::string& word : program_) words.push_back(word.data());
     words.push_back(nullptr);
-    if (::setenv(kVisibleCards.data(), uuid.c_str(), 1) != 0)
-      return fail(ErrorCode::machine, "cannot set {}: {}", kVisibleCards, errno_text(errno));
+    if (::setenv(kVisibleGpus.data(), uuid.c_str(), 1) != 0)
+      return fail(ErrorCode::machine, "cannot set {}: {}", kVisibleGpus, errno_text(errno));
     give_back_signals();
     ::execvp(words.front(), words.data());
     return fail(errno == ENOENT ? ErrorCode::not_found : ErrorCode::invalid_input,

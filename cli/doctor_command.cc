@@ -71,10 +71,10 @@ class DoctorCommand : public Command {
     auto checks = check_machine(context, request.cxx, request.cache);
     checks.push_back(check_isolation(machine));
     const cpu::Topology topology = cpu::read_topology();
-    const CardList cards = list_cards();
+    const GpuList gpus = list_gpus();
     context.console.result(context.console.json()
-                               ? dump_pretty(json(machine, checks, topology, cards))
-                               : text(context.console, machine, checks, topology, cards));
+                               ? dump_pretty(json(machine, checks, topology, gpus))
+                               : text(context.console, machine, checks, topology, gpus));
     return kDone;
   }
 
@@ -106,7 +106,7 @@ class DoctorCommand : public Command {
   }
 
   static Json json(const sweep::MachineReport& machine, const std::vector<MachineCheck>& checks,
-                   const cpu::Topology& topology, const CardList& cards) {
+                   const cpu::Topology& topology, const GpuList& gpus) {
     Json list = Json::array();
     for (const MachineCheck& check : checks)
       list.push_back({{"what", check.what},
@@ -126,7 +126,7 @@ class DoctorCommand : public Command {
               {"l3_bytes", topology.l3_bytes},
               {"memory_bytes", topology.memory_bytes},
               {"cpu_quota", topology.cpu_quota}}},
-            {"cards", cards_json(cards)},
+            {"gpus", gpus_json(gpus)},
             {"providers", providers_json(machine.providers)},
             {"rankers", rankers_json(machine.rankers)},
             {"checks", std::move(list)}};
@@ -134,7 +134,7 @@ class DoctorCommand : public Command {
 
   static std::string text(const Console& console, const sweep::MachineReport& machine,
                           const std::vector<MachineCheck>& checks, const cpu::Topology& topology,
-                          const CardList& cards) {
+                          const GpuList& gpus) {
     const report::TextStyle style{console.width_out(), console.colour_out()};
     const Environment& environment = machine.environment;
     const auto bytes = [](size_t count) {
@@ -153,10 +153,10 @@ class DoctorCommand : public Command {
          fmt::format(
              "{}, huge pages {}", bytes(topology.memory_bytes),
              environment.huge_pages.empty() ? "unknown" : sanitize(environment.huge_pages, 200)));
-    for (const cuda::Card& card : cards.cards)
-      line("GPU", fmt::format("{}, {}, {}, {}", card.ordinal, sanitize(card.name, 100), card.uuid,
-                              bytes(card.memory_bytes)));
-    if (cards.cards.empty()) line("GPU", "none: " + sanitize(cards.why_none, 400));
+    for (const cuda::Gpu& gpu : gpus.gpus)
+      line("GPU", fmt::format("{}, {}, {}, {}", gpu.ordinal, sanitize(gpu.name, 100), gpu.uuid,
+                              bytes(gpu.memory_bytes)));
+    if (gpus.gpus.empty()) line("GPU", "none: " + sanitize(gpus.why_none, 400));
     line("target", spaced(sanitize(machine.target, 2000)));
     line("system", fmt::format("{}, Linux {}", sanitize(environment.system, 200),
                                sanitize(environment.os_kernel, 200)));

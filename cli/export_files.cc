@@ -87,7 +87,7 @@ std::string readme(const ExportSubject& subject) {
       "them; in a process of its own a kernel may differ from a race by a few "
       "per cent\n",
       subject.facts.problem.condition.to_string(), subject.facts.problem.race_class.to_string(),
-      subject.made.on_card
+      subject.made.on_gpu
           ? ""
           : fmt::format(", {} thread{}", run.options.threads, run.options.threads == 1 ? "" : "s"));
   if (const PairVerdict* headline = subject.facts.problem.headline();
@@ -132,13 +132,13 @@ Result<std::vector<ExportFile>> export_files(const Problem& problem, const Kerne
   files.push_back({subject.name + ".h", c_header(subject)});
   files.push_back({"launch.cc", launch_file(subject)});
   files.push_back({"problem.h", problem_file(subject)});
-  const std::string_view caller = made.on_card ? "card_caller.cpp" : "caller.cpp";
+  const std::string_view caller = made.on_gpu ? "gpu_caller.cpp" : "caller.cpp";
   for (const EmbeddedFile& file : cli_export::embedded_files()) {
     if (file.name == caller) files.push_back({"caller.cc", std::string(file.content)});
     if (file.name == "check.hpp") files.push_back({"check.h", std::string(file.content)});
   }
   // The caller's neighbours in a chain are the race's own.
-  if (made.on_card) files.push_back({"chain.ptx", sweep::chain_code(made.dependent_launch)});
+  if (made.on_gpu) files.push_back({"chain.ptx", sweep::chain_code(made.dependent_launch)});
   files.push_back({"Makefile", makefile(subject)});
   files.push_back({"README.md", readme(subject)});
   return files;

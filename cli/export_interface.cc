@@ -51,7 +51,7 @@ class Interface {
         "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
         problem_.name(), formula_, view_.m, view_.n, view_.k, view_.l, label_, operand_lines(),
         upper(),
-        made_.on_card
+        made_.on_gpu
             ? "\n   Pointers are a GPU's memory. stream is a CUstream or cudaStream_t, and "
               "a launch is enqueued there;\n   the first one loads the code into the "
               "context that is current. Codes are the driver's (CUresult);\n   -1: "
@@ -79,7 +79,7 @@ class Interface {
       text += fmt::format(
           "extern \"C\" int {}_{}({}) {{\n  void* const data[] = {{{}}};\n  return "
           "{}(data{});\n}}\n",
-          name_, what, parameters, data_list(preparing), call, made_.on_card ? ", stream" : "");
+          name_, what, parameters, data_list(preparing), call, made_.on_gpu ? ", stream" : "");
     };
     if (prepares()) function("prepare", prepare_parameters(), "prepare_kernel", true);
     function("launch", launch_parameters(), "run_kernel", false);
@@ -119,13 +119,13 @@ class Interface {
         made_.workspace_bytes, made_.prepared_bytes, facts_.problem.condition.cache == "warm",
         facts_.problem.condition.spacing == "isolated", facts_.problem.condition.spacing == "chain",
         made_.dependent_launch, facts_.run.options.threads, facts_.median_us);
-    if (made_.on_card) text += bursts();
+    if (made_.on_gpu) text += bursts();
     return text + fmt::format(
                       "inline int prepare([[maybe_unused]] const Buffers& buffers) {{\n"
                       "  return {};\n}}\ninline int launch(const Buffers& buffers{}) {{\n"
                       "  return {};\n}}\n\n}}  // namespace problem\n",
                       prepares() ? call_of("prepare", true) : "0",
-                      made_.on_card ? ", void* stream" : "", call_of("launch", false));
+                      made_.on_gpu ? ", void* stream" : "", call_of("launch", false));
   }
 
  private:
@@ -189,7 +189,7 @@ class Interface {
                                  c_type(operand.dtype), operand.role));
     if (has_workspace()) list.emplace_back("void* workspace");
     if (prepares()) list.emplace_back("const void* prepared");
-    if (made_.on_card) list.emplace_back("void* stream");
+    if (made_.on_gpu) list.emplace_back("void* stream");
     return join(list, ", ");
   }
 
@@ -231,7 +231,7 @@ class Interface {
             fmt::format("static_cast<{}*>(buffers.{})", c_type(operand.dtype), operand.role));
     if (!preparing && has_workspace()) list.emplace_back("buffers.workspace");
     if (prepares()) list.emplace_back("buffers.prepared");
-    if (made_.on_card) list.emplace_back("stream");
+    if (made_.on_gpu) list.emplace_back("stream");
     return fmt::format("{}_{}({})", name_, what, join(list, ", "));
   }
 

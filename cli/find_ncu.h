@@ -1,6 +1,6 @@
 #pragma once
 
-// Nsight Compute's program, which counts what a card did in a launch.
+// Nsight Compute's program, which counts what a GPU did in a launch.
 
 #include <string>
 #include <vector>

@@ -8,7 +8,7 @@
 #include "assay/base/json.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
-#include "assay/base/visible_cards.h"
+#include "assay/base/visible_gpus.h"
 #include "assay/report/table.h"
 #include "assay/report/width.h"
 #include "assay/report/words.h"
@@ -65,15 +65,15 @@ class Progress : public profiler::SweepObserver {
   std::string head_;
 };
 
-// The card that it will see alone: the one that was named, else the first; empty where there is
+// The GPU that it will see alone: the one that was named, else the first; empty where there is
 // none, which the profiler says itself.
-Result<std::string> card_of(const Context& context) {
+Result<std::string> gpu_of(const Context& context) {
   if (!context.device.empty()) return context.device;
   if (context.device_named)
     return fail(ErrorCode::invalid_input,
                 "--profiler: cutlass_profiler runs on a GPU; leave --device cpu out");
-  const CardList list = list_cards();
-  return list.cards.empty() ? std::string() : list.cards.front().uuid;
+  const GpuList list = list_gpus();
+  return list.gpus.empty() ? std::string() : list.gpus.front().uuid;
 }
 
 // What the machine is, as the runs of a race say it; none where that cannot be told.
@@ -150,7 +150,7 @@ Result<int> sweep_by_profiler(Context& context, const ProfilerSweep& asked) {
 
   sweep::Request machine;
   machine.kind = "inspect";
-  ASSAY_TRY(machine.device, card_of(context));
+  ASSAY_TRY(machine.device, gpu_of(context));
   machine.cache = context.settings.cache;
   machine.environment = context.settings.child_environment;
   machine.cancel_fd = context.cancel_fd;
@@ -159,7 +159,7 @@ Result<int> sweep_by_profiler(Context& context, const ProfilerSweep& asked) {
   machine.lock.wait = !asked.options.no_wait;
   std::optional<DeviceLock> lock;
   if (!machine.device.empty()) {
-    set_variable(request.environment, kVisibleCards, machine.device);
+    set_variable(request.environment, kVisibleGpus, machine.device);
     ASSAY_TRY(lock, hold_device(context, machine));
   }
   request.machine = describe_machine(machine);

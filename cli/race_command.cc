@@ -82,7 +82,7 @@ class RaceCommand : public Command {
     ASSAY_TRY(problems_.complete(context.console, *files));
     ASSAY_TRY(problems_.fill(request, "", context.console));
     if (!target_.empty()) {
-      // Those of the card that is not here, too.
+      // Those of the GPU that is not here, too.
       ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
       return compile_only(context, request, *files, target_);
     }

@@ -80,17 +80,17 @@ std::vector<sweep::RankerRequest> request_rankers(const Context& context,
 }  // namespace
 
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named) {
-  const bool on_card = !request.device.empty();
+  const bool on_gpu = !request.device.empty();
   for (const auto& provider : built_in_providers()) {
     const ProviderInfo& info = provider->info();
     // A user's file for the CPU is refused where its rows are looked at, with its own sentence.
-    if (info.on_card == on_card || info.role == ProviderRole::reference ||
-        (info.role == ProviderRole::user && on_card))
+    if (info.on_gpu == on_gpu || info.role == ProviderRole::reference ||
+        (info.role == ProviderRole::user && on_gpu))
       continue;
     if (std::find(named.begin(), named.end(), info.name) != named.end())
       return fail(ErrorCode::invalid_input, "--provider: {} has kernels for {}; {}", info.name,
-                  info.on_card ? "a GPU" : "the CPU",
-                  info.on_card ? "give --device gpu" : "leave --device out");
+                  info.on_gpu ? "a GPU" : "the CPU",
+                  info.on_gpu ? "give --device gpu" : "leave --device out");
     std::erase_if(request.providers, [&](const auto& asked) { return asked.name == info.name; });
   }
   return {};
@@ -368,7 +368,7 @@ Result<sweep::Request> RaceOptions::make_request(const Context& context,
   ASSAY_TRY(check_settings(request));
   ASSAY_TRY(request.condition,
             measure::parse_condition(
-                condition, request.device.empty() ? measure::Place::cpu : measure::Place::card));
+                condition, request.device.empty() ? measure::Place::cpu : measure::Place::gpu));
   ASSAY_TRY(request.race_class.preparation, measure::parse_preparation(preparation));
   ASSAY_TRY(request.race_class.dependent_launch, measure::parse_dependent_launch(dependent_launch));
   ASSAY_TRY(request.margin, parse_fraction(margin, "--margin"));

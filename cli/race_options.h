@@ -62,7 +62,7 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
                                                               const std::vector<std::string>& names,
                                                               const std::string& cxx);
 
-// Kernels for a card and for cores do not race each other: leaves the providers of the request's
+// Kernels for a GPU and for cores do not race each other: leaves the providers of the request's
 // device. Of `named`, those that were asked for, one of the other kind is an error. Not even
 // loaded, the others cost nothing (cuBLASLt alone takes 60 ms).
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named);

@@ -124,15 +124,15 @@ void declare_anew(Flags& app, RaceOptions& options, bool raced) {
 
 namespace {
 
-// Where no device was named, that of the record's kind: its claims are of a card, or of cores.
+// Where no device was named, that of the record's kind: its claims are of a GPU, or of cores.
 Result<Context> on_its_device(const Context& context, const RecordAt& at) {
   Context there = context;
   if (context.device_named || at.record.environment.device.kind != "gpu") return there;
-  auto card = choose_device("gpu");
-  if (!card)
+  auto gpu = choose_device("gpu");
+  if (!gpu)
     return fail(ErrorCode::missing, "{}: its claims are of a GPU: {}",
-                sanitize(at.path.string(), 300), card.error().message);
-  there.device = *card;
+                sanitize(at.path.string(), 300), gpu.error().message);
+  there.device = *gpu;
   return there;
 }
 

@@ -24,7 +24,7 @@ struct Settings {
   std::string device;                    // ASSAY_DEVICE.
   std::string cutlass_profiler;          // CUTLASS_PROFILER_BIN, for --profiler alone.
   std::string api_key;                   // ASSAY_API_KEY, of `serve`.
-  std::string ncu;                       // ASSAY_NCU, for `why` on a card.
+  std::string ncu;                       // ASSAY_NCU, for `why` on a GPU.
   std::string run_tag;                   // ASSAY_RUN_TAG: the climb that attempts belong to.
   std::string webhook_url;               // ASSAY_WEBHOOK_URL: a secret.
   std::string webhook_source;            // Where it was said: "the environment", "FILE:LINE".

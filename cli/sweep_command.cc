@@ -20,7 +20,7 @@ namespace assay::cli {
 namespace {
 
 constexpr const char* kSuiteOfCores = "transformer_cpu";
-constexpr const char* kSuiteOfACard = "transformer";
+constexpr const char* kSuiteOfAGpu = "transformer";
 
 class SweepCommand : public Command {
  public:
@@ -85,7 +85,7 @@ class SweepCommand : public Command {
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
     if (!files) return fail(files.error());
     ASSAY_TRY(problems_.complete(context.console, *files));
-    ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfACard,
+    ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfAGpu,
                              context.console));
     bring_first(request, *files);
     note_renamed(context.console, request.kernels);

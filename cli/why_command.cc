@@ -23,7 +23,7 @@
 namespace assay::cli {
 namespace {
 
-Json json_of(const CardProfile& profile) {
+Json json_of(const GpuProfile& profile) {
   Json kernels = Json::array();
   for (const ProfiledKernel& kernel : profile.kernels)
     kernels.push_back({{"name", kernel.name}, {"metrics", kernel.metrics}});

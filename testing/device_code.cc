@@ -26,12 +26,12 @@ void expect_assembles(const std::function<std::string(const std::string& target)
   ASSERT_TRUE(can_assemble());
   const auto folder = TemporaryDirectory::create();
   ASSERT_TRUE(folder) << folder.error().message;
-  for (const auto& [card, target] :
+  for (const auto& [gpu, target] :
        {std::pair{"sm_75", "sm_70"}, {"sm_80", "sm_70"}, {"sm_90", "sm_90"}, {"sm_100", "sm_90"}}) {
     ASSERT_TRUE(write_file_atomic(folder->file("code.ptx"), code(target)));
-    const std::string command = fmt::format("{} -arch={} {} -o {}", assembler(), card,
+    const std::string command = fmt::format("{} -arch={} {} -o {}", assembler(), gpu,
                                             folder->file("code.ptx"), folder->file("code.cubin"));
-    EXPECT_EQ(std::system(command.c_str()), 0) << card;
+    EXPECT_EQ(std::system(command.c_str()), 0) << gpu;
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The text of our own device code, which no fake card runs.
+// The text of our own device code, which no fake GPU runs.
 
 #include <functional>
 #include <string>
@@ -11,7 +11,7 @@ namespace assay::testing {
 bool can_assemble();
 
 // Fails the test where the code for a target, as code_target() names it (process/gpu/code.h), does
-// not assemble for a card that gets it.
+// not assemble for a GPU that gets it.
 void expect_assembles(const std::function<std::string(const std::string& target)>& code);
 
 }  // namespace assay::testing

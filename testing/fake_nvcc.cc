@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "testing/fake_card.h"
+#include "testing/fake_gpu.h"
 
 namespace assay::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 // A Python with Triton, as assay finds one, that is a few lines of shell: it reads a request as the
 // helper would (providers/triton/compile.py) and answers what the test wants, with code that the
-// fake card runs (testing/fake_cuda).
+// fake GPU runs (testing/fake_cuda).
 
 #include <string>
 #include <string_view>
@@ -27,7 +27,7 @@ class FakeTriton {
   Json request() const;
   bool was_asked() const;
 
-  // {"kernel": ...} of a function of the fake card.
+  // {"kernel": ...} of a function of the fake GPU.
   static Json kernel(std::string_view symbol);
 
  private:

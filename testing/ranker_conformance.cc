@@ -16,9 +16,9 @@ std::shared_ptr<const KernelTraits> traits() {
     for (const char* role : {"a", "b", "out"})
       rule.operands.push_back({.role = role, .dtypes = {DType::f16}});
     KernelTraits traits;
-    traits.provider = "cards";
+    traits.provider = "gpus";
     traits.family = "gemm";
-    traits.name = "card_{tile_m}x{tile_n}";
+    traits.name = "gpu_{tile_m}x{tile_n}";
     traits.rule = std::make_shared<const ProblemRule>(std::move(rule));
     return std::make_shared<const KernelTraits>(std::move(traits));
   }();
@@ -45,7 +45,7 @@ DeviceFacts h200() {
   return facts;
 }
 
-std::vector<KernelMetadata> card_rows(size_t wanted) {
+std::vector<KernelMetadata> gpu_rows(size_t wanted) {
   DesignAxis schedule{{"schedule"}, {}};
   for (const char* name : {"pingpong", "cooperative", "stream_k"})
     schedule.choices.push_back({std::string(name)});
@@ -62,7 +62,7 @@ std::vector<KernelMetadata> card_rows(size_t wanted) {
   return rows;
 }
 
-KernelMetadata card_row(Design design) { return {traits(), std::move(design)}; }
+KernelMetadata gpu_row(Design design) { return {traits(), std::move(design)}; }
 
 std::vector<RankerSubject> ranker_subject(RankerSubject subject, std::string name) {
   subject.name = std::move(name);
@@ -110,7 +110,7 @@ TEST_P(AssayRankerConformance, SaysWhoItIs) {
 }
 
 TEST_P(AssayRankerConformance, GivesOneTotalOrderHoweverOftenAndInWhateverOrderItIsAsked) {
-  const auto rows = card_rows(600);
+  const auto rows = gpu_rows(600);
   const Problem asked = problem({.m = 512, .n = 1024, .k = 768, .dtype = DType::f16});
   const Scores first = scorer_->score(rows, asked, h200());
   ASSERT_EQ(first.costs.size(), rows.size());
@@ -126,7 +126,7 @@ TEST_P(AssayRankerConformance, GivesOneTotalOrderHoweverOftenAndInWhateverOrderI
 }
 
 TEST_P(AssayRankerConformance, CostsAreFiniteOrMissingWithAReasonOnEveryShape) {
-  const auto rows = card_rows(200);
+  const auto rows = gpu_rows(200);
   size_t scored = 0;
   for (const int64_t m : {1, 7, 16, 333, 4096})
     for (const int64_t n : {1, 24, 1000, 8192})
@@ -146,13 +146,13 @@ TEST_P(AssayRankerConformance, CostsAreFiniteOrMissingWithAReasonOnEveryShape) {
 
 TEST_P(AssayRankerConformance, WhatItKnowsNothingOfStandsBehindAsItStood) {
   std::vector<KernelMetadata> rows = {
-      card_row({}),
-      card_row({{"threads", int64_t{4}}}),
-      card_row({{"tile_m", int64_t{128}}, {"tile_n", int64_t{128}}}),
-      card_row({{"tile_m", int64_t{-1}}, {"tile_n", int64_t{128}}}),
-      card_row({{"tile_m", int64_t{1} << 60}, {"tile_n", int64_t{1} << 60}}),
-      card_row({{"tile_m", std::string("wide")}, {"tile_n", int64_t{128}}}),
-      card_row({{"tile_m", int64_t{64}}, {"tile_n", int64_t{64}}, {"stages", int64_t{-3}}})};
+      gpu_row({}),
+      gpu_row({{"threads", int64_t{4}}}),
+      gpu_row({{"tile_m", int64_t{128}}, {"tile_n", int64_t{128}}}),
+      gpu_row({{"tile_m", int64_t{-1}}, {"tile_n", int64_t{128}}}),
+      gpu_row({{"tile_m", int64_t{1} << 60}, {"tile_n", int64_t{1} << 60}}),
+      gpu_row({{"tile_m", std::string("wide")}, {"tile_n", int64_t{128}}}),
+      gpu_row({{"tile_m", int64_t{64}}, {"tile_n", int64_t{64}}, {"stages", int64_t{-3}}})};
   const Scores scores =
       scorer_->score(rows, problem({.m = 256, .n = 256, .k = 256, .dtype = DType::f16}), h200());
   for (const size_t unknown : {0, 1, 3, 4, 5, 6})
@@ -162,8 +162,8 @@ TEST_P(AssayRankerConformance, WhatItKnowsNothingOfStandsBehindAsItStood) {
   EXPECT_EQ(explained(scores), 6);
 }
 
-TEST_P(AssayRankerConformance, NeedsACardsFactsAndNoCard) {
-  const auto rows = card_rows(20);
+TEST_P(AssayRankerConformance, NeedsAGpusFactsAndNoGpu) {
+  const auto rows = gpu_rows(20);
   const Problem asked = problem({.m = 64, .n = 64, .k = 64, .dtype = DType::f16});
   DeviceFacts processor;
   processor.target = *Target::parse("x86_64");

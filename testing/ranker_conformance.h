@@ -26,14 +26,14 @@ struct RankerSubject {
 
 inline void PrintTo(const RankerSubject& subject, std::ostream* out) { *out << subject.name; }
 
-// An H200 as its driver tells of it; no card needed.
+// An H200 as its driver tells of it; no GPU needed.
 DeviceFacts h200();
 
 // Rows of tiles, clusters, stages, splits and schedules as CUTLASS has them: about so many.
-std::vector<KernelMetadata> card_rows(size_t wanted);
+std::vector<KernelMetadata> gpu_rows(size_t wanted);
 
 // One row with these attributes.
-KernelMetadata card_row(Design design);
+KernelMetadata gpu_row(Design design);
 
 class RankerConformance : public ::testing::TestWithParam<RankerSubject> {
  protected:

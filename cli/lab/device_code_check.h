@@ -1,6 +1,6 @@
 #pragma once
 
-// Code for a card in a case's workspace, compiled by nvcc to look at: PTX and machine code.
+// Code for a GPU in a case's workspace, compiled by nvcc to look at: PTX and machine code.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ struct EmittedCode {
 };
 
 // Every .cu and .ptx file below workspace/ops, into workspace/build: NAME.ptx and, where cuobjdump
-// is there, NAME.sass. For the chosen card, else for nvcc's own default.
+// is there, NAME.sass. For the chosen GPU, else for nvcc's own default.
 Result<std::vector<EmittedCode>> emit_device_code(const Context& context, const LabPlace& place);
 
 }  // namespace assay::cli

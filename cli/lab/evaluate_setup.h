@@ -10,7 +10,7 @@ namespace assay::cli {
 // invalid_input where the case is for another device than the command's.
 Status check_case_hardware(const lab::Case& target, const Context& context);
 
-// "cpu", or a card's UUID.
+// "cpu", or a GPU's UUID.
 std::string device_of(const Context& context);
 
 // A name of a climb, a family, a target: a sentence that begins with the flag where it is none.

@@ -1,4 +1,4 @@
-// The FP64 GEMM for a card: one output element a thread, tiles of tile_m x tile_n, batches along z.
+// The FP64 GEMM for a GPU: one output element a thread, tiles of tile_m x tile_n, batches along z.
 //
 // assay: {name: F64GemmKernelCuda, entry: f64_gemm, dtype: f64, accumulate: f64,
 //         layout: [ttt, ttn, tnt, tnn, ntt, ntn, nnt, nnn],

@@ -4,7 +4,7 @@
     python export_gemm.py --output cute_gemm.so
     assay race manifest.yaml --shape m=512,n=512,k=512,dtype=f32,layout=tn
 
-No card is needed here. out = a b in float32: a is row-major, b column-major (layout tn).
+No GPU is needed here. out = a b in float32: a is row-major, b column-major (layout tn).
 """
 
 import argparse
@@ -17,7 +17,7 @@ parser.add_argument("--output", default="cute_gemm.so")
 parser.add_argument("--arch", default="sm_90a", help="what to compile for; it must match targets")
 options = parser.parse_args()
 
-# Read when the package is imported. Without it the code would be for another card, silently.
+# Read when the package is imported. Without it the code would be for another GPU, silently.
 os.environ["CUTE_DSL_ARCH"] = options.arch
 
 import cutlass  # noqa: E402

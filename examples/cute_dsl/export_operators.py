@@ -5,7 +5,7 @@
     python export_operators.py --dtype f16 --layout tn --output operators_f16_tn
     assay race operators_f16_tn.yaml --shape m=2048,n=2048,k=2048,dtype=f16,layout=tn
 
-Compiles every tile and cluster that the kernel takes, without a card, and writes OUTPUT.so and the
+Compiles every tile and cluster that the kernel takes, without a GPU, and writes OUTPUT.so and the
 manifest OUTPUT.yaml.
 """
 
@@ -13,7 +13,7 @@ import importlib.util
 import os
 import sys
 
-import sm90_export  # First: it says for which card cutlass compiles.
+import sm90_export  # First: it says for which GPU cutlass compiles.
 import cutlass
 
 

@@ -4,11 +4,11 @@
     python export_quack.py --dtype bf16 --layout tn --output quack_bf16_tn
     assay race quack_bf16_tn.yaml --shape m=4096,n=4096,k=4096,dtype=bf16,layout=tn
 
-Compiles every configuration that QuACK's own tuner tries on a Hopper card, without one, and writes
+Compiles every configuration that QuACK's own tuner tries on a Hopper GPU, without one, and writes
 OUTPUT.so and the manifest OUTPUT.yaml. The package brings torch, which is imported and not used.
 """
 
-import sm90_export  # First: it says for which card cutlass compiles.
+import sm90_export  # First: it says for which GPU cutlass compiles.
 import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute

@@ -1,5 +1,5 @@
 """What export_operators.py and export_quack.py share: many SM90 GEMMs as one shared object, and the
-manifest that brings them. To be imported before cutlass: it says for which card that compiles."""
+manifest that brings them. To be imported before cutlass: it says for which GPU that compiles."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ def parse_options(description, output):
     parser.add_argument("--output", default=output)
     parser.add_argument("--few", action="store_true", help="three configurations instead of all")
     parser.add_argument(
-        "--multiprocessors", type=int, default=132, help="of the card: blocks at once"
+        "--multiprocessors", type=int, default=132, help="of the GPU: blocks at once"
     )
     options = parser.parse_args()
     options.out = options.out or options.dtype

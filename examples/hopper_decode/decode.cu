@@ -1,6 +1,6 @@
 // GEMM for decoding: up to 64 tokens, weights stored [n, k]. Memory bound: what counts is that
 // bytes of weights are under way from the first moment of a launch to its last. README.md says what
-// each choice below was worth on a card.
+// each choice below was worth on a GPU.
 //
 // assay: {name: tiles, entry: decode, dtype: [f16, bf16], layout: tn, targets: [sm_90a],
 //         args: [map_a, map_b, out, m, n, k], alignment: 16,
@@ -224,7 +224,7 @@ struct Loader {
   __device__ __forceinline__ void fetch(unsigned to, int column) const {
     const Element* at = from + column;
     // From a lane, though all have the same: ptxas 13.0 may add a uniform register to the address
-    // of a copy that has a hint, and what it then writes is an illegal instruction on the card.
+    // of a copy that has a hint, and what it then writes is an illegal instruction on the GPU.
     to = __shfl_sync(0xffffffff, to, threadIdx.x % 32);
 #pragma unroll
     for (int i = 0; i < ROWS / kDown; ++i) {

@@ -1,4 +1,4 @@
-// wgmma for a Hopper card: 64 rows of a by so many rows of b (a multiple of 16, at most 256), both
+// wgmma for a Hopper GPU: 64 rows of a by so many rows of b (a multiple of 16, at most 256), both
 // from shared memory. What the instruction is written with depends on its width: hence the tables.
 // WGMMA(192) defines multiply() of that width, for the types that TYPES names.
 #pragma once

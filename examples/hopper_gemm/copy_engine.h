@@ -1,4 +1,4 @@
-// What a Hopper card's copy engine (TMA) and its barriers are told, as functions.
+// What a Hopper GPU's copy engine (TMA) and its barriers are told, as functions.
 #pragma once
 
 struct alignas(64) TensorMap {

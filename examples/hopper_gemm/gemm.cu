@@ -1,4 +1,4 @@
-// GEMM for prefill on a Hopper card: persistent clusters of two blocks, whose shared operand comes
+// GEMM for prefill on a Hopper GPU: persistent clusters of two blocks, whose shared operand comes
 // once for both (multicast), a warp that keeps the copy engine (TMA) busy, two groups of four warps
 // that multiply (wgmma), and stores by the copy engine. README.md says what each choice was worth.
 //
@@ -34,7 +34,7 @@
 //   do not, and three quarters of large ones do again.
 // SMALL_ROUNDS: so many small tiles for each cluster instead, behind the large ones: a last round of
 //   small tiles is over sooner.
-// 66: clusters that the card holds. No more are launched than make all of them end together.
+// 66: clusters that the GPU holds. No more are launched than make all of them end together.
 //
 // The maps see a as [m, k], b as [n, k], out as [m, n]. What lies beyond an edge arrives as zeros
 // and is not written, so that m, n and k need no tails.

@@ -46,7 +46,7 @@
 // and tokens alike: 16 bytes at once are the registers that two mma want.
 //
 // The warps of a block share out k and add up in shared memory. A block walks over tiles of 16 rows
-// of weights (BLOCKS: as many blocks as the card has multiprocessors, or one for each tile) and
+// of weights (BLOCKS: as many blocks as the GPU has multiprocessors, or one for each tile) and
 // fetches the next tile's weights while it finishes the last. Weights come through
 //   ring: each warp's own stages of shared memory, filled by asynchronous copies of whole rows of
 //     CHUNK bytes: the fastest where launches follow their like, and on long weights;

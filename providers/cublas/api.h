@@ -43,12 +43,12 @@ struct EntryPoints {
 class Api {
  public:
   // The first library that loads: settings["library"] alone where it is given. unsupported, with
-  // every reason, where none does. Makes no handle: that takes a card.
+  // every reason, where none does. Makes no handle: that takes a GPU.
   static Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings);
   ~Api();
 
   const EntryPoints& call() const { return call_; }
-  // Made at the first call, in the card's context that is current then. ErrorCode::unsupported.
+  // Made at the first call, in the GPU's context that is current then. ErrorCode::unsupported.
   Result<Handle> handle() const;
 
   const std::string& path() const { return library_.path(); }

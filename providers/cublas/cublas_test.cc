@@ -6,13 +6,13 @@
 #include "assay/op/gemm/gemm.h"
 #include "providers/cublas/info.h"
 #include "testing/bound_kernel.h"
-#include "testing/fake_card.h"
+#include "testing/fake_gpu.h"
 #include "testing/provider_conformance.h"
 
 ASSAY_PROVIDER_CONFORMANCE(cublas,
                            {.make = assay::cublas::make_provider,
                             .settings = {{"library", assay::testing::fake_library("fake_cublas")}},
-                            .open_device = assay::testing::open_fake_card});
+                            .open_device = assay::testing::open_fake_gpu});
 
 namespace assay::cublas {
 namespace {
@@ -55,8 +55,8 @@ class Cublas : public ::testing::Test {
     const Problem problem = problem_of(shape);
     const Found all = found(problem);
     EXPECT_EQ(all.kernels.size(), 1u) << all.refusals.to_json().dump();
-    ASSAY_TRY(auto card, testing::open_fake_card());
-    return BoundKernel::make(all.kernels.at(0), problem, 1, {}, std::move(card));
+    ASSAY_TRY(auto gpu, testing::open_fake_gpu());
+    return BoundKernel::make(all.kernels.at(0), problem, 1, {}, std::move(gpu));
   }
 
   const ProviderSettings settings_ = {{"library", fake_library("fake_cublas")}};
@@ -154,7 +154,7 @@ TEST_F(Cublas, RefusesStridesWithoutLinesAndLinesThatNoIntCounts) {
   }
 }
 
-TEST_F(Cublas, IsForCardsAlone) {
+TEST_F(Cublas, IsForGpusAlone) {
   const auto found = catalog_.get_kernels(problem_of({.m = 8, .n = 12, .k = 16}),
                                           {.target = *Target::parse("x86_64")});
   ASSERT_TRUE(found);
@@ -176,8 +176,8 @@ TEST_F(Cublas, GivesTheLibraryTheHarnessesMemoryForEachLaunch) {
 TEST_F(Cublas, LaunchesInTheStreamThatItIsGiven) {
   auto bound = bind({.m = 8, .n = 12, .k = 16});
   ASSERT_TRUE(bound) << bound.error().message;
-  const auto& card = dynamic_cast<cuda::CudaDevice&>(bound->device());
-  auto gate = cuda::Gate::create(card.driver());
+  const auto& gpu = dynamic_cast<cuda::CudaDevice&>(bound->device());
+  auto gate = cuda::Gate::create(gpu.driver());
   ASSERT_TRUE(gate);
   ASSERT_TRUE(gate->close(static_cast<cuda::abi::Stream>(bound->stream().native())));
   ASSERT_TRUE(bound->launch());

@@ -48,7 +48,7 @@ class GemmFamily final : public Family {
 
  private:
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    if (query.target() != nullptr && !query.target()->is_card()) {
+    if (query.target() != nullptr && !query.target()->is_gpu()) {
       query.refuse(Reason::target, "cuBLAS runs on GPUs, and this is asked for a processor");
       return;
     }
@@ -72,7 +72,7 @@ class GemmFamily final : public Family {
       refusals = objections(*view);
     else
       refusals.add(Reason::other, view.error().message);
-    if (!target.is_card()) refusals.add(Reason::target, "cuBLAS runs on GPUs");
+    if (!target.is_gpu()) refusals.add(Reason::target, "cuBLAS runs on GPUs");
     return refusals;
   }
 

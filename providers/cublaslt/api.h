@@ -22,12 +22,12 @@ class Api {
   static Status check(const ProviderSettings& settings);
 
   // The first candidate that loads; otherwise unsupported, with every reason. Makes no handle: that
-  // takes a card.
+  // takes a GPU.
   static Result<std::shared_ptr<const Api>> open(const ProviderSettings& settings);
   ~Api();
 
   const abi::EntryPoints& call() const { return call_; }
-  // Made at the first call, in the card's context that is current then. ErrorCode::unsupported.
+  // Made at the first call, in the GPU's context that is current then. ErrorCode::unsupported.
   Result<abi::Handle> handle() const;
   Status check(abi::Status status, std::string_view doing) const;
 

@@ -11,7 +11,7 @@
 #include "providers/cublaslt/info.h"
 #include "providers/cublaslt/space.h"
 #include "testing/bound_kernel.h"
-#include "testing/fake_card.h"
+#include "testing/fake_gpu.h"
 #include "testing/provider_conformance.h"
 
 ASSAY_PROVIDER_CONFORMANCE(cublaslt, {.make = assay::cublaslt::make_provider,
@@ -19,7 +19,7 @@ ASSAY_PROVIDER_CONFORMANCE(cublaslt, {.make = assay::cublaslt::make_provider,
                                                     assay::testing::fake_library("fake_cublaslt")}},
                                       .rows_per_problem = 3,
                                       .rows_by_problem = true,
-                                      .open_device = assay::testing::open_fake_card});
+                                      .open_device = assay::testing::open_fake_gpu});
 
 namespace assay::cublaslt {
 namespace {
@@ -83,8 +83,8 @@ class CublasLt : public ::testing::Test {
 
   Result<BoundKernel> bind(const KernelMetadata& row, const Problem& problem) const {
     ASSAY_TRY(const Kernel kernel, catalog_.from_metadata(row));
-    ASSAY_TRY(auto card, testing::open_fake_card());
-    return BoundKernel::make(kernel, problem, 1, {}, std::move(card));
+    ASSAY_TRY(auto gpu, testing::open_fake_gpu());
+    return BoundKernel::make(kernel, problem, 1, {}, std::move(gpu));
   }
   // Binds, launches and checks: how often the function ran.
   uint64_t launches(const std::string& function, const KernelMetadata& row,
@@ -230,7 +230,7 @@ TEST_F(CublasLt, AnAlgorithmThatTheLibraryDoesNotHaveIsRefusedWhereItIsBound) {
   EXPECT_THAT(bind(greedy, problem_of(kShape)).error().message, HasSubstr("67108864 bytes"));
 }
 
-// Thousands of them are open in one race, and the card is not endless.
+// Thousands of them are open in one race, and the GPU is not endless.
 TEST_F(CublasLt, AnAlgorithmAsksForNoMoreWorkspaceThanItWants) {
   const auto asks = [&](const KernelMetadata& row) {
     return catalog_.from_metadata(row)->workspace_bytes(problem_of(kShape), 1);
@@ -343,8 +343,8 @@ TEST_F(CublasLtSpace, SomeAreEvenlySpreadAndTheCountLeftOutIsSaid) {
 TEST_F(CublasLtSpace, WhereTheChecksComeToAnEndWhatIsLeftIsCounted) {
   auto api = Api::open(settings_);
   ASSERT_TRUE(api);
-  auto card = testing::open_fake_card();
-  ASSERT_TRUE(card);
+  auto gpu = testing::open_fake_gpu();
+  ASSERT_TRUE(gpu);
   const auto matmul = Matmul::create(*api, problem_of(kShape));
   ASSERT_TRUE(matmul) << matmul.error().message;
   const auto whole = walk_space(**matmul, kMostChecks), few = walk_space(**matmul, 60);
@@ -464,7 +464,7 @@ TEST_F(CublasLt, RefusesStridesWithoutLinesAndAnAddendThatLiesElsewhere) {
   EXPECT_THAT(refusal(*elsewhere, Reason::stride), HasSubstr("as out does"));
 }
 
-TEST_F(CublasLt, IsForCardsAlone) {
+TEST_F(CublasLt, IsForGpusAlone) {
   const auto found = catalog_.get_kernels(problem_of(kShape), {.target = *Target::parse("x86_64")});
   ASSERT_TRUE(found);
   EXPECT_THAT(found->kernels, IsEmpty());
@@ -536,8 +536,8 @@ TEST_F(CublasLt, ACallThatFailsIsALaunchThatFails) {
 TEST_F(CublasLt, LaunchesInTheStreamThatItIsGiven) {
   auto bound = bind(row("default"), problem_of(kShape));
   ASSERT_TRUE(bound) << bound.error().message;
-  const auto& card = dynamic_cast<cuda::CudaDevice&>(bound->device());
-  auto gate = cuda::Gate::create(card.driver());
+  const auto& gpu = dynamic_cast<cuda::CudaDevice&>(bound->device());
+  auto gate = cuda::Gate::create(gpu.driver());
   ASSERT_TRUE(gate);
   ASSERT_TRUE(gate->close(static_cast<cuda::abi::Stream>(bound->stream().native())));
   ASSERT_TRUE(bound->launch());

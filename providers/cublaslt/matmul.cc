@@ -90,7 +90,7 @@ class MatmulFamily final : public Family, public Exportable {
  private:
   // What there is depends on the problem: without one, only the default can be named.
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    if (query.target() != nullptr && !query.target()->is_card()) {
+    if (query.target() != nullptr && !query.target()->is_gpu()) {
       query.refuse(Reason::target, "cuBLASLt runs on GPUs, and this is asked for a processor");
       return;
     }
@@ -184,7 +184,7 @@ class MatmulFamily final : public Family, public Exportable {
   Refusals do_supports(const KernelMetadata&, const Problem& problem,
                        const Target& target) const override {
     Refusals refusals;
-    if (!target.is_card()) refusals.add(Reason::target, "cuBLASLt runs on GPUs");
+    if (!target.is_gpu()) refusals.add(Reason::target, "cuBLASLt runs on GPUs");
     for (const Refusal& refusal : objections_to(problem))
       refusals.add(refusal.reason, refusal.sentence);
     return refusals;

@@ -1,4 +1,4 @@
-// What stands in a CUDA file, and what compiles without a card. The examples are the input.
+// What stands in a CUDA file, and what compiles without a GPU. The examples are the input.
 #include <filesystem>
 #include <fstream>
 
@@ -28,7 +28,7 @@ Result<std::vector<KernelEntry>> read(const std::string& file) {
   return std::move(sources.front().entries);
 }
 
-// What a file has for a problem on a Hopper card.
+// What a file has for a problem on a Hopper GPU.
 Found kernels_of(const std::string& file, const gemm::Shape& shape) {
   Found found;
   const auto problem = gemm::problem(shape);
@@ -151,7 +151,7 @@ TEST(CudaSource, TheExamplesHaveKernelsForWhatTheySay) {
   EXPECT_THAT(kernels_of(kExamples + "/byok/f64_gemm.cu", f64).kernels, SizeIs(2));
 }
 
-TEST(CudaSource, TensorMapsThatACardCannotMakeAreRefused) {
+TEST(CudaSource, TensorMapsThatAGpuCannotMakeAreRefused) {
   const std::string file = kExamples + "/hopper_gemm/gemm.cu";
   EXPECT_THAT(kernels_of(file, {.m = 333, .n = 5000, .k = 4104, .dtype = DType::bf16}).kernels,
               SizeIs(8));
@@ -235,7 +235,7 @@ TEST(CudaSource, FindsTheHeadersThatNvccFindsUnasked) {
   EXPECT_TRUE(compiled) << compiled.error().message;
 }
 
-TEST(CudaSource, CompilesForACardThatIsNotThere) {
+TEST(CudaSource, CompilesForAGpuThatIsNotThere) {
   if (const auto nvrtc = Nvrtc::open({}); !nvrtc) GTEST_SKIP() << nvrtc.error().message;
   auto folder = TemporaryDirectory::create(std::filesystem::temp_directory_path(), "cuda-source-");
   ASSERT_TRUE(folder);

@@ -38,7 +38,7 @@ bool off(std::string_view value) { return value == "false"; }
 
 // As NVRTC takes them, each also with one '-' where it has a long name. Those that write files
 // (--create-pch, --pch, --time, --fdevice-time-trace), read others (--use-pch, --pre-include), or
-// make something else than a cubin for the card (--dlto, --gpu-architecture) are not among them.
+// make something else than a cubin for the GPU (--dlto, --gpu-architecture) are not among them.
 constexpr AllowedFlag kAllowed[] = {{"-D", &definition},
                                     {"--define-macro=", &definition},
                                     {"-U", &name},

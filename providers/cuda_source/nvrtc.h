@@ -1,6 +1,6 @@
 #pragma once
 
-// NVRTC as it is found at run time: CUDA C++ to a cubin for one architecture. Works without a card.
+// NVRTC as it is found at run time: CUDA C++ to a cubin for one architecture. Works without a GPU.
 // Source: NVRTC documentation, https://docs.nvidia.com/cuda/nvrtc/
 
 #include <memory>

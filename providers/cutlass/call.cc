@@ -18,7 +18,7 @@ namespace assay::cutlass {
 namespace {
 
 // What makes workspaces larger than this is not listed anywhere: more tiles at once than any Hopper
-// card has multiprocessors (144 on the full die).
+// GPU has multiprocessors (144 on the full die).
 constexpr int64_t kMostMultiprocessors = 144;
 constexpr int64_t kBarrierBytes = 16, kSlack = 4096;  // Of a tile; for what is rounded up.
 

@@ -31,7 +31,7 @@ Result<KernelFacts> ask_object(const std::string& file, double seconds, int canc
 // The problem as CUTLASS sees it, with column-major D (row-major of sm80).
 Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMetadata& row);
 
-// Bytes that such a kernel may want, whatever the card. The object itself knows better, but is not
+// Bytes that such a kernel may want, whatever the GPU. The object itself knows better, but is not
 // compiled when this is asked.
 size_t most_workspace_bytes(const Problem& problem, const KernelMetadata& row);
 

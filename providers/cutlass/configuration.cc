@@ -216,7 +216,7 @@ std::vector<Target> targets_of(Generation generation) {
   return targets;
 }
 
-// A cubin runs on the cards of its major version.
+// A cubin runs on the GPUs of its major version.
 std::string code_for(Generation generation, const Target& target) {
   if (generation == Generation::sm90) return "sm_90a";
   return target.arch.starts_with("sm_9") ? "sm_90" : "sm_80";

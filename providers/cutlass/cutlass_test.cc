@@ -1,4 +1,4 @@
-// The provider where nvcc is a script and the card runs on the host (testing/fake_nvcc.h,
+// The provider where nvcc is a script and the GPU runs on the host (testing/fake_nvcc.h,
 // testing/fake_cuda): everything but what CUTLASS itself computes.
 #include <algorithm>
 #include <filesystem>
@@ -21,7 +21,7 @@
 #include "space.h"
 #include "testing/bound_kernel.h"
 #include "testing/build_plugin.h"
-#include "testing/fake_card.h"
+#include "testing/fake_gpu.h"
 #include "testing/fake_nvcc.h"
 #include "testing/provider_conformance.h"
 
@@ -49,7 +49,7 @@ struct Workplace {
 ProviderSettings conformance_settings() {
   static const Workplace workplace;
   ProviderSettings settings = workplace.settings();
-  settings["ampere"] = "all";  // The card is Hopper's.
+  settings["ampere"] = "all";  // The GPU is Hopper's.
   return settings;
 }
 
@@ -98,8 +98,8 @@ class Cutlass : public ::testing::Test {
     return "nothing was refused for that";
   }
   Result<BoundKernel> bind(const Kernel& kernel, const Problem& problem) const {
-    ASSAY_TRY(auto card, testing::open_fake_card());
-    return BoundKernel::make(kernel, problem, 1, context_, std::move(card));
+    ASSAY_TRY(auto gpu, testing::open_fake_gpu());
+    return BoundKernel::make(kernel, problem, 1, context_, std::move(gpu));
   }
   // Compiles, binds, launches and checks.
   void expect_right(const Kernel& kernel, const Problem& problem) const {
@@ -228,7 +228,7 @@ TEST_F(Cutlass, TakesFactorsAnAddendABatchPaddedRowsAndOneRow) {
   EXPECT_NE(found(problem_of(scaled)).kernels.front().metadata().rule().find_operand("c"), nullptr);
 }
 
-TEST_F(Cutlass, WhatIsNotDivisibleOrOfAnotherTypeOrCardIsRefused) {
+TEST_F(Cutlass, WhatIsNotDivisibleOrOfAnotherTypeOrGpuIsRefused) {
   gemm::Shape odd = shape();
   odd.k = 33;
   EXPECT_TRUE(found(problem_of(odd)).kernels.empty());
@@ -313,10 +313,10 @@ TEST_F(Cutlass, APoolServesAMachineWithoutACompiler) {
   ASSERT_EQ(ready.kernels.size(), 1u);
   EXPECT_EQ(ready.kernels.front().metadata().name(), kGood);
   const ArtifactCache empty(place_.folder.file("empty"), Log{});
-  auto card = testing::open_fake_card();
-  ASSERT_TRUE(card);
+  auto gpu = testing::open_fake_gpu();
+  ASSERT_TRUE(gpu);
   auto bound =
-      BoundKernel::make(ready.kernels.front(), problem, 1, {.cache = &empty}, std::move(*card));
+      BoundKernel::make(ready.kernels.front(), problem, 1, {.cache = &empty}, std::move(*gpu));
   ASSERT_TRUE(bound) << bound.error().message;
   ASSERT_TRUE(bound->launch() && bound->wait());
   EXPECT_TRUE(bound->check().right);
@@ -380,7 +380,7 @@ TEST_F(Cutlass, RuntimeParametersShareOneObject) {
   EXPECT_EQ(place_.nvcc.compiled(), 1);
 }
 
-TEST_F(Cutlass, AmperesKernelsAreForItsCardsAndForHopperWhenAsked) {
+TEST_F(Cutlass, AmperesKernelsAreForItsGpusAndForHopperWhenAsked) {
   const Problem problem = problem_of(shape());
   const Found there = found(problem, with({}), *Target::parse("sm_80"));
   // 22 tiles of f16 with f32 sums, of three alignments.
@@ -622,4 +622,4 @@ TEST(CutlassCompiler, ItsWordsAreReadWhereverTheyStand) {
 ASSAY_PROVIDER_CONFORMANCE(cutlass, {.make = assay::cutlass::make_provider,
                                      .settings = assay::cutlass::conformance_settings(),
                                      .rows_per_problem = 2,
-                                     .open_device = assay::testing::open_fake_card});
+                                     .open_device = assay::testing::open_fake_gpu});

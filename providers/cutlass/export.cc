@@ -136,7 +136,7 @@ Result<KernelExport> export_call(const KernelMetadata& row, const Problem& probl
   made.files.push_back(std::move(object));
   made.compile_flags = {"-std=c++20", "-O2"};
   made.link_flags = {"-ldl", "-pthread"};
-  made.on_card = true;
+  made.on_gpu = true;
   made.what = fmt::format(
       "a compiled kernel of CUTLASS for {}, called in its shared object, which lies beside the "
       "program and needs the driver (libcuda.so.1)",

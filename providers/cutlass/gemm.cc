@@ -327,7 +327,7 @@ class GemmFamily final : public Family, public Exportable {
     return toolchain_;
   }
 
-  // For this card; null: any.
+  // For this GPU; null: any.
   bool is_ready(const Configuration& configuration, const Target* target) const {
     const State& state = ready_state();
     return state.any_ready &&

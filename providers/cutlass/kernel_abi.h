@@ -39,7 +39,7 @@ struct Kernel {
 
   int (*can_implement)(const Problem* problem, const Pointers* pointers);
   uint64_t (*workspace_bytes)(const Problem* problem);
-  // What a launch needs, tensor maps included, made once for these pointers into `state`. The card
+  // What a launch needs, tensor maps included, made once for these pointers into `state`. The GPU
   // is the current context's.
   int (*initialize)(const Problem* problem, const Pointers* pointers, void* state);
   // Enqueues; the workspace may hold anything. `stream` is a CUstream.

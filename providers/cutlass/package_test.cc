@@ -87,7 +87,7 @@ TEST_F(CutlassPackage, TheLargestLevelHas77036Configurations) {
   expect_same_names(*table, "max");
 }
 
-// Which kernel for which card, and what it is of CUTLASS's.
+// Which kernel for which GPU, and what it is of CUTLASS's.
 struct Compiled {
   const char* filter;
   const char* target;
@@ -97,7 +97,7 @@ struct Compiled {
 
 class CutlassCompiler : public CutlassPackage, public ::testing::WithParamInterface<Compiled> {};
 
-TEST_P(CutlassCompiler, MakesAKernelThatAnswersWithoutACard) {
+TEST_P(CutlassCompiler, MakesAKernelThatAnswersWithoutAGpu) {
   const char* const nvcc = std::getenv("ASSAY_TEST_NVCC");
   if (nvcc == nullptr) GTEST_SKIP() << "ASSAY_TEST_NVCC names no nvcc to compile with for a minute";
   const auto folder = TemporaryDirectory::create("/tmp", "assay-cutlass-");
@@ -132,7 +132,7 @@ TEST_P(CutlassCompiler, MakesAKernelThatAnswersWithoutACard) {
   auto odd = *call;
   odd.k = 4097;
   EXPECT_NE(mapped->kernel->can_implement(&odd, &pointers), 0);
-  if (GetParam().swapped) return;  // Hopper's asks for a card's multiprocessors.
+  if (GetParam().swapped) return;  // Hopper's asks for a GPU's multiprocessors.
   EXPECT_EQ(mapped->kernel->workspace_bytes(&*call), 0u);
   call->splits = 4;
   assay::Design split = kernel.metadata().design;

@@ -10,7 +10,7 @@ namespace assay::cutlass {
 // What a user says of this provider.
 struct Settings {
   bool whole_space = false;  // space=max: all that the generator can make, not its default level.
-  bool sm80_on_hopper = false;      // ampere=all: Ampere's kernels on Hopper's cards, too.
+  bool sm80_on_hopper = false;      // ampere=all: Ampere's kernels on Hopper's GPUs, too.
   bool searches_runtime = false;    // runtime=search: raster order, swizzle, split of k as well.
   std::filesystem::path directory;  // CUTLASS itself, or where its package lies; empty: looked for.
   std::filesystem::path nvcc;       // Empty: looked for.

@@ -26,9 +26,9 @@ class PtxFamily final : public input::DeviceFamily {
 
  private:
   // Empty for a cubin: the driver knows.
-  std::string code_objection(const Target& card) const override {
-    if (target_.empty() || runs_on(target_, card.arch)) return {};
-    return fmt::format("the PTX is for {}, and the GPU is {}", target_, card.arch);
+  std::string code_objection(const Target& gpu) const override {
+    if (target_.empty() || runs_on(target_, gpu.arch)) return {};
+    return fmt::format("the PTX is for {}, and the GPU is {}", target_, gpu.arch);
   }
 
   Result<Artifact> do_compile(const KernelMetadata&, const MaskedProblem&, const Target&,

@@ -6,7 +6,7 @@
 namespace assay::ptx {
 namespace {
 
-// The driver compiles and loads: nothing else is needed, and without it there is no card.
+// The driver compiles and loads: nothing else is needed, and without it there is no GPU.
 Availability availability(const ProviderSettings&) {
   return {.available = true, .reason = {}, .version = {}, .path = {}, .details = {}};
 }

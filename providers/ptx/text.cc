@@ -74,12 +74,12 @@ TextFacts read_text(std::string_view raw) {
 }
 
 bool runs_on(std::string_view target, std::string_view architecture) {
-  const auto code = parse(target), card = parse(architecture);
-  if (!code || !card) return false;
-  if (code->kind == 'a') return code->number == card->number;
+  const auto code = parse(target), gpu = parse(architecture);
+  if (!code || !gpu) return false;
+  if (code->kind == 'a') return code->number == gpu->number;
   if (code->kind == 'f')
-    return code->number / 10 == card->number / 10 && code->number <= card->number;
-  return code->number <= card->number;
+    return code->number / 10 == gpu->number / 10 && code->number <= gpu->number;
+  return code->number <= gpu->number;
 }
 
 }  // namespace assay::ptx

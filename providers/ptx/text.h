@@ -17,9 +17,9 @@ struct TextFacts {
 // Comments are left out. Anything that cannot be read is left empty.
 TextFacts read_text(std::string_view text);
 
-// Whether code for `target` may be compiled by the driver of a card of `architecture` (both like
+// Whether code for `target` may be compiled by the driver of a GPU of `architecture` (both like
 // "sm_80"). Features of one architecture ("a") run on that alone, those of a family ("f") on later
-// cards of the same major number, and plain code on every later card.
+// GPUs of the same major number, and plain code on every later GPU.
 bool runs_on(std::string_view target, std::string_view architecture);
 
 }  // namespace assay::ptx

@@ -1,4 +1,4 @@
-"""Compiles one function of a user's Python file with Triton, ahead of time and without a card.
+"""Compiles one function of a user's Python file with Triton, ahead of time and without a GPU.
 
 assay runs this with the Python that has Triton, in a process that has given up its rights. What is
 asked for comes as one JSON object on standard input; one line of JSON goes back on standard output:
@@ -71,8 +71,8 @@ def bundled_ptxas(capability):
     from triton.backends.nvidia import compiler
     if not hasattr(compiler, "get_ptxas"):
         return compiler._path_to_binary("ptxas")[0]
-    by_card = len(inspect.signature(compiler.get_ptxas).parameters) > 0
-    return (compiler.get_ptxas(capability) if by_card else compiler.get_ptxas()).path
+    by_gpu = len(inspect.signature(compiler.get_ptxas).parameters) > 0
+    return (compiler.get_ptxas(capability) if by_gpu else compiler.get_ptxas()).path
 
 
 def choose_ptxas(own, asked, toolkit):
@@ -313,7 +313,7 @@ def main():
         own = bundled_ptxas(request["capability"])
         ptxas = choose_ptxas(own, request.get("ptxas", ""), request.get("toolkit_ptxas", ""))
         if ptxas != own:
-            # The second one is read by newer versions for every card.
+            # The second one is read by newer versions for every GPU.
             os.environ["TRITON_PTXAS_PATH"] = os.environ["TRITON_PTXAS_BLACKWELL_PATH"] = ptxas
         kernel = compile_kernel(request, AssemblerLog())
         kernel["ptxas"] = ptxas

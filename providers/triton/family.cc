@@ -169,7 +169,7 @@ class TritonFamily final : public input::DeviceFamily {
 
   static int capability_of(const Target& target) {
     int number = 0;
-    if (target.is_card())
+    if (target.is_gpu())
       std::from_chars(target.arch.data() + 3, target.arch.data() + target.arch.size(), number);
     return number;
   }

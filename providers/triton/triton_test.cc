@@ -15,7 +15,7 @@
 #include "providers/triton/info.h"
 #include "python.h"
 #include "testing/bound_kernel.h"
-#include "testing/fake_card.h"
+#include "testing/fake_gpu.h"
 #include "testing/fake_triton.h"
 #include "testing/provider_conformance.h"
 
@@ -358,10 +358,10 @@ TEST(TritonAnswer, AUsersErrorHasItsPlaceAndItsLastLine) {
   EXPECT_THAT(artifact.error().message, Not(HasSubstr("never shown")));
 }
 
-// On a card that is the host: four warps a block, scratch memory for each, two pointers behind.
+// On a GPU that is the host: four warps a block, scratch memory for each, two pointers behind.
 TEST(TritonLaunch, GivesScratchMemoryToEachBlock) {
-  auto card = testing::open_fake_card();
-  if (!card) GTEST_SKIP() << card.error().message;
+  auto gpu = testing::open_fake_gpu();
+  if (!gpu) GTEST_SKIP() << gpu.error().message;
   const testing::FakeControls controls("fake_cuda");
   auto* const allocated = controls.find<uint64_t()>("fake_cuda_allocated");
   ASSERT_NE(allocated, nullptr);
@@ -378,7 +378,7 @@ TEST(TritonLaunch, GivesScratchMemoryToEachBlock) {
   std::vector<std::unique_ptr<Buffer>> buffers;
   Arguments arguments{problem, {}};
   for (const Operand& operand : problem.operands()) {
-    auto buffer = (*card)->allocate(static_cast<size_t>(operand.span_bytes), {});
+    auto buffer = (*gpu)->allocate(static_cast<size_t>(operand.span_bytes), {});
     ASSERT_TRUE(buffer);
     arguments.data.push_back((*buffer)->data());
     buffers.push_back(std::move(*buffer));
@@ -386,7 +386,7 @@ TEST(TritonLaunch, GivesScratchMemoryToEachBlock) {
   const uint64_t before = allocated();
   {
     auto plan = found.kernels.front().plan(
-        {.arguments = arguments, .artifact = *artifact, .device = **card, .workspace = {}});
+        {.arguments = arguments, .artifact = *artifact, .device = **gpu, .workspace = {}});
     ASSERT_TRUE(plan) << plan.error().message;
     const auto& step = std::get<DeviceStep>(plan->steps().front());
     EXPECT_EQ(step.grid, (std::array<uint32_t, 3>{16, 1, 1})) << "clusters of two";
@@ -405,7 +405,7 @@ TEST(TritonLaunch, GivesScratchMemoryToEachBlock) {
                          .compile(problem, kHopper, folder.context());
   ASSERT_TRUE(other) << other.error().message;
   const auto plan = found.kernels.front().plan(
-      {.arguments = arguments, .artifact = *other, .device = **card, .workspace = {}});
+      {.arguments = arguments, .artifact = *other, .device = **gpu, .workspace = {}});
   ASSERT_FALSE(plan);
   EXPECT_THAT(plan.error().message, HasSubstr("takes 5 parameters, and args gives 6"));
 }
@@ -438,18 +438,17 @@ TEST(TritonExport, ShipsDescriptorsScratchMemoryAndWhatIsLeftOfTheArguments) {
   ASSERT_TRUE(made) << made.error().message;
   // 64 blocks of the user's grid in clusters of two, eight warps.
   EXPECT_THAT(made->code, HasSubstr("\"triton_gemm\", {128, 1, 1}, {256, 1, 1}, {2, 1, 1}, 1024,"));
-  EXPECT_THAT(made->code, HasSubstr("{card::Parameter::tensor_map, 0, 0, 0,\n     {6, 2, {96, 64}, "
+  EXPECT_THAT(made->code, HasSubstr("{GPU::Parameter::tensor_map, 0, 0, 0,\n     {6, 2, {96, 64}, "
                                     "{192}, {64, 128}, 3, 2}}"));
   EXPECT_THAT(made->code, HasSubstr("{6, 2, {96, 80}, {192}, {32, 128}, 2, 2}}"));
-  EXPECT_THAT(made->code, HasSubstr("card::Parameter::integer, -1, 96, 0"));
-  EXPECT_THAT(made->code, HasSubstr("card::Parameter::scratch, -1, 16384, 0"));
-  EXPECT_THAT(made->code,
-              HasSubstr("card::Parameter::pointer, -1, 0, 0, {}},  // profile_scratch"));
+  EXPECT_THAT(made->code, HasSubstr("GPU::Parameter::integer, -1, 96, 0"));
+  EXPECT_THAT(made->code, HasSubstr("GPU::Parameter::scratch, -1, 16384, 0"));
+  EXPECT_THAT(made->code, HasSubstr("GPU::Parameter::pointer, -1, 0, 0, {}},  // profile_scratch"));
   EXPECT_THAT(made->code, HasSubstr("kParameters, 16}"));
-  EXPECT_TRUE(made->on_card);
+  EXPECT_TRUE(made->on_gpu);
 }
 
-// With a Triton of this machine, or of ASSAY_TEST_TRITON_PYTHON, for a card that is not there.
+// With a Triton of this machine, or of ASSAY_TEST_TRITON_PYTHON, for a GPU that is not there.
 class RealTriton : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -583,4 +582,4 @@ ASSAY_PROVIDER_CONFORMANCE(triton,
                            {.make = [] { return std::make_unique<assay::triton::Brought>(); },
                             .settings = assay::triton::shared_folder().settings(),
                             .bring = assay::triton::brought,
-                            .open_device = assay::testing::open_fake_card});
+                            .open_device = assay::testing::open_fake_gpu});

@@ -8,10 +8,10 @@ namespace assay::tvm_ffi {
 
 Result<Step> Call::make_step(Loaded loaded, const Binding& binding,
                              const std::vector<ArgumentValue>& values, bool batched) {
-  const auto* card = dynamic_cast<const cuda::CudaDevice*>(&binding.device);
+  const auto* gpu = dynamic_cast<const cuda::CudaDevice*>(&binding.device);
   std::shared_ptr<Call> call(new Call(std::move(loaded)));
-  call->device_id_ = card == nullptr ? 0 : card->card().ordinal;
-  const DlpackDevice device{card == nullptr ? abi::kCpu : abi::kCuda, call->device_id_};
+  call->device_id_ = gpu == nullptr ? 0 : gpu->gpu().ordinal;
+  const DlpackDevice device{gpu == nullptr ? abi::kCpu : abi::kCuda, call->device_id_};
   for (const ArgumentValue& value : values) {
     abi::Any& argument = call->arguments_.emplace_back();
     switch (value.kind) {
@@ -33,7 +33,7 @@ Result<Step> Call::make_step(Loaded loaded, const Binding& binding,
         return fail(ErrorCode::internal, "{} is a tensor map", value.name);
     }
   }
-  if (card == nullptr) return Step(HostStep{&Call::launch, std::move(call), &Call::reason});
+  if (gpu == nullptr) return Step(HostStep{&Call::launch, std::move(call), &Call::reason});
   return Step(StreamStep{&Call::enqueue, std::move(call), &Call::reason});
 }
 

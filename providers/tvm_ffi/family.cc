@@ -30,9 +30,9 @@ class TvmFfiFamily final : public Family {
   const KernelEntry& entry() const { return rows_.entry(); }
   std::string symbol() const { return std::string(kPrefix) + entry().entry; }
 
-  // Its tensors lie in this machine's memory, unless its targets are cards.
+  // Its tensors lie in this machine's memory, unless its targets are GPUs.
   void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    if (query.target() != nullptr && query.target()->is_card() && !entry().rule->for_cards_alone())
+    if (query.target() != nullptr && query.target()->is_gpu() && !entry().rule->for_gpus_alone())
       return query.refuse(Reason::target,
                           "it says nothing of GPUs; one that takes a GPU's tensors says so: "
                           "targets: [" +
@@ -43,7 +43,7 @@ class TvmFfiFamily final : public Family {
   Refusals do_supports(const KernelMetadata& row, const Problem& problem,
                        const Target& target) const override {
     Refusals refusals;
-    if (target.is_card() != entry().rule->for_cards_alone())
+    if (target.is_gpu() != entry().rule->for_gpus_alone())
       refusals.add(Reason::target, "its tensors lie elsewhere");
     if (const auto why = rows_.objection(row.design, problem))
       refusals.add(why->reason, why->sentence);
@@ -154,7 +154,7 @@ Result<std::shared_ptr<const Family>> make_family(const KernelEntry& entry,
   auto object = parse_object(content);
   if (!object) return wrong(entry, "source: '{}': {}", name, object.error().message);
   ASSAY_TRY(check_entry(entry, *object));
-  const auto runs_on = entry.rule->for_cards_alone() ? input::RunsOn::card : input::RunsOn::cores;
+  const auto runs_on = entry.rule->for_gpus_alone() ? input::RunsOn::gpu : input::RunsOn::cores;
   ASSAY_TRY(auto rows, input::EntryRows::create(entry, {}, runs_on));
   return std::make_shared<const TvmFfiFamily>(std::move(rows), std::move(*object), settings);
 }

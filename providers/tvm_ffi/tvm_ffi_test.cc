@@ -316,8 +316,8 @@ TEST_F(TvmFfi, TheArtifactIsTheFilesContentAndOutlivesIt) {
 TEST_F(TvmFfi, AnEntrysTargetsSayWhereItsTensorsLie) {
   const std::string fields = "entry: gemm, dtype: f32, layout: tt, args: [a, b, out]";
   const auto problem = gemm::problem({.m = 3, .n = 3, .k = 3, .dtype = DType::f32, .layout = "tt"});
-  for (const bool for_card : {false, true}) {
-    const std::string all = for_card ? fields + ", targets: [sm_90a, sm_80]" : fields;
+  for (const bool for_gpu : {false, true}) {
+    const std::string all = for_gpu ? fields + ", targets: [sm_90a, sm_80]" : fields;
     const auto family = bring(all);
     ASSERT_TRUE(family) << family.error().message;
     Catalog catalog;
@@ -325,13 +325,13 @@ TEST_F(TvmFfi, AnEntrysTargetsSayWhereItsTensorsLie) {
     const auto rows = [&](const Target& target) {
       return catalog.get_kernels(*problem, {.target = target})->kernels.size();
     };
-    EXPECT_EQ(rows(*Target::parse("sm_90a")), for_card ? 1u : 0u);
-    EXPECT_EQ(rows(cpu::host_target()), for_card ? 0u : 1u);
+    EXPECT_EQ(rows(*Target::parse("sm_90a")), for_gpu ? 1u : 0u);
+    EXPECT_EQ(rows(cpu::host_target()), for_gpu ? 0u : 1u);
     const auto entries = input::parse_manifest(
         fmt::format("- {{provider: tvm_ffi, source: {}, {}}}\n", object(), all), "m.yaml",
         itself());
     ASSERT_TRUE(entries) << entries.error().message;
-    EXPECT_EQ(is_for_card(*make_provider(), entries->front()), for_card);
+    EXPECT_EQ(is_for_gpu(*make_provider(), entries->front()), for_gpu);
   }
 }
 

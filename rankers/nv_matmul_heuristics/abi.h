@@ -41,7 +41,7 @@ inline constexpr int kColumnMajorOutput = 4, kOtherA = 2, kOtherB = 1;
     (abi::HardwareDescriptor*))                                                                   \
   X(destroy_hardware, "nvMatmulHeuristicsHardwareDescriptorDestroy", abi::Status,                 \
     (abi::HardwareDescriptor*))                                                                   \
-  X(set_card, "nvMatmulHeuristicsHardwareDescriptorSetPredefinedGpu", abi::Status,                \
+  X(set_gpu, "nvMatmulHeuristicsHardwareDescriptorSetPredefinedGpu", abi::Status,                 \
     (abi::HardwareDescriptor, unsigned))                                                          \
   X(load_discovery, "nvMatmulHeuristicsLoadInternalDiscoverySet", abi::Status,                    \
     (abi::Handle, const char*, int, int, abi::HardwareDescriptor))                                \

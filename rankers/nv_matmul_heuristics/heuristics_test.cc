@@ -9,7 +9,7 @@
 #include "assay/base/dynamic_library.h"
 #include "assay/op/gemm/gemm.h"
 #include "library.h"
-#include "testing/fake_card.h"
+#include "testing/fake_gpu.h"
 #include "testing/ranker_conformance.h"
 
 namespace assay::nv_matmul_heuristics {
@@ -38,12 +38,12 @@ ASSAY_RANKER_CONFORMANCE(real, {.make = make_ranker, .settings = real});
 
 KernelMetadata row(int64_t m, int64_t n, int64_t cluster_m, int64_t cluster_n,
                    int64_t split_k = 1) {
-  return testing::card_row({{"tile_m", m},
-                            {"tile_n", n},
-                            {"tile_k", int64_t{64}},
-                            {"cluster_m", cluster_m},
-                            {"cluster_n", cluster_n},
-                            {"split_k", split_k}});
+  return testing::gpu_row({{"tile_m", m},
+                           {"tile_n", n},
+                           {"tile_k", int64_t{64}},
+                           {"cluster_m", cluster_m},
+                           {"cluster_n", cluster_n},
+                           {"split_k", split_k}});
 }
 
 Scores score(const std::vector<KernelMetadata>& rows, const gemm::Shape& shape,
@@ -73,12 +73,12 @@ TEST(NvMatmulHeuristics, ProposalsStandInFrontInTheirOrderTheRestByEstimate) {
 }
 
 TEST(NvMatmulHeuristics, OperandsThatChangePlacesChangeTheirTiles) {
-  const std::vector<KernelMetadata> rows = {testing::card_row({{"tile_m", int64_t{256}},
-                                                               {"tile_n", int64_t{128}},
-                                                               {"tile_k", int64_t{64}},
-                                                               {"cluster_m", int64_t{1}},
-                                                               {"cluster_n", int64_t{2}},
-                                                               {"swapped", true}})};
+  const std::vector<KernelMetadata> rows = {testing::gpu_row({{"tile_m", int64_t{256}},
+                                                              {"tile_n", int64_t{128}},
+                                                              {"tile_k", int64_t{64}},
+                                                              {"cluster_m", int64_t{1}},
+                                                              {"cluster_n", int64_t{2}},
+                                                              {"swapped", true}})};
   EXPECT_EQ(score(rows, kShape, testing::h200(), fake()).costs[0], 0);
 }
 
@@ -92,7 +92,7 @@ TEST(NvMatmulHeuristics, TheLibraryIsToldTheLayout) {
   }
 }
 
-TEST(NvMatmulHeuristics, ACardOrATypeThatItDoesNotKnowIsAReason) {
+TEST(NvMatmulHeuristics, AGpuOrATypeThatItDoesNotKnowIsAReason) {
   const std::vector<KernelMetadata> rows = {row(128, 256, 2, 1)};
   DeviceFacts other = testing::h200();
   other.name = "NVIDIA Quadro 9";
@@ -103,16 +103,16 @@ TEST(NvMatmulHeuristics, ACardOrATypeThatItDoesNotKnowIsAReason) {
   bytes.out = DType::s32;
   EXPECT_THAT(score(rows, bytes, testing::h200(), fake()).unscored,
               ElementsAre(::testing::Pair(HasSubstr("element types"), 1)));
-  EXPECT_EQ(card_number("NVIDIA H100 80GB HBM3"), 9000u);
-  EXPECT_EQ(card_number("NVIDIA H100 PCIe"), 9001u);
-  EXPECT_EQ(card_number("NVIDIA H100 NVL"), 9002u);
-  EXPECT_EQ(card_number("NVIDIA H200"), 9003u);
-  EXPECT_EQ(card_number("NVIDIA H20"), 9004u);
-  EXPECT_EQ(card_number("NVIDIA A100-SXM4-80GB"), 8000u);
-  EXPECT_EQ(card_number("NVIDIA A10"), 8003u);
-  EXPECT_EQ(card_number("NVIDIA A100 80GB PCIe"), 8001u);
-  EXPECT_EQ(card_number("NVIDIA L40S"), 8902u);
-  EXPECT_EQ(card_number("Quadro"), std::nullopt);
+  EXPECT_EQ(gpu_number("NVIDIA H100 80GB HBM3"), 9000u);
+  EXPECT_EQ(gpu_number("NVIDIA H100 PCIe"), 9001u);
+  EXPECT_EQ(gpu_number("NVIDIA H100 NVL"), 9002u);
+  EXPECT_EQ(gpu_number("NVIDIA H200"), 9003u);
+  EXPECT_EQ(gpu_number("NVIDIA H20"), 9004u);
+  EXPECT_EQ(gpu_number("NVIDIA A100-SXM4-80GB"), 8000u);
+  EXPECT_EQ(gpu_number("NVIDIA A10"), 8003u);
+  EXPECT_EQ(gpu_number("NVIDIA A100 80GB PCIe"), 8001u);
+  EXPECT_EQ(gpu_number("NVIDIA L40S"), 8902u);
+  EXPECT_EQ(gpu_number("Quadro"), std::nullopt);
 }
 
 TEST(NvMatmulHeuristics, AMissingLibrarySaysWhatToInstall) {
@@ -137,11 +137,11 @@ TEST(NvMatmulHeuristics, DescriptorsEndWithTheirScorerAndTheHandleIsLeftAlone) {
   EXPECT_EQ(live(), before);
 }
 
-// What a worker tells rankers of the card that its driver shows.
-TEST(NvMatmulHeuristics, ScoresOnACardAsItsDriverTellsOfIt) {
-  const auto card = testing::open_fake_card();
-  ASSERT_TRUE(card) << card.error().message;
-  const DeviceFacts facts = facts_of(**card);
+// What a worker tells rankers of the GPU that its driver shows.
+TEST(NvMatmulHeuristics, ScoresOnAGpuAsItsDriverTellsOfIt) {
+  const auto gpu = testing::open_fake_gpu();
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const DeviceFacts facts = facts_of(**gpu);
   EXPECT_EQ(facts.capability, 9);
   EXPECT_EQ(facts.multiprocessors, 132);
   EXPECT_GT(facts.clock_hz, 1e9);

@@ -12,11 +12,11 @@ namespace assay::nv_matmul_heuristics {
 namespace {
 
 // The first whose words are all in the driver's name; longer names stand before what they contain.
-struct KnownCard {
+struct KnownGpu {
   std::string_view one, other;
   unsigned number;
 };
-constexpr KnownCard kCards[] = {
+constexpr KnownGpu kGpus[] = {
     {"H100", "PCIe", 9001},  {"H100", "NVL", 9002},      {"H100", "", 9000},
     {"H200", "", 9003},      {"H20", "", 9004},          {"GB200", "", 10001},
     {"GB300", "", 10300},    {"B200", "", 10000},        {"A100", "PCIe", 8001},
@@ -45,9 +45,9 @@ constexpr unsigned kMostProposals = 8;
 
 }  // namespace
 
-std::optional<unsigned> card_number(std::string_view name) {
-  for (const KnownCard& card : kCards)
-    if (has(name, card.one) && has(name, card.other)) return card.number;
+std::optional<unsigned> gpu_number(std::string_view name) {
+  for (const KnownGpu& gpu : kGpus)
+    if (has(name, gpu.one) && has(name, gpu.other)) return gpu.number;
   return std::nullopt;
 }
 
@@ -75,7 +75,7 @@ Result<std::unique_ptr<Library>> Library::open(const ProviderSettings& settings)
 // The handle stays: where there is no driver, 0.1.0.27 closes a library that it never opened when
 // it is destroyed, and crashes.
 Library::~Library() {
-  if (card_ != nullptr) (void)call_.destroy_hardware(&card_);
+  if (gpu_ != nullptr) (void)call_.destroy_hardware(&gpu_);
 }
 
 std::string Library::version() const {
@@ -84,21 +84,21 @@ std::string Library::version() const {
   return text.data();
 }
 
-abi::HardwareDescriptor Library::card(unsigned number) {
-  if (card_ != nullptr && card_number_ == number) return card_;
-  if (card_ == nullptr && call_.create_hardware(&card_) != abi::kSuccess) card_ = nullptr;
-  if (card_ == nullptr || call_.set_card(card_, number) != abi::kSuccess) return nullptr;
-  card_number_ = number;
+abi::HardwareDescriptor Library::gpu(unsigned number) {
+  if (gpu_ != nullptr && gpu_number_ == number) return gpu_;
+  if (gpu_ == nullptr && call_.create_hardware(&gpu_) != abi::kSuccess) gpu_ = nullptr;
+  if (gpu_ == nullptr || call_.set_gpu(gpu_, number) != abi::kSuccess) return nullptr;
+  gpu_number_ = number;
   discovered_.clear();
-  return card_;
+  return gpu_;
 }
 
 std::vector<abi::Configuration> Library::propose(const Question& question) {
-  const abi::HardwareDescriptor hardware = card(question.card);
+  const abi::HardwareDescriptor hardware = gpu(question.gpu);
   if (hardware == nullptr) return {};
   const std::string kind = fmt::format("{} {}", question.precision, question.problem.layout);
   if (std::ranges::find(discovered_, kind) == discovered_.end()) {
-    // Measured times that it has of some cards; without them its model is what there is.
+    // Measured times that it has of some GPUs; without them its model is what there is.
     (void)call_.load_discovery(handle_, question.precision, abi::kTargetCutlass3,
                                question.problem.layout, hardware);
     discovered_.push_back(kind);
@@ -112,7 +112,7 @@ std::vector<abi::Configuration> Library::propose(const Question& question) {
 }
 
 double Library::estimate(const Question& question, const abi::Configuration& configuration) {
-  const abi::HardwareDescriptor hardware = card(question.card);
+  const abi::HardwareDescriptor hardware = gpu(question.gpu);
   if (hardware == nullptr) return 0;
   return call_.estimate(handle_, question.precision, abi::kTargetCutlass3, &question.problem,
                         &configuration, hardware);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The library, where it is installed, and a card that it knows.
+// The library, where it is installed, and a GPU that it knows.
 
 #include <memory>
 #include <optional>
@@ -15,9 +15,9 @@
 
 namespace assay::nv_matmul_heuristics {
 
-// The library's number of a card, by the name that its driver gives it; none for those that it has
+// The library's number of a GPU, by the name that its driver gives it; none for those that it has
 // no description of.
-std::optional<unsigned> card_number(std::string_view name);
+std::optional<unsigned> gpu_number(std::string_view name);
 
 class Library {
  public:
@@ -30,11 +30,11 @@ class Library {
   const std::string& path() const { return library_.path(); }
   std::string version() const;
 
-  // For one kind of problem on one card.
+  // For one kind of problem on one GPU.
   struct Question {
     const char* precision;  // "HSH".
     abi::Problem problem;
-    unsigned card;
+    unsigned gpu;
   };
   // The best first.
   std::vector<abi::Configuration> propose(const Question& question);
@@ -43,8 +43,8 @@ class Library {
 
  private:
   explicit Library(DynamicLibrary library) : library_(std::move(library)) {}
-  // Null where the library does not know the card after all.
-  abi::HardwareDescriptor card(unsigned number);
+  // Null where the library does not know the GPU after all.
+  abi::HardwareDescriptor gpu(unsigned number);
 
   struct Call {
 #define ASSAY_NV_MATMUL_HEURISTICS_MEMBER(member, symbol, result, parameters) \
@@ -55,8 +55,8 @@ class Library {
   DynamicLibrary library_;
   Call call_;
   abi::Handle handle_ = nullptr;
-  abi::HardwareDescriptor card_ = nullptr;
-  unsigned card_number_ = 0;
+  abi::HardwareDescriptor gpu_ = nullptr;
+  unsigned gpu_number_ = 0;
   std::vector<std::string> discovered_;  // What was loaded already.
 };
 

@@ -103,8 +103,8 @@ class HeuristicsScorer final : public Scorer {
       scores.unscored[std::move(why)] += static_cast<int64_t>(rows.size());
     };
     if (device.capability <= 0) return all("the library is for GPUs");
-    const auto card = card_number(device.name);
-    if (!card)
+    const auto gpu = gpu_number(device.name);
+    if (!gpu)
       return all(
           fmt::format("the library has no description of the GPU {}", sanitize(device.name, 80)));
     const auto view = gemm::view(problem);
@@ -117,7 +117,7 @@ class HeuristicsScorer final : public Scorer {
                                {static_cast<uint32_t>(view->m), static_cast<uint32_t>(view->n),
                                 static_cast<uint32_t>(view->k), static_cast<uint32_t>(view->l),
                                 static_cast<uint8_t>(layout_of(problem))},
-                               *card};
+                               *gpu};
     const std::vector<abi::Configuration> proposals = library_->propose(question);
     const auto bytes = static_cast<int64_t>(size_bytes(view->a));
     const int64_t shared = cuda::most_shared_bytes(device.capability);

@@ -33,11 +33,11 @@ double stage_bytes(const TileDesign& tile, double tile_k, const Work& work) {
 
 // Blocks of one multiprocessor.
 double occupancy(const TileDesign& tile, double tile_k, double stages, const Work& work,
-                 const Card& card) {
+                 const Gpu& gpu) {
   const double shared = stages * stage_bytes(tile, tile_k, work);
   const double accumulators = static_cast<double>(tile.tile_m * tile.tile_n) * kPartBytes;
-  const double fit = std::min(std::floor(card.shared_bytes / shared),
-                              std::floor(kAccumulatorBytes / accumulators));
+  const double fit =
+      std::min(std::floor(gpu.shared_bytes / shared), std::floor(kAccumulatorBytes / accumulators));
   return std::clamp(fit, 1.0, 8.0);
 }
 
@@ -58,7 +58,7 @@ double memory_bytes(const Work& work, double tiles_m, double tiles_n, double at_
 
 }  // namespace
 
-Work work_of(const gemm::View& view, const Card& card, double capability) {
+Work work_of(const gemm::View& view, const Gpu& gpu, double capability) {
   Work work;
   work.m = static_cast<double>(view.m);
   work.n = static_cast<double>(view.n);
@@ -67,13 +67,13 @@ Work work_of(const gemm::View& view, const Card& card, double capability) {
   work.a_bytes = static_cast<double>(size_bytes(view.a));
   work.b_bytes = static_cast<double>(size_bytes(view.b));
   work.out_bytes = static_cast<double>(size_bytes(view.out));
-  work.operations = operations_of(card, capability, view.a);
+  work.operations = operations_of(gpu, capability, view.a);
   return work;
 }
 
-double stages_of(const TileDesign& tile, double tile_k, const Work& work, const Card& card) {
+double stages_of(const TileDesign& tile, double tile_k, const Work& work, const Gpu& gpu) {
   if (tile.stages > 0) return static_cast<double>(tile.stages);
-  const double room = card.shared_bytes - epilogue_bytes(tile, work);
+  const double room = gpu.shared_bytes - epilogue_bytes(tile, work);
   return std::max(1.0, std::floor(room / stage_bytes(tile, tile_k, work)));
 }
 
@@ -83,11 +83,11 @@ double accumulator_registers(const TileDesign& tile, const Work& work) {
   return static_cast<double>(tile.tile_m * tile.tile_n) * each / threads;
 }
 
-double estimate_seconds(const TileDesign& tile, const Work& work, const Card& card) {
+double estimate_seconds(const TileDesign& tile, const Work& work, const Gpu& gpu) {
   const double tm = static_cast<double>(tile.tile_m), tn = static_cast<double>(tile.tile_n);
   const double cm = static_cast<double>(tile.cluster_m), cn = static_cast<double>(tile.cluster_n);
   const double tk = tile_k_of(tile, work);
-  const double stages = stages_of(tile, tk, work, card);
+  const double stages = stages_of(tile, tk, work, gpu);
   const double split = std::max(
       1.0, std::min(static_cast<double>(tile.split_k), std::max(1.0, ceil_div(work.k, tk))));
 
@@ -95,7 +95,7 @@ double estimate_seconds(const TileDesign& tile, const Work& work, const Card& ca
   const double tiles_n = round_up(std::max(1.0, ceil_div(work.n, tn)), cn);
   const double blocks_k = std::max(1.0, ceil_div(std::max(1.0, ceil_div(work.k, tk)), split));
   const double tiles = tiles_m * tiles_n * std::max(1.0, work.batch) * split;
-  const double working = std::max(cm * cn, std::floor(card.multiprocessors / (cm * cn)) * cm * cn);
+  const double working = std::max(cm * cn, std::floor(gpu.multiprocessors / (cm * cn)) * cm * cn);
   const double busy = std::min(working, tiles);
 
   // One k block of a tile, in clocks.
@@ -103,10 +103,10 @@ double estimate_seconds(const TileDesign& tile, const Work& work, const Card& ca
   const double efficiency = std::min(1.0, 2 * narrow / (64 + narrow));
   const double arithmetic = 2 * tm * tn * tk / (work.operations * efficiency);
   const double l2_bytes = tk * (tm / cn * work.a_bytes + tn / cm * work.b_bytes);
-  const double l2 = l2_bytes / std::min(card.l2_port_bytes, card.l2_bytes_per_clock / busy);
+  const double l2 = l2_bytes / std::min(gpu.l2_port_bytes, gpu.l2_bytes_per_clock / busy);
   const double resident =
-      std::min(occupancy(tile, tk, stages, work, card), std::max(1.0, ceil_div(tiles, working)));
-  const double latency = card.latency_seconds * card.clock_hz;
+      std::min(occupancy(tile, tk, stages, work, gpu), std::max(1.0, ceil_div(tiles, working)));
+  const double latency = gpu.latency_seconds * gpu.clock_hz;
   const double block = std::max({arithmetic, l2, latency / (stages * resident)});
 
   // What the busiest multiprocessor does.
@@ -116,30 +116,30 @@ double estimate_seconds(const TileDesign& tile, const Work& work, const Card& ca
     k_blocks = std::max(1.0, ceil_div(tiles * blocks_k, working));
     share = std::max(1.0, tiles / working);
   }
-  const double write = tm * tn * work.out_bytes / card.l2_port_bytes;
+  const double write = tm * tn * work.out_bytes / gpu.l2_port_bytes;
   const bool hides = tile.pingpong || resident >= 2;
   const double epilogues = hides ? write : share * write;
-  const double on_multiprocessors = (k_blocks * block + epilogues) / card.clock_hz;
+  const double on_multiprocessors = (k_blocks * block + epilogues) / gpu.clock_hz;
 
   const double operands = work.batch * (work.m * work.a_bytes + work.n * work.b_bytes) * work.k;
   const double from_memory =
-      operands <= card.l2_bytes
+      operands <= gpu.l2_bytes
           ? operands + work.batch * work.m * work.n * work.out_bytes
           : memory_bytes(work, tiles_m, tiles_n, working / std::max(1.0, split), tile);
   const double under_way = busy * resident * stages * stage_bytes(tile, tk, work);
   const double by_memory =
       from_memory /
-      std::min(card.dram_bytes_per_second, under_way / (kLoadedLatency * card.latency_seconds));
+      std::min(gpu.dram_bytes_per_second, under_way / (kLoadedLatency * gpu.latency_seconds));
 
   double reduction = tile.stream_k ? kLaunchSeconds : 0;
   const bool has_parts = split > 1 || (tile.stream_k && std::fmod(tiles, working) != 0);
   if (has_parts) {
     const double parts = split > 1 ? tiles : busy;
     const double bytes = 2 * parts * tm * tn * kPartBytes;  // Written, and read again.
-    const double rate = std::min(card.l2_bytes_per_clock, busy * card.l2_port_bytes);
-    reduction += bytes / (rate * card.clock_hz) + card.latency_seconds;
+    const double rate = std::min(gpu.l2_bytes_per_clock, busy * gpu.l2_port_bytes);
+    reduction += bytes / (rate * gpu.clock_hz) + gpu.latency_seconds;
   }
-  return card.latency_seconds + std::max(on_multiprocessors, by_memory) + reduction;
+  return gpu.latency_seconds + std::max(on_multiprocessors, by_memory) + reduction;
 }
 
 }  // namespace assay::roofline

@@ -1,10 +1,10 @@
 #pragma once
 
-// How long a tiled GEMM takes on a card, roughly: good for an order, not for a claim.
+// How long a tiled GEMM takes on a GPU, roughly: good for an order, not for a claim.
 
 #include "assay/kernel/tile_design.h"
 #include "assay/op/gemm/gemm.h"
-#include "card.h"
+#include "gpu.h"
 
 namespace assay::roofline {
 
@@ -14,10 +14,10 @@ struct Work {
   double a_bytes = 2, b_bytes = 2, out_bytes = 2;  // Of an element.
   double operations = 0;                           // Per clock and multiprocessor, of this type.
 };
-Work work_of(const gemm::View& view, const Card& card, double capability);
+Work work_of(const gemm::View& view, const Gpu& gpu, double capability);
 
 // Stages that fit into a multiprocessor's shared memory beside the epilogue's tile, at least 1.
-double stages_of(const TileDesign& tile, double tile_k, const Work& work, const Card& card);
+double stages_of(const TileDesign& tile, double tile_k, const Work& work, const Gpu& gpu);
 
 // Of each thread that computes, for sums: a warp group of 128 has a tile of its own with pingpong,
 // and where a tile has less than 128 rows; two share one otherwise. A thread has 255 at most.
@@ -52,6 +52,6 @@ inline constexpr double kMostRegisters = 255;
 // where two blocks share a multiprocessor, those before it hide behind another tile's arithmetic,
 // without them they do not. Reduction: parts of f32, written and read again by L2, and one more
 // latency; stream-k also clears its counters, by a launch of its own ahead.
-double estimate_seconds(const TileDesign& tile, const Work& work, const Card& card);
+double estimate_seconds(const TileDesign& tile, const Work& work, const Gpu& gpu);
 
 }  // namespace assay::roofline

@@ -34,8 +34,8 @@ class RooflineScorer final : public Scorer {
     if (device.capability < 7) return all("its model is of GPUs with tensor cores");
     const auto view = gemm::view(problem);
     if (!view) return all("its model is of GEMM alone");
-    const Card card = card_of(device);
-    const Work work = work_of(*view, card, device.capability);
+    const Gpu gpu = gpu_of(device);
+    const Work work = work_of(*view, gpu, device.capability);
     TileReader reader;
     TileDesign tile;
     const ProblemRule* rule = nullptr;  // Of the row before.
@@ -52,7 +52,7 @@ class RooflineScorer final : public Scorer {
         rule = &rows[i].rule();
         factor = tie_breaker(*rule, view->has_c);
       }
-      scores.costs[i] = factor * estimate_seconds(tile, work, card);
+      scores.costs[i] = factor * estimate_seconds(tile, work, gpu);
     }
   }
 };

@@ -21,10 +21,10 @@ double seconds(const TileDesign& tile, const gemm::Shape& shape) {
   const auto problem = gemm::problem(shape);
   EXPECT_TRUE(problem) << problem.error().message;
   const DeviceFacts facts = testing::h200();
-  const Card card = card_of(facts);
+  const Gpu gpu = gpu_of(facts);
   const auto view = gemm::view(*problem);
   EXPECT_TRUE(view);
-  return estimate_seconds(tile, work_of(*view, card, facts.capability), card);
+  return estimate_seconds(tile, work_of(*view, gpu, facts.capability), gpu);
 }
 
 gemm::Shape shape(int64_t m, int64_t n, int64_t k) {
@@ -71,7 +71,7 @@ TEST(Roofline, StreamKPaysForALaunchOfItsOwn) {
 // busy memory, twice that of idle memory.
 TEST(Roofline, MemoryGivesWhatIsUnderWay) {
   TileDesign tile{.tile_m = 64, .tile_n = 64, .tile_k = 64, .stages = 1};
-  const double idle = card_of(testing::h200()).latency_seconds;
+  const double idle = gpu_of(testing::h200()).latency_seconds;
   const double one = seconds(tile, shape(64, 64, 65536));
   EXPECT_NEAR(one, 1024 * 2 * idle, 0.05 * one);
   tile.stages = 4;
@@ -103,8 +103,8 @@ TEST(Roofline, SumsThatFitNoRegistersAreNotScored) {
   EXPECT_EQ(accumulator_registers({.tile_m = 256, .tile_n = 256}, work), 256);
   EXPECT_EQ(accumulator_registers({.tile_m = 128, .tile_n = 256, .pingpong = true}, work), 256);
   const std::vector<KernelMetadata> rows = {
-      testing::card_row({{"tile_m", int64_t{256}}, {"tile_n", int64_t{256}}}),
-      testing::card_row({{"tile_m", int64_t{256}}, {"tile_n", int64_t{128}}})};
+      testing::gpu_row({{"tile_m", int64_t{256}}, {"tile_n", int64_t{256}}}),
+      testing::gpu_row({{"tile_m", int64_t{256}}, {"tile_n", int64_t{128}}})};
   const auto problem = gemm::problem(shape(4096, 4096, 4096));
   const auto scorer = make_ranker()->open({});
   ASSERT_TRUE(problem && scorer);
@@ -138,32 +138,32 @@ TEST(Roofline, OfOneDesignWideLoadsAndNoRoomForAnAbsentCComeFirst) {
   EXPECT_THAT(order(asked), ::testing::ElementsAre(1, 2, 0)) << "as they are listed";
 }
 
-TEST(Roofline, ACardOfWhichNothingIsToldIsTheUsualOneOfItsKind) {
+TEST(Roofline, AGpuOfWhichNothingIsToldIsTheUsualOneOfItsKind) {
   DeviceFacts facts;
   facts.capability = 9;
-  const Card card = card_of(facts);
-  EXPECT_EQ(card.multiprocessors, 132);
-  EXPECT_NEAR(card.tensor_operations * card.multiprocessors * card.clock_hz, 989.4e12, 5e12);
+  const Gpu gpu = gpu_of(facts);
+  EXPECT_EQ(gpu.multiprocessors, 132);
+  EXPECT_NEAR(gpu.tensor_operations * gpu.multiprocessors * gpu.clock_hz, 989.4e12, 5e12);
   facts.capability = 8;
-  const Card ampere = card_of(facts);
+  const Gpu ampere = gpu_of(facts);
   EXPECT_NEAR(ampere.tensor_operations * ampere.multiprocessors * ampere.clock_hz, 312e12, 2e12);
 }
 
 // V100 and T4 have half of A100's rate, and Orin (8.7) as much shared memory as A100.
-TEST(Roofline, OlderCardsAndSmallOnesAreTheirOwn) {
+TEST(Roofline, OlderGpusAndSmallOnesAreTheirOwn) {
   DeviceFacts facts;
   facts.capability = 7.5;
   facts.multiprocessors = 40;
   facts.clock_hz = 1.59e9;
-  const Card turing = card_of(facts);
+  const Gpu turing = gpu_of(facts);
   EXPECT_NEAR(turing.tensor_operations * turing.multiprocessors * turing.clock_hz, 65e12, 1e12);
   EXPECT_EQ(turing.shared_bytes, 64 * 1024);
   facts.capability = 8.7;
-  EXPECT_EQ(card_of(facts).shared_bytes, 163 * 1024);
+  EXPECT_EQ(gpu_of(facts).shared_bytes, 163 * 1024);
   facts.capability = 8.9;
-  EXPECT_EQ(card_of(facts).shared_bytes, 99 * 1024);
+  EXPECT_EQ(gpu_of(facts).shared_bytes, 99 * 1024);
   facts.capability = 12;
-  EXPECT_EQ(card_of(facts).shared_bytes, 99 * 1024);
+  EXPECT_EQ(gpu_of(facts).shared_bytes, 99 * 1024);
 }
 
 }  // namespace

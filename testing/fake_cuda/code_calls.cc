@@ -152,7 +152,7 @@ Result cuLaunchKernelEx(const abi::LaunchConfig* config, abi::Function function,
   if (threads == 0 || threads > 1024 || config->grid_x == 0) return abi::kInvalidValue;
   if (config->shared_bytes > static_cast<unsigned>(asked->dynamic_shared))
     return abi::kInvalidValue;
-  // Like a card, it reads the parameters now and the memory behind them later.
+  // Like a GPU, it reads the parameters now and the memory behind them later.
   const auto& sizes = asked->kernel->parameter_bytes;
   std::vector<uint64_t> values(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) std::memcpy(&values[i], parameters[i], sizes[i]);

@@ -1,10 +1,10 @@
-// Entry points of the fake driver: cards, contexts, the names of errors.
+// Entry points of the fake driver: GPUs, contexts, the names of errors.
 #include <cstring>
 #include <map>
 #include <string>
 
 #include "testing/fake_cuda/machine.h"
-#include "testing/fake_cuda/visible_cards.h"
+#include "testing/fake_cuda/visible_gpus.h"
 
 using namespace fake_cuda;  // NOLINT: the driver's own names are in no namespace.
 
@@ -12,7 +12,7 @@ extern "C" {
 
 Result cuInit(unsigned) {
   FAKE_ENTER("cuInit");
-  return machine.cards.empty() ? abi::kNoDevice : abi::kSuccess;
+  return machine.gpus.empty() ? abi::kNoDevice : abi::kSuccess;
 }
 Result cuDriverGetVersion(int* version) {
   FAKE_ENTER("cuDriverGetVersion");
@@ -21,14 +21,13 @@ Result cuDriverGetVersion(int* version) {
 }
 Result cuDeviceGetCount(int* count) {
   FAKE_ENTER("cuDeviceGetCount");
-  *count = static_cast<int>(machine.cards.size());
+  *count = static_cast<int>(machine.gpus.size());
   return abi::kSuccess;
 }
 Result cuDeviceGet(abi::Device* device, int ordinal) {
   FAKE_ENTER("cuDeviceGet");
-  if (ordinal < 0 || static_cast<size_t>(ordinal) >= machine.cards.size())
-    return abi::kNoDevice + 1;
-  *device = machine.cards[static_cast<size_t>(ordinal)];
+  if (ordinal < 0 || static_cast<size_t>(ordinal) >= machine.gpus.size()) return abi::kNoDevice + 1;
+  *device = machine.gpus[static_cast<size_t>(ordinal)];
   return abi::kSuccess;
 }
 Result cuDeviceGetName(char* name, int length, abi::Device) {

@@ -16,16 +16,16 @@
 // Programs find the control functions with dlsym; other processes are told through the environment
 // (ASSAY_FAKE_CUDA) or, where they have that of workers, by the file fake_cuda.txt in the folder
 // that LD_LIBRARY_PATH names:
-//   cards=2 fail=cuMemAlloc_v2:2:5 hang=fill_words lost=gemm ns=gemm:400 caches=all memory=shared
+//   gpus=2 fail=cuMemAlloc_v2:2:5 hang=fill_words lost=gemm ns=gemm:400 caches=all memory=shared
 //   pin=ignored stops=told
-// lost=FUNCTION: its launch loses the card, which no process finds again while the word stands
-// there and the file `lost` beside it. cards: how many (1). fail=ENTRY:CODE:N: the Nth call of
+// lost=FUNCTION: its launch loses the GPU, which no process finds again while the word stands
+// there and the file `lost` beside it. GPUs: how many (1). fail=ENTRY:CODE:N: the Nth call of
 // ENTRY in that process, and all after it where CODE is sticky, return CODE. hang=FUNCTION: its
 // launches never end. ns=FUNCTION:N: as fake_cuda_set_launch_ns().
 // FAKE_CUDA_PROFILE names a file for the functions that are launched between cuProfilerStart and
 // cuProfilerStop, a line each.
 // caches=all: they keep all that was ever read. memory=shared: processes may share it (cuIpc*),
-// through files beside the words. pin=ignored: all cards are shown whatever CUDA_VISIBLE_DEVICES
+// through files beside the words. pin=ignored: all GPUs are shown whatever CUDA_VISIBLE_DEVICES
 // says. stops=told: the file `stops` beside the words has a letter for each time that a process
 // went on after somebody had stopped it.
 

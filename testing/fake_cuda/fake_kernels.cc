@@ -8,7 +8,7 @@
 #include <map>
 
 #include "assay/process/gpu/code.h"
-#include "assay/referee/card_code.h"
+#include "assay/referee/gpu_code.h"
 
 namespace fake_cuda {
 
@@ -173,7 +173,7 @@ uint64_t probe(const abi::LaunchConfig&, void** parameters) {
   return ns[0] + ns[1];
 }
 
-// The parameters of referee/card_code.h.
+// The parameters of referee/gpu_code.h.
 template <class T>
 double read(const std::byte* from) {
   T value;
@@ -244,7 +244,7 @@ uint64_t multiply(const abi::LaunchConfig& config, void** parameters) {
   return 0;
 }
 
-// Philox4x32-10, word by word as a card makes it (base/random.h).
+// Philox4x32-10, word by word as a GPU makes it (base/random.h).
 uint32_t random_word(uint64_t key, uint64_t stream, uint64_t index) {
   const uint64_t block = index / 4;
   uint32_t x[4] = {static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),

@@ -1,4 +1,4 @@
-// An NVML that runs on the host: one card, the first of fake_cuda's, in a state that tests set, or
+// An NVML that runs on the host: one GPU, the first of fake_cuda's, in a state that tests set, or
 // that orders (orders.h) say: "throttle=BITS".
 #include <cstdint>
 #include <cstdlib>

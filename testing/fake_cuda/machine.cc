@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "testing/fake_cuda/fake_kernels.h"
-#include "testing/fake_cuda/visible_cards.h"
+#include "testing/fake_cuda/visible_gpus.h"
 
 namespace fake_cuda {
 namespace {
@@ -41,7 +41,7 @@ Machine::Machine() {
   bool pin_is_ignored = false;
   for (const std::string& word : fake::orders("ASSAY_FAKE_CUDA", "fake_cuda.txt")) {
     const std::string value = fake::value_of(word);
-    if (word.starts_with("cards=")) there = std::atoi(value.c_str());
+    if (word.starts_with("gpus=")) there = std::atoi(value.c_str());
     if (word.starts_with("hang=")) hang = value;
     if (word.starts_with("lost=")) losing = value;
     if (word == "caches=all") caches_keep_everything = true;
@@ -54,11 +54,11 @@ Machine::Machine() {
     if (word.starts_with("fail=")) calls.fail(value);
   }
   if (pin_is_ignored) ::unsetenv("CUDA_VISIBLE_DEVICES");
-  cards = visible_cards(there);
+  gpus = visible_gpus(there);
   if (const char* file = std::getenv("FAKE_CUDA_PROFILE")) profile.open(file, std::ios::app);
   if (losing.empty()) return;
   const std::string mark = fake::order_folder() + "/lost";
-  if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) cards.clear();
+  if (std::ifstream(mark).peek() != std::ifstream::traits_type::eof()) gpus.clear();
   loss.open(mark, std::ios::app);
 }
 

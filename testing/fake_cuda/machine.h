@@ -1,6 +1,6 @@
 #pragma once
 
-// What is behind the fake driver's entry points: its cards, its clock, what it was ordered to do,
+// What is behind the fake driver's entry points: its GPUs, its clock, what it was ordered to do,
 // and the queues that its streams are. Entry points begin with FAKE_ENTER(their name).
 
 #include <cstdint>
@@ -40,15 +40,15 @@ class Machine {
   static Machine& get();
 
   std::recursive_mutex mutex;
-  std::vector<abi::Device> cards = {0};  // Those that are visible, by their ordinals.
+  std::vector<abi::Device> gpus = {0};  // Those that are visible, by their ordinals.
   uint64_t now_ns = 0;
   fake::Calls calls;
   std::map<std::string, uint64_t> launch_ns;
   std::string hang, losing;
-  std::ofstream loss;  // Opened before a worker gives up its rights; not empty: the card is lost.
+  std::ofstream loss;  // Opened before a worker gives up its rights; not empty: the GPU is lost.
   Result dead = abi::kSuccess;  // A sticky error: every later call returns it.
   Memory memory;
-  // A copy from the host that a driver has staged: it may reach the card after it has returned, and
+  // A copy from the host that a driver has staged: it may reach the GPU after it has returned, and
   // is sure to be there once the default stream or the context was waited for.
   std::function<void()> staged;
   void land();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The fake card's memory: the host's, or, where it is to be shared between processes, pages of a
+// The fake GPU's memory: the host's, or, where it is to be shared between processes, pages of a
 // file that others can map.
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Commands on a real card as users give them. The card is the first one, or the one that
+// Commands on a real GPU as users give them. The GPU is the first one, or the one that
 // ASSAY_DEVICE names. Without ctest, ASSAY_BINARY names the program and ASSAY_SOURCE_DIR the
 // checkout; by default they are `assay` beside this test, or one folder up, and the current folder.
 
@@ -19,19 +19,19 @@ namespace {
 using testing::AssayProgram;
 using testing::Finished;
 
-// Why nothing can be tested here; empty where there is a card.
-std::string why_no_card() {
+// Why nothing can be tested here; empty where there is a GPU.
+std::string why_no_gpu() {
   const auto driver = cuda::Driver::open();
   if (!driver) return driver.error().message;
-  const auto cards = cuda::list_cards(**driver);
-  if (!cards) return cards.error().message;
-  return cards->empty() ? "the driver lists no GPU" : "";
+  const auto gpus = cuda::list_gpus(**driver);
+  if (!gpus) return gpus.error().message;
+  return gpus->empty() ? "the driver lists no GPU" : "";
 }
 
 class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string why = why_no_card(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   }
 
   // Into a folder of the test's own, which `problem` and `record` read.

@@ -1,5 +1,5 @@
 // A shared object as tools of TVM-FFI export it, from the ABI alone: good functions, and bad ones.
-// On a card it launches by the fake driver, in whose memory the host can read.
+// On a GPU it launches by the fake driver, in whose memory the host can read.
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Objects with TVM-FFI entry points and the program: what one says and does is a sentence, an
-// ending or a verdict, on this machine's cores and on a card (testing/fake_cuda).
+// ending or a verdict, on this machine's cores and on a GPU (testing/fake_cuda).
 
 #include <filesystem>
 #include <string>
@@ -165,7 +165,7 @@ TEST_F(TvmFfiProgram, ItsLibraryCountsWhateverProvidersAreAsked) {
   }
 }
 
-class TvmFfiOnACard : public TvmFfiProgram {
+class TvmFfiOnAGpu : public TvmFfiProgram {
  protected:
   void SetUp() override {
     TvmFfiProgram::SetUp();
@@ -188,11 +188,11 @@ class TvmFfiOnACard : public TvmFfiProgram {
   }
 };
 
-TEST_F(TvmFfiOnACard, ItLaunchesOnTheWorkersStreamAndIsTrustedAsNativeCode) {
+TEST_F(TvmFfiOnAGpu, ItLaunchesOnTheWorkersStreamAndIsTrustedAsNativeCode) {
   const Finished finished = race({manifest({"gemm", "wrong"}, ", targets: [sm_90a, sm_80]")});
   EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
   const RunRecord run = record();
-  // The card was not named: the entries' targets say where they run.
+  // The GPU was not named: the entries' targets say where they run.
   EXPECT_EQ(run.environment.device.name, "Fake H200");
   EXPECT_THAT(ending(run, "gemm"), StartsWith("timed"));
   EXPECT_THAT(ending(run, "wrong"), AllOf(StartsWith("mismatch"), HasSubstr("out[")));
@@ -201,13 +201,13 @@ TEST_F(TvmFfiOnACard, ItLaunchesOnTheWorkersStreamAndIsTrustedAsNativeCode) {
   EXPECT_THAT(run.trust_reason, HasSubstr("native code"));
 }
 
-TEST_F(TvmFfiOnACard, OneForCoresIsRefusedThere) {
+TEST_F(TvmFfiOnAGpu, OneForCoresIsRefusedThere) {
   const Finished finished = race({manifest({"gemm"}), "--device", "gpu"});
   EXPECT_THAT(testing::unbroken(finished.out + finished.err),
               HasSubstr("it says nothing of GPUs; one that takes a GPU's tensors says so"));
 }
 
-TEST_F(TvmFfiOnACard, OneForACardIsListedForItWithoutOne) {
+TEST_F(TvmFfiOnAGpu, OneForAGpuIsListedForItWithoutOne) {
   const std::string file = manifest({"gemm"}, ", targets: [sm_90a]");
   const Finished compiled = program_.run({"race", file, "--shape", kShape, "--target", "sm_90a"});
   EXPECT_EQ(compiled.code(), 0) << compiled.out << compiled.err;

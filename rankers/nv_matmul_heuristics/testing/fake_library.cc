@@ -1,4 +1,4 @@
-// A library with nvMatmulHeuristics' C interface. It knows the card 9003, proposes 128x256 in
+// A library with nvMatmulHeuristics' C interface. It knows the GPU 9003, proposes 128x256 in
 // clusters of 2x1 and then 64x64 alone, and 64x128 with k in three parts; estimates are the tile's
 // size in nanoseconds, and there is none of a tile of 96 rows. Layouts other than row-major with a
 // turned b ("tn") have the two proposals in the other order.
@@ -28,20 +28,20 @@ unsigned nvMatmulHeuristicsGetVersionString(char* text, unsigned size) {
   std::strncpy(text, "0.1.fake", size);
   return 9;
 }
-abi::Status nvMatmulHeuristicsHardwareDescriptorCreate(abi::HardwareDescriptor* card) {
-  *card = new unsigned(0);
+abi::Status nvMatmulHeuristicsHardwareDescriptorCreate(abi::HardwareDescriptor* gpu) {
+  *gpu = new unsigned(0);
   ++live;
   return abi::kSuccess;
 }
-abi::Status nvMatmulHeuristicsHardwareDescriptorDestroy(abi::HardwareDescriptor* card) {
-  delete static_cast<unsigned*>(*card);
-  *card = nullptr;
+abi::Status nvMatmulHeuristicsHardwareDescriptorDestroy(abi::HardwareDescriptor* gpu) {
+  delete static_cast<unsigned*>(*gpu);
+  *gpu = nullptr;
   --live;
   return abi::kSuccess;
 }
-abi::Status nvMatmulHeuristicsHardwareDescriptorSetPredefinedGpu(abi::HardwareDescriptor card,
+abi::Status nvMatmulHeuristicsHardwareDescriptorSetPredefinedGpu(abi::HardwareDescriptor gpu,
                                                                  unsigned number) {
-  *static_cast<unsigned*>(card) = number;
+  *static_cast<unsigned*>(gpu) = number;
   return number == 9003 ? abi::kSuccess : 4;
 }
 abi::Status nvMatmulHeuristicsLoadInternalDiscoverySet(abi::Handle, const char*, int, int,

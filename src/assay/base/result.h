@@ -22,7 +22,7 @@ enum class ErrorCode {
   build_failed,   // A compiler refused a user's source.
   failed,         // A kernel or library call reported failure.
   machine,        // Disk full, no memory, cannot start a process: exit 5.
-  device_lost,    // A card, or this process's hold on it, is gone: exit 5.
+  device_lost,    // A GPU, or this process's hold on it, is gone: exit 5.
   busy,           // Somebody else holds the device: exit 5.
   interrupted,    // The user asked us to stop: exit 130.
   internal,       // A defect of ours.

@@ -86,9 +86,9 @@ std::string nearest_sentence(const CeilingShare& nearest, bool warm) {
       what, per_cent(share));
 }
 
-// Of the launch that has the most blocks: what its geometry leaves of the card.
+// Of the launch that has the most blocks: what its geometry leaves of the GPU.
 void add_launch_sentences(Limits& limits) {
-  const auto most = std::ranges::max_element(limits.launches, {}, &CardLaunch::blocks);
+  const auto most = std::ranges::max_element(limits.launches, {}, &GpuLaunchFacts::blocks);
   if (most == limits.launches.end()) return;
   const double waves = most->waves();
   const double wave = static_cast<double>(most->resident_blocks * most->multiprocessors);
@@ -102,7 +102,7 @@ void add_launch_sentences(Limits& limits) {
     limits.because.push_back(fmt::format(
         "It launches {}: {:.1f} waves, and the last one leaves {} of the GPU's time unused.", of,
         waves, per_cent(1 - waves / std::ceil(waves))));
-  for (const CardLaunch& launch : limits.launches)
+  for (const GpuLaunchFacts& launch : limits.launches)
     if (launch.local_bytes > 0)
       limits.because.push_back(fmt::format(
           "Each of its threads keeps {} bytes in local memory: registers that were spilled, or "
@@ -113,7 +113,7 @@ void add_launch_sentences(Limits& limits) {
 std::string bytes_text(double bytes) { return format_si(bytes, "B"); }
 
 // Of a library's launch, whose geometry the tool alone tells.
-void add_seen_launch_sentences(Limits& limits, const CardProfile& profile) {
+void add_seen_launch_sentences(Limits& limits, const GpuProfile& profile) {
   const auto blocks = [](const ProfiledKernel& kernel) {
     return kernel.at(metric::kBlocks).value_or(0);
   };
@@ -140,7 +140,7 @@ void add_seen_launch_sentences(Limits& limits, const CardProfile& profile) {
 // What the counters say: how much of what it moved it had to move, and what was busiest meanwhile.
 void add_profile_sentences(Limits& limits) {
   if (!limits.profile || limits.profile->kernels.empty()) return;
-  const CardProfile& profile = *limits.profile;
+  const GpuProfile& profile = *limits.profile;
   if (limits.launches.empty()) add_seen_launch_sentences(limits, profile);
   const auto read = profile.sum(metric::kRead), written = profile.sum(metric::kWritten);
   if (read && written && limits.bytes > 0) {
@@ -201,8 +201,8 @@ Limits limits_of(const RunRecord& record, const ProblemRecord& problem,
   Limits limits;
   limits.id = kernel.id;
   limits.label = kernel.label();
-  const bool on_card = record.environment.device.kind == "gpu";
-  limits.threads = on_card ? 0 : std::max(record.options.threads, 1);
+  const bool on_gpu = record.environment.device.kind == "gpu";
+  limits.threads = on_gpu ? 0 : std::max(record.options.threads, 1);
   limits.launches = kernel.launches;
   if (const auto found = problem.profiles.find(kernel.id); found != problem.profiles.end())
     limits.profile = found->second;

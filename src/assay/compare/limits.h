@@ -23,14 +23,14 @@ struct CeilingShare {
 
 struct Limits {
   std::string id, label;
-  std::string failure;               // How it ended, where it has no time; then the rest is empty.
-  double us = 0;                     // Per launch.
-  double low_us = 0, high_us = 0;    // Interval over fresh processes; 0 where there is none.
-  int threads = 1;                   // 0: it runs on a card.
-  std::vector<CardLaunch> launches;  // On a card: of its device code.
-  std::optional<CardProfile> profile;  // On a card: what a profiler counted, or why it did not.
-  double bytes = 0;                    // Least that a launch moves, of the problem's model.
-  std::vector<CeilingShare> ceilings;  // The nearest first.
+  std::string failure;             // How it ended, where it has no time; then the rest is empty.
+  double us = 0;                   // Per launch.
+  double low_us = 0, high_us = 0;  // Interval over fresh processes; 0 where there is none.
+  int threads = 1;                 // 0: it runs on a GPU.
+  std::vector<GpuLaunchFacts> launches;  // On a GPU: of its device code.
+  std::optional<GpuProfile> profile;     // On a GPU: what a profiler counted, or why it did not.
+  double bytes = 0;                      // Least that a launch moves, of the problem's model.
+  std::vector<CeilingShare> ceilings;    // The nearest first.
 
   double clock_hz = 0;          // Of a core; 0 unknown.
   bool cycles_counted = false;  // Else they are time x clock x threads.

@@ -88,7 +88,7 @@ TEST(LimitsTest, CyclesAreCountedOrOfTheClock) {
   EXPECT_THAT(counted.because.back(), HasSubstr("its cores mostly wait"));
 }
 
-TEST(LimitsTest, OnACardItsLaunchSaysWhatItLeavesUnused) {
+TEST(LimitsTest, OnAGpuItsLaunchSaysWhatItLeavesUnused) {
   RunRecord record = record_of(3e11, 1e12);
   record.environment.device.kind = "gpu";
   const auto with = [&](int64_t blocks, int64_t local) {
@@ -127,7 +127,7 @@ TEST(LimitsTest, CountersNameWhatWasBusiestAndWhatWasMovedTwice) {
                                       {metric::kLocalLoads, 7.0},
                                       {metric::kLocalStores, 0.0}})
       kernel.metrics[std::string(name)] = value;
-    CardProfile profile;
+    GpuProfile profile;
     profile.kernels = {kernel};
     record.problems[0].profiles[testing::id_of("mine", "skinny")] = profile;
     const auto because = limits_of(record).because;

@@ -92,7 +92,7 @@ class Differences {
 
   // A proof is right where it has checks and none of them found anything, and nobody wins without
   // one.
-  void proofs(bool on_card) {
+  void proofs(bool on_gpu) {
     std::vector<const KernelOutcome*> timed;
     for (const KernelOutcome& kernel : problem_.kernels)
       if (is_timed(kernel.ending)) timed.push_back(&kernel);
@@ -108,7 +108,7 @@ class Differences {
       // What stock kernels err by grew as more was looked at; of others it is as it was judged.
       right = right && !has(kernel, "coarse_arithmetic");
       if (is_timed(kernel.ending))
-        right = right && !coarse_arithmetic(*kernel.proof, stock, on_card);
+        right = right && !coarse_arithmetic(*kernel.proof, stock, on_gpu);
       truth("proof of " + kernel.label(), kernel.proof->right, right);
       if (!kernel.proof->bitwise_repeatable) finding(kernel, "nondeterministic");
       const bool said = has(kernel, "nondeterministic");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"sweep", "race", "run", "why"};
 
-// What its compiler or the driver made of it names the card that it is for; host code that launches
+// What its compiler or the driver made of it names the GPU that it is for; host code that launches
 // by itself does not.
 bool is_device_code(const KernelOutcome& kernel) {
   if (!kernel.launches.empty()) return true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A device: something that kernels run on. cpu/ is the first; cuda/ adds cards without changing
+// A device: something that kernels run on. cpu/ is the first; cuda/ adds GPUs without changing
 // this.
 
 #include <array>
@@ -52,7 +52,7 @@ class Stream {
   // Enqueues; faults that come later are synchronize()'s. ErrorCode::unsupported on a device that
   // runs no device code.
   virtual Status launch(const DeviceLaunch& launch) noexcept;
-  virtual void* native() const = 0;  // CUstream on a card, null on a CPU.
+  virtual void* native() const = 0;  // CUstream on a GPU, null on a CPU.
 };
 
 struct BufferOptions {
@@ -66,7 +66,7 @@ class Device {
   virtual ~Device() = default;
   virtual const Fingerprint& fingerprint() const = 0;
   virtual const Target& target() const = 0;
-  virtual int threads() const = 0;  // Cores a kernel may use; 1 on a card.
+  virtual int threads() const = 0;  // Cores a kernel may use; 1 on a GPU.
   virtual size_t last_level_cache_bytes() const = 0;
   virtual size_t memory_bytes() const = 0;
   // This process's memory that buffers have, or that is kept for later ones.

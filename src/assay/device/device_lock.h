@@ -52,7 +52,7 @@ DeviceWaitObserver in_two_lines(std::function<void(std::string_view)> say);
 
 class DeviceLock {
  public:
-  // device: "cpu" for this machine's cores and memory as a whole, "gpu-UUID" for a card. `observer`
+  // device: "cpu" for this machine's cores and memory as a whole, "gpu-UUID" for a GPU. `observer`
   // is not called where nobody has to wait. A lock that was handed down is the parent's: it is held
   // at once, and never unlocked here. Errors: busy (a sentence that names the holder), interrupted,
   // invalid_input (what was handed down is no held lock), machine (the folder cannot be used).

@@ -16,7 +16,7 @@ constexpr std::string_view kProcessors[] = {"x86_64",  "i686",       "aarch64", 
                                             "riscv64", "ppc64",      "ppc64le", "s390x",
                                             "mips64",  "loongarch64"};
 
-// sm_90, sm_90a, sm_100f: a card's; else what a system calls its processor.
+// sm_90, sm_90a, sm_100f: a GPU's; else what a system calls its processor.
 bool is_architecture(std::string_view name) {
   if (!name.starts_with("sm_"))
     return std::ranges::find(kProcessors, name) != std::end(kProcessors);

@@ -21,7 +21,7 @@ struct Target {
   static Result<Target> parse_known(std::string_view text);
   std::string to_string() const;
 
-  bool is_card() const { return arch.starts_with("sm_"); }  // Else a processor's cores.
+  bool is_gpu() const { return arch.starts_with("sm_"); }  // Else a processor's cores.
 
   // True if code that needs `requirement` runs here. An empty arch is needed by nothing in
   // particular.

@@ -35,17 +35,17 @@ std::string parameter(const ArgumentValue& value) {
   switch (value.kind) {
     case ArgumentValue::Kind::pointer:
       if (value.scratch_bytes > 0)
-        return fmt::format("{{card::Parameter::scratch, -1, {}, 0, {{}}}}", value.scratch_bytes);
-      return fmt::format("{{card::Parameter::pointer, {}, 0, 0, {{}}}}", value.place);
+        return fmt::format("{{GPU::Parameter::scratch, -1, {}, 0, {{}}}}", value.scratch_bytes);
+      return fmt::format("{{GPU::Parameter::pointer, {}, 0, 0, {{}}}}", value.place);
     case ArgumentValue::Kind::integer:
-      return fmt::format("{{card::Parameter::integer, -1, {}, 0, {{}}}}", value.integer);
+      return fmt::format("{{GPU::Parameter::integer, -1, {}, 0, {{}}}}", value.integer);
     case ArgumentValue::Kind::real:
-      return fmt::format("{{card::Parameter::real, -1, 0, {:.17g}, {{}}}}", value.real);
+      return fmt::format("{{GPU::Parameter::real, -1, 0, {:.17g}, {{}}}}", value.real);
     case ArgumentValue::Kind::tensor_map: {
       const TensorMapShape& map = *value.map;
       const auto codes = device_code::codes_of(map).value_or(device_code::MapCodes{});
       return fmt::format(
-          "{{card::Parameter::tensor_map, {}, 0, 0,\n     {{{}, {}, {}, {}, {}, {}, "
+          "{{GPU::Parameter::tensor_map, {}, 0, 0,\n     {{{}, {}, {}, {}, {}, {}, "
           "{}}}}}",
           value.place, codes.type, map.sizes.size(), list(map.sizes), list(map.step_bytes),
           list(map.box), codes.swizzle, codes.promotion);
@@ -61,7 +61,7 @@ std::vector<ExportFile> launcher_files() {
   for (const EmbeddedFile& file : input_export::embedded_files()) {
     const std::string name(file.name.substr(file.name.rfind('/') + 1));
     files.push_back(
-        {name == "abi.h" ? "cuda_driver.h" : "card_launch.h", std::string(file.content)});
+        {name == "abi.h" ? "cuda_driver.h" : "gpu_launch.h", std::string(file.content)});
   }
   return files;
 }
@@ -79,16 +79,16 @@ Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunc
     parameters += fmt::format("    {},  // {}\n", parameter(value), sanitize(value.name, 80));
   KernelExport made;
   made.code = fmt::format(
-      "#include \"card_launch.h\"\n\n"
+      "#include \"gpu_launch.h\"\n\n"
       "__asm__(\".pushsection .rodata\\n.balign 64\\n.globl {0}\\n.hidden {0}\\n{0}:\\n\"\n"
       "        \".incbin \\\"{1}\\\"\\n.byte 0\\n.popsection\\n\");\n"
       "extern \"C\" __attribute__((visibility(\"hidden\"))) const char {0}[];\n\n"
       "namespace {{\n\n"
-      "const card::Parameter kParameters[] = {{\n{2}}};\n"
-      "const card::Kernel kKernel = {{{0}, \"{3}\", {4}, {5}, {6}, {7}, {8}, kParameters, "
+      "const GPU::Parameter kParameters[] = {{\n{2}}};\n"
+      "const GPU::Kernel kKernel = {{{0}, \"{3}\", {4}, {5}, {6}, {7}, {8}, kParameters, "
       "{9}}};\n\n"
       "int run_kernel(void* const* data, void* stream) {{\n"
-      "  static card::Launcher launcher(kKernel);\n"
+      "  static GPU::Launcher launcher(kKernel);\n"
       "  return launcher(data, stream);\n}}\n\n}}  // namespace\n",
       label, image.path, parameters, launch.symbol, list(geometry.grid), list(geometry.block),
       list(geometry.cluster), geometry.shared_bytes, launch.dependent ? "true" : "false",
@@ -97,7 +97,7 @@ Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunc
   made.files.push_back(image);
   made.compile_flags = {"-std=c++20", "-O2"};
   made.link_flags = {"-ldl", "-pthread"};
-  made.on_card = true;
+  made.on_gpu = true;
   made.dependent_launch = launch.dependent;
   made.what = fmt::format("compiled device code for {}, launched through the driver (libcuda.so.1)",
                           sanitize(for_target, 40));

@@ -23,7 +23,7 @@ struct CodeLaunch {
 Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunch& launch,
                                         const std::string& for_target);
 
-// What an export's code for a card includes, and its caller: cuda_driver.h, card_launch.h.
+// What an export's code for a GPU includes, and its caller: cuda_driver.h, gpu_launch.h.
 std::vector<ExportFile> launcher_files();
 
 }  // namespace assay::input

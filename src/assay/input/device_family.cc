@@ -78,7 +78,7 @@ void DeviceFamily::do_enumerate(const Query& query, const MetadataSink& sink) co
 Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& problem,
                                    const Target& target) const {
   Refusals refusals;
-  if (!target.is_card())
+  if (!target.is_gpu())
     refusals.add(Reason::target, "device code runs on a GPU");
   else if (const std::string why = code_objection(target); !why.empty())
     refusals.add(Reason::target, why);

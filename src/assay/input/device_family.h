@@ -54,7 +54,7 @@ class DeviceFamily : public Family, public Exportable {
   // What compiling decided of the call.
   virtual Status do_adapt(const Artifact&, Call&) const { return {}; }
 
-  // Why the code cannot run on a card of this architecture; empty where it can.
+  // Why the code cannot run on a GPU of this architecture; empty where it can.
   virtual std::string code_objection(const Target&) const { return {}; }
 
   void do_enumerate(const Query& query, const MetadataSink& sink) const final;

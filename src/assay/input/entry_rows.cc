@@ -94,7 +94,7 @@ Result<EntryRows> EntryRows::create(KernelEntry entry, const std::vector<DesignA
   if (!entry.rule) return fail(ErrorCode::invalid_input, "{}: no rule", entry.origin);
   ASSAY_TRY(auto workspace, parse(entry, "workspace", entry.workspace_text));
   ASSAY_TRY(auto prepare_bytes, parse(entry, "prepare.bytes", entry.prepare_bytes_text));
-  const RunsOn by_launch = entry.launch ? RunsOn::card : RunsOn::cores;
+  const RunsOn by_launch = entry.launch ? RunsOn::gpu : RunsOn::cores;
   return EntryRows(std::move(entry), std::move(workspace), std::move(prepare_bytes), besides,
                    runs_on.value_or(by_launch));
 }
@@ -169,10 +169,10 @@ std::optional<Refusal> EntryRows::objection(const Design& design, const Problem&
 }
 
 void EntryRows::enumerate(const Query& query, const MetadataSink& sink) const {
-  const bool for_card = runs_on_ == RunsOn::card;
-  if (query.target() != nullptr && query.target()->is_card() != for_card)
-    return query.refuse(Reason::target, for_card ? "device code runs on a GPU: give --device gpu"
-                                                 : "host code runs on the CPU: leave --device out");
+  const bool for_gpu = runs_on_ == RunsOn::gpu;
+  if (query.target() != nullptr && query.target()->is_gpu() != for_gpu)
+    return query.refuse(Reason::target, for_gpu ? "device code runs on a GPU: give --device gpu"
+                                                : "host code runs on the CPU: leave --device out");
   if (query.problem() == nullptr) return space_.enumerate(query, sink);
   space_.enumerate(query, [&](const KernelMetadata& row) {
     if (const auto why = objection(row.design, *query.problem()))

@@ -17,12 +17,12 @@ namespace assay::input {
 // Whether the kernel, or its preparation, heeds what `args` calls so.
 bool is_told(const KernelEntry& entry, std::string_view name);
 
-enum class RunsOn : uint8_t { cores, card };
+enum class RunsOn : uint8_t { cores, gpu };
 
 class EntryRows {
  public:
   // `besides`: attributes of every row that no tunable says. runs_on: where its tensors lie; an
-  // entry that says how it is launched is for a card, any other for cores, unless this says more.
+  // entry that says how it is launched is for a GPU, any other for cores, unless this says more.
   // Errors (invalid_input, prefixed by entry.origin): an expression that cannot be parsed, no rule.
   static Result<EntryRows> create(KernelEntry entry, const std::vector<DesignAxis>& besides = {},
                                   std::optional<RunsOn> runs_on = std::nullopt);

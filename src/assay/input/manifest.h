@@ -19,7 +19,7 @@
 //     constraints: [tile * 16 <= n, k % 8 == 0]  # Over tunables and m, n, k, l.
 //     divisibility: {k: 8}       # By dimension, by operand (its contiguous size), or one number.
 //     alignment: 64              # Bytes; or by operand.
-//     targets: [x86_64+avx2+fma] # Of provider tvm_ffi: [sm_90a] says that it is for a card.
+//     targets: [x86_64+avx2+fma] # Of provider tvm_ffi: [sm_90a] says that it is for a GPU.
 //     specialised_on: [k]        # Sizes that compiling may see, as macros.
 //     flags: [-O3]
 //     workspace: m * n * 4       # Bytes; `threads` is known here too.

@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// How a card's copy engine sees an operand (a tensor map): two or three dimensions, innermost
+// How a GPU's copy engine sees an operand (a tensor map): two or three dimensions, innermost
 // first.
 struct TensorMapShape {
   DType dtype = DType::f16;

@@ -63,7 +63,7 @@ Json KernelExport::to_json() const {
           {"link_flags", link_flags},
           {"workspace_bytes", workspace_bytes},
           {"prepared_bytes", prepared_bytes},
-          {"on_card", on_card},
+          {"on_gpu", on_gpu},
           {"dependent_launch", dependent_launch},
           {"what", what}};
 }
@@ -102,8 +102,8 @@ Result<KernelExport> KernelExport::from_json(const Json& json) {
   ASSAY_TRY(made.workspace_bytes, workspace.as_int64(0));
   ASSAY_TRY(const JsonField prepared, root.at("prepared_bytes"));
   ASSAY_TRY(made.prepared_bytes, prepared.as_int64(0));
-  ASSAY_TRY(const JsonField on_card, root.at("on_card"));
-  ASSAY_TRY(made.on_card, on_card.as_bool());
+  ASSAY_TRY(const JsonField on_gpu, root.at("on_gpu"));
+  ASSAY_TRY(made.on_gpu, on_gpu.as_bool());
   ASSAY_TRY(const JsonField dependent, root.at("dependent_launch"));
   ASSAY_TRY(made.dependent_launch, dependent.as_bool());
   return made;

@@ -27,7 +27,7 @@ struct ExportOptions {
 };
 
 // `code` is C++20 at namespace scope that defines, in an unnamed namespace,
-//   int run_kernel(void* const* data);      // 0, or what the kernel says of its failure. On a card
+//   int run_kernel(void* const* data);      // 0, or what the kernel says of its failure. On a GPU
 //                                           // (void* const* data, void* stream), which enqueues.
 //   int prepare_kernel(void* const* data);  // Where the row prepares: fills the prepared memory.
 // data: the operands in the problem's order, then the workspace (aligned to 64 bytes), then the
@@ -39,7 +39,7 @@ struct KernelExport {
   std::vector<std::string> compile_flags, link_flags;
   int64_t workspace_bytes = 0;
   int64_t prepared_bytes = 0;
-  bool on_card = false;           // Pointers are a card's memory.
+  bool on_gpu = false;            // Pointers are a GPU's memory.
   bool dependent_launch = false;  // It waits for what is ahead of it by itself.
   std::string what;               // One sentence: what is shipped, and what is still needed.
 

@@ -252,8 +252,8 @@ bool ProblemRule::takes_epilogue(std::string_view epilogue) const {
                              [&](const std::string& step) { return names(epilogue_steps, step); });
 }
 
-bool ProblemRule::for_cards_alone() const {
-  return !targets.empty() && std::ranges::all_of(targets, &Target::is_card);
+bool ProblemRule::for_gpus_alone() const {
+  return !targets.empty() && std::ranges::all_of(targets, &Target::is_gpu);
 }
 
 Status ProblemRule::check_epilogues() const {

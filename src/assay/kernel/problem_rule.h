@@ -52,7 +52,7 @@ struct ProblemRule {
 
   const OperandRule* find_operand(std::string_view role) const;
   bool takes_epilogue(std::string_view epilogue) const;  // "": none.
-  bool for_cards_alone() const;                          // Names targets, and each is a card.
+  bool for_gpus_alone() const;                           // Names targets, and each is a GPU.
 
   // Every reason why the problem, or the target, does not fit; either may be null.
   Refusals match(const Problem* problem, const Target* target) const;

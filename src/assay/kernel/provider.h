@@ -36,7 +36,7 @@ struct ProviderInfo {
   std::string summary;
   std::string licence;
   std::string library;                // Soname pattern sought at run time, may be empty.
-  bool on_card = false;               // Its kernels run on a card, not on this machine's cores.
+  bool on_gpu = false;                // Its kernels run on a GPU, not on this machine's cores.
   int rank = kNoRank;                 // Of a stock provider: whose default is a race's baseline.
   std::vector<std::string> packages;  // What to install on Debian or Ubuntu.
   std::vector<ProviderSetting> settings;

@@ -41,10 +41,10 @@ DeviceFacts facts_of(const Device& device) {
 DeviceFacts facts_of(const Target& target) {
   DeviceFacts facts;
   facts.target = target;
-  constexpr std::string_view kCard = "sm_";
+  constexpr std::string_view kGpu = "sm_";
   // Two digits, or three from 10.0 on; a letter may follow.
-  if (target.arch.starts_with(kCard))
-    facts.capability = std::atof(target.arch.c_str() + kCard.size()) / 10;
+  if (target.arch.starts_with(kGpu))
+    facts.capability = std::atof(target.arch.c_str() + kGpu.size()) / 10;
   return facts;
 }
 

@@ -33,14 +33,14 @@ struct RankerInfo {
 struct DeviceFacts {
   Target target;
   std::string name;             // Model.
-  double capability = 0;        // 9.0 of sm_90; 0: no card.
-  double multiprocessors = 0;   // Of a card.
+  double capability = 0;        // 9.0 of sm_90; 0: no GPU.
+  double multiprocessors = 0;   // Of a GPU.
   double clock_hz = 0;          // The highest.
   double bytes_per_second = 0;  // Of its memory, by clock and bus.
   double l2_bytes = 0;          // Last-level cache.
 };
 DeviceFacts facts_of(const Device& device);
-DeviceFacts facts_of(const Target& target);  // Of a card that is not here: its architecture.
+DeviceFacts facts_of(const Target& target);  // Of a GPU that is not here: its architecture.
 
 // One for each row asked about, in their order.
 struct Scores {

@@ -23,8 +23,8 @@ LaunchForms launch_forms(std::span<const std::unique_ptr<Provider>> providers) {
   };
 }
 
-bool is_for_card(const Provider& taker, const KernelEntry& entry) {
-  return taker.info().on_card || (entry.rule && entry.rule->for_cards_alone());
+bool is_for_gpu(const Provider& taker, const KernelEntry& entry) {
+  return taker.info().on_gpu || (entry.rule && entry.rule->for_gpus_alone());
 }
 
 }  // namespace assay

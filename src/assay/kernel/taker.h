@@ -19,8 +19,8 @@ const Provider* find_taker(std::span<const std::unique_ptr<Provider>> providers,
 using LaunchForms = std::function<LaunchForm(const KernelEntry&)>;
 LaunchForms launch_forms(std::span<const std::unique_ptr<Provider>> providers);
 
-// Whether the entry's kernel runs on a card and nowhere else: its provider's all do, or its own
+// Whether the entry's kernel runs on a GPU and nowhere else: its provider's all do, or its own
 // targets say so.
-bool is_for_card(const Provider& taker, const KernelEntry& entry);
+bool is_for_gpu(const Provider& taker, const KernelEntry& entry);
 
 }  // namespace assay

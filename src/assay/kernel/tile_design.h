@@ -1,6 +1,6 @@
 #pragma once
 
-// The attributes of a design by which kernels for cards are scored, read from many rows.
+// The attributes of a design by which kernels for GPUs are scored, read from many rows.
 
 #include <array>
 #include <cstddef>

@@ -111,7 +111,7 @@ Condition condition_for(const Problem& problem, const ConditionRequest& request)
     condition.cache = Cache::cold;
   if (request.has_spacing)
     condition.spacing = request.values.spacing;
-  else if (request.place == Place::card && can_vary(problem))
+  else if (request.place == Place::gpu && can_vary(problem))
     condition.spacing = Spacing::chain;
   if (request.has_launch) condition.launch = request.values.launch;
   return condition;

@@ -19,12 +19,12 @@ enum class Cache : uint8_t {
 };
 // chain: behind a kernel that writes the activations and ahead of one that reads the output, as in
 // a model; what those two take by themselves is subtracted (docs/method.md). chain and graph: on
-// cards.
+// GPUs.
 enum class Spacing : uint8_t { isolated, back_to_back, chain };
 enum class Launch : uint8_t { plain, graph };
 
 // Where launches can overlap, and where they cannot.
-enum class Place : uint8_t { cpu, card };
+enum class Place : uint8_t { cpu, gpu };
 
 struct Condition {
   Cache cache = Cache::cold_weights;
@@ -51,14 +51,14 @@ Result<Preparation> parse_preparation(std::string_view text);
 Result<DependentLaunch> parse_dependent_launch(std::string_view text);
 
 // What a user asked for, e.g. "cache=cold,spacing=isolated": parts left out take the problem's own
-// default (cold_weights where an operand is constant, else cold; back_to_back, on a card chain
+// default (cold_weights where an operand is constant, else cold; back_to_back, on a GPU chain
 // where there is an operand that a producer can write; plain).
 struct ConditionRequest {
   bool has_cache = false, has_spacing = false, has_launch = false;
   Condition values;
   Place place = Place::cpu;
 };
-// ErrorCode::invalid_input, saying what would be right; what only a card can do is refused
+// ErrorCode::invalid_input, saying what would be right; what only a GPU can do is refused
 // elsewhere.
 Result<ConditionRequest> parse_condition(std::string_view text, Place place = Place::cpu);
 Condition condition_for(const Problem& problem, const ConditionRequest& request);

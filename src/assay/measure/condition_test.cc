@@ -38,12 +38,12 @@ TEST(Condition, PartsLeftOutTakeTheDefault) {
   EXPECT_EQ(condition, (Condition{Cache::cold_weights, Spacing::isolated, Launch::plain}));
 }
 
-TEST(Condition, ACardChainsUnlessItIsToldOtherwiseOrCannot) {
-  const auto request = parse_condition("", Place::card);
+TEST(Condition, AGpuChainsUnlessItIsToldOtherwiseOrCannot) {
+  const auto request = parse_condition("", Place::gpu);
   ASSERT_TRUE(request);
   EXPECT_EQ(condition_for(problem({"b"}), *request).spacing, Spacing::chain);
   EXPECT_EQ(condition_for(problem({"a", "b"}), *request).spacing, Spacing::back_to_back);
-  const auto asked = parse_condition("spacing=chain,launch=graph", Place::card);
+  const auto asked = parse_condition("spacing=chain,launch=graph", Place::gpu);
   ASSERT_TRUE(asked) << asked.error().message;
   EXPECT_EQ(condition_for(problem({"b"}), {}).spacing, Spacing::back_to_back);
 }

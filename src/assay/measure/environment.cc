@@ -59,7 +59,7 @@ double other_load() {
   return line.empty() ? 0 : std::strtod(line.c_str(), nullptr);
 }
 
-Environment read_machine(bool on_card) {
+Environment read_machine(bool on_gpu) {
   Environment environment;
   environment.system = os_release("PRETTY_NAME");
   utsname names{};
@@ -71,7 +71,7 @@ Environment read_machine(bool on_card) {
   if (environment.governor == "powersave")
     environment.warnings.push_back(
         "the CPU governor is powersave: times are slow and swing; set it to performance");
-  const double most_load = on_card ? std::thread::hardware_concurrency() / 2.0 : 0.7;
+  const double most_load = on_gpu ? std::thread::hardware_concurrency() / 2.0 : 0.7;
   if (environment.load_before > most_load)
     environment.warnings.push_back(
         fmt::format("the machine had a load of {:.1f} before the run: expect spoiled rounds and "

@@ -9,9 +9,9 @@
 namespace assay::measure {
 
 // Everything but device, libraries, compiler and ceilings, which those who know them fill in.
-// Never fails: what the machine does not tell stays empty. on_card: what is timed needs no more of
+// Never fails: what the machine does not tell stays empty. on_gpu: what is timed needs no more of
 // the processor than that half of its cores are free.
-Environment read_machine(bool on_card);
+Environment read_machine(bool on_gpu);
 
 // Load average of the last minute (runnable tasks), 0 where it cannot be read.
 double other_load();

@@ -2,7 +2,7 @@
 
 // Comparisons that an operation may leave to a machine which is faster than the host: of outputs
 // against float64, whole where the host can afford a part of them. Said without naming a device:
-// referee/card.h does it on a card.
+// referee/gpu.h does it on a GPU.
 
 #include <cstddef>
 #include <cstdint>

@@ -96,7 +96,7 @@ class Child {
   std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
   // Its end begins, and whoever destroys it waits for less: of several at once, each of which takes
-  // its time to leave a card.
+  // its time to leave a GPU.
   virtual void begin_to_end() = 0;
 
   // It answered with what no process of ours answers, or must not be used again: it ends now.

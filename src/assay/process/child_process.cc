@@ -386,7 +386,7 @@ std::optional<CallResult<process::Reply>> ChildProcess::look_for_reply() {
       if (!reply) return death(Death::Kind::broke_protocol, std::move(reply).error().message);
       if (*reply) return std::move(**reply);
       Error failure = std::move(*reply).error();
-      // Nothing more can be done with the card in that process.
+      // Nothing more can be done with the GPU in that process.
       if (failure.code == ErrorCode::device_lost)
         die(Death::Kind::crashed, timeout_seconds, failure.message);
       return tl::unexpected<CallFailure>(std::move(failure));

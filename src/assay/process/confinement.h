@@ -15,7 +15,7 @@ struct Confinement {
   std::string shared;             // Why it has none, or not all; empty where it has.
   std::vector<std::string> gaps;  // What does not hold, each as "it can ...".
   bool code_is_watched = false;   // Its parent sees when its code changes (code_pages.h).
-  bool native_guests = true;  // Code that users brought runs on the processor, not a card alone.
+  bool native_guests = true;      // Code that users brought runs on the processor, not a GPU alone.
 
   bool holds() const { return wanted && gaps.empty(); }
 };

@@ -14,13 +14,13 @@ namespace assay::process {
 
 // What a worker is asked before and beside a problem,
 using WorkerRequests =
-    Requests<Init, Bring, Guest, Manners, Conform, MeasureTimer, MeasureCeilings, ReadCardWindow,
+    Requests<Init, Bring, Guest, Manners, Conform, MeasureTimer, MeasureCeilings, ReadGpuWindow,
              Discover, Compile, Prebuild, FindCached, Rank, FindRanker, ExportKernel>;
 // and of the problem that it has loaded.
 using ProblemRequests =
     Requests<Load, ShareWord, Prove, Rotate, Open, FindConstants, Round, RunBlock, Collect,
              FindTrespasses, Count, ProfileLaunches, LookAtInputs, Close, Unload>;
-using RefereeRequests = Requests<OpenCard, ViewWord, Commit, ChooseKinds, MakeInstances, Derive,
+using RefereeRequests = Requests<OpenGpu, ViewWord, Commit, ChooseKinds, MakeInstances, Derive,
                                  PrepareChecks, CheckOutput, Reveal, Drop>;
 
 }  // namespace assay::process

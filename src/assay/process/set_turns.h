@@ -1,7 +1,7 @@
 #pragma once
 
 // The operand sets and outputs that launches take in turns, as far as they are the same story on
-// the host (worker/cpu/problem.cc) and on a card (worker/gpu/rotation.cc, worker/gpu/bursts.cc).
+// the host (worker/cpu/problem.cc) and on a GPU (worker/gpu/rotation.cc, worker/gpu/bursts.cc).
 
 #include <cstddef>
 #include <cstdint>

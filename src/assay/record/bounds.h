@@ -16,6 +16,8 @@ inline constexpr int kRulesOfBounds = 3;
 inline constexpr int kRulesOfBoundsBetweenUsers = 4;
 // Since these, a user's kernel has a verdict where no stock kernel takes the problem (rivals_of).
 inline constexpr int kRulesWithoutStock = 5;
+// Since these, a user's kernel that something is held against (doubts.h) is no problem's winner.
+inline constexpr int kRulesOfWinners = 6;
 
 // `slower` or `faster` with one end instead of an interval (stats::Verdict::is_bound), where the
 // difference is beyond doubt; none otherwise. Of each round the slower side counts with the

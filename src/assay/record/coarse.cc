@@ -51,8 +51,8 @@ StockErrors stock_errors(const std::vector<const KernelOutcome*>& kernels) {
 }
 
 std::optional<std::string> coarse_arithmetic(const ProofSummary& proof, const StockErrors& stock,
-                                             bool on_card) {
-  if (on_card && stock.ordinary.elements == 0) return std::nullopt;
+                                             bool on_gpu) {
+  if (on_gpu && stock.ordinary.elements == 0) return std::nullopt;
   const bool normwise = proof.error_bound == ErrorBound::normwise;
   if (auto said =
           beyond(proof.ordinary_lines, normwise ? kMostOrdinaryNormwise : kMostOrdinary,

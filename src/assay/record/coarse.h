@@ -21,7 +21,7 @@ StockErrors stock_errors(const std::vector<const KernelOutcome*>& kernels);
 // MeanSquare), so 1 is what such sums have. More than kMostOrdinary or kMostWide is coarse, by more
 // than chance has it for so many elements, unless it is at most four times what stock kernels have:
 // tensor cores cut off where others round, and a sum that is cut off at each of k / 16 steps has
-// 5.7 of these units at k = 4096, whoever wrote it. That is why nothing is said of a card's kernels
+// 5.7 of these units at k = 4096, whoever wrote it. That is why nothing is said of a GPU's kernels
 // without a stock kernel that was proven beside them. Measured units: op/gemm/plain_order.h.
 //
 // A kernel that promises normwise errors is judged on ordinary lines alone: on a wide one its
@@ -33,7 +33,7 @@ inline constexpr double kMostOrdinaryNormwise = 4;
 
 // The sentence that says so, by the bound that the proof was judged by.
 std::optional<std::string> coarse_arithmetic(const ProofSummary& proof, const StockErrors& stock,
-                                             bool on_card);
+                                             bool on_gpu);
 
 // What a mismatch says of a kernel that promised nothing, and is right by the normwise bound.
 std::string normwise_advice();

@@ -103,17 +103,37 @@ const KernelOutcome* candidate_of(const std::vector<const KernelOutcome*>& kerne
   return with_id(kernels, confirmation.leader);
 }
 
+// Kernels that can win. A user's kernel cannot if something is held against it, or against all that
+// was timed beside users' kernels.
+std::vector<const KernelOutcome*> undoubted(const std::vector<const KernelOutcome*>& kernels,
+                                            const ProblemRecord& problem,
+                                            const Confirmation& confirmation,
+                                            const RunOptions& options) {
+  if (options.rules < kRulesOfWinners) return kernels;
+  const std::vector<Doubt> doubts = find_doubts(problem, confirmation, options);
+  std::vector<const KernelOutcome*> left;
+  for (const KernelOutcome* kernel : kernels)
+    if (kernel->role != KernelRole::user || std::ranges::none_of(doubts, [&](const Doubt& doubt) {
+          return doubt.id.empty() || doubt.id == kernel->id;
+        }))
+      left.push_back(kernel);
+  return left;
+}
+
+// `kernels` can win. Where the leader cannot, the next in the race's order stands in.
 void place(Conclusion& out, const std::vector<const KernelOutcome*>& kernels,
            const Confirmation& confirmation, const Judge& judge) {
-  if (with_id(kernels, confirmation.leader) == nullptr) return;
+  if (kernels.empty()) return;
+  const KernelOutcome* chosen = with_id(kernels, confirmation.leader);
+  const std::string& leader = chosen == nullptr ? kernels.front()->id : confirmation.leader;
   std::vector<stats::TieCandidate> candidates;
   for (const KernelOutcome* kernel : kernels) {
     stats::TieCandidate candidate{.name = kernel->label(),
                                   .against_leader = std::nullopt,
                                   .incumbent = kernel->id == confirmation.baseline,
                                   .workspace_bytes = kernel->workspace_bytes};
-    if (kernel->id != confirmation.leader) {
-      out.against_leader.push_back(judge.pair(kernel->id, confirmation.leader));
+    if (kernel->id != leader) {
+      out.against_leader.push_back(judge.pair(kernel->id, leader));
       candidate.against_leader = out.against_leader.back().verdict;
     }
     candidates.push_back(std::move(candidate));
@@ -301,7 +321,9 @@ Conclusion conclude(const ProblemRecord& problem, const Confirmation& confirmati
   const Judge judge(problem, confirmation, options);
   const std::vector<const KernelOutcome*> kernels = judge.eligible();
   Conclusion conclusion;
-  place(conclusion, kernels, confirmation, judge);
+  // Fixed beforehand: one that fell out while it was confirmed leaves nobody to be compared with.
+  if (with_id(kernels, confirmation.leader) != nullptr)
+    place(conclusion, undoubted(kernels, problem, confirmation, options), confirmation, judge);
   conclusion.headline = headline(conclusion, problem, kernels, confirmation, options, judge);
   for (const KernelOutcome* kernel : kernels) {
     conclusion.times.push_back(time_of(confirmation, options, kernel->id));

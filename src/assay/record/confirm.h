@@ -20,7 +20,7 @@ struct KernelSamples {
   std::vector<std::int64_t> burst_ns;  // Wall time of the burst; 0 where there was none.
   std::vector<std::uint8_t> clean;     // 0 where the scheduler or the clock spoiled the burst.
   // Of the same bursts by the clock of another process, 0 where it is not known. Absent in earlier
-  // records, and on a card.
+  // records, and on a GPU.
   std::vector<std::int64_t> outside_ns;
   // Processor time of the thread that launches, beside the launches of the same bursts: from the
   // answer that their inputs are made from until their outputs had been looked at. 0 if it is not
@@ -28,7 +28,7 @@ struct KernelSamples {
   std::vector<std::int64_t> beside_ns;
   // Of spoiled bursts: what processor time the process took meanwhile, by its clock as others read
   // it, at least and at most. 0 where it is not known, and in rounds that are clean. Absent in
-  // earlier records, where no round is spoiled, and on a card.
+  // earlier records, where no round is spoiled, and on a GPU.
   std::vector<std::int64_t> ran_least_ns, ran_most_ns;
   int process = 0;  // Of the company's, in which it ran: 0 holds the stock kernels.
 

@@ -213,7 +213,7 @@ void describe(A& a, T& counts) {
   a("unavailable", counts.unavailable);
 }
 
-template <class A, archive::Is<CardLaunch> T>
+template <class A, archive::Is<GpuLaunchFacts> T>
 void describe(A& a, T& launch) {
   a.required("blocks", launch.blocks, archive::kNotNegative);
   a.required("threads", launch.threads, archive::kNotNegative);

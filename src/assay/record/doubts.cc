@@ -139,11 +139,20 @@ stats::Word word_by_outer_clock(const ProblemRecord& problem, const Confirmation
   return plain_verdict(outer, options, id, other).word;
 }
 
-bool is_ahead_of_any(const Confirmation& confirmation, const RunOptions& options,
-                     std::string_view id) {
-  return std::ranges::any_of(confirmation.finalists, [&](const std::string& other) {
-    return other != id && is_ahead(plain_verdict(confirmation, options, id, other).word);
-  });
+// Whether the first is ahead only if what its thread worked beside its launches does not count.
+bool rests_on_work_beside(const Confirmation& confirmation, const RunOptions& options,
+                          const WorkBeside& beside, std::string_view id, std::string_view other) {
+  if (!is_ahead(plain_verdict(confirmation, options, id, other).word)) return false;
+  const Confirmation charged = with_work_beside(confirmation, id, beside);
+  return !is_ahead(plain_verdict(charged, options, id, other).word);
+}
+
+std::string sentence_of(const WorkBeside& beside) {
+  return fmt::format(
+      "beside the launches of a burst its thread worked for {:.1f} us, and for {:.1f} us beside "
+      "those of others, in {} processes: that may be work of its launches, and with it the kernel "
+      "is not ahead",
+      beside.own_ns * 1e-3, beside.others_ns * 1e-3, beside.processes);
 }
 
 std::optional<double> mean_log(const std::vector<KernelSamples>& kernels, std::string_view id) {
@@ -214,9 +223,11 @@ std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation&
   for (const std::string& id : confirmation.finalists) {
     if (std::string clocks = clocks_of(problem, confirmation, id); !clocks.empty())
       doubts.push_back({id, {kClock, std::move(clocks)}});
-    if (std::string beside = work_beside(problem, confirmation, id);
-        !beside.empty() && is_ahead_of_any(confirmation, options, id))
-      doubts.push_back({id, {kBeside, std::move(beside)}});
+    if (const auto beside = work_beside(problem, confirmation, id))
+      if (std::ranges::any_of(confirmation.finalists, [&](const std::string& other) {
+            return other != id && rests_on_work_beside(confirmation, options, *beside, id, other);
+          }))
+        doubts.push_back({id, {kBeside, sentence_of(*beside)}});
     for (const std::string& other : confirmation.finalists) {
       if (!spoils_own_rounds(problem, confirmation, options, id, other)) continue;
       const stats::Count own = exposure_of(confirmation, id).per_burst;
@@ -247,8 +258,9 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
   if (is_ahead(word) &&
       word_by_outer_clock(problem, confirmation, options, candidate, other) != word)
     return "by the clock outside its process it is not as far ahead";
-  if (!work_beside(problem, confirmation, candidate).empty())
-    return "its thread worked for longer beside its launches than beside those of others";
+  if (const auto beside = work_beside(problem, confirmation, candidate))
+    if (rests_on_work_beside(confirmation, options, *beside, candidate, other))
+      return "its thread worked for longer beside its launches than beside those of others";
   if (spoils_own_rounds(problem, confirmation, options, candidate, other))
     return "its own bursts were disturbed more often than the other's, beyond chance, and with "
            "these "

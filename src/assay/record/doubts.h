@@ -33,7 +33,8 @@ struct Doubt {
 // kernel are disturbed more often than those of another finalist, beyond chance, for each burst and
 // for each millisecond, and it is ahead only if these do not count. `rivals_slowed`: a stock kernel
 // takes longer beside the user's processes than alone. `worked_beside_clock`: the thread of a
-// user's kernel that is ahead worked for longer beside its launches than others' (work_beside.h).
+// user's kernel worked for longer beside its launches than others' (work_beside.h), and it is ahead
+// only if that does not count.
 std::vector<Doubt> find_doubts(const ProblemRecord& problem, const Confirmation& confirmation,
                                const RunOptions& options);
 

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "assay/record/bounds.h"
 #include "assay/record/conclude.h"
 #include "assay/record/plain_verdict.h"
 #include "assay/record/testing/sample_record.h"
@@ -109,16 +110,17 @@ TEST_F(DoubtsTest, WhatOnlyTheInnerClockSaysIsNotSaid) {
   EXPECT_EQ(verdict().word, Word::faster);
 }
 
-// A burst of 16 us that is ahead of one of 20, and whose thread worked as much more beside it.
+// A burst of 16 us that is ahead of one of 20, or of a longer one, and whose thread worked as much
+// more beside it.
 TEST_F(DoubtsTest, WhoseThreadWorkedForLongerBesideItsLaunchesIsNotFaster) {
-  const auto let_mine_work = [&](std::int64_t ns) {
+  const auto let_mine_work = [&](std::int64_t ns, std::int64_t others_burst_ns = 20'000) {
     for (ProcessSamples& process : confirmation().processes)
       for (KernelSamples& kernel : process.kernels) {
         kernel.launches = 1;
         const bool mine = &kernel == &process.kernels.front();
         kernel.beside_ns.assign(kernel.burst_ns.size(), mine ? ns : 100'000);
         for (std::size_t i = 0; i < kernel.burst_ns.size(); ++i) {
-          kernel.burst_ns[i] = (mine ? 16'000 : 20'000) + static_cast<std::int64_t>(i % 7);
+          kernel.burst_ns[i] = (mine ? 16'000 : others_burst_ns) + static_cast<std::int64_t>(i % 7);
           kernel.outside_ns[i] = kernel.burst_ns[i] + 3'000;
         }
       }
@@ -130,11 +132,36 @@ TEST_F(DoubtsTest, WhoseThreadWorkedForLongerBesideItsLaunchesIsNotFaster) {
   EXPECT_THAT(codes(), ElementsAre("worked_beside_clock"));
   EXPECT_EQ(verdict().word, Word::unsure);
   EXPECT_THAT(verdict().reason, HasSubstr("beside its launches"));
+  // Three times those 16 us do not put it behind 80, but behind 60.
+  let_mine_work(116'000, 80'000);
+  EXPECT_THAT(codes(), IsEmpty());
+  EXPECT_EQ(verdict().word, Word::faster);
+  let_mine_work(116'000, 60'000);
+  EXPECT_EQ(verdict().word, Word::unsure);
+  let_mine_work(116'000);
   // In one process, or in two, that is chance.
   for (std::size_t i = 2; i < confirmation().processes.size(); ++i)
     for (std::int64_t& ns : confirmation().processes[i].kernels.front().beside_ns) ns = 111'000;
   EXPECT_THAT(codes(), IsEmpty());
   EXPECT_EQ(verdict().word, Word::faster);
+}
+
+TEST_F(DoubtsTest, WhatSomethingIsHeldAgainstDoesNotWin) {
+  const auto winner = [&](int rules) {
+    RunOptions options = options_;
+    options.rules = rules;
+    return conclude(problem_, confirmation(), options).winner;
+  };
+  EXPECT_EQ(winner(kRulesOfWinners), testing::id_of("mine", "skinny"));
+  change_mine([](KernelSamples& kernel) {
+    for (std::int64_t& ns : kernel.burst_ns) ns /= 2;
+  });
+  EXPECT_THAT(codes(), ElementsAre("clock"));
+  EXPECT_EQ(winner(kRulesOfWinners), testing::id_of("openblas", "gemm"));
+  EXPECT_EQ(winner(kRulesOfWinners - 1), testing::id_of("mine", "skinny"));
+  // Nobody is left.
+  problem_.kernels[1].ending = ending::Crash{11, 0, "confirm", ""};
+  EXPECT_EQ(winner(kRulesOfWinners), "");
 }
 
 TEST_F(DoubtsTest, EarlierRecordsAreJudgedByTheirRules) {

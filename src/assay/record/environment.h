@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// The device as device/ described it. `id` is stable: a card's UUID, or a hash of model, topology
+// The device as device/ described it. `id` is stable: a GPU's UUID, or a hash of model, topology
 // and microcode.
 struct DeviceStamp {
   std::string kind;  // "cpu", "gpu".
@@ -49,9 +49,9 @@ struct Environment {
   DeviceStamp device;
   std::string system;     // "Debian GNU/Linux 12".
   std::string os_kernel;  // "6.1.0-18-amd64".
-  std::string driver;     // Of a card; empty on a CPU.
+  std::string driver;     // Of a GPU; empty on a CPU.
   std::string compiler;   // What compiled users' sources: "g++ 12.2.0".
-  std::string toolkit;    // Of a card; empty on a CPU.
+  std::string toolkit;    // Of a GPU; empty on a CPU.
   std::vector<LibraryStamp> libraries;
   int threads = 0;  // Cores that kernels could use.
   std::vector<int> pinned_cores;

@@ -5,10 +5,10 @@
 #include "assay/base/archive.h"
 #include "assay/base/archive_schema.h"
 #include "assay/base/text.h"
-#include "assay/record/describe_card_profile.h"
-#include "assay/record/describe_card_window.h"
 #include "assay/record/describe_confirm.h"
 #include "assay/record/describe_environment.h"
+#include "assay/record/describe_gpu_profile.h"
+#include "assay/record/describe_gpu_window.h"
 #include "assay/record/describe_outcome.h"
 #include "assay/record/describe_own_clock.h"
 #include "assay/record/environment_json.h"
@@ -100,13 +100,13 @@ void describe(A& a, T& problem) {
   if constexpr (std::is_const_v<T>) {
     if (!problem.profiles.empty()) a("profiles", problem.profiles);
     if (problem.ranking) a("ranking", problem.ranking);
-    if (problem.card) a("card", problem.card);
+    if (problem.gpu) a("card", problem.gpu);
     if (problem.own_clock) a("own_clock", problem.own_clock);
     if (!problem.evidence_hash.empty()) a("evidence_hash", problem.evidence_hash);
   } else {
     a("profiles", problem.profiles);
     a("ranking", problem.ranking);
-    a("card", problem.card);
+    a("card", problem.gpu);
     a("own_clock", problem.own_clock);
     a("evidence_hash", problem.evidence_hash);
   }
@@ -294,8 +294,8 @@ Json to_json(const ProcessSamples& samples) { return archive::write_any(samples)
 Json to_json(const Confirmation& confirmation) { return archive::write_any(confirmation); }
 Json to_json(const RaceRecord& race) { return archive::write_any(race); }
 Json to_json(const ProblemRecord& problem) { return archive::write_any(problem); }
-Json to_json(const CardWindow& window) { return archive::write_any(window); }
-Json to_json(const CardLaunch& launch) { return archive::write_any(launch); }
+Json to_json(const GpuWindow& window) { return archive::write_any(window); }
+Json to_json(const GpuLaunchFacts& launch) { return archive::write_any(launch); }
 Json to_json(const stats::Verdict& verdict) { return archive::write_any(verdict); }
 Json to_json(const ModelTime& time) { return archive::write_any(time); }
 Json to_json(const RunRecord& record) {
@@ -328,8 +328,10 @@ Result<KernelOutcome> read_kernel_outcome(const JsonField& field) {
   return read_one<KernelOutcome>(field);
 }
 Result<RaceRecord> read_race_record(const JsonField& field) { return read_one<RaceRecord>(field); }
-Result<CardWindow> read_card_window(const JsonField& field) { return read_one<CardWindow>(field); }
-Result<CardLaunch> read_card_launch(const JsonField& field) { return read_one<CardLaunch>(field); }
+Result<GpuWindow> read_gpu_window(const JsonField& field) { return read_one<GpuWindow>(field); }
+Result<GpuLaunchFacts> read_gpu_launch_facts(const JsonField& field) {
+  return read_one<GpuLaunchFacts>(field);
+}
 Result<ProcessSamples> read_process_samples(const JsonField& field) {
   return read_one<ProcessSamples>(field);
 }

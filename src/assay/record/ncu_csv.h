@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
-#include "assay/record/card_profile.h"
+#include "assay/record/gpu_profile.h"
 
 namespace assay {
 

@@ -93,8 +93,8 @@ TEST(NcuCsvTest, ALaunchIsItsKernelsWithMediansOverTheLaunches) {
   EXPECT_THAT(one_launch({}, 3).error().message, HasSubstr("saw no kernel"));
 }
 
-TEST(CardProfileTest, SharesOfSeveralKernelsAreWeighedByTheirTimes) {
-  CardProfile profile;
+TEST(GpuProfileTest, SharesOfSeveralKernelsAreWeighedByTheirTimes) {
+  GpuProfile profile;
   EXPECT_EQ(profile.sum(metric::kRead), std::nullopt);
   const auto kernel = [](double ns, double share) {
     return ProfiledKernel{

@@ -153,12 +153,12 @@ void RmsError::add(std::int64_t more, double sum_of_squares) {
     rms = std::sqrt((rms * rms * before + sum_of_squares) / static_cast<double>(elements));
 }
 
-double CardLaunch::waves() const {
+double GpuLaunchFacts::waves() const {
   const double wave = static_cast<double>(resident_blocks) * static_cast<double>(multiprocessors);
   return wave > 0 ? static_cast<double>(blocks) / wave : 0;
 }
 
-double CardLaunch::occupancy() const {
+double GpuLaunchFacts::occupancy() const {
   if (most_threads <= 0) return 0;
   return static_cast<double>(resident_blocks * threads) / static_cast<double>(most_threads);
 }

@@ -148,21 +148,21 @@ struct EventCounts {
   bool operator==(const EventCounts&) const = default;
 };
 
-// A launch of device code as it was made, and what the driver says of it on that card.
-struct CardLaunch {
+// A launch of device code as it was made, and what the driver says of it on that GPU.
+struct GpuLaunchFacts {
   std::int64_t blocks = 0, threads = 0;  // threads: of a block.
   std::int64_t cluster_blocks = 1;
   std::int64_t registers = 0;        // Of a thread.
   std::int64_t local_bytes = 0;      // Of a thread: spilled registers and local arrays.
   std::int64_t shared_bytes = 0;     // Of a block, static and dynamic.
   std::int64_t resident_blocks = 0;  // That a multiprocessor holds at once; 0 unknown.
-  std::int64_t multiprocessors = 0, most_threads = 0;  // Of the card; of a multiprocessor.
+  std::int64_t multiprocessors = 0, most_threads = 0;  // Of the GPU; of a multiprocessor.
 
-  // The blocks that the card holds at once are a wave. 0 unknown.
+  // The blocks that the GPU holds at once are a wave. 0 unknown.
   double waves() const;
   // Of the threads that a multiprocessor could hold.
   double occupancy() const;
-  bool operator==(const CardLaunch&) const = default;
+  bool operator==(const GpuLaunchFacts&) const = default;
 };
 
 enum class KernelRole : std::uint8_t { stock, ours, user, reference };
@@ -184,8 +184,8 @@ struct KernelOutcome {
   // That its process held beside workspace and panels after proving it, or when it was opened: most
   // of it. Earlier records do not say.
   std::optional<std::int64_t> own_memory_bytes;
-  double build_seconds = 0;          // 0: from the cache, or nothing to build.
-  std::vector<CardLaunch> launches;  // Its device code, in order; none of a library's own.
+  double build_seconds = 0;              // 0: from the cache, or nothing to build.
+  std::vector<GpuLaunchFacts> launches;  // Its device code, in order; none of a library's own.
   Ending ending;
   std::optional<ProofSummary> proof;
   std::vector<Finding> findings;

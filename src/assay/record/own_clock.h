@@ -1,7 +1,7 @@
 #pragma once
 
-// Two kernels each at the clock that a card gives it alone. In rounds both run at one clock: where
-// the card is at its power cap, the frugal one pays for the hungry one (docs/method.md).
+// Two kernels each at the clock that a GPU gives it alone. In rounds both run at one clock: where
+// the GPU is at its power cap, the frugal one pays for the hungry one (docs/method.md).
 
 #include <cstdint>
 #include <optional>
@@ -16,9 +16,9 @@ struct ClockBlock {
   std::string id;  // KernelOutcome::id.
   std::int64_t launches = 0;
   double seconds = 0;  // Of the launches.
-  double joules = 0;   // Of the card from before them until behind them; 0: not told.
+  double joules = 0;   // Of the GPU from before them until behind them; 0: not told.
   double sm_mhz = 0;   // Median; 0: not told.
-  double capped = 0;   // Share of the samples in which the power cap held the card back.
+  double capped = 0;   // Share of the samples in which the power cap held the GPU back.
   bool operator==(const ClockBlock&) const = default;
 };
 

@@ -12,10 +12,10 @@
 
 #include "assay/base/json.h"
 #include "assay/base/result.h"
-#include "assay/record/card_profile.h"
-#include "assay/record/card_window.h"
 #include "assay/record/confirm.h"
 #include "assay/record/environment.h"
+#include "assay/record/gpu_profile.h"
+#include "assay/record/gpu_window.h"
 #include "assay/record/outcome.h"
 #include "assay/record/own_clock.h"
 #include "assay/record/ranking.h"
@@ -111,14 +111,14 @@ struct ProblemRecord {
   // is nearer; 0 unknown. It is no bound: above 1 where the machine gave more to the kernel than
   // when the ceiling was measured, or where activations were still in a cache (cold_weights).
   double ceiling_share = 0;
-  std::string ceiling;                          // Of which ceiling: "read", "flops_f32".
-  double ceiling_value = 0;                     // As it was measured by then; 0 in older records.
-  std::string no_winner;                        // Why there is none; empty where there is one.
-  std::vector<Finding> findings;                // On all that was timed: "cache_unproven".
-  std::map<std::string, EventCounts> counts;    // By kernel id, where events were asked for.
-  std::map<std::string, CardProfile> profiles;  // Likewise, on a card.
-  std::optional<RankingRecord> ranking;         // Where some kernel's compile costs much.
-  std::optional<CardWindow> card;               // On a card: its state from the race to the end.
+  std::string ceiling;                         // Of which ceiling: "read", "flops_f32".
+  double ceiling_value = 0;                    // As it was measured by then; 0 in older records.
+  std::string no_winner;                       // Why there is none; empty where there is one.
+  std::vector<Finding> findings;               // On all that was timed: "cache_unproven".
+  std::map<std::string, EventCounts> counts;   // By kernel id, where events were asked for.
+  std::map<std::string, GpuProfile> profiles;  // Likewise, on a GPU.
+  std::optional<RankingRecord> ranking;        // Where some kernel's compile costs much.
+  std::optional<GpuWindow> gpu;                // On a GPU: its state from the race to the end.
   std::optional<OwnClock> own_clock;  // Of the headline's two, where a power cap held it back.
   // hash_of_evidence() of the finished run; empty in records of before there was one.
   std::string evidence_hash;
@@ -202,8 +202,8 @@ std::string hash_of_evidence(const Json& run, Json problem);
 std::vector<ModelTime> model_times(const RunRecord& record);
 
 Json to_json(const Environment& environment);
-Json to_json(const CardWindow& window);
-Json to_json(const CardLaunch& launch);
+Json to_json(const GpuWindow& window);
+Json to_json(const GpuLaunchFacts& launch);
 Json to_json(const KernelOutcome& outcome);
 Json to_json(const ProcessSamples& samples);
 Json to_json(const Confirmation& confirmation);
@@ -222,8 +222,8 @@ Json head_json(const ProblemRecord& problem);
 // what verdicts are made from must be there; the rest defaults.
 Result<RunRecord> read_record(const JsonDocument& document);
 Result<Environment> read_environment(const JsonField& field);
-Result<CardWindow> read_card_window(const JsonField& field);
-Result<CardLaunch> read_card_launch(const JsonField& field);
+Result<GpuWindow> read_gpu_window(const JsonField& field);
+Result<GpuLaunchFacts> read_gpu_launch_facts(const JsonField& field);
 Result<KernelOutcome> read_kernel_outcome(const JsonField& field);
 Result<RaceRecord> read_race_record(const JsonField& field);
 Result<ProcessSamples> read_process_samples(const JsonField& field);

@@ -1,8 +1,7 @@
 #include "assay/record/work_beside.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <cstdint>
 
 #include "assay/record/doubts.h"
 #include "assay/stats/robust.h"
@@ -50,10 +49,9 @@ struct Beside {
   double own_ns = 0, others_ns = 0, beyond_ns = 0;
 };
 
-Beside work_beside(const ProblemRecord& problem, const ProcessSamples& process,
-                   std::string_view id) {
+Beside beside_in(const ProblemRecord& problem, const ProcessSamples& process, std::string_view id) {
   const KernelSamples* samples = process.find(id);
-  if (samples == nullptr || !is_users(problem, id)) return {};
+  if (samples == nullptr) return {};
   const Clean clean = clean_bursts(*samples);
   const double others_ns = taken_by_others(problem, process, samples->launches);
   if (clean.beside_ns.empty() || others_ns <= 0) return {};
@@ -65,22 +63,39 @@ Beside work_beside(const ProblemRecord& problem, const ProcessSamples& process,
 
 }  // namespace
 
-std::string work_beside(const ProblemRecord& problem, const Confirmation& confirmation,
-                        std::string_view id) {
+std::optional<WorkBeside> work_beside(const ProblemRecord& problem,
+                                      const Confirmation& confirmation, std::string_view id) {
   constexpr std::size_t kProcesses = 3;
-  std::size_t beyond = 0;
-  Beside most;
+  if (!is_users(problem, id)) return std::nullopt;
+  WorkBeside found;
+  double most_ns = 0;
   for (const ProcessSamples& process : confirmation.processes) {
-    const Beside one = work_beside(problem, process, id);
-    beyond += one.beyond_ns > 0 ? 1 : 0;
-    if (one.beyond_ns > most.beyond_ns) most = one;
+    const Beside one = beside_in(problem, process, id);
+    const bool is_beyond = one.beyond_ns > 0;
+    found.excess_ns.push_back(is_beyond ? one.own_ns - one.others_ns : 0);
+    if (!is_beyond) continue;
+    ++found.processes;
+    if (one.beyond_ns <= most_ns) continue;
+    most_ns = one.beyond_ns;
+    found.own_ns = one.own_ns;
+    found.others_ns = one.others_ns;
   }
-  if (beyond == 0 || beyond < std::min(kProcesses, confirmation.processes.size())) return {};
-  return fmt::format(
-      "beside the launches of a burst its thread worked for {:.1f} us, and for {:.1f} us beside "
-      "those of others, in {} processes: that may be work of its launches, so it is not called "
-      "faster",
-      most.own_ns * 1e-3, most.others_ns * 1e-3, beyond);
+  const std::size_t least = std::min(kProcesses, confirmation.processes.size());
+  if (found.processes == 0 || found.processes < least) return std::nullopt;
+  return found;
+}
+
+Confirmation with_work_beside(const Confirmation& confirmation, std::string_view id,
+                              const WorkBeside& beside) {
+  constexpr double kTimes = 3;
+  Confirmation charged = confirmation;
+  for (std::size_t p = 0; p < charged.processes.size(); ++p)
+    for (KernelSamples& samples : charged.processes[p].kernels) {
+      if (samples.id != id) continue;
+      for (std::int64_t& ns : samples.burst_ns)
+        if (ns > 0) ns += static_cast<std::int64_t>(kTimes * beside.excess_ns[p]);
+    }
+  return charged;
 }
 
 }  // namespace assay

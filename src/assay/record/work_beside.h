@@ -1,13 +1,14 @@
 #pragma once
 
 // What the thread that launches worked beside its launches, while inputs were known: that may be
-// work of the launches, done ahead of their clock or behind it. A little more than others is
-// nobody's fault: a process that runs seldom finds its caches colder, by up to 30 us a burst on
-// some machines (measured). So it convicts nobody, but counts as a kernel's own time: a verdict
-// that rests on it is not given. Pure, as doubts.h.
+// work of the launches, done ahead of their clock or behind it. It convicts nobody: a process that
+// runs seldom finds its caches colder, which takes 15 to 60 us a burst on some machines (measured).
+// But a verdict that rests on it is not given. Pure, as doubts.h.
 
-#include <string>
+#include <cstddef>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "assay/record/record.h"
 
@@ -19,11 +20,20 @@ inline double work_beside_allowed_ns(double others_ns, double burst_ns, double s
   return 1.05 * others_ns + 0.02 * burst_ns + 6e3 * stretches;
 }
 
-// A sentence, if a user's kernel takes more than that in three processes, or in all if there are
-// fewer, by the medians of clean bursts; else empty. Others are the kernels that no user brought:
-// the most of their upper quartiles, since a core may have two speeds and keep each for some
-// rounds.
-std::string work_beside(const ProblemRecord& problem, const Confirmation& confirmation,
-                        std::string_view id);
+// A user's kernel that took more than that in three processes, or in all if there are fewer, by the
+// medians of clean bursts; none else. Others are the kernels that no user brought: the most of
+// their upper quartiles, since a core may have two speeds and keep each for some rounds.
+struct WorkBeside {
+  double own_ns = 0, others_ns = 0;  // Of a burst, in the process that is furthest beyond.
+  std::size_t processes = 0;         // That are beyond.
+  std::vector<double> excess_ns;     // Of a burst, by process: above others'; 0 in one within.
+};
+std::optional<WorkBeside> work_beside(const ProblemRecord& problem,
+                                      const Confirmation& confirmation, std::string_view id);
+
+// The same samples, with three times that excess in each burst of `id`. What is left out of a clock
+// costs at least its own time within it; thrice is for what the excess fails to see of it.
+Confirmation with_work_beside(const Confirmation& confirmation, std::string_view id,
+                              const WorkBeside& beside);
 
 }  // namespace assay

@@ -17,7 +17,7 @@
 #include "assay/process/confine.h"
 #include "assay/process/descriptors.h"
 #include "assay/process/messages.h"
-#include "assay/referee/card.h"
+#include "assay/referee/gpu.h"
 
 namespace assay::sweep {
 namespace {
@@ -26,20 +26,20 @@ namespace {
 // candidate code, and hands out inputs in files that nobody can change, this process included.
 class Referee {
  public:
-  Result<process::Done> answer(const process::OpenCard& asked) {
+  Result<process::Done> answer(const process::OpenGpu& asked) {
     ASSAY_TRY(auto device, cuda::open_pinned(asked.cuda_driver, asked.device));
-    ASSAY_TRY(card_, RefereeCard::open(std::move(device)));
+    ASSAY_TRY(gpu_, RefereeGpu::open(std::move(device)));
     return process::Done{};
   }
 
   // Whether memory that a worker shares is what it should be.
   Result<process::Done> answer(const process::ViewWord& asked) {
-    if (!card_) return fail(ErrorCode::unsupported, "this referee has no GPU");
+    if (!gpu_) return fail(ErrorCode::unsupported, "this referee has no GPU");
     uint64_t seen = 0;
     if (asked.memory.bytes != sizeof seen)
       return fail(ErrorCode::internal, "a word of another length");
-    ASSAY_TRY(const auto copy, card_->fetch(asked.memory));
-    ASSAY_TRY(card_->read(copy->data(), std::as_writable_bytes(std::span(&seen, 1))));
+    ASSAY_TRY(const auto copy, gpu_->fetch(asked.memory));
+    ASSAY_TRY(gpu_->read(copy->data(), std::as_writable_bytes(std::span(&seen, 1))));
     if (seen != asked.word)
       return fail(ErrorCode::unsupported, "shared memory of the GPU reads as something else");
     return process::Done{};
@@ -74,9 +74,9 @@ class Referee {
       const auto derived =
           seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kind)));
       made[i] = with_files(operation->make_instance(problem, kind, derived));
-      // What the card compares needs no reference of ours.
+      // What the GPU compares needs no reference of ours.
       if (const auto* instance = made[i] ? calculated(*made[i]->instance) : nullptr;
-          instance != nullptr && !card_)
+          instance != nullptr && !gpu_)
         if (Status status = instance->prepare_check(); !status)
           made[i] = fail(std::move(status).error());
     });
@@ -113,12 +113,12 @@ class Referee {
     return answer;
   }
 
-  // What the card needs to compare outputs of these instances. What fails is said by a check.
+  // What the GPU needs to compare outputs of these instances. What fails is said by a check.
   Result<process::Done> answer(const process::PrepareChecks& asked) {
     for (const int64_t id : asked.instances) {
       ASSAY_TRY(const Kept* kept, find(id));
-      if (const auto* own = calculated(*kept->instance); own != nullptr && card_)
-        (void)own->prepare_check_on(*card_);
+      if (const auto* own = calculated(*kept->instance); own != nullptr && gpu_)
+        (void)own->prepare_check_on(*gpu_);
     }
     return process::Done{};
   }
@@ -132,8 +132,8 @@ class Referee {
       if (!seeds.renewed()) return fail(ErrorCode::internal, "a timed launch has a seed");
     }
     const size_t bytes = OutputPlaces::of(instance.problem()).bytes;
-    Result<Check> check = asked.output.card
-                              ? check_card(instance, *asked.output.card, bytes, seeds, asked.bound)
+    Result<Check> check = asked.output.gpu
+                              ? check_gpu(instance, *asked.output.gpu, bytes, seeds, asked.bound)
                               : check_file(instance, asked.files[0], bytes, seeds, asked.bound);
     if (!check) return fail(std::move(check).error());
     return process::CheckOutput::Answer{std::move(*check)};
@@ -207,29 +207,29 @@ class Referee {
   }
 
   // A copy likewise.
-  Result<Check> check_card(const Instance& instance, const cuda::SharedMemory& shared, size_t bytes,
-                           const InputSeeds& seeds, ErrorBound bound) {
-    if (!card_) return fail(ErrorCode::internal, "this referee has no GPU");
+  Result<Check> check_gpu(const Instance& instance, const cuda::SharedMemory& shared, size_t bytes,
+                          const InputSeeds& seeds, ErrorBound bound) {
+    if (!gpu_) return fail(ErrorCode::internal, "this referee has no GPU");
     ASSAY_TRY(check_size(shared.bytes, bytes));
-    ASSAY_TRY(const auto copy, card_->fetch(shared));
+    ASSAY_TRY(const auto copy, gpu_->fetch(shared));
     if (const auto* own = calculated(instance)) {
-      auto check = own->check_on(*card_, copy->data(), seeds, bound);
+      auto check = own->check_on(*gpu_, copy->data(), seeds, bound);
       const bool host_can = !check && (check.error().code == ErrorCode::machine ||
                                        check.error().code == ErrorCode::unsupported);
       if (check && check->compared > 0) check->method += kOnTheGpu;
       if (!host_can) return check;
     }
     std::vector<std::byte> host(bytes);
-    ASSAY_TRY(card_->read(copy->data(), host));
+    ASSAY_TRY(gpu_->read(copy->data(), host));
     return check_bytes(instance, host, seeds, bound);
   }
 
-  // Null where it cannot leave its comparisons to a card.
+  // Null where it cannot leave its comparisons to a GPU.
   static const CalculatedInstance* calculated(const Instance& instance) {
     return instance.calculated();
   }
 
-  std::unique_ptr<RefereeCard> card_;  // Outlives what instances keep there.
+  std::unique_ptr<RefereeGpu> gpu_;  // Outlives what instances keep there.
   std::vector<SecretSeed> seeds_;
   std::map<int64_t, Kept> instances_;
   int64_t next_ = 0;

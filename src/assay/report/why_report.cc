@@ -66,17 +66,17 @@ std::string seen_number(const ProfiledKernel& kernel, std::string_view metric) {
   return value ? thousands(static_cast<std::int64_t>(std::min(*value, 9e18))) : std::string("-");
 }
 
-// What device code asks of the card: by the driver, or of a library's own launches by a profiler.
+// What device code asks of the GPU: by the driver, or of a library's own launches by a profiler.
 void add_launches(const AddRow& add) {
   add("least bytes moved",
       [](const Limits& kernel) { return kernel.bytes > 0 ? format_si(kernel.bytes, "B") : "-"; });
   // Of several launches, one after the other.
   const auto each = [&](const std::string& what,
-                        const std::function<std::string(const CardLaunch&)>& of,
+                        const std::function<std::string(const GpuLaunchFacts&)>& of,
                         const std::function<std::string(const ProfiledKernel&)>& seen) {
     add(what, [of, seen](const Limits& kernel) {
       std::vector<std::string> texts;
-      for (const CardLaunch& launch : kernel.launches) texts.push_back(of(launch));
+      for (const GpuLaunchFacts& launch : kernel.launches) texts.push_back(of(launch));
       if (texts.empty() && kernel.profile)
         for (const ProfiledKernel& one : kernel.profile->kernels) texts.push_back(seen(one));
       return each_text(texts);
@@ -88,7 +88,7 @@ void add_launches(const AddRow& add) {
   const auto not_seen = [](const ProfiledKernel&) { return std::string("-"); };
   each(
       "blocks x threads",
-      [](const CardLaunch& launch) {
+      [](const GpuLaunchFacts& launch) {
         return fmt::format("{} x {}{}", launch.blocks, launch.threads,
                            launch.cluster_blocks > 1
                                ? fmt::format(", clusters of {}", launch.cluster_blocks)
@@ -99,7 +99,7 @@ void add_launches(const AddRow& add) {
       });
   each(
       "waves",
-      [](const CardLaunch& launch) {
+      [](const GpuLaunchFacts& launch) {
         return launch.waves() <= 0
                    ? std::string("-")
                    : fmt::format("{} ({} x {} blocks at once)", significant(launch.waves()),
@@ -108,52 +108,52 @@ void add_launches(const AddRow& add) {
       [](const ProfiledKernel& kernel) { return number(kernel.at(metric::kWaves).value_or(0)); });
   each(
       "occupancy",
-      [](const CardLaunch& launch) {
+      [](const GpuLaunchFacts& launch) {
         return launch.occupancy() <= 0 ? std::string("-") : percent(launch.occupancy());
       },
       not_seen);
   each(
       "registers of a thread",
-      [](const CardLaunch& launch) { return fmt::format("{}", launch.registers); },
+      [](const GpuLaunchFacts& launch) { return fmt::format("{}", launch.registers); },
       seen(metric::kRegisters));
   each(
       "local memory of a thread, B",
-      [](const CardLaunch& launch) { return fmt::format("{}", launch.local_bytes); }, not_seen);
+      [](const GpuLaunchFacts& launch) { return fmt::format("{}", launch.local_bytes); }, not_seen);
   each(
       "shared memory of a block, B",
-      [](const CardLaunch& launch) { return thousands(launch.shared_bytes); },
+      [](const GpuLaunchFacts& launch) { return thousands(launch.shared_bytes); },
       seen(metric::kShared));
 }
 
 // What a profiler counted.
 void add_profile(const AddRow& add) {
   const auto profiled = [&](const std::string& what,
-                            const std::function<std::string(const CardProfile&)>& of) {
+                            const std::function<std::string(const GpuProfile&)>& of) {
     add(what, [of](const Limits& kernel) {
       return kernel.profile && !kernel.profile->kernels.empty() ? of(*kernel.profile)
                                                                 : std::string("-");
     });
   };
   const auto busy = [&](const std::string& what, std::string_view metric) {
-    profiled(what, [metric](const CardProfile& profile) {
+    profiled(what, [metric](const GpuProfile& profile) {
       const auto value = profile.mean(metric);
       return value ? percent(*value / 100) : std::string("-");
     });
   };
   const auto bytes = [&](const std::string& what, std::string_view metric) {
-    profiled(what, [metric](const CardProfile& profile) {
+    profiled(what, [metric](const GpuProfile& profile) {
       const auto value = profile.sum(metric);
       return value ? format_si(*value, "B") : std::string("-");
     });
   };
-  profiled("kernels, by ncu", [](const CardProfile& profile) {
+  profiled("kernels, by ncu", [](const GpuProfile& profile) {
     constexpr std::size_t kShown = 60;
     std::vector<std::string> names;
     for (const ProfiledKernel& kernel : profile.kernels)
       names.push_back(sanitize(kernel.name, kShown));
     return each_text(names);
   });
-  profiled("us in it, by ncu", [](const CardProfile& profile) {
+  profiled("us in it, by ncu", [](const GpuProfile& profile) {
     const auto ns = profile.sum(metric::kNanoseconds);
     return ns ? microseconds(*ns * 1e-3) : std::string("-");
   });
@@ -235,7 +235,7 @@ std::vector<std::string> unavailable_lines(std::span<const Limits> kernels) {
   std::set<std::string> reasons;
   for (const Limits& kernel : kernels) {
     if (!kernel.profile) continue;
-    const CardProfile& profile = *kernel.profile;
+    const GpuProfile& profile = *kernel.profile;
     if (!profile.unavailable.empty()) reasons.insert("no counters: " + profile.unavailable);
     if (!profile.note.empty()) reasons.insert("not all counters: " + profile.note);
   }

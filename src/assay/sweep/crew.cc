@@ -9,7 +9,7 @@
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
-#include "assay/base/visible_cards.h"
+#include "assay/base/visible_gpus.h"
 #include "assay/process/guest_process.h"
 #include "assay/process/messages.h"
 
@@ -21,14 +21,14 @@ namespace {
 constexpr double kRunnersShare = 1.0 / 8;
 constexpr double kProversShare = 1.0 / 64;    // Of each process that helps the runner prove.
 constexpr double kConfirmersShare = 1.0 / 4;  // Of all together.
-constexpr double kContextBytes = 0x1p29;      // Of a card, by a process that has done nothing yet.
+constexpr double kContextBytes = 0x1p29;      // Of a GPU, by a process that has done nothing yet.
 constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, users' compilers aside.
 
-// A process of a card sees that card alone, and so does all that it starts: a library that takes
-// "the first card" takes this one, and a candidate cannot reach another.
-std::vector<std::string> card_environment(const Request& request) {
+// A process of a GPU sees that GPU alone, and so does all that it starts: a library that takes
+// "the first GPU" takes this one, and a candidate cannot reach another.
+std::vector<std::string> gpu_environment(const Request& request) {
   std::vector<std::string> environment = request.environment;
-  if (!request.device.empty()) set_variable(environment, kVisibleCards, request.device);
+  if (!request.device.empty()) set_variable(environment, kVisibleGpus, request.device);
   return environment;
 }
 
@@ -39,7 +39,7 @@ std::vector<std::string> card_environment(const Request& request) {
 // OpenBLAS would spin for 2^28 cycles and keep every other kernel waiting. Libraries read this when
 // they are mapped, so it is set when the worker is executed.
 std::vector<std::string> worker_environment(const Request& request) {
-  std::vector<std::string> environment = card_environment(request);
+  std::vector<std::string> environment = gpu_environment(request);
   const auto set = [&](std::string_view name, std::string_view value) {
     set_variable(environment, name, value);
   };
@@ -99,7 +99,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   // large.
   options.memory_limit_bytes = kind.confined ? request_.memory_limit_bytes : 0;
   options.cancel_fd = request_.cancel_fd;
-  // A driver of cards does not start in namespaces of its own.
+  // A driver of GPUs does not start in namespaces of its own.
   options.pulses = kind.confined;
   options.guard = kind.confined && request_.device.empty() ? ChildOptions::Guard::confining
                                                            : ChildOptions::Guard::present;
@@ -130,7 +130,7 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   facts_ = std::move(*ready);
   if (kind.confined) {
     process::Confinement& confinement = facts_.confinement;
-    // To look at a card's process takes 20 ms, and what users brought cannot reach its code.
+    // To look at a GPU's process takes 20 ms, and what users brought cannot reach its code.
     confinement.code_is_watched = confinement.native_guests && child->remember_code();
     native_guests_ = confinement.native_guests;
     if (on_confined_) ASSAY_TRY(on_confined_(confinement));
@@ -253,7 +253,7 @@ Result<Child*> Crew::runner() {
 
 Result<Child*> Crew::prover(size_t index) {
   if (index == 0) return runner();
-  // Processes take seconds to reach a card: one context after the other.
+  // Processes take seconds to reach a GPU: one context after the other.
   if (confirmers_prove()) return confirmer(index - 1);
   return worker_at(provers_, index - 1, {.pinned = false, .kept_share = kProversShare});
 }
@@ -263,26 +263,26 @@ Result<Child*> Crew::referee() {
     ChildOptions options;
     options.role = "referee";
     options.program = request_.program;
-    options.environment = card_environment(request_);
+    options.environment = gpu_environment(request_);
     options.cancel_fd = request_.cancel_fd;
     ASSAY_TRY(referee_, start_(options));
   }
   return referee_.get();
 }
 
-Status Crew::open_referees_card() {
-  if (request_.device.empty() || referees_card_ != RefereesCard::none) return {};
+Status Crew::open_referees_gpu() {
+  if (request_.device.empty() || referees_gpu_ != RefereesGpu::none) return {};
   ASSAY_TRY(Child * judge, referee());
   const auto opened =
-      judge->call(process::OpenCard{request_.device, request_.cuda_driver}, kStartSeconds);
-  referees_card_ = opened ? RefereesCard::opened : RefereesCard::unseen;
+      judge->call(process::OpenGpu{request_.device, request_.cuda_driver}, kStartSeconds);
+  referees_gpu_ = opened ? RefereesGpu::opened : RefereesGpu::unseen;
   if (opened || judge->alive()) return {};
   return fail(as_error(opened.error(), "giving the referee the GPU"));
 }
 
-Status Crew::show_card_to_referee() {
-  if (referees_card_ != RefereesCard::opened) return {};
-  referees_card_ = RefereesCard::unseen;
+Status Crew::show_gpu_to_referee() {
+  if (referees_gpu_ != RefereesGpu::opened) return {};
+  referees_gpu_ = RefereesGpu::unseen;
   ASSAY_TRY(Child * worker, runner());
   ASSAY_TRY(Child * judge, referee());
   const auto shared = worker->call(process::ShareWord{}, kStartSeconds);
@@ -291,13 +291,13 @@ Status Crew::show_card_to_referee() {
     return fail(as_error(shared.error(), "sharing memory of the GPU"));
   }
   const auto seen = judge->call(process::ViewWord{shared->memory, shared->word}, kStartSeconds);
-  if (seen) referees_card_ = RefereesCard::seen;
+  if (seen) referees_gpu_ = RefereesGpu::seen;
   if (seen || (judge->alive() && !is_interruption(seen.error()))) return {};
   return fail(as_error(seen.error(), "looking at memory of the GPU"));
 }
 
 void Crew::dismiss() {
-  // All at once: each takes its time to leave a card.
+  // All at once: each takes its time to leave a GPU.
   for (const auto* one : {&builder_, &guest_, &runner_, &referee_})
     if (*one) (*one)->begin_to_end();
   std::vector<const std::vector<std::unique_ptr<Child>>*> all = {&provers_, &confirmers_,

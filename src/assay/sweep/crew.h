@@ -38,13 +38,13 @@ class Crew {
   Result<Child*> runner();
   Result<Child*> referee();
 
-  // In two steps, between which others may be started, the referee gets the card that the workers
-  // use, and looks whether it can read their memory there: then it compares outputs on the card.
+  // In two steps, between which others may be started, the referee gets the GPU that the workers
+  // use, and looks whether it can read their memory there: then it compares outputs on the GPU.
   // Where it cannot, it does so on the host.
-  Status open_referees_card();
-  Status show_card_to_referee();
-  bool referee_sees_card() const {
-    return referees_card_ == RefereesCard::seen && referee_ && referee_->alive();
+  Status open_referees_gpu();
+  Status show_gpu_to_referee();
+  bool referee_sees_gpu() const {
+    return referees_gpu_ == RefereesGpu::seen && referee_ && referee_->alive();
   }
 
   // Who lists kernels: the builder, or a confined process where users' code says what there is. A
@@ -54,12 +54,12 @@ class Crew {
   Result<Child*> builder_of(const std::string& provider, const std::string& family);
 
   // The index-th process that proves kernels; the first is the runner. The others wander between
-  // cores, since the runner is pinned to those that timing uses; of a card they are the confirming
+  // cores, since the runner is pinned to those that timing uses; of a GPU they are the confirming
   // ones, if there will be any.
   Result<Child*> prover(size_t index);
 
   // Of the first `provers` processes that prove, to run side by side while nothing is timed, and of
-  // confirming ones of a card, which take seconds to reach it; others start when they are asked
+  // confirming ones of a GPU, which take seconds to reach it; others start when they are asked
   // for.
   std::vector<std::function<Status()>> starts(size_t provers);
 
@@ -77,7 +77,7 @@ class Crew {
     if (guest_) (void)guest_->park();
   }
   void dismiss_confirmers();
-  // So many can be set up side by side: on as many cores as each is pinned to, or for a card on
+  // So many can be set up side by side: on as many cores as each is pinned to, or for a GPU on
   // half of the machine's, where each needs bytes_each of the device's memory. At least 1.
   size_t confirmers_at_once(double bytes_each) const;
 
@@ -132,7 +132,7 @@ class Crew {
   Turns turns_;  // Outlives the processes that its tasks started.
   // The guest loads what runs when it is loaded, and no other kernel runs there.
   std::unique_ptr<Child> builder_, guest_, runner_, referee_;
-  enum class RefereesCard { none, opened, seen, unseen } referees_card_ = RefereesCard::none;
+  enum class RefereesGpu { none, opened, seen, unseen } referees_gpu_ = RefereesGpu::none;
   std::vector<std::unique_ptr<Child>> provers_, confirmers_, leaving_;
   std::map<size_t, std::vector<std::unique_ptr<Child>>> guests_;  // Of companies.
 };

@@ -73,14 +73,14 @@ class Batch {
       open.push_back(run.get());
       left += std::max(0.0, seconds_each_ - run->timed_seconds());
     }
-    // Of a card: how it was while claims were made, or where none are, since the races.
-    if (open.empty()) return look_at_card();
+    // Of a GPU: how it was while claims were made, or where none are, since the races.
+    if (open.empty()) return look_at_gpu();
     do {
-      ASSAY_TRY(look_at_card());
+      ASSAY_TRY(look_at_gpu());
       ASSAY_TRY(confirm_in_passes(open, crew_, observer_, {race_seconds(), left}));
-      ASSAY_TRY(look_at_card());
-      if (card_)
-        for (ProblemRun* run : open) ASSAY_TRY(run->race_at_own_clock(*card_));
+      ASSAY_TRY(look_at_gpu());
+      if (gpu_)
+        for (ProblemRun* run : open) ASSAY_TRY(run->race_at_own_clock(*gpu_));
       // Who fell there may have led.
       std::erase_if(open,
                     [](const ProblemRun* run) { return run->next() == ProblemRun::Next::finish; });
@@ -101,7 +101,7 @@ class Batch {
         spent_seconds_ += seconds_each_;
       }
       ASSAY_TRY(ProblemRecord finished,
-                run ? run->finish(ceilings_, card_) : journal_.problem(name));
+                run ? run->finish(ceilings_, gpu_) : journal_.problem(name));
       run.reset();
       if (!from_journal) ASSAY_TRY(journal_.add_problem(finished));
       observer_.on_problem_done(first_ + i, finished, from_journal);
@@ -134,9 +134,9 @@ class Batch {
   }
 
   // What has been since it was last looked at.
-  Status look_at_card() {
+  Status look_at_gpu() {
     if (request_.device.empty()) return {};
-    ASSAY_TRY(card_, take_card_window(crew_));
+    ASSAY_TRY(gpu_, take_gpu_window(crew_));
     return {};
   }
 
@@ -157,7 +157,7 @@ class Batch {
   double seconds_each_;
   double spent_seconds_ = 0;
   std::vector<Ceiling> ceilings_;
-  std::optional<CardWindow> card_;
+  std::optional<GpuWindow> gpu_;
   std::vector<std::unique_ptr<ProblemRun>> runs_;  // Null: the journal has it finished.
 };
 
@@ -214,7 +214,7 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   record.assay_version = build.version;
   record.assay_build = fmt::format("{}, {}, {}", build.revision, build.compiler, build.build_type);
   record.environment = describe(request, crew);
-  // A card's are of hundreds of megabytes, and nothing is timed on this machine's cores.
+  // A GPU's are of hundreds of megabytes, and nothing is timed on this machine's cores.
   auto libraries = std::async(std::launch::async, with_build_hashes, record.environment.libraries);
   if (request.device.empty()) record.environment.libraries = libraries.get();
   const double budget = request.budget_seconds > 0

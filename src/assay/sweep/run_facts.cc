@@ -11,10 +11,10 @@
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
 #include "assay/kernel/metadata_identity.h"
-#include "assay/measure/card_floor.h"
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
 #include "assay/measure/environment.h"
+#include "assay/measure/gpu_floor.h"
 #include "assay/measure/kept_ceilings.h"
 #include "assay/process/messages.h"
 #include "assay/record/bounds.h"
@@ -117,7 +117,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
   options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;
   options.systematic_error_apart =
       request.device.empty() ? kCpuSystematicErrorApart : options.systematic_error;
-  options.rules = kRulesWithoutStock;
+  options.rules = kRulesOfWinners;
   options.budget_seconds = budget;
   options.exhaustive = request.exhaustive;
   options.threads = crew.facts().threads;
@@ -138,7 +138,7 @@ RunOptions options_of(const Request& request, const Crew& crew, double budget) {
 }
 
 std::string kept_ceilings_path(const Request& request, const Crew& crew) {
-  // A card's are kept by the process that measures them.
+  // A GPU's are kept by the process that measures them.
   if (!request.device.empty()) return {};
   return measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.id);
 }
@@ -154,19 +154,18 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request
       measure::keep_ceilings(kept_ceilings_path(request, crew), answer.readings), kept);
 }
 
-Result<CardWindow> take_card_window(Crew& crew) {
+Result<GpuWindow> take_gpu_window(Crew& crew) {
   ASSAY_TRY(Child * worker, crew.builder());
-  ASSAY_TRY(auto answer,
-            ask(*worker, process::ReadCardWindow{}, 60, "asking how the GPU has been"));
+  ASSAY_TRY(auto answer, ask(*worker, process::ReadGpuWindow{}, 60, "asking how the GPU has been"));
   return std::move(answer.window);
 }
 
-std::vector<Finding> findings_of(const CardWindow& window) {
+std::vector<Finding> findings_of(const GpuWindow& window) {
   std::vector<Finding> findings;
   if (window.samples == 0)
-    findings.push_back({"card_unwatched", fmt::format("nothing is known of the GPU's clocks and "
-                                                      "power meanwhile: {}",
-                                                      window.unwatched)});
+    findings.push_back({"gpu_unwatched", fmt::format("nothing is known of the GPU's clocks and "
+                                                     "power meanwhile: {}",
+                                                     window.unwatched)});
   for (const auto& [reason, share] : window.throttled)
     findings.push_back(
         {"throttled",
@@ -174,12 +173,12 @@ std::vector<Finding> findings_of(const CardWindow& window) {
                      share < 0.01 ? "under 1" : fmt::format("{:.0f}", 100 * share), reason)});
   if (!window.strangers.empty()) {
     std::vector<std::string> pids;
-    for (const CardStranger& stranger : window.strangers)
+    for (const GpuStranger& stranger : window.strangers)
       pids.push_back(fmt::to_string(stranger.pid));
-    findings.push_back({"card_shared", fmt::format("{} of somebody else used the GPU meanwhile: "
-                                                   "process {}",
-                                                   pids.size() == 1 ? "a process" : "processes",
-                                                   join(pids, ", "))});
+    findings.push_back({"gpu_shared", fmt::format("{} of somebody else used the GPU meanwhile: "
+                                                  "process {}",
+                                                  pids.size() == 1 ? "a process" : "processes",
+                                                  join(pids, ", "))});
   }
   return findings;
 }
@@ -217,13 +216,13 @@ double floor_seconds(const Crew& crew, const Problem& problem, const measure::Co
     const auto found = details.find(key);
     return found != details.end() && found->is_number() ? found->get<double>() : 0.0;
   };
-  measure::CardLimits limits;
+  measure::GpuLimits limits;
   limits.capability = std::atof(details.value("compute_capability", "0").c_str());
   limits.multiprocessors = number("multiprocessors");
   limits.clock_hz = 1e3 * number("clock_khz");
   limits.bytes_per_second = 2e3 * number("memory_clock_khz") * number("memory_bus_bits") / 8;
-  return measure::card_floor_seconds(flops, cold_bytes, dtype, limits,
-                                     condition.spacing == measure::Spacing::chain);
+  return measure::gpu_floor_seconds(flops, cold_bytes, dtype, limits,
+                                    condition.spacing == measure::Spacing::chain);
 }
 
 }  // namespace assay::sweep

@@ -9,12 +9,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(RunFacts, OfACalmCardNothingHasToBeKnown) {
-  EXPECT_TRUE(findings_of(CardWindow{.samples = 2}).empty());
+TEST(RunFacts, OfACalmGpuNothingHasToBeKnown) {
+  EXPECT_TRUE(findings_of(GpuWindow{.samples = 2}).empty());
 }
 
-TEST(RunFacts, AThrottledAndSharedCardIsSaid) {
-  CardWindow busy{.samples = 4};
+TEST(RunFacts, AThrottledAndSharedGpuIsSaid) {
+  GpuWindow busy{.samples = 4};
   busy.throttled["power cap"] = 0.25;
   busy.strangers.push_back({.pid = 1});
   const auto findings = findings_of(busy);
@@ -23,14 +23,14 @@ TEST(RunFacts, AThrottledAndSharedCardIsSaid) {
   EXPECT_THAT(findings[0].sentence, HasSubstr("25 % of the samples: power cap"));
   busy.throttled["power cap"] = 0.004;
   EXPECT_THAT(findings_of(busy)[0].sentence, HasSubstr("in under 1 % of the samples"));
-  EXPECT_EQ(findings[1].code, "card_shared");
+  EXPECT_EQ(findings[1].code, "gpu_shared");
   EXPECT_THAT(findings[1].sentence, HasSubstr("process 1"));
 }
 
 TEST(RunFacts, WhatNobodyWatchedIsSaid) {
-  const auto findings = findings_of(CardWindow{.unwatched = "no such GPU"});
+  const auto findings = findings_of(GpuWindow{.unwatched = "no such GPU"});
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].code, "card_unwatched");
+  EXPECT_EQ(findings[0].code, "gpu_unwatched");
   EXPECT_THAT(findings[0].sentence, HasSubstr("no such GPU"));
 }
 

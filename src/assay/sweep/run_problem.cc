@@ -80,7 +80,7 @@ void take_over(Field& field, std::map<std::string, Journal::Proof> proofs) {
     const auto found = proofs.find(candidate.outcome.id);
     if (found == proofs.end()) continue;
     Journal::Proof& proof = found->second;
-    // Its own doing, or the card's.
+    // Its own doing, or the GPU's.
     if (std::holds_alternative<ending::DeviceLost>(proof.outcome.ending)) continue;
     // What was built then must be what is built now, or it was another kernel.
     if (candidate.built && proof.outcome.artifact_hash != candidate.outcome.artifact_hash) continue;
@@ -318,9 +318,18 @@ Status ProblemRun::conclude_confirmation() {
   return {};
 }
 
-Status ProblemRun::race_at_own_clock(const CardWindow& card) {
+std::string ProblemRun::why_no_winner() const {
+  if (race_.finalists.empty()) return "no kernel was proven right and timed";
+  if (!station_.request.confirm) return {};
+  const bool is_timed =
+      !record_.confirmations.empty() && !record_.decisive()->conclusion.times.empty();
+  return is_timed ? "something is held against each kernel that got through: see their findings"
+                  : "no finalist survived its confirmation";
+}
+
+Status ProblemRun::race_at_own_clock(const GpuWindow& gpu) {
   const PairVerdict* pair = pair_at_own_clock(record_);
-  if (pair == nullptr || !is_capped(card)) return {};
+  if (pair == nullptr || !is_capped(gpu)) return {};
   const auto place = [&](const std::string& id) {
     return static_cast<size_t>(
         std::ranges::find(field_.candidates, id,
@@ -335,7 +344,7 @@ Status ProblemRun::race_at_own_clock(const CardWindow& card) {
 }
 
 Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
-                                         const std::optional<CardWindow>& card) {
+                                         const std::optional<GpuWindow>& gpu) {
   record_.ranking = std::move(field_.ranking);
   if (!raced_) {
     fill_kernels(record_, std::move(field_));
@@ -345,9 +354,9 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
     ASSAY_TRY(record_.counts, count_events(station_, field_, race_.finalists));
     ASSAY_TRY(record_.profiles, profile_kernels(station_, field_, race_.finalists));
   }
-  record_.card = card;
-  if (card)
-    for (Finding& finding : findings_of(*card)) record_.findings.push_back(std::move(finding));
+  record_.gpu = gpu;
+  if (gpu)
+    for (Finding& finding : findings_of(*gpu)) record_.findings.push_back(std::move(finding));
   if (!race_.cold_doubt.empty()) record_.findings.push_back({"cache_unproven", race_.cold_doubt});
   fill_kernels(record_, std::move(field_));
   if (auto finding = crowded_out(record_)) record_.findings.push_back(std::move(*finding));
@@ -355,9 +364,7 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
     if (auto finding = finding_of(*record_.own_clock, record_))
       record_.findings.push_back(*finding);
   if (record_.confirmations.empty() || record_.decisive()->conclusion.winner.empty())
-    record_.no_winner = race_.finalists.empty()    ? "no kernel was proven right and timed"
-                        : station_.request.confirm ? "no finalist survived its confirmation"
-                                                   : "";
+    record_.no_winner = why_no_winner();
   if (const KernelOutcome* winner = record_.winner()) {
     const Roof roof = roof_of(record_, ceilings);
     const double us = record_.decisive()->conclusion.median_us(winner->id);

@@ -43,14 +43,15 @@ class ProblemRun {
   int extend_confirmation(double budget_seconds);
   Status conclude_confirmation();
 
-  // Behind its confirmations, where the card was held back meanwhile: the headline's two at their
+  // Behind its confirmations, where the GPU was held back meanwhile: the headline's two at their
   // own clocks. next() says whether a kernel fell there.
-  Status race_at_own_clock(const CardWindow& card);
+  std::string why_no_winner() const;
+  Status race_at_own_clock(const GpuWindow& gpu);
 
-  // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of; `card`: how
-  // the card was meanwhile, where there is one.
+  // The record. Nothing else may be called then. `ceilings`: which % of ceiling is of; `gpu`: how
+  // the GPU was meanwhile, where there is one.
   Result<ProblemRecord> finish(const std::vector<Ceiling>& ceilings,
-                               const std::optional<CardWindow>& card);
+                               const std::optional<GpuWindow>& gpu);
 
   const Problem& problem() const { return station_.problem; }
   const Field& field() const { return field_; }

@@ -60,7 +60,7 @@ struct Request {
   std::vector<KernelChoice> only;  // A kernel takes part if each of these admits it, too.
   measure::ConditionRequest condition;
   measure::RaceClass race_class;
-  std::string device;         // UUID of a card; empty: this machine's cores.
+  std::string device;         // UUID of a GPU; empty: this machine's cores.
   std::string cuda_driver;    // The driver's library; empty: the system's.
   int threads = 0;            // 0: physical cores less one, at least one.
   double margin = 0.01;       // Fraction.
@@ -76,7 +76,7 @@ struct Request {
   int processes = 7;                   // Fresh processes of a confirmation, at least,
   int most_processes = 0;     // and at most (0: as most_processes() says): the plan chooses.
   bool count_events = false;  // Afterwards, also what the processor counts while finalists run.
-  // With it, on a card: Nsight Compute's program, which looks at launches once nothing is timed any
+  // With it, on a GPU: Nsight Compute's program, which looks at launches once nothing is timed any
   // more. Empty: the record says why there is none.
   std::string ncu, no_ncu;
 
@@ -112,7 +112,7 @@ inline constexpr double kCpuSystematicError = 0.001;
 inline constexpr double kCpuSystematicErrorApart = 0.003;
 
 // Of a confirmation, at most. What is between processes of a CPU is not beaten by rounds: as many
-// as the time allows, up to 15. Those of a card differ by 0.1 to 0.3 % (docs/method.md), and each
+// as the time allows, up to 15. Those of a GPU differ by 0.1 to 0.3 % (docs/method.md), and each
 // takes half a second to begin: the fewest.
 int most_processes(const Request& request);
 // Of one that is extended since its processes lie far apart (stats::further_processes): twice as
@@ -175,7 +175,7 @@ Result<Discovery> discover(const Request& request, const Problem* problem,
 // is asked.
 Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& request);
 
-// Of rows that take the problem, the ids of those that a race on such a card would build: the first
+// Of rows that take the problem, the ids of those that a race on such a GPU would build: the first
 // request.build of the ranker's order, and what costs nothing that counts. What is compiled already
 // is not looked for.
 Result<std::set<std::string>> find_first(const Request& request, const Problem& problem,

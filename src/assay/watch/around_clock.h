@@ -1,10 +1,10 @@
 #pragma once
 
-// Whether a kernel works beside its clock, on the thread that launches: a kernel that has got hold
-// of that thread can do there, once inputs are known, what its launches then leave out, or do
-// behind the clock what they left undone. From the answer that inputs are made from until outputs
-// have been looked at, what is done beside the launches is the same for all kernels of a problem,
-// whoever brought them.
+// Whether a kernel works behind its clock while the thread that launches stands still: it may let
+// another thread finish there what its launches left undone. From the stop of the clock until
+// outputs were looked at, all kernels of a problem do the same, whoever brought them. What the
+// launching thread itself works beside its launches is judged from the record
+// (record/work_beside.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -25,20 +25,18 @@ class AroundClock {
            int64_t burst_ns);
 
   // A sentence, if a user's kernel takes much longer there, in the middle of its bursts, than
-  // kernels that no user brought: by processor time, and by wall time behind the clock more than
-  // twice as long. A little more processor time is held against it later (record/work_beside.h).
+  // kernels that no user brought: more than twice as long, and 40 us.
   std::optional<std::string> excess(size_t kernel);
 
  private:
   // Of each stretch of launches, in ns.
   struct Seen {
     bool of_user = false;
-    std::vector<double> burst, work, behind;
+    std::vector<double> burst, behind;
   };
   using Key = std::pair<size_t, int>;  // Of a kernel, and how many launches its bursts have.
-  struct Kind;
-  std::optional<std::string> excess(const Key& key, const Seen& own, const Kind& kind) const;
-  double of_others(const Key& key, const Kind& kind) const;
+  std::optional<std::string> excess(const Key& key, const Seen& own) const;
+  double of_others(const Key& key) const;
 
   std::map<Key, Seen> seen_;
 };

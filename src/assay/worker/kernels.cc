@@ -69,7 +69,7 @@ Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
                 "{}: no provider takes {}; name one with the field provider", entry.origin, what);
   }
   // By the provider, not by where the entry's results come from: host code that launches is native.
-  native_guests_ = native_guests_ || !taker->info().on_card;
+  native_guests_ = native_guests_ || !taker->info().on_gpu;
   if (!taker->runs_code_to_bring()) return bring(*taker, entry);
   Guest guest{.entry = entry, .name = entry.name, .provider = taker, .file = file};
   guest.open_file.reset(::open(entry.source.c_str(), O_RDONLY | O_CLOEXEC));

@@ -1,7 +1,7 @@
 #pragma once
 
 // One problem in a worker: its inputs, proving launches, operand sets for timing, bursts, and the
-// outputs that are left behind. The host's is worker/cpu/problem.h, a card's worker/gpu/problem.h;
+// outputs that are left behind. The host's is worker/cpu/problem.h, a GPU's worker/gpu/problem.h;
 // the worker knows this alone.
 
 #include <cstdint>
@@ -25,10 +25,10 @@
 
 namespace assay::sweep {
 
-// An output on its way to the referee: a memory file, or memory of the card.
+// An output on its way to the referee: a memory file, or memory of the GPU.
 struct HandedOut {
   UniqueFd file;
-  std::optional<cuda::SharedMemory> card;
+  std::optional<cuda::SharedMemory> gpu;
 };
 
 // What one verified launch left, for the referee to judge.
@@ -58,9 +58,9 @@ class ProblemRunner {
   // this.
   void watch_loads(LoadWatch& watch) { loads_ = &watch; }
 
-  // How outputs are handed out from now on: by memory of the card, which stays as it is until the
-  // next call of this or of what launches, or by files. A machine without a card has files alone.
-  virtual void hand_out_by_card(bool /*by_card*/) {}
+  // How outputs are handed out from now on: by memory of the GPU, which stays as it is until the
+  // next call of this or of what launches, or by files. A machine without a GPU has files alone.
+  virtual void hand_out_by_gpu(bool /*by_gpu*/) {}
 
   // repeat: launches twice, on new poison, and compares bit for bit.
   virtual Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact,
@@ -84,9 +84,9 @@ class ProblemRunner {
   struct Opened {
     int handle = 0;
     uint64_t workspace_bytes = 0, prepared_bytes = 0;
-    double prepare_seconds = 0;        // Of one operand set.
-    std::vector<CardLaunch> launches;  // Of device code.
-    std::vector<uint64_t> outputs;     // Where plans' outputs lie in turn; empty on a card.
+    double prepare_seconds = 0;            // Of one operand set.
+    std::vector<GpuLaunchFacts> launches;  // Of device code.
+    std::vector<uint64_t> outputs;         // Where plans' outputs lie in turn; empty on a GPU.
   };
   virtual Result<Opened> open(const Kernel& kernel, const Artifact& artifact) = 0;
   virtual void close(int handle) = 0;
@@ -97,7 +97,7 @@ class ProblemRunner {
   // Whether a process was left behind, where it could slow down other kernels.
   virtual bool has_left_processes() { return false; }
 
-  // What nothing changes until other kernels are open on these sets; nothing on a card.
+  // What nothing changes until other kernels are open on these sets; nothing on a GPU.
   virtual ConstantBytes constants() const { return {}; }
 
   // One burst of `launches` of an open kernel, on the next sets. In a chain, the handle
@@ -108,7 +108,7 @@ class ProblemRunner {
   virtual Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) = 0;
 
   // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long
-  // by the card's events. ErrorCode::unsupported where there is no card.
+  // by the GPU's events. ErrorCode::unsupported where there is no GPU.
   virtual Result<measure::Burst> block(int /*handle*/, double /*seconds*/) {
     return fail(ErrorCode::unsupported, "blocks are for GPUs");
   }
@@ -128,7 +128,7 @@ class ProblemRunner {
     return fail(ErrorCode::unsupported, "launches are profiled on GPUs");
   }
 
-  // On a card, one of the outputs of an open kernel's timed launches that no later one has
+  // On a GPU, one of the outputs of an open kernel's timed launches that no later one has
   // overwritten: which of them is the caller's choice, any number. On the host, what lies where the
   // plan of that number writes: of which launch it is, is told while launches are timed.
   virtual Result<TimedOutput> timed_output(int handle, uint64_t choice) = 0;

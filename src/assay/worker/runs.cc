@@ -19,7 +19,7 @@ constexpr size_t kRepeated = 2;  // Exact and uniform inputs come first; the pro
 constexpr const char* kLetSignalsIn = "unblocked signals while it was timed";
 
 process::SentOutput send(HandedOut output, process::Files& files) {
-  if (output.card) return {.card = output.card};
+  if (output.gpu) return {.gpu = output.gpu};
   files.add(std::move(output.file));
   return {.file = static_cast<uint32_t>(files.size() - 1)};
 }
@@ -41,8 +41,8 @@ Result<process::Done> WorkerRuns::answer(process::Load asked) {
       instance.push_back(std::move(mapped));
     }
   }
-  if (card_ != nullptr) {
-    ASSAY_TRY(problem_, CardProblem::create(problem, *card_, std::move(instances), asked.seed));
+  if (gpu_ != nullptr) {
+    ASSAY_TRY(problem_, GpuProblem::create(problem, *gpu_, std::move(instances), asked.seed));
   } else {
     ASSAY_TRY(problem_, WorkerProblem::create(problem, device_, threads_, std::move(instances),
                                               asked.seed, pulses_));
@@ -56,15 +56,15 @@ Result<ProblemRunner*> WorkerRuns::loaded() {
   return problem_.get();
 }
 
-// A word for the referee to find, if memory of the card can be shared with it.
+// A word for the referee to find, if memory of the GPU can be shared with it.
 Result<process::ShareWord::Answer> WorkerRuns::answer(const process::ShareWord&) {
-  if (card_ == nullptr) return fail(ErrorCode::unsupported, "no GPU, nothing to share");
-  ASSAY_TRY(shared_word_, card_->allocate(cuda::kSharedPage, {.alignment = 256}));
+  if (gpu_ == nullptr) return fail(ErrorCode::unsupported, "no GPU, nothing to share");
+  ASSAY_TRY(shared_word_, gpu_->allocate(cuda::kSharedPage, {.alignment = 256}));
   const uint64_t word = std::random_device{}() | uint64_t{1} << 40;
   // Not where it would be found by whoever forgets the offset.
   auto* at = static_cast<std::byte*>(shared_word_->data()) + cuda::kSharedPage / 2;
-  ASSAY_TRY(card_->copy_in(at, std::as_bytes(std::span(&word, 1))));
-  ASSAY_TRY(const auto shared, cuda::share(*card_->driver(), at, sizeof word));
+  ASSAY_TRY(gpu_->copy_in(at, std::as_bytes(std::span(&word, 1))));
+  ASSAY_TRY(const auto shared, cuda::share(*gpu_->driver(), at, sizeof word));
   return process::ShareWord::Answer{shared, word};
 }
 
@@ -72,7 +72,7 @@ Result<process::Prove::Answer> WorkerRuns::answer(const process::Prove& asked) {
   ASSAY_TRY(ProblemRunner * problem, loaded());
   const OwnMemory memory(device_);
   ASSAY_TRY(const auto who, find_(asked.kernel));
-  problem->hand_out_by_card(asked.share);
+  problem->hand_out_by_gpu(asked.share);
   process::Prove::Answer answer;
   for (const uint64_t instance : asked.instances) {
     ASSAY_TRY(auto proven, problem->prove(who.first, who.second, instance, instance < kRepeated));
@@ -181,7 +181,7 @@ Result<process::Done> WorkerRuns::answer(const process::ProfileLaunches& asked) 
 
 Result<process::Collect::Answer> WorkerRuns::answer(const process::Collect& asked) {
   ASSAY_TRY(ProblemRunner * problem, loaded());
-  problem->hand_out_by_card(asked.share);
+  problem->hand_out_by_gpu(asked.share);
   ASSAY_TRY(auto output, problem->timed_output(asked.handle, asked.choice));
   process::Collect::Answer answer{.set = output.set, .launch = output.launch};
   answer.output = send(std::move(output.output), answer.files);

@@ -22,13 +22,13 @@ class WorkerRuns {
   using Find =
       std::function<Result<std::pair<Kernel, Artifact>>(const process::BuiltKernel& kernel)>;
 
-  // card: the device, where it is one; else null.
+  // GPU: the device, where it is one; else null.
   // armed: before any kernel was loaded.
   // pulses: who is told of each burst's moments on cores.
-  WorkerRuns(Device& device, cuda::CudaDevice* card, int threads, Find find, const ArmedCode& armed,
+  WorkerRuns(Device& device, cuda::CudaDevice* gpu, int threads, Find find, const ArmedCode& armed,
              LoadWatch& loads, const PulseSender& pulses)
       : device_(device),
-        card_(card),
+        gpu_(gpu),
         threads_(threads),
         find_(std::move(find)),
         armed_(armed),
@@ -57,10 +57,10 @@ class WorkerRuns {
   process::ObjectFacts facts_of(const Kernel& kernel, const OwnMemory& memory,
                                 const process::Files& handed_out = {}) const;
   // What kernels have armed in this process, where they run in it.
-  std::string find_armed() const { return card_ == nullptr ? armed_.find_more() : std::string(); }
+  std::string find_armed() const { return gpu_ == nullptr ? armed_.find_more() : std::string(); }
 
   Device& device_;
-  cuda::CudaDevice* card_;
+  cuda::CudaDevice* gpu_;
   int threads_;
   Find find_;
   const ArmedCode& armed_;

@@ -62,7 +62,7 @@ class Worker {
     ASSAY_TRY(open_device(asked));
     threads_ = device_->threads();
     runs_.emplace(
-        *device_, card_, threads_,
+        *device_, gpu_, threads_,
         [this](const process::BuiltKernel& kernel) { return candidate(kernel); }, armed_, loads_,
         asked.pulses ? PulseSender(process::kPulseFd, process::kQuestionFd) : PulseSender());
     cache_ = std::make_unique<ArtifactCache>(
@@ -80,7 +80,7 @@ class Worker {
     ASSAY_TRY(const auto brought, input::unpack(asked.kernels, asked.files[0]));
     ASSAY_TRY(answer.waiting, kernels_.add_sources(brought));
     answer.fingerprint = device_->fingerprint();
-    if (card_ != nullptr && asked.watch) watch_card(asked, answer.fingerprint.details);
+    if (gpu_ != nullptr && asked.watch) watch_gpu(asked, answer.fingerprint.details);
     answer.target = device_->target().to_string();
     answer.threads = threads_;
     answer.last_level_cache_bytes = device_->last_level_cache_bytes();
@@ -218,23 +218,23 @@ class Worker {
   Result<process::Manners::Answer> answer(const process::Manners&) {
     auto faults = manners_.find_faults(scheduler_);
     for (const Finding& finding : loads_.all()) faults.push_back("it " + finding.sentence);
-    // A card's driver may arm what it likes.
-    if (const auto armed = armed_.find_more(); card_ == nullptr && !armed.empty())
+    // A GPU's driver may arm what it likes.
+    if (const auto armed = armed_.find_more(); gpu_ == nullptr && !armed.empty())
       faults.push_back("it " + armed);
     return process::Manners::Answer{std::move(faults)};
   }
 
   Result<process::MeasureTimer::Answer> answer(const process::MeasureTimer&) {
-    if (card_ == nullptr) return process::MeasureTimer::Answer{measure::measure_timer()};
-    ASSAY_TRY(const auto facts, measure_card_timer(*card_));
+    if (gpu_ == nullptr) return process::MeasureTimer::Answer{measure::measure_timer()};
+    ASSAY_TRY(const auto facts, measure_gpu_timer(*gpu_));
     return process::MeasureTimer::Answer{facts};
   }
 
   Result<process::MeasureCeilings::Answer> answer(const process::MeasureCeilings&) {
     constexpr double kSeconds = 0.12;
     process::MeasureCeilings::Answer answer;
-    if (card_ != nullptr) {
-      ASSAY_TRY(const auto ceilings, card_ceilings(*card_, cache_path_));
+    if (gpu_ != nullptr) {
+      ASSAY_TRY(const auto ceilings, gpu_ceilings(*gpu_, cache_path_));
       for (const Ceiling& ceiling : ceilings) answer.readings.push_back({ceiling, ceiling.value});
     } else {
       answer.readings =
@@ -243,9 +243,9 @@ class Worker {
     return answer;
   }
 
-  // How the card has been (record/card_window.h), in the process that launches no candidate.
-  Result<process::ReadCardWindow::Answer> answer(const process::ReadCardWindow&) {
-    process::ReadCardWindow::Answer answer;
+  // How the GPU has been (record/gpu_window.h), in the process that launches no candidate.
+  Result<process::ReadGpuWindow::Answer> answer(const process::ReadGpuWindow&) {
+    process::ReadGpuWindow::Answer answer;
     if (watch_)
       answer.window = watch_->take();
     else
@@ -256,7 +256,7 @@ class Worker {
   WorkerRuns& runs() { return *runs_; }  // Once it has begun.
 
  private:
-  // This machine's cores, or the card whose UUID was asked for.
+  // This machine's cores, or the GPU whose UUID was asked for.
   Status open_device(const process::Init& asked) {
     if (asked.device.empty()) {
       cpu::Options options;
@@ -267,19 +267,19 @@ class Worker {
       return {};
     }
     ASSAY_TRY(auto opened, cuda::open_pinned(asked.cuda_driver, asked.device));
-    card_ = opened.get();
+    gpu_ = opened.get();
     device_ = std::move(opened);
     return {};
   }
 
-  void watch_card(const process::Init& asked, Json& details) {
+  void watch_gpu(const process::Init& asked, Json& details) {
     const auto nvml = cuda::Nvml::open("");
     if (!nvml) {
       why_unwatched_ = nvml.error().message;
       return;
     }
     details["driver_package"] = (*nvml)->driver_version();
-    watch_ = std::make_unique<CardWatch>(*nvml, card_->card().uuid, asked.parent);
+    watch_ = std::make_unique<GpuWatch>(*nvml, gpu_->gpu().uuid, asked.parent);
   }
 
   // Last of all: what was read and loaded until here may have been this user's alone.
@@ -297,7 +297,7 @@ class Worker {
     copy_code(asked.code);
     keep_page_table();
     process::Confinement confinement = confine(confined_, place_, harness, cache_path_);
-    confinement.native_guests = card_ == nullptr || kernels_.has_native_guests();
+    confinement.native_guests = gpu_ == nullptr || kernels_.has_native_guests();
     if (!confinement.other_user) cache_folder_.reset();
     return confinement;
   }
@@ -328,9 +328,9 @@ class Worker {
   std::string cache_path_;
   UniqueFd cache_folder_;  // Open where this process has become another user.
   std::unique_ptr<Device> device_;
-  cuda::CudaDevice* card_ = nullptr;  // The device, where it is a card.
-  std::vector<std::string> notes_;    // For the user, with the next answer.
-  std::unique_ptr<CardWatch> watch_;  // Of the card, in a process that runs no candidates.
+  cuda::CudaDevice* gpu_ = nullptr;  // The device, where it is a GPU.
+  std::vector<std::string> notes_;   // For the user, with the next answer.
+  std::unique_ptr<GpuWatch> watch_;  // Of the GPU, in a process that runs no candidates.
   std::string why_unwatched_ = "nobody looked";
   std::unique_ptr<ArtifactCache> cache_;
   CompileContext context_;

@@ -26,7 +26,7 @@ ASSAY_FUZZ_TARGET(ptx) {
   fuzz::expect_same(again.version, facts.version, "the version changes");
   fuzz::expect_same(again.target, facts.target, "the target changes");
   fuzz::expect(again.entries == facts.entries, "entries change");
-  for (const char* card : {"sm_80", "sm_90", "sm_100"}) ptx::runs_on(facts.target, card);
+  for (const char* gpu : {"sm_80", "sm_90", "sm_100"}) ptx::runs_on(facts.target, gpu);
 }
 
 }  // namespace assay

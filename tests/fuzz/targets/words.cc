@@ -25,7 +25,7 @@ void target(std::string_view text) {
 }
 
 void condition(std::string_view text) {
-  for (const measure::Place place : {measure::Place::cpu, measure::Place::card}) {
+  for (const measure::Place place : {measure::Place::cpu, measure::Place::gpu}) {
     const auto asked = measure::parse_condition(text, place);
     if (!fuzz::is_read(asked)) continue;
     const auto made = measure::condition_for(fuzz::sample_problem(), *asked);

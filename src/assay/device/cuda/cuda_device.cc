@@ -78,7 +78,7 @@ class CudaStream final : public Stream {
   Owner owner_;
 };
 
-// As nvidia-smi and CUDA_VISIBLE_DEVICES spell it. A slice of a card (MIG) says so in its name.
+// As nvidia-smi and CUDA_VISIBLE_DEVICES spell it. A slice of a GPU (MIG) says so in its name.
 std::string uuid_text(const abi::Uuid& uuid, std::string_view name) {
   std::string hex = name.find(" MIG ") == std::string_view::npos ? "GPU-" : "MIG-";
   for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
@@ -103,34 +103,34 @@ class Attributes {
   abi::Device device_;
 };
 
-Result<Card> read_card(const Driver& driver, int ordinal) {
+Result<Gpu> read_gpu(const Driver& driver, int ordinal) {
   const abi::EntryPoints& call = driver.call();
   abi::Device device = 0;
   ASSAY_TRY(
       driver.check(call.device_get(&device, ordinal), fmt::format("asking for GPU {}", ordinal)));
-  Card card;
-  card.ordinal = ordinal;
+  Gpu gpu;
+  gpu.ordinal = ordinal;
   char text[256] = {};
   ASSAY_TRY(driver.check(call.device_name(text, sizeof text - 1, device), "reading a GPU's name"));
-  card.name = sanitize(text, sizeof text);
+  gpu.name = sanitize(text, sizeof text);
   ASSAY_TRY(driver.check(call.device_pci_bus_id(text, sizeof text - 1, device),
                          "reading a GPU's address"));
-  card.pci_bus_id = sanitize(text, sizeof text);
+  gpu.pci_bus_id = sanitize(text, sizeof text);
   abi::Uuid uuid{};
   ASSAY_TRY(driver.check(call.device_uuid(&uuid, device), "reading a GPU's UUID"));
-  card.uuid = uuid_text(uuid, card.name);
+  gpu.uuid = uuid_text(uuid, gpu.name);
   const Attributes attributes(driver, device);
-  ASSAY_TRY(card.major, attributes.read(abi::kCapabilityMajor));
-  ASSAY_TRY(card.minor, attributes.read(abi::kCapabilityMinor));
-  ASSAY_TRY(driver.check(call.device_memory(&card.memory_bytes, device), "reading a GPU's memory"));
-  return card;
+  ASSAY_TRY(gpu.major, attributes.read(abi::kCapabilityMajor));
+  ASSAY_TRY(gpu.minor, attributes.read(abi::kCapabilityMinor));
+  ASSAY_TRY(driver.check(call.device_memory(&gpu.memory_bytes, device), "reading a GPU's memory"));
+  return gpu;
 }
 
-class OpenCard final : public CudaDevice {
+class OpenGpu final : public CudaDevice {
  public:
-  OpenCard(std::shared_ptr<const Driver> driver, Card card)
-      : driver_(std::move(driver)), card_(std::move(card)), target_(target_of(card_)) {}
-  ~OpenCard() override {
+  OpenGpu(std::shared_ptr<const Driver> driver, Gpu gpu)
+      : driver_(std::move(driver)), gpu_(std::move(gpu)), target_(target_of(gpu_)) {}
+  ~OpenGpu() override {
     if (retained_) (void)driver_->call().context_release(device_);
   }
 
@@ -140,7 +140,7 @@ class OpenCard final : public CudaDevice {
   const Target& target() const override { return target_; }
   int threads() const override { return 1; }
   size_t last_level_cache_bytes() const override { return l2_bytes_; }
-  size_t memory_bytes() const override { return card_.memory_bytes; }
+  size_t memory_bytes() const override { return gpu_.memory_bytes; }
   Result<std::unique_ptr<Buffer>> allocate(size_t bytes, const BufferOptions& options) override;
   Result<std::unique_ptr<Stream>> make_stream() override;
   Result<std::unique_ptr<Stream>> wrap_stream(void* native) override {
@@ -149,7 +149,7 @@ class OpenCard final : public CudaDevice {
   }
 
   const std::shared_ptr<const Driver>& driver() const override { return driver_; }
-  const Card& card() const override { return card_; }
+  const Gpu& gpu() const override { return gpu_; }
   int multiprocessors() const override { return multiprocessors_; }
   size_t most_shared_bytes() const override { return most_shared_bytes_; }
   Status copy_in(void* to, std::span<const std::byte> from) override;
@@ -157,7 +157,7 @@ class OpenCard final : public CudaDevice {
 
  private:
   std::shared_ptr<const Driver> driver_;
-  Card card_;
+  Gpu gpu_;
   Target target_;
   Fingerprint fingerprint_;
   abi::Device device_ = 0;
@@ -166,18 +166,18 @@ class OpenCard final : public CudaDevice {
   size_t l2_bytes_ = 0, most_shared_bytes_ = 0;
 };
 
-Status OpenCard::initialise() {
+Status OpenGpu::initialise() {
   const abi::EntryPoints& call = driver_->call();
-  ASSAY_TRY(driver_->check(call.device_get(&device_, card_.ordinal), "asking for the GPU"));
+  ASSAY_TRY(driver_->check(call.device_get(&device_, gpu_.ordinal), "asking for the GPU"));
   abi::Context context = nullptr;
   ASSAY_TRY(driver_->check(call.context_retain(&context, device_),
-                           fmt::format("making a context on {}", card_.name)));
+                           fmt::format("making a context on {}", gpu_.name)));
   retained_ = true;
   ASSAY_TRY(driver_->check(call.context_set(context), "entering the GPU's context"));
-  ASSAY_TRY(const Card now, read_card(*driver_, card_.ordinal));
-  if (now.uuid != card_.uuid)
-    return fail(ErrorCode::internal, "GPU {} is {}, not {} which was asked for", card_.ordinal,
-                now.uuid, card_.uuid);
+  ASSAY_TRY(const Gpu now, read_gpu(*driver_, gpu_.ordinal));
+  if (now.uuid != gpu_.uuid)
+    return fail(ErrorCode::internal, "GPU {} is {}, not {} which was asked for", gpu_.ordinal,
+                now.uuid, gpu_.uuid);
   const Attributes attributes(*driver_, device_);
   ASSAY_TRY(multiprocessors_, attributes.read(abi::kMultiprocessors));
   ASSAY_TRY(const int l2, attributes.read(abi::kL2CacheBytes));
@@ -188,46 +188,45 @@ Status OpenCard::initialise() {
   l2_bytes_ = static_cast<size_t>(l2);
   most_shared_bytes_ = static_cast<size_t>(shared);
   fingerprint_ = {"gpu",
-                  card_.name,
-                  card_.uuid,
-                  {{"pci_bus_id", card_.pci_bus_id},
-                   {"compute_capability", fmt::format("{}.{}", card_.major, card_.minor)},
+                  gpu_.name,
+                  gpu_.uuid,
+                  {{"pci_bus_id", gpu_.pci_bus_id},
+                   {"compute_capability", fmt::format("{}.{}", gpu_.major, gpu_.minor)},
                    {"driver", driver_->version_text()},
                    {"multiprocessors", multiprocessors_},
                    {"l2_bytes", l2_bytes_},
-                   {"memory_bytes", card_.memory_bytes},
+                   {"memory_bytes", gpu_.memory_bytes},
                    {"clock_khz", clock},
                    {"memory_clock_khz", memory_clock},
                    {"memory_bus_bits", bus}}};
   return {};
 }
 
-Result<std::unique_ptr<Buffer>> OpenCard::allocate(size_t bytes, const BufferOptions& options) {
+Result<std::unique_ptr<Buffer>> OpenGpu::allocate(size_t bytes, const BufferOptions& options) {
   constexpr size_t kDriverAlignment = 256;  // What every allocation of the driver has.
   if (!std::has_single_bit(options.alignment))
     return fail(ErrorCode::invalid_input, "alignment {} is not a power of two", options.alignment);
   const size_t slack = options.alignment > kDriverAlignment ? options.alignment : 0;
-  if (bytes > card_.memory_bytes || options.offset > card_.memory_bytes ||
-      slack > card_.memory_bytes)
+  if (bytes > gpu_.memory_bytes || options.offset > gpu_.memory_bytes || slack > gpu_.memory_bytes)
     return fail(ErrorCode::machine, "cannot allocate {} on {}, which has {}", bytes_text(bytes),
-                card_.name, bytes_text(card_.memory_bytes));
+                gpu_.name, bytes_text(gpu_.memory_bytes));
   abi::Address memory = 0;
   const size_t whole = std::max<size_t>(1, bytes + options.offset + slack);
   ASSAY_TRY(driver_->check(driver_->call().allocate(&memory, whole),
-                           fmt::format("allocating {} on {}", bytes_text(whole), card_.name)));
+                           fmt::format("allocating {} on {}", bytes_text(whole), gpu_.name)));
   const size_t misaligned = slack == 0 ? 0 : static_cast<size_t>(memory % options.alignment);
   const size_t start = (misaligned == 0 ? 0 : options.alignment - misaligned) + options.offset;
   return std::make_unique<CudaBuffer>(driver_, memory, start, bytes);
 }
 
-Result<std::unique_ptr<Stream>> OpenCard::make_stream() {
+Result<std::unique_ptr<Stream>> OpenGpu::make_stream() {
   abi::Stream stream = nullptr;
   ASSAY_TRY(driver_->check(driver_->call().stream_create(&stream, abi::kStreamNonBlocking),
                            "making a stream"));
   return std::make_unique<CudaStream>(driver_, stream, CudaStream::Owner::this_object);
 }
 
-Status OpenCard::copy_in(void* to, std::span<const std::byte> from) {
+Status OpenGpu::copy_in(void* to, std::span<const std::byte> from) {
   if (from.empty()) return {};
   const std::string doing = fmt::format("copying {} to the GPU", bytes_text(from.size()));
   ASSAY_TRY(
@@ -237,7 +236,7 @@ Status OpenCard::copy_in(void* to, std::span<const std::byte> from) {
   return driver_->check(driver_->call().stream_synchronize(nullptr), doing);
 }
 
-Status OpenCard::copy_out(std::span<std::byte> to, const void* from) {
+Status OpenGpu::copy_out(std::span<std::byte> to, const void* from) {
   if (to.empty()) return {};
   return driver_->check(driver_->call().copy_out(to.data(), address_of(from), to.size()),
                         fmt::format("copying {} from the GPU", bytes_text(to.size())));
@@ -245,21 +244,21 @@ Status OpenCard::copy_out(std::span<std::byte> to, const void* from) {
 
 }  // namespace
 
-Result<std::vector<Card>> list_cards(const Driver& driver) {
-  std::vector<Card> cards;
+Result<std::vector<Gpu>> list_gpus(const Driver& driver) {
+  std::vector<Gpu> gpus;
   for (int ordinal = 0; ordinal < driver.device_count(); ++ordinal) {
-    ASSAY_TRY(cards.emplace_back(), read_card(driver, ordinal));
+    ASSAY_TRY(gpus.emplace_back(), read_gpu(driver, ordinal));
   }
-  return cards;
+  return gpus;
 }
 
-Target target_of(const Card& card) {
+Target target_of(const Gpu& gpu) {
   // Features of one architecture alone ("a") begin with 9.0.
-  return {fmt::format("sm_{}{}{}", card.major, card.minor, card.major >= 9 ? "a" : ""), {}};
+  return {fmt::format("sm_{}{}{}", gpu.major, gpu.minor, gpu.major >= 9 ? "a" : ""), {}};
 }
 
-Result<std::unique_ptr<CudaDevice>> open(std::shared_ptr<const Driver> driver, const Card& card) {
-  auto device = std::make_unique<OpenCard>(std::move(driver), card);
+Result<std::unique_ptr<CudaDevice>> open(std::shared_ptr<const Driver> driver, const Gpu& gpu) {
+  auto device = std::make_unique<OpenGpu>(std::move(driver), gpu);
   ASSAY_TRY(device->initialise());
   return device;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A card under the Device interface, and what only a harness for cards needs: streams with gates,
-// events, graphs, modules, memory shared between processes. One process uses one card.
+// A GPU under the Device interface, and what only a harness for GPUs needs: streams with gates,
+// events, graphs, modules, memory shared between processes. One process uses one GPU.
 
 #include <array>
 #include <cstddef>
@@ -18,8 +18,8 @@
 
 namespace assay::cuda {
 
-// A card as the driver lists it, without a context on it.
-struct Card {
+// A GPU as the driver lists it, without a context on it.
+struct Gpu {
   int ordinal = 0;   // The driver's, after CUDA_VISIBLE_DEVICES.
   std::string uuid;  // "GPU-6b6e4d3c-...": the same whatever is visible.
   std::string name;
@@ -27,16 +27,16 @@ struct Card {
   int major = 0, minor = 0;  // Compute capability.
   size_t memory_bytes = 0;
 };
-Result<std::vector<Card>> list_cards(const Driver& driver);
+Result<std::vector<Gpu>> list_gpus(const Driver& driver);
 
-// "sm_90a" for 9.0: the newest architecture-specific features that the card has code for.
-Target target_of(const Card& card);
+// "sm_90a" for 9.0: the newest architecture-specific features that the GPU has code for.
+Target target_of(const Gpu& gpu);
 
 // Code in a context. Stays loaded as long as the object lives.
 class Module {
  public:
   // image: a cubin, or PTX text ending in NUL. ErrorCode::unsupported where it is not for this
-  // card, with the driver's own log where it is PTX that does not assemble (build_failed).
+  // GPU, with the driver's own log where it is PTX that does not assemble (build_failed).
   static Result<std::shared_ptr<const Module>> load(std::shared_ptr<const Driver> driver,
                                                     std::span<const std::byte> image);
   ~Module();
@@ -47,7 +47,7 @@ class Module {
     std::vector<size_t> parameter_bytes;  // As it was compiled.
   };
   // shared_bytes: dynamic shared memory that launches will ask for; big_clusters: of more than 8
-  // blocks. ErrorCode::not_found for a name that is not there, unsupported beyond what the card
+  // blocks. ErrorCode::not_found for a name that is not there, unsupported beyond what the GPU
   // has.
   Result<Function> function(const std::string& name, size_t shared_bytes, bool big_clusters) const;
 
@@ -102,7 +102,7 @@ class Gate {
 class Graph {
  public:
   // What `enqueue` puts into the stream is recorded and does not run. The stream must be idle. On
-  // return the graph lies on the card: launching it uploads nothing more, so it may be launched
+  // return the graph lies on the GPU: launching it uploads nothing more, so it may be launched
   // behind a closed gate.
   static Result<Graph> capture(std::shared_ptr<const Driver> driver, Stream& stream,
                                const std::function<Status()>& enqueue);
@@ -122,7 +122,7 @@ class Graph {
 class CudaDevice : public Device {
  public:
   virtual const std::shared_ptr<const Driver>& driver() const = 0;
-  virtual const Card& card() const = 0;
+  virtual const Gpu& gpu() const = 0;
   virtual int multiprocessors() const = 0;
   virtual size_t most_shared_bytes() const = 0;
 
@@ -132,9 +132,9 @@ class CudaDevice : public Device {
   virtual Status copy_out(std::span<std::byte> to, const void* from) = 0;
 };
 
-// Retains the card's primary context and makes it current in the calling thread: libraries that
-// use the runtime share it. The UUID is read back from the card that was set: another one than
+// Retains the GPU's primary context and makes it current in the calling thread: libraries that
+// use the runtime share it. The UUID is read back from the GPU that was set: another one than
 // was asked for is ErrorCode::internal.
-Result<std::unique_ptr<CudaDevice>> open(std::shared_ptr<const Driver> driver, const Card& card);
+Result<std::unique_ptr<CudaDevice>> open(std::shared_ptr<const Driver> driver, const Gpu& gpu);
 
 }  // namespace assay::cuda

@@ -34,10 +34,10 @@ class CudaDeviceTest : public ::testing::Test {
     ASSERT_TRUE(library->load("fake_cuda_fail", fail_));
     ASSERT_TRUE(library->load("fake_cuda_set_launch_ns", set_launch_ns_));
     ASSERT_TRUE(library->load("fake_cuda_allocated", allocated_));
-    auto cards = list_cards(*driver_);
-    ASSERT_TRUE(cards) << cards.error().message;
-    cards_ = *cards;
-    auto device = open(driver_, cards_.front());
+    auto gpus = list_gpus(*driver_);
+    ASSERT_TRUE(gpus) << gpus.error().message;
+    gpus_ = *gpus;
+    auto device = open(driver_, gpus_.front());
     ASSERT_TRUE(device) << device.error().message;
     device_ = std::move(*device);
     auto stream = device_->make_stream();
@@ -64,7 +64,7 @@ class CudaDeviceTest : public ::testing::Test {
   }
 
   std::shared_ptr<const Driver> driver_;
-  std::vector<Card> cards_;
+  std::vector<Gpu> gpus_;
   std::unique_ptr<CudaDevice> device_;
   std::unique_ptr<Stream> stream_;
   void (*fail_)(const char*, int, int) = nullptr;
@@ -72,7 +72,7 @@ class CudaDeviceTest : public ::testing::Test {
   uint64_t (*allocated_)() = nullptr;
 };
 
-TEST_F(CudaDeviceTest, TellsWhatTheCardIs) {
+TEST_F(CudaDeviceTest, TellsWhatTheGpuIs) {
   EXPECT_EQ(driver_->version_text(), "13.0");
   EXPECT_EQ(device_->fingerprint().kind, "gpu");
   EXPECT_EQ(device_->fingerprint().name, "Fake H200");
@@ -198,7 +198,7 @@ TEST_F(CudaDeviceTest, LackOfMemorySaysHowMuchAndWhere) {
   EXPECT_TRUE(device_->allocate(100, {})) << "it is not sticky";
 }
 
-TEST_F(CudaDeviceTest, CodeThatIsNotForTheCardIsRefusedWithTheDriversLog) {
+TEST_F(CudaDeviceTest, CodeThatIsNotForTheGpuIsRefusedWithTheDriversLog) {
   const auto ptx = Module::load(driver_, bytes_of(std::string_view(".version 99\0", 12)));
   ASSERT_FALSE(ptx);
   EXPECT_EQ(ptx.error().code, ErrorCode::build_failed);
@@ -214,8 +214,8 @@ TEST_F(CudaDeviceTest, CodeThatIsNotForTheCardIsRefusedWithTheDriversLog) {
   EXPECT_EQ((*module)->function("fill_words", 300'000, false).error().code, ErrorCode::unsupported);
 }
 
-TEST_F(CudaDeviceTest, AnotherCardThanWasAskedForIsNoticed) {
-  Card other = cards_.front();
+TEST_F(CudaDeviceTest, AnotherGpuThanWasAskedForIsNoticed) {
+  Gpu other = gpus_.front();
   other.uuid = "GPU-00000000-0000-0000-0000-000000000000";
   const auto opened = open(driver_, other);
   ASSERT_FALSE(opened);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The CUDA driver, loaded at run time. Nothing here needs a card: without one, open() says why.
+// The CUDA driver, loaded at run time. Nothing here needs a GPU: without one, open() says why.
 
 #include <memory>
 #include <string>
@@ -20,11 +20,11 @@ class Driver {
  public:
   // libcuda.so.1, or the file given: loads every entry point and initialises it.
   // ErrorCode::unsupported, with a remedy, where there is no driver, where it lacks an entry point
-  // or cannot be initialised, and where it finds no card.
+  // or cannot be initialised, and where it finds no GPU.
   static Result<std::shared_ptr<const Driver>> open(const std::string& path = {});
 
   // Empty for kSuccess. ErrorCode::machine for lack of memory, device_lost for sticky errors,
-  // unsupported for code that is not for this card or driver, failed otherwise. `doing` is what was
+  // unsupported for code that is not for this GPU or driver, failed otherwise. `doing` is what was
   // wanted: "allocating 16 MiB: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
   Status check(abi::Result code, std::string_view doing) const;
 

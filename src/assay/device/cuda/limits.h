@@ -1,6 +1,6 @@
 #pragma once
 
-// What NVIDIA's documents say of an architecture, for cards that are not here.
+// What NVIDIA's documents say of an architecture, for GPUs that are not here.
 
 #include <cstdint>
 

@@ -66,13 +66,13 @@ class LoadedNvml final : public Nvml {
     return sanitize(text, sizeof text);
   }
 
-  Result<CardState> state(const std::string& uuid) const override {
-    ASSAY_TRY(const Handle card, handle(uuid));
-    CardState state;
+  Result<GpuState> state(const std::string& uuid) const override {
+    ASSAY_TRY(const Handle gpu, handle(uuid));
+    GpuState state;
     unsigned value = 0;
     unsigned long long wide = 0;
     const auto told = [&](auto* function, auto... arguments) {
-      return function != nullptr && function(card, arguments...) == kSuccess;
+      return function != nullptr && function(gpu, arguments...) == kSuccess;
     };
     if (told(call_.clock, kSmClock, &value)) state.sm_mhz = static_cast<int>(value);
     if (told(call_.clock, kMemoryClock, &value)) state.memory_mhz = static_cast<int>(value);
@@ -85,18 +85,18 @@ class LoadedNvml final : public Nvml {
     return state;
   }
 
-  Result<std::vector<CardProcess>> others(const std::string& uuid, int self) const override {
-    ASSAY_TRY(const Handle card, handle(uuid));
-    if (call_.processes == nullptr) return std::vector<CardProcess>();
+  Result<std::vector<GpuProcess>> others(const std::string& uuid, int self) const override {
+    ASSAY_TRY(const Handle gpu, handle(uuid));
+    if (call_.processes == nullptr) return std::vector<GpuProcess>();
     std::vector<ProcessInfo> list(64);
     Code code = kInsufficientSize;
     // Processes come and go between the calls.
     for (int attempt = 0; attempt < 4 && code == kInsufficientSize; ++attempt) {
       auto count = static_cast<unsigned>(list.size());
-      code = call_.processes(card, &count, list.data());
+      code = call_.processes(gpu, &count, list.data());
       list.resize(code == kInsufficientSize ? list.size() * 4 : count);
     }
-    std::vector<CardProcess> found;
+    std::vector<GpuProcess> found;
     if (code != kSuccess) return found;
     for (const ProcessInfo& info : list)
       if (static_cast<int>(info.pid) != self)
@@ -113,10 +113,10 @@ class LoadedNvml final : public Nvml {
   }
 
   Result<Handle> handle(const std::string& uuid) const {
-    Handle card = nullptr;
-    ASSAY_TRY(check(call_.handle_by_uuid(uuid.c_str(), &card),
+    Handle gpu = nullptr;
+    ASSAY_TRY(check(call_.handle_by_uuid(uuid.c_str(), &gpu),
                     fmt::format("looking for GPU {}", sanitize(uuid, 100))));
-    return card;
+    return gpu;
   }
 
   DynamicLibrary library_;

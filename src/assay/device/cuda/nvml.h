@@ -1,6 +1,6 @@
 #pragma once
 
-// What the card says of its state, through NVML, loaded at run time. Slow (milliseconds) and stale:
+// What the GPU says of its state, through NVML, loaded at run time. Slow (milliseconds) and stale:
 // sampled aside of measurements, never inside one.
 // Source: NVML API reference, https://docs.nvidia.com/deploy/nvml-api/
 
@@ -15,7 +15,7 @@
 namespace assay::cuda {
 
 // What is missing was not to be had: virtual machines hide much.
-struct CardState {
+struct GpuState {
   std::optional<int> sm_mhz, memory_mhz, most_sm_mhz;
   std::optional<double> watts, limit_watts;
   std::optional<double> joules;  // Since the driver was loaded.
@@ -23,7 +23,7 @@ struct CardState {
   std::optional<uint64_t> throttle_bits;  // throttle_reasons() says them.
 };
 
-struct CardProcess {
+struct GpuProcess {
   int pid = 0;
   uint64_t memory_bytes = 0;
 };
@@ -39,9 +39,9 @@ class Nvml {
 
   virtual std::string driver_version() const = 0;  // "580.65.06"; empty if it is not told.
   // uuid as the driver spells it. ErrorCode::not_found for another one.
-  virtual Result<CardState> state(const std::string& uuid) const = 0;
+  virtual Result<GpuState> state(const std::string& uuid) const = 0;
   // Those of other processes than `self`; empty too where they are not told (containers).
-  virtual Result<std::vector<CardProcess>> others(const std::string& uuid, int self) const = 0;
+  virtual Result<std::vector<GpuProcess>> others(const std::string& uuid, int self) const = 0;
 };
 
 }  // namespace assay::cuda

@@ -12,20 +12,20 @@
 
 namespace assay::cuda {
 
-// "cpu"; "gpu" (the first card); a card's index as the driver counts; a UUID or its beginning, of
+// "cpu"; "gpu" (the first GPU); a GPU's index as the driver counts; a UUID or its beginning, of
 // at least 8 hexadecimal digits; a name or a part of it. Index -1 is the CPU.
-// ErrorCode::invalid_input, listing the cards there are: nothing matches, or several do by a name
-// or a UUID's beginning. `why_none`: what the driver said where there are no cards.
-Result<int> choose_device(std::string_view wanted, std::span<const Card> cards,
+// ErrorCode::invalid_input, listing the GPUs there are: nothing matches, or several do by a name
+// or a UUID's beginning. `why_none`: what the driver said where there are no GPUs.
+Result<int> choose_device(std::string_view wanted, std::span<const Gpu> gpus,
                           std::string_view why_none);
 
-// The card of that UUID, in a process that was started with kVisibleCards naming it. driver_path:
+// The GPU of that UUID, in a process that was started with kVisibleGpus naming it. driver_path:
 // as Driver::open has it. ErrorCode::device_lost where it is not there; machine where the driver
 // shows others beside it, so that the pin does not hold.
 Result<std::unique_ptr<CudaDevice>> open_pinned(const std::string& driver_path,
                                                 const std::string& uuid);
 
 // "0: NVIDIA H200, GPU-6b6e4d3c-..., 139.8 GiB"
-std::string card_line(const Card& card);
+std::string gpu_line(const Gpu& gpu);
 
 }  // namespace assay::cuda

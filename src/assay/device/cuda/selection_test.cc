@@ -10,21 +10,20 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::vector<Card> kCards = {
-    {0, "GPU-aaaaaaaa-0000-1111-2222-333333333333", "NVIDIA H200", "0000:01:00.0", 9, 0,
-     size_t{140} << 30},
-    {1, "GPU-aaaaaaab-0000-1111-2222-333333333333", "NVIDIA H200", "0000:02:00.0", 9, 0,
-     size_t{140} << 30},
-    {2, "GPU-bbbbbbbb-0000-1111-2222-333333333333", "NVIDIA A100-SXM4-80GB", "0000:03:00.0", 8, 0,
-     size_t{80} << 30}};
+const std::vector<Gpu> kGpus = {{0, "GPU-aaaaaaaa-0000-1111-2222-333333333333", "NVIDIA H200",
+                                 "0000:01:00.0", 9, 0, size_t{140} << 30},
+                                {1, "GPU-aaaaaaab-0000-1111-2222-333333333333", "NVIDIA H200",
+                                 "0000:02:00.0", 9, 0, size_t{140} << 30},
+                                {2, "GPU-bbbbbbbb-0000-1111-2222-333333333333",
+                                 "NVIDIA A100-SXM4-80GB", "0000:03:00.0", 8, 0, size_t{80} << 30}};
 
 int chosen(std::string_view wanted) {
-  const auto index = choose_device(wanted, kCards, "");
+  const auto index = choose_device(wanted, kGpus, "");
   return index ? *index : -2;
 }
 
-std::string complaint(std::string_view wanted, std::span<const Card> cards = kCards) {
-  const auto index = choose_device(wanted, cards, "no CUDA driver");
+std::string complaint(std::string_view wanted, std::span<const Gpu> gpus = kGpus) {
+  const auto index = choose_device(wanted, gpus, "no CUDA driver");
   return index ? "" : index.error().message;
 }
 
@@ -38,7 +37,7 @@ TEST(SelectionTest, EachWayToNameADevice) {
   EXPECT_EQ(chosen("a100"), 2);
 }
 
-TEST(SelectionTest, WhatNamesNoneOrSeveralListsTheCards) {
+TEST(SelectionTest, WhatNamesNoneOrSeveralListsTheGpus) {
   for (const char* wanted : {"3", "-1", "h200", "GPU-aaa", "GPU-cccccccc", "B200", ""}) {
     EXPECT_EQ(chosen(wanted), -2) << wanted;
     EXPECT_THAT(complaint(wanted), HasSubstr("0: NVIDIA H200, GPU-aaaaaaaa-")) << wanted;
@@ -47,7 +46,7 @@ TEST(SelectionTest, WhatNamesNoneOrSeveralListsTheCards) {
   EXPECT_THAT(complaint("GPU-aaa"), HasSubstr("at least 8 digits"));
 }
 
-TEST(SelectionTest, WithoutACardTheReasonIsSaid) {
+TEST(SelectionTest, WithoutAGpuTheReasonIsSaid) {
   EXPECT_EQ(choose_device("cpu", {}, "no CUDA driver").value(), -1);
   EXPECT_THAT(complaint("gpu", {}), HasSubstr("there is no GPU: no CUDA driver"));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory of a card that one process owns and another one reads.
+// Memory of a GPU that one process owns and another one reads.
 
 #include <cstdint>
 #include <memory>

@@ -169,16 +169,16 @@ std::string objection(const TensorMapShape& shape) {
 
 Result<DeviceStep> bind(Device& device, std::span<const std::byte> image, const std::string& symbol,
                         const Geometry& geometry, const std::vector<ArgumentValue>& parameters) {
-  auto* card = dynamic_cast<cuda::CudaDevice*>(&device);
-  if (card == nullptr)
+  auto* gpu = dynamic_cast<cuda::CudaDevice*>(&device);
+  if (gpu == nullptr)
     return fail(ErrorCode::unsupported, "device code runs on a GPU, and this device is none");
   if (const std::string why = objection(geometry); !why.empty())
     return fail(ErrorCode::failed, "{}", why);
-  if (geometry.shared_bytes > card->most_shared_bytes())
+  if (geometry.shared_bytes > gpu->most_shared_bytes())
     return fail(ErrorCode::unsupported,
                 "{} bytes of dynamic shared memory, and a block has {} here", geometry.shared_bytes,
-                card->most_shared_bytes());
-  ASSAY_TRY(const auto module, modules().get(card->driver(), image));
+                gpu->most_shared_bytes());
+  ASSAY_TRY(const auto module, modules().get(gpu->driver(), image));
   const uint64_t blocks = uint64_t{geometry.cluster[0]} * geometry.cluster[1] * geometry.cluster[2];
   ASSAY_TRY(const cuda::Module::Function function,
             module->function(symbol, geometry.shared_bytes, blocks > 8));
@@ -194,7 +194,7 @@ Result<DeviceStep> bind(Device& device, std::span<const std::byte> image, const 
   step.shared_bytes = geometry.shared_bytes;
   for (size_t i = 0; i < parameters.size(); ++i) {
     ASSAY_TRY(step.parameters.emplace_back(),
-              passed(parameters[i], function.parameter_bytes[i], card->driver()));
+              passed(parameters[i], function.parameter_bytes[i], gpu->driver()));
   }
   return step;
 }

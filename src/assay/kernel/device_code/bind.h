@@ -19,7 +19,7 @@ struct Geometry {
   uint32_t shared_bytes = 0;
 };
 
-// Why a card cannot be launched so; empty where it can. Limits are those of every card that we
+// Why a GPU cannot be launched so; empty where it can. Limits are those of every GPU that we
 // know: 2^31-1 and 65535 blocks, 1024 threads, clusters of 16 that divide the grid.
 std::string objection(const Geometry& geometry);
 
@@ -30,7 +30,7 @@ struct MapCodes {
 };
 std::optional<MapCodes> codes_of(const TensorMapShape& shape);
 
-// Why a card's copy engine cannot see an operand so; empty where it can. Source: CUDA driver API,
+// Why a GPU's copy engine cannot see an operand so; empty where it can. Source: CUDA driver API,
 // cuTensorMapEncodeTiled.
 std::string objection(const TensorMapShape& shape);
 

@@ -41,7 +41,7 @@ class Profiler {
     environment_.insert(benchmark.environment.begin(), benchmark.environment.end());
     environment_["ASSAY_WORKSPACE"] = (side_.folder / "workspace").string();
     seconds_ = benchmark.timeout_seconds;
-    return stage_.options.device == "cpu" ? of_cores(shell->command) : of_card(shell->command);
+    return stage_.options.device == "cpu" ? of_cores(shell->command) : of_gpu(shell->command);
   }
 
  private:
@@ -131,7 +131,7 @@ class Profiler {
     return {largest};
   }
 
-  Result<AttemptProfile> of_card(const std::vector<std::string>& command) const {
+  Result<AttemptProfile> of_gpu(const std::vector<std::string>& command) const {
     if (!is_there("nsys")) return AttemptProfile{"", "nsys is not installed", {}};
     const std::string data = (folder_ / "profile").string();
     ASSAY_TRY(const ProgramRun ran,

@@ -10,7 +10,7 @@ namespace assay::lab {
 
 // At the baseline, at every fifth keep of the series, and where that was asked for. The largest
 // buckets are in the record: of a race its shapes, of a program its functions (perf, else
-// callgrind), on a card its kernels (nsys).
+// callgrind), on a GPU its kernels (nsys).
 Status profile(const StageContext& stage, const RunnerOptions& runner, const Side& candidate,
                const HistoryContent& content);
 

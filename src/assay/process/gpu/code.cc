@@ -51,7 +51,7 @@ Result<ElementCode> element_code(DType dtype) {
   }
 }
 
-std::string code_target(const cuda::Card& card) { return card.major >= 9 ? "sm_90" : "sm_70"; }
+std::string code_target(const cuda::Gpu& gpu) { return gpu.major >= 9 ? "sm_90" : "sm_70"; }
 
 Result<std::shared_ptr<const cuda::Module>> load_code(cuda::CudaDevice& device,
                                                       const std::string& ptx) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What our own device code has in common. It is PTX, which the driver assembles for the card at
+// What our own device code has in common. It is PTX, which the driver assembles for the GPU at
 // hand: no compiler is needed where it runs.
 
 #include <cstddef>
@@ -43,12 +43,12 @@ Result<ElementCode> element_code(DType dtype);  // Unsupported for types that ar
 inline constexpr uint32_t kCodeThreads = 256;
 
 // Blocks for a loop over `items`, in which each thread goes on by the number of all threads: no
-// more than the card holds at once.
+// more than the GPU holds at once.
 uint32_t blocks_for(const cuda::CudaDevice& device, size_t items);
 
-// What it is written for: the oldest cards that it may meet, or, where newer instructions
+// What it is written for: the oldest GPUs that it may meet, or, where newer instructions
 // help, 9.0.
-std::string code_target(const cuda::Card& card);
+std::string code_target(const cuda::Gpu& gpu);
 
 // Assembles it. Errors are the driver's, with what its assembler said.
 Result<std::shared_ptr<const cuda::Module>> load_code(cuda::CudaDevice& device,

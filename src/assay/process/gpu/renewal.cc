@@ -271,9 +271,9 @@ std::string renewal_code(const std::string& target) {
                      number(ElementCode::f32), number(ElementCode::f16), mix_word("%d32", "%d36"));
 }
 
-Result<std::unique_ptr<CardRenewal>> CardRenewal::create(cuda::CudaDevice& device) {
-  std::unique_ptr<CardRenewal> made(new CardRenewal(device));
-  ASSAY_TRY(made->code_, load_code(device, renewal_code(code_target(device.card()))));
+Result<std::unique_ptr<GpuRenewal>> GpuRenewal::create(cuda::CudaDevice& device) {
+  std::unique_ptr<GpuRenewal> made(new GpuRenewal(device));
+  ASSAY_TRY(made->code_, load_code(device, renewal_code(code_target(device.gpu()))));
   ASSAY_TRY(const auto function, made->code_->function("assay_renew", 0, false));
   made->function_ = function.handle;
   // A mistake here would be nobody's to see: worker and referee make numbers in the same way.
@@ -282,7 +282,7 @@ Result<std::unique_ptr<CardRenewal>> CardRenewal::create(cuda::CudaDevice& devic
   return made;
 }
 
-Status CardRenewal::try_out(DType dtype) {
+Status GpuRenewal::try_out(DType dtype) {
   constexpr int64_t kGap = 3;
   const auto size = static_cast<size_t>(size_bytes(dtype));
   for (const bool transposed : {false, true}) {
@@ -322,7 +322,7 @@ Status CardRenewal::try_out(DType dtype) {
   return {};
 }
 
-Status CardRenewal::renew(Stream& stream, void* to, const Renewal& renewal) {
+Status GpuRenewal::renew(Stream& stream, void* to, const Renewal& renewal) {
   ASSAY_TRY(auto code, element_code(renewal.dtype));
   // Neighbouring threads write elements that lie together.
   std::array<uint32_t, 3> order = {0, 1, 2};

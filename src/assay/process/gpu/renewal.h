@@ -17,16 +17,16 @@ namespace assay::sweep {
 // process/gpu/code.h, log2 of an element's bytes).
 std::string renewal_code(const std::string& target);
 
-class CardRenewal {
+class GpuRenewal {
  public:
   // ErrorCode::unsupported where the GPU makes other numbers than the host: it is tried.
-  static Result<std::unique_ptr<CardRenewal>> create(cuda::CudaDevice& device);
+  static Result<std::unique_ptr<GpuRenewal>> create(cuda::CudaDevice& device);
 
   // to: the operand's start. Enqueued, behind what is in the stream.
   Status renew(Stream& stream, void* to, const Renewal& renewal);
 
  private:
-  explicit CardRenewal(cuda::CudaDevice& device) : device_(device) {}
+  explicit GpuRenewal(cuda::CudaDevice& device) : device_(device) {}
   Status try_out(DType dtype);
 
   cuda::CudaDevice& device_;

@@ -2,7 +2,7 @@
 
 #include "assay/process/messages/describe.h"
 #include "assay/process/messages/describe_code.h"
-#include "assay/record/describe_card_window.h"
+#include "assay/record/describe_gpu_window.h"
 
 namespace assay {
 
@@ -196,10 +196,10 @@ void describe(A& archive, T& answer) {
   archive("readings", answer.readings, archive::Range{.min = 0, .most = 4096});
 }
 
-template <class A, archive::Is<ReadCardWindow> T>
+template <class A, archive::Is<ReadGpuWindow> T>
 void describe(A&, T&) {}
 
-template <class A, archive::Is<ReadCardWindow::Answer> T>
+template <class A, archive::Is<ReadGpuWindow::Answer> T>
 void describe(A& archive, T& answer) {
   archive("window", answer.window);
 }
@@ -218,7 +218,7 @@ ASSAY_MESSAGE(MeasureTimer);
 ASSAY_MESSAGE(MeasureTimer::Answer);
 ASSAY_MESSAGE(MeasureCeilings);
 ASSAY_MESSAGE(MeasureCeilings::Answer);
-ASSAY_MESSAGE(ReadCardWindow);
-ASSAY_MESSAGE(ReadCardWindow::Answer);
+ASSAY_MESSAGE(ReadGpuWindow);
+ASSAY_MESSAGE(ReadGpuWindow::Answer);
 
 }  // namespace assay::process

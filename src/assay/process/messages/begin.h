@@ -14,7 +14,7 @@
 #include "assay/measure/ceilings.h"
 #include "assay/process/confinement.h"
 #include "assay/process/messages/values.h"
-#include "assay/record/card_window.h"
+#include "assay/record/gpu_window.h"
 
 namespace assay::process {
 
@@ -37,7 +37,7 @@ struct Init {
     std::string as;  // A copy under another name, which races against the first. Empty: name.
     ProviderSettings settings;
   };
-  std::string device;  // UUID of a card; empty: this machine's cores.
+  std::string device;  // UUID of a GPU; empty: this machine's cores.
   std::string cuda_driver;
   int threads = 0;
   bool pin = true;
@@ -45,7 +45,7 @@ struct Init {
   bool confine = false;   // Users' code may run there afterwards.
   bool pulses = false;    // Of each burst's moments it tells at kPulseFd and kQuestionFd.
   bool counts = false;    // It will read the processor's counters.
-  bool watch = false;     // The card is watched from there, for ReadCardWindow.
+  bool watch = false;     // The GPU is watched from there, for ReadGpuWindow.
   int parent = -1;        // Process id.
   std::vector<Provider> providers;
   Json kernels;  // What users brought (input::PackedSources); their bytes are the file.
@@ -133,11 +133,11 @@ struct MeasureCeilings {
   };
 };
 
-// How the card was since the last call.
-struct ReadCardWindow {
-  static constexpr const char* kName = "card_window";
+// How the GPU was since the last call.
+struct ReadGpuWindow {
+  static constexpr const char* kName = "gpu_window";
   struct Answer {
-    CardWindow window;
+    GpuWindow window;
   };
 };
 

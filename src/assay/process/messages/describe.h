@@ -72,7 +72,7 @@ void describe(A& archive, T& kernel) {
 template <class A, archive::Is<SentOutput> T>
 void describe(A& archive, T& output) {
   archive("file", output.file, archive::Range{0, double{kMaxMessageFds}});
-  archive("card", output.card);
+  archive("gpu", output.gpu);
 }
 
 template <class A, archive::Is<ObjectFacts> T>

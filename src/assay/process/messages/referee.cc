@@ -40,7 +40,7 @@ void describe(A& archive, T& check) {
 
 namespace assay::process {
 
-template <class A, archive::Is<OpenCard> T>
+template <class A, archive::Is<OpenGpu> T>
 void describe(A& archive, T& open) {
   archive("device", open.device);
   archive("cuda_driver", open.cuda_driver);
@@ -160,7 +160,7 @@ void describe(A& archive, T& drop) {
   archive("instance", drop.instance, archive::kNotNegative);
 }
 
-ASSAY_MESSAGE(OpenCard);
+ASSAY_MESSAGE(OpenGpu);
 ASSAY_MESSAGE(ViewWord);
 ASSAY_MESSAGE(Commit);
 ASSAY_MESSAGE(Commit::Answer);

@@ -12,9 +12,9 @@
 
 namespace assay::process {
 
-// From now on it compares on this card.
-struct OpenCard {
-  static constexpr const char* kName = "open_card";
+// From now on it compares on this GPU.
+struct OpenGpu {
+  static constexpr const char* kName = "open_gpu";
   std::string device, cuda_driver;
   using Answer = Done;
 };
@@ -80,7 +80,7 @@ struct Derive {
   Status check(const Answer& answer) const;
 };
 
-// It works out on its card what outputs of these will be compared with.
+// It works out on its GPU what outputs of these will be compared with.
 struct PrepareChecks {
   static constexpr const char* kName = "prepare";
   std::vector<int64_t> instances;

@@ -31,7 +31,7 @@ struct Load {
   Status check() const;
 };
 
-// Memory of the card, with a word in it that only who sees it can know.
+// Memory of the GPU, with a word in it that only who sees it can know.
 struct ShareWord {
   static constexpr const char* kName = "share";
   struct Answer {
@@ -44,7 +44,7 @@ struct Prove {
   static constexpr const char* kName = "prove";
   BuiltKernel kernel;
   std::vector<uint64_t> instances;
-  bool share = false;  // Outputs are memory of the card.
+  bool share = false;  // Outputs are memory of the GPU.
 
   struct Answer {
     struct Launch {  // Of an instance.
@@ -86,8 +86,8 @@ struct Open {
     std::string armed;
     uint64_t workspace_bytes = 0, prepared_bytes = 0;
     double prepare_seconds = 0;
-    std::vector<uint64_t> outputs;  // Where plans' outputs lie in turn; empty on a card.
-    std::vector<CardLaunch> launches;
+    std::vector<uint64_t> outputs;  // Where plans' outputs lie in turn; empty on a GPU.
+    std::vector<GpuLaunchFacts> launches;
     ObjectFacts object;
   };
 };

@@ -24,7 +24,7 @@ Status read_value(const JsonField& field, SentProblem& problem) {
 Status check_files(const std::vector<const SentOutput*>& outputs, const Files& files) {
   size_t next = 0;
   for (const SentOutput* output : outputs) {
-    if (output->file.has_value() == output->card.has_value())
+    if (output->file.has_value() == output->gpu.has_value())
       return fail(ErrorCode::invalid_input, "an output is a file or memory of a GPU");
     if (output->file && *output->file != next++)
       return fail(ErrorCode::invalid_input, "an output is file {} where {} is next", *output->file,
@@ -48,7 +48,7 @@ Status read_value(const JsonField& field, SharedMemory& memory) {
   std::vector<uint64_t> words;
   RecordReader reader(field, archive::Fields::exactly);
   reader("allocation", words);
-  // Of a card's memory.
+  // Of a GPU's memory.
   constexpr archive::Range kAddresses{0, 0x1p62};
   reader("offset", memory.offset, kAddresses);
   reader("bytes", memory.bytes, kAddresses);

@@ -38,10 +38,10 @@ struct BuiltKernel {
 };
 
 // An output on its way from a worker to the referee: one of the message's files, by its place among
-// them, or memory of the card.
+// them, or memory of the GPU.
 struct SentOutput {
   std::optional<uint32_t> file;
-  std::optional<cuda::SharedMemory> card;
+  std::optional<cuda::SharedMemory> gpu;
 };
 // What is wrong with outputs that do not take the files one by one, in their order.
 Status check_files(const std::vector<const SentOutput*>& outputs, const Files& files);

@@ -26,7 +26,7 @@ void take(Candidate& candidate, const Artifact& built, double seconds, JsonPool&
       built.file.empty() ? 0 : candidate.outcome.build_seconds + seconds;
 }
 
-// Code for a card: what the cache has is taken, the rest goes there, where build() finds it, as
+// Code for a GPU: what the cache has is taken, the rest goes there, where build() finds it, as
 // many at once as there are cores. What fails, fails again there, and is said of its kernel; what
 // had all of its time is not waited for again.
 Status build_ahead(const Station& station, Field& field, JsonPool& facts) {

@@ -69,7 +69,7 @@ void add_round(ProcessSamples& samples, const std::vector<size_t>& finalists,
   if (samples.bare_links) add_burst(*samples.bare_links, round.bare ? &*round.bare : nullptr);
 }
 
-// On a card nobody outside has a clock.
+// On a GPU nobody outside has a clock.
 void drop_unknown_clocks(ProcessSamples& samples) {
   const auto drop = [](KernelSamples& kernel) {
     const auto is_unknown = [](const std::vector<int64_t>& clock) {
@@ -105,7 +105,7 @@ Confirming::Confirming(const Station& station, Field& field, const RaceResult& r
   equalise_launches();
 }
 
-// What a burst costs beside its launches is shared by as many of each kernel: on a card 0.7 us back
+// What a burst costs beside its launches is shared by as many of each kernel: on a GPU 0.7 us back
 // to back (by A/A races of bursts of three and of four launches), on a processor, where the first
 // launch finds caches colder, 0.9 us (of launches of 19 us, bursts of two against bursts of 14).
 // There slow kernels in fast company have fewer, as long as that is under half a percent.

@@ -10,7 +10,7 @@ constexpr double kLoadSeconds = 120;
 }  // namespace
 
 SeenOutput seen_output(const process::SentOutput& output, const process::Files& files) {
-  return {output.card, output.file ? files[*output.file] : -1};
+  return {output.gpu, output.file ? files[*output.file] : -1};
 }
 
 Status Instances::commit() {
@@ -83,8 +83,8 @@ Result<Check> Instances::check(size_t index, const SeenOutput& output,
                                const std::optional<Timed>& timed, ErrorBound bound) const {
   ASSAY_TRY(Child * referee, station_.crew.referee());
   process::CheckOutput asked{.instance = made_[index].id, .bound = bound, .timed = timed};
-  if (output.card) {
-    asked.output.card = output.card;
+  if (output.gpu) {
+    asked.output.gpu = output.gpu;
   } else {
     asked.output.file = 0;
     asked.files.lend(output.fd);

@@ -14,9 +14,9 @@
 
 namespace assay::sweep {
 
-// An output that a worker handed out: a file of whoever holds it, or memory of the card.
+// An output that a worker handed out: a file of whoever holds it, or memory of the GPU.
 struct SeenOutput {
-  std::optional<cuda::SharedMemory> card;
+  std::optional<cuda::SharedMemory> gpu;
   int fd = -1;
 };
 SeenOutput seen_output(const process::SentOutput& output, const process::Files& files);
@@ -44,7 +44,7 @@ class Instances {
   Status load_into(Child& worker, uint64_t seed) const;
   // By which operand sets for timing get their numbers (op/renewal.h): of the first instance.
   uint64_t sets_key() const { return made_.front().sets_key; }
-  // The referee works out on its card what outputs will be compared with.
+  // The referee works out on its GPU what outputs will be compared with.
   Status prepare_checks() const;
   // timed: of which operands and which launch of theirs it is the output; nothing: of the inputs
   // as they were made.

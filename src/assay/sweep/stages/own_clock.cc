@@ -17,7 +17,7 @@ constexpr const char* kPowerCap = "power cap";
 // Of the samples: below this nothing was held back; it met the end of somebody else's heat.
 constexpr double kLeastShare = 0.05;
 
-double capped_share(const CardWindow& window) {
+double capped_share(const GpuWindow& window) {
   const auto found = window.throttled.find(kPowerCap);
   return found == window.throttled.end() ? 0 : found->second;
 }
@@ -33,7 +33,7 @@ const PairVerdict* pair_at_own_clock(const ProblemRecord& problem) {
              : &conclusion->against_leader.front();
 }
 
-bool is_capped(const CardWindow& window) { return capped_share(window) >= kLeastShare; }
+bool is_capped(const GpuWindow& window) { return capped_share(window) >= kLeastShare; }
 
 Result<std::optional<OwnClock>> race_at_own_clock(const Station& station, Field& field,
                                                   size_t candidate, size_t other) {
@@ -50,10 +50,10 @@ Result<std::optional<OwnClock>> race_at_own_clock(const Station& station, Field&
     if (!field.candidates[candidate].alive() || !field.candidates[other].alive()) break;
     station.observer.on_stage("own clock", clock.blocks.size() + 1, std::size(order),
                               field.candidates[index].outcome.label());
-    ASSAY_TRY(take_card_window(station.crew).map([](const CardWindow&) {}));
+    ASSAY_TRY(take_gpu_window(station.crew).map([](const GpuWindow&) {}));
     ASSAY_TRY(const auto ran, bursts.block(index, kBlockSeconds));
     if (!ran) break;
-    ASSAY_TRY(const CardWindow window, take_card_window(station.crew));
+    ASSAY_TRY(const GpuWindow window, take_gpu_window(station.crew));
     clock.blocks.push_back({field.candidates[index].outcome.id, ran->launches,
                             static_cast<double>(ran->ns) * 1e-9, window.joules,
                             window.sm_mhz ? window.sm_mhz->median : 0, capped_share(window)});

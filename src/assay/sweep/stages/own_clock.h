@@ -10,15 +10,15 @@
 
 namespace assay::sweep {
 
-// Whether the card was held back so that its clock depends on who runs.
-bool is_capped(const CardWindow& window);
+// Whether the GPU was held back so that its clock depends on who runs.
+bool is_capped(const GpuWindow& window);
 
 // Who runs: the headline's two; where there is no stock kernel, the leader and one it was confirmed
 // with. Null: nobody.
 const PairVerdict* pair_at_own_clock(const ProblemRecord& problem);
 
 // Blocks of two seconds, candidate, other, other, candidate, each behind itself and with the energy
-// that the card took. Nothing where a kernel did not get through: then it has ended. Indices into
+// that the GPU took. Nothing where a kernel did not get through: then it has ended. Indices into
 // the field.
 Result<std::optional<OwnClock>> race_at_own_clock(const Station& station, Field& field,
                                                   size_t candidate, size_t other);

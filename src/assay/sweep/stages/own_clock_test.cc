@@ -73,8 +73,8 @@ TEST(OwnClockTest, ABlockThatTellsNothingCountsForNothing) {
   EXPECT_EQ(clock.ratio(), std::nullopt);
 }
 
-TEST(OwnClockTest, AFewSamplesAtTheCapAreNotACardHeldBack) {
-  CardWindow window;
+TEST(OwnClockTest, AFewSamplesAtTheCapAreNotAGpuHeldBack) {
+  GpuWindow window;
   EXPECT_FALSE(is_capped(window));
   window.throttled["power cap"] = 0.01;
   EXPECT_FALSE(is_capped(window));

@@ -11,7 +11,7 @@
 #include "assay/base/json_bytes.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
-#include "assay/base/visible_cards.h"
+#include "assay/base/visible_gpus.h"
 #include "assay/process/messages.h"
 #include "assay/record/ncu_csv.h"
 #include "assay/sweep/stages/station.h"
@@ -27,7 +27,7 @@ constexpr double kSeconds = 180;
 constexpr double kVersionSeconds = 30;
 constexpr size_t kMostOutput = size_t{8} << 20;
 
-// Those of every card since sm_80; then the others.
+// Those of every GPU since sm_80; then the others.
 constexpr std::string_view kCore[] = {metric::kNanoseconds, metric::kRead,      metric::kWritten,
                                       metric::kWaves,       metric::kRegisters, metric::kBlocks,
                                       metric::kThreads,     metric::kShared};
@@ -74,9 +74,9 @@ class Ncu {
  public:
   explicit Ncu(const Station& station) : station_(station), request_(station.request) {}
 
-  Result<CardProfile> profile(const Candidate& candidate, size_t number) {
+  Result<GpuProfile> profile(const Candidate& candidate, size_t number) {
     ASSAY_TRY(const std::string version, find_version());
-    CardProfile profile;
+    GpuProfile profile;
     profile.tool = version;
     if (!hopeless_.empty()) {
       profile.unavailable = hopeless_;
@@ -139,7 +139,7 @@ class Ncu {
 
   // Whether the tool knows these metrics.
   Result<bool> look(std::span<const std::string_view> metrics, const std::string& script,
-                    size_t number, CardProfile& profile) {
+                    size_t number, GpuProfile& profile) {
     std::error_code ignored;
     const bool self = request_.program == "/proc/self/exe";  // In the tool that would be the tool.
     const std::string program =
@@ -178,7 +178,7 @@ class Ncu {
     options.env = worker_environment(request_);
     profile.command_line.clear();
     for (const std::string& variable : options.env)
-      if (variable.starts_with(std::string(kVisibleCards) + '=')) {
+      if (variable.starts_with(std::string(kVisibleGpus) + '=')) {
         profile.command_line = {"env", variable};
       }
     profile.command_line.insert(profile.command_line.end(), options.argv.begin(),
@@ -219,19 +219,19 @@ class Ncu {
 
 }  // namespace
 
-Result<std::map<std::string, CardProfile>> profile_kernels(
+Result<std::map<std::string, GpuProfile>> profile_kernels(
     const Station& station, const Field& field, const std::vector<std::string>& finalists) {
-  std::map<std::string, CardProfile> profiles;
+  std::map<std::string, GpuProfile> profiles;
   const Request& request = station.request;
   if (request.device.empty()) return profiles;
-  // Counters are the card's, and memory may be short.
+  // Counters are the GPU's, and memory may be short.
   if (!request.ncu.empty()) station.crew.dismiss();
   Ncu ncu(station);
   for (size_t i = 0; i < finalists.size(); ++i) {
     const auto candidate = std::ranges::find(field.candidates, finalists[i],
                                              [](const Candidate& one) { return one.outcome.id; });
     if (candidate == field.candidates.end() || !candidate->alive()) continue;
-    CardProfile& profile = profiles[finalists[i]];
+    GpuProfile& profile = profiles[finalists[i]];
     if (request.ncu.empty()) {
       profile.unavailable = request.no_ncu;
       continue;

@@ -13,9 +13,9 @@
 
 namespace assay::sweep {
 
-// By the profiler of the request: last of all, with no other process of ours left on the card. What
+// By the profiler of the request: last of all, with no other process of ours left on the GPU. What
 // it cannot say is data, too.
-Result<std::map<std::string, CardProfile>> profile_kernels(
+Result<std::map<std::string, GpuProfile>> profile_kernels(
     const Station& station, const Field& field, const std::vector<std::string>& finalists);
 
 }  // namespace assay::sweep

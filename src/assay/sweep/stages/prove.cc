@@ -139,7 +139,7 @@ class ProofRun {
     for (size_t i = 0; i < provers.size(); ++i)
       loads.push_back([&, i] { return load(i, provers[i]); });
     // While operands are on their way to the workers.
-    if (station_.crew.referee_sees_card())
+    if (station_.crew.referee_sees_gpu())
       loads.push_back([&] { return instances_.prepare_checks(); });
     ASSAY_TRY(station_.crew.side_by_side(loads));
     // No stock kernel is proven while a user's process is alive.
@@ -249,7 +249,7 @@ class ProofRun {
     candidate.outcome.proof->right = true;
     candidate.outcome.proof->error_bound = candidate.error_bound;
     ASSAY_TRY(auto which, indices_for(candidate.error_bound));
-    prover.asked = {candidate.built_kernel(), std::move(which), station_.crew.referee_sees_card()};
+    prover.asked = {candidate.built_kernel(), std::move(which), station_.crew.referee_sees_gpu()};
     prover.worker->post(prover.asked, station_.request.trial_timeout_seconds);
     return {};
   }
@@ -348,7 +348,7 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
   std::ranges::move(proofs.starts(), std::back_inserter(tasks));
   Status made;
   tasks.push_back([&]() -> Status {
-    ASSAY_TRY(station.crew.open_referees_card());
+    ASSAY_TRY(station.crew.open_referees_gpu());
     made = instances.make_all_kinds(bound);
     return {};
   });
@@ -360,7 +360,7 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
   // Where what the race is about was not built, stock kernels need no proof.
   if (std::string why = why_no_race(station.request, field); !why.empty())
     return leave_unproven(field, std::move(why));
-  ASSAY_TRY(station.crew.show_card_to_referee());
+  ASSAY_TRY(station.crew.show_gpu_to_referee());
   ASSAY_TRY(proofs.run());
   judge_mean_errors(station, field);
   return instances.drop();

@@ -28,7 +28,7 @@ TEST(Quarantine, KeepsOutWhatBroughtAWorkerDown) {
   EXPECT_FALSE(keeps_out(ending::Timed{}));
 }
 
-// A card that was full of a large problem says nothing of the same kernel on a small one.
+// A GPU that was full of a large problem says nothing of the same kernel on a small one.
 TEST(Quarantine, ARefusedAllocationIsOfItsProblem) {
   EXPECT_FALSE(keeps_out(ending::OutOfMemory{.stage = "bind", .limit_bytes = 0}));
 }

@@ -20,11 +20,11 @@ double Station::process_bytes(size_t kernels) const {
   double operands = 0;
   for (const Operand& operand : problem.operands())
     operands += static_cast<double>(operand.span_bytes);
-  const bool on_card = !request.device.empty();
+  const bool on_gpu = !request.device.empty();
   const double caches = kCaches * static_cast<double>(crew.facts().last_level_cache_bytes);
   const double rotated =
-      std::max(kSets * operands, on_card ? caches : std::min(caches, kMostRotated));
-  return (on_card ? kContext : kProcess) + (1 + static_cast<double>(kernels)) * rotated;
+      std::max(kSets * operands, on_gpu ? caches : std::min(caches, kMostRotated));
+  return (on_gpu ? kContext : kProcess) + (1 + static_cast<double>(kernels)) * rotated;
 }
 
 size_t Station::guests_at_once() const {

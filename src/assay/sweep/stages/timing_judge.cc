@@ -93,7 +93,7 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
 CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_at_outputs(size_t index) {
   if (is_on_cores()) return look_on_cores(index);
   auto answer = worker_->call(
-      process::Collect{handles_.at(index), random_() >> 1, station_.crew.referee_sees_card()},
+      process::Collect{handles_.at(index), random_() >> 1, station_.crew.referee_sees_gpu()},
       station_.request.trial_timeout_seconds);
   if (!answer) {
     const auto* error = std::get_if<Error>(&answer.error());

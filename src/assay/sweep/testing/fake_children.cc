@@ -192,7 +192,7 @@ void FakeChildren::answer_as_worker() {
 }
 
 void FakeChildren::answer_as_referee() {
-  on<process::OpenCard>([](const process::OpenCard&) -> CallResult<process::Done> {
+  on<process::OpenGpu>([](const process::OpenGpu&) -> CallResult<process::Done> {
     return tl::unexpected<CallFailure>(Error{ErrorCode::unsupported, "no GPU"});
   });
   on<process::Commit>([](const process::Commit&) { return process::Commit::Answer{0, "c0ffee"}; });

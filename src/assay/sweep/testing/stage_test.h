@@ -32,7 +32,7 @@ class StageTest : public ::testing::Test {
     auto made = TemporaryDirectory::create();
     ASSERT_TRUE(made);
     home_.emplace(std::move(*made));
-    // A card: who is timed there has no clock of the parent's beside it.
+    // A GPU: who is timed there has no clock of the parent's beside it.
     request_.device = "GPU-fake";
     request_.kind = "sweep";
     request_.folder = home_->path() + "/run";

@@ -7,11 +7,10 @@
 
 namespace assay::sweep {
 
-Result<CardArena> CardArena::allocate(CardZones& zones, std::span<const size_t> sizes,
-                                      uint64_t seed) {
+Result<GpuArena> GpuArena::allocate(GpuZones& zones, std::span<const size_t> sizes, uint64_t seed) {
   constexpr size_t kStep = 256;  // What a device allocation is aligned to.
-  constexpr size_t kZoneBytes = CardZones::kZoneBytes;
-  CardArena arena;
+  constexpr size_t kZoneBytes = GpuZones::kZoneBytes;
+  GpuArena arena;
   arena.zones_ = &zones;
   arena.seed_ = seed;
   const CounterRandom random{seed, 11};
@@ -37,7 +36,7 @@ Result<CardArena> CardArena::allocate(CardZones& zones, std::span<const size_t> 
   return arena;
 }
 
-Result<std::string> CardArena::find_trespass(const std::function<std::string(size_t index)>& what) {
+Result<std::string> GpuArena::find_trespass(const std::function<std::string(size_t index)>& what) {
   ASSAY_TRY(const auto changed, zones_->changed(starts_, seed_));
   for (size_t zone = 0; zone < changed.size(); ++zone) {
     if (changed[zone] == 0) continue;

@@ -12,11 +12,11 @@
 
 namespace assay::sweep {
 
-// Several buffers of a card, a red zone before and after each.
-class CardArena {
+// Several buffers of a GPU, a red zone before and after each.
+class GpuArena {
  public:
   // zones: outlives it.
-  static Result<CardArena> allocate(CardZones& zones, std::span<const size_t> sizes, uint64_t seed);
+  static Result<GpuArena> allocate(GpuZones& zones, std::span<const size_t> sizes, uint64_t seed);
 
   struct Piece {
     void* data = nullptr;
@@ -29,7 +29,7 @@ class CardArena {
   Result<std::string> find_trespass(const std::function<std::string(size_t index)>& what);
 
  private:
-  CardZones* zones_ = nullptr;
+  GpuZones* zones_ = nullptr;
   std::unique_ptr<Buffer> memory_;
   std::vector<Piece> pieces_;
   std::vector<const void*> starts_;  // Of the zones: before and behind each piece.

@@ -1,4 +1,4 @@
-// Bursts of launches through the operand sets of a card (worker/gpu/rotation.cc).
+// Bursts of launches through the operand sets of a GPU (worker/gpu/rotation.cc).
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -22,7 +22,7 @@ constexpr size_t kOutputBytes = size_t{256} << 20;
 constexpr size_t kWorkspaces = 4;
 }  // namespace
 
-Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Artifact& artifact) {
+Result<ProblemRunner::Opened> GpuProblem::open(const Kernel& kernel, const Artifact& artifact) {
   if (sets_.empty()) return fail(ErrorCode::internal, "no operand sets");
   auto opened = std::make_unique<OpenKernel>(OpenKernel{kernel, {}, {}, {}, {}, kLeastOutputs});
   Opened facts;
@@ -32,15 +32,15 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaces, facts.workspace_bytes);
-  ASSAY_TRY(auto buffers, CardArena::allocate(*zones_, sizes, next_seed()));
-  opened->buffers = std::make_unique<CardArena>(std::move(buffers));
-  opened->prepared = std::make_unique<CardPool>(device_);
+  ASSAY_TRY(auto buffers, GpuArena::allocate(*zones_, sizes, next_seed()));
+  opened->buffers = std::make_unique<GpuArena>(std::move(buffers));
+  opened->prepared = std::make_unique<GpuPool>(device_);
   std::vector<std::span<std::byte>> packed;  // By place of the constants.
   const auto bind = [&]() -> Status {
     for (size_t s = 0; s < sets_.size(); ++s) {
       Arguments arguments{problem_, sets_[s].data};
       outputs_.set(arguments.data, opened->buffers->at(s % ring).data);
-      const CardArena::Piece& workspace = opened->buffers->at(ring + s % kWorkspaces);
+      const GpuArena::Piece& workspace = opened->buffers->at(ring + s % kWorkspaces);
       ASSAY_TRY(Plan plan,
                 kernel.plan({arguments,
                              artifact,
@@ -56,7 +56,7 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
       }
       opened->plans.push_back(std::move(plan));
     }
-    // The driver loads a kernel's code at its first launch, and waits for the card meanwhile:
+    // The driver loads a kernel's code at its first launch, and waits for the GPU meanwhile:
     // behind a closed gate that would be for ever.
     ASSAY_TRY(opened->plans.front().launch(*stream_));
     return stream_->synchronize();
@@ -68,19 +68,19 @@ Result<ProblemRunner::Opened> CardProblem::open(const Kernel& kernel, const Arti
   return facts;
 }
 
-Result<CardProblem::OpenKernel*> CardProblem::opened(int handle) const {
+Result<GpuProblem::OpenKernel*> GpuProblem::opened(int handle) const {
   if (handle < 0 || static_cast<size_t>(handle) >= open_.size() ||
       !open_[static_cast<size_t>(handle)])
     return fail(ErrorCode::internal, "no open kernel {}", handle);
   return open_[static_cast<size_t>(handle)].get();
 }
 
-void CardProblem::close(int handle) {
+void GpuProblem::close(int handle) {
   if (handle >= 0 && static_cast<size_t>(handle) < open_.size())
     open_[static_cast<size_t>(handle)].reset();
 }
 
-Status CardProblem::renew(void* to, size_t operand, const InputSeeds& seeds) {
+Status GpuProblem::renew(void* to, size_t operand, const InputSeeds& seeds) {
   const Renewal renewal = operation_.renewal(problem_, operand, seeds);
   if (renewal_ != nullptr) return renewal_->renew(*stream_, to, renewal);
   const auto pristine = instances_.front().host[operand].bytes();
@@ -91,7 +91,7 @@ Status CardProblem::renew(void* to, size_t operand, const InputSeeds& seeds) {
 }
 
 // What varies; in a chain the first of it where the producer reads it.
-Status CardProblem::renew(size_t index, uint64_t launch) {
+Status GpuProblem::renew(size_t index, uint64_t launch) {
   Set& set = sets_[index];
   set.launch = last_seed_ = launch;
   const size_t produced = set.staged != nullptr ? operation_.varied_operand(problem_) : kNowhere;
@@ -102,7 +102,7 @@ Status CardProblem::renew(size_t index, uint64_t launch) {
 }
 
 // A kernel between a producer and a consumer; without a kernel, those two.
-Status CardProblem::enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output) {
+Status GpuProblem::enqueue_link(size_t s, OpenKernel* kernel, const GpuArena::Piece& output) {
   const size_t produced = operation_.varied_operand(problem_);
   const bool dependent = kernel != nullptr && kernel->kernel.metadata().dependent_launch();
   ASSAY_TRY(chain_->produce(*stream_, sets_[s].data[produced], sets_[s].staged,
@@ -114,7 +114,7 @@ Status CardProblem::enqueue_link(size_t s, OpenKernel* kernel, const CardArena::
 }
 
 // The launch with operand set s. first: nothing of its kind is right ahead of it.
-Status CardProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
+Status GpuProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
   if (condition_.spacing == measure::Spacing::chain)
     return enqueue_link(s, kernel,
                         kernel == nullptr ? bare_outputs_->at(s % bare_outputs_->count())
@@ -123,7 +123,7 @@ Status CardProblem::enqueue(size_t s, OpenKernel* kernel, bool first) {
   return kernel->plans[s].launch(*stream_, dependent ? Dependency::programmatic : Dependency::full);
 }
 
-Result<CardProblem::TimedBurst> CardProblem::burst(int handle, int launches, uint64_t) {
+Result<GpuProblem::TimedBurst> GpuProblem::burst(int handle, int launches, uint64_t) {
   OpenKernel* kernel = nullptr;
   const bool bare = handle == process::kBareLinks && condition_.spacing == measure::Spacing::chain;
   if (!bare) {
@@ -133,7 +133,7 @@ Result<CardProblem::TimedBurst> CardProblem::burst(int handle, int launches, uin
   const std::vector<size_t> order =
       choose_sets(launches, kernel == nullptr ? sets_.size() : kernel->outputs);
   launches = static_cast<int>(order.size()) - 1;
-  // Of bare links too: what they are taken off found its activations in the card's cache.
+  // Of bare links too: what they are taken off found its activations in the GPU's cache.
   ASSAY_TRY(freshen(order));
   if (is_alone()) {
     ASSAY_TRY(enqueue(order.front(), kernel, true));
@@ -169,13 +169,13 @@ Result<CardProblem::TimedBurst> CardProblem::burst(int handle, int launches, uin
   TimedBurst burst;
   burst.launches = launches;
   burst.ns = static_cast<int64_t>(std::llround(ns));
-  // A card's own time cannot be longer than the host's around it.
+  // A GPU's own time cannot be longer than the host's around it.
   burst.clean = burst.ns > 0 && burst.ns <= monotonic_ns() - before;
   return burst;
 }
 
 // Passes through the sets, each on numbers of its own; what lies between them is not a block's.
-Result<measure::Burst> CardProblem::block(int handle, double seconds) {
+Result<measure::Burst> GpuProblem::block(int handle, double seconds) {
   ASSAY_TRY(OpenKernel* const kernel, opened(handle));
   const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
   const bool dependent = kernel->kernel.metadata().dependent_launch();
@@ -199,7 +199,7 @@ Result<measure::Burst> CardProblem::block(int handle, double seconds) {
   return block;
 }
 
-Status CardProblem::profile(int handle, int launches) {
+Status GpuProblem::profile(int handle, int launches) {
   ASSAY_TRY(OpenKernel* const kernel, opened(handle));
   const cuda::Driver& driver = *device_.driver();
   // open() launched the first set's.
@@ -218,7 +218,7 @@ Status CardProblem::profile(int handle, int launches) {
 
 // The lead-in's set, then those of `launches` others, or of as many as have different outputs:
 // constants that have rested, and which of them nobody knows before.
-std::vector<size_t> CardProblem::choose_sets(int launches, size_t outputs) {
+std::vector<size_t> GpuProblem::choose_sets(int launches, size_t outputs) {
   const size_t most = std::max<size_t>(1, std::min(sets_.size() / 2, outputs - 1));
   const size_t wanted = std::clamp<size_t>(static_cast<size_t>(std::max(1, launches)), 1, most) + 1;
   std::vector<size_t> order;
@@ -248,7 +248,7 @@ std::vector<size_t> CardProblem::choose_sets(int launches, size_t outputs) {
 }
 
 // The cache as the condition has it, whatever ran before, and numbers that no launch has seen.
-Status CardProblem::freshen(const std::vector<size_t>& order) {
+Status GpuProblem::freshen(const std::vector<size_t>& order) {
   if (condition_.cache == measure::Cache::cold_weights) ASSAY_TRY(clear_cache());
   for (const size_t s : std::span(order).first(is_alone() ? 1 : order.size()))
     ASSAY_TRY(renew(s, next_seed() | 1));
@@ -257,7 +257,7 @@ Status CardProblem::freshen(const std::vector<size_t>& order) {
   return condition_.launch == measure::Launch::graph ? stream_->synchronize() : Status();
 }
 
-Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
+Result<TimedOutput> GpuProblem::timed_output(int handle, uint64_t choice) {
   ASSAY_TRY(const OpenKernel* const open, opened(handle));
   const OpenKernel& kernel = *open;
   if (kernel.recent.empty()) return fail(ErrorCode::not_found, "no timed output");
@@ -265,17 +265,17 @@ Result<TimedOutput> CardProblem::timed_output(int handle, uint64_t choice) {
   TimedOutput timed;
   timed.set = numbers_of(launch.set);
   timed.launch = launch.launch;
-  const CardArena::Piece& output = kernel.buffers->at(launch.set % kernel.outputs);
-  if (by_card_) {
+  const GpuArena::Piece& output = kernel.buffers->at(launch.set % kernel.outputs);
+  if (by_gpu_) {
     // Nothing is launched until it was judged: it can be looked at where it is.
-    ASSAY_TRY(timed.output.card, cuda::share(*device_.driver(), output.data, output.bytes));
+    ASSAY_TRY(timed.output.gpu, cuda::share(*device_.driver(), output.data, output.bytes));
   } else {
     ASSAY_TRY(timed.output, hand_out(output));
   }
   return timed;
 }
 
-bool CardProblem::inputs_intact() {
+bool GpuProblem::inputs_intact() {
   const auto operands = problem_.operands();
   for (size_t s = 0; s < sets_.size(); ++s) {
     const Set& set = sets_[s];
@@ -296,7 +296,7 @@ bool CardProblem::inputs_intact() {
 
 // Whether an operand that varies is at `data` as that seed makes it, and as the instance between
 // strided elements.
-Result<bool> CardProblem::is_renewed(const void* data, size_t operand, const InputSeeds& seeds) {
+Result<bool> GpuProblem::is_renewed(const void* data, size_t operand, const InputSeeds& seeds) {
   const std::span<const std::byte> pristine = instances_.front().host[operand].bytes();
   if (renewal_ == nullptr) {
     made_.assign(pristine.begin(), pristine.end());
@@ -313,7 +313,7 @@ Result<bool> CardProblem::is_renewed(const void* data, size_t operand, const Inp
   return made == found;
 }
 
-std::string CardProblem::find_trespass(int handle) {
+std::string GpuProblem::find_trespass(int handle) {
   const auto open = opened(handle);
   if (!open) return {};
   const OpenKernel& kernel = **open;
@@ -324,7 +324,7 @@ std::string CardProblem::find_trespass(int handle) {
       .value_or("the GPU could not be read");
 }
 
-std::string CardProblem::find_trespass_beside_inputs() {
+std::string GpuProblem::find_trespass_beside_inputs() {
   if (!rotation_ || !launched_) return {};
   launched_ = false;
   return rotation_->find_trespass([](size_t) { return std::string("an input"); })

@@ -84,7 +84,7 @@ Result<double> rate(cuda::CudaDevice& device, Runs& runs, const Peak& peak) {
 
 }  // namespace
 
-Result<std::vector<Ceiling>> measure_card_ceilings(cuda::CudaDevice& device) {
+Result<std::vector<Ceiling>> measure_gpu_ceilings(cuda::CudaDevice& device) {
   std::vector<Ceiling> ceilings;
   const std::string from = utc_now_iso8601();
   const auto add = [&](std::string name, double value, const char* unit) {
@@ -101,7 +101,7 @@ Result<std::vector<Ceiling>> measure_card_ceilings(cuda::CudaDevice& device) {
                                                     0x3c5a, 2 * half / 4, nullptr),
                            "filling a buffer"));
     ASSAY_TRY(driver.check(driver.call().context_synchronize(), "filling a buffer"));
-    ASSAY_TRY(const auto code, load_code(device, traffic_code(device.card())));
+    ASSAY_TRY(const auto code, load_code(device, traffic_code(device.gpu())));
     ASSAY_TRY(const auto read, code->function("assay_read", 0, false));
     ASSAY_TRY(const auto copy, code->function("assay_copy", 0, false));
     void* to = data + half;
@@ -120,8 +120,8 @@ Result<std::vector<Ceiling>> measure_card_ceilings(cuda::CudaDevice& device) {
     add("read", 2.0 * static_cast<double>(half) / (seen * 1e-9), "byte/s");
     add("copy", 2.0 * static_cast<double>(half) / (copied * 1e-9), "byte/s");
   }
-  for (const Peak& peak : card_peaks(device.card())) {
-    // What a card's driver does not assemble, the card has no ceiling of.
+  for (const Peak& peak : gpu_peaks(device.gpu())) {
+    // What a GPU's driver does not assemble, the GPU has no ceiling of.
     if (const auto reached = rate(device, runs, peak))
       add(peak.name, *reached, "flop/s");
     else if (reached.error().code == ErrorCode::machine ||
@@ -131,8 +131,8 @@ Result<std::vector<Ceiling>> measure_card_ceilings(cuda::CudaDevice& device) {
   return ceilings;
 }
 
-Result<std::vector<Ceiling>> card_ceilings(cuda::CudaDevice& device, const std::string& folder) {
-  const std::string asked = fmt::format("{} {} {}", device.card().uuid,
+Result<std::vector<Ceiling>> gpu_ceilings(cuda::CudaDevice& device, const std::string& folder) {
+  const std::string asked = fmt::format("{} {} {}", device.gpu().uuid,
                                         device.driver()->version_text(), build_info().version);
   const std::string path =
       fmt::format("{}/ceilings/{}.json", folder, sha256_hex(asked).substr(0, 16));
@@ -149,7 +149,7 @@ Result<std::vector<Ceiling>> card_ceilings(cuda::CudaDevice& device, const std::
                               one.value("until", "")});
     if (!ceilings.empty()) return ceilings;
   }
-  ASSAY_TRY(const auto ceilings, measure_card_ceilings(device));
+  ASSAY_TRY(const auto ceilings, measure_gpu_ceilings(device));
   Json list = Json::array();
   for (const Ceiling& one : ceilings)
     list.push_back({{"name", one.name},

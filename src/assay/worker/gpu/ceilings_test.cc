@@ -21,7 +21,7 @@ double value_of(const std::vector<Ceiling>& ceilings, std::string_view name) {
   return 0;
 }
 
-TEST(CardCeilings, AreMeasuredOnceForACardAndADriver) {
+TEST(GpuCeilings, AreMeasuredOnceForAGpuAndADriver) {
   const auto driver = cuda::Driver::open(fake_path());
   ASSERT_TRUE(driver) << driver.error().message;
   auto library = DynamicLibrary::open(fake_path(), {.deep_bind = false});
@@ -29,16 +29,16 @@ TEST(CardCeilings, AreMeasuredOnceForACardAndADriver) {
   uint64_t (*allocated)() = nullptr;
   ASSERT_TRUE(library && library->load("fake_cuda_calls", calls) &&
               library->load("fake_cuda_allocated", allocated));
-  const auto cards = cuda::list_cards(**driver);
-  ASSERT_TRUE(cards);
-  const auto device = cuda::open(*driver, cards->front());
+  const auto gpus = cuda::list_gpus(**driver);
+  ASSERT_TRUE(gpus);
+  const auto device = cuda::open(*driver, gpus->front());
   ASSERT_TRUE(device);
   const auto made = TemporaryDirectory::create();
   ASSERT_TRUE(made);
   const std::string folder = made->path();
   const uint64_t before = allocated();
 
-  const auto first = card_ceilings(**device, folder);
+  const auto first = gpu_ceilings(**device, folder);
   ASSERT_TRUE(first) << first.error().message;
   // The fake moves two bytes a nanosecond, and a step takes 100 ns.
   EXPECT_NEAR(value_of(*first, "read") / 2e9, 1, 0.01);
@@ -51,7 +51,7 @@ TEST(CardCeilings, AreMeasuredOnceForACardAndADriver) {
   EXPECT_EQ(allocated(), before);
 
   const uint64_t launches = calls("cuLaunchKernelEx");
-  const auto kept = card_ceilings(**device, folder);
+  const auto kept = gpu_ceilings(**device, folder);
   ASSERT_TRUE(kept);
   EXPECT_EQ(*kept, *first);
   EXPECT_EQ(calls("cuLaunchKernelEx"), launches);
@@ -59,7 +59,7 @@ TEST(CardCeilings, AreMeasuredOnceForACardAndADriver) {
     if (file.is_regular_file()) {
       ASSERT_TRUE(write_file_atomic(file.path().string(), "{torn"));
     }
-  ASSERT_TRUE(card_ceilings(**device, folder));
+  ASSERT_TRUE(gpu_ceilings(**device, folder));
   EXPECT_GT(calls("cuLaunchKernelEx"), launches) << "what cannot be read is measured again";
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kVectorBytes = 16;
 constexpr uint32_t kHoldingBlocks = 16;
 
-// Assembled by the driver for the card at hand. {0}, {1}, {2}: code_header(), and on cards that
+// Assembled by the driver for the GPU at hand. {0}, {1}, {2}: code_header(), and on GPUs that
 // have them the two halves of dependent launch; {3}: kThreadPlace.
 constexpr const char* kCode = R"(
 {0}
@@ -135,9 +135,9 @@ std::string chain_code(bool dependent) {
                      dependent ? "griddepcontrol.wait;" : "", kThreadPlace);
 }
 
-Result<std::unique_ptr<CardChain>> CardChain::create(cuda::CudaDevice& device) {
-  std::unique_ptr<CardChain> chain(new CardChain(device));
-  const std::string code = chain_code(device.card().major >= 9);
+Result<std::unique_ptr<GpuChain>> GpuChain::create(cuda::CudaDevice& device) {
+  std::unique_ptr<GpuChain> chain(new GpuChain(device));
+  const std::string code = chain_code(device.gpu().major >= 9);
   ASSAY_TRY(chain->code_, load_code(device, code));
   ASSAY_TRY(const auto produce, chain->code_->function("assay_produce", 0, false));
   ASSAY_TRY(const auto consume, chain->code_->function("assay_consume", 0, false));
@@ -149,7 +149,7 @@ Result<std::unique_ptr<CardChain>> CardChain::create(cuda::CudaDevice& device) {
   return chain;
 }
 
-Status CardChain::produce(Stream& stream, void* to, const void* from, size_t bytes, Hold hold) {
+Status GpuChain::produce(Stream& stream, void* to, const void* from, size_t bytes, Hold hold) {
   void* digest = digest_->data();
   uint64_t count = bytes;
   uint32_t mask = 0;
@@ -161,7 +161,7 @@ Status CardChain::produce(Stream& stream, void* to, const void* from, size_t byt
                         .parameters = parameters});
 }
 
-Status CardChain::consume(Stream& stream, const void* output, size_t bytes, bool dependent) {
+Status GpuChain::consume(Stream& stream, const void* output, size_t bytes, bool dependent) {
   void* digest = digest_->data();
   uint64_t count = bytes;
   const std::array<void*, 3> parameters = {&output, &count, &digest};
@@ -169,7 +169,7 @@ Status CardChain::consume(Stream& stream, const void* output, size_t bytes, bool
                         .grid = {blocks_for(device_, bytes / kVectorBytes), 1, 1},
                         .block = {kCodeThreads, 1, 1},
                         .parameters = parameters,
-                        .programmatic = dependent && device_.card().major >= 9});
+                        .programmatic = dependent && device_.gpu().major >= 9});
 }
 
 }  // namespace assay::sweep

@@ -15,17 +15,17 @@ namespace assay::sweep {
 
 // Both as PTX: assay_produce(u64 to, u64 from, u64 bytes, u64 digest, u32 mask, u64 hold_ns) and
 // assay_consume(u64 from, u64 bytes, u64 digest). dependent: with both halves of dependent launch,
-// for cards that have it (sm_90 and newer).
+// for GPUs that have it (sm_90 and newer).
 std::string chain_code(bool dependent);
 
-class CardChain {
+class GpuChain {
  public:
-  static Result<std::unique_ptr<CardChain>> create(cuda::CudaDevice& device);
+  static Result<std::unique_ptr<GpuChain>> create(cuda::CudaDevice& device);
 
   // Copies `bytes` to where the kernel reads them, after it has read what the consumer before left.
-  // Both lie at multiples of 16 bytes. A launch behind it may begin at once (where the card can do
+  // Both lie at multiples of 16 bytes. A launch behind it may begin at once (where the GPU can do
   // that and the launch asks for it); with `hold` it does so while this one waits for so long
-  // before it writes anything, on few multiprocessors, so that the other has the rest of the card.
+  // before it writes anything, on few multiprocessors, so that the other has the rest of the GPU.
   struct Hold {
     uint64_t ns = 0;
   };
@@ -36,7 +36,7 @@ class CardChain {
   Status consume(Stream& stream, const void* output, size_t bytes, bool dependent);
 
  private:
-  explicit CardChain(cuda::CudaDevice& device) : device_(device) {}
+  explicit GpuChain(cuda::CudaDevice& device) : device_(device) {}
 
   cuda::CudaDevice& device_;
   std::shared_ptr<const cuda::Module> code_;

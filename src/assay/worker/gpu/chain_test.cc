@@ -5,15 +5,15 @@
 #include <gtest/gtest.h>
 
 #include "assay/base/random.h"
-#include "testing/test_card.h"
+#include "testing/test_gpu.h"
 
 namespace assay::sweep {
 namespace {
 
-using CardChainTest = testing::CardTest;
+using GpuChainTest = testing::FakeGpuTest;
 
-TEST_F(CardChainTest, TheProducerWritesWhatItReadsAndNothingElse) {
-  const auto chain = CardChain::create(*device_);
+TEST_F(GpuChainTest, TheProducerWritesWhatItReadsAndNothingElse) {
+  const auto chain = GpuChain::create(*device_);
   ASSERT_TRUE(chain) << chain.error().message;
   const CounterRandom random{7, 0};
   for (const size_t size : {size_t{1}, size_t{15}, size_t{16}, size_t{4099}, size_t{3} << 20}) {

@@ -65,10 +65,10 @@ ADD:
 
 }  // namespace
 
-Result<std::unique_ptr<CardDigest>> CardDigest::create(cuda::CudaDevice& device, uint64_t seed) {
-  std::unique_ptr<CardDigest> digest(new CardDigest(device, seed));
+Result<std::unique_ptr<GpuDigest>> GpuDigest::create(cuda::CudaDevice& device, uint64_t seed) {
+  std::unique_ptr<GpuDigest> digest(new GpuDigest(device, seed));
   const std::string code =
-      fmt::format(fmt::runtime(kCode), code_header(code_target(device.card())), kThreadPlace,
+      fmt::format(fmt::runtime(kCode), code_header(code_target(device.gpu())), kThreadPlace,
                   fmt::format(kAddWord, mix_word("%d15", "%d17")));
   ASSAY_TRY(digest->code_, load_code(device, code));
   ASSAY_TRY(const auto function, digest->code_->function("assay_digest", 0, false));
@@ -77,7 +77,7 @@ Result<std::unique_ptr<CardDigest>> CardDigest::create(cuda::CudaDevice& device,
   return digest;
 }
 
-Result<uint64_t> CardDigest::of(Stream& stream, const void* data, size_t bytes) {
+Result<uint64_t> GpuDigest::of(Stream& stream, const void* data, size_t bytes) {
   uint64_t result = 0, count = bytes;
   void* sum = sum_->data();
   const cuda::Driver& driver = *device_.driver();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether memory of a card still holds what it held, told without bringing it back to the host.
+// Whether memory of a GPU still holds what it held, told without bringing it back to the host.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace assay::sweep {
 
-class CardDigest {
+class GpuDigest {
  public:
   // seed: what makes this digest another one than any other's.
-  static Result<std::unique_ptr<CardDigest>> create(cuda::CudaDevice& device, uint64_t seed);
+  static Result<std::unique_ptr<GpuDigest>> create(cuda::CudaDevice& device, uint64_t seed);
 
   // Of `bytes` at `data`, a multiple of 8, once all that is ahead of it in `stream` is done. Two
   // contents that differ have the same digest once in 2^64 times.
   Result<uint64_t> of(Stream& stream, const void* data, size_t bytes);
 
  private:
-  CardDigest(cuda::CudaDevice& device, uint64_t seed) : device_(device), seed_(seed) {}
+  GpuDigest(cuda::CudaDevice& device, uint64_t seed) : device_(device), seed_(seed) {}
 
   cuda::CudaDevice& device_;
   uint64_t seed_;

@@ -5,17 +5,17 @@
 #include <gtest/gtest.h>
 
 #include "assay/base/random.h"
-#include "testing/test_card.h"
+#include "testing/test_gpu.h"
 
 namespace assay::sweep {
 namespace {
 
-using CardDigestTest = testing::CardTest;
+using GpuDigestTest = testing::FakeGpuTest;
 
-TEST_F(CardDigestTest, EveryByteAndItsPlaceCount) {
-  const auto digest = CardDigest::create(*device_, 5);
+TEST_F(GpuDigestTest, EveryByteAndItsPlaceCount) {
+  const auto digest = GpuDigest::create(*device_, 5);
   ASSERT_TRUE(digest) << digest.error().message;
-  const auto other = CardDigest::create(*device_, 6);
+  const auto other = GpuDigest::create(*device_, 6);
   ASSERT_TRUE(other) << other.error().message;
   const CounterRandom random{7, 0};
   for (const size_t size : {size_t{1}, size_t{7}, size_t{8}, size_t{4099}, size_t{1} << 20}) {
@@ -24,7 +24,7 @@ TEST_F(CardDigestTest, EveryByteAndItsPlaceCount) {
     for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(random.bits(i));
     const auto memory = device_->allocate(size, {});
     ASSERT_TRUE(memory) << memory.error().message;
-    const auto of = [&](CardDigest& made, const std::vector<std::byte>& content) {
+    const auto of = [&](GpuDigest& made, const std::vector<std::byte>& content) {
       EXPECT_TRUE(device_->copy_in((*memory)->data(), content));
       const auto result = made.of(*stream_, (*memory)->data(), size);
       EXPECT_TRUE(result) << result.error().message;

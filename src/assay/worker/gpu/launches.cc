@@ -2,15 +2,16 @@
 
 namespace assay::sweep {
 
-std::vector<CardLaunch> launches_of(const cuda::CudaDevice& device, std::span<const Step> steps) {
+std::vector<GpuLaunchFacts> launches_of(const cuda::CudaDevice& device,
+                                        std::span<const Step> steps) {
   const cuda::abi::EntryPoints& call = device.driver()->call();
-  cuda::abi::Device card = 0;
+  cuda::abi::Device gpu = 0;
   int most_threads = 0;
-  if (call.device_get(&card, device.card().ordinal) != cuda::abi::kSuccess ||
-      call.device_attribute(&most_threads, cuda::abi::kMostThreadsPerMultiprocessor, card) !=
+  if (call.device_get(&gpu, device.gpu().ordinal) != cuda::abi::kSuccess ||
+      call.device_attribute(&most_threads, cuda::abi::kMostThreadsPerMultiprocessor, gpu) !=
           cuda::abi::kSuccess)
     most_threads = 0;
-  std::vector<CardLaunch> launches;
+  std::vector<GpuLaunchFacts> launches;
   for (const Step& step : steps) {
     const auto* code = std::get_if<DeviceStep>(&step);
     if (code == nullptr) continue;
@@ -22,7 +23,7 @@ std::vector<CardLaunch> launches_of(const cuda::CudaDevice& device, std::span<co
     const auto product = [](const std::array<uint32_t, 3>& extent) {
       return int64_t{extent[0]} * extent[1] * extent[2];
     };
-    CardLaunch launch{
+    GpuLaunchFacts launch{
         .blocks = product(code->grid),
         .threads = product(code->block),
         .cluster_blocks = product(code->cluster),

@@ -12,6 +12,7 @@
 namespace assay::sweep {
 
 // One for each step that is device code. What the driver does not tell stays 0.
-std::vector<CardLaunch> launches_of(const cuda::CudaDevice& device, std::span<const Step> steps);
+std::vector<GpuLaunchFacts> launches_of(const cuda::CudaDevice& device,
+                                        std::span<const Step> steps);
 
 }  // namespace assay::sweep

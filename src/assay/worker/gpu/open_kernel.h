@@ -1,6 +1,6 @@
 #pragma once
 
-// A kernel that a CardProblem times. Private to it.
+// A kernel that a GpuProblem times. Private to it.
 
 #include <memory>
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace assay::sweep {
 
-// Memory of a card that kernels pack constant operands into.
-class CardPool : public Prepared {
+// Memory of a GPU that kernels pack constant operands into.
+class GpuPool : public Prepared {
  public:
-  explicit CardPool(cuda::CudaDevice& device) : device_(device) {}
+  explicit GpuPool(cuda::CudaDevice& device) : device_(device) {}
   Result<std::span<std::byte>> allocate(size_t bytes) override {
     ASSAY_TRY(auto buffer, device_.allocate(bytes, {}));
     buffers_.push_back(std::move(buffer));
@@ -26,11 +26,11 @@ class CardPool : public Prepared {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-struct CardProblem::OpenKernel {
+struct GpuProblem::OpenKernel {
   Kernel kernel;
-  std::unique_ptr<CardArena> buffers;  // Outputs, then workspaces.
-  std::unique_ptr<CardPool> prepared;  // Outlives the plans that point into it.
-  std::vector<Plan> plans;             // One per operand set.
+  std::unique_ptr<GpuArena> buffers;  // Outputs, then workspaces.
+  std::unique_ptr<GpuPool> prepared;  // Outlives the plans that point into it.
+  std::vector<Plan> plans;            // One per operand set.
   RecentLaunches recent;
   size_t outputs = kLeastOutputs;  // Launches go round them.
 };

@@ -167,7 +167,7 @@ Peak multiply_adds(const char* target) {
 
 }  // namespace
 
-std::string traffic_code(const cuda::Card& card) {
+std::string traffic_code(const cuda::Gpu& gpu) {
   constexpr int kInFlight = 4;
   const auto entry = [&](const char* name, bool copies) {
     std::string loads, uses, steps;
@@ -228,24 +228,24 @@ END:
                               : "  xor.b32 %r0, %r0, %r8;\n  xor.b32 %r0, %r0, %r9;\n"
                                 "  xor.b32 %r0, %r0, %r10;\n  xor.b32 %r0, %r0, %r11;\n");
   };
-  return header(code_target(card)) + entry("assay_read", false) + entry("assay_copy", true);
+  return header(code_target(gpu)) + entry("assay_read", false) + entry("assay_copy", true);
 }
 
-std::vector<Peak> card_peaks(const cuda::Card& card) {
+std::vector<Peak> gpu_peaks(const cuda::Gpu& gpu) {
   std::vector<Peak> peaks;
-  if (card.major == 9) {
+  if (gpu.major == 9) {
     for (const char* type : {"f16", "bf16"}) peaks.push_back(warp_group(type));
-  } else if (card.major >= 8) {
+  } else if (gpu.major >= 8) {
     peaks.push_back(warp("flops_f16", "sm_80", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
                          "b32", "f32", 4, 2, 4, 4096));
     peaks.push_back(warp("flops_bf16", "sm_80",
                          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "b32", "f32", 4, 2,
                          4, 4096));
   }
-  if (card.major >= 8)
+  if (gpu.major >= 8)
     peaks.push_back(warp("flops_f64", "sm_80", "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
                          "f64", "f64", 1, 1, 2, 512));
-  peaks.push_back(multiply_adds(card.major >= 8 ? "sm_80" : "sm_70"));
+  peaks.push_back(multiply_adds(gpu.major >= 8 ? "sm_80" : "sm_70"));
   return peaks;
 }
 

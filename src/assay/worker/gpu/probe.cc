@@ -55,10 +55,9 @@ NEXT:
 
 }  // namespace
 
-Result<std::unique_ptr<CardProbe>> CardProbe::create(cuda::CudaDevice& device) {
-  std::unique_ptr<CardProbe> probe(new CardProbe(device));
-  const std::string code =
-      fmt::format(fmt::runtime(kCode), code_header(code_target(device.card())));
+Result<std::unique_ptr<GpuProbe>> GpuProbe::create(cuda::CudaDevice& device) {
+  std::unique_ptr<GpuProbe> probe(new GpuProbe(device));
+  const std::string code = fmt::format(fmt::runtime(kCode), code_header(code_target(device.gpu())));
   ASSAY_TRY(probe->code_, load_code(device, code));
   ASSAY_TRY(const auto function, probe->code_->function("assay_probe", 0, false));
   probe->function_ = function.handle;
@@ -66,8 +65,8 @@ Result<std::unique_ptr<CardProbe>> CardProbe::create(cuda::CudaDevice& device) {
   return probe;
 }
 
-Result<measure::ColdProbe> CardProbe::walk(Stream& stream, const std::byte* from, size_t lines,
-                                           size_t stride) {
+Result<measure::ColdProbe> GpuProbe::walk(Stream& stream, const std::byte* from, size_t lines,
+                                          size_t stride) {
   uint64_t count = lines, step = stride;
   uint32_t mask = 0;
   std::array<uint64_t, 2> ns = {};
@@ -79,7 +78,7 @@ Result<measure::ColdProbe> CardProbe::walk(Stream& stream, const std::byte* from
   return measure::ColdProbe{static_cast<double>(ns[0]), static_cast<double>(ns[1])};
 }
 
-Result<CardProbe::Reading> CardProbe::read(Stream& stream, const void* data, size_t bytes) {
+Result<GpuProbe::Reading> GpuProbe::read(Stream& stream, const void* data, size_t bytes) {
   Reading reading{{}, std::min(kLines, bytes / kLineBytes)};
   if (reading.lines == 0) return reading;
   const size_t stride = bytes / reading.lines / kLineBytes * kLineBytes;
@@ -89,7 +88,7 @@ Result<CardProbe::Reading> CardProbe::read(Stream& stream, const void* data, siz
 }
 
 // A page is of 2 MiB. What is read of it lies between lines of read().
-Status CardProbe::find_pages(Stream& stream, const void* data, size_t bytes) {
+Status GpuProbe::find_pages(Stream& stream, const void* data, size_t bytes) {
   constexpr size_t kPage = size_t{2} << 20, kBeside = 2 * kLineBytes;
   if (bytes < kLines * kBeside) return {};
   return walk(stream, static_cast<const std::byte*>(data) + kLineBytes,

@@ -1,6 +1,6 @@
 #pragma once
 
-// The self-check of a cold condition on a card (docs/method.md): how long a thread waits for lines
+// The self-check of a cold condition on a GPU (docs/method.md): how long a thread waits for lines
 // of memory, each read after the one before has come.
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace assay::sweep {
 
-class CardProbe {
+class GpuProbe {
  public:
-  static Result<std::unique_ptr<CardProbe>> create(cuda::CudaDevice& device);
+  static Result<std::unique_ptr<GpuProbe>> create(cuda::CudaDevice& device);
 
   // Of lines spread evenly over device memory, at most kLines of them.
   static constexpr size_t kLines = 256, kLineBytes = 128;
@@ -24,11 +24,11 @@ class CardProbe {
   };
   Result<Reading> read(Stream& stream, const void* data, size_t bytes);
 
-  // The card knows where its pages are, and has read no line that read() reads.
+  // The GPU knows where its pages are, and has read no line that read() reads.
   Status find_pages(Stream& stream, const void* data, size_t bytes);
 
  private:
-  explicit CardProbe(cuda::CudaDevice& device) : device_(device) {}
+  explicit GpuProbe(cuda::CudaDevice& device) : device_(device) {}
   Result<measure::ColdProbe> walk(Stream& stream, const std::byte* from, size_t lines,
                                   size_t stride);
 

@@ -21,42 +21,42 @@ constexpr double kMostLateNs = 200e6;  // and at most so long.
 
 }  // namespace
 
-CardProblem::CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device,
-                         uint64_t seed)
+GpuProblem::GpuProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device,
+                       uint64_t seed)
     : problem_(std::move(problem)),
       operation_(operation),
       device_(device),
       seed_(seed),
       outputs_(OutputPlaces::of(problem_)) {}
 
-CardProblem::~CardProblem() = default;
+GpuProblem::~GpuProblem() = default;
 
-uint64_t CardProblem::next_seed() { return CounterRandom{seed_, 3}.bits(++seeds_used_); }
+uint64_t GpuProblem::next_seed() { return CounterRandom{seed_, 3}.bits(++seeds_used_); }
 
-Result<std::unique_ptr<CardProblem>> CardProblem::create(
+Result<std::unique_ptr<GpuProblem>> GpuProblem::create(
     Problem problem, cuda::CudaDevice& device, std::vector<std::vector<MappedFile>> instances,
     uint64_t seed) {
   ASSAY_TRY(const Operation* operation, find_operation(problem.operation()));
-  std::unique_ptr<CardProblem> card(new CardProblem(std::move(problem), *operation, device, seed));
-  ASSAY_TRY(card->stream_, device.make_stream());
+  std::unique_ptr<GpuProblem> gpu(new GpuProblem(std::move(problem), *operation, device, seed));
+  ASSAY_TRY(gpu->stream_, device.make_stream());
   ASSAY_TRY(auto gate, cuda::Gate::create(device.driver()));
   ASSAY_TRY(auto start, cuda::Event::create(device.driver()));
   ASSAY_TRY(auto end, cuda::Event::create(device.driver()));
-  card->gate_ = std::make_unique<cuda::Gate>(std::move(gate));
-  card->start_ = std::make_unique<cuda::Event>(std::move(start));
-  card->end_ = std::make_unique<cuda::Event>(std::move(end));
-  ASSAY_TRY(card->digest_, CardDigest::create(device, card->next_seed()));
-  ASSAY_TRY(card->zones_, CardZones::create(device, *card->stream_));
-  auto renewal = CardRenewal::create(device);
+  gpu->gate_ = std::make_unique<cuda::Gate>(std::move(gate));
+  gpu->start_ = std::make_unique<cuda::Event>(std::move(start));
+  gpu->end_ = std::make_unique<cuda::Event>(std::move(end));
+  ASSAY_TRY(gpu->digest_, GpuDigest::create(device, gpu->next_seed()));
+  ASSAY_TRY(gpu->zones_, GpuZones::create(device, *gpu->stream_));
+  auto renewal = GpuRenewal::create(device);
   if (renewal)
-    card->renewal_ = std::move(*renewal);
+    gpu->renewal_ = std::move(*renewal);
   else if (renewal.error().code != ErrorCode::unsupported)
     return fail(std::move(renewal).error());
-  const auto operands = card->problem_.operands();
+  const auto operands = gpu->problem_.operands();
   for (auto& instance : instances) {
-    ASSAY_TRY(InputPlaces places, place_inputs(card->problem_, instance));
+    ASSAY_TRY(InputPlaces places, place_inputs(gpu->problem_, instance));
     InputSet set;
-    ASSAY_TRY(set.arena, CardArena::allocate(*card->zones_, places.sizes, card->next_seed()));
+    ASSAY_TRY(set.arena, GpuArena::allocate(*gpu->zones_, places.sizes, gpu->next_seed()));
     set.index = std::move(places.index);
     set.digest.resize(operands.size());
     for (size_t i = 0; i < operands.size(); ++i)
@@ -64,17 +64,17 @@ Result<std::unique_ptr<CardProblem>> CardProblem::create(
         ASSAY_TRY(device.copy_in(set.arena.at(set.index[i]).data, instance[i].bytes()));
     for (size_t i = 0; i < operands.size(); ++i) {
       if (set.index[i] == kNowhere) continue;
-      const CardArena::Piece& piece = set.arena.at(set.index[i]);
-      ASSAY_TRY(set.digest[i], card->digest_->of(*card->stream_, piece.data, piece.bytes));
+      const GpuArena::Piece& piece = set.arena.at(set.index[i]);
+      ASSAY_TRY(set.digest[i], gpu->digest_->of(*gpu->stream_, piece.data, piece.bytes));
     }
     set.host = std::move(instance);
-    card->instances_.push_back(std::move(set));
+    gpu->instances_.push_back(std::move(set));
   }
-  return card;
+  return gpu;
 }
 
 // One random word all over it: no value that a kernel would leave by chance.
-Status CardProblem::fill(const CardArena::Piece& piece, uint64_t seed) {
+Status GpuProblem::fill(const GpuArena::Piece& piece, uint64_t seed) {
   if (piece.bytes == 0) return {};
   const auto& driver = *device_.driver();
   const auto address = reinterpret_cast<cuda::abi::Address>(piece.data);
@@ -91,13 +91,13 @@ Status CardProblem::fill(const CardArena::Piece& piece, uint64_t seed) {
   return {};
 }
 
-Result<std::vector<std::byte>> CardProblem::read(const CardArena::Piece& piece) {
+Result<std::vector<std::byte>> GpuProblem::read(const GpuArena::Piece& piece) {
   std::vector<std::byte> bytes(piece.bytes);
   ASSAY_TRY(device_.copy_out(bytes, piece.data));
   return bytes;
 }
 
-Result<bool> CardProblem::holds(const void* data, std::span<const std::byte> expected) {
+Result<bool> GpuProblem::holds(const void* data, std::span<const std::byte> expected) {
   constexpr size_t kAtOnce = size_t{16} << 20;
   std::vector<std::byte> part;
   for (size_t at = 0; at < expected.size(); at += kAtOnce) {
@@ -109,21 +109,21 @@ Result<bool> CardProblem::holds(const void* data, std::span<const std::byte> exp
 }
 
 // In a chain whose producer holds an input back for longer than the kernel's whole run, and the
-// rest of the card lies idle meanwhile: whoever does not wait reads what was there before. Each
+// rest of the GPU lies idle meanwhile: whoever does not wait reads what was there before. Each
 // input that is no constant is the late one once; output and workspace are used again as they are
 // left.
-Status CardProblem::launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
-                                double launch_ns) {
+Status GpuProblem::launch_late(Plan& plan, InputSet& inputs, const GpuArena::Piece& output,
+                               double launch_ns) {
   if (!chain_) {
-    ASSAY_TRY(chain_, CardChain::create(device_));
+    ASSAY_TRY(chain_, GpuChain::create(device_));
   }
-  const CardChain::Hold hold{
+  const GpuChain::Hold hold{
       static_cast<uint64_t>(std::min(kLateFactor * launch_ns + kLateSlackNs, kMostLateNs))};
   const auto operands = problem_.operands();
   const auto* driver = device_.driver().get();
   for (size_t i = 0; i < operands.size(); ++i) {
     if (inputs.index[i] == kNowhere || operands[i].lifetime == Lifetime::constant) continue;
-    const CardArena::Piece& late = inputs.arena.at(inputs.index[i]);
+    const GpuArena::Piece& late = inputs.arena.at(inputs.index[i]);
     ASSAY_TRY(const auto kept, device_.allocate(late.bytes, {}));
     ASSAY_TRY(device_.copy_in(kept->data(), inputs.host[i].bytes()));
     // The host could be slower than the producer waits.
@@ -145,16 +145,16 @@ Status CardProblem::launch_late(Plan& plan, InputSet& inputs, const CardArena::P
   return {};
 }
 
-Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& artifact,
-                                        size_t instance, bool repeat) {
+Result<ProvenLaunch> GpuProblem::prove(const Kernel& kernel, const Artifact& artifact,
+                                       size_t instance, bool repeat) {
   if (instance >= instances_.size()) return fail(ErrorCode::internal, "no instance {}", instance);
   InputSet& inputs = instances_[instance];
   const auto operands = problem_.operands();
   const size_t output_bytes = outputs_.bytes;
   ASSAY_TRY(const size_t workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
   const size_t sizes[] = {output_bytes, workspace_bytes};
-  ASSAY_TRY(auto buffers, CardArena::allocate(*zones_, sizes, next_seed()));
-  CardPool prepared(device_);
+  ASSAY_TRY(auto buffers, GpuArena::allocate(*zones_, sizes, next_seed()));
+  GpuPool prepared(device_);
   Arguments arguments{problem_, {}};
   for (size_t i = 0; i < operands.size(); ++i)
     arguments.data.push_back(inputs.index[i] == kNowhere ? nullptr
@@ -172,7 +172,7 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   repeat = repeat || dependent;
   proven.launches = repeat ? 2 : 1;
   const bool dense = has_dense_outputs(problem_);
-  const CardArena::Piece& written = buffers.at(0);
+  const GpuArena::Piece& written = buffers.at(0);
   std::vector<uint64_t> first;  // Of each output.
   for (int launch = 0; launch < proven.launches; ++launch) {
     ASSAY_TRY(fill(written, next_seed()));
@@ -210,22 +210,22 @@ Result<ProvenLaunch> CardProblem::prove(const Kernel& kernel, const Artifact& ar
   }
   for (size_t i = 0; i < operands.size() && !proven.inputs_changed; ++i) {
     if (inputs.index[i] == kNowhere) continue;
-    const CardArena::Piece& piece = inputs.arena.at(inputs.index[i]);
+    const GpuArena::Piece& piece = inputs.arena.at(inputs.index[i]);
     ASSAY_TRY(const uint64_t digest, digest_->of(*stream_, piece.data, piece.bytes));
     proven.inputs_changed = digest != inputs.digest[i];
   }
   return proven;
 }
 
-void CardProblem::hand_out_by_card(bool by_card) {
-  by_card_ = by_card;
+void GpuProblem::hand_out_by_gpu(bool by_gpu) {
+  by_gpu_ = by_gpu;
   handed_out_.clear();
 }
 
 // What is in it now: the next launch may write there.
-Result<HandedOut> CardProblem::hand_out(const CardArena::Piece& piece) {
+Result<HandedOut> GpuProblem::hand_out(const GpuArena::Piece& piece) {
   HandedOut output;
-  if (by_card_) {
+  if (by_gpu_) {
     const size_t pages = (piece.bytes + cuda::kSharedPage - 1) / cuda::kSharedPage;
     auto kept = device_.allocate(pages * cuda::kSharedPage, {.alignment = 256});
     if (kept) {
@@ -237,11 +237,11 @@ Result<HandedOut> CardProblem::hand_out(const CardArena::Piece& piece) {
                                    static_cast<cuda::abi::Stream>(stream_->native())),
           "keeping an output"));
       ASSAY_TRY(stream_->synchronize());
-      ASSAY_TRY(output.card, cuda::share(driver, copy, piece.bytes));
+      ASSAY_TRY(output.gpu, cuda::share(driver, copy, piece.bytes));
       handed_out_.push_back(std::move(*kept));
       return output;
     }
-    // A full card: the host has room.
+    // A full GPU: the host has room.
     if (kept.error().code != ErrorCode::machine) return fail(std::move(kept).error());
   }
   ASSAY_TRY(const auto bytes, read(piece));

@@ -1,6 +1,6 @@
 #pragma once
 
-// One problem inside a worker that owns a card: the host's story (worker/cpu/problem.h) in device
+// One problem inside a worker that owns a GPU: the host's story (worker/cpu/problem.h) in device
 // memory, timed between events behind a gate. worker/gpu/problem.cc proves, worker/gpu/bursts.cc
 // times.
 
@@ -20,15 +20,15 @@
 
 namespace assay::sweep {
 
-class CardProblem final : public ProblemRunner {
+class GpuProblem final : public ProblemRunner {
  public:
   // As WorkerProblem::create.
-  static Result<std::unique_ptr<CardProblem>> create(Problem problem, cuda::CudaDevice& device,
-                                                     std::vector<std::vector<MappedFile>> instances,
-                                                     uint64_t seed);
-  ~CardProblem() override;
+  static Result<std::unique_ptr<GpuProblem>> create(Problem problem, cuda::CudaDevice& device,
+                                                    std::vector<std::vector<MappedFile>> instances,
+                                                    uint64_t seed);
+  ~GpuProblem() override;
 
-  void hand_out_by_card(bool by_card) override;
+  void hand_out_by_gpu(bool by_gpu) override;
   Result<ProvenLaunch> prove(const Kernel& kernel, const Artifact& artifact, size_t instance,
                              bool repeat) override;
   Status make_rotation(const measure::Condition& condition, uint64_t key) override;
@@ -50,7 +50,7 @@ class CardProblem final : public ProblemRunner {
 
  private:
   struct InputSet {
-    CardArena arena;
+    GpuArena arena;
     std::vector<size_t> index;     // By operand: buffer in the arena, or none for outputs.
     std::vector<MappedFile> host;  // By operand: what is in it,
     std::vector<uint64_t> digest;  // and its digest.
@@ -67,11 +67,11 @@ class CardProblem final : public ProblemRunner {
   };
   struct OpenKernel;
 
-  CardProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device, uint64_t seed);
+  GpuProblem(Problem problem, const Operation& operation, cuda::CudaDevice& device, uint64_t seed);
   uint64_t next_seed();
-  Status fill(const CardArena::Piece& piece, uint64_t seed);
-  Result<std::vector<std::byte>> read(const CardArena::Piece& piece);
-  Result<HandedOut> hand_out(const CardArena::Piece& piece);
+  Status fill(const GpuArena::Piece& piece, uint64_t seed);
+  Result<std::vector<std::byte>> read(const GpuArena::Piece& piece);
+  Result<HandedOut> hand_out(const GpuArena::Piece& piece);
   Result<bool> holds(const void* data, std::span<const std::byte> expected);
   // Whose numbers a set has, where sets take places in turn; and what its launch is made from.
   size_t numbers_of(size_t set) const {
@@ -85,8 +85,7 @@ class CardProblem final : public ProblemRunner {
   Result<bool> is_renewed(const void* data, size_t operand, const InputSeeds& seeds);
   std::vector<size_t> choose_sets(int launches, size_t outputs);
   Status freshen(const std::vector<size_t>& order);
-  Status launch_late(Plan& plan, InputSet& inputs, const CardArena::Piece& output,
-                     double launch_ns);
+  Status launch_late(Plan& plan, InputSet& inputs, const GpuArena::Piece& output, double launch_ns);
   // Warm launches share their activations: where no producer writes them between, a burst is one
   // launch, behind a lead-in on others.
   bool is_alone() const {
@@ -100,7 +99,7 @@ class CardProblem final : public ProblemRunner {
   Result<std::string> probe_cold();
   Status begin_chain();
   Status clear_cache();
-  Status enqueue_link(size_t s, OpenKernel* kernel, const CardArena::Piece& output);
+  Status enqueue_link(size_t s, OpenKernel* kernel, const GpuArena::Piece& output);
   Result<OpenKernel*> opened(int handle) const;
   Status enqueue(size_t s, OpenKernel* kernel, bool first);
 
@@ -113,23 +112,23 @@ class CardProblem final : public ProblemRunner {
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<cuda::Gate> gate_;
   std::unique_ptr<cuda::Event> start_, end_;
-  std::unique_ptr<CardDigest> digest_;
-  std::unique_ptr<CardZones> zones_;
-  std::unique_ptr<CardRenewal> renewal_;  // Null where the host must make numbers.
+  std::unique_ptr<GpuDigest> digest_;
+  std::unique_ptr<GpuZones> zones_;
+  std::unique_ptr<GpuRenewal> renewal_;  // Null where the host must make numbers.
   std::vector<InputSet> instances_;
-  bool by_card_ = false;
+  bool by_gpu_ = false;
   std::vector<std::unique_ptr<Buffer>> handed_out_;  // Of proofs; until they are judged.
   measure::Condition condition_;
-  std::unique_ptr<CardArena> rotation_;
+  std::unique_ptr<GpuArena> rotation_;
   std::vector<Set> sets_;
   size_t places_ = 0;
   std::unique_ptr<SetTurns> turns_;  // Of places.
-  std::unique_ptr<CardChain> chain_;
-  std::unique_ptr<CardArena> bare_outputs_;  // What bare links read.
-  std::unique_ptr<Buffer> elsewhere_;        // What is read to have nothing else in the cache.
-  std::vector<std::byte> made_;              // Scratch, where the host makes numbers.
-  uint64_t key_ = 0;                         // Of the sets' numbers.
-  uint64_t last_seed_ = 0;                   // Of what varies in memory that sets share.
+  std::unique_ptr<GpuChain> chain_;
+  std::unique_ptr<GpuArena> bare_outputs_;  // What bare links read.
+  std::unique_ptr<Buffer> elsewhere_;       // What is read to have nothing else in the cache.
+  std::vector<std::byte> made_;             // Scratch, where the host makes numbers.
+  uint64_t key_ = 0;                        // Of the sets' numbers.
+  uint64_t last_seed_ = 0;                  // Of what varies in memory that sets share.
   bool launched_ = false;
   std::string cold_doubt_;
   std::vector<std::unique_ptr<OpenKernel>> open_;

@@ -1,4 +1,4 @@
-// A problem on a card, against a driver that runs on the host (testing/fake_cuda).
+// A problem on a GPU, against a driver that runs on the host (testing/fake_cuda).
 #include "assay/worker/gpu/problem.h"
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ std::string fake_path() {
       .string();
 }
 
-class CardProblemTest : public ::testing::Test {
+class GpuProblemTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ::setenv("FAKE_CUDA_PROFILE", profile_.c_str(), 1);  // Read when the driver is first opened.
@@ -35,9 +35,9 @@ class CardProblemTest : public ::testing::Test {
     ASSERT_TRUE(library);
     ASSERT_TRUE(library->load("fake_cuda_set_launch_ns", set_launch_ns_));
     ASSERT_TRUE(library->load("fake_cuda_calls", calls_));
-    const auto cards = cuda::list_cards(**driver);
-    ASSERT_TRUE(cards);
-    auto device = cuda::open(*driver, cards->front());
+    const auto gpus = cuda::list_gpus(**driver);
+    ASSERT_TRUE(gpus);
+    auto device = cuda::open(*driver, gpus->front());
     ASSERT_TRUE(device) << device.error().message;
     device_ = std::move(*device);
     for (const char* name : {"gemm", "gemm_no_wait", "assay_produce", "assay_consume"})
@@ -65,9 +65,9 @@ class CardProblemTest : public ::testing::Test {
       ASSERT_TRUE(mapped);
       instances[0].push_back(std::move(*mapped));
     }
-    auto card = CardProblem::create(*problem_, *device_, std::move(instances), 9);
-    ASSERT_TRUE(card) << card.error().message;
-    card_ = std::move(*card);
+    auto gpu = GpuProblem::create(*problem_, *device_, std::move(instances), 9);
+    ASSERT_TRUE(gpu) << gpu.error().message;
+    gpu_ = std::move(*gpu);
   }
 
   // A kernel whose only step is that function of the fake driver's.
@@ -96,7 +96,7 @@ class CardProblemTest : public ::testing::Test {
   }
 
   Check check(const HandedOut& output, const InputSeeds& seeds = {}) const {
-    EXPECT_FALSE(output.card) << "nobody asked for memory of the GPU";
+    EXPECT_FALSE(output.gpu) << "nobody asked for memory of the GPU";
     auto mapped = MappedFile::map_read_only(output.file.get());
     EXPECT_TRUE(mapped);
     return instance_->check(mapped->bytes(), seeds);
@@ -106,7 +106,7 @@ class CardProblemTest : public ::testing::Test {
     return check(timed.output, {.set = set_seed(kKey, timed.set), .launch = timed.launch});
   }
   Status make_rotation(const measure::Condition& condition) {
-    return card_->make_rotation(condition, kKey);
+    return gpu_->make_rotation(condition, kKey);
   }
 
   measure::Condition condition(measure::Spacing spacing,
@@ -116,18 +116,18 @@ class CardProblemTest : public ::testing::Test {
   }
 
   static constexpr uint64_t kKey = 31;
-  const std::string profile_ = ::testing::TempDir() + "card_problem_test_launches.txt";
+  const std::string profile_ = ::testing::TempDir() + "gpu_problem_test_launches.txt";
   std::unique_ptr<cuda::CudaDevice> device_;
   std::optional<Problem> problem_;
   std::unique_ptr<Instance> instance_;
-  std::unique_ptr<CardProblem> card_;
+  std::unique_ptr<GpuProblem> gpu_;
   void (*set_launch_ns_)(const char*, uint64_t) = nullptr;
   uint64_t (*calls_)(const char*) = nullptr;
 };
 
-TEST_F(CardProblemTest, AKernelThatDoesNotWaitForItsInputsIsWrong) {
+TEST_F(GpuProblemTest, AKernelThatDoesNotWaitForItsInputsIsWrong) {
   load({"b"});
-  const auto honest = card_->prove(kernel("gemm", true), {}, 0, false);
+  const auto honest = gpu_->prove(kernel("gemm", true), {}, 0, false);
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_EQ(honest->launches, 2);
   EXPECT_TRUE(check(honest->output).right);
@@ -135,11 +135,11 @@ TEST_F(CardProblemTest, AKernelThatDoesNotWaitForItsInputsIsWrong) {
   EXPECT_FALSE(honest->inputs_changed);
 
   // Launched where its inputs are there, it is as right as any other.
-  const auto alone = card_->prove(kernel("gemm_no_wait", false), {}, 0, true);
+  const auto alone = gpu_->prove(kernel("gemm_no_wait", false), {}, 0, true);
   ASSERT_TRUE(alone);
   EXPECT_TRUE(check(alone->output).right);
   EXPECT_FALSE(alone->second);
-  const auto cheat = card_->prove(kernel("gemm_no_wait", true), {}, 0, false);
+  const auto cheat = gpu_->prove(kernel("gemm_no_wait", true), {}, 0, false);
   ASSERT_TRUE(cheat) << cheat.error().message;
   EXPECT_TRUE(check(cheat->output).right);
   ASSERT_TRUE(cheat->second);
@@ -147,47 +147,47 @@ TEST_F(CardProblemTest, AKernelThatDoesNotWaitForItsInputsIsWrong) {
   EXPECT_FALSE(cheat->inputs_changed) << "the inputs are whole again";
 }
 
-TEST_F(CardProblemTest, AKernelThatChangesAnInputIsSeenWhileItIsProvenAndWhileItIsTimed) {
+TEST_F(GpuProblemTest, AKernelThatChangesAnInputIsSeenWhileItIsProvenAndWhileItIsTimed) {
   load({"b"});
-  const auto proven = card_->prove(kernel("gemm_spoils_b", false), {}, 0, false);
+  const auto proven = gpu_->prove(kernel("gemm_spoils_b", false), {}, 0, false);
   ASSERT_TRUE(proven) << proven.error().message;
   EXPECT_TRUE(check(proven->output).right);
   EXPECT_TRUE(proven->inputs_changed);
 
   load({"b"});
   ASSERT_TRUE(make_rotation(condition(measure::Spacing::back_to_back)));
-  EXPECT_TRUE(card_->inputs_intact());
-  const auto opened = card_->open(kernel("gemm_spoils_b", false), {});
+  EXPECT_TRUE(gpu_->inputs_intact());
+  const auto opened = gpu_->open(kernel("gemm_spoils_b", false), {});
   ASSERT_TRUE(opened) << opened.error().message;
-  ASSERT_TRUE(card_->burst(opened->handle, 1, 5));
-  EXPECT_FALSE(card_->inputs_intact());
+  ASSERT_TRUE(gpu_->burst(opened->handle, 1, 5));
+  EXPECT_FALSE(gpu_->inputs_intact());
 }
 
-TEST_F(CardProblemTest, WithoutConstantsEitherInputMayBeTheLateOne) {
+TEST_F(GpuProblemTest, WithoutConstantsEitherInputMayBeTheLateOne) {
   load({});
   const uint64_t before = calls_("cuLaunchKernelEx");
-  const auto honest = card_->prove(kernel("gemm", true), {}, 0, false);
+  const auto honest = gpu_->prove(kernel("gemm", true), {}, 0, false);
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_TRUE(check(honest->output).right);
   EXPECT_EQ(calls_("cuLaunchKernelEx") - before, 1u + 2 * 3 + 2 + 2 + 3)
       << "two chains of three, a look at each input and output, and at zones that were written";
 }
 
-TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
+TEST_F(GpuProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
   load({"b"});
   set_launch_ns_("gemm", 10'000);
   set_launch_ns_("assay_produce", 2000);
   set_launch_ns_("assay_consume", 3000);
   for (const auto launch : {measure::Launch::plain, measure::Launch::graph}) {
     ASSERT_TRUE(make_rotation(condition(measure::Spacing::chain, launch)));
-    const auto opened = card_->open(kernel("gemm", false), {});
+    const auto opened = gpu_->open(kernel("gemm", false), {});
     ASSERT_TRUE(opened) << opened.error().message;
-    const auto burst = card_->burst(opened->handle, 8, 77);
+    const auto burst = gpu_->burst(opened->handle, 8, 77);
     ASSERT_TRUE(burst) << burst.error().message;
     EXPECT_EQ(burst->launches, 8);
     EXPECT_NEAR(static_cast<double>(burst->ns), 8 * 15'000, 10);
     const uint64_t launched = calls_("cuLaunchKernelEx");
-    const auto bare = card_->burst(process::kBareLinks, 16, 77);
+    const auto bare = gpu_->burst(process::kBareLinks, 16, 77);
     ASSERT_TRUE(bare) << bare.error().message;
     EXPECT_EQ(calls_("cuLaunchKernelEx") - launched, 17u * 3 + 1)
         << "two kernels a link, whose activations and cache are as a kernel would find them";
@@ -195,82 +195,82 @@ TEST_F(CardProblemTest, ALinkOfAChainIsItsKernelAndOurTwo) {
     EXPECT_NEAR(static_cast<double>(bare->ns), 16 * 5000, 10);
     // The producer wrote what the kernel read, and it is new; so it was before the bare links.
     for (uint64_t choice = 0; choice < 9; ++choice) {
-      const auto output = card_->timed_output(opened->handle, choice);
+      const auto output = gpu_->timed_output(opened->handle, choice);
       ASSERT_TRUE(output);
       EXPECT_TRUE(check(*output).right);
     }
-    EXPECT_TRUE(card_->inputs_intact());
-    EXPECT_EQ(card_->find_trespass_beside_inputs(), "");
+    EXPECT_TRUE(gpu_->inputs_intact());
+    EXPECT_EQ(gpu_->find_trespass_beside_inputs(), "");
     EXPECT_EQ(calls_("cuGraphLaunch") > 0, launch == measure::Launch::graph);
   }
 }
 
-TEST_F(CardProblemTest, InATimedChainWhoDoesNotWaitReadsOldActivations) {
+TEST_F(GpuProblemTest, InATimedChainWhoDoesNotWaitReadsOldActivations) {
   load({"b"});
   ASSERT_TRUE(make_rotation(condition(measure::Spacing::chain)));
   for (const bool dependent : {false, true}) {
-    const auto opened = card_->open(kernel("gemm_no_wait", dependent), {});
+    const auto opened = gpu_->open(kernel("gemm_no_wait", dependent), {});
     ASSERT_TRUE(opened);
-    ASSERT_TRUE(card_->burst(opened->handle, 4, 5));
-    const auto output = card_->timed_output(opened->handle, 0);
+    ASSERT_TRUE(gpu_->burst(opened->handle, 4, 5));
+    const auto output = gpu_->timed_output(opened->handle, 0);
     ASSERT_TRUE(output);
     EXPECT_EQ(check(*output).right, !dependent);
   }
 }
 
-TEST_F(CardProblemTest, BackToBackAndIsolatedHaveNothingBetween) {
+TEST_F(GpuProblemTest, BackToBackAndIsolatedHaveNothingBetween) {
   load({"b"});
   for (const auto spacing : {measure::Spacing::back_to_back, measure::Spacing::isolated})
     for (const auto launch : {measure::Launch::plain, measure::Launch::graph}) {
       ASSERT_TRUE(make_rotation(condition(spacing, launch)));
-      const auto opened = card_->open(kernel("gemm", true), {});
+      const auto opened = gpu_->open(kernel("gemm", true), {});
       ASSERT_TRUE(opened);
-      const auto burst = card_->burst(opened->handle, 8, 5);
+      const auto burst = gpu_->burst(opened->handle, 8, 5);
       ASSERT_TRUE(burst) << burst.error().message;
       EXPECT_EQ(burst->launches, spacing == measure::Spacing::isolated ? 1 : 8);
       EXPECT_NEAR(static_cast<double>(burst->ns), 1000.0 * burst->launches, 10);
-      const auto output = card_->timed_output(opened->handle, 3);
+      const auto output = gpu_->timed_output(opened->handle, 3);
       ASSERT_TRUE(output);
       EXPECT_TRUE(check(*output).right);
-      EXPECT_FALSE(card_->burst(process::kBareLinks, 8, 5)) << "there are no links";
+      EXPECT_FALSE(gpu_->burst(process::kBareLinks, 8, 5)) << "there are no links";
     }
 }
 
-TEST_F(CardProblemTest, WarmIsOneSetOfOperandsOverAndOver) {
+TEST_F(GpuProblemTest, WarmIsOneSetOfOperandsOverAndOver) {
   load({});
   for (const auto spacing : {measure::Spacing::back_to_back, measure::Spacing::chain}) {
     const uint64_t copies = calls_("cuMemcpyHtoD_v2");
     ASSERT_TRUE(make_rotation({measure::Cache::warm, spacing, measure::Launch::plain}));
     EXPECT_LT(calls_("cuMemcpyHtoD_v2") - copies, 200u) << "and what a producer writes from";
-    const auto opened = card_->open(kernel("gemm", false), {});
+    const auto opened = gpu_->open(kernel("gemm", false), {});
     ASSERT_TRUE(opened) << opened.error().message;
     for (int turn = 0; turn < 3; ++turn) {
-      const auto burst = card_->burst(opened->handle, 8, 5);
+      const auto burst = gpu_->burst(opened->handle, 8, 5);
       ASSERT_TRUE(burst) << burst.error().message;
       // Where no producer writes activations between, a burst is one launch.
       EXPECT_EQ(burst->launches, spacing == measure::Spacing::chain ? 8 : 1);
       for (uint64_t choice = 0; choice < 9; ++choice) {
-        const auto output = card_->timed_output(opened->handle, choice);
+        const auto output = gpu_->timed_output(opened->handle, choice);
         ASSERT_TRUE(output);
         EXPECT_TRUE(check(*output).right);
       }
-      EXPECT_TRUE(card_->inputs_intact());
+      EXPECT_TRUE(gpu_->inputs_intact());
     }
   }
 }
 
-// What another burst left in the card's cache would be paid for by this one.
-TEST_F(CardProblemTest, TheCacheIsClearedBeforeABurstsActivationsAreMadeUnlessTheyAreCold) {
+// What another burst left in the GPU's cache would be paid for by this one.
+TEST_F(GpuProblemTest, TheCacheIsClearedBeforeABurstsActivationsAreMadeUnlessTheyAreCold) {
   const auto functions_of_a_burst = [&](std::vector<std::string> constant, measure::Cache cache) {
     load(std::move(constant));
     EXPECT_TRUE(make_rotation({cache, measure::Spacing::back_to_back}));
-    const auto opened = card_->open(kernel("gemm", false), {});
+    const auto opened = gpu_->open(kernel("gemm", false), {});
     EXPECT_TRUE(opened);
     std::ifstream lines(profile_);
     lines.ignore(std::numeric_limits<std::streamsize>::max());
     lines.clear();
     EXPECT_TRUE(device_->driver()->profile(true));
-    EXPECT_TRUE(card_->burst(opened ? opened->handle : 0, 2, 5));
+    EXPECT_TRUE(gpu_->burst(opened ? opened->handle : 0, 2, 5));
     EXPECT_TRUE(device_->driver()->profile(false));
     std::vector<std::string> functions;
     for (std::string line; std::getline(lines, line);) functions.push_back(line);
@@ -289,7 +289,7 @@ TEST_F(CardProblemTest, TheCacheIsClearedBeforeABurstsActivationsAreMadeUnlessTh
       << "the launch that warms them has others";
 }
 
-TEST_F(CardProblemTest, WhatIsAllConstantCannotBeChained) {
+TEST_F(GpuProblemTest, WhatIsAllConstantCannotBeChained) {
   load({"a", "b"});
   const auto refused = make_rotation(condition(measure::Spacing::chain));
   ASSERT_FALSE(refused);

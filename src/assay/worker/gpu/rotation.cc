@@ -1,4 +1,4 @@
-// The operand sets that launches on a card go round, and what a chain needs besides.
+// The operand sets that launches on a GPU go round, and what a chain needs besides.
 #include <algorithm>
 
 #include "assay/measure/cold_probe.h"
@@ -16,7 +16,7 @@ constexpr int kMostSets = 256;
 constexpr int kWantedSets = 64;
 constexpr double kSetsBytes = 1 << 30;  // Of what does not repeat.
 
-// So many bytes displace all else from the card's cache.
+// So many bytes displace all else from the GPU's cache.
 double caches(const cuda::CudaDevice& device) {
   return kCacheMultiple * static_cast<double>(device.last_level_cache_bytes());
 }
@@ -27,14 +27,14 @@ bool is_constant(const Operand& operand) { return operand.lifetime == Lifetime::
 
 // Whether sets beyond the first `places_` have it where those have it. Of warm operands what varies
 // is shared by launches between which it can be written: by a producer, or by us.
-bool CardProblem::is_shared(size_t operand) const {
+bool GpuProblem::is_shared(size_t operand) const {
   if (is_constant(problem_.operands()[operand])) return true;
   return is_alone() || (condition_.cache == measure::Cache::warm &&
                         operand == operation_.varied_operand(problem_));
 }
 
 // How many operand sets there are, and in how many places shared operands lie.
-CardProblem::Rotation CardProblem::plan_rotation() const {
+GpuProblem::Rotation GpuProblem::plan_rotation() const {
   // One set of operands, over and over, with outputs of their own.
   if (condition_.cache == measure::Cache::warm) return {1, kWantedSets};
   const auto operands = problem_.operands();
@@ -59,7 +59,7 @@ CardProblem::Rotation CardProblem::plan_rotation() const {
   return {places, std::max(1, sets / places) * places};
 }
 
-Status CardProblem::make_rotation(const measure::Condition& condition, uint64_t key) {
+Status GpuProblem::make_rotation(const measure::Condition& condition, uint64_t key) {
   if (instances_.empty()) return fail(ErrorCode::internal, "no inputs to rotate");
   condition_ = condition;
   key_ = key;
@@ -71,7 +71,7 @@ Status CardProblem::make_rotation(const measure::Condition& condition, uint64_t 
   turns_ = std::make_unique<SetTurns>(places_);
   ASSAY_TRY(cold_doubt_, probe_cold());
   if (!chain_) {
-    ASSAY_TRY(chain_, CardChain::create(device_));
+    ASSAY_TRY(chain_, GpuChain::create(device_));
   }
   if (chained) ASSAY_TRY(begin_chain());
   if (condition.cache != measure::Cache::warm && !elsewhere_) {
@@ -83,7 +83,7 @@ Status CardProblem::make_rotation(const measure::Condition& condition, uint64_t 
 }
 
 // Where each operand of each set lies, and in a chain what its producer reads.
-Status CardProblem::lay_out_sets(const Rotation& rotation) {
+Status GpuProblem::lay_out_sets(const Rotation& rotation) {
   const auto operands = problem_.operands();
   const InputSet& source = instances_.front();
   const auto count = static_cast<size_t>(rotation.sets);
@@ -103,8 +103,8 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
   if (condition_.spacing == measure::Spacing::chain) {
     for (size_t s = 0; s < count; ++s) want(sets_[s].staged, operation_.varied_operand(problem_));
   }
-  ASSAY_TRY(auto arena, CardArena::allocate(*zones_, sizes, next_seed()));
-  rotation_ = std::make_unique<CardArena>(std::move(arena));
+  ASSAY_TRY(auto arena, GpuArena::allocate(*zones_, sizes, next_seed()));
+  rotation_ = std::make_unique<GpuArena>(std::move(arena));
   for (size_t piece = 0; piece < owners.size(); ++piece) *owners[piece] = rotation_->at(piece).data;
   for (size_t s = 0; s < count; ++s) {
     Set& set = sets_[s];
@@ -117,7 +117,7 @@ Status CardProblem::lay_out_sets(const Rotation& rotation) {
 
 // Constants have numbers of their own at each place. What varies is made before each burst; what
 // lies between strided elements of it is as in the instance.
-Status CardProblem::fill_sets() {
+Status GpuProblem::fill_sets() {
   const InputSet& source = instances_.front();
   const auto operands = problem_.operands();
   const auto for_each_own = [&](const auto& use) -> Status {
@@ -145,13 +145,13 @@ Status CardProblem::fill_sets() {
 }
 
 // Why the first set's operands may not come from memory after all other sets were read.
-Result<std::string> CardProblem::probe_cold() {
+Result<std::string> GpuProblem::probe_cold() {
   const auto operands = problem_.operands();
   std::vector<size_t> cold;
   for (size_t i = 0; i < operands.size(); ++i)
     if (is_input(operands[i]) && measure::is_cold(operands[i], condition_)) cold.push_back(i);
   if (cold.empty()) return std::string();
-  ASSAY_TRY(const auto probe, CardProbe::create(device_));
+  ASSAY_TRY(const auto probe, GpuProbe::create(device_));
   for (size_t s = 0; s < places_; ++s)
     for (const size_t i : cold)
       ASSAY_TRY(digest_->of(*stream_, sets_[s].data[i], instances_.front().host[i].size())
@@ -165,21 +165,21 @@ Result<std::string> CardProblem::probe_cold() {
     ASSAY_TRY(const auto reading, probe->read(*stream_, data, size));
     seen.cold_ns += reading.probe.cold_ns;
     seen.warm_ns += reading.probe.warm_ns;
-    bytes += reading.lines * CardProbe::kLineBytes;
+    bytes += reading.lines * GpuProbe::kLineBytes;
   }
   return bytes == 0 ? std::string() : measure::doubt_of_cold(seen, bytes, 0);
 }
 
 // By reading so much else. What a burst leaves in the cache, lines not yet written to memory above
 // all, slows down the next one: on an H200 that told a kernel's time by who ran before it.
-Status CardProblem::clear_cache() {
+Status GpuProblem::clear_cache() {
   return chain_->consume(*stream_, elsewhere_->data(), elsewhere_->bytes(), false);
 }
 
-Status CardProblem::begin_chain() {
+Status GpuProblem::begin_chain() {
   const std::vector<size_t> outputs(kLeastOutputs, outputs_.bytes);
-  ASSAY_TRY(auto bare, CardArena::allocate(*zones_, outputs, next_seed()));
-  bare_outputs_ = std::make_unique<CardArena>(std::move(bare));
+  ASSAY_TRY(auto bare, GpuArena::allocate(*zones_, outputs, next_seed()));
+  bare_outputs_ = std::make_unique<GpuArena>(std::move(bare));
   // Loads the code: behind a closed gate that would wait for ever.
   ASSAY_TRY(enqueue_link(0, nullptr, bare_outputs_->at(0)));
   return stream_->synchronize();

@@ -6,7 +6,7 @@
 
 namespace assay::sweep {
 
-Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device) {
+Result<measure::TimerFacts> measure_gpu_timer(cuda::CudaDevice& device) {
   constexpr int kPairs = 64;
   ASSAY_TRY(const auto stream, device.make_stream());
   const auto native = static_cast<cuda::abi::Stream>(stream->native());

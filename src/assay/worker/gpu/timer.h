@@ -6,8 +6,8 @@
 
 namespace assay::sweep {
 
-// The card's own clock: its step, and what an empty pair of events reads. read_ns is such that
+// The GPU's own clock: its step, and what an empty pair of events reads. read_ns is such that
 // measure::launches_per_burst() makes bursts of 200 us.
-Result<measure::TimerFacts> measure_card_timer(cuda::CudaDevice& device);
+Result<measure::TimerFacts> measure_gpu_timer(cuda::CudaDevice& device);
 
 }  // namespace assay::sweep

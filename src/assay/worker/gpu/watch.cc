@@ -20,9 +20,9 @@ constexpr size_t kMostStates = 200'000;  // Hours.
 
 // Of the states that tell it.
 template <class Read>
-std::optional<Spread> spread(const std::vector<cuda::CardState>& states, const Read& read) {
+std::optional<Spread> spread(const std::vector<cuda::GpuState>& states, const Read& read) {
   std::vector<double> values;
-  for (const cuda::CardState& state : states)
+  for (const cuda::GpuState& state : states)
     if (const auto value = read(state)) values.push_back(static_cast<double>(*value));
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
@@ -51,14 +51,14 @@ bool descends_from(pid_t process, pid_t ancestor) {
   return false;
 }
 
-CardWatch::CardWatch(std::shared_ptr<const cuda::Nvml> nvml, std::string uuid, pid_t family)
+GpuWatch::GpuWatch(std::shared_ptr<const cuda::Nvml> nvml, std::string uuid, pid_t family)
     : nvml_(std::move(nvml)), uuid_(std::move(uuid)), family_(family) {
   from_ = utc_now_iso8601();
   look();
   thread_ = std::thread([this] { watch(); });
 }
 
-CardWatch::~CardWatch() {
+GpuWatch::~GpuWatch() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -67,7 +67,7 @@ CardWatch::~CardWatch() {
   thread_.join();
 }
 
-void CardWatch::watch() {
+void GpuWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, kPeriod, [this] { return ends_; })) {
     lock.unlock();
@@ -76,25 +76,25 @@ void CardWatch::watch() {
   }
 }
 
-void CardWatch::look() {
+void GpuWatch::look() {
   const auto state = nvml_->state(uuid_);
   const auto others = nvml_->others(uuid_, ::getpid());
   const std::lock_guard lock(mutex_);
   if (state && states_.size() < kMostStates) states_.push_back(*state);
   if (!others) return;
-  for (const cuda::CardProcess& other : *others) {
+  for (const cuda::GpuProcess& other : *others) {
     const bool known = std::ranges::any_of(
-        strangers_, [&](const cuda::CardProcess& one) { return one.pid == other.pid; });
+        strangers_, [&](const cuda::GpuProcess& one) { return one.pid == other.pid; });
     // Where this system does not show a process, it cannot be told from one of ours.
     if (!known && parent_of(other.pid) >= 0 && !descends_from(other.pid, family_))
       strangers_.push_back(other);
   }
 }
 
-CardWindow CardWatch::take() {
+GpuWindow GpuWatch::take() {
   look();
   const std::lock_guard lock(mutex_);
-  CardWindow seen;
+  GpuWindow seen;
   seen.from = std::exchange(from_, utc_now_iso8601());
   seen.until = from_;
   seen.samples = static_cast<int>(states_.size());
@@ -105,7 +105,7 @@ CardWindow CardWatch::take() {
   seen.celsius = spread(states_, [](const auto& state) { return state.celsius; });
   std::map<std::string, int> throttled;
   int told = 0;
-  for (const cuda::CardState& state : states_) {
+  for (const cuda::GpuState& state : states_) {
     if (!state.throttle_bits) continue;
     ++told;
     for (const std::string& reason : cuda::throttle_reasons(*state.throttle_bits))
@@ -114,15 +114,15 @@ CardWindow CardWatch::take() {
   for (const auto& [reason, count] : throttled)
     seen.throttled[reason] = static_cast<double>(count) / told;
   if (!states_.empty()) {
-    const cuda::CardState& first = states_.front();
-    const cuda::CardState& last = states_.back();
+    const cuda::GpuState& first = states_.front();
+    const cuda::GpuState& last = states_.back();
     seen.limit_watts = last.limit_watts.value_or(0);
     seen.most_sm_mhz = last.most_sm_mhz.value_or(0);
     if (first.joules && last.joules) seen.joules = std::max(0.0, *last.joules - *first.joules);
     // Where the next window begins.
     states_.erase(states_.begin(), states_.end() - 1);
   }
-  for (const cuda::CardProcess& stranger : strangers_)
+  for (const cuda::GpuProcess& stranger : strangers_)
     seen.strangers.push_back({stranger.pid, stranger.memory_bytes});
   strangers_.clear();
   return seen;

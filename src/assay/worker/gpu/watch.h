@@ -1,6 +1,6 @@
 #pragma once
 
-// A card's state while others use it: read aside at 20 Hz, by a process that launches nothing.
+// A GPU's state while others use it: read aside at 20 Hz, by a process that launches nothing.
 
 #include <condition_variable>
 #include <memory>
@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "assay/device/cuda/nvml.h"
-#include "assay/record/card_window.h"
+#include "assay/record/gpu_window.h"
 
 namespace assay::sweep {
 
-class CardWatch {
+class GpuWatch {
  public:
-  // Begins to watch. `family`: a process whose descendants are no strangers on the card.
-  CardWatch(std::shared_ptr<const cuda::Nvml> nvml, std::string uuid, pid_t family);
-  ~CardWatch();
+  // Begins to watch. `family`: a process whose descendants are no strangers on the GPU.
+  GpuWatch(std::shared_ptr<const cuda::Nvml> nvml, std::string uuid, pid_t family);
+  ~GpuWatch();
 
   // What was seen since the call before this, or the beginning.
-  CardWindow take();
+  GpuWindow take();
 
  private:
   void watch();
@@ -34,8 +34,8 @@ class CardWatch {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;
-  std::vector<cuda::CardState> states_;
-  std::vector<cuda::CardProcess> strangers_;  // Each once.
+  std::vector<cuda::GpuState> states_;
+  std::vector<cuda::GpuProcess> strangers_;  // Each once.
   std::string from_;
   std::thread thread_;
 };

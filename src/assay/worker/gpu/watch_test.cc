@@ -17,7 +17,7 @@ std::string fake_path() {
       .string();
 }
 
-TEST(CardWatch, TellsClocksPowerThrottlingAndStrangers) {
+TEST(GpuWatch, TellsClocksPowerThrottlingAndStrangers) {
   auto library = DynamicLibrary::open(fake_path(), {.deep_bind = false});
   ASSERT_TRUE(library) << library.error().message;
   void (*set)(unsigned, unsigned, unsigned long long) = nullptr;
@@ -28,8 +28,8 @@ TEST(CardWatch, TellsClocksPowerThrottlingAndStrangers) {
   ASSERT_TRUE(nvml) << nvml.error().message;
   EXPECT_EQ((*nvml)->driver_version(), "999.1.2");
 
-  CardWatch watch(*nvml, kUuid, ::getpid());
-  const CardWindow calm = watch.take();
+  GpuWatch watch(*nvml, kUuid, ::getpid());
+  const GpuWindow calm = watch.take();
   EXPECT_GE(calm.samples, 2);
   EXPECT_EQ(calm.unwatched, "");
   ASSERT_TRUE(calm.sm_mhz);
@@ -44,7 +44,7 @@ TEST(CardWatch, TellsClocksPowerThrottlingAndStrangers) {
   set(1200, 699'000, 0x4);
   add_process(static_cast<unsigned>(::getpid()));
   add_process(1);
-  const CardWindow busy = watch.take();
+  const GpuWindow busy = watch.take();
   EXPECT_EQ(busy.from, calm.until);
   EXPECT_EQ(busy.sm_mhz->low, 1200);
   EXPECT_EQ(busy.sm_mhz->high, 1980) << "as the window before ended";
@@ -53,13 +53,13 @@ TEST(CardWatch, TellsClocksPowerThrottlingAndStrangers) {
   ASSERT_EQ(busy.strangers.size(), 1u);
   EXPECT_EQ(busy.strangers[0].pid, 1);
 
-  CardWatch blind(*nvml, "GPU-00000000", ::getpid());
-  const CardWindow nothing = blind.take();
+  GpuWatch blind(*nvml, "GPU-00000000", ::getpid());
+  const GpuWindow nothing = blind.take();
   EXPECT_EQ(nothing.samples, 0);
   EXPECT_NE(nothing.unwatched, "");
 }
 
-TEST(CardWatch, DescentIsFollowedThroughParents) {
+TEST(GpuWatch, DescentIsFollowedThroughParents) {
   EXPECT_TRUE(descends_from(::getpid(), ::getpid()));
   EXPECT_TRUE(descends_from(::getpid(), ::getppid()));
   EXPECT_FALSE(descends_from(::getppid(), ::getpid()));

@@ -10,7 +10,7 @@
 namespace assay::sweep {
 namespace {
 
-constexpr uint64_t kWordBytes = 8, kZoneWords = CardZones::kZoneBytes / kWordBytes;
+constexpr uint64_t kWordBytes = 8, kZoneWords = GpuZones::kZoneBytes / kWordBytes;
 
 // A word of a zone after the other, over all zones: what belongs there is its number and the seed
 // through mix_word(). {0}: code_header(), {1}: kThreadPlace, {2}: words of a zone, {3} stores, {4}
@@ -87,9 +87,9 @@ std::string zones_code(const std::string& target) {
                      loads, mix_word("%d11", "%d12"));
 }
 
-Result<std::unique_ptr<CardZones>> CardZones::create(cuda::CudaDevice& device, Stream& stream) {
-  std::unique_ptr<CardZones> zones(new CardZones(device, stream));
-  ASSAY_TRY(zones->code_, load_code(device, zones_code(code_target(device.card()))));
+Result<std::unique_ptr<GpuZones>> GpuZones::create(cuda::CudaDevice& device, Stream& stream) {
+  std::unique_ptr<GpuZones> zones(new GpuZones(device, stream));
+  ASSAY_TRY(zones->code_, load_code(device, zones_code(code_target(device.gpu()))));
   ASSAY_TRY(const auto function, zones->code_->function("assay_zones", 0, false));
   zones->function_ = function.handle;
   ASSAY_TRY(zones->try_out());
@@ -97,7 +97,7 @@ Result<std::unique_ptr<CardZones>> CardZones::create(cuda::CudaDevice& device, S
 }
 
 // Zones that nothing can disturb would be nobody's to miss.
-Status CardZones::try_out() {
+Status GpuZones::try_out() {
   constexpr size_t kAt = 3;  // Not aligned.
   ASSAY_TRY(const auto memory, device_.allocate(3 * kZoneBytes, {}));
   auto* const start = static_cast<std::byte*>(memory->data());
@@ -115,16 +115,16 @@ Status CardZones::try_out() {
   return fail(ErrorCode::machine, "the GPU does not tell whether its memory was written to");
 }
 
-void* CardZones::counts(size_t zones) const {
+void* GpuZones::counts(size_t zones) const {
   return static_cast<std::byte*>(scratch_->data()) + zones * sizeof(void*);
 }
 
-Status CardZones::visit(std::span<const void* const> zones, uint64_t seed, bool write) {
+Status GpuZones::visit(std::span<const void* const> zones, uint64_t seed, bool write) {
   const size_t bytes = zones.size() * (sizeof(void*) + sizeof(uint32_t));
   if (!scratch_ || scratch_->bytes() < bytes) {
     ASSAY_TRY(scratch_, device_.allocate(std::max(bytes, kZoneBytes), {}));
   }
-  // The starts come from the host each time: what is in the card's memory, candidates can write.
+  // The starts come from the host each time: what is in the GPU's memory, candidates can write.
   ASSAY_TRY(device_.copy_in(scratch_->data(), std::as_bytes(zones)));
   const cuda::Driver& driver = *device_.driver();
   ASSAY_TRY(driver.check(driver.call().context_synchronize(), "waiting for copies to the GPU"));
@@ -142,12 +142,11 @@ Status CardZones::visit(std::span<const void* const> zones, uint64_t seed, bool 
                          .parameters = parameters});
 }
 
-Status CardZones::mark(std::span<const void* const> zones, uint64_t seed) {
+Status GpuZones::mark(std::span<const void* const> zones, uint64_t seed) {
   return zones.empty() ? Status() : visit(zones, seed, true);
 }
 
-Result<std::vector<uint32_t>> CardZones::changed(std::span<const void* const> zones,
-                                                 uint64_t seed) {
+Result<std::vector<uint32_t>> GpuZones::changed(std::span<const void* const> zones, uint64_t seed) {
   std::vector<uint32_t> counted(zones.size());
   if (zones.empty()) return counted;
   ASSAY_TRY(visit(zones, seed, false));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Red zones in memory of a card: written and looked at there, all in one launch, since each visit
-// of the host waits for its turn among all that use the card.
+// Red zones in memory of a GPU: written and looked at there, all in one launch, since each visit
+// of the host waits for its turn among all that use the GPU.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace assay::sweep {
 // seed; of 4 bytes: whether to write). Zones may begin at any byte.
 std::string zones_code(const std::string& target);
 
-class CardZones {
+class GpuZones {
  public:
   static constexpr size_t kZoneBytes = 4096;
 
   // stream: where all that may write to zones runs; it outlives this.
-  static Result<std::unique_ptr<CardZones>> create(cuda::CudaDevice& device, Stream& stream);
+  static Result<std::unique_ptr<GpuZones>> create(cuda::CudaDevice& device, Stream& stream);
 
   // Random bits all over zones, which the seed says, and each one's place among them. Enqueued.
   Status mark(std::span<const void* const> zones, uint64_t seed);
@@ -34,7 +34,7 @@ class CardZones {
   cuda::CudaDevice& device() const { return device_; }
 
  private:
-  CardZones(cuda::CudaDevice& device, Stream& stream) : device_(device), stream_(stream) {}
+  GpuZones(cuda::CudaDevice& device, Stream& stream) : device_(device), stream_(stream) {}
   Status try_out();
   Status visit(std::span<const void* const> zones, uint64_t seed, bool write);
   void* counts(size_t zones) const;

@@ -5,24 +5,24 @@
 
 #include "assay/worker/gpu/arena.h"
 #include "testing/device_code.h"
-#include "testing/test_card.h"
+#include "testing/test_gpu.h"
 
 namespace assay::sweep {
 namespace {
 
 using ::testing::HasSubstr;
-using CardZonesTest = testing::CardTest;
+using GpuZonesTest = testing::FakeGpuTest;
 
-TEST(CardZonesCodeTest, AssemblesForEveryCardThatItMayMeet) {
+TEST(GpuZonesCodeTest, AssemblesForEveryGpuThatItMayMeet) {
   if (!testing::can_assemble()) GTEST_SKIP() << "no ptxas: it comes with the CUDA toolkit";
   testing::expect_assembles(zones_code);
 }
 
-TEST_F(CardZonesTest, EachSideOfEachBufferIsWatchedAndReportedOnce) {
-  const auto zones = CardZones::create(*device_, *stream_);
+TEST_F(GpuZonesTest, EachSideOfEachBufferIsWatchedAndReportedOnce) {
+  const auto zones = GpuZones::create(*device_, *stream_);
   ASSERT_TRUE(zones) << zones.error().message;
   const size_t sizes[] = {1000, 0, 4097};
-  auto arena = CardArena::allocate(**zones, sizes, 5);
+  auto arena = GpuArena::allocate(**zones, sizes, 5);
   ASSERT_TRUE(arena) << arena.error().message;
   const auto what = [](size_t index) { return "buffer " + std::to_string(index); };
   const auto found = [&] { return arena->find_trespass(what).value_or("no answer"); };
@@ -33,7 +33,7 @@ TEST_F(CardZonesTest, EachSideOfEachBufferIsWatchedAndReportedOnce) {
     ASSERT_TRUE(device_->copy_in(start - sizeof bytes, bytes));
     EXPECT_THAT(found(), HasSubstr("bytes written before buffer " + std::to_string(i)));
     EXPECT_EQ(found(), "") << "it was repaired";
-    ASSERT_TRUE(device_->copy_in(start + sizes[i] + CardZones::kZoneBytes - sizeof bytes, bytes));
+    ASSERT_TRUE(device_->copy_in(start + sizes[i] + GpuZones::kZoneBytes - sizeof bytes, bytes));
     EXPECT_THAT(found(), HasSubstr("bytes written behind buffer " + std::to_string(i)));
     EXPECT_EQ(found(), "");
     if (sizes[i] >= sizeof bytes) {
