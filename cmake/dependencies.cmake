@@ -34,6 +34,7 @@ add_library(assay_external INTERFACE)
 target_compile_options(assay_external INTERFACE "-DJSON_ASSERT(condition)=static_cast<void>(0)")
 target_link_libraries(assay_external INTERFACE assay_yaml_cpp assay_ssl assay_crypto assay_zstd assay_xxhash
   Threads::Threads ${CMAKE_DL_LIBS})
+include(json_header)
 
 file(STRINGS "${ASSAY_HEADER_fmt_format_h}/fmt/core.h" fmt_version REGEX "define FMT_VERSION 9")
 if(fmt_version)
