@@ -1,0 +1,139 @@
+#include "assay/worker/cpu/problem.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <poll.h>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "assay/device/cpu/cpu_device.h"
+#include "assay/kernel/testing/toy_family.h"
+#include "assay/op/gemm/gemm.h"
+#include "assay/process/told_launches.h"
+
+namespace assay::sweep {
+namespace {
+
+int do_nothing(const void*, void* const*) { return 0; }
+
+// A problem whose kernel does nothing, and whoever stands outside: answers each question with
+// another number, and hears what is told.
+class WorkerProblemTest : public ::testing::TestWithParam<measure::Cache> {
+ protected:
+  void SetUp() override {
+    auto device = cpu::open({.threads = 1, .pin = false});
+    ASSERT_TRUE(device);
+    device_ = std::move(*device);
+    auto pulses = PulseReceiver::create_pair(), questions = PulseReceiver::create_pair();
+    ASSERT_TRUE(pulses && questions);
+    pulses_.emplace(std::move(*pulses));
+    questions_.emplace(std::move(*questions));
+    outside_ = std::thread([this] { stand_outside(); });
+  }
+
+  void TearDown() override {
+    done_ = true;
+    if (outside_.joinable()) outside_.join();
+  }
+
+  void stand_outside() {
+    while (!done_) {
+      pollfd ends[] = {{pulses_->first.fd(), POLLIN, 0}, {questions_->first.fd(), POLLIN, 0}};
+      ::poll(ends, 2, 10);
+      while (questions_->first.next()) questions_->first.answer(++answered_);
+      const std::lock_guard lock(mutex_);
+      while (auto pulse = pulses_->first.next())
+        if (pulse->what == 's') starts_.push_back(std::move(pulse->told));
+    }
+  }
+
+  Result<std::unique_ptr<WorkerProblem>> make() {
+    auto problem = gemm::problem({.m = 2, .n = 16, .k = 16, .constant = {"b"}});
+    if (!problem) return fail(problem.error());
+    ASSAY_TRY(auto made,
+              WorkerProblem::create(*problem, *device_, 1, {}, 5,
+                                    PulseSender(pulses_->second.get(), questions_->second.get())));
+    ASSAY_TRY(made->make_rotation({.cache = GetParam()}, 7));
+    return made;
+  }
+
+  Kernel kernel() {
+    auto family = std::make_shared<assay::testing::ToyFamily>("toy", assay::testing::toy_groups());
+    family->bind = [](const Binding&, std::vector<Step>& steps) -> Status {
+      steps.push_back(HostStep{do_nothing, std::make_shared<int>(0)});
+      return {};
+    };
+    Catalog catalog;
+    catalog.add("toys", ProviderRole::user, family);
+    auto found = catalog.get_kernels(*gemm::problem({.m = 2, .n = 16, .k = 16, .constant = {"b"}}));
+    EXPECT_TRUE(found && !found->kernels.empty());
+    return found->kernels.front();
+  }
+
+  // What is told at the start of the next burst.
+  std::vector<ToldLaunch> told() {
+    while (true) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (!starts_.empty()) {
+          const auto told = read_told<ToldLaunch>(starts_.front());
+          starts_.pop_front();
+          EXPECT_TRUE(told);
+          return told.value_or(std::vector<ToldLaunch>());
+        }
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  std::unique_ptr<Device> device_;
+  std::optional<std::pair<PulseReceiver, UniqueFd>> pulses_, questions_;
+  std::atomic<bool> done_ = false;
+  uint64_t answered_ = 0;
+  std::mutex mutex_;
+  std::deque<std::vector<std::byte>> starts_;
+  std::thread outside_;
+};
+
+// Whoever stands outside takes a set that comes too soon for a choice of the kernel's, so bursts of
+// any length use sets in the order in which they were chosen: since each was used last, half of the
+// others were.
+TEST_P(WorkerProblemTest, ASetIsUsedAgainWhenHalfOfTheOthersWere) {
+  auto problem = make();
+  ASSERT_TRUE(problem) << problem.error().message;
+  const auto opened = (*problem)->open(kernel(), {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto sets = static_cast<size_t>((*problem)->sets());
+  std::map<uint64_t, size_t> last;  // Before how many launches each was used.
+  size_t time = 0, launches = 0;
+  for (int burst = 0; burst < 60; ++burst) {
+    const int wanted = 1 + burst % 5;
+    const auto timed = (*problem)->burst(opened->handle, wanted, static_cast<uint64_t>(burst));
+    ASSERT_TRUE(timed) << timed.error().message;
+    launches += static_cast<size_t>(timed->launches);
+    // Each stretch of launches has a start of its own: warm ones one a launch.
+    for (int stretch = 0; stretch < (GetParam() == measure::Cache::warm ? timed->launches : 1);
+         ++stretch)
+      for (const ToldLaunch& launch : told()) {
+        if (const auto before = last.find(launch.plan); before != last.end()) {
+          EXPECT_GE(time - before->second, sets / 2) << "burst " << burst;
+        }
+        last[launch.plan] = time++;
+      }
+  }
+  EXPECT_GE(time, launches);
+  EXPECT_GT(last.size(), sets / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Caches, WorkerProblemTest,
+                         ::testing::Values(measure::Cache::cold_weights, measure::Cache::warm),
+                         [](const auto& test) {
+                           return std::string(test.param == measure::Cache::warm ? "warm" : "cold");
+                         });
+
+}  // namespace
+}  // namespace assay::sweep
