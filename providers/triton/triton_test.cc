@@ -438,12 +438,12 @@ TEST(TritonExport, ShipsDescriptorsScratchMemoryAndWhatIsLeftOfTheArguments) {
   ASSERT_TRUE(made) << made.error().message;
   // 64 blocks of the user's grid in clusters of two, eight warps.
   EXPECT_THAT(made->code, HasSubstr("\"triton_gemm\", {128, 1, 1}, {256, 1, 1}, {2, 1, 1}, 1024,"));
-  EXPECT_THAT(made->code, HasSubstr("{GPU::Parameter::tensor_map, 0, 0, 0,\n     {6, 2, {96, 64}, "
+  EXPECT_THAT(made->code, HasSubstr("{gpu::Parameter::tensor_map, 0, 0, 0,\n     {6, 2, {96, 64}, "
                                     "{192}, {64, 128}, 3, 2}}"));
   EXPECT_THAT(made->code, HasSubstr("{6, 2, {96, 80}, {192}, {32, 128}, 2, 2}}"));
-  EXPECT_THAT(made->code, HasSubstr("GPU::Parameter::integer, -1, 96, 0"));
-  EXPECT_THAT(made->code, HasSubstr("GPU::Parameter::scratch, -1, 16384, 0"));
-  EXPECT_THAT(made->code, HasSubstr("GPU::Parameter::pointer, -1, 0, 0, {}},  // profile_scratch"));
+  EXPECT_THAT(made->code, HasSubstr("gpu::Parameter::integer, -1, 96, 0"));
+  EXPECT_THAT(made->code, HasSubstr("gpu::Parameter::scratch, -1, 16384, 0"));
+  EXPECT_THAT(made->code, HasSubstr("gpu::Parameter::pointer, -1, 0, 0, {}},  // profile_scratch"));
   EXPECT_THAT(made->code, HasSubstr("kParameters, 16}"));
   EXPECT_TRUE(made->on_gpu);
 }

@@ -130,7 +130,7 @@ TEST_F(TritonOnAGpu, AWinnerLeavesWithTheLaunchThatItWasCompiledFor) {
     EXPECT_THAT(launch, HasSubstr("{3, 1, 1}, {128, 1, 1}, {1, 1, 1}, 1024"));
     // Three pointers, three sizes, and its two scratch memories, each block's in one.
     EXPECT_THAT(launch, HasSubstr("kParameters, 8}"));
-    EXPECT_EQ(launch.find("GPU::Parameter::scratch, -1, 192,") != std::string::npos, scratch > 0);
+    EXPECT_EQ(launch.find("gpu::Parameter::scratch, -1, 192,") != std::string::npos, scratch > 0);
     const Finished ran =
         assay_.run({}, {"env", "LD_LIBRARY_PATH=" + assay_.file("driver"), "sh", "-c",
                         "cd '" + assay_.file("winner") +

@@ -35,17 +35,17 @@ std::string parameter(const ArgumentValue& value) {
   switch (value.kind) {
     case ArgumentValue::Kind::pointer:
       if (value.scratch_bytes > 0)
-        return fmt::format("{{GPU::Parameter::scratch, -1, {}, 0, {{}}}}", value.scratch_bytes);
-      return fmt::format("{{GPU::Parameter::pointer, {}, 0, 0, {{}}}}", value.place);
+        return fmt::format("{{gpu::Parameter::scratch, -1, {}, 0, {{}}}}", value.scratch_bytes);
+      return fmt::format("{{gpu::Parameter::pointer, {}, 0, 0, {{}}}}", value.place);
     case ArgumentValue::Kind::integer:
-      return fmt::format("{{GPU::Parameter::integer, -1, {}, 0, {{}}}}", value.integer);
+      return fmt::format("{{gpu::Parameter::integer, -1, {}, 0, {{}}}}", value.integer);
     case ArgumentValue::Kind::real:
-      return fmt::format("{{GPU::Parameter::real, -1, 0, {:.17g}, {{}}}}", value.real);
+      return fmt::format("{{gpu::Parameter::real, -1, 0, {:.17g}, {{}}}}", value.real);
     case ArgumentValue::Kind::tensor_map: {
       const TensorMapShape& map = *value.map;
       const auto codes = device_code::codes_of(map).value_or(device_code::MapCodes{});
       return fmt::format(
-          "{{GPU::Parameter::tensor_map, {}, 0, 0,\n     {{{}, {}, {}, {}, {}, {}, "
+          "{{gpu::Parameter::tensor_map, {}, 0, 0,\n     {{{}, {}, {}, {}, {}, {}, "
           "{}}}}}",
           value.place, codes.type, map.sizes.size(), list(map.sizes), list(map.step_bytes),
           list(map.box), codes.swizzle, codes.promotion);
@@ -84,11 +84,11 @@ Result<KernelExport> export_device_code(const ExportFile& image, const CodeLaunc
       "        \".incbin \\\"{1}\\\"\\n.byte 0\\n.popsection\\n\");\n"
       "extern \"C\" __attribute__((visibility(\"hidden\"))) const char {0}[];\n\n"
       "namespace {{\n\n"
-      "const GPU::Parameter kParameters[] = {{\n{2}}};\n"
-      "const GPU::Kernel kKernel = {{{0}, \"{3}\", {4}, {5}, {6}, {7}, {8}, kParameters, "
+      "const gpu::Parameter kParameters[] = {{\n{2}}};\n"
+      "const gpu::Kernel kKernel = {{{0}, \"{3}\", {4}, {5}, {6}, {7}, {8}, kParameters, "
       "{9}}};\n\n"
       "int run_kernel(void* const* data, void* stream) {{\n"
-      "  static GPU::Launcher launcher(kKernel);\n"
+      "  static gpu::Launcher launcher(kKernel);\n"
       "  return launcher(data, stream);\n}}\n\n}}  // namespace\n",
       label, image.path, parameters, launch.symbol, list(geometry.grid), list(geometry.block),
       list(geometry.cluster), geometry.shared_bytes, launch.dependent ? "true" : "false",
