@@ -132,11 +132,11 @@ TEST_F(DoubtsTest, WhoseThreadWorkedForLongerBesideItsLaunchesIsNotFaster) {
   EXPECT_THAT(codes(), ElementsAre("worked_beside_clock"));
   EXPECT_EQ(verdict().word, Word::unsure);
   EXPECT_THAT(verdict().reason, HasSubstr("beside its launches"));
-  // Three times those 16 us do not put it behind 80, but behind 60.
-  let_mine_work(116'000, 80'000);
+  // Twice those 16 us do not put it behind 60, but behind 40.
+  let_mine_work(116'000, 60'000);
   EXPECT_THAT(codes(), IsEmpty());
   EXPECT_EQ(verdict().word, Word::faster);
-  let_mine_work(116'000, 60'000);
+  let_mine_work(116'000, 40'000);
   EXPECT_EQ(verdict().word, Word::unsure);
   let_mine_work(116'000);
   // In one process, or in two, that is chance.

@@ -28,8 +28,8 @@ bool is_users(const ProblemRecord& problem, std::string_view id) {
   return kernel != nullptr && kernel->role == KernelRole::user;
 }
 
-// The most of their upper quartiles; of bursts of as many launches, if there are such: inputs are
-// made for each. Of others it is as much more as they have fewer. 0: unknown.
+// The most of their medians; of bursts of as many launches, if there are such: inputs are made for
+// each. Of others it is as much more as they have fewer.
 double taken_by_others(const ProblemRecord& problem, const ProcessSamples& process,
                        std::int64_t launches) {
   double alike_ns = 0, others_ns = 0;
@@ -37,10 +37,10 @@ double taken_by_others(const ProblemRecord& problem, const ProcessSamples& proce
     if (is_users(problem, samples.id)) continue;
     const Clean clean = clean_bursts(samples);
     if (clean.beside_ns.empty()) continue;
-    const double most_ns = stats::upper_quartile(clean.beside_ns);
+    const double usual_ns = stats::median(clean.beside_ns);
     const double more = static_cast<double>(launches) / static_cast<double>(samples.launches);
-    others_ns = std::max(others_ns, most_ns * std::max(1.0, more));
-    if (samples.launches == launches) alike_ns = std::max(alike_ns, most_ns);
+    others_ns = std::max(others_ns, usual_ns * std::max(1.0, more));
+    if (samples.launches == launches) alike_ns = std::max(alike_ns, usual_ns);
   }
   return alike_ns > 0 ? alike_ns : others_ns;
 }
@@ -55,7 +55,7 @@ Beside beside_in(const ProblemRecord& problem, const ProcessSamples& process, st
   const Clean clean = clean_bursts(*samples);
   const double others_ns = taken_by_others(problem, process, samples->launches);
   if (clean.beside_ns.empty() || others_ns <= 0) return {};
-  const double own_ns = stats::median(clean.beside_ns);
+  const double own_ns = stats::lower_quartile(clean.beside_ns);
   const double allowed_ns = work_beside_allowed_ns(others_ns, stats::median(clean.burst_ns),
                                                    stretches_of(problem, *samples));
   return {own_ns, others_ns, std::max(0.0, own_ns - allowed_ns)};
@@ -87,7 +87,7 @@ std::optional<WorkBeside> work_beside(const ProblemRecord& problem,
 
 Confirmation with_work_beside(const Confirmation& confirmation, std::string_view id,
                               const WorkBeside& beside) {
-  constexpr double kTimes = 3;
+  constexpr double kTimes = 2;
   Confirmation charged = confirmation;
   for (std::size_t p = 0; p < charged.processes.size(); ++p)
     for (KernelSamples& samples : charged.processes[p].kernels) {

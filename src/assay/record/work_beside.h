@@ -20,9 +20,9 @@ inline double work_beside_allowed_ns(double others_ns, double burst_ns, double s
   return 1.05 * others_ns + 0.02 * burst_ns + 6e3 * stretches;
 }
 
-// A user's kernel that took more than that in three processes, or in all if there are fewer, by the
-// medians of clean bursts; none else. Others are the kernels that no user brought: the most of
-// their upper quartiles, since a core may have two speeds and keep each for some rounds.
+// A user's kernel that took more than that in three processes, or in all if there are fewer; none
+// else. Its own lower quartile over clean bursts is held against the median of the kernels that no
+// user brought: what a busy machine adds to some bursts is no work of all of them.
 struct WorkBeside {
   double own_ns = 0, others_ns = 0;  // Of a burst, in the process that is furthest beyond.
   std::size_t processes = 0;         // That are beyond.
@@ -31,8 +31,8 @@ struct WorkBeside {
 std::optional<WorkBeside> work_beside(const ProblemRecord& problem,
                                       const Confirmation& confirmation, std::string_view id);
 
-// The same samples, with three times that excess in each burst of `id`. What is left out of a clock
-// costs at least its own time within it; thrice is for what the excess fails to see of it.
+// The same samples, with twice that excess in each burst of `id`. What is left out of a clock costs
+// its own time within it; twice is for what the excess fails to see of it.
 Confirmation with_work_beside(const Confirmation& confirmation, std::string_view id,
                               const WorkBeside& beside);
 

@@ -43,6 +43,10 @@ double upper_quartile(std::span<const double> samples) {
   return samples.empty() ? kNone : sorted(samples)[samples.size() * 3 / 4];
 }
 
+double lower_quartile(std::span<const double> samples) {
+  return samples.empty() ? kNone : sorted(samples)[samples.size() / 4];
+}
+
 double standard_deviation(std::span<const double> samples) {
   if (samples.size() < 2) return kNone;
   const double centre = mean(samples);

@@ -19,6 +19,8 @@ double mean(std::span<const double> samples);
 double median(std::span<const double> samples);
 // What a quarter of them exceed: of n ordered samples, the one at index 3 n / 4.
 double upper_quartile(std::span<const double> samples);
+// What a quarter of them do not exceed: of n ordered samples, the one at index n / 4.
+double lower_quartile(std::span<const double> samples);
 
 // The n-1 standard deviation; NaN below two samples.
 double standard_deviation(std::span<const double> samples);
