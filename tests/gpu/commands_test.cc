@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/file.h"
 #include "assay/device/cuda/cuda_device.h"
 #include "testing/assay_program.h"
 
@@ -92,6 +93,46 @@ TEST_F(GpuTest, AKernelThatLeavesOutTheWaitIsWrongInAChainAndItsTwinIsRight) {
     EXPECT_EQ(kernel->proof->right, right) << name << ending_sentence(kernel->ending);
     EXPECT_EQ(std::holds_alternative<ending::Mismatch>(kernel->ending), !right) << name;
     EXPECT_EQ(is_timed(kernel->ending), right) << name << ending_sentence(kernel->ending);
+  }
+}
+
+TEST_F(GpuTest, EpiloguesAreProvenAndTheLibraryTakesPartInEach) {
+  // By the library itself, and by an element-wise kernel behind its product.
+  for (const char* epilogue : {"bias+gelu_tanh", "row_scale+silu+residual", "swiglu_interleaved"}) {
+    SCOPED_TRACE(epilogue);
+    const std::string shape = fmt::format("m=16,n=512,k=256,epilogue={}", epilogue);
+    const std::string file = fmt::format("naive{}.cu", runs_);
+    const Finished made = assay_.run({"new", file, "--shape", shape + ",dtype=f16"});
+    ASSERT_EQ(made.code(), 0) << made.err;
+    const Finished finished =
+        run({"race", file, "--provider", "cublaslt", "--filter",
+             "provider != 'cublaslt' or name == 'default'", "--processes", "2"},
+            shape);
+    const ProblemRecord raced = problem();
+    ASSERT_EQ(raced.kernels.size(), 2u) << finished.out << finished.err;
+    for (const KernelOutcome& kernel : raced.kernels)
+      EXPECT_TRUE(is_timed(kernel.ending)) << kernel.name << ending_sentence(kernel.ending);
+  }
+}
+
+TEST_F(GpuTest, AKernelThatLeavesOutPartOfItsEpilogueIsWrong) {
+  const std::string shape = "m=16,n=512,k=256,epilogue=bias+gelu_tanh";
+  ASSERT_EQ(assay_.run({"new", "whole.cu", "--shape", shape + ",dtype=f16"}).code(), 0);
+  const auto whole = read_file(assay_.file("whole.cu"));
+  ASSERT_TRUE(whole);
+  for (const auto& [what, instead] : {std::pair{"sum += ", "if (column % 2 == 0) sum += "},
+                                      {"sum = 0.5f", "if (row > 0) sum = 0.5f"}}) {
+    std::string part = *whole;
+    // The last one: the first may be the product's.
+    const size_t at = part.rfind(what);
+    ASSERT_NE(at, std::string::npos) << part;
+    part.replace(at, std::string(what).size(), instead);
+    ASSERT_TRUE(write_file_atomic(assay_.file("part.cu"), part));
+    const Finished finished = run({"run", "part.cu"}, shape);
+    const ProblemRecord proven = problem();
+    ASSERT_EQ(proven.kernels.size(), 1u) << finished.out << finished.err;
+    EXPECT_TRUE(std::holds_alternative<ending::Mismatch>(proven.kernels.front().ending))
+        << instead << ending_sentence(proven.kernels.front().ending);
   }
 }
 

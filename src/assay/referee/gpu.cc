@@ -96,6 +96,8 @@ Result<std::shared_ptr<const Calculator::Memory>> RefereeGpu::renew(const Renewa
 }
 
 Status RefereeGpu::read(const void* memory, std::span<std::byte> to) {
+  // A copy does not wait for this stream, on which what it reads may still be made.
+  ASSAY_TRY(stream_->synchronize());
   return device_->copy_out(to, memory);
 }
 

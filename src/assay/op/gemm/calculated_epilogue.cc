@@ -15,7 +15,8 @@ namespace assay::gemm {
 namespace {
 
 constexpr double kMostElements = 0x1p15;  // Of a look: steps take some 50 ns each.
-constexpr int64_t kRowsOfAJudge = 32;
+constexpr int64_t kRowsOfAJudge = 8;
+constexpr double kElementsAtOnce = 0x1p21;  // On the host: 16 MB of each of the sums.
 
 // Every `step`th index from `first` on.
 struct Every {
@@ -29,6 +30,9 @@ struct Every {
     return {first, step, (size - first + step - 1) / step};
   }
   int64_t operator[](int64_t i) const { return first + i * step; }
+  Every part(int64_t from, int64_t most) const {
+    return {(*this)[from], step, std::min(most, count - from)};
+  }
   std::vector<int64_t> indices() const {
     std::vector<int64_t> made;
     for (int64_t i = 0; i < count; ++i) made.push_back((*this)[i]);
@@ -82,24 +86,32 @@ class Calculation {
     return b;
   }
 
-  Result<std::vector<double>> read_doubles(const Calculator::Memory& memory) {
-    std::vector<double> values(static_cast<size_t>(rows_.count * columns_.count));
-    ASSAY_TRY(calculator_.read(memory.data(), std::as_writable_bytes(std::span(values))));
+  // `rows` of those that were multiplied, from the `from`th on.
+  Result<std::vector<double>> read_sums(const Calculator::Memory& memory, int64_t from,
+                                        int64_t rows) {
+    std::vector<double> values(static_cast<size_t>(rows * columns_.count));
+    ASSAY_TRY(calculator_.read(static_cast<const double*>(memory.data()) + from * columns_.count,
+                               std::as_writable_bytes(std::span(values))));
     return values;
+  }
+
+  static bool lies_by_rows(const Matrix& matrix) {
+    return matrix.column_stride <= matrix.row_stride;
   }
 
   // The lines of a matrix that are looked at, along its shorter stride, each in one piece; as
   // doubles, row by row.
-  Result<std::vector<double>> read_elements(const Matrix& matrix, const void* data, int64_t batch) {
-    const bool by_rows = matrix.column_stride <= matrix.row_stride;
-    const Every& lines = by_rows ? rows_ : columns_;
-    const Every& along = by_rows ? columns_ : rows_;
+  Result<std::vector<double>> read_elements(const Matrix& matrix, const void* data, int64_t batch,
+                                            const Every& rows) {
+    const bool by_rows = lies_by_rows(matrix);
+    const Every& lines = by_rows ? rows : columns_;
+    const Every& along = by_rows ? columns_ : rows;
     const int64_t line_stride = by_rows ? matrix.row_stride : matrix.column_stride;
     const int64_t stride = by_rows ? matrix.column_stride : matrix.row_stride;
     const int64_t size = size_bytes(matrix.dtype);
     const int64_t span = (along[along.count - 1] - along.first) * stride + 1;
     std::vector<std::byte> line(static_cast<size_t>(span * size));
-    std::vector<double> values(static_cast<size_t>(rows_.count * columns_.count));
+    std::vector<double> values(static_cast<size_t>(rows.count * columns_.count));
     for (int64_t y = 0; y < lines.count; ++y) {
       const auto* from =
           static_cast<const std::byte*>(data) +
@@ -115,34 +127,51 @@ class Calculation {
     return values;
   }
 
+  // Multiplied at once, compared in strips of rows: the host's memory for the whole would be
+  // several times the kernel's. Where out lies by columns, a strip would be a piece of each line.
   Status compare_batch(int64_t batch) {
-    std::array<std::vector<double>, 2> products, magnitudes;
+    std::vector<Calculator::Product> made;
     const auto a = batch_of(matrix_a(v_), held_.a, batch).every(rows_.first, rows_.step);
     for (size_t which = 0; which < (gated() ? 2U : 1U); ++which) {
-      ASSAY_TRY(const auto made, calculator_.multiply(a, columns_of_b(batch, which)));
-      ASSAY_TRY(products[which], read_doubles(*made.product));
-      ASSAY_TRY(magnitudes[which], read_doubles(*made.magnitude));
+      ASSAY_TRY(made.emplace_back(), calculator_.multiply(a, columns_of_b(batch, which)));
     }
-    ASSAY_TRY(const auto got, read_elements(matrix_out(v_), held_.out, batch));
+    const bool by_rows = lies_by_rows(matrix_out(v_)) && (!v_.has_c || lies_by_rows(matrix_c(v_)));
+    const double columns = static_cast<double>(std::max(columns_.count, int64_t{1}));
+    const int64_t most = by_rows
+                             ? std::max(int64_t{1}, static_cast<int64_t>(kElementsAtOnce / columns))
+                             : std::max(rows_.count, int64_t{1});
+    for (int64_t from = 0; from < rows_.count; from += most)
+      ASSAY_TRY(compare_rows(batch, made, from, rows_.part(from, most)));
+    return {};
+  }
+
+  Status compare_rows(int64_t batch, const std::vector<Calculator::Product>& made, int64_t from,
+                      const Every& rows) {
+    std::array<std::vector<double>, 2> products, magnitudes;
+    for (size_t which = 0; which < made.size(); ++which) {
+      ASSAY_TRY(products[which], read_sums(*made[which].product, from, rows.count));
+      ASSAY_TRY(magnitudes[which], read_sums(*made[which].magnitude, from, rows.count));
+    }
+    ASSAY_TRY(const auto got, read_elements(matrix_out(v_), held_.out, batch, rows));
     std::vector<double> addends(got.size());
     if (v_.has_c) {
-      ASSAY_TRY(addends, read_elements(matrix_c(v_), held_.c, batch));
+      ASSAY_TRY(addends, read_elements(matrix_c(v_), held_.c, batch, rows));
     }
     const bool renewed = seeds_.renewed();
     std::vector<MadePart> kept;
-    const EpiloguePart part(base_, batch, rows_.indices(), columns_.indices());
+    const EpiloguePart part(base_, batch, rows.indices(), columns_.indices());
     const EpilogueOperands operands =
         renewed ? part.operands(base_, seeds_, kept) : epilogue_operands(base_, inputs_.more);
-    const int64_t strips = (rows_.count + kRowsOfAJudge - 1) / kRowsOfAJudge;
+    const int64_t strips = (rows.count + kRowsOfAJudge - 1) / kRowsOfAJudge;
     std::vector<Judge> judges(static_cast<size_t>(strips),
                               Judge{base_, judge_.exact, judge_.bound, judge_.budgets});
     for_each_parallel(judges.size(), [&](size_t strip) {
       EpilogueElements elements(judges[strip], operands, renewed ? part.view : v_);
       const int64_t first = static_cast<int64_t>(strip) * kRowsOfAJudge;
-      for (int64_t y = first; y < std::min(first + kRowsOfAJudge, rows_.count); ++y) {
+      for (int64_t y = first; y < std::min(first + kRowsOfAJudge, rows.count); ++y) {
         for (int64_t x = 0; x < columns_.count; ++x) {
           const auto at = static_cast<size_t>(y * columns_.count + x);
-          const int64_t i = rows_[y], j = columns_[x];
+          const int64_t i = rows[y], j = columns_[x];
           elements.add({batch, i, j}, renewed ? 0 : batch, renewed ? y : i, renewed ? x : j,
                        got[at], [&](size_t which) {
                          return ElementSum{products[which][at], magnitudes[which][at], addends[at]};

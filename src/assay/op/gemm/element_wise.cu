@@ -46,7 +46,7 @@ __device__ bool is_aligned(const void* from, int64 at, int dtype) {
 }
 
 // `count` elements `stride` apart; wide loads where they lie side by side.
-__device__ __noinline__ void load(const void* from, int64 at, int64 stride, int count, int dtype,
+__device__ __forceinline__ void load(const void* from, int64 at, int64 stride, int count, int dtype,
                                   float* to) {
   if (stride == 1 && count == kWidth && is_aligned(from, at, dtype)) {
     if (dtype == kF32) {
@@ -75,7 +75,7 @@ __device__ __noinline__ void load(const void* from, int64 at, int64 stride, int 
     if (i < count) to[i] = to_float(from, at + i * stride, dtype);
 }
 
-__device__ __noinline__ void store(void* to, int64 at, int count, int dtype,
+__device__ __forceinline__ void store(void* to, int64 at, int count, int dtype,
                                    const float* from) {
   if (count == kWidth && is_aligned(to, at, dtype)) {
     if (dtype == kF32) {
@@ -113,12 +113,26 @@ __device__ __noinline__ void store(void* to, int64 at, int count, int dtype,
   }
 }
 
-// One call for each element: what is here waits for memory, and the code stays small.
-__device__ __noinline__ float function(int kind, float x) {
-  if (kind == kSilu || kind == kSwiglu || kind == kSwigluPairs) return x / (1.0f + __expf(-x));
-  if (kind == kGelu || kind == kGeglu || kind == kGegluPairs)
-    return 0.5f * x * (1.0f + erff(x * 0.70710678f));
+// Inline and unrolled: x stays in registers. A call with an address would put it into memory.
+__device__ __forceinline__ float silu(float x) { return x / (1.0f + __expf(-x)); }
+__device__ __forceinline__ float gelu(float x) {
+  return 0.5f * x * (1.0f + erff(x * 0.70710678f));
+}
+__device__ __forceinline__ float gelu_tanh(float x) {
   return 0.5f * x * (1.0f + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
+}
+
+__device__ __forceinline__ void functions(int kind, float* x) {
+  if (kind == kSilu || kind == kSwiglu || kind == kSwigluPairs) {
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) x[c] = silu(x[c]);
+  } else if (kind == kGelu || kind == kGeglu || kind == kGegluPairs) {
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) x[c] = gelu(x[c]);
+  } else {
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) x[c] = gelu_tanh(x[c]);
+  }
 }
 
 struct Step {
@@ -128,24 +142,24 @@ struct Step {
   const void* operand;
 };
 
-__device__ __noinline__ void step_on(const Step& step, int64 l, int64 i, int64 j, int64 stride,
-                                     int count, float* x) {
-  float operand[kWidth] = {};
-  if (step.kind <= kRowScale)
+__device__ __forceinline__ void step_on(const Step& step, int64 l, int64 i, int64 j, int64 stride,
+                                        int count, float* x) {
+  if (step.kind <= kRowScale) {
+    float operand[kWidth] = {};
     load(step.operand, l * step.batch + i * step.row + j * step.column, stride * step.column,
          count, step.dtype, operand);
 #pragma unroll
-  for (int c = 0; c < kWidth; ++c) {
-    if (step.kind <= kResidual)
-      x[c] += operand[c];
-    else if (step.kind <= kRowScale)
-      x[c] *= operand[c];
-    else if (step.kind == kRelu)
-      x[c] = x[c] < 0 ? 0.0f : x[c];
-    else if (step.kind == kClamp)
-      x[c] = x[c] < step.low ? step.low : x[c] > step.high ? step.high : x[c];
-    else
-      x[c] = function(step.kind, x[c]);
+    for (int c = 0; c < kWidth; ++c)
+      x[c] = step.kind <= kResidual ? x[c] + operand[c] : x[c] * operand[c];
+  } else if (step.kind == kRelu) {
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) x[c] = x[c] < 0 ? 0.0f : x[c];
+  } else if (step.kind == kClamp) {
+    const float low = step.low, high = step.high;
+#pragma unroll
+    for (int c = 0; c < kWidth; ++c) x[c] = x[c] < low ? low : x[c] > high ? high : x[c];
+  } else {
+    functions(step.kind, x);
   }
 }
 
@@ -155,7 +169,7 @@ __device__ __noinline__ void step_on(const Step& step, int64 l, int64 i, int64 j
   int kind##i, int dtype##i, float low##i, float high##i, int64 batch##i, int64 row##i,      \
       int64 column##i, const void *operand##i
 #define MADE(i) \
-  { kind##i, dtype##i, low##i, high##i, batch##i, row##i, column##i, operand##i }
+  all[i] = {kind##i, dtype##i, low##i, high##i, batch##i, row##i, column##i, operand##i}
 
 // Sums are rows of n elements, `sums_row` apart; out has `columns`, side by side. gate: the step
 // that is one, or -1. dtype: of sums and out.
@@ -165,13 +179,22 @@ extern "C" __global__ void assay_element_wise(const void* sums, void* out, int64
                                               int dtype, int steps, int gate, STEP(0), STEP(1),
                                               STEP(2), STEP(3), STEP(4), STEP(5), STEP(6),
                                               STEP(7)) {
-  const Step all[8] = {MADE(0), MADE(1), MADE(2), MADE(3), MADE(4), MADE(5), MADE(6), MADE(7)};
+  // Which step is next is not known ahead, so that registers cannot hold them.
+  __shared__ Step all[8];
+  if (threadIdx.x == 0) {
+    MADE(0), MADE(1), MADE(2), MADE(3), MADE(4), MADE(5), MADE(6), MADE(7);
+  }
+  __syncthreads();
   const int64 groups = (columns + kWidth - 1) / kWidth, items = l * m * groups;
   const bool pairs = gate >= 0 && all[gate].kind >= kSwigluPairs;
   const int64 stride = pairs ? 2 : 1;
+  const bool is_narrow = items <= 0xffffffff;
   for (int64 item = blockIdx.x * int64{blockDim.x} + threadIdx.x; item < items;
        item += int64{gridDim.x} * blockDim.x) {
-    const int64 j = item % groups * kWidth, line = item / groups, i = line % m, b = line / m;
+    // Division of 64 bits takes longer than all that follows.
+    const int64 line = is_narrow ? static_cast<unsigned>(item) / static_cast<unsigned>(groups)
+                                 : item / groups;
+    const int64 j = (item - line * groups) * kWidth, b = l == 1 ? 0 : line / m, i = line - b * m;
     const int count = columns - j < kWidth ? static_cast<int>(columns - j) : kWidth;
     const int64 from = b * sums_batch + i * sums_row;
     const int64 first = pairs ? 2 * j : j, second = pairs ? 2 * j + 1 : n / 2 + j;
@@ -196,8 +219,9 @@ extern "C" __global__ void assay_element_wise(const void* sums, void* out, int64
       if (gate >= 0) step_on(all[s], b, i, second, stride, count, up);
     }
     if (gate >= 0) {
+      functions(all[gate].kind, x);
 #pragma unroll
-      for (int c = 0; c < kWidth; ++c) x[c] = function(all[gate].kind, x[c]) * up[c];
+      for (int c = 0; c < kWidth; ++c) x[c] *= up[c];
       for (int s = gate + 1; s < steps; ++s) step_on(all[s], b, i, j, 1, count, x);
     }
     store(out, b * out_batch + i * out_row + j, count, dtype, x);

@@ -353,6 +353,33 @@ TEST(EpilogueTest, ACalculatorComesToTheSameVerdicts) {
   }
 }
 
+TEST(EpilogueTest, ACalculatorFindsTheLastElementOfALargeOutput) {
+  // Two strips of rows, and all columns of an output that lies by columns.
+  for (const char* layout : {"ttt", "ttn"}) {
+    const Problem problem =
+        make({.m = 2100, .n = 1024, .k = 1, .layout = layout, .epilogue = "bias+relu"});
+    const auto instance = instance_of(problem, InputKind::exact);
+    const auto& calculated = dynamic_cast<const CalculatedInstance&>(*instance);
+    HostCalculator calculator;
+    auto out = run(*instance);
+    const auto check = [&] {
+      const auto made = calculated.check_on(calculator, out.data(), {}, ErrorBound::elementwise);
+      EXPECT_TRUE(made) << made.error().message;
+      return made ? *made : Check{};
+    };
+    const Check right = check();
+    EXPECT_TRUE(right.right) << text(right);
+    EXPECT_EQ(right.compared, 2100 * 1024);
+    float last = 0;
+    std::memcpy(&last, out.data() + out.size() - sizeof(last), sizeof(last));
+    last += 1;
+    std::memcpy(out.data() + out.size() - sizeof(last), &last, sizeof(last));
+    const Check wrong = check();
+    EXPECT_EQ(wrong.wrong, 1);
+    EXPECT_THAT(wrong.first_wrong, HasSubstr("[0,2099,1023]"));
+  }
+}
+
 TEST(EpilogueTest, CountsItsWork) {
   const Work plain = operation().work(make({.m = 4, .n = 8, .k = 16}));
   const Work with =

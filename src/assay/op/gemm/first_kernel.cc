@@ -47,7 +47,8 @@ class Writer {
                   "new: --shape has a beta; leave it out and add c to args by hand");
     std::set<std::string_view> used = {a_.type->load, b_.type->load, out_.type->store};
     for (const Matrix& operand : operands_) used.insert(operand.type->load);
-    return comment() + (epilogue_.empty() ? "" : "#include <math.h>\n") +
+    // NVRTC knows the functions without a header, and has no <math.h>.
+    return comment() + (epilogue_.empty() || is_cuda() ? "" : "#include <math.h>\n") +
            includes_and_functions(kernel_.language, used) +
            (is_cuda() ? kernel_body() : function_body());
   }
