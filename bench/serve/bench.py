@@ -1,4 +1,4 @@
-"""Bars of `assay serve`: bench.py ASSAY FOLDER [--quick] [--only WORD...].
+"""Bars of `assay serve`: bench.py ASSAY FOLDER [--quick] [--only WORD...] [--json FILE].
 
 The server runs on one core and the client on another. A CPU second of a server is what it costs,
 whatever else the machine does meanwhile. FOLDER gets what is built. Code 1 if a bound is missed.
@@ -21,6 +21,7 @@ import slower_kernel
 import streams
 from servers import CLIENT_CORE, HERE, SERVER_CORE, start_ours, start_theirs
 
+RESULTS = []  # The file that gets a line of JSON for each target, if one was named.
 ROUNDS, SECONDS, STREAMS = 5, 2.0, 16
 WHOLE = {"model": "mock", "messages": [{"role": "user", "content": "hello there"}],
          "max_tokens": 16}
@@ -74,6 +75,11 @@ def rate(server, connections, body, mark, end):
 
 def row(target, bound, measured, ok):
     print(f"{target:58} {bound:22} {measured:28} {'ok' if ok else 'missed'}", flush=True)
+    if RESULTS:
+        with open(RESULTS[0], "a", encoding="utf-8") as file:
+            json.dump({"target": target, "bound": bound, "measured": measured, "ok": bool(ok)},
+                      file)
+            file.write("\n")
     return ok
 
 
@@ -152,7 +158,9 @@ def main():
     parser.add_argument("folder", type=os.path.abspath)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS))
+    parser.add_argument("--json", type=os.path.abspath, metavar="FILE")
     asked = parser.parse_args()
+    RESULTS.extend([asked.json] if asked.json else [])
     os.makedirs(asked.folder, exist_ok=True)
     os.sched_setaffinity(0, {CLIENT_CORE})
     with tempfile.TemporaryDirectory(dir=asked.folder) as own:
