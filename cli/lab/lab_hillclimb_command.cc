@@ -91,23 +91,35 @@ class LabHillclimbCommand : public Command {
       console.note("no attempt: " + sanitize(sentence, 400));
     };
     ASSAY_TRY(const lab::Climbed climbed, lab::climb(place.lab, place.target, options, observer));
-    if (!no_webhook_) tell_end(context, place, options.evaluate.run_tag, climbed.end);
+    const bool holds =
+        !climbed.held_out || climbed.held_out->record.outcome == AttemptOutcome::keep;
+    if (!no_webhook_)
+      tell_end(context, place, options.evaluate.run_tag,
+               climbed.end + (holds ? "" : "; the best state does not hold on what is held out"));
     console.result(console.json() ? dump_pretty({{"schema", "assay.lab_climb/1"},
                                                  {"run_tag", options.evaluate.run_tag},
                                                  {"turns", climbed.turns},
                                                  {"kept", climbed.kept},
                                                  {"end", climbed.end},
                                                  {"branch", climbed.branch},
+                                                 {"held_out", held_out_json(climbed)},
                                                  {"attempts", attempts}})
                                   : text_of(climbed, options.evaluate.run_tag));
-    return kDone;
+    return holds ? kDone : kRefuted;
   }
 
  private:
+  static Json held_out_json(const lab::Climbed& climbed) {
+    return climbed.held_out ? to_json(climbed.held_out->record) : Json(nullptr);
+  }
+
   static std::string text_of(const lab::Climbed& climbed, const std::string& run_tag) {
     std::string text = fmt::format("climb     {}, {} turns, {} kept; {}\n", run_tag, climbed.turns,
                                    climbed.kept, climbed.end);
     if (!climbed.branch.empty()) text += fmt::format("branch    {}\n", climbed.branch);
+    if (climbed.held_out)
+      text += fmt::format("held out  {}: {}\n", to_string(climbed.held_out->record.outcome),
+                          sanitize(climbed.held_out->record.reason, 400));
     return text;
   }
 

@@ -90,9 +90,12 @@ struct AttemptBucket {
   double share = 0;
 };
 struct AttemptProfile {
-  std::string tool;    // "assay why", "perf", "callgrind", "nsys"; empty: there was none.
-  std::string reason;  // Why there are no buckets; empty where there are.
+  // "assay race", "assay why", "perf", "callgrind", "nsys", "ncu"; parted by commas. Empty: there
+  // was none.
+  std::string tool;
+  std::string reason;                  // Why there are no buckets; empty where there are.
   std::vector<AttemptBucket> buckets;  // The largest first.
+  std::string limit;                   // What limits the largest, a sentence; empty: nobody says.
 };
 
 // What was held out from whoever made the change. Which shapes were drawn is not kept.

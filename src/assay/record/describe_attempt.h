@@ -73,6 +73,7 @@ void describe(A& a, T& profile) {
   a("tool", profile.tool);
   a("reason", profile.reason);
   a("buckets", profile.buckets);
+  a("limit", profile.limit);
 }
 
 template <class A, archive::Is<AttemptHoldout> T>

@@ -40,7 +40,8 @@ std::string profile_words(const AttemptProfile& profile) {
     if (words.size() == kShown) break;
     words.push_back(fmt::format("{:.1f} % {}", 100 * bucket.share, sanitize(bucket.name, 80)));
   }
-  return fmt::format("{}: {}", sanitize(profile.tool, 40), join(words, ", "));
+  const std::string limit = profile.limit.empty() ? "" : "; " + sanitize(profile.limit, 400);
+  return fmt::format("{}: {}{}", sanitize(profile.tool, 40), join(words, ", "), limit);
 }
 
 }  // namespace

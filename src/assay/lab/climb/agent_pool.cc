@@ -42,7 +42,7 @@ void AgentPool::start(AgentTurn turn, std::string brief, double seconds,
   runner.cancel_fd = stop_.get();
   runner.input = std::move(brief);
   runner.disk_bytes = options_.disk_bytes;
-  runner.watch_disk = true;
+  runner.disk_looks = DiskLooks::added_and_free;
   ++running_;
   // Its child dies with this thread, which lives until wait() has told of the turn.
   const int agent = turn.agent;

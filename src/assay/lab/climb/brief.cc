@@ -58,6 +58,7 @@ std::string profile_text(const AttemptProfile& profile, std::int64_t seq) {
       fmt::format("\n## Where the time goes (attempt {}, {})\n\n", seq, sanitize(profile.tool, 40));
   for (const AttemptBucket& bucket : profile.buckets)
     text += fmt::format("- {:.1f} % {}\n", 100 * bucket.share, sanitize(bucket.name, 160));
+  if (!profile.limit.empty()) text += fmt::format("\n{}\n", sanitize(profile.limit, 600));
   return text;
 }
 

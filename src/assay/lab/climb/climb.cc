@@ -56,6 +56,10 @@ class Climb {
       ++climbed_.turns;
     }
     ASSAY_TRY(end_others());
+    // Shapes that no attempt was measured on: an agent that learned from which of its changes held
+    // cannot have learned these.
+    ASSAY_TRY(climbed_.held_out,
+              hold_out_best(lab_, target_, options_.evaluate, observer_.evaluate));
     return climbed_;
   }
 

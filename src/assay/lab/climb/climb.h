@@ -37,9 +37,10 @@ struct ClimbObserver {
 };
 
 struct Climbed {
-  int turns = 0, kept = 0;  // Of this call.
-  std::string end;          // Why it ended: a sentence.
-  std::string branch;       // That holds what was kept; empty: there is none.
+  int turns = 0, kept = 0;          // Of this call.
+  std::string end;                  // Why it ended: a sentence.
+  std::string branch;               // That holds what was kept; empty: there is none.
+  std::optional<HeldOut> held_out;  // The best state on what is held out; none: nothing is.
 };
 
 Result<Climbed> climb(const Lab& lab, const Case& target, const ClimbOptions& options,

@@ -16,26 +16,11 @@ class ConfirmStage {
  public:
   explicit ConfirmStage(const StageContext& stage) : stage_(stage) {}
 
-  AttemptRules rules() const {
-    AttemptRules rules;
-    rules.metric = stage_.target.objective.metric;
-    rules.direction = to_string(stage_.target.objective.direction);
-    rules.unit = stage_.target.objective.unit;
-    rules.min_effect = stage_.target.objective.min_effect;
-    // A baseline is held against itself, for the noise alone.
-    rules.looks = stage_.record.baseline ? std::vector<int>{stage_.target.looks.front()}
-                                         : stage_.target.looks;
-    const stats::KeepOptions standard;
-    rules.false_keeps = standard.false_keeps;
-    rules.trim_fraction = standard.trim_fraction;
-    return rules;
-  }
-
   Status run(const ProgramRunner& runner, Slots& slots, const Side& candidate, const Side& other,
              const fs::path& folder) {
     stage_.observer.on_stage(stage_.record.baseline ? "noise floor" : "confirm");
     const int64_t began = monotonic_ns();
-    stage_.record.rules = rules();
+    stage_.record.rules = rules_of(stage_);
     ASSAY_TRY(const SecretSeed seed, secret_seed());
     PairPlan plan;
     plan.benchmarks = stage_.plan.benchmarks;
@@ -141,6 +126,21 @@ class ConfirmStage {
 };
 
 }  // namespace
+
+AttemptRules rules_of(const StageContext& stage) {
+  AttemptRules rules;
+  rules.metric = stage.target.objective.metric;
+  rules.direction = to_string(stage.target.objective.direction);
+  rules.unit = stage.target.objective.unit;
+  rules.min_effect = stage.target.objective.min_effect;
+  // A baseline is held against itself, for the noise alone.
+  rules.looks =
+      stage.record.baseline ? std::vector<int>{stage.target.looks.front()} : stage.target.looks;
+  const stats::KeepOptions standard;
+  rules.false_keeps = standard.false_keeps;
+  rules.trim_fraction = standard.trim_fraction;
+  return rules;
+}
 
 bool is_spoiled(std::span<const AttemptPair> pairs, const std::string& metric) {
   return !pairs.empty() && std::ranges::none_of(pairs, [&](const AttemptPair& pair) {

@@ -12,6 +12,9 @@ namespace assay::lab {
 Status confirm(const StageContext& stage, const ProgramRunner& runner, Slots& slots,
                const Side& candidate, const Side& other, const std::filesystem::path& folder);
 
+// By which an attempt is decided: those of the case.
+AttemptRules rules_of(const StageContext& stage);
+
 // Others were at work in each of them.
 bool is_spoiled(std::span<const AttemptPair> pairs, const std::string& metric);
 

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kLeastPauseNs = 200 * kNsPerMs;
+constexpr std::int64_t kFreePauseNs = kNsPerSecond;  // Beside a clock: one call a folder.
 constexpr int kPauseRatio = 20;             // Of a pause to the look before it: 5 % of a core.
 constexpr std::uint64_t kEntryBytes = 512;  // Of a file that holds nothing: a full table of names
                                             // stops others as well as a full disk does.
@@ -47,7 +48,7 @@ DiskWatch::~DiskWatch() {
 std::string DiskWatch::finish() {
   signal(done_);
   if (thread_.joinable()) thread_.join();
-  look();
+  look(DiskLooks::added_and_free);
   return passed_;
 }
 
@@ -67,8 +68,8 @@ std::uint64_t DiskWatch::bytes_below() const {
   return bytes;
 }
 
-bool DiskWatch::look() {
-  const std::uint64_t now = bytes_below();
+bool DiskWatch::look(DiskLooks looks) {
+  const std::uint64_t now = looks == DiskLooks::free_alone ? before_ : bytes_below();
   std::uint64_t free = limit_.reserve;
   for (const fs::path& folder : folders_) {
     std::error_code failed;
@@ -88,9 +89,11 @@ bool DiskWatch::look() {
 void DiskWatch::watch(int cancel_fd) {
   for (;;) {
     const std::int64_t began = monotonic_ns();
-    const bool passed = look();
+    const bool passed = look(limit_.looks);
     if (passed) signal(cancel_);
-    const std::int64_t pause = std::max(kLeastPauseNs, kPauseRatio * (monotonic_ns() - began));
+    const std::int64_t pause =
+        std::max(limit_.looks == DiskLooks::free_alone ? kFreePauseNs : kLeastPauseNs,
+                 kPauseRatio * (monotonic_ns() - began));
     pollfd fds[2] = {{done_.get(), POLLIN, 0}, {cancel_fd, POLLIN, 0}};
     const int ready =
         ::poll(fds, cancel_fd >= 0 ? 2 : 1, passed ? -1 : static_cast<int>(pause / kNsPerMs));

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a program adds to the disk, seen from outside while it runs: one that fills the disk is
-// ended before others cannot write.
+// What a program adds to the disk, seen from outside: one that fills the disk is ended before
+// others cannot write.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,9 +16,14 @@
 
 namespace assay::lab {
 
+// What is looked at while a program runs. Counting what it added reads each folder, which a program
+// under the clock would feel.
+enum class DiskLooks { added_and_free, free_alone };
+
 struct DiskLimit {
   std::uint64_t bytes = 0;  // That a program may add; 0: it is not watched.
   std::uint64_t reserve = std::uint64_t{256} << 20;  // That stays free where its folders lie.
+  DiskLooks looks = DiskLooks::added_and_free;       // At its end all is looked at.
 };
 
 class DiskWatch {
@@ -37,7 +42,7 @@ class DiskWatch {
   DiskWatch(std::vector<std::filesystem::path> folders, DiskLimit limit)
       : folders_(std::move(folders)), limit_(limit) {}
   std::uint64_t bytes_below() const;
-  bool look();  // True: the limit was passed.
+  bool look(DiskLooks looks);  // True: the limit was passed.
   void watch(int cancel_fd);
 
   std::vector<std::filesystem::path> folders_;

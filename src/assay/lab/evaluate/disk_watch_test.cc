@@ -69,6 +69,22 @@ TEST_F(DiskWatchTest, ADiskThatIsNearlyFullEndsAnyProgram) {
   EXPECT_THAT(watch->finish(), HasSubstr("the disk has less than"));
 }
 
+TEST_F(DiskWatchTest, BesideAClockWhatWasAddedIsCountedAtTheEnd) {
+  const auto watch = begin({.bytes = kMiB, .reserve = 0, .looks = DiskLooks::free_alone});
+  ASSERT_NE(watch, nullptr);
+  for (const char* name : {"one", "two", "three"}) write(name, kMiB);
+  pollfd one{watch->cancel_fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&one, 1, 1500), 0);
+  EXPECT_EQ(watch->finish(), "wrote more than 1.00 MiB to the disk");
+}
+
+TEST_F(DiskWatchTest, BesideAClockAFullDiskStillEndsAProgram) {
+  const auto watch =
+      begin({.bytes = kMiB, .reserve = std::uint64_t{1} << 60, .looks = DiskLooks::free_alone});
+  ASSERT_NE(watch, nullptr);
+  EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
+}
+
 TEST_F(DiskWatchTest, TheCallersOwnCancelIsPassedOn) {
   const UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
   const auto watch = begin({.bytes = kMiB, .reserve = 0}, cancel.get());

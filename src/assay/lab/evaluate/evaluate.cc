@@ -121,7 +121,40 @@ class Evaluation {
                   "attempt {} is a baseline, and has nothing to be "
                   "measured against",
                   again.seq);
-    const std::optional<Attempt> against = *parent;
+    const Attempt against = *parent;
+    ASSAY_TRY(measure_again(history, whole, again, against, again.description));
+    const std::string_view word =
+        replay_word(again.outcome.value_or(AttemptOutcome::interrupted), record_.outcome);
+    return Replayed{record_, record_path_, std::string(word)};
+  }
+
+  Result<std::optional<HeldOut>> hold_out_best() {
+    if (!target_.holdout) return std::nullopt;
+    ASSAY_TRY(plan_, plan_of(target_, ""));
+    ASSAY_TRY(check_supported(target_, plan_));
+    ASSAY_TRY(const History history,
+              History::open(target_.folder / "runs", index_file(options_.cache, target_.folder)));
+    ASSAY_TRY(const Tree whole, read_tree(target_.folder));
+    ASSAY_TRY(series_, series_of(lab_, target_, whole, options_.device));
+    const HistoryContent& content = history.content();
+    const Attempt* best = content.incumbent(series_.id);
+    const auto baseline = std::ranges::find_if(content.attempts, [&](const Attempt& attempt) {
+      return attempt.series == series_.id && attempt.baseline &&
+             attempt.outcome == AttemptOutcome::keep;
+    });
+    if (best == nullptr || best->baseline || baseline == content.attempts.end())
+      return std::nullopt;
+    holds_out_only_ = true;
+    const std::string described = fmt::format("attempt {}, held out at the climb's end", best->seq);
+    ASSAY_TRY(measure_again(history, whole, *best, *baseline, described));
+    return HeldOut{record_, record_path_};
+  }
+
+ private:
+  // What is measured again has a record of its own, and leaves the history as it is.
+  Status measure_again(const History& history, const Tree& whole, const Attempt& again,
+                       const Attempt& against, const std::string& description) {
+    const fs::path runs = target_.folder / "runs";
     const TreeStore store(runs / "objects");
     ASSAY_TRY(store.put(target_.folder, whole));
     ASSAY_TRY(const Tree workspace, store.get(again.tree));
@@ -129,19 +162,15 @@ class Evaluation {
     rest_ = whole.only([](std::string_view path) { return !path.starts_with("workspace/"); });
     ASSAY_TRY(begin(history, again.tree, against));
     ASSAY_TRY(const std::string id, make_ulid());
-    record_.description = again.description;
+    record_.description = description;
     record_path_ = runs / "replays" / fmt::format("{:04}-{}", again.seq, id) / "record.json";
     ASSAY_TRY(work(store, workspace, against, history.content()));
     record_.ended = utc_now_iso8601();
     record_.webhook_status = "not_expected";
     ASSAY_TRY(make_directories(record_path_.parent_path().string()));
-    ASSAY_TRY(write_record());
-    const std::string_view word =
-        replay_word(again.outcome.value_or(AttemptOutcome::interrupted), record_.outcome);
-    return Replayed{record_, record_path_, std::string(word)};
+    return write_record();
   }
 
- private:
   // Attempts that were started and never ended: this process holds the lock, so nobody is at them.
   Status end_interrupted(History& history) {
     std::vector<Attempt> open;
@@ -243,9 +272,9 @@ class Evaluation {
                                 .lock_fd = held.descriptor,
                                 .read_key = options_.read_key,
                                 .disk_bytes = target_.disk_bytes,
-                                .watch_disk = false};
+                                .disk_looks = DiskLooks::free_alone};
     RunnerOptions watched = running;
-    watched.watch_disk = true;
+    watched.disk_looks = DiskLooks::added_and_free;
     const ProgramRunner timed(running), runner(watched);
     ASSAY_TRY(Side candidate, side_of(our_slot.folder, true));
     ASSAY_TRY(Side other, side_of(their_slot.folder, false));
@@ -254,6 +283,11 @@ class Evaluation {
     if (!theirs_built) return {};
     ASSAY_TRY(const bool built, build(runner, slots, our_slot, candidate, ""));
     if (!built) return {};
+    if (holds_out_only_) {
+      record_.rules = rules_of(stage());
+      conclude(record_, AttemptOutcome::keep, "it holds on what was held out");
+      return hold_out(stage(), running, candidate, other);
+    }
     ASSAY_TRY(const bool tested, run_command_stage(runner, "tests", target_.tests, candidate, ""));
     if (!tested) return {};
     ASSAY_TRY(const bool same, check_parity(stage(), runner, candidate, other));
@@ -266,7 +300,7 @@ class Evaluation {
     if (!record_.pairs.empty() && record_.pairs.back().swapped)
       std::swap(candidate.folder, other.folder);
     ASSAY_TRY(hold_out(stage(), running, candidate, other));
-    ASSAY_TRY(profile(stage(), running, candidate, content));
+    ASSAY_TRY(profile(stage(), running, candidate, other, content));
     ASSAY_TRY(check_judges({candidate.folder, other.folder}));
     return {};
   }
@@ -375,6 +409,7 @@ class Evaluation {
   Attempt attempt_;
   AttemptRecord record_;
   fs::path record_path_;
+  bool holds_out_only_ = false;  // Nothing but what is held out is measured.
 };
 
 }  // namespace
@@ -387,6 +422,12 @@ Result<Evaluated> evaluate(const Lab& lab, const Case& target, const EvaluateOpt
 Result<Replayed> replay(const Lab& lab, const Case& target, const Attempt& attempt,
                         const EvaluateOptions& options, const EvaluateObserver& observer) {
   return Evaluation(lab, target, options, observer).replay(attempt);
+}
+
+Result<std::optional<HeldOut>> hold_out_best(const Lab& lab, const Case& target,
+                                             const EvaluateOptions& options,
+                                             const EvaluateObserver& observer) {
+  return Evaluation(lab, target, options, observer).hold_out_best();
 }
 
 std::string_view replay_word(AttemptOutcome then, AttemptOutcome now) {

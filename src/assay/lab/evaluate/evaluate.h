@@ -82,6 +82,16 @@ struct Replayed {
 Result<Replayed> replay(const Lab& lab, const Case& target, const Attempt& attempt,
                         const EvaluateOptions& options, const EvaluateObserver& observer = {});
 
+// The best state against its series' baseline, on what is held out and drawn anew: what a climb
+// ends with. None: nothing is held out, or nothing was kept. Its record lies in runs/replays.
+struct HeldOut {
+  AttemptRecord record;  // Of which `holdout` is set, unless the outcome is a build's failure.
+  std::filesystem::path record_path;
+};
+Result<std::optional<HeldOut>> hold_out_best(const Lab& lab, const Case& target,
+                                             const EvaluateOptions& options,
+                                             const EvaluateObserver& observer = {});
+
 // "held": the same side of the decision as then; "unsure": a near tie on either side.
 std::string_view replay_word(AttemptOutcome then, AttemptOutcome now);
 

@@ -1,7 +1,6 @@
 #include "assay/lab/evaluate/holdout_stage.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 
@@ -14,20 +13,6 @@ namespace {
 
 constexpr int kProcesses = 8;  // Each is a pair.
 constexpr double kCommandSeconds = 3600;
-
-// The race's words without those that choose shapes.
-std::vector<std::string> without_shapes(const std::vector<std::string>& words) {
-  constexpr std::array<std::string_view, 5> kShapes = {"--suite", "--shapes", "--shape", "--model",
-                                                       "--batch"};
-  std::vector<std::string> rest;
-  bool leaves_out = false;
-  for (const std::string& word : words) {
-    if (word.starts_with("--"))
-      leaves_out = std::ranges::find(kShapes, word.substr(0, word.find('='))) != kShapes.end();
-    if (!leaves_out) rest.push_back(word);
-  }
-  return rest;
-}
 
 class HoldoutStage {
  public:

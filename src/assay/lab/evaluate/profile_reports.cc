@@ -1,9 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
+#include <nlohmann/json.hpp>
+
+#include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/evaluate/profile_stage.h"
+#include "assay/record/ncu_csv.h"
 
 namespace assay::lab {
 namespace {
@@ -89,6 +95,41 @@ std::vector<AttemptBucket> read_nsys_kernels(std::string_view csv) {
     add(buckets, name, percent);
   }
   return largest(std::move(buckets));
+}
+
+std::vector<AttemptBucket> read_ncu_kernels(std::string_view csv) {
+  constexpr std::array<std::string_view, 1> kAsked = {metric::kNanoseconds};
+  const auto kernels = read_ncu_csv(csv, "ncu.csv", kAsked);
+  if (!kernels) return {};
+  std::map<std::string, double> ns;
+  double all = 0;
+  for (const ProfiledKernel& kernel : *kernels) {
+    const double took = std::max(0.0, kernel.at(metric::kNanoseconds).value_or(0));
+    ns[kernel.name] += took;
+    all += took;
+  }
+  std::vector<AttemptBucket> buckets;
+  for (const auto& [name, took] : ns)
+    if (all > 0) add(buckets, name, 100 * took / all);
+  return largest(std::move(buckets));
+}
+
+Explained read_why(std::string_view text) {
+  const auto json = parse_json(text, "assay why");
+  if (!json) return {};
+  const auto member = [](const Json& object, const char* name) {
+    const auto found = object.is_object() ? object.find(name) : object.end();
+    return object.is_object() && found != object.end() ? *found : Json(nullptr);
+  };
+  const auto first = [&](const Json& object, const char* name) {
+    const Json list = member(object, name);
+    return list.is_array() && !list.empty() ? list.front() : Json(nullptr);
+  };
+  const auto words = [](const Json& value) {
+    return value.is_string() ? sanitize(value.get<std::string>(), 400) : std::string();
+  };
+  const Json kernel = first(first(*json, "problems"), "kernels");
+  return {words(member(kernel, "because")), words(member(member(kernel, "profile"), "tool"))};
 }
 
 }  // namespace assay::lab

@@ -33,6 +33,29 @@ TEST(ProfileReportsTest, NsysKernelsWithCommasInTheirNames) {
   EXPECT_NEAR(buckets[1].share, 0.095, 1e-9);
 }
 
+TEST(ProfileReportsTest, NcusLaunchesAreAddedByKernel) {
+  const auto buckets = read_ncu_kernels(
+      "==PROF== Connected to process 1 (/bin/x)\n"
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\","
+      "\"gpu__time_duration.sum\"\n\"\",\"\",\"\",\"\",\"\",\"ns\"\n"
+      "\"0\",\"1\",\"gemm\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"400\"\n"
+      "\"1\",\"1\",\"copy\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"200\"\n"
+      "\"2\",\"1\",\"gemm\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"400\"\n");
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].name, "gemm");
+  EXPECT_NEAR(buckets[0].share, 0.8, 1e-9);
+}
+
+TEST(ProfileReportsTest, WhatWhySaysOfItsKernel) {
+  const Explained explained = read_why(
+      R"({"problems":[{"kernels":[{"because":"reads memory","profile":{"tool":"ncu 2025.3"}}]}]})");
+  EXPECT_EQ(explained.because, "reads memory");
+  EXPECT_EQ(explained.tool, "ncu 2025.3");
+  for (const char* text : {"", "[]", "{}", R"({"problems":[]})", R"({"problems":[1]})",
+                           R"({"problems":[{"kernels":[{"because":1,"profile":[]}]}]})"})
+    EXPECT_EQ(read_why(text).because, "") << text;
+}
+
 // What programs print is hostile until parsed.
 TEST(ProfileReportsTest, NonsenseHasNoBuckets) {
   for (const char* text : {"", "%", "nan%  [.] x", "-5%  [.] x", "1e9%  [.] x", "(%)", "(5%",
@@ -40,6 +63,7 @@ TEST(ProfileReportsTest, NonsenseHasNoBuckets) {
     EXPECT_TRUE(read_perf_report(text).empty()) << text;
     EXPECT_TRUE(read_callgrind_report(text).empty()) << text;
     EXPECT_TRUE(read_nsys_kernels(text).empty()) << text;
+    EXPECT_TRUE(read_ncu_kernels(text).empty()) << text;
   }
 }
 

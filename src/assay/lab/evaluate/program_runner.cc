@@ -57,8 +57,9 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
   limits.input = options_.input;
   options.file_bytes = options_.disk_bytes;
   std::unique_ptr<DiskWatch> watch;
-  if (options_.watch_disk && options_.disk_bytes > 0) {
-    ASSAY_TRY(watch, DiskWatch::begin({folder, options_.logs}, {.bytes = options_.disk_bytes},
+  if (options_.disk_bytes > 0) {
+    ASSAY_TRY(watch, DiskWatch::begin({folder, options_.logs},
+                                      {.bytes = options_.disk_bytes, .looks = options_.disk_looks},
                                       options_.cancel_fd));
     limits.cancel_fd = watch->cancel_fd();
   }

@@ -38,10 +38,10 @@ struct RunnerOptions {
   // it is not.
   int lock_fd = -1;
   ReadKey read_key;  // For benchmarks that name one; null: there are none.
-  // No file that a program writes is larger.
+  // No file that a program writes is larger, nor all that it adds below its folder and `logs`. 0:
+  // as much as it likes.
   std::uint64_t disk_bytes = 0;
-  // And what it adds below its folder and `logs` is watched: not beside a clock.
-  bool watch_disk = false;
+  DiskLooks disk_looks = DiskLooks::free_alone;
 };
 
 class ProgramRunner {

@@ -1,6 +1,7 @@
 #include "assay/lab/evaluate/sweep_race.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -156,6 +157,35 @@ class RaceReader {
 };
 
 }  // namespace
+
+std::vector<std::string> without_shapes(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 5> kShapes = {"--suite", "--shapes", "--shape", "--model",
+                                                       "--batch"};
+  std::vector<std::string> rest;
+  bool leaves_out = false;
+  for (const std::string& word : words) {
+    if (word.starts_with("--"))
+      leaves_out = std::ranges::find(kShapes, word.substr(0, word.find('='))) != kShapes.end();
+    if (!leaves_out) rest.push_back(word);
+  }
+  return rest;
+}
+
+std::optional<Heaviest> heaviest_of(const RunRecord& record,
+                                    const std::vector<std::string>& families) {
+  std::optional<Heaviest> heaviest;
+  double most = 0;
+  for (const ProblemRecord& problem : record.problems) {
+    const Confirmation* confirmation = problem.decisive();
+    const KernelOutcome* kernel = confirmation ? choose(problem, *confirmation, families) : nullptr;
+    if (kernel == nullptr) continue;
+    const double us = problem.weight * confirmation->conclusion.median_us(kernel->id);
+    if (us <= most) continue;
+    most = us;
+    heaviest = {problem.name, problem.problem, kernel->id, kernel->label()};
+  }
+  return heaviest;
+}
 
 Result<Raced> race_sides(const ProgramRunner& runner, const Benchmark& benchmark,
                          const Side& candidate, const Side& incumbent, int processes,
