@@ -110,6 +110,11 @@ def serve(peer):
         if b"/tokenize" in request[0]:
             peer.sendall(answer("404 Not Found", [], b"{}"))
             continue
+        if MODE == "slowly_ready" and request[0].startswith(b"GET"):
+            time.sleep(0.7)
+            found = b"/models" in request[0]
+            peer.sendall(answer("200 OK" if found else "404 Not Found", [], b"{}"))
+            continue
         if MODE == "stall":
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                          b"Transfer-Encoding: chunked\r\n\r\n")

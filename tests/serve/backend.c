@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kWell = 1, kCrash, kHang, kWrongToken, kWrongJob, kError, kNoUtf8, kTooMany, kFails, kRefuses };
+enum { kWell = 1, kCrash, kHang, kWrongToken, kWrongJob, kError, kNoUtf8, kTooMany, kFails, kRefuses,
+       kAllAtOnce };
 enum { kMost = 512 };
 
 static struct {
   uint64_t id;
-  int32_t left, made, seed;
+  int32_t left, made, seed, whole;
 } jobs[kMost];
 static int count;
 
@@ -23,6 +24,7 @@ static int submit(const AssayBackendHost* host, const AssayBackendJob* job) {
   jobs[count].left = job->max_tokens;
   jobs[count].made = 0;
   jobs[count].seed = job->has_seed ? (int32_t)job->seed : kWell;
+  jobs[count].whole = job->whole;
   ++count;
   return 0;
 }
@@ -39,6 +41,11 @@ static int step(const AssayBackendHost* host, AssayBackendEmit emit, void* to) {
     const int second = jobs[i].made == 1;
     ++jobs[i].made;
     if (--jobs[i].left == 0) event.finish = ASSAY_FINISH_LENGTH;
+    if (jobs[i].seed == kAllAtOnce) event.token = jobs[i].whole ? 'w' : 's';
+    for (; jobs[i].seed == kAllAtOnce && jobs[i].whole && jobs[i].left > 0; --jobs[i].left) {
+      emit(to, &event);
+      if (jobs[i].left == 1) event.finish = ASSAY_FINISH_LENGTH;
+    }
     if (second && jobs[i].seed == kCrash) abort();
     while (second && jobs[i].seed == kHang) {
     }

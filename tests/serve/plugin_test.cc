@@ -26,7 +26,8 @@ enum Seed {
   kNoUtf8,
   kTooMany,
   kFails,
-  kRefuses
+  kRefuses,
+  kAllAtOnce
 };
 
 class ServePlugin : public ::testing::Test {
@@ -116,6 +117,18 @@ TEST_F(ServePlugin, AJobAloneMayFail) {
   EXPECT_THAT(ask(served, kError), HasSubstr("out of pages"));
   EXPECT_THAT(ask(served, kRefuses), HasSubstr("this prompt is refused"));
   EXPECT_EQ(status_of(ask(served, kWell)), 200);
+}
+
+// A backend is told of answers that nobody sees before their end: their tokens may come in one
+// step.
+TEST_F(ServePlugin, TokensOfAWholeAnswerMayComeTogether) {
+  Served served(flags());
+  ASSERT_TRUE(is_ready(served));
+  const Json whole = Json::parse(body_of(ask(served, kAllAtOnce, 5)));
+  EXPECT_EQ(whole["choices"][0]["text"], "wwwww");
+  EXPECT_EQ(whole["choices"][0]["finish_reason"], "length");
+  EXPECT_EQ(whole["usage"]["completion_tokens"], 5);
+  EXPECT_THAT(dechunked(body_of(ask(served, kAllAtOnce, 2, true))), HasSubstr(R"("text":"s")"));
 }
 
 TEST_F(ServePlugin, AClientThatLeavesFreesItsJob) {

@@ -1,19 +1,19 @@
 #include "assay/load/ready.h"
 
 #include <algorithm>
-#include <array>
 #include <poll.h>
 
 #include "assay/base/clock.h"
 #include "assay/base/fd.h"
 #include "assay/base/text.h"
 #include "assay/load/request_body.h"
+#include "assay/load/schedule.h"
 #include "assay/net/ask.h"
 
 namespace assay::load {
 namespace {
 
-constexpr double kAskSeconds = 10, kLeastAskSeconds = 0.1;
+constexpr double kAskSeconds = 10;
 constexpr int kUnavailable = 503;
 // Between two looks: a server that is there soon shall not be found late, and one that loads a
 // model for minutes shall not be asked all the time.
@@ -32,11 +32,32 @@ bool is_good(const net::Answer& answer) {
   return answer.head.status >= 200 && answer.head.status < 300;
 }
 
+// When the check is over. Without a limit a server is looked at once, and may take its time.
+class Limit {
+ public:
+  explicit Limit(double seconds)
+      : deadline_ns_(seconds > 0 ? monotonic_ns() + to_ns(seconds) : kNever), once_(seconds <= 0) {}
+
+  bool over() const { return once_ || monotonic_ns() >= deadline_ns_; }
+  std::int64_t first_of(std::int64_t at_ns) const { return std::min(at_ns, deadline_ns_); }
+  // What a question may take. Not above 0: it is not asked any more.
+  double ask_seconds() const {
+    if (deadline_ns_ == kNever) return kAskSeconds;
+    return std::min(kAskSeconds, static_cast<double>(deadline_ns_ - monotonic_ns()) / kNsPerSecond);
+  }
+
+ private:
+  std::int64_t deadline_ns_;
+  bool once_;
+};
+
 // Why it is not ready; empty: it is.
-Result<std::string> look(const LoadPlan& plan, double seconds, int cancel_fd) {
-  std::string why;
+Result<std::string> look(const LoadPlan& plan, const Limit& limit, int cancel_fd) {
+  std::string why = "the time to get ready is over";
   for (const std::string& path :
        {plan.server.path + "/health", endpoint_path(plan.server, "/models")}) {
+    const double seconds = limit.ask_seconds();
+    if (seconds <= 0) break;
     const auto answer = get(plan, path, seconds, cancel_fd);
     if (answer && is_good(*answer)) return std::string();
     if (!answer && answer.error().code != ErrorCode::failed) return fail(answer.error());
@@ -52,24 +73,22 @@ Result<std::string> look(const LoadPlan& plan, double seconds, int cancel_fd) {
 
 Status await_ready(const LoadPlan& plan, double seconds, int cancel_fd,
                    const MayGetReady& may_get_ready) {
-  const std::int64_t deadline = monotonic_ns() + static_cast<std::int64_t>(seconds * kNsPerSecond);
+  const Limit limit(seconds);
   for (std::int64_t again = kFirstAgainNs;; again = std::min(2 * again, kLastAgainNs)) {
-    const double left = static_cast<double>(deadline - monotonic_ns()) / kNsPerSecond;
-    const double at_most =
-        seconds > 0 ? std::clamp(left, kLeastAskSeconds, kAskSeconds) : kAskSeconds;
-    ASSAY_TRY(const std::string why, look(plan, at_most, cancel_fd));
+    ASSAY_TRY(const std::string why, look(plan, limit, cancel_fd));
     if (why.empty()) return {};
     if (may_get_ready) ASSAY_TRY(may_get_ready());
-    if (monotonic_ns() >= deadline)
+    const std::int64_t then = limit.first_of(monotonic_ns() + again);
+    if (cancel_fd < 0) {
+      const std::int64_t left_ns = std::max<std::int64_t>(0, then - monotonic_ns());
+      static_cast<void>(::poll(nullptr, 0, static_cast<int>(left_ns / kNsPerMs) + 1));
+    } else {
+      ASSAY_TRY(const bool cancelled, wait_for_fd(cancel_fd, POLLIN, then));
+      if (cancelled) return fail(ErrorCode::interrupted, "interrupted");
+    }
+    if (limit.over())
       return fail(ErrorCode::unsupported, "the server at {} is not ready: {}",
                   plan.server.authority(), why);
-    if (cancel_fd < 0) {
-      static_cast<void>(::poll(nullptr, 0, static_cast<int>(again / kNsPerMs)));
-      continue;
-    }
-    ASSAY_TRY(const bool cancelled,
-              wait_for_fd(cancel_fd, POLLIN, std::min(deadline, monotonic_ns() + again)));
-    if (cancelled) return fail(ErrorCode::interrupted, "interrupted");
   }
 }
 

@@ -112,7 +112,7 @@ JobId PluginBackend::submit(Job job, std::int64_t now_ns) {
   link_->send({{"submit",
                 {id, job.prompt, job.max_tokens, job.min_tokens, job.ignore_eos,
                  job.sampling.seed ? Json(*job.sampling.seed) : Json(), job.sampling.temperature,
-                 job.sampling.top_p}}});
+                 job.sampling.top_p, job.whole}}});
   return id;
 }
 

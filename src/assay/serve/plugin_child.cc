@@ -87,7 +87,8 @@ class Child {
                               .has_seed = asked[5].is_null() ? 0 : 1,
                               .seed = asked[5].is_null() ? 0 : asked[5].get<std::int64_t>(),
                               .temperature = asked[6].get<double>(),
-                              .top_p = asked[7].get<double>()};
+                              .top_p = asked[7].get<double>(),
+                              .whole = asked[8].get<bool>() ? 1 : 0};
     if (backend_.submit(&host_.host, &job) == 0) {
       works_ = true;
       return;

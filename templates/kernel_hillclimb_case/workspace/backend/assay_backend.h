@@ -61,6 +61,7 @@ typedef struct AssayBackendJob {
   int64_t seed;
   double temperature; /* 0: greedy. */
   double top_p;
+  int32_t whole; /* Not 0: nothing is told before its end. A step may emit several tokens of it. */
 } AssayBackendJob;
 
 enum {
