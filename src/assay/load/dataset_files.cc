@@ -35,6 +35,10 @@ Result<Turn> read_turn(const JsonField& field) {
   ASSAY_TRY(const JsonField content, field.at("content"));
   ASSAY_TRY(const std::string text, content.as_string());
   turn.messages.push_back(message("user", text));
+  // Answers are the server's: one that stood here would have been sent as the user's.
+  if (const auto role = field.find("role"); role && role->json() != "user")
+    return tl::unexpected(
+        role->error(ErrorCode::invalid_input, "a turn is the user's: its answer is the server's"));
   if (const auto think = field.find("think_s")) {
     ASSAY_TRY(turn.think_s, think->as_double(0, 86400));
   }

@@ -70,6 +70,7 @@ TEST(Dataset, WhatIsWrongIsToldWithItsLine) {
   for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
            {"{\"prompt\": \"a\"}\n{\"prompt\": 3}\n", "line 2"},
            {"{\"turns\": []}\n", "no turn"},
+           {"{\"turns\": [{\"content\": \"a\", \"role\": \"assistant\"}]}\n", "the user's"},
            {"\n\n", "no line has a prompt"},
            {"{\"promt\": \"a\"}\n", "prompt"},
            {"[\n", "line 1"}}) {
