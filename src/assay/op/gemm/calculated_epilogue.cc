@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr double kMostElements = 0x1p15;  // Of a look: steps take some 50 ns each.
 constexpr int64_t kRowsOfAJudge = 8;
-constexpr double kElementsAtOnce = 0x1p21;  // On the host: 16 MB of each of the sums.
+constexpr double kElementsAtOnce = 0x1p23;  // On the host: 64 MB of each of the sums.
+constexpr int64_t kJudgesOfACore = 4;
 
 // Every `step`th index from `first` on.
 struct Every {
@@ -136,13 +138,18 @@ class Calculation {
       ASSAY_TRY(made.emplace_back(), calculator_.multiply(a, columns_of_b(batch, which)));
     }
     const bool by_rows = lies_by_rows(matrix_out(v_)) && (!v_.has_c || lies_by_rows(matrix_c(v_)));
-    const double columns = static_cast<double>(std::max(columns_.count, int64_t{1}));
-    const int64_t most = by_rows
-                             ? std::max(int64_t{1}, static_cast<int64_t>(kElementsAtOnce / columns))
-                             : std::max(rows_.count, int64_t{1});
+    const int64_t most = by_rows ? rows_at_once() : std::max(rows_.count, int64_t{1});
     for (int64_t from = 0; from < rows_.count; from += most)
       ASSAY_TRY(compare_rows(batch, made, from, rows_.part(from, most)));
     return {};
+  }
+
+  // Work for every core.
+  int64_t rows_at_once() const {
+    const double columns = static_cast<double>(std::max(columns_.count, int64_t{1}));
+    const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+    return std::clamp(static_cast<int64_t>(kElementsAtOnce / columns), int64_t{1},
+                      kRowsOfAJudge * kJudgesOfACore * cores);
   }
 
   Status compare_rows(int64_t batch, const std::vector<Calculator::Product>& made, int64_t from,
