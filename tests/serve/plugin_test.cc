@@ -128,7 +128,11 @@ TEST_F(ServePlugin, TokensOfAWholeAnswerMayComeTogether) {
   EXPECT_EQ(whole["choices"][0]["text"], "wwwww");
   EXPECT_EQ(whole["choices"][0]["finish_reason"], "length");
   EXPECT_EQ(whole["usage"]["completion_tokens"], 5);
-  EXPECT_THAT(dechunked(body_of(ask(served, kAllAtOnce, 2, true))), HasSubstr(R"("text":"s")"));
+  RawClient client = served.connect();
+  const Json streamed = {
+      {"prompt", "hi"}, {"max_tokens", 2}, {"seed", kAllAtOnce}, {"stream", true}};
+  client.send(post("/v1/completions", streamed.dump()));
+  EXPECT_THAT(dechunked(body_of(client.read_until("\r\n0\r\n\r\n"))), HasSubstr(R"("text":"s")"));
 }
 
 TEST_F(ServePlugin, AClientThatLeavesFreesItsJob) {
