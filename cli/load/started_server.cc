@@ -43,6 +43,11 @@ Result<StartedServer> StartedServer::start(const std::vector<std::string>& words
   return StartedServer(std::move(process), port);
 }
 
+StartedServer::~StartedServer() {
+  constexpr std::int64_t kGraceNs = 10'000'000'000;
+  if (process_.pid() > 0) (void)process_.terminate(kGraceNs);
+}
+
 Status StartedServer::may_get_ready() const {
   siginfo_t info{};
   // It is left to be reaped with its group.
