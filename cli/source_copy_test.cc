@@ -42,6 +42,18 @@ TEST_F(SourceCopyTest, TakesWhatTheSourceIncludes) {
   EXPECT_EQ(read_file(at("aside/outside.h").string()).value(), "// outside\n");
 }
 
+TEST_F(SourceCopyTest, TakesTheDefinitionOfAnOperation) {
+  write("src/soft.cc", "// assay: {entry: soft, operation: ops/softmax.op.yaml, dtype: f32}\n");
+  write("src/ops/softmax.op.yaml", "name: softmax\nreference: 'reference.cc::softmax'\n");
+  write("src/ops/reference.cc", "#include \"more.h\"\n");
+  write("src/ops/more.h", "// more\n");
+  write("src/plain.cc", "// assay: {entry: plain, operation: gemm}\n");
+  const auto copy = SourceCopy::read(at("src/soft.cc"), {});
+  ASSERT_TRUE(copy) << copy.error().message;
+  EXPECT_EQ(copy->files().size(), 4u);
+  EXPECT_EQ(SourceCopy::read(at("src/plain.cc"), {})->files().size(), 1u);
+}
+
 TEST_F(SourceCopyTest, SeesAChangeOfAnIncludedFile) {
   const auto before = SourceCopy::read(at("src/my.cc"), {});
   write("src/parts/b.h", "// another b\n");

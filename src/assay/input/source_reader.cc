@@ -3,6 +3,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/input/operation_file.h"
 #include "assay/input/python_files.h"
 
 namespace assay::input {
@@ -25,6 +26,27 @@ std::vector<std::string> included(std::string_view text) {
     if (line.starts_with('"') && close != std::string_view::npos)
       names.emplace_back(line.substr(1, close - 1));
   }
+  return names;
+}
+
+// What stands behind `field:`, without quotes: one word, up to the name of a function in that file.
+std::vector<std::string> named_by(std::string_view field, std::string_view text) {
+  std::vector<std::string> names;
+  for (size_t at = text.find(field); at != std::string_view::npos; at = text.find(field, at)) {
+    at += field.size();
+    std::string_view word = trim(text.substr(at, text.find_first_of(",}\n", at) - at));
+    if (word.size() > 1 && (word.front() == '"' || word.front() == '\''))
+      word = word.substr(1, word.find(word.front(), 1) - 1);
+    names.emplace_back(word.substr(0, word.find("::")));
+  }
+  return names;
+}
+
+// The operation that kernels compute, if a user defines it, and that definition's reference.
+std::vector<std::string> defined_by(const fs::path& path, std::string_view text) {
+  if (is_operation_file(path.string())) return named_by("reference:", text);
+  std::vector<std::string> names = named_by("operation:", text);
+  std::erase_if(names, [](const std::string& name) { return !is_operation_file(name); });
   return names;
 }
 
@@ -62,8 +84,10 @@ Result<SourceFiles> SourceReader::read_with_brought(const fs::path& file,
     if (!read && path != first) continue;  // Found along -I, or not needed at all.
     if (!read) return fail(read.error());
     const std::string& text = (*read)->bytes;
-    for (const std::string& other : included(text))
-      if (!fs::path(other).is_absolute()) open.push_back(path.parent_path() / other);
+    for (const auto& named : {included(text), defined_by(path, text)})
+      for (const std::string& other : named)
+        if (!other.empty() && !fs::path(other).is_absolute())
+          open.push_back(path.parent_path() / other);
     if (path.extension() == ".py")
       for (fs::path& other : imported_files(text, path, first.parent_path()))
         open.push_back(std::move(other));

@@ -20,7 +20,8 @@ class SourceReader {
                                                  size_t most = kMostBytes);
 
   // The file, `others`, and what these bring along: what they name by #include "..." where it is
-  // found beside the file that does (headers along -I are not), and modules that Python imports.
+  // found beside the file that does (headers along -I are not), modules that Python imports, and
+  // definitions of operations with their references.
   // Errors are those of the file itself.
   Result<SourceFiles> read_with_brought(const std::filesystem::path& file,
                                         const std::vector<std::string>& others);
