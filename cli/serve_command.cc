@@ -66,7 +66,10 @@ class ServeCommand : public Command {
     }
     ASSAY_TRY(options_.check());
     ASSAY_TRY(serve::DeskOptions desk, options_.desk(context.settings));
-    ASSAY_TRY(desk.access_log, lines_to(options_.log, log_, context.console));
+    if (!options_.log.empty()) {
+      ASSAY_TRY(open(options_.log, log_, context.console));
+      desk.access_log = [this](std::string_view line) { log_->append(line); };
+    }
     if (options_.backend() == "process") return relay(context, std::move(desk));
     return options_.backend() == "plugin" ? serve_plugin(context, std::move(desk))
                                           : serve_mock(context, std::move(desk));
@@ -74,13 +77,10 @@ class ServeCommand : public Command {
 
  private:
   // A log whose disk is full must not end a server: its lines are lost, which is said once.
-  static Result<std::function<void(std::string_view)>> lines_to(const std::string& path,
-                                                                std::optional<LineFile>& file,
-                                                                Console& console) {
-    if (path.empty()) return std::function<void(std::string_view)>();
+  static Status open(const std::string& path, std::optional<LineFile>& file, Console& console) {
     ASSAY_TRY(file, LineFile::open(path));
     file->tell_loss([&console](const Error& error) { console.error(error.message); });
-    return [&file](std::string_view line) { file->append(line); };
+    return {};
   }
 
   void flush_by(const LineFile::Soon& soon) {
@@ -93,7 +93,11 @@ class ServeCommand : public Command {
 
   Result<serve::ServiceOptions> service_options(Context& context, serve::DeskOptions desk) {
     serve::ServiceOptions options{.desk = std::move(desk)};
-    ASSAY_TRY(options.stamps, lines_to(options_.stamps, stamps_, context.console));
+    if (options_.stamps.empty()) return options;
+    ASSAY_TRY(open(options_.stamps, stamps_, context.console));
+    options.stamps = [this](std::function<std::string()> make) {
+      stamps_->append_later(std::move(make));
+    };
     return options;
   }
 

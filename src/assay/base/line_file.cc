@@ -22,11 +22,29 @@ Result<LineFile> LineFile::open(const std::string& path) {
 void LineFile::append(std::string_view line) {
   const bool first = waiting_.empty();
   waiting_.append(line) += '\n';
-  if (!soon_ || waiting_.size() > kMostWaiting) return flush();
-  if (first) soon_([this] { flush(); });
+  if (!soon_ || waiting_.size() > kMostWaiting) return write();
+  if (first) soon_([this] { write(); });
+}
+
+void LineFile::append_later(std::function<std::string()> make) {
+  if (!soon_) return append(make());
+  unmade_.push_back(std::move(make));
+  if (unmade_.size() == 1) soon_([this] { make_one(); });
+}
+
+void LineFile::make_one() {
+  if (unmade_.empty()) return;  // A flush came first.
+  append(unmade_.front()());
+  unmade_.pop_front();
+  if (!unmade_.empty()) soon_([this] { make_one(); });
 }
 
 void LineFile::flush() {
+  for (; !unmade_.empty(); unmade_.pop_front()) waiting_.append(unmade_.front()()) += '\n';
+  write();
+}
+
+void LineFile::write() {
   if (waiting_.empty()) return;
   const Status written = file_parts::append_whole(fd_.get(), path_, waiting_);
   waiting_.clear();

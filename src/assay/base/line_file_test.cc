@@ -1,6 +1,8 @@
 #include "assay/base/line_file.h"
 
 #include <csignal>
+#include <deque>
+#include <functional>
 #include <sys/resource.h>
 #include <vector>
 
@@ -33,6 +35,34 @@ TEST_F(LineFileTest, WritesLinesOnceTheWorkAtHandIsDone) {
   EXPECT_EQ(content(), "at once\none\ntwo\n");
   file.append(std::string(1 << 20, 'x'));  // Nothing that large waits.
   EXPECT_EQ(content().size(), 16u + (1u << 20) + 1u);
+}
+
+TEST_F(LineFileTest, MakesOneLongLineAtATime) {
+  LineFile file = LineFile::open(path()).value();
+  std::deque<std::function<void()>> later;
+  const auto act = [&] {
+    const auto first = std::move(later.front());
+    later.pop_front();
+    first();
+  };
+  file.flush_by([&](std::function<void()> what) { later.push_back(std::move(what)); });
+  int made = 0;
+  const std::string text(200 << 10, 'x');
+  for (int i = 0; i < 4; ++i)
+    file.append_later([&] {
+      ++made;
+      return text;
+    });
+  EXPECT_EQ(made, 0);
+  act();
+  EXPECT_EQ(made, 1);
+  for (int turn = 0; turn < 3; ++turn) act();
+  EXPECT_LE(made, 3);  // Lines are written in between.
+  file.flush();
+  EXPECT_EQ(made, 4);
+  EXPECT_EQ(content().size(), 4 * (text.size() + 1));
+  while (!later.empty()) act();
+  EXPECT_EQ(content().size(), 4 * (text.size() + 1));
 }
 
 TEST_F(LineFileTest, TellsTheFirstLossAndKeepsLinesWhole) {

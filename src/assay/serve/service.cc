@@ -238,16 +238,17 @@ void Service::on_room(net::ExchangeId exchange) {
 
 net::Response Service::on_refusal(const net::Refusal& refusal) { return desk_.turn_away(refusal); }
 
-void Service::write_stamps(const Active& active, std::string_view ending,
-                           std::int64_t now_ns) const {
-  for (std::size_t choice = 0; choice < active.stamps.size(); ++choice) {
-    const Stamps& stamps = active.stamps[choice];
-    told_stamps_(fmt::format(
-        R"({{"request_id":{},"choice":{},"accepted_ns":{},"due_ns":[{}],"token_ns":[{}],)"
-        R"("ended_ns":{},"ending":"{}"}})",
-        json_text(active.visit.request_id), choice, active.visit.accepted_ns,
-        fmt::join(stamps.due_ns, ","), fmt::join(stamps.token_ns, ","), now_ns, ending));
-  }
+void Service::write_stamps(Active& active, std::string_view ending, std::int64_t now_ns) const {
+  for (std::size_t choice = 0; choice < active.stamps.size(); ++choice)
+    told_stamps_([stamps = std::move(active.stamps[choice]), choice, now_ns,
+                  id = active.visit.request_id, accepted_ns = active.visit.accepted_ns,
+                  ending = std::string(ending)] {
+      return fmt::format(
+          R"({{"request_id":{},"choice":{},"accepted_ns":{},"due_ns":[{}],"token_ns":[{}],)"
+          R"("ended_ns":{},"ending":"{}"}})",
+          json_text(id), choice, accepted_ns, fmt::join(stamps.due_ns, ","),
+          fmt::join(stamps.token_ns, ","), now_ns, ending);
+    });
 }
 
 }  // namespace assay::serve

@@ -22,8 +22,9 @@ namespace assay::serve {
 
 struct ServiceOptions {
   DeskOptions desk;
-  std::int64_t outstanding_tokens = 16 << 20;    // Of all jobs, prompts and answers.
-  std::function<void(std::string_view)> stamps;  // As DeskOptions::access_log.
+  std::int64_t outstanding_tokens = 16 << 20;  // Of all jobs, prompts and answers.
+  // Takes what makes a line, which for thousands of tokens is long: nobody's tokens wait for it.
+  std::function<void(std::function<std::string()>)> stamps;
 };
 
 class Service final : public FrontEnd {
@@ -73,13 +74,13 @@ class Service final : public FrontEnd {
   void stamp(Active& active, std::size_t choice, const Event& event, std::int64_t now_ns);
   void drop_jobs(Active& active);
   void forget(net::ExchangeId exchange, std::string_view ending);
-  void write_stamps(const Active& active, std::string_view ending, std::int64_t now_ns) const;
+  void write_stamps(Active& active, std::string_view ending, std::int64_t now_ns) const;
   void schedule();
   bool is_late() const;
 
   Desk desk_;
   std::int64_t outstanding_tokens_;
-  std::function<void(std::string_view)> told_stamps_;
+  std::function<void(std::function<std::string()>)> told_stamps_;
   std::unique_ptr<Backend> backend_;
   net::Outlet* outlet_ = nullptr;
   std::unordered_map<net::ExchangeId, Active> active_;

@@ -52,7 +52,7 @@ class Serving {
   explicit Serving(MockOptions mock = {}, ServiceOptions options = {}) {
     options.desk.site.model = "mock";
     options.desk.access_log = [this](std::string_view line) { log.emplace_back(line); };
-    options.stamps = [this](std::string_view line) { stamps.emplace_back(line); };
+    options.stamps = [this](auto make) { stamps.push_back(make()); };
     service = std::make_unique<Service>(std::move(options), std::make_unique<MockBackend>(mock));
     service->attach(outlet);
   }
