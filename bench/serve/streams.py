@@ -4,10 +4,11 @@ import collections
 import json
 import os
 import subprocess
+import sys
 import threading
 import time
 
-from servers import CLIENT_CORE, start_ours
+from servers import CLIENT_CORE, SERVER_CORE, start_ours
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GAP_NS = 10_000_000  # 100 tokens a second.
@@ -48,8 +49,30 @@ def paced_delays(stamp):
     return [step - first for step in steps]
 
 
+def core_alone(seconds):
+    """Delays of a loop on the server's core that is due each millisecond and does nothing else.
+
+    What it is late by, no server can help: the machine was away.
+    """
+    code = ("import json,sys,time\n"
+            "end=time.monotonic_ns()+int(float(sys.argv[1])*1e9)\n"
+            "due=time.monotonic_ns();late=[]\n"
+            "while due<end:\n"
+            "    now=time.monotonic_ns()\n"
+            "    if now<due: time.sleep((due-now)/1e9); continue\n"
+            "    late.append(now-due); due+=1000000\n"
+            "print(json.dumps(late))\n")
+    told = subprocess.run([sys.executable, "-c", code, str(seconds)], check=True,
+                          stdout=subprocess.PIPE, text=True,
+                          preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE})).stdout
+    delays = Delays()
+    delays.add(json.loads(told), 0)
+    return delays
+
+
 def run(assay, folder, streams, seconds, more, delays_of):
-    """(delays, most MiB, frames that shared a write with another, what the client says)"""
+    """(delays, of the core alone ahead and behind, most MiB, what the client says)"""
+    alone = core_alone(seconds / 6)
     tokens = int(seconds * 1e9 / GAP_NS)
     stamps = os.path.join(folder, "stamps")
     with start_ours(assay, folder, ["--stamps", stamps, *more]) as server:
@@ -70,21 +93,23 @@ def run(assay, folder, streams, seconds, more, delays_of):
         done.set()
         watcher.join()
         time.sleep(0.5)  # The last stamps are written once the last answer has ended.
+    alone.counts.update(core_alone(seconds / 6).counts)
     delays = Delays()
     with open(stamps, encoding="utf-8") as lines:
         for line in lines:
             delays.add(delays_of(json.loads(line)), tokens)
-    return delays, most[0], told
+    return delays, alone, most[0], told
 
 
 def row_of(row, name, bound_ms, most_mib, streams, result):
-    delays, mib, told = result
+    delays, alone, mib, told = result
     p99 = delays.percentile_ms(0.99)
     whole = (delays.whole == streams and told["requests"]["successful"] == streams
              and told["tokens"]["mismatch"] == 0)
     return row(name, f"p99 <= {bound_ms} ms" + (f", <= {most_mib} MiB" if most_mib else ""),
                f"p50 {delays.percentile_ms(0.5):.2f}, p99 {p99:.2f} ms, {mib:.0f} MiB, "
-               f"{delays.whole} of {streams} whole",
+               f"{delays.whole} of {streams} whole; the core alone: p99 "
+               f"{alone.percentile_ms(0.99):.2f} ms",
                p99 <= bound_ms and whole and (not most_mib or mib <= most_mib))
 
 
