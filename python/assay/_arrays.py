@@ -60,15 +60,15 @@ def empty(shape: Union[int, Tuple[int, ...]], dtype: Any = "f4") -> Any:
     return memory[start : start + count * wanted.itemsize].view(wanted).reshape(sizes)
 
 
-def new_output(a: Any, b: Any) -> Any:
-    """A NumPy array for the product of a and b; bfloat16 takes the package ml_dtypes."""
+def new_output(a: Any, b: Any, gate: str = "") -> Any:
+    """A NumPy array for the product of a and b; bfloat16 takes the package ml_dtypes. gate: a step
+    of the epilogue that halves its columns."""
     if not hasattr(a, "shape") or not hasattr(b, "shape"):
         raise TypeError("out: give one where a or b is no array with a shape")
-    problem = _native.problem_of_arrays(a, b, None, None, 1.0, 0.0, None, [])
-    sizes, dtype = problem.dimensions, problem.dtypes["out"]
-    shape = (sizes["m"], sizes["n"])
-    if len(a.shape) == 3 or len(b.shape) == 3:
-        shape = (sizes["l"], *shape)
+    problem = _native.problem_of_arrays(a, b, None, {"epilogue": gate})
+    shape, dtype = problem.shapes["out"], problem.dtypes["out"]
+    if len(a.shape) < 3 and len(b.shape) < 3:
+        shape = shape[1:]
     if dtype in _NUMPY_TYPES:
         return empty(shape, _NUMPY_TYPES[dtype])
     try:

@@ -62,15 +62,26 @@ class Kernel:
         beta: float = 0.0,
         accumulate: Optional[str] = None,
         constant: Union[str, Sequence[str]] = (),
+        epilogue: str = "",
+        epilogue_operands: Optional[Mapping[str, Any]] = None,
         threads: int = 0,
     ) -> Plan:
         """Bound to these arrays, which it keeps alive; `plan.launch()` then computes into `out`.
 
         constant: inputs ("b") whose values stay; kernels that pack do it here, once, and do not
-        see later changes. threads: 0 for the program's default, physical cores less one.
+        see later changes. epilogue: steps behind the product ("bias+gelu"), with arrays for those
+        that have one ({"bias": bias}). threads: 0 for the program's default, physical cores less one.
         """
-        names = names_of(constant)
-        return self._native.plan(a, b, out, c, alpha, beta, accumulate, names, threads)
+        options = options_of(
+            c=c,
+            alpha=alpha,
+            beta=beta,
+            accumulate=accumulate,
+            constant=constant,
+            epilogue=epilogue,
+            epilogue_operands=epilogue_operands,
+        )
+        return self._native.plan(a, b, out, options, threads)
 
     def run(self, a: Any, b: Any, out: Any = None, **options: Any) -> Any:
         """Compiles, plans, launches once; returns `out`, a new NumPy array where none was given.
@@ -78,7 +89,7 @@ class Kernel:
         Options are those of plan().
         """
         if out is None:
-            out = new_output(a, b)
+            out = new_output(a, b, gate_of(options))
         self.plan(a, b, out, **options).launch()
         return out
 
@@ -104,6 +115,34 @@ def names_of(given: Union[str, Sequence[str]]) -> List[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+def options_of(
+    *,
+    c: Any = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    accumulate: Optional[str] = None,
+    constant: Union[str, Sequence[str]] = (),
+    epilogue: str = "",
+    epilogue_operands: Optional[Mapping[str, Any]] = None,
+) -> Dict[str, Any]:
+    """What a problem of arrays is besides a, b and out, as _native takes it."""
+    return {
+        "c": c,
+        "alpha": alpha,
+        "beta": beta,
+        "accumulate": accumulate,
+        "constant": names_of(constant),
+        "epilogue": epilogue,
+        "epilogue_operands": dict(epilogue_operands or {}),
+    }
+
+
+def gate_of(options: Mapping[str, Any]) -> str:
+    """The step of an epilogue that halves the columns of out, if there is one."""
+    steps = str(options.get("epilogue", "")).split("+")
+    return next((step for step in steps if step.startswith(("swiglu", "geglu"))), "")
+
+
 def _literal(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -116,7 +155,7 @@ def _literal(value: object) -> str:
 def problem_of(problem: Any, **scalars: Any) -> Problem:
     """A Problem of a shape's text or mapping, of arrays (a, b[, out]), or itself.
 
-    scalars: alpha, beta, c, accumulate, constant; with arrays only.
+    scalars: alpha, beta, c, accumulate, constant, epilogue, epilogue_operands; with arrays only.
     """
     if isinstance(problem, Problem):
         return problem
@@ -127,18 +166,7 @@ def problem_of(problem: Any, **scalars: Any) -> Problem:
     if not isinstance(problem, (tuple, list)) or len(problem) not in (2, 3):
         raise TypeError("give a shape's text or mapping, or arrays as (a, b) or (a, b, out)")
     a, b, out = (*problem, None)[:3]
-    constant = scalars.pop("constant", ())
-    return _native.problem_of_arrays(
-        a,
-        b,
-        out,
-        scalars.pop("c", None),
-        scalars.pop("alpha", 1.0),
-        scalars.pop("beta", 0.0),
-        scalars.pop("accumulate", None),
-        names_of(constant),
-        **scalars,
-    )
+    return _native.problem_of_arrays(a, b, out, options_of(**scalars))
 
 
 def get_kernels(
@@ -152,7 +180,7 @@ def get_kernels(
     """Every kernel that takes a problem on this machine; of everything, where none is given.
 
     problem: a shape ("m=4,n=2048,k=1024,dtype=f32", or a mapping), or arrays (a, b) or (a, b, out);
-    with arrays also alpha, beta, c, accumulate, constant. filter: an expression over design
+    with arrays also what Kernel.plan() takes besides them. filter: an expression over design
     attributes ("tile_m == 6 and prepares"), or a function of a Kernel. target: another machine,
     such as "x86_64+avx2+fma".
     """

@@ -23,11 +23,15 @@ class Problem:
     def dimensions(self) -> Dict[str, int]: ...
     @property
     def dtypes(self) -> Dict[str, str]: ...
+    @property
+    def shapes(self) -> Dict[str, Tuple[int, ...]]: ...
     def to_json(self) -> str: ...
 
 class Plan:
     def launch(self) -> None: ...
-    def rebind(self, a: Any, b: Any, out: Any, c: Any = None) -> None: ...
+    def rebind(
+        self, a: Any, b: Any, out: Any, c: Any = None, epilogue_operands: Dict[str, Any] = {}
+    ) -> None: ...
     @property
     def kernel_name(self) -> str: ...
     @property
@@ -69,11 +73,7 @@ class Kernel:
         a: Any,
         b: Any,
         out: Any,
-        c: Any,
-        alpha: float,
-        beta: float,
-        accumulate: Optional[str],
-        constant: List[str],
+        options: Dict[str, Any],
         threads: int,
     ) -> Plan: ...
 
@@ -90,11 +90,7 @@ class Table:
         a: Any,
         b: Any,
         out: Any,
-        c: Any,
-        alpha: float,
-        beta: float,
-        accumulate: Optional[str],
-        constant: List[str],
+        options: Dict[str, Any],
     ) -> Plan: ...
 
 def load_table(path: str, folder: str, threads: int, kernels: List[str]) -> Table: ...
@@ -105,11 +101,7 @@ def problem_of_arrays(
     a: Any,
     b: Any,
     out: Any,
-    c: Any,
-    alpha: float,
-    beta: float,
-    accumulate: Optional[str],
-    constant: List[str],
+    options: Dict[str, Any],
 ) -> Problem: ...
 def get_kernels(
     problem: Optional[Problem], filter: str, target: Optional[str], providers: List[str]

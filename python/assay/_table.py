@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, List, Mapping, Optional, Sequence, Union
 
 from . import _native
 from ._arrays import new_output
-from ._kernels import Kernel, Plan, names_of, problem_of
+from ._kernels import Kernel, Plan, gate_of, options_of, problem_of
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,26 @@ class Table:
         beta: float = 0.0,
         accumulate: Optional[str] = None,
         constant: Union[str, Sequence[str]] = (),
+        epilogue: str = "",
+        epilogue_operands: Optional[Mapping[str, Any]] = None,
     ) -> Plan:
         """The first choice that can run here, bound to these arrays; `plan.choice` says which rule
         chose it. constant: as for Kernel.plan()."""
-        return self._native.plan(a, b, out, c, alpha, beta, accumulate, names_of(constant))
+        options = options_of(
+            c=c,
+            alpha=alpha,
+            beta=beta,
+            accumulate=accumulate,
+            constant=constant,
+            epilogue=epilogue,
+            epilogue_operands=epilogue_operands,
+        )
+        return self._native.plan(a, b, out, options)
 
     def run(self, a: Any, b: Any, out: Any = None, **options: Any) -> Any:
         """Plans and launches once; as Kernel.run()."""
         if out is None:
-            out = new_output(a, b)
+            out = new_output(a, b, gate_of(options))
         self.plan(a, b, out, **options).launch()
         return out
 

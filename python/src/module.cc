@@ -11,6 +11,7 @@
 #include "assay/base/json.h"
 #include "assay/base/version.h"
 #include "assay/device/cpu/cpu_device.h"
+#include "assay/op/gemm/epilogue.h"
 #include "binding.h"
 #include "bound_plan.h"
 #include "failure.h"
@@ -75,30 +76,28 @@ py::list providers() {
   return list;
 }
 
-Problem problem_of(py::handle a, py::handle b, py::handle out, py::handle c, double alpha,
-                   double beta, const std::optional<std::string>& accumulate,
-                   std::vector<std::string> constant) {
-  return problem_of_arrays(read_arrays(a, b, out, c),
-                           scalars_of(alpha, beta, accumulate, std::move(constant)));
-}
-
 std::shared_ptr<BoundPlan> plan(const Kernel& kernel, py::handle a, py::handle b, py::handle out,
-                                py::handle c, double alpha, double beta,
-                                const std::optional<std::string>& accumulate,
-                                std::vector<std::string> constant, int threads) {
-  const GemmScalars scalars = scalars_of(alpha, beta, accumulate, std::move(constant));
-  const GemmArrays arrays = read_plan_arrays(a, b, out, c);
+                                const py::dict& options, int threads) {
+  const GemmCall call = read_plan_call(a, b, out, options);
   const py::gil_scoped_release release;
-  return BoundPlan::make(kernel, problem_of_arrays(arrays, scalars), arrays.list(), threads);
+  const Problem problem = problem_of(call);
+  return BoundPlan::make(kernel, problem, call.arrays.list(problem), threads);
 }
 
-void rebind(BoundPlan& plan, py::handle a, py::handle b, py::handle out, py::handle c) {
-  const GemmArrays arrays = read_plan_arrays(a, b, out, c);
+void rebind(BoundPlan& plan, py::handle a, py::handle b, py::handle out, py::handle c,
+            const py::dict& epilogue_operands) {
+  using namespace py::literals;
+  GemmCall call =
+      read_plan_call(a, b, out, py::dict("c"_a = c, "epilogue_operands"_a = epilogue_operands));
   const gemm::View view = take(gemm::view(plan.problem()));
-  const GemmScalars scalars{
-      .alpha = view.alpha, .beta = view.beta, .accumulate = view.accumulate, .constant = {}};
+  call.scalars = {.alpha = view.alpha,
+                  .beta = view.beta,
+                  .accumulate = view.accumulate,
+                  .epilogue = std::string(take(gemm::epilogue_of(plan.problem())).text()),
+                  .constant = {}};
   const py::gil_scoped_release release;
-  plan.rebind(problem_of_arrays(arrays, scalars), arrays.list());
+  const Problem problem = problem_of(call);
+  plan.rebind(problem, call.arrays.list(problem));
 }
 
 void bind_problem(py::module_& module) {
@@ -123,11 +122,22 @@ void bind_problem(py::module_& module) {
                                      std::string(to_string(operand.dtype));
                                return dict;
                              })
+      .def_property_readonly("shapes",
+                             [](const Problem& problem) {
+                               py::dict dict;
+                               for (const Operand& operand : problem.operands())
+                                 dict[py::str(operand.role)] = py::tuple(py::cast(operand.sizes));
+                               return dict;
+                             })
       .def("to_json", [](const Problem& problem) { return canonical(problem.to_json()); })
       .def("__repr__", [](const Problem& problem) { return "<Problem " + problem.key() + ">"; });
   module.def("problem_of_shape", &problem_of_shape, "text"_a);
-  module.def("problem_of_arrays", &problem_of, "a"_a, "b"_a, "out"_a, "c"_a, "alpha"_a, "beta"_a,
-             "accumulate"_a, "constant"_a);
+  module.def(
+      "problem_of_arrays",
+      [](py::handle a, py::handle b, py::handle out, const py::dict& options) {
+        return problem_of(read_call(a, b, out, options));
+      },
+      "a"_a, "b"_a, "out"_a, "options"_a);
 }
 
 void bind_kernel(py::module_& module) {
@@ -158,8 +168,7 @@ void bind_kernel(py::module_& module) {
             return list_of(refusals_of(kernel, problem));
           },
           "problem"_a)
-      .def("plan", &plan, "a"_a, "b"_a, "out"_a, "c"_a, "alpha"_a, "beta"_a, "accumulate"_a,
-           "constant"_a, "threads"_a);
+      .def("plan", &plan, "a"_a, "b"_a, "out"_a, "options"_a, "threads"_a);
   module.def("get_kernels", &get_kernels, "problem"_a.none(true), "filter"_a, "target"_a,
              "providers"_a);
   module.def("providers", &providers);
@@ -173,6 +182,7 @@ void bind_plan(py::module_& module) {
   type.def("launch", &BoundPlan::launch, py::call_guard<py::gil_scoped_release>(),
            "Computes once. The interpreter is free for other threads meanwhile.")
       .def("rebind", &rebind, "a"_a, "b"_a, "out"_a, "c"_a = py::none(),
+           "epilogue_operands"_a = py::dict(),
            "Other arrays of the same sizes, strides and types. One that was packed cannot change.")
       .def_property_readonly("kernel_name",
                              [](const BoundPlan& plan) { return plan.kernel().name(); })

@@ -1,7 +1,6 @@
 #include "table.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,14 +58,11 @@ py::dict choose(const Table& table, const Problem& problem) {
 }
 
 std::shared_ptr<BoundPlan> plan(const Table& table, py::handle a, py::handle b, py::handle out,
-                                py::handle c, double alpha, double beta,
-                                const std::optional<std::string>& accumulate,
-                                std::vector<std::string> constant) {
-  const GemmScalars scalars = scalars_of(alpha, beta, accumulate, std::move(constant));
-  const GemmArrays arrays = read_plan_arrays(a, b, out, c);
+                                const py::dict& options) {
+  const GemmCall call = read_plan_call(a, b, out, options);
   const py::gil_scoped_release release;
-  return BoundPlan::choose(table.table, problem_of_arrays(arrays, scalars), arrays.list(),
-                           table.device);
+  const Problem problem = problem_of(call);
+  return BoundPlan::choose(table.table, problem, call.arrays.list(problem), table.device);
 }
 
 std::vector<std::string> problems_of(const Table& table) {
@@ -86,8 +82,7 @@ void bind_table(py::module_& module) {
       .def_property_readonly("problems", &problems_of)
       .def_property_readonly("threads", [](const Table& table) { return table.device->threads(); })
       .def("choose", &choose, "problem"_a)
-      .def("plan", &plan, "a"_a, "b"_a, "out"_a, "c"_a, "alpha"_a, "beta"_a, "accumulate"_a,
-           "constant"_a);
+      .def("plan", &plan, "a"_a, "b"_a, "out"_a, "options"_a);
   module.def("load_table", &load, "path"_a, "folder"_a, "threads"_a, "kernels"_a);
 }
 

@@ -159,6 +159,34 @@ class Numbers(unittest.TestCase):
                 out = kernel.run(a, b, **options)
                 np.testing.assert_allclose(out, 0.5 * (a @ b) + 2 * c, rtol=1e-4, atol=1e-3)
 
+    def test_epilogues(self):
+        a, b = numbers((5, 64)), numbers((64, 32), seed=2)
+        bias, residual = numbers(32, seed=3), numbers((5, 32), seed=4)
+        wanted = np.maximum(a @ b + bias, 0) + residual
+        asked = {"epilogue": "bias+relu+residual",
+                 "epilogue_operands": {"residual": residual, "bias": bias}}
+        kernels = some(assay.get_kernels((a, b), **asked))
+        self.assertGreater(len(kernels), 0)
+        for kernel in kernels:
+            np.testing.assert_allclose(kernel.run(a, b, **asked), wanted, atol=1e-4)
+            plan = kernel.plan(a, b, out := assay.empty((5, 32)), **asked)
+            plan.rebind(a, b, out, epilogue_operands={"bias": 2 * bias, "residual": residual})
+            plan.launch()
+            np.testing.assert_allclose(out, np.maximum(a @ b + 2 * bias, 0) + residual, atol=1e-4)
+        gate, up = np.split(a @ b, 2, axis=1)
+        kernel = first((a, b), epilogue="swiglu")
+        np.testing.assert_allclose(
+            kernel.run(a, b, epilogue="swiglu"), gate / (1 + np.exp(-gate)) * up, atol=1e-4)
+        for mistake, sentence in (
+                ({"epilogue": "bias"}, "needs an operand bias"),
+                ({"epilogue_operands": {"bias": bias}}, "no step of that name"),
+                ({"epilogue": "tanh"}, "tanh"),
+                ({"epilogue": "bias", "epilogue_operands": {"bias": bias[:7]}}, "32 elements")):
+            with self.assertRaisesRegex(assay.errors.InputError, sentence):
+                assay.get_kernels((a, b), **mistake)
+        with self.assertRaisesRegex(assay.errors.InputError, "out: it lies in the memory"):
+            first((a, b), **asked).run(a, b, residual, **asked)
+
     def test_weights_that_are_packed_once(self):
         a, b = assay.empty((4, 64)), assay.empty((64, 96))
         a[:], b[:] = numbers(a.shape), numbers(b.shape, seed=2)
