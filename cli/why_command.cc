@@ -73,12 +73,13 @@ class WhyCommand : public Command {
 
   const char* description() const override {
     return "The kernels race alone on one shape. The processor's counters are read after "
-           "every claim was timed. Shown are time, the share of each ceiling that was measured on "
-           "this machine (reading memory, arithmetic), cycles, instructions and misses if they "
-           "may be counted, and a sentence that names the ceiling nearest to each kernel. On a "
-           "GPU: waves, occupancy, registers and spills. If Nsight Compute's ncu is installed and "
-           "may read counters, also what each launch moved through memory, and how busy the tensor "
-           "pipe was.";
+           "every claim was timed. Shown are times and shares of the ceilings that were measured "
+           "on "
+           "this machine: reading memory, and arithmetic. If counters may be read, cycles, "
+           "instructions and misses follow. A sentence names the ceiling nearest to each kernel. "
+           "On a GPU: waves, occupancy, registers and spills. If Nsight Compute's ncu may read "
+           "counters, also what each launch moved through memory, and how busy the tensor pipe "
+           "was.";
   }
 
   void declare(Flags& app) override {
