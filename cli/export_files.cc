@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "assay/base/embedded.h"
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
-#include "assay/op/gemm/epilogue.h"
+#include "assay/op/export_front.h"
+#include "assay/op/operation.h"
 #include "assay/report/words.h"
 #include "assay/worker/gpu/chain.h"
 #include "cli/export_interface.h"
@@ -53,35 +55,45 @@ std::string words(const std::vector<std::string>& flags) {
   return join(list, " ");
 }
 
-std::string makefile(const ExportSubject& subject) {
+std::string makefile(const ExportSubject& subject, const std::vector<ReferenceFile>& reference) {
   std::string objects = "caller.o launch.o", rules;
-  for (const std::string& source : subject.made.sources) {
+  const auto compile = [&](const std::string& source, std::string_view flags) {
     const std::string object = source.substr(0, source.rfind('.')) + ".o";
     objects += " " + object;
-    rules += fmt::format("{}: {}\n\t$(CXX) $(FLAGS) -c -o $@ {}\n", object, source, source);
-  }
+    rules += fmt::format("{}: {}\n\t$(CXX) {} -c -o $@ {}\n", object, source, flags, source);
+  };
+  for (const std::string& source : subject.made.sources) compile(source, "$(FLAGS)");
+  for (const ReferenceFile& file : reference)
+    if (file.compiled) compile(file.path, "-std=c++20 -O2 -w");
   return fmt::format(
       "# make run: builds the caller and runs it. Needs a C++20 compiler.\n"
       "MAKEFLAGS += -j4\nFLAGS = {}\nLINK = {}\nOBJECTS = {}\n\n"
       "caller: $(OBJECTS)\n\t$(CXX) -o $@ $(OBJECTS) $(LINK)\n"
-      "caller.o: caller.cc check.h problem.h {}.h\n\t$(CXX) -std=c++20 -O2 -c -o $@ caller.cc\n"
+      "caller.o: caller.cc check.h numbers.h problem.h reference.h {}.h\n"
+      "\t$(CXX) -std=c++20 -O2 -c -o $@ caller.cc\n"
       "launch.o: launch.cc {}.h\n\t$(CXX) $(FLAGS) -c -o $@ launch.cc\n{}"
       "run: caller\n\t./caller\nclean:\n\trm -f caller $(OBJECTS)\n.PHONY: run clean\n",
       words(subject.made.compile_flags), words(subject.made.link_flags), objects, subject.name,
       subject.name, rules);
 }
 
-std::string readme(const ExportSubject& subject) {
+// What a program of one's own does not take.
+std::string callers_own(const std::vector<ReferenceFile>& reference) {
+  std::vector<std::string> list = {"`caller.cc`", "`check.h`", "`numbers.h`", "`problem.h`"};
+  for (const ReferenceFile& file : reference) list.push_back("`" + file.path + "`");
+  return join(list, ", ");
+}
+
+std::string readme(const ExportSubject& subject, const std::vector<ReferenceFile>& reference) {
   const RunRecord& run = subject.facts.run;
   std::string text =
-      fmt::format("# {}\n\n{}, m {}, n {}, k {}, batch {}, by `{}`: {:.4g} us.\n\n",
-                  subject.problem.name(), formula_of(subject), subject.view.m, subject.view.n,
-                  subject.view.k, subject.view.l, subject.label, subject.facts.median_us);
+      fmt::format("# {}\n\n{}, {}, by `{}`: {:.4g} us.\n\n", subject.problem.name(),
+                  subject.formula, subject.sizes(), subject.label, subject.facts.median_us);
   text += fmt::format(
       "This is {}. `make run` checks it against a plain reference on random "
-      "inputs and times it. Into a program of yours take all files but `caller.cc` and "
-      "`check.h`, compile and link them with the flags of the Makefile, and include `{}.h`.\n\n",
-      subject.made.what, subject.name);
+      "inputs and times it. Into a program of yours take all files but those of the caller ({}). "
+      "Compile and link them with the flags of the Makefile, and include `{}.h`.\n\n",
+      subject.made.what, callers_own(reference), subject.name);
   text += fmt::format(
       "- measured: {}, {}{}, weights and caches as the caller makes "
       "them; in a process of its own a kernel may differ from a race by a few "
@@ -117,30 +129,37 @@ std::string c_name(const std::string& shape) {
 
 Result<std::vector<ExportFile>> export_files(const Problem& problem, const KernelExport& made,
                                              const WinnerFacts& facts) {
-  const auto view = gemm::view(problem);
-  if (!view)
-    return fail(ErrorCode::unsupported, "{}: only gemm is exported: {}", problem.name(),
-                view.error().message);
-  if (const auto epilogue = gemm::epilogue_of(problem); epilogue && !epilogue->empty())
+  ASSAY_TRY(const Operation* const operation, find_operation(problem.operation()));
+  const ExportFront* const front = operation->export_front();
+  if (front == nullptr)
     return fail(ErrorCode::unsupported,
-                "{}: kernels with an epilogue ({}) are not exported yet; a tuned table ships them "
-                "(sweep --save-table, then TunedTable in the program)",
-                problem.name(), epilogue->text());
-  const ExportSubject subject{
-      problem, *view, made, facts, c_name(problem.name()), harmless(facts.kernel.label())};
+                "{}: {} says nothing that an exported caller could check by, so its kernels are "
+                "not exported",
+                problem.name(), operation_title(problem.operation()));
+  const ErrorBound bound =
+      facts.kernel.is_normwise() ? ErrorBound::normwise : ErrorBound::elementwise;
+  ASSAY_TRY(const auto reference, front->reference(problem, bound));
+  const ExportSubject subject{.problem = problem,
+                              .made = made,
+                              .facts = facts,
+                              .name = c_name(problem.name()),
+                              .label = harmless(facts.kernel.label()),
+                              .formula = front->formula(problem)};
   std::vector<ExportFile> files = made.files;
   files.push_back({subject.name + ".h", c_header(subject)});
   files.push_back({"launch.cc", launch_file(subject)});
   files.push_back({"problem.h", problem_file(subject)});
+  for (const ReferenceFile& file : reference) files.push_back({file.path, file.text});
   const std::string_view caller = made.on_gpu ? "gpu_caller.cpp" : "caller.cpp";
   for (const EmbeddedFile& file : cli_export::embedded_files()) {
     if (file.name == caller) files.push_back({"caller.cc", std::string(file.content)});
     if (file.name == "check.hpp") files.push_back({"check.h", std::string(file.content)});
+    if (file.name == "numbers.hpp") files.push_back({"numbers.h", std::string(file.content)});
   }
   // The caller's neighbours in a chain are the race's own.
   if (made.on_gpu) files.push_back({"chain.ptx", sweep::chain_code(made.dependent_launch)});
-  files.push_back({"Makefile", makefile(subject)});
-  files.push_back({"README.md", readme(subject)});
+  files.push_back({"Makefile", makefile(subject, reference)});
+  files.push_back({"README.md", readme(subject, reference)});
   return files;
 }
 

@@ -24,7 +24,7 @@ struct WinnerFacts {
 // A C identifier: the shape's name with what C does not take as '_'.
 std::string c_name(const std::string& shape);
 
-// By path below the export's folder. unsupported for an operation that is not gemm.
+// By path below the export's folder. unsupported for an operation without an export_front().
 Result<std::vector<ExportFile>> export_files(const Problem& problem, const KernelExport& made,
                                              const WinnerFacts& facts);
 

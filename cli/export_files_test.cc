@@ -73,12 +73,29 @@ TEST_F(ExportFilesTest, TheCallerIsToldTypesStridesAndWhatIsCold) {
                                               .constant = {"b"},
                                               .alpha = 2,
                                               .beta = 0.5});
-  EXPECT_THAT(text, HasSubstr(", 16, 1, 128, false, false, &Buffers::a}"));
-  EXPECT_THAT(text, HasSubstr(", 1, 16, 256, true, true, &Buffers::b}"));
-  EXPECT_THAT(text, HasSubstr("kA = {Type::bf16, "));
-  EXPECT_THAT(text, HasSubstr("kInputs[] = {&kA, &kB, &kC}"));
-  EXPECT_THAT(text, HasSubstr("kAlpha = 2, kBeta = 0.5"));
+  EXPECT_THAT(text, HasSubstr("{\"a\", Type::bf16, 3, {1, 4, 16}, {64, 16, 1}, 128, false, false, "
+                              "false, 0}"));
+  EXPECT_THAT(text, HasSubstr("{\"b\", Type::bf16, 3, {1, 16, 8}, {128, 1, 16}, 256, true, true, "
+                              "false, 0}"));
+  EXPECT_THAT(text, HasSubstr("{\"c\", Type::bf16, "));
+  EXPECT_THAT(text, HasSubstr("kVaried = 0, kVariedBytes = 128;"));
   EXPECT_THAT(text, HasSubstr("kRecordedUs = 12.5"));
+}
+
+TEST_F(ExportFilesTest, TheReferenceHasTheStepsInTheirOrder) {
+  const std::string text = file("reference.h", {.name = "x",
+                                                .m = 4,
+                                                .n = 8,
+                                                .k = 16,
+                                                .alpha = 2,
+                                                .beta = 0.5,
+                                                .epilogue = "bias+clamp:-1:6+swiglu_interleaved",
+                                                .epilogue_dtypes = {{"bias", DType::f32}}});
+  EXPECT_THAT(text, HasSubstr("kAlpha = 2L, kBeta = 0.5L"));
+  EXPECT_THAT(text, HasSubstr("{Step::add, {4, 0, 0, 1}, 0, 0, assay::gemm::Function::silu},  // "
+                              "bias\n    {Step::clamp, {0, 0, 0, 0}, -1, 6"));
+  EXPECT_THAT(text, HasSubstr("kGate = 2;"));
+  EXPECT_THAT(text, HasSubstr("kInterleaved = true;"));
 }
 
 TEST_F(ExportFilesTest, ANameFromARecordCannotLeaveItsComment) {

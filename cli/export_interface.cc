@@ -1,10 +1,14 @@
 #include "cli/export_interface.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/op/operation.h"
+#include "assay/op/outputs.h"
 
 namespace assay::cli {
 namespace {
@@ -26,6 +30,24 @@ std::string c_type(DType dtype) {
 
 bool is_output(const Operand& operand) { return operand.access != Access::read; }
 
+// Roles are users' words, and stand in C as names of parameters.
+std::string identifier(const std::string& role) {
+  static constexpr std::string_view kTaken[] = {
+      "alignas",  "alignof",   "and",      "asm",      "auto",      "bool",     "break",
+      "case",     "catch",     "char",     "class",    "compl",     "concept",  "const",
+      "continue", "data",      "decltype", "default",  "delete",    "do",       "double",
+      "else",     "enum",      "EOF",      "errno",    "explicit",  "export",   "extern",
+      "false",    "float",     "for",      "friend",   "goto",      "I",        "if",
+      "inline",   "int",       "long",     "mutable",  "namespace", "NAN",      "new",
+      "noexcept", "not",       "NULL",     "nullptr",  "operator",  "or",       "prepared",
+      "private",  "protected", "public",   "register", "requires",  "restrict", "return",
+      "short",    "signed",    "sizeof",   "static",   "stderr",    "stdin",    "stdout",
+      "stream",   "struct",    "switch",   "template", "this",      "throw",    "true",
+      "try",      "typedef",   "typeid",   "typename", "union",     "unsigned", "using",
+      "virtual",  "void",      "volatile", "while",    "workspace", "xor"};
+  return std::ranges::find(kTaken, role) == std::end(kTaken) ? role : role + "_";
+}
+
 bool is_cold(const Operand& operand, const assay::Condition& condition) {
   return condition.cache == "cold" ||
          (condition.cache == "cold_weights" && operand.lifetime == Lifetime::constant);
@@ -35,22 +57,21 @@ class Interface {
  public:
   explicit Interface(const ExportSubject& subject)
       : problem_(subject.problem),
-        view_(subject.view),
         made_(subject.made),
         facts_(subject.facts),
         name_(subject.name),
         label_(subject.label),
-        formula_(formula_of(subject)) {}
+        formula_(subject.formula),
+        sizes_(subject.sizes()) {}
 
   std::string header() const {
     std::string text = fmt::format(
-        "/* {0}: {1}, m {2}, n {3}, k {4}, batch {5}, by {6}.\n{7}   bf16 and f16 are their bits. "
+        "/* {0}: {1}, {2}, by {3}.\n{4}   bf16 and f16 are their bits. "
         "Functions return 0, or a code that is not.\n"
-        "   Not for two threads at once on the same out or workspace.{9} */\n"
-        "#ifndef {8}_H\n#define {8}_H\n\n#include <stdint.h>\n\n"
+        "   Not for two threads at once on the same outputs or workspace.{6} */\n"
+        "#ifndef {5}_H\n#define {5}_H\n\n#include <stdint.h>\n\n"
         "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-        problem_.name(), formula_, view_.m, view_.n, view_.k, view_.l, label_, operand_lines(),
-        upper(),
+        problem_.name(), formula_, sizes_, label_, operand_lines(), upper(),
         made_.on_gpu
             ? "\n   Pointers are a GPU's memory. stream is a CUstream or cudaStream_t, and "
               "a launch is enqueued there;\n   the first one loads the code into the "
@@ -87,39 +108,51 @@ class Interface {
   }
 
   std::string problem_header() const {
+    const OutputPlaces outputs = OutputPlaces::of(problem_);
+    const auto varied = varied_operand();
+    size_t rank = 1;
+    for (const Operand& operand : problem_.operands()) rank = std::max(rank, operand.sizes.size());
     std::string text = fmt::format(
         "// What caller.cc must know of {0}.\n#pragma once\n\n#include <cstddef>\n"
         "#include <cstdint>\n\n#include \"{1}.h\"\n\nnamespace problem {{\n\n"
         "enum class Type {{ f64, f32, bf16, f16, s8, s32 }};\n"
-        "struct Buffers {{\n  void *a = nullptr, *b = nullptr, *c = nullptr, *out = nullptr;\n"
+        "inline constexpr std::size_t kOperands = {2};\ninline constexpr int kMostRank = {3};\n"
+        "struct Buffers {{\n  void* operand[kOperands] = {{}};\n"
         "  void *workspace = nullptr, *prepared = nullptr;\n}};\n"
-        "// Strides in elements; bytes from the first to past the last element. constant: the "
-        "same\n"
-        "// at every call, as weights are. cold: in no cache when a launch begins.\n"
-        "struct Matrix {{\n  Type type;\n  std::int64_t batch, row, column;\n  std::size_t bytes;\n"
-        "  bool constant, cold;\n  void* Buffers::*member;\n}};\n\n"
-        "inline constexpr char kName[] = \"{0}\", kKernel[] = \"{2}\";\n"
-        "inline constexpr std::int64_t kL = {3}, kM = {4}, kN = {5}, kK = {6};\n",
-        problem_.name(), name_, label_, view_.l, view_.m, view_.n, view_.k);
-    text += matrix("kA", "a", view_.a_l, view_.a_m, view_.a_k);
-    text += matrix("kB", "b", view_.b_l, view_.b_k, view_.b_n);
-    text += matrix("kC", "c", view_.c_l, view_.c_m, view_.c_n);
-    text += matrix("kOut", "out", view_.out_l, view_.out_m, view_.out_n);
+        "// Sizes and strides in elements; bytes from the first to past the last element. "
+        "constant: "
+        "the\n// same at every call, as weights are. cold: in no cache when a launch begins. "
+        "offset: "
+        "of an\n// output, in the one piece of memory that all of them are.\n"
+        "struct Operand {{\n  const char* role;\n  Type type;\n  int rank;\n"
+        "  std::int64_t sizes[kMostRank], strides[kMostRank];\n  std::size_t bytes;\n"
+        "  bool constant, cold, output;\n  std::size_t offset;\n}};\n\n"
+        "inline constexpr char kName[] = \"{0}\", kKernel[] = \"{4}\";\n"
+        "inline constexpr Operand kOperand[kOperands] = {{\n",
+        problem_.name(), name_, problem_.operands().size(), rank, label_);
+    for (size_t i = 0; i < problem_.operands().size(); ++i) text += operand_text(i, outputs);
     text += fmt::format(
-        "inline constexpr const Matrix* kInputs[] = {{&kA, &kB{}}};\n"
-        "inline constexpr const Matrix* kVaried = {};  // What each call brings anew.\n"
-        "inline constexpr Type kAccumulate = Type::{};\n"
-        "inline constexpr bool kNormwise = {};  // What bounds the kernel's errors.\n"
-        "inline constexpr double kAlpha = {:.17g}, kBeta = {:.17g};\n"
+        "}};\ninline constexpr std::size_t kOutputBytes = {};\n"
+        "inline constexpr bool kVaries = {};  // Whether each call brings an input anew,\n"
+        "inline constexpr std::size_t kVaried = {}, kVariedBytes = {};  // and which one.\n"
+        "inline constexpr char kBound[] = \"{}\";  // What bounds the kernel's errors.\n"
         "inline constexpr std::size_t kWorkspaceBytes = {}, kPreparedBytes = {};\n"
         "inline constexpr bool kWarm = {}, kIsolated = {}, kChain = {}, kDependent = {};\n"
         "inline constexpr int kThreads = {};\ninline constexpr double kRecordedUs = {:.6g};\n\n",
-        view_.has_c ? ", &kC" : "", varied(), to_string(view_.accumulate),
-        facts_.kernel.is_normwise(), view_.alpha, view_.has_c ? view_.beta : 0.0,
-        made_.workspace_bytes, made_.prepared_bytes, facts_.problem.condition.cache == "warm",
+        outputs.bytes, varied.has_value(), varied.value_or(0),
+        varied ? problem_.operands()[*varied].span_bytes : 0,
+        facts_.kernel.is_normwise() ? ", normwise" : "", made_.workspace_bytes,
+        made_.prepared_bytes, facts_.problem.condition.cache == "warm",
         facts_.problem.condition.spacing == "isolated", facts_.problem.condition.spacing == "chain",
         made_.dependent_launch, facts_.run.options.threads, facts_.median_us);
     if (made_.on_gpu) text += bursts();
+    text += fmt::format(
+        "inline void* outputs_of(const Buffers& buffers) {{ return buffers.operand[{}]; }}\n"
+        "inline void set_outputs(Buffers& buffers, void* piece) {{\n"
+        "  for (std::size_t i = 0; i < kOperands; ++i)\n"
+        "    if (kOperand[i].output)\n"
+        "      buffers.operand[i] = static_cast<char*>(piece) + kOperand[i].offset;\n}}\n",
+        outputs.places.empty() ? 0 : outputs.places.front().operand);
     return text + fmt::format(
                       "inline int prepare([[maybe_unused]] const Buffers& buffers) {{\n"
                       "  return {};\n}}\ninline int launch(const Buffers& buffers{}) {{\n"
@@ -129,10 +162,11 @@ class Interface {
   }
 
  private:
-  std::string_view varied() const {
-    constexpr std::string_view kNames[] = {"&kA", "&kB"};
-    const size_t operand = gemm::operation().varied_operand(problem_);
-    return operand < std::size(kNames) ? kNames[operand] : "nullptr";
+  std::optional<size_t> varied_operand() const {
+    const auto operation = find_operation(problem_.operation());
+    const size_t place =
+        operation ? (*operation)->varied_operand(problem_) : problem_.operands().size();
+    return place < problem_.operands().size() ? std::optional(place) : std::nullopt;
   }
   // As the confirmation had them.
   std::string bursts() const {
@@ -177,7 +211,8 @@ class Interface {
     std::vector<std::string> list;
     for (const Operand& operand : problem_.operands())
       if (operand.lifetime == Lifetime::constant)
-        list.push_back(fmt::format("const {}* {}", c_type(operand.dtype), operand.role));
+        list.push_back(
+            fmt::format("const {}* {}", c_type(operand.dtype), identifier(operand.role)));
     list.emplace_back("void* prepared");
     return join(list, ", ");
   }
@@ -186,7 +221,7 @@ class Interface {
     std::vector<std::string> list;
     for (const Operand& operand : problem_.operands())
       list.push_back(fmt::format("{}{}* {}", is_output(operand) ? "" : "const ",
-                                 c_type(operand.dtype), operand.role));
+                                 c_type(operand.dtype), identifier(operand.role)));
     if (has_workspace()) list.emplace_back("void* workspace");
     if (prepares()) list.emplace_back("const void* prepared");
     if (made_.on_gpu) list.emplace_back("void* stream");
@@ -200,8 +235,9 @@ class Interface {
       const bool given = !preparing || operand.lifetime == Lifetime::constant;
       list.push_back(!given ? "nullptr"
                      : is_output(operand)
-                         ? operand.role
-                         : fmt::format("const_cast<{}*>({})", c_type(operand.dtype), operand.role));
+                         ? identifier(operand.role)
+                         : fmt::format("const_cast<{}*>({})", c_type(operand.dtype),
+                                       identifier(operand.role)));
     }
     list.emplace_back(!preparing && has_workspace() ? "workspace" : "nullptr");
     list.emplace_back(!prepares() ? "nullptr"
@@ -210,25 +246,28 @@ class Interface {
     return join(list, ", ");
   }
 
-  std::string matrix(const char* constant, const char* role, int64_t batch, int64_t row,
-                     int64_t column) const {
-    const Operand* operand = problem_.find_operand(role);
-    if (operand == nullptr)
-      return fmt::format(
-          "inline constexpr Matrix {} = {{Type::f32, 0, 0, 0, 0, false, false, &Buffers::{}}};\n",
-          constant, role);
-    return fmt::format(
-        "inline constexpr Matrix {} = {{Type::{}, {}, {}, {}, {}, {}, {}, &Buffers::{}}};\n",
-        constant, to_string(operand->dtype), batch, row, column, operand->span_bytes,
-        operand->lifetime == Lifetime::constant, is_cold(*operand, facts_.problem.condition), role);
+  std::string operand_text(size_t place, const OutputPlaces& outputs) const {
+    const Operand& operand = problem_.operands()[place];
+    std::vector<std::string> sizes, strides;
+    for (const int64_t size : operand.sizes) sizes.push_back(std::to_string(size));
+    for (const int64_t stride : operand.strides) strides.push_back(std::to_string(stride));
+    const auto found = std::ranges::find(outputs.places, place, &OutputPlaces::Place::operand);
+    return fmt::format("    {{\"{}\", Type::{}, {}, {{{}}}, {{{}}}, {}, {}, {}, {}, {}}},\n",
+                       operand.role, to_string(operand.dtype), operand.sizes.size(),
+                       join(sizes, ", "), join(strides, ", "), operand.span_bytes,
+                       operand.lifetime == Lifetime::constant,
+                       is_cold(operand, facts_.problem.condition), is_output(operand),
+                       found == outputs.places.end() ? 0 : found->offset);
   }
 
   std::string call_of(std::string_view what, bool preparing) const {
     std::vector<std::string> list;
-    for (const Operand& operand : problem_.operands())
+    for (size_t i = 0; i < problem_.operands().size(); ++i) {
+      const Operand& operand = problem_.operands()[i];
       if (!preparing || operand.lifetime == Lifetime::constant)
         list.push_back(
-            fmt::format("static_cast<{}*>(buffers.{})", c_type(operand.dtype), operand.role));
+            fmt::format("static_cast<{}*>(buffers.operand[{}])", c_type(operand.dtype), i));
+    }
     if (!preparing && has_workspace()) list.emplace_back("buffers.workspace");
     if (prepares()) list.emplace_back("buffers.prepared");
     if (made_.on_gpu) list.emplace_back("stream");
@@ -236,22 +275,20 @@ class Interface {
   }
 
   const Problem& problem_;
-  const gemm::View& view_;
   const KernelExport& made_;
   const WinnerFacts& facts_;
   const std::string &name_, &label_;
-  std::string formula_;
+  const std::string& formula_;
+  std::string sizes_;
 };
 
 }  // namespace
 
-std::string formula_of(const ExportSubject& subject) {
-  const gemm::View& view = subject.view;
-  std::string text = "out = ";
-  if (view.alpha != 1) text += fmt::format("{:g} ", view.alpha);
-  text += "a b";
-  if (view.has_c) text += fmt::format(" + {:g} c", view.beta);
-  return text;
+std::string ExportSubject::sizes() const {
+  std::vector<std::string> list;
+  for (const auto& [dimension, size] : problem.dimensions())
+    list.push_back(fmt::format("{} {}", dimension, size));
+  return join(list, ", ");
 }
 
 std::string c_header(const ExportSubject& subject) { return Interface(subject).header(); }

@@ -102,6 +102,7 @@ class ReplayCommand : public Command {
     for (const ProblemRecord* problem : chosen) {
       Replay& replay = replays.emplace_back(Replay{problem, claim_of(*problem), {}, {}});
       if (!replay.claim.then) continue;
+      ASSAY_TRY(check_reference_may_run(at, *problem));
       ASSAY_TRY(replay.request, replay_request(context, at, *problem, options_));
     }
     return replays;

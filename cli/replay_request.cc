@@ -138,19 +138,20 @@ Result<Context> on_its_device(const Context& context, const RecordAt& at) {
 
 }  // namespace
 
+Status check_reference_may_run(const RecordAt& at, const ProblemRecord& recorded) {
+  if (!is_defined_by_user(recorded.operation)) return {};
+  return fail(ErrorCode::unsupported,
+              "{}: {} is defined by a function that the record holds, and assay runs no such code "
+              "for you; write it down as FILE.op.yaml, and race the kernels again",
+              sanitize(at.path.string(), 300), sanitize(operation_title(recorded.operation), 120));
+}
+
 Result<sweep::Request> replay_request(const Context& context, const RecordAt& at,
                                       const ProblemRecord& recorded, const RaceOptions& anew) {
   const RunRecord& record = at.record;
   const RunOptions& then = record.options;
   auto problem = problem_of(recorded);
   if (!problem) return fail(in_record(at.path, problem.error().message));
-  // As of settings: what is right would be said by code out of the record, with this user's rights.
-  if (is_defined_by_user(recorded.operation))
-    return fail(
-        ErrorCode::unsupported,
-        "{}: {} is defined by a function that the record holds, and assay runs no such code "
-        "for you; write it down as FILE.op.yaml, and race the kernels again",
-        sanitize(at.path.string(), 300), sanitize(operation_title(recorded.operation), 120));
   if (then.providers.empty())
     return fail(in_record(at.path, "options.providers: no pool is named to race against"));
   for (const std::string& provider : then.providers)

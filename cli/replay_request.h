@@ -32,6 +32,9 @@ Result<std::vector<const ProblemRecord*>> choose_problems(const RecordAt& at,
 // limits and waiting.
 void declare_anew(Flags& app, RaceOptions& options, bool raced);
 
+// Fails if what is right would be said by code out of the record, with this user's rights.
+Status check_reference_may_run(const RecordAt& at, const ProblemRecord& problem);
+
 // One problem of the record, as it was asked for then; `anew` as declared above. Without a folder.
 // Errors: missing where a provider, a core or a source that it needs is not here; invalid_input
 // where no run can have been made like this.

@@ -92,7 +92,7 @@ double last_level_cache_bytes() {
 // take more sets than this, or more memory, each is flushed from the caches after its use.
 constexpr double kCacheMultiple = 3, kMostRotatedBytes = 0x1.8p28, kFlushedBytes = 0x1p27;
 constexpr int kLeastSets = 4, kMostSets = 64, kLeastFlushedSets = 16;
-constexpr std::size_t kOutputBytes = std::size_t{1} << 20;
+constexpr std::size_t kRingBytes = std::size_t{1} << 20;
 constexpr int kWorkspaces = 4;
 
 struct Plan {
@@ -103,8 +103,8 @@ struct Plan {
 Plan plan_of() {
   Plan plan;
   double cold = 0;
-  for (const Matrix* matrix : problem::kInputs)
-    if (matrix->cold) cold += static_cast<double>(matrix->bytes);
+  for (const Operand& operand : problem::kOperand)
+    if (operand.cold) cold += static_cast<double>(operand.bytes);
   if (cold > 0) {
     const double bytes = kCacheMultiple * last_level_cache_bytes(), wanted = bytes / cold;
     plan.flush = wanted > kMostSets || (bytes > kMostRotatedBytes && wanted > kLeastSets);
@@ -123,22 +123,23 @@ class Sets {
     Random random(static_cast<std::uint64_t>(
         std::chrono::steady_clock::now().time_since_epoch().count()));
     std::vector<void*> outputs, workspaces;
-    for (int i = 0; i < outputs_; ++i) outputs.push_back(cutter_.take(problem::kOut.bytes));
+    for (int i = 0; i < outputs_; ++i) outputs.push_back(cutter_.take(problem::kOutputBytes));
     for (int i = 0; i < kWorkspaces; ++i)
       workspaces.push_back(problem::kWorkspaceBytes > 0 ? cutter_.take(problem::kWorkspaceBytes)
                                                         : nullptr);
     for (int s = 0; s < plan.sets; ++s) {
       problem::Buffers set;
-      for (std::size_t i = 0; i < std::size(problem::kInputs); ++i) {
-        const Matrix& matrix = *problem::kInputs[i];
-        std::byte* const data = cutter_.take(matrix.bytes);
+      for (std::size_t i = 0; i < problem::kOperands; ++i) {
+        const Operand& operand = problem::kOperand[i];
+        if (operand.output) continue;
+        std::byte* const data = cutter_.take(operand.bytes);
         if (s == 0)
-          fill(matrix, data, random);
+          fill(operand, data, random);
         else
-          std::memcpy(data, sets_.front().*matrix.member, matrix.bytes);
-        set.*matrix.member = data;
+          std::memcpy(data, sets_.front().operand[i], operand.bytes);
+        set.operand[i] = data;
       }
-      set.out = outputs[static_cast<std::size_t>(s % outputs_)];
+      problem::set_outputs(set, outputs[static_cast<std::size_t>(s % outputs_)]);
       set.workspace = workspaces[static_cast<std::size_t>(s % kWorkspaces)];
       if (problem::kPreparedBytes > 0) set.prepared = cutter_.take(problem::kPreparedBytes);
       sets_.push_back(set);
@@ -151,15 +152,17 @@ class Sets {
 
   // Inputs that are not cold are as the producer left them: written just now.
   void freshen(std::size_t s) const {
-    for (const Matrix* matrix : problem::kInputs)
-      if (!matrix->cold && s != 0)
-        std::memcpy(sets_[s].*matrix->member, sets_.front().*matrix->member, matrix->bytes);
+    for (std::size_t i = 0; i < problem::kOperands && s != 0; ++i) {
+      const Operand& operand = problem::kOperand[i];
+      if (!operand.cold && !operand.output)
+        std::memcpy(sets_[s].operand[i], sets_.front().operand[i], operand.bytes);
+    }
   }
   void drop_from_caches(std::size_t s) const {
     if (!plan_.flush) return;
-    for (const Matrix* matrix : problem::kInputs)
-      if (matrix->cold)
-        flush(static_cast<const std::byte*>(sets_[s].*matrix->member), matrix->bytes);
+    for (std::size_t i = 0; i < problem::kOperands; ++i)
+      if (problem::kOperand[i].cold)
+        flush(static_cast<const std::byte*>(sets_[s].operand[i]), problem::kOperand[i].bytes);
     if (problem::kPreparedBytes > 0)
       flush(static_cast<const std::byte*>(sets_[s].prepared), problem::kPreparedBytes);
   }
@@ -167,16 +170,17 @@ class Sets {
  private:
   static int output_ring(int sets) {
     int ring = static_cast<int>(std::clamp<std::size_t>(
-        kOutputBytes / std::max<std::size_t>(problem::kOut.bytes, 1), 2,
+        kRingBytes / std::max<std::size_t>(problem::kOutputBytes, 1), 2,
         static_cast<std::size_t>(sets)));
     while (sets % ring != 0) --ring;
     return ring;
   }
   std::size_t room() const {
     std::size_t set = Cutter::room(problem::kPreparedBytes);
-    for (const Matrix* matrix : problem::kInputs) set += Cutter::room(matrix->bytes);
+    for (const Operand& operand : problem::kOperand)
+      if (!operand.output) set += Cutter::room(operand.bytes);
     return static_cast<std::size_t>(plan_.sets) * set +
-           static_cast<std::size_t>(outputs_) * Cutter::room(problem::kOut.bytes) +
+           static_cast<std::size_t>(outputs_) * Cutter::room(problem::kOutputBytes) +
            kWorkspaces * Cutter::room(problem::kWorkspaceBytes);
   }
 
@@ -263,7 +267,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  std::memset(sets[0].out, 0xff, problem::kOut.bytes);
+  std::memset(problem::outputs_of(sets[0]), 0xff, problem::kOutputBytes);
   run(sets[0]);
   if (const int code = check(sets[0]); code != 0) return code;
   if (seconds > 0) time_it(sets, seconds);

@@ -1,75 +1,11 @@
-// What the callers of an exported kernel share: numbers of each type, the reference, how times are
-// said. Operands here are in the host's memory. What the problem is stands in problem.h.
+// What the callers of an exported kernel share: inputs, comparison, how times are said. Operands here
+// are in the host's memory. What the problem is stands in problem.h, what is right in reference.h.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <vector>
-
-#include "problem.h"
+#include "numbers.h"
+#include "reference.h"
 
 namespace {
-
-using problem::Matrix;
-using problem::Type;
-
-// --- Numbers ------------------------------------------------------------------------------------
-
-std::int64_t bytes_of(Type type) {
-  switch (type) {
-    case Type::f64:
-      return 8;
-    case Type::f32:
-    case Type::s32:
-      return 4;
-    case Type::bf16:
-    case Type::f16:
-      return 2;
-    case Type::s8:
-      return 1;
-  }
-  return 0;
-}
-
-double f16_value(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double size = exponent == 0    ? std::ldexp(fraction, -24)
-                      : exponent == 31 ? (fraction == 0 ? HUGE_VAL : std::nan(""))
-                                       : std::ldexp(fraction + 1024, exponent - 25);
-  return (bits & 0x8000) != 0 ? -size : size;
-}
-
-template <class T>
-T read_as(const void* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
-long double get(const std::byte* at, Type type) {
-  switch (type) {
-    case Type::f64:
-      return read_as<double>(at);
-    case Type::f32:
-      return read_as<float>(at);
-    case Type::bf16: {
-      const std::uint32_t bits = std::uint32_t{read_as<std::uint16_t>(at)} << 16;
-      return read_as<float>(&bits);
-    }
-    case Type::f16:
-      return f16_value(read_as<std::uint16_t>(at));
-    case Type::s8:
-      return read_as<std::int8_t>(at);
-    case Type::s32:
-      return read_as<std::int32_t>(at);
-  }
-  return 0;
-}
 
 // In [-1, 1), with as many random bits as the type has, as a race's inputs: how long a launch takes
 // depends on them (docs/method.md).
@@ -114,121 +50,88 @@ class Random {
 
 // --- Is it right? -------------------------------------------------------------------------------
 
-long double element(const Matrix& matrix, const void* data, std::int64_t batch, std::int64_t row,
-                    std::int64_t column) {
-  const std::int64_t at = batch * matrix.batch + row * matrix.row + column * matrix.column;
-  return get(static_cast<const std::byte*>(data) + at * bytes_of(matrix.type), matrix.type);
-}
+// Elements of outputs, as the reference is asked for them.
+class Comparison {
+ public:
+  explicit Comparison(const problem::Buffers& set) : set_(set), reference_(set) {}
 
-// Unit roundoffs.
-long double roundoff(Type type) {
-  switch (type) {
-    case Type::f64:
-      return 0x1p-53L;
-    case Type::f32:
-      return 0x1p-24L;
-    case Type::f16:
-      return 0x1p-11L;
-    case Type::bf16:
-      return 0x1p-8L;
-    default:
-      return 0;
+  // All elements, or as many at random places as two hundred million multiplications allow.
+  bool run(std::size_t which) {
+    const Operand& operand = problem::kOperand[which];
+    const std::int64_t all = elements_of(operand);
+    const auto most = std::max<std::int64_t>(
+        static_cast<std::int64_t>(200e6 / std::max(problem::Reference::kCost, 1.0)), 1000);
+    all_ += all;
+    if (all <= most) {
+      for (std::int64_t place = 0; place < all; ++place)
+        if (!compare(which, place)) return false;
+      return true;
+    }
+    Random random(11);
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < most; ++i)
+      places.push_back(static_cast<std::int64_t>(random.next() % static_cast<std::uint64_t>(all)));
+    std::sort(places.begin(), places.end());
+    return std::all_of(places.begin(), places.end(),
+                       [&](std::int64_t place) { return compare(which, place); });
   }
-}
 
-// A right kernel's distance from the exact result, whatever the order in which it sums (Higham,
-// Accuracy and Stability of Numerical Algorithms, 3.1): N u / (1 - N u) times the sum of absolute
-// values, with N roundings, of which sums of blocks have some more; then one rounding to the type of
-// out. Integers are exact.
-long double allowed(long double exact, long double magnitude) {
-  if (problem::kOut.type == Type::s32) return 0.5L;
-  const auto roundings = static_cast<long double>(problem::kK + (problem::kNormwise ? 20 : 5));
-  const long double u = roundoff(problem::kAccumulate);
-  const long double growth = roundings * u / (1 - std::min(roundings * u, 0.5L));
-  const long double sums = growth * magnitude + 0x1p-126L;
-  const long double out =
-      problem::kOut.type == problem::kAccumulate ? 0 : roundoff(problem::kOut.type);
-  return sums + out * (std::abs(exact) + sums) + (problem::kOut.type == Type::f16 ? 0x1p-24L : 0);
-}
+  std::int64_t all() const { return all_; }
+  std::int64_t compared() const { return compared_; }
+  long double largest() const { return largest_; }
 
-// The largest magnitude of a matrix.
-long double largest_of(const Matrix& matrix, const void* data, std::int64_t batch,
-                       std::int64_t rows, std::int64_t columns) {
-  long double most = 0;
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (std::int64_t column = 0; column < columns; ++column)
-      most = std::max(most, std::abs(element(matrix, data, batch, row, column)));
-  return most;
-}
-
-// Of a kernel whose errors are bounded by norms: by batch, what stands for every element's sum of
-// absolute values.
-std::vector<long double> norms_of(const problem::Buffers& set) {
-  std::vector<long double> norms;
-  for (std::int64_t l = 0; problem::kNormwise && l < problem::kL; ++l) {
-    long double norm = std::abs(problem::kAlpha) * problem::kK *
-                       largest_of(problem::kA, set.a, l, problem::kM, problem::kK) *
-                       largest_of(problem::kB, set.b, l, problem::kK, problem::kN);
-    if (problem::kBeta != 0)
-      norm += std::abs(problem::kBeta) *
-              largest_of(problem::kC, set.c, l, problem::kM, problem::kN);
-    norms.push_back(norm);
+ private:
+  bool compare(std::size_t which, std::int64_t place) {
+    const Operand& operand = problem::kOperand[which];
+    std::int64_t index[problem::kMostRank] = {}, at = 0;
+    for (int i = operand.rank; i-- > 0; place /= operand.sizes[i]) {
+      index[i] = place % operand.sizes[i];
+      at += index[i] * operand.strides[i];
+    }
+    const problem::Expected expected = reference_.at(which, index);
+    const long double got = element(operand.type, set_.operand[which], at);
+    ++compared_;
+    if (expected.any || got == expected.value || (std::isnan(got) && std::isnan(expected.value)))
+      return true;
+    const long double error = std::abs(got - expected.value) / expected.allowed;
+    if (error <= 1) {
+      largest_ = std::max(largest_, error);
+      return true;
+    }
+    std::string where;
+    for (int i = 0; i < operand.rank; ++i)
+      where += (i == 0 ? "" : ",") + std::to_string(index[i]);
+    std::printf("wrong: %s[%s] = %.9Lg, expected %.9Lg +- %.2Lg\n", operand.role, where.c_str(), got,
+                expected.value, expected.allowed);
+    return false;
   }
-  return norms;
-}
 
-// All elements, or as many at random places as two hundred million multiplications allow.
+  const problem::Buffers& set_;
+  problem::Reference reference_;
+  std::int64_t all_ = 0, compared_ = 0;
+  long double largest_ = 0;
+};
+
 int check(const problem::Buffers& set) {
-  const std::vector<long double> norms = norms_of(set);
-  const std::int64_t all = problem::kL * problem::kM * problem::kN;
-  const std::int64_t most =
-      std::max<std::int64_t>(200'000'000 / std::max<std::int64_t>(problem::kK, 1), 1000);
-  const bool every = all <= most;
-  Random places(11);
-  long double largest = 0;
-  const std::int64_t count = every ? all : most;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t place =
-        every ? i : static_cast<std::int64_t>(places.next() % static_cast<std::uint64_t>(all));
-    const std::int64_t l = place / (problem::kM * problem::kN);
-    const std::int64_t m = place / problem::kN % problem::kM, n = place % problem::kN;
-    long double sum = 0, magnitude = 0;
-    for (std::int64_t k = 0; k < problem::kK; ++k) {
-      const long double product =
-          element(problem::kA, set.a, l, m, k) * element(problem::kB, set.b, l, k, n);
-      sum += product;
-      magnitude += std::abs(product);
-    }
-    sum *= problem::kAlpha;
-    magnitude *= std::abs(problem::kAlpha);
-    if (problem::kBeta != 0) {
-      const long double c = problem::kBeta * element(problem::kC, set.c, l, m, n);
-      sum += c;
-      magnitude += std::abs(c);
-    }
-    if (problem::kNormwise) magnitude = norms[static_cast<std::size_t>(l)];
-    const long double got = element(problem::kOut, set.out, l, m, n);
-    const long double error = std::abs(got - sum) / allowed(sum, magnitude);
-    if (!(error <= 1)) {
-      std::printf("wrong: out[%lld,%lld,%lld] = %.9Lg, expected %.9Lg +- %.2Lg\n",
-                  static_cast<long long>(l), static_cast<long long>(m), static_cast<long long>(n),
-                  got, sum, allowed(sum, magnitude));
-      return 1;
-    }
-    largest = std::max(largest, error);
+  if (problem::kUnchecked != nullptr) {
+    std::printf("unchecked: %s\n", problem::kUnchecked);
+    return 0;
   }
+  Comparison comparison(set);
+  for (std::size_t i = 0; i < problem::kOperands; ++i)
+    if (problem::kOperand[i].output && !comparison.run(i)) return 1;
   std::printf(
       "right%s: %lld of %lld elements are within the error bound, the largest error is %.3Lf "
       "of it\n",
-      problem::kNormwise ? ", normwise" : "", static_cast<long long>(count),
-      static_cast<long long>(all), largest);
+      problem::kBound, static_cast<long long>(comparison.compared()),
+      static_cast<long long>(comparison.all()), comparison.largest());
   return 0;
 }
 
-void fill(const Matrix& matrix, std::byte* data, Random& random) {
-  const auto step = static_cast<std::size_t>(bytes_of(matrix.type));
-  for (std::size_t at = 0; at + step <= matrix.bytes; at += step)
-    put_random(data + at, matrix.type, random.next());
+void fill(const Operand& operand, std::byte* data, Random& random) {
+  const auto step = static_cast<std::size_t>(bytes_of(operand.type));
+  for (std::size_t at = 0; at + step <= operand.bytes; at += step)
+    put_random(data + at, operand.type, random.next());
 }
 
 // --- How is it said? ----------------------------------------------------------------------------

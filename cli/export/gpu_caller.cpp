@@ -92,7 +92,7 @@ struct Gpu {
 constexpr double kCacheMultiple = 3;
 constexpr int kLeastPlaces = 4, kMostPlaces = 256, kWantedSets = 64;
 constexpr double kSetsBytes = 1 << 30;
-constexpr std::size_t kOutputBytes = std::size_t{256} << 20, kWorkspaces = 4;
+constexpr std::size_t kRingBytes = std::size_t{256} << 20, kWorkspaces = 4;
 constexpr std::size_t kRefreshedEach = std::size_t{64} << 20;
 
 class Room {
@@ -129,13 +129,14 @@ struct Sets {
 
   explicit Sets(const Gpu& gpu) {
     double cold = 0, all = 0, own = 0;
-    for (const Matrix* matrix : problem::kInputs) {
-      const auto bytes = static_cast<double>(matrix->bytes);
+    for (const Operand& operand : problem::kOperand) {
+      if (operand.output) continue;
+      const auto bytes = static_cast<double>(operand.bytes);
       all += bytes;
-      if (matrix->cold) cold += bytes;
-      if (!matrix->constant) own += bytes;
+      if (operand.cold) cold += bytes;
+      if (!operand.constant) own += bytes;
     }
-    own += static_cast<double>(problem::kOut.bytes);
+    own += static_cast<double>(problem::kOutputBytes);
     if (problem::kChain) own *= 2;
     int places = kLeastPlaces;
     if (cold > 0) {
@@ -148,62 +149,69 @@ struct Sets {
         std::min(kSetsBytes / std::max(own, 1.0), static_cast<double>(kWantedSets)));
     const int count = problem::kWarm ? kWantedSets : std::max(1, beside / places) * places;
     outputs = std::clamp<std::size_t>(
-        kOutputBytes / std::max<std::size_t>(problem::kOut.bytes, 1), 2,
+        kRingBytes / std::max<std::size_t>(problem::kOutputBytes, 1), 2,
         std::max<std::size_t>(2, static_cast<std::size_t>(count)));
     while (static_cast<std::size_t>(count) % outputs != 0) --outputs;
 
     timespec time{};
     clock_gettime(CLOCK_REALTIME, &time);
     Random random(static_cast<std::uint64_t>(time.tv_sec * 1'000'000'000 + time.tv_nsec));
-    for (const Matrix* matrix : problem::kInputs) {
-      memory.emplace_back(matrix->bytes);
-      fill(*matrix, memory.back().data(), random);
-      host.*matrix->member = memory.back().data();
+    for (std::size_t i = 0; i < problem::kOperands; ++i) {
+      const Operand& operand = problem::kOperand[i];
+      if (operand.output) continue;
+      memory.emplace_back(operand.bytes);
+      fill(operand, memory.back().data(), random);
+      host.operand[i] = memory.back().data();
     }
-    memory.emplace_back(problem::kOut.bytes);
-    host.out = memory.back().data();
+    memory.emplace_back(problem::kOutputBytes);
+    problem::set_outputs(host, memory.back().data());
     const auto size = static_cast<std::size_t>(count);
-    const auto shared = [&](const Matrix& matrix) {
-      return problem::kWarm ? 1 : matrix.constant ? static_cast<std::size_t>(places) : size;
+    const auto shared = [&](const Operand& operand) {
+      return problem::kWarm ? 1 : operand.constant ? static_cast<std::size_t>(places) : size;
     };
     sets.resize(size);
     if (problem::kChain) staged.resize(problem::kWarm ? 1 : size);
     std::vector<void*> out(outputs), workspace(kWorkspaces);
     Room room;
     for (std::size_t s = 0; s < size; ++s)
-      for (const Matrix* matrix : problem::kInputs)
-        if (s < shared(*matrix)) room.want(sets[s].*matrix->member, matrix->bytes);
-    for (void*& to : staged) room.want(to, problem::kVaried->bytes);
-    if (problem::kVaried != nullptr) room.want(pristine, problem::kVaried->bytes);
-    for (void*& to : out) room.want(to, problem::kOut.bytes);
+      for (std::size_t i = 0; i < problem::kOperands; ++i) {
+        const Operand& operand = problem::kOperand[i];
+        if (!operand.output && s < shared(operand)) room.want(sets[s].operand[i], operand.bytes);
+      }
+    for (void*& to : staged) room.want(to, problem::kVariedBytes);
+    if (problem::kVaries) room.want(pristine, problem::kVariedBytes);
+    for (void*& to : out) room.want(to, problem::kOutputBytes);
     if (problem::kWorkspaceBytes > 0)
       for (void*& to : workspace) room.want(to, problem::kWorkspaceBytes);
     room.allocate(random);
 
-    for (void* to : staged) put(*problem::kVaried, to);
-    if (problem::kVaried != nullptr) put(*problem::kVaried, pristine);
+    for (void* to : staged) put(problem::kVaried, to);
+    if (problem::kVaries) put(problem::kVaried, pristine);
     for (std::size_t s = 0; s < size; ++s) {
       problem::Buffers& set = sets[s];
-      for (const Matrix* matrix : problem::kInputs) {
-        if (s < shared(*matrix))
-          put(*matrix, set.*matrix->member);
+      for (std::size_t i = 0; i < problem::kOperands; ++i) {
+        const Operand& operand = problem::kOperand[i];
+        if (operand.output) continue;
+        if (s < shared(operand))
+          put(i, set.operand[i]);
         else
-          set.*matrix->member = sets[s % shared(*matrix)].*matrix->member;
+          set.operand[i] = sets[s % shared(operand)].operand[i];
       }
-      set.out = out[s % outputs];
+      problem::set_outputs(set, out[s % outputs]);
       set.workspace = workspace[s % kWorkspaces];
     }
     must(call().context_synchronize(), "copying inputs");
   }
   // What set s's launch reads as its activations, before a producer has moved it.
   void* varied(std::size_t s) const {
-    return problem::kChain ? staged[s % staged.size()] : sets[s].*problem::kVaried->member;
+    return problem::kChain ? staged[s % staged.size()] : sets[s].operand[problem::kVaried];
   }
 
  private:
   // As the host has it.
-  void put(const Matrix& matrix, void* to) const {
-    must(call().copy_in(address_of(to), host.*matrix.member, matrix.bytes), "copying inputs");
+  void put(std::size_t operand, void* to) const {
+    must(call().copy_in(address_of(to), host.operand[operand], problem::kOperand[operand].bytes),
+         "copying inputs");
   }
 };
 
@@ -225,14 +233,14 @@ class Chain {
     if (!problem::kWarm) elsewhere_ = on_gpu(elsewhere_bytes_);
   }
   void produce(void* to, const void* from) const {
-    std::uint64_t bytes = problem::kVaried->bytes, hold = 0;
+    std::uint64_t bytes = problem::kVariedBytes, hold = 0;
     std::uint32_t mask = 0;
     void* digest = digest_;
     void* parameters[] = {&to, &from, &bytes, &digest, &mask, &hold};
     launch(produce_, bytes, false, parameters);
   }
   void consume(const void* from, bool dependent) const {
-    read(from, problem::kOut.bytes, dependent);
+    read(from, problem::kOutputBytes, dependent);
   }
   // By reading so much else. What a burst leaves in the cache, lines not yet written to memory above
   // all, slows down the next one.
@@ -326,23 +334,24 @@ class Timer {
  private:
   void enqueue(std::size_t s, bool kernel) const {
     const problem::Buffers& set = sets_.sets[s];
-    if (problem::kChain) chain_.produce(set.*problem::kVaried->member, sets_.varied(s));
+    if (problem::kChain) chain_.produce(set.operand[problem::kVaried], sets_.varied(s));
     if (kernel) must(problem::launch(set, gpu_.stream), "the kernel was not launched");
     // What bare links read is as near as a kernel's output.
     if (problem::kChain)
-      chain_.consume(kernel ? set.out : sets_.sets[s % 2].out, kernel && problem::kDependent);
+      chain_.consume(problem::outputs_of(kernel ? set : sets_.sets[s % 2]),
+                     kernel && problem::kDependent);
   }
   // The cache as a race has it before each burst, also of bare links: nothing of what ran before,
   // and activations written anew, of each launch unless they are large, unless they are to be cold.
   void freshen(std::size_t burst) const {
-    const bool cold = problem::kVaried != nullptr && problem::kVaried->cold;
+    const bool cold = problem::kVaries && problem::kOperand[problem::kVaried].cold;
     if (!cold) chain_.clear_cache();
     refresh(burst);
     if (cold) chain_.clear_cache();
   }
   void refresh(std::size_t burst) const {
-    if (problem::kVaried == nullptr) return;
-    const bool each = problem::kVaried->bytes <= kRefreshedEach && !problem::kWarm;
+    if (!problem::kVaries) return;
+    const bool each = problem::kVariedBytes <= kRefreshedEach && !problem::kWarm;
     for (std::size_t i = each ? 0 : 1; i <= (each ? burst : 1); ++i)
       chain_.produce(sets_.varied(problem::kWarm ? 0 : (cursor_ + i) % sets_.sets.size()),
                      sets_.pristine);
@@ -379,10 +388,11 @@ int check_once() {
   const Gpu gpu;
   const Sets sets(gpu);
   const problem::Buffers& first = sets.sets.front();
-  must(call().fill_bytes(address_of(first.out), 0xff, problem::kOut.bytes, gpu.stream), "memory");
+  void* const outputs = problem::outputs_of(first);
+  must(call().fill_bytes(address_of(outputs), 0xff, problem::kOutputBytes, gpu.stream), "memory");
   must(problem::launch(first, gpu.stream), "the kernel was not launched");
   gpu.wait();
-  must(call().copy_out(sets.host.out, address_of(first.out), problem::kOut.bytes),
+  must(call().copy_out(problem::outputs_of(sets.host), address_of(outputs), problem::kOutputBytes),
        "copying the output");
   return check(sets.host);
 }

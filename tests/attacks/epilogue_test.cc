@@ -13,9 +13,9 @@ namespace {
 using testing::AssayProgram;
 using testing::Race;
 
-constexpr const char* kAttacks[] = {"left_out",   "no_bias",       "no_function",  "half_of_it",
-                                    "one_column", "other_form",    "relu_instead", "bias_behind",
-                                    "kept_bias",  "first_launches"};
+constexpr const char* kAttacks[] = {"left_out",   "no_bias",        "no_function",  "half_of_it",
+                                    "one_column", "other_form",     "relu_instead", "bias_behind",
+                                    "kept_bias",  "first_launches", "dropped_nans"};
 
 std::string file_of(const std::string& name) {
   return AssayProgram::source("tests/attacks/epilogues/" + name + ".cc");

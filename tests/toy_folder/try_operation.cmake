@@ -57,6 +57,14 @@ foreach(part IN ITEMS "every element, exactly" "\"limit\"")
   endif()
 endforeach()
 
+# With both outputs, and its limit.
+file(REMOVE_RECURSE "${WORK}/exported")
+assay(0 export --winner toy_n1003 --run "${WORK}/right" --kernel cpp_source/plain --output-dir
+  "${WORK}/exported")
+run(make -s -C "${WORK}/exported" caller)
+run("${WORK}/exported/caller" --seconds 0)
+expect("exported" "right: 2006 of 2006 elements")
+
 assay(4 race of_another.cc ${shape} ${measured} --output-dir "${WORK}/another")
 expect("refused" "computes rmsnorm, not toy")
 

@@ -26,6 +26,7 @@ namespace assay {
 
 class CalculatedInstance;  // op/calculator.h
 class Definitions;         // op/definitions.h
+class ExportFront;         // op/export_front.h
 class FirstKernel;         // op/first_kernel.h
 class LastPart;            // op/last_part.h
 class ProofWords;          // op/proof_words.h
@@ -153,6 +154,7 @@ class Operation {
   // What an operation may have beside itself; null where it has none.
   virtual const ProofWords* proof_words() const { return nullptr; }
   virtual const FirstKernel* first_kernels() const { return nullptr; }
+  virtual const ExportFront* export_front() const { return nullptr; }
   virtual const Definitions* definitions() const { return nullptr; }
 
   // fields: JSON object by the rules above (defaults filled in here). The one way to a Problem.

@@ -32,20 +32,6 @@ constexpr std::array<std::string_view, 17> kNames = {"bias",
                                                      "geglu_tanh_interleaved"};
 constexpr std::string_view kClamp = "clamp:LOW:HIGH";
 
-// How far a function's value may be off, in unit roundoffs of its argument: polynomials for erf of
-// a few units, of which x / 2 (1 + erf) keeps nothing where x is far below zero.
-constexpr double kFunctionUnits = 16;
-// Beyond it they have the values of their limits in float32, and below kFlat next to nothing is
-// left of them in any type.
-constexpr double kBent = 8, kFlat = -40;
-// Less than this is nothing: exp(-x) ends at 2^127 in float32, or before.
-constexpr double kNothing = 0x1p-100;
-// In the mean, of the functions that libraries bring (measured: 0.3 to 1.6 in float32).
-constexpr double kFunctionMean = 2;
-// Largest slopes: of gelu at sqrt(2), 1 / 2 + erf(1) / 2 + exp(-1) / sqrt(pi) = 1.1289; gelu_tanh
-// 1.1290; silu at 2.3994, 1.0998.
-constexpr double kGeluSlope = 1.13, kSiluSlope = 1.1;
-
 std::optional<double> read_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -82,61 +68,31 @@ Result<EpilogueStep> read_step(std::string_view text) {
   return step;
 }
 
-double phi(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }  // Without cancellation.
-double sigmoid(double x) {
-  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-}
-constexpr double kTanhFactor = 0.79788456080286535588, kTanhCube = 0.044715;  // sqrt(2 / pi).
-
-// f(x), and the slope there.
-struct Point {
-  double value = 0, slope = 0;
-};
-
-Point gelu(double x) {
-  const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
-  return {x * phi(x), phi(x) + x * density};
-}
-
-// 1 + tanh(y) = 2 / (1 + exp(-2 y)).
-Point gelu_tanh(double x) {
-  const double inner = kTanhFactor * (x + kTanhCube * x * x * x);
-  const double share = sigmoid(2 * inner);
-  const double slope = kTanhFactor * (1 + 3 * kTanhCube * x * x);
-  return {x * share, share + 2 * x * share * (1 - share) * slope};
-}
-
-Point silu(double x) {
-  const double share = sigmoid(x);
-  return {x * share, share + x * share * (1 - share)};
-}
-
-struct Function {
-  Point (*at)(double) = nullptr;
-  double most_slope = 0;
-};
-
 Function function_of(Kind kind) {
   switch (kind) {
     case Kind::gelu:
     case Kind::geglu:
     case Kind::geglu_interleaved:
-      return {gelu, kGeluSlope};
+      return Function::gelu;
     case Kind::gelu_tanh:
     case Kind::geglu_tanh:
     case Kind::geglu_tanh_interleaved:
-      return {gelu_tanh, kGeluSlope};
+      return Function::gelu_tanh;
     default:
-      return {silu, kSiluSlope};
+      return Function::silu;
   }
 }
 
-// Steps of one element, in arithmetic of which only `rounding` is known.
+// Steps of one element.
 class Chain {
  public:
-  Chain(const Epilogue& epilogue, const EpilogueOperands& operands,
-        const EpilogueRounding& rounding, int64_t batch, int64_t row)
-      : epilogue_(epilogue), operands_(operands), rounding_(rounding), batch_(batch), row_(row) {}
+  Chain(const Epilogue& epilogue, const EpilogueOperands& operands, const Arithmetic& arithmetic,
+        int64_t batch, int64_t row)
+      : epilogue_(epilogue),
+        operands_(operands),
+        arithmetic_(arithmetic),
+        batch_(batch),
+        row_(row) {}
 
   Approximate run(std::span<const Approximate> sums, int64_t column, const View& view) const {
     const auto steps = epilogue_.steps();
@@ -146,7 +102,8 @@ class Chain {
     Approximate x = through(sums[0], 0, ahead, gate == nullptr ? column : columns[0]);
     if (gate == nullptr) return x;
     const Approximate up = through(sums[1], 0, ahead, columns[1]);
-    return through(product(function(x, gate->kind), up), ahead + 1, steps.size(), column);
+    return through(arithmetic_.product(arithmetic_.function(x, function_of(gate->kind)), up),
+                   ahead + 1, steps.size(), column);
   }
 
  private:
@@ -159,80 +116,16 @@ class Chain {
     const EpilogueStep& what = epilogue_.steps()[index];
     if (what.has_operand()) {
       const Approximate other{.value = operands_.at(index, batch_, row_, column), .exact = x.exact};
-      return what.is_addend() ? sum(x, other) : product(x, other);
+      return what.is_addend() ? arithmetic_.sum(x, other) : arithmetic_.product(x, other);
     }
-    if (what.kind == Kind::relu) return clamp(x, 0, std::numeric_limits<double>::infinity());
-    if (what.kind == Kind::clamp) return clamp(x, what.low, what.high);
-    return function(x, what.kind);
-  }
-
-  // Of a result in the accumulate type.
-  Approximate rounded(Approximate y) const {
-    if (y.exact) return y;
-    y.error += rounding_.unit * (std::fabs(y.value) + y.error);
-    y.square += rounding_.square * y.value * y.value;
-    return y;
-  }
-
-  Approximate sum(const Approximate& x, const Approximate& y) const {
-    return rounded({.value = x.value + y.value,
-                    .error = x.error + y.error,
-                    .square = x.square + y.square,
-                    .exact = x.exact && y.exact,
-                    .open = x.open || y.open});
-  }
-
-  Approximate product(const Approximate& x, const Approximate& y) const {
-    return rounded(
-        {.value = x.value * y.value,
-         .error = std::fabs(x.value) * y.error + x.error * (std::fabs(y.value) + y.error),
-         .square = x.value * x.value * y.square + y.value * y.value * x.square,
-         .exact = x.exact && y.exact,
-         .open = x.open || y.open});
-  }
-
-  // Kernels make of NaN what they like: a comparison with it is false.
-  Approximate clamp(Approximate x, double low, double high) const {
-    x.open = x.open || std::isnan(x.value);
-    const bool beyond = x.value <= low || x.value >= high;
-    if (x.value + x.error <= low || x.value - x.error >= high) x.error = 0;
-    x.value = std::min(std::max(x.value, low), high);
-    if (!beyond) return x;
-    // The bound itself, in the accumulate type.
-    x.square = 0;
-    x.exact = x.exact && x.value == std::nearbyint(x.value);
-    if (!x.exact) x.error += rounding_.unit * std::fabs(x.value);
-    return x;
-  }
-
-  Approximate function(const Approximate& x, Kind kind) const {
-    const Function f = function_of(kind);
-    Approximate y{.open = x.open || std::isnan(x.value)};
-    if (x.value == -std::numeric_limits<double>::infinity()) {
-      y.open = true;  // 0, -0 or NaN, as it is written.
-      return y;
-    }
-    if (x.value == std::numeric_limits<double>::infinity()) {
-      y.value = x.value;
-      return y;
-    }
-    const Point point = f.at(x.value);
-    y.value = point.value;
-    y.error = kNothing;
-    if (x.value + x.error < kFlat)
-      y.error += kFunctionUnits * rounding_.unit * (std::fabs(point.value) + x.error);
-    else
-      y.error += f.most_slope * x.error +
-                 rounding_.unit * (kFunctionUnits * std::min(std::fabs(x.value), kBent) +
-                                   2 * std::fabs(x.value));
-    y.square = point.slope * point.slope * x.square +
-               kFunctionMean * kFunctionMean * rounding_.square * x.value * x.value;
-    return y;
+    if (what.kind == Kind::relu) return arithmetic_.relu(x);
+    if (what.kind == Kind::clamp) return arithmetic_.clamp(x, what.low, what.high);
+    return arithmetic_.function(x, function_of(what.kind));
   }
 
   const Epilogue& epilogue_;
   const EpilogueOperands& operands_;
-  const EpilogueRounding& rounding_;
+  const Arithmetic& arithmetic_;
   int64_t batch_, row_;
 };
 
@@ -356,18 +249,17 @@ Matrix epilogue_matrix(const EpilogueStep& step, const Operand& operand, const V
   return matrix;
 }
 
-EpilogueRounding::EpilogueRounding(const View& view) {
+Arithmetic arithmetic_of(const View& view) {
   constexpr double kKappaSquare = 0.18;  // See plain_order.h.
   const double u = info(view.out).floating ? epsilon(view.accumulate) / 2 : 0;
   const double reference = view.accumulate == DType::f64 ? 2 : 1;
-  unit = reference * u;
-  square = kKappaSquare * u * u * reference * reference;
+  return {.unit = reference * u, .square = kKappaSquare * u * u * reference * reference};
 }
 
 Approximate apply(const Epilogue& epilogue, const EpilogueOperands& operands,
-                  const EpilogueRounding& rounding, std::span<const Approximate> sums,
-                  int64_t batch, int64_t row, int64_t column, const View& view) {
-  return Chain(epilogue, operands, rounding, batch, row).run(sums, column, view);
+                  const Arithmetic& arithmetic, std::span<const Approximate> sums, int64_t batch,
+                  int64_t row, int64_t column, const View& view) {
+  return Chain(epilogue, operands, arithmetic, batch, row).run(sums, column, view);
 }
 
 double apply(const Epilogue& epilogue, const EpilogueOperands& operands,
@@ -376,12 +268,7 @@ double apply(const Epilogue& epilogue, const EpilogueOperands& operands,
   std::array<Approximate, 2> values{};
   if (epilogue.empty()) return sums[0];
   for (size_t i = 0; i < std::min(sums.size(), values.size()); ++i) values[i].value = sums[i];
-  static const EpilogueRounding none = [] {
-    EpilogueRounding made{View{}};
-    made.unit = made.square = 0;
-    return made;
-  }();
-  return apply(epilogue, operands, none, values, batch, row, column, view).value;
+  return apply(epilogue, operands, Arithmetic(), values, batch, row, column, view).value;
 }
 
 }  // namespace assay::gemm

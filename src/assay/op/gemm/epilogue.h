@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/op/gemm/export/approximate.h"
 #include "assay/op/gemm/gemm.h"
 #include "assay/op/gemm/matrix.h"
 #include "assay/tensor/dtype.h"
@@ -143,28 +144,13 @@ EpilogueOperands epilogue_operands(const Problem& problem, const View& view,
   return operands;
 }
 
-// A number, how far a right kernel's may be from it, and the square of what rounding makes of it in
-// the mean (plain_order.h).
-struct Approximate {
-  double value = 0;
-  double error = 0;
-  double square = 0;
-  bool exact = false;  // Integers in any order of sums: error is 0.
-  // A NaN, or an infinity of which functions make what they like: any result will do.
-  bool open = false;
-};
-
-// What arithmetic in the accumulate type adds to an error in every step.
-struct EpilogueRounding {
-  explicit EpilogueRounding(const View& view);
-  double unit = 0;    // The unit roundoff; twice that where the reference is no better.
-  double square = 0;  // Of one rounding, in the mean: times the value's square.
-};
+// Of its accumulate type.
+Arithmetic arithmetic_of(const View& view);
 
 // One element of out, from the sums that it is made of (two behind a gate).
 Approximate apply(const Epilogue& epilogue, const EpilogueOperands& operands,
-                  const EpilogueRounding& rounding, std::span<const Approximate> sums,
-                  int64_t batch, int64_t row, int64_t column, const View& view);
+                  const Arithmetic& arithmetic, std::span<const Approximate> sums, int64_t batch,
+                  int64_t row, int64_t column, const View& view);
 
 // The same of numbers alone, in float64.
 double apply(const Epilogue& epilogue, const EpilogueOperands& operands,

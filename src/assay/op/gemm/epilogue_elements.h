@@ -24,7 +24,10 @@ struct ElementSum {
 class EpilogueElements {
  public:
   EpilogueElements(Judge& judge, const EpilogueOperands& operands, const View& view)
-      : judge_(judge), operands_(operands), view_(view), rounding_(judge.base.view) {}
+      : judge_(judge),
+        operands_(operands),
+        view_(view),
+        arithmetic_(arithmetic_of(judge.base.view)) {}
 
   // products(i): of the element itself, or of the two behind a gate, as Judge::sum takes them.
   // row, column: where operands and the view have it.
@@ -41,7 +44,7 @@ class EpilogueElements {
       is_wide = is_wide && base.plain.is_wide(magnitude);
     }
     judge_.element(place, got,
-                   apply(base.epilogue, operands_, rounding_, std::span(sums).first(count), batch,
+                   apply(base.epilogue, operands_, arithmetic_, std::span(sums).first(count), batch,
                          row, column, view_),
                    is_wide);
   }
@@ -50,7 +53,7 @@ class EpilogueElements {
   Judge& judge_;
   const EpilogueOperands& operands_;
   const View& view_;
-  EpilogueRounding rounding_;
+  Arithmetic arithmetic_;
 };
 
 // Dense numbers of one operand as a launch had it: those rows and columns of a batch.

@@ -243,6 +243,27 @@ TEST(EpilogueTest, OneWrongElementIsFoundAnywhere) {
   }
 }
 
+// A NaN that comes to a step comes through it, unless it is compared with something.
+TEST(EpilogueTest, DroppedNansAreFound) {
+  for (const char* chain : {"bias", "bias+gelu+residual", "silu", "scale+gelu_tanh", "swiglu"}) {
+    const Problem problem = make({.m = 12, .n = 40, .k = 64, .epilogue = chain});
+    const auto instance = instance_of(problem, InputKind::non_finite, 7);
+    const auto right = run(*instance);
+    ASSERT_TRUE(instance->check(right).right) << chain << text(instance->check(right));
+    std::vector<std::byte> out = right;
+    int dropped = 0;
+    const int64_t columns = problem.find_operand("out")->sizes[2];
+    for (int64_t i = 0; i < 12; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        if (std::isnan(testing::get(problem, "out", out, 0, i, j))) {
+          testing::put(problem, "out", out, 0, i, j, 0);
+          ++dropped;
+        }
+    EXPECT_GT(dropped, 12) << chain;
+    EXPECT_GE(instance->check(out).wrong, 12) << chain;
+  }
+}
+
 TEST(EpilogueTest, LooksAtTimedLaunchesFindWhatIsLeftOut) {
   for (const Problem& problem : problems()) {
     const auto instance = instance_of(problem, InputKind::uniform, 11);

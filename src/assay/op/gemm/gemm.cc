@@ -8,6 +8,7 @@
 #include "assay/op/gemm/element_wise.h"
 #include "assay/op/gemm/epilogue.h"
 #include "assay/op/gemm/epilogue_alone.h"
+#include "assay/op/gemm/export_front.h"
 #include "assay/op/gemm/first_kernel.h"
 #include "assay/op/gemm/impostors.h"
 #include "assay/op/gemm/instance.h"
@@ -51,12 +52,18 @@ const OperationWords& operation_words() {
   return words;
 }
 
-class Gemm final : public Operation, public ProofWords, public FirstKernel {
+class Gemm final : public Operation, public ProofWords, public FirstKernel, public ExportFront {
  public:
   std::string_view name() const override { return "gemm"; }
   bool is_default() const override { return true; }
   const ProofWords* proof_words() const override { return this; }
   const FirstKernel* first_kernels() const override { return this; }
+  const ExportFront* export_front() const override { return this; }
+  std::string formula(const Problem& problem) const override { return formula_of(problem); }
+  Result<std::vector<ReferenceFile>> reference(const Problem& problem,
+                                               ErrorBound bound) const override {
+    return reference_files(problem, bound);
+  }
   std::string first_shape() const override { return "m=4,n=512,k=512"; }
   std::string complete(const std::string& shape) const override {
     return shape.find("layout") == std::string::npos ? shape + ",layout=tt" : shape;

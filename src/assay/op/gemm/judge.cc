@@ -25,11 +25,7 @@ void Judge::element(const Place& place, double got, double product, double magni
   const double budget = exact ? base.inputs.limits.quantum / 2
                               : allowed(budgets[static_cast<size_t>(place.batch)], expected, size);
   ++check.compared;
-  if (!std::isfinite(expected)) {
-    const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
-    if (!same) refuse(place, got, expected, 0);
-    return;
-  }
+  if (!std::isfinite(expected)) return compare_non_finite(place, got, expected);
   compare(place, got, expected, budget, exact, base.plain.is_wide(magnitude),
           base.plain.split > 0 ? base.plain.square(magnitude, size, expected) : 0);
 }
@@ -38,8 +34,7 @@ Approximate Judge::sum(int64_t batch, double product, double magnitude, double a
   const View& v = base.view;
   const double term = v.has_c ? v.beta * addend : 0;
   Approximate x{.value = v.alpha * product + term, .exact = exact};
-  x.open = !std::isfinite(x.value);
-  if (exact) return x;
+  if (exact || !std::isfinite(x.value)) return x;
   const double size = std::fabs(v.alpha) * magnitude + std::fabs(term);
   // With one rounding to out's type, as where the epilogue is a kernel of its own.
   x.error = allowed(budgets[static_cast<size_t>(batch)], x.value, size);
@@ -52,10 +47,12 @@ void Judge::element(const Place& place, double got, Approximate made, bool is_wi
   ++check.compared;
   if (made.exact)
     return compare(place, got, made.value, base.inputs.limits.quantum / 2, true, false, 0);
+  if (made.open) return;
+  if (!std::isfinite(made.value)) return compare_non_finite(place, got, made.value);
   const double budget =
       allowed_last(budgets[static_cast<size_t>(place.batch)], v, made.value, made.error);
   // What out's type cannot hold says nothing.
-  if (made.open || !(std::fabs(made.value) + budget < info(v.out).max_finite)) return;
+  if (!(std::fabs(made.value) + budget < info(v.out).max_finite)) return;
   made.square += base.plain.last * made.value * made.value;
   compare(place, got, made.value, budget, false, is_wide, made.square);
 }
@@ -76,6 +73,11 @@ void Judge::refuse(const Place& place, double got, double expected, double withi
                                      place.column, value_text(got), value_text(expected));
   if (within > 0) sentence += fmt::format(" +- {:.3g}", within);
   wrong(sentence);
+}
+
+void Judge::compare_non_finite(const Place& place, double got, double expected) {
+  const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
+  if (!same) refuse(place, got, expected, 0);
 }
 
 void Judge::compare(const Place& place, double got, double expected, double budget, bool to_the_bit,

@@ -31,6 +31,7 @@ struct Judge {
   void compare(const Place& place, double got, double expected, double budget, bool to_the_bit,
                bool is_wide, double square);
   void refuse(const Place& place, double got, double expected, double within);
+  void compare_non_finite(const Place& place, double got, double expected);
 
   Check conclude(int64_t elements, std::string method);
 

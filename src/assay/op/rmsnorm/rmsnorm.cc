@@ -5,6 +5,7 @@
 #include "assay/op/proof_words.h"
 #include "assay/op/rmsnorm/compare.h"
 #include "assay/op/rmsnorm/description.h"
+#include "assay/op/rmsnorm/export_front.h"
 #include "assay/op/rmsnorm/first_kernel.h"
 #include "assay/op/rmsnorm/impostors.h"
 #include "assay/op/rmsnorm/inputs.h"
@@ -38,11 +39,17 @@ Work work_of(const View& view) {
   return work;
 }
 
-class Rmsnorm final : public Operation, public ProofWords, public FirstKernel {
+class Rmsnorm final : public Operation, public ProofWords, public FirstKernel, public ExportFront {
  public:
   std::string_view name() const override { return "rmsnorm"; }
   const ProofWords* proof_words() const override { return this; }
   const FirstKernel* first_kernels() const override { return this; }
+  const ExportFront* export_front() const override { return this; }
+  std::string formula(const Problem& problem) const override { return formula_of(problem); }
+  Result<std::vector<ReferenceFile>> reference(const Problem& problem,
+                                               ErrorBound /*bound*/) const override {
+    return reference_files(problem);
+  }
   std::span<const FieldRule> fields() const override { return field_rules(); }
   const OperationWords& words() const override { return operation_words(); }
   Result<Problem> problem(const Json& fields) const override { return problem_from_json(fields); }

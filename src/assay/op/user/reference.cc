@@ -30,15 +30,6 @@ constexpr size_t kMostWords = 2000;  // Of an answer.
 // A NaN that no arithmetic makes: what nobody has written.
 constexpr uint64_t kPoison = 0xfff8a55a'a55aa55a;
 
-// The value of a scalar, as text that reads back exactly in C++ and in Python.
-std::string scalar_text(const Problem& problem, const std::string& name) {
-  const auto found = problem.attributes().find(name);
-  const double* value =
-      found == problem.attributes().end() ? nullptr : std::get_if<double>(&found->second);
-  const std::string text = fmt::format("{}", value == nullptr ? 0 : *value);
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
-
 std::string cpp_main(const Definition& definition, const Problem& problem,
                      std::span<const size_t> places, size_t all, int64_t seconds) {
   std::string arguments;
@@ -167,6 +158,14 @@ Error no_program(const std::string& sentence, const Error& error) {
 }
 
 }  // namespace
+
+std::string scalar_text(const Problem& problem, const std::string& name) {
+  const auto found = problem.attributes().find(name);
+  const double* value =
+      found == problem.attributes().end() ? nullptr : std::get_if<double>(&found->second);
+  const std::string text = fmt::format("{}", value == nullptr ? 0 : *value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
 
 Result<std::shared_ptr<Reference>> Reference::start(const Definition& definition,
                                                     const Problem& problem,

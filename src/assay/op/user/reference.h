@@ -22,6 +22,9 @@
 
 namespace assay::user {
 
+// The value of a scalar, as text that reads back exactly in C++ and in Python.
+std::string scalar_text(const Problem& problem, const std::string& name);
+
 class Reference {
  public:
   static constexpr int64_t kDeadlineSeconds = 60;  // Of one run, unless said otherwise.

@@ -12,6 +12,7 @@
 #include "assay/op/definitions.h"
 #include "assay/op/proof_words.h"
 #include "assay/op/user/compare.h"
+#include "assay/op/user/export_front.h"
 #include "assay/op/user/inputs.h"
 #include "assay/op/user/instance.h"
 #include "assay/op/user/problem.h"
@@ -19,7 +20,7 @@
 namespace assay::user {
 namespace {
 
-class DefinedOperation final : public Operation, public ProofWords {
+class DefinedOperation final : public Operation, public ProofWords, public ExportFront {
  public:
   DefinedOperation(Definition definition, std::string id)
       : definition_(std::move(definition)),
@@ -29,6 +30,12 @@ class DefinedOperation final : public Operation, public ProofWords {
 
   std::string_view name() const override { return id_; }
   const ProofWords* proof_words() const override { return this; }
+  const ExportFront* export_front() const override { return this; }
+  std::string formula(const Problem&) const override { return formula_of(definition_); }
+  Result<std::vector<ReferenceFile>> reference(const Problem& problem,
+                                               ErrorBound /*bound*/) const override {
+    return reference_files(definition_, problem);
+  }
   std::span<const FieldRule> fields() const override { return fields_; }
   const OperationWords& words() const override { return words_; }
   Result<Problem> problem(const Json& fields) const override {

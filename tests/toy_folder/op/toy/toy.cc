@@ -12,6 +12,7 @@
 
 #include "assay/base/random.h"
 #include "assay/base/text.h"
+#include "assay/op/export_front.h"
 #include "assay/op/field_reader.h"
 #include "assay/op/operation.h"
 #include "assay/op/outputs.h"
@@ -173,10 +174,41 @@ class ToyInstance final : public Instance {
 constexpr std::array<std::string_view, 3> kImpostors = {"zeros", "copies of x",
                                                         "exchanged outputs"};
 
-class Toy final : public Operation, public ProofWords {
+constexpr const char* kExported = R"(
+class Reference {
+ public:
+  static constexpr double kCost = 1;
+  explicit Reference(const Buffers& set) : set_(set) {}
+  Expected at(std::size_t operand, const std::int64_t* index) const {
+    const long double x = element(kOperand[0].type, set_.operand[0], index[0]);
+    return {operand == kLarger ? std::max(x, kLimit) : std::min(x, kLimit), 0, false};
+  }
+
+ private:
+  const Buffers& set_;
+};
+
+}  // namespace problem
+)";
+
+class Toy final : public Operation, public ProofWords, public ExportFront {
  public:
   std::string_view name() const override { return "toy"; }
   const ProofWords* proof_words() const override { return this; }
+  const ExportFront* export_front() const override { return this; }
+  std::string formula(const Problem& problem) const override {
+    return fmt::format("larger = max(x, {0:g}), smaller = min(x, {0:g})", limit_of(problem));
+  }
+  Result<std::vector<ReferenceFile>> reference(const Problem& problem,
+                                               ErrorBound /*bound*/) const override {
+    return std::vector<ReferenceFile>{
+        {"reference.h",
+         fmt::format(
+             "#pragma once\n\nnamespace problem {{\n\n"
+             "inline constexpr const char* kUnchecked = nullptr;\n"
+             "constexpr std::size_t kLarger = {};\nconstexpr long double kLimit = {:a};\n{}",
+             size_t{kLarger}, limit_of(problem), kExported)}};
+  }
   std::span<const FieldRule> fields() const override { return field_rules(); }
   const OperationWords& words() const override { return operation_words(); }
   Result<Problem> problem(const Json& fields) const override { return make_problem(fields); }
