@@ -37,13 +37,8 @@ foreach(header IN LISTS headers)
 endforeach()
 if(generated)
   add_library(assay_headers_alone OBJECT ${generated})
-  # As tests are compiled, with their precompiled header: like all other headers, these are found to
-  # lack a standard one by a build without (precompiled.cmake).
-  set_target_properties(assay_headers_alone PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(assay_headers_alone PRIVATE -fPIC ${ASSAY_TEST_OPTIONS})
-  target_link_libraries(assay_headers_alone PRIVATE assay_options assay_external GTest::gtest_main
-    GTest::gmock)
-  assay_use_precompiled(assay_headers_alone test)
+  target_link_libraries(assay_headers_alone PRIVATE assay_options assay_external)
+  target_compile_options(assay_headers_alone PRIVATE -O0 -g0)  # Nobody runs them.
 endif()
 
 # Objects of the library: all that `assay` links but the command line.
