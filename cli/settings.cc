@@ -94,6 +94,9 @@ std::span<const EnvironmentVariable> environment_variables() {
       {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a GPU, or none (--ncu)."},
       {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
       {"ASSAY_RUN_TAG", "The climb that attempts of `assay lab` belong to (--run-tag)."},
+      {"ASSAY_WEBHOOK_CA_FILE",
+       "Whom to trust for a webhook behind https, as certificates in PEM; else whom the system "
+       "trusts."},
       {"ASSAY_WEBHOOK_URL",
        "Whom `assay lab` tells of attempts: the secret URL of a Discord, Slack or JSON webhook."},
       {"CUTE_KERNEL_LAB_RUN_TAG", "The same as ASSAY_RUN_TAG, where that is not set."},
@@ -170,6 +173,7 @@ Result<Settings> Settings::from_environment() {
   settings.run_tag = get("ASSAY_RUN_TAG");
   if (settings.run_tag.empty()) settings.run_tag = get("CUTE_KERNEL_LAB_RUN_TAG");
   settings.webhook_url = get("ASSAY_WEBHOOK_URL");
+  settings.webhook_ca_file = get("ASSAY_WEBHOOK_CA_FILE");
   settings.webhook_source = source_of(dot_env, "ASSAY_WEBHOOK_URL");
   settings.cutlass_profiler = get("CUTLASS_PROFILER_BIN");
   const std::string plugins = get("ASSAY_PLUGIN_PATH");

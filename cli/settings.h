@@ -27,6 +27,7 @@ struct Settings {
   std::string ncu;                       // ASSAY_NCU, for `why` on a GPU.
   std::string run_tag;                   // ASSAY_RUN_TAG: the climb that attempts belong to.
   std::string webhook_url;               // ASSAY_WEBHOOK_URL: a secret.
+  std::string webhook_ca_file;           // ASSAY_WEBHOOK_CA_FILE: whom to trust for it.
   std::string webhook_source;            // Where it was said: "the environment", "FILE:LINE".
   std::string cxx = "c++";               // CXX.
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.

@@ -89,6 +89,7 @@ Result<std::optional<notify::Webhook>> webhook_of(const Context& context, const 
 
 notify::Courier courier_to(const Context& context, const notify::Webhook& webhook) {
   notify::CourierOptions options;
+  options.ca_file = context.settings.webhook_ca_file;
   options.user_agent = fmt::format("assay/{}", build_info().version);
   options.cancel_fd = context.cancel_fd;
   return {webhook, options};

@@ -27,8 +27,9 @@ class FakeWebhook final : public net::Handler {
     thread_.join();
   }
 
+  int port() const { return server_->port(); }
   std::string url() const {
-    return fmt::format("http://127.0.0.1:{}/api/webhooks/1/s3cret", server_->port());
+    return fmt::format("http://127.0.0.1:{}/api/webhooks/1/s3cret", port());
   }
   // The next answers, one each; behind them, messages are stored.
   void answer_next(std::vector<net::Response> answers) {

@@ -1,11 +1,13 @@
 // Whom `assay lab` tells: a case on a benchmark that prints, and a server that plays Discord.
 
 #include <csignal>
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "assay/base/clock.h"
+#include "assay/base/subprocess.h"
 #include "testing/assay_program.h"
 #include "tests/lab/fake_webhook.h"
 
@@ -187,6 +189,45 @@ TEST_F(NotifyTest, StatusSaysWhereEachSettingWasReadAndProbeAsksOnly) {
   EXPECT_EQ(open.code(), 2);
   EXPECT_THAT(open.err, HasSubstr("unencrypted"));
   EXPECT_THAT(open.err, Not(HasSubstr("s3cret")));
+}
+
+// Behind TLS nobody is told whose certificate is not trusted, and redirects lead nowhere.
+TEST_F(NotifyTest, AWebhookBehindTlsIsToldIfItIsTrusted) {
+  SubprocessOptions front;
+  front.argv = {"python3", AssayProgram::source("tests/lab/tls_front.py"),
+                std::to_string(webhook_.port()), program_.file("tls_port")};
+  front.env = {"PATH=/usr/local/bin:/usr/bin:/bin"};
+  const auto started = Subprocess::start(front);
+  ASSERT_TRUE(started) << started.error().message;
+  int port = 0;
+  ASSERT_TRUE(testing::wait_until([&] {
+    port = std::atoi(read_file(program_.file("tls_port")).value_or("").c_str());
+    return port != 0;
+  }));
+  const auto test_at = [&](const std::string& host, const std::string& trusted) {
+    return program_.run(
+        {"lab", "notify", "--send-test", "--case", "cases/toy/case"},
+        {"env", fmt::format("ASSAY_WEBHOOK_URL=https://{}:{}/api/webhooks/1/s3cret", host, port),
+         "ASSAY_WEBHOOK_CA_FILE=" + trusted});
+  };
+  const Finished trusted = test_at("127.0.0.1", "cert.pem");
+  EXPECT_EQ(trusted.code(), 0) << trusted.err;
+  EXPECT_EQ(webhook_.take_requests().size(), 1U);
+
+  const Finished stranger = test_at("127.0.0.1", "");
+  EXPECT_EQ(stranger.code(), 1);
+  EXPECT_THAT(stranger.out + stranger.err, HasSubstr("certificate is not trusted"));
+  const Finished misnamed = test_at("localhost", "cert.pem");
+  EXPECT_EQ(misnamed.code(), 1);
+  const Finished no_file = test_at("127.0.0.1", "nowhere.pem");
+  EXPECT_EQ(no_file.code(), 1);
+  EXPECT_THAT(no_file.out + no_file.err, HasSubstr("nowhere.pem"));
+  EXPECT_TRUE(webhook_.take_requests().empty());
+
+  webhook_.answer_next({{302, {{"location", webhook_.url()}}, ""}});
+  EXPECT_EQ(test_at("127.0.0.1", "cert.pem").code(), 1);
+  EXPECT_EQ(webhook_.take_requests().size(), 1U);
+  expect_no_secret();
 }
 
 // A server that never answers costs its time, and no more; a stop ends it at once.

@@ -112,6 +112,7 @@ Courier::Try Courier::try_once(const std::string& method, const std::string& con
   question.seconds = std::min(options_.try_seconds, seconds_left());
   question.most_bytes = std::size_t{1} << 20;
   net::ClientOptions client;
+  client.ca_file = options_.ca_file;
   client.connect_seconds = std::min(options_.connect_seconds, question.seconds);
   const auto asked = ask_within(webhook_.url, client, question, options_.cancel_fd);
   const std::scoped_lock lock(asked->mutex);

@@ -15,6 +15,7 @@ struct CourierOptions {
   double try_seconds = 10;     // For one request and its answer.
   double connect_seconds = 5;  // Of those.
   int tries = 3;               // Of a message.
+  std::string ca_file;         // Whom to trust, in PEM; empty: whom the system trusts.
   std::string user_agent;      // Services refuse requests without one.
   int cancel_fd = -1;
 };
