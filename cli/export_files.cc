@@ -30,12 +30,14 @@ std::string harmless(std::string label) {
   return label;
 }
 
+// To make and to a shell.
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-_=./+,:").find(c) != std::string_view::npos;
+}
+
 // A word of a shell in a line of make.
 std::string word(const std::string& flag) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_=./+,:").find(c) != std::string_view::npos;
-  };
   std::string out;
   for (const char c : flag) {
     if (c == '$')
@@ -47,7 +49,7 @@ std::string word(const std::string& flag) {
     else
       out += c;
   }
-  return !flag.empty() && std::all_of(flag.begin(), flag.end(), plain) ? out : "'" + out + "'";
+  return !flag.empty() && std::ranges::all_of(flag, is_plain) ? out : "'" + out + "'";
 }
 std::string words(const std::vector<std::string>& flags) {
   std::vector<std::string> list;
@@ -56,25 +58,33 @@ std::string words(const std::vector<std::string>& flags) {
 }
 
 std::string makefile(const ExportSubject& subject, const std::vector<ReferenceFile>& reference) {
-  std::string objects = "caller.o launch.o", rules;
-  const auto compile = [&](const std::string& source, std::string_view flags) {
+  // All that the kernel ships: which of it a source includes only a compiler knows. What make would
+  // read otherwise than as a name is left out.
+  std::string objects = "caller.o launch.o", rules, shipped;
+  for (const ExportFile& file : subject.made.files)
+    if (std::ranges::all_of(file.path, is_plain) &&
+        file.path.find_first_of("=:") == std::string::npos)
+      shipped += " " + file.path;
+  const auto compile = [&](const std::string& source, std::string_view needs,
+                           std::string_view flags) {
     const std::string object = source.substr(0, source.rfind('.')) + ".o";
     objects += " " + object;
-    rules += fmt::format("{}: {}\n\t$(CXX) {} -c -o $@ {}\n", object, source, flags, source);
+    rules +=
+        fmt::format("{}: {}{}\n\t$(CXX) {} -c -o $@ {}\n", object, source, needs, flags, source);
   };
-  for (const std::string& source : subject.made.sources) compile(source, "$(FLAGS)");
+  for (const std::string& source : subject.made.sources) compile(source, " $(SHIPPED)", "$(FLAGS)");
   for (const ReferenceFile& file : reference)
-    if (file.compiled) compile(file.path, "-std=c++20 -O2 -w");
+    if (file.compiled) compile(file.path, "", "-std=c++20 -O2 -w");
   return fmt::format(
       "# make run: builds the caller and runs it. Needs a C++20 compiler.\n"
-      "MAKEFLAGS += -j4\nFLAGS = {}\nLINK = {}\nOBJECTS = {}\n\n"
+      "MAKEFLAGS += -j4\nFLAGS = {}\nLINK = {}\nOBJECTS = {}\nSHIPPED ={}\n\n"
       "caller: $(OBJECTS)\n\t$(CXX) -o $@ $(OBJECTS) $(LINK)\n"
       "caller.o: caller.cc check.h numbers.h problem.h reference.h {}.h\n"
       "\t$(CXX) -std=c++20 -O2 -c -o $@ caller.cc\n"
-      "launch.o: launch.cc {}.h\n\t$(CXX) $(FLAGS) -c -o $@ launch.cc\n{}"
+      "launch.o: launch.cc {}.h $(SHIPPED)\n\t$(CXX) $(FLAGS) -c -o $@ launch.cc\n{}"
       "run: caller\n\t./caller\nclean:\n\trm -f caller $(OBJECTS)\n.PHONY: run clean\n",
-      words(subject.made.compile_flags), words(subject.made.link_flags), objects, subject.name,
-      subject.name, rules);
+      words(subject.made.compile_flags), words(subject.made.link_flags), objects, shipped,
+      subject.name, subject.name, rules);
 }
 
 // What a program of one's own does not take.

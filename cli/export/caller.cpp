@@ -267,9 +267,13 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  std::memset(problem::outputs_of(sets[0]), 0xff, problem::kOutputBytes);
-  run(sets[0]);
-  if (const int code = check(sets[0]); code != 0) return code;
+  const auto launch_and_check = [&](const problem::Buffers& set, bool says_right) {
+    std::memset(problem::outputs_of(set), 0xff, problem::kOutputBytes);
+    run(set);
+    return check(set, says_right);
+  };
+  if (const int code = launch_and_check(sets[0], true); code != 0) return code;
   if (seconds > 0) time_it(sets, seconds);
-  return 0;
+  // A later launch is to be as right as the first one.
+  return launch_and_check(sets[sets.size() - 1], false);
 }

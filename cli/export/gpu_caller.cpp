@@ -389,12 +389,17 @@ int check_once() {
   const Sets sets(gpu);
   const problem::Buffers& first = sets.sets.front();
   void* const outputs = problem::outputs_of(first);
-  must(call().fill_bytes(address_of(outputs), 0xff, problem::kOutputBytes, gpu.stream), "memory");
-  must(problem::launch(first, gpu.stream), "the kernel was not launched");
-  gpu.wait();
-  must(call().copy_out(problem::outputs_of(sets.host), address_of(outputs), problem::kOutputBytes),
-       "copying the output");
-  return check(sets.host);
+  // A later launch is to be as right as the first one.
+  for (const bool is_first : {true, false}) {
+    must(call().fill_bytes(address_of(outputs), 0xff, problem::kOutputBytes, gpu.stream), "memory");
+    must(problem::launch(first, gpu.stream), "the kernel was not launched");
+    gpu.wait();
+    must(
+        call().copy_out(problem::outputs_of(sets.host), address_of(outputs), problem::kOutputBytes),
+        "copying the output");
+    if (const int code = check(sets.host, is_first); code != 0) return code;
+  }
+  return 0;
 }
 
 // Where operands lie moves a time by a percent: a recorded one is of several processes, too.
