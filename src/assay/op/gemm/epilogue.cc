@@ -146,7 +146,13 @@ std::span<const std::string_view> Epilogue::operand_names() {
 Result<Epilogue> Epilogue::parse(std::string_view text) {
   Epilogue made;
   if (text.empty()) return made;
-  for (const std::string_view part : split(text, '+')) {
+  // A number's plus, in 1e+16, parts no steps.
+  constexpr auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string plain(text);
+  for (size_t at = 1; at + 2 < plain.size(); ++at)
+    if (plain.compare(at, 2, "e+") == 0 && is_digit(plain[at - 1]) && is_digit(plain[at + 2]))
+      plain.erase(at + 1, 1);
+  for (const std::string_view part : split(plain, '+')) {
     ASSAY_TRY(const EpilogueStep step, read_step(part));
     if (made.steps_.size() == kMostSteps)
       return fail(ErrorCode::invalid_input, "the epilogue '{}' has more than {} steps",
@@ -171,7 +177,13 @@ std::string Epilogue::text() const {
   for (const EpilogueStep& step : steps_) {
     if (!text.empty()) text += '+';
     text += step.name();
-    if (step.kind == Kind::clamp) text += fmt::format(":{}:{}", step.low, step.high);
+    if (step.kind == Kind::clamp)
+      for (const double bound : {step.low, step.high}) {
+        text += fmt::format(":{}", bound);
+        if (const size_t sign = text.rfind("e+");
+            sign != std::string::npos && sign > text.rfind(':'))
+          text.erase(sign + 1, 1);  // A plus parts steps.
+      }
   }
   return text;
 }

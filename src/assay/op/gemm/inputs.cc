@@ -83,8 +83,9 @@ class Generator {
       ASSAY_TRY(inputs_.c, allocate_input(*c));
       c_ = with_data(matrix_c(view_), inputs_.c.writable_bytes());
     }
-    fill_kind();
     ASSAY_TRY(const Epilogue epilogue, epilogue_of(problem));
+    bends_ = !integer_ && !std::ranges::all_of(epilogue.steps(), &EpilogueStep::has_operand);
+    fill_kind();
     for (const EpilogueStep& step : epilogue.steps()) {
       if (!step.has_operand()) continue;
       const Operand& operand = *problem.find_operand(step.name());
@@ -424,14 +425,28 @@ class Generator {
   void fill_identity() {
     const Matrix& unit = first_side() ? b_ : a_;
     fill(unit, kA, [](double, int64_t i, int64_t j) { return i == j ? 1.0 : 0.0; });
-    fill_uniform(first_side() ? a_ : b_, first_side() ? kA : kB, scale_to(factor_, limit_));
+    const Matrix& values = first_side() ? a_ : b_;
+    const Stream stream = first_side() ? kA : kB;
+    if (bends_)
+      fill(values, stream, [&](double u, int64_t, int64_t) { return of_any_size(u); });
+    else
+      fill_uniform(values, stream, scale_to(factor_, limit_));
     fill_c(1);
+  }
+
+  // Functions bend, saturate and overflow at sizes of their own: half of the sums are of 2^-20 to
+  // 2^10, half of 1 to 2^8, of either sign.
+  double of_any_size(double u) const {
+    const double share = 2 * std::fabs(u);
+    const double size = std::exp2(share < 1 ? 30 * share - 20 : 8 * (share - 1));
+    return std::copysign(std::min(size, limit_), u);
   }
 
   const View& view_;
   InputKind kind_;
   Ranges ranges_;
   bool integer_;
+  bool bends_ = false;  // Behind the sums are functions, or bounds.
   double limit_, factor_;
   LinePlan plan_lines_;
   uint64_t key_ = 0;
