@@ -82,9 +82,14 @@ class Profiler {
     if (!heaviest) return {};
     ASSAY_TRY(const TemporaryDirectory folder, TemporaryDirectory::create());
     const std::string suite = folder.file("suite.yaml");
-    // JSON is YAML.
-    ASSAY_TRY(write_file_atomic(
-        suite, Json{{"suite", "profile"}, {"shapes", Json::array({heaviest->problem})}}.dump()));
+    // A record's problem names its operation, a suite's shape does not. JSON is YAML.
+    Json content = {{"suite", "profile"}}, shape = heaviest->problem;
+    if (const auto operation = shape.find("operation"); operation != shape.end()) {
+      content["operation"] = *operation;
+      shape.erase("operation");
+    }
+    content["shapes"] = Json::array({std::move(shape)});
+    ASSAY_TRY(write_file_atomic(suite, content.dump()));
     std::vector<std::string> words = {"/proc/self/exe", "why",        heaviest->kernel_id,
                                       "--kernels",      manifests[0], "--kernels",
                                       manifests[1],     "--suite",    suite};
