@@ -161,6 +161,8 @@ class LabCheckCommand : public Command {
   }
 
   Status run_build(const LabPlace& place, const Context& context) {
+    if (place.target.setup.empty() && place.target.build.empty())
+      add("warn", "build", "case.yaml has no `commands:` that set up or build anything");
     const lab::ProgramRunner runner({.environment = context.settings.child_environment,
                                      .logs = place.target.folder / "workspace" / "build" / "logs",
                                      .cancel_fd = context.cancel_fd});

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/json.h"
+#include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/lab/climb/climb.h"
 #include "assay/report/attempt_report.h"
@@ -141,6 +142,12 @@ class LabHillclimbCommand : public Command {
           ErrorCode::invalid_input,
           "hillclimb: which agent? Give its command behind --, or `agent: {{command: [...]}}` "
           "in case.yaml");
+    // A path is the agent's own business: it begins in a copy of the case.
+    if (const std::string& program = options.agent.front();
+        program.find('/') == std::string::npos &&
+        find_along_path(program, options.agent_environment).empty())
+      return fail(ErrorCode::invalid_input, "hillclimb: there is no program '{}' along PATH",
+                  sanitize(program, 200));
     if (turns_ > 0) options.turns = turns_;
     if (patience_ > 0) options.patience = patience_;
     if (!budget_.empty()) {

@@ -164,7 +164,7 @@ class LabHistoryCommand : public Command {
       attempts.erase(attempts.begin(), attempts.end() - last_);
     context.console.result(context.console.json() ? json(place, attempts)
                            : tsv_                 ? tsv(attempts)
-                                                  : table(context.console, attempts));
+                                  : table(context.console, attempts, content.attempts.size()));
     return kDone;
   }
 
@@ -198,7 +198,10 @@ class LabHistoryCommand : public Command {
     return text;
   }
 
-  static std::string table(const Console& console, const std::vector<lab::Attempt>& attempts) {
+  static std::string table(const Console& console, const std::vector<lab::Attempt>& attempts,
+                           size_t all) {
+    if (attempts.empty() && all > 0)
+      return fmt::format("no attempt is as was asked for, of {} in all\n", all);
     if (attempts.empty()) return "no attempt yet; `assay lab eval` makes the baseline\n";
     report::Table table;
     table.columns = {{"no", report::Align::right},        {"outcome"},

@@ -26,7 +26,7 @@ constexpr size_t kProfiles = 2;    // That are held against one another.
 
 std::string outcome_of(const Attempt& attempt) {
   if (attempt.baseline) return "baseline";
-  return std::string(to_string(attempt.outcome.value_or(AttemptOutcome::interrupted)));
+  return attempt.outcome ? std::string(to_string(*attempt.outcome)) : "running";
 }
 
 std::string attempt_line(const Attempt& attempt) {
