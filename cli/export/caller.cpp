@@ -94,6 +94,8 @@ constexpr double kCacheMultiple = 3, kMostRotatedBytes = 0x1.8p28, kFlushedBytes
 constexpr int kLeastSets = 4, kMostSets = 64, kLeastFlushedSets = 16;
 constexpr std::size_t kRingBytes = std::size_t{1} << 20;
 constexpr int kWorkspaces = 4;
+// Ahead of an output and behind it nothing else lies, and nothing is to be written.
+constexpr std::size_t kBesideBytes = 4096;
 
 struct Plan {
   int sets = kLeastSets;
@@ -119,7 +121,10 @@ Plan plan_of() {
 class Sets {
  public:
   explicit Sets(const Plan& plan)
-      : plan_(plan), outputs_(output_ring(plan.sets)), memory_(room()), cutter_(memory_.data()) {
+      : plan_(plan),
+        outputs_(output_ring(plan.sets)),
+        memory_(room()),
+        cutter_(memory_.data() + kBesideBytes) {
     Random random(static_cast<std::uint64_t>(
         std::chrono::steady_clock::now().time_since_epoch().count()));
     std::vector<void*> outputs, workspaces;
@@ -179,7 +184,7 @@ class Sets {
     std::size_t set = Cutter::room(problem::kPreparedBytes);
     for (const Operand& operand : problem::kOperand)
       if (!operand.output) set += Cutter::room(operand.bytes);
-    return static_cast<std::size_t>(plan_.sets) * set +
+    return kBesideBytes + static_cast<std::size_t>(plan_.sets) * set +
            static_cast<std::size_t>(outputs_) * Cutter::room(problem::kOutputBytes) +
            kWorkspaces * Cutter::room(problem::kWorkspaceBytes);
   }
@@ -204,6 +209,18 @@ void run(const problem::Buffers& set) {
     std::fprintf(stderr, "caller: the kernel returned %d\n", code);
     std::exit(2);
   }
+}
+
+bool wrote_beside(const problem::Buffers& set) {
+  const auto* const outputs = static_cast<const std::byte*>(problem::outputs_of(set));
+  for (const std::byte* const from : {outputs - kBesideBytes, outputs + problem::kOutputBytes})
+    for (std::size_t i = 0; i < kBesideBytes; ++i)
+      if (from[i] != std::byte{0}) {
+        std::printf("wrong: a byte was written %s of the outputs, %td from their start\n",
+                    from < outputs ? "ahead" : "past the end", from + i - outputs);
+        return true;
+      }
+  return false;
 }
 
 // Bursts of launches behind one another, each on the next set.
@@ -270,7 +287,7 @@ int main(int argc, char** argv) {
   const auto launch_and_check = [&](const problem::Buffers& set, bool says_right) {
     std::memset(problem::outputs_of(set), 0xff, problem::kOutputBytes);
     run(set);
-    return check(set, says_right);
+    return wrote_beside(set) ? 1 : check(set, says_right);
   };
   if (const int code = launch_and_check(sets[0], true); code != 0) return code;
   if (seconds > 0) time_it(sets, seconds);
