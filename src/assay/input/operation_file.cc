@@ -1,6 +1,7 @@
 #include "assay/input/operation_file.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "assay/base/file.h"
 #include "assay/base/text.h"
 #include "assay/input/yaml.h"
+#include "assay/op/user/places.h"
 #include "assay/op/user/user.h"
 
 namespace assay::input {
@@ -41,6 +43,11 @@ class Reader {
     ASSAY_TRY(read_reference());
     auto defined = user::define(made_);
     if (!defined) return located(std::move(defined).error());
+    ASSAY_TRY(const auto fields, file_.members());
+    std::map<std::string, std::string> places;
+    for (const auto& [key, field] : fields)
+      places[key] = fmt::format("{}:{}", field.origin(), field.line());
+    user::note_places((*defined)->name(), std::move(places));
     return defined;
   }
 

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
+#include "assay/op/user/places.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/nothing_to_race.h"
 #include "assay/sweep/stages/endings.h"
@@ -355,6 +357,10 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
   ASSAY_TRY(station.crew.side_by_side(tasks));
   if (!made) {
     if (made.error().code == ErrorCode::interrupted) return made;
+    // A definition that is no measure is a file that is wrong, and would be for the next problem.
+    const std::string& operation_name = station.problem.operation();
+    if (made.error().code == ErrorCode::invalid_input && is_defined_by_user(operation_name))
+      return fail(user::located(operation_name, made.error()));
     return leave_unproven(field, std::move(made).error().message);
   }
   // Where what the race is about was not built, stock kernels need no proof.
