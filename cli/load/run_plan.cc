@@ -14,6 +14,8 @@
 namespace assay::cli {
 namespace {
 
+constexpr double kLineSeconds = 10;  // Between lines where nothing is redrawn.
+
 std::string live_line(const std::string& title, const load::Progress& progress) {
   std::string line = fmt::format("{}  {:.0f} s{}  ", title, std::max(0.0, progress.seconds),
                                  progress.warming_up ? "  warm-up" : "");
@@ -38,10 +40,17 @@ Result<load::Run> run_plan(Context& context, const load::LoadPlan& plan,
   hooks.count_tokens = count;
   hooks.cancel_fd = context.cancel_fd;
   Console& console = context.console;
+  double next_line = kLineSeconds;
   if (console.live() && !console.quiet())
     hooks.on_progress = [&](const load::Progress& progress) {
       const auto width = static_cast<std::size_t>(std::max(20, console.width_error() - 1));
       console.redraw(live_line(title, progress).substr(0, width) + '\n');
+    };
+  else if (!console.quiet())
+    hooks.on_progress = [&](const load::Progress& progress) {
+      if (progress.seconds < next_line) return;
+      next_line = progress.seconds + kLineSeconds;
+      console.progress(live_line(title, progress));
     };
   std::optional<AtomicFile> file;
   Status written;
