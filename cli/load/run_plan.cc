@@ -8,6 +8,7 @@
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/ulid.h"
+#include "assay/report/width.h"
 #include "cli/exit_code.h"
 #include "cli/show_run.h"
 
@@ -43,8 +44,8 @@ Result<load::Run> run_plan(Context& context, const load::LoadPlan& plan,
   double next_line = kLineSeconds;
   if (console.live() && !console.quiet())
     hooks.on_progress = [&](const load::Progress& progress) {
-      const auto width = static_cast<std::size_t>(std::max(20, console.width_error() - 1));
-      console.redraw(live_line(title, progress).substr(0, width) + '\n');
+      const int width = std::max(20, console.width_error() - 1);
+      console.redraw(report::fit(live_line(title, progress), width) + '\n');
     };
   else if (!console.quiet())
     hooks.on_progress = [&](const load::Progress& progress) {
