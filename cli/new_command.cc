@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
+#include "assay/base/shell_word.h"
 #include "assay/base/text.h"
 #include "assay/input/shape_flag.h"
 #include "assay/op/first_kernel.h"
@@ -64,7 +65,9 @@ class NewCommand : public Command {
     ASSAY_TRY(const FirstKernel* first, first_kernel_of(shape_));
     const std::string shape = shape_.empty() ? first->first_shape() : shape_;
     ASSAY_TRY(const Problem problem, problem_of(first->complete(shape)));
-    const std::string race = fmt::format("assay race {} --shape {}", word(file_), word(shape));
+    const std::string race =
+        fmt::format("assay race {} --shape {}", shell_word(sanitize(file_, 1000)),
+                    shell_word(sanitize(shape, 1000)));
     ASSAY_TRY(const std::string text,
               first->first_kernel({.language = language,
                                    .entry = entry_of(std::filesystem::path(file_).stem().string()),
@@ -117,12 +120,6 @@ class NewCommand : public Command {
   static bool have_same_types(const Problem& one, const Problem& other) {
     return std::ranges::equal(one.operands(), other.operands(), {}, &Operand::dtype,
                               &Operand::dtype);
-  }
-
-  // As a shell takes it for one word.
-  static std::string word(const std::string& text) {
-    const std::string safe = sanitize(text, 1000);
-    return safe.find_first_of(" *|&;()<>$`\\\"'") == std::string::npos ? safe : "'" + safe + "'";
   }
 
   std::string file_, shape_;
