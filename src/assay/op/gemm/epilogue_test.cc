@@ -102,6 +102,7 @@ TEST(EpilogueTest, IsReadAndWrittenInOneSpelling) {
 TEST(EpilogueTest, RefusesWhatHasNoReference) {
   EXPECT_THAT(error_of("rellu"), HasSubstr("did you mean 'relu'?"));
   EXPECT_THAT(error_of("softmax"), HasSubstr("steps that have one: bias, row_bias"));
+  EXPECT_THAT(error_of("bais"), HasSubstr("; did you mean 'bias'? Steps that have one: bias, "));
   EXPECT_THAT(error_of("bias+"), HasSubstr("the epilogue step '' has no reference"));
   EXPECT_THAT(error_of("bias+relu+bias"), HasSubstr("has the step bias twice"));
   EXPECT_THAT(error_of("swiglu+geglu"), HasSubstr("has two gates"));
