@@ -13,6 +13,7 @@
 #include "assay/op/user/places.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/nothing_to_race.h"
+#include "assay/sweep/stages/bound_advice.h"
 #include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/mean_errors.h"
@@ -45,14 +46,15 @@ void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
 
 // A kernel that is wrong elementwise may be all that another promise asks for: then it is told of
 // it. wrong: of each comparison that was, whether it is within that other bound.
-void advise(Candidate& candidate, const std::vector<std::optional<bool>>& wrong) {
+void advise(Candidate& candidate, const Problem& problem,
+            const std::vector<std::optional<bool>>& wrong) {
   auto* mismatch = std::get_if<ending::Mismatch>(&candidate.outcome.ending);
   if (mismatch == nullptr || std::ranges::find(wrong, true) == wrong.end() ||
       std::ranges::find(wrong, false) != wrong.end())
     return;
   ProofSummary promised = *candidate.outcome.proof;
   promised.error_bound = ErrorBound::normwise;
-  if (!coarse_arithmetic(promised, {}, false)) mismatch->message += normwise_advice();
+  if (!coarse_arithmetic(promised, {}, false)) mismatch->message += bound_advice(problem);
 }
 
 void add_launch(Candidate& candidate, const process::Prove::Answer::Launch& launch) {
@@ -96,7 +98,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
       if (o == 0 || !check.right) add_check(candidate, instances.kind(instance), check);
     }
   }
-  advise(candidate, wrong);
+  advise(candidate, instances.problem(), wrong);
   candidate.add_facts(answer.object);
   if (candidate.alive() && answer.left_processes) candidate.outcome.ending = left_processes();
   if (candidate.alive() && answer.busy_threads)
