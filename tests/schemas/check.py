@@ -73,7 +73,7 @@ STRICTER = [
     ("manifest", r"kernels/1/launch(/maps|/maps/[ab]|/block)?", "left out", "GPU code has it"),
     ("manifest", r"kernels/3/name", "left out", "a source alone is read for its comment"),
     ("manifest", r"kernels/4/source", "left out|renamed", "its file describes it"),
-    ("model", r"(text_config/)?\w+", "renamed", "a field that is not known may change GEMMs"),
+    ("model", r"(text_config/)?\w+", "renamed", "a field that is not known may change matrix products"),
     ("model", r"text_config/num_experts(_per_tok)?", ".*", "read of types that have experts"),
     ("model", r"text_config/model_type", "left out|null", "its type says where experts are"),
     ("suite", r"shapes/\d/(m|n|k|name)", "left out", "a size may be in defaults or in the name"),
