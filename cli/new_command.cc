@@ -92,18 +92,15 @@ class NewCommand : public Command {
                 sanitize(file, 200));
   }
 
-  // Of the operation that the shape names; without a shape, of the first that has one.
+  // Of the operation that the shape names.
   static Result<const FirstKernel*> first_kernel_of(const std::string& shape) {
-    std::string name = "this operation";
-    if (shape.empty()) {
-      for (const Operation* operation : built_in_operations())
-        if (const FirstKernel* first = operation->first_kernels()) return first;
-    } else {
+    std::string name(default_operation());
+    if (!shape.empty()) {
       ASSAY_TRY(const auto problems, input::parse_shape_flag(shape));
       name = problems.front().operation();
-      ASSAY_TRY(const Operation* operation, find_operation(name));
-      if (const FirstKernel* first = operation->first_kernels()) return first;
     }
+    ASSAY_TRY(const Operation* operation, find_operation(name));
+    if (const FirstKernel* first = operation->first_kernels()) return first;
     return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}",
                 operation_title(name));
   }
