@@ -136,13 +136,13 @@ class Sets {
       problem::Buffers set;
       for (std::size_t i = 0; i < problem::kOperands; ++i) {
         const Operand& operand = problem::kOperand[i];
-        if (operand.output) continue;
+        if (operand.output && !operand.read) continue;
         std::byte* const data = cutter_.take(operand.bytes);
         if (s == 0)
           fill(operand, data, random);
         else
-          std::memcpy(data, sets_.front().operand[i], operand.bytes);
-        set.operand[i] = data;
+          std::memcpy(data, pristine(i), operand.bytes);
+        (operand.output ? set.given : set.operand)[i] = data;
       }
       problem::set_outputs(set, outputs[static_cast<std::size_t>(s % outputs_)]);
       set.workspace = workspaces[static_cast<std::size_t>(s % kWorkspaces)];
@@ -155,13 +155,15 @@ class Sets {
   int outputs() const { return outputs_; }
   const problem::Buffers& operator[](std::size_t index) const { return sets_[index]; }
 
-  // Inputs that are not cold are as the producer left them: written just now.
+  // Inputs that are not cold are as the producer left them: written just now. So is what outputs hold
+  // that are also read.
   void freshen(std::size_t s) const {
     for (std::size_t i = 0; i < problem::kOperands && s != 0; ++i) {
       const Operand& operand = problem::kOperand[i];
       if (!operand.cold && !operand.output)
         std::memcpy(sets_[s].operand[i], sets_.front().operand[i], operand.bytes);
     }
+    give(sets_[s]);
   }
   void drop_from_caches(std::size_t s) const {
     if (!plan_.flush) return;
@@ -173,6 +175,10 @@ class Sets {
   }
 
  private:
+  const void* pristine(std::size_t operand) const {
+    const problem::Buffers& first = sets_.front();
+    return (problem::kOperand[operand].output ? first.given : first.operand)[operand];
+  }
   static int output_ring(int sets) {
     int ring = static_cast<int>(std::clamp<std::size_t>(
         kRingBytes / std::max<std::size_t>(problem::kOutputBytes, 1), 2,
@@ -183,7 +189,7 @@ class Sets {
   std::size_t room() const {
     std::size_t set = Cutter::room(problem::kPreparedBytes);
     for (const Operand& operand : problem::kOperand)
-      if (!operand.output) set += Cutter::room(operand.bytes);
+      if (!operand.output || operand.read) set += Cutter::room(operand.bytes);
     return kBesideBytes + static_cast<std::size_t>(plan_.sets) * set +
            static_cast<std::size_t>(outputs_) * Cutter::room(problem::kOutputBytes) +
            kWorkspaces * Cutter::room(problem::kWorkspaceBytes);
@@ -286,6 +292,7 @@ int main(int argc, char** argv) {
   }
   const auto launch_and_check = [&](const problem::Buffers& set, bool says_right) {
     std::memset(problem::outputs_of(set), 0xff, problem::kOutputBytes);
+    give(set);
     run(set);
     return wrote_beside(set) ? 1 : check(set, says_right);
   };

@@ -310,8 +310,11 @@ std::string why_too_large(const Station& station, ErrorBound bound) {
   if (!operation) return operation.error().message;
   const auto kinds = static_cast<double>((*operation)->useful_kinds(station.problem, bound).size());
   double inputs = 0, outputs = 0;
-  for (const Operand& operand : station.problem.operands())
-    (operand.access == Access::write ? outputs : inputs) += static_cast<double>(operand.span_bytes);
+  for (const Operand& operand : station.problem.operands()) {
+    const auto bytes = static_cast<double>(operand.span_bytes);
+    if (operand.access != Access::write) inputs += bytes;
+    if (operand.access != Access::read) outputs += bytes;
+  }
   const double needed = inputs * (3 * kinds + 4) + outputs * (kinds + 4);
   const auto memory = static_cast<double>(station.crew.facts().memory_bytes);
   if (memory <= 0 || needed <= memory) return {};
