@@ -163,7 +163,8 @@ class Reader {
       const auto kind = find_input_kind(name);
       if (!kind)
         return fail(field->error(
-            fmt::format("there are no inputs '{}'; use uniform, wide_range, exact, zeros and ones",
+            fmt::format("there are no inputs '{}'; use uniform, wide_range, needle, exact, zeros "
+                        "and ones",
                         sanitize(name, 40))));
       made_.inputs.push_back(*kind);
     }

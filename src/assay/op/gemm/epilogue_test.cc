@@ -285,6 +285,22 @@ TEST(EpilogueTest, LooksAtTimedLaunchesFindWhatIsLeftOut) {
   }
 }
 
+// Behind a function nothing but a look at its own batch tells of a batch that was left out.
+TEST(EpilogueTest, ALookMeetsMoreBatchesThanOne) {
+  const Problem problem =
+      make({.m = 3, .n = 8, .k = 16, .batch = 64, .layout = "tt", .epilogue = "bias+gelu"});
+  const auto instance = instance_of(problem, InputKind::uniform, 11);
+  for (uint64_t launch = 1; launch <= 4; ++launch) {
+    const InputSeeds seeds{.set = 77, .launch = launch};
+    std::vector<std::byte> out = run(*instance, seeds);
+    ASSERT_TRUE(instance->check(out, seeds).right);
+    const auto left = static_cast<int64_t>(13 * launch);
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 8; ++j) testing::put(problem, "out", out, left, i, j, 0);
+    EXPECT_FALSE(instance->check(out, seeds).right) << left;
+  }
+}
+
 // What a GPU does for the referee, on the host.
 class HostCalculator final : public Calculator {
  public:

@@ -407,5 +407,36 @@ TEST(UserReference, InPythonIsRunOrSaysWhatItNeeds) {
               AllOf(HasSubstr("needs Python"), HasSubstr("/nowhere/python3 does not start")));
 }
 
+// A long launch has a few dozen looks in all: if a slow reference said of one in twenty, a kernel
+// that does nothing while it is timed would often be in none of them.
+TEST(UserInstance, OfASlowReferenceManyLaunchesAreCompared) {
+  const Definition slow = by_element("usleep(200000); out[i] = std::sqrt(std::fabs(x[i]));");
+  const Operation& operation = operation_of(slow);
+  const auto made =
+      operation.make_instance(problem_of(operation, {{"m", 1}, {"n", 2}}), InputKind::uniform, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::vector<float> left_out(2, 7);
+  int wrong = 0;
+  for (uint64_t launch = 1; launch <= 24; ++launch)
+    if (!check(**made, left_out, {.set = 3, .launch = launch}).right) ++wrong;
+  EXPECT_GE(wrong, 3);
+}
+
+// Whoever takes a row for small by its first elements, and leaves out its largest one.
+TEST(UserInstance, ANeedleIsInEveryLine) {
+  const Operation& operation = operation_of(softmax());
+  const auto made =
+      operation.make_instance(problem_of(operation, {{"m", 7}, {"n", 200}}), InputKind::needle, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::vector<float> right = right_output(**made);
+  EXPECT_TRUE(check(**made, right).right) << check(**made, right).first_wrong;
+  std::vector<float> x(right.size());
+  std::memcpy(x.data(), (*made)->input(0).data(), x.size() * sizeof(float));
+  for (size_t row = 0; row < 7; ++row) {
+    const auto of_row = std::span(x).subspan(row * 200, 200);
+    EXPECT_EQ(std::ranges::count_if(of_row, [](float value) { return std::fabs(value) > 1; }), 1);
+  }
+}
+
 }  // namespace
 }  // namespace assay::user
