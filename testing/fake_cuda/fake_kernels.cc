@@ -80,6 +80,25 @@ uint64_t gemm(const abi::LaunchConfig&, void** parameters) {
   return 0;
 }
 
+// add_norm(const float* x, const float* w, float* out, float* residual, int64_t m, int64_t n):
+// dense rows; residual becomes the sum that is normalised, by an epsilon of 1e-6.
+uint64_t add_norm(const abi::LaunchConfig&, void** parameters) {
+  const auto* x = parameter<const float*>(parameters, 0);
+  const auto* w = parameter<const float*>(parameters, 1);
+  auto *out = parameter<float*>(parameters, 2), *residual = parameter<float*>(parameters, 3);
+  const auto m = parameter<int64_t>(parameters, 4), n = parameter<int64_t>(parameters, 5);
+  for (int64_t i = 0; i < m; ++i, x += n, out += n, residual += n) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; ++j) {
+      residual[j] += x[j];
+      sum += double{residual[j]} * residual[j];
+    }
+    const double root = 1 / std::sqrt(sum / static_cast<double>(n) + 1e-6);
+    for (int64_t j = 0; j < n; ++j) out[j] = static_cast<float>(residual[j] * root * w[j]);
+  }
+  return 0;
+}
+
 // triton_gemm(const float* a, const float* b, float* out, int32_t m, n, k, void* scratch, void*
 // profile): the same product, as Triton compiles functions to be called. Where there is scratch
 // memory, each block writes its 64 bytes of it.
@@ -498,6 +517,7 @@ const HostKernel* find_kernel(const std::string& name) {
       {"add_words", {8, 8, 8, 8}, add_words},
       {"write_geometry", {8}, write_geometry},
       {"gemm", {8, 8, 8, 8, 8, 8}, gemm},
+      {"add_norm", {8, 8, 8, 8, 8, 8}, add_norm},
       {"triton_gemm", {8, 8, 8, 4, 4, 4, 8, 8}, triton_gemm},
       {"gemm_no_wait", {8, 8, 8, 8, 8, 8}, gemm},
       {"gemm_spoils_b", {8, 8, 8, 8, 8, 8}, spoil},

@@ -14,6 +14,7 @@
 #include "assay/kernel/device_code/bind.h"
 #include "assay/kernel/testing/toy_family.h"
 #include "assay/op/gemm/gemm.h"
+#include "assay/op/rmsnorm/rmsnorm.h"
 
 namespace assay::sweep {
 namespace {
@@ -40,7 +41,7 @@ class GpuProblemTest : public ::testing::Test {
     auto device = cuda::open(*driver, gpus->front());
     ASSERT_TRUE(device) << device.error().message;
     device_ = std::move(*device);
-    for (const char* name : {"gemm", "gemm_no_wait", "assay_produce", "assay_consume"})
+    for (const char* name : {"gemm", "gemm_no_wait", "add_norm", "assay_produce", "assay_consume"})
       set_launch_ns_(name, 1000);
   }
 
@@ -49,8 +50,12 @@ class GpuProblemTest : public ::testing::Test {
     shape.constant = std::move(constant);
     auto problem = gemm::problem(shape);
     ASSERT_TRUE(problem) << problem.error().message;
-    problem_ = *problem;
-    auto instance = gemm::operation().make_instance(*problem_, kind, 4);
+    load(*problem, gemm::operation(), kind);
+  }
+
+  void load(const Problem& problem, const Operation& operation, InputKind kind) {
+    problem_ = problem;
+    auto instance = operation.make_instance(*problem_, kind, 4);
     ASSERT_TRUE(instance);
     instance_ = std::move(*instance);
     std::vector<std::vector<MappedFile>> instances(1);
@@ -71,17 +76,21 @@ class GpuProblemTest : public ::testing::Test {
   }
 
   // A kernel whose only step is that function of the fake driver's.
-  Kernel kernel(const std::string& function, bool dependent) const {
-    auto groups = testing::toy_groups();
+  Kernel kernel(const std::string& function, bool dependent,
+                ProblemRule rule = testing::gemm_rule(),
+                std::vector<std::string> sizes = {"m", "n", "k"}) const {
+    const auto pointers = static_cast<int>(rule.operands.size());
+    auto groups = testing::toy_groups(std::move(rule));
     groups[0].traits.dependent_launch = dependent;
     auto family = std::make_shared<testing::ToyFamily>("toy", groups);
-    family->bind = [function](const Binding& binding, std::vector<Step>& steps) -> Status {
+    family->bind = [function, pointers, sizes](const Binding& binding,
+                                               std::vector<Step>& steps) -> Status {
       const std::string code = "fake " + function;
       using Argument = ArgumentValue;
       std::vector<Argument> values;
-      for (int place = 0; place < 3; ++place)
+      for (int place = 0; place < pointers; ++place)
         values.push_back({.name = "pointer", .kind = Argument::Kind::pointer, .place = place});
-      for (const char* size : {"m", "n", "k"})
+      for (const std::string& size : sizes)
         values.push_back({.name = size,
                           .kind = Argument::Kind::integer,
                           .integer = binding.problem.dimension(size)});
@@ -287,6 +296,37 @@ TEST_F(GpuProblemTest, TheCacheIsClearedBeforeABurstsActivationsAreMadeUnlessThe
       functions_of_a_burst({}, measure::Cache::warm),
       ElementsAre("assay_renew", "assay_renew", "gemm", "assay_renew", "assay_renew", "gemm"))
       << "the launch that warms them has others";
+}
+
+TEST_F(GpuProblemTest, WhatIsReadAndWrittenIsNewAtEachLaunch) {
+  load(*rmsnorm::problem({.m = 3, .n = 40, .residual = DType::f32, .constant = {"w"}}),
+       rmsnorm::operation(), InputKind::uniform);
+  ProblemRule rule{.operation = "rmsnorm"};
+  for (const char* role : {"x", "w", "out", "residual"})
+    rule.operands.push_back({.role = role, .dtypes = {DType::f32}});
+  for (const bool dependent : {false, true}) {
+    const Kernel added = kernel("add_norm", dependent, rule, {"m", "n"});
+    const auto proven = gpu_->prove(added, {}, 0, true);
+    ASSERT_TRUE(proven) << proven.error().message;
+    EXPECT_TRUE(check(proven->output).right) << check(proven->output).first_wrong;
+    EXPECT_FALSE(proven->second) << "the second launch found the same numbers";
+    EXPECT_FALSE(proven->inputs_changed);
+    for (const auto cache : {measure::Cache::cold_weights, measure::Cache::warm})
+      for (const auto spacing : {measure::Spacing::back_to_back, measure::Spacing::chain}) {
+        ASSERT_TRUE(make_rotation({cache, spacing, measure::Launch::plain}));
+        const auto opened = gpu_->open(added, {});
+        ASSERT_TRUE(opened) << opened.error().message;
+        for (int turn = 0; turn < 3; ++turn) {
+          ASSERT_TRUE(gpu_->burst(opened->handle, 8, 5));
+          for (uint64_t choice = 0; choice < 9; ++choice) {
+            const auto output = gpu_->timed_output(opened->handle, choice);
+            ASSERT_TRUE(output);
+            EXPECT_TRUE(check(*output).right) << check(*output).first_wrong;
+          }
+          EXPECT_TRUE(gpu_->inputs_intact());
+        }
+      }
+  }
 }
 
 TEST_F(GpuProblemTest, WhatIsAllConstantCannotBeChained) {
