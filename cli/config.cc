@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 #include "assay/input/yaml.h"
 #include "cli/arguments.h"
@@ -87,9 +88,9 @@ class ConfigReader {
       known.insert(known.end(), own->second.begin(), own->second.end());
     for (const auto& [key, value] : members) {
       if (!contains(known, key))
-        return fail(value.error(fmt::format("{} has no setting '{}'{}; there is: {}", provider,
-                                            sanitize(key, 80), did_you_mean(key, known),
-                                            join(known, ", "))));
+        return fail(
+            value.error(fmt::format("{} has no setting '{}'{}", provider, sanitize(key, 80),
+                                    did_you_mean(key, known, "there is: " + join(known, ", ")))));
       ASSAY_TRY(const std::string text, value.as_string());
       config_.providers[provider][key] = text;
       if (!names_.check) continue;

@@ -117,16 +117,18 @@ class Interface {
         "#include <cstdint>\n\n#include \"{1}.h\"\n\nnamespace problem {{\n\n"
         "enum class Type {{ f64, f32, bf16, f16, s8, s32 }};\n"
         "inline constexpr std::size_t kOperands = {2};\ninline constexpr int kMostRank = {3};\n"
-        "struct Buffers {{\n  void* operand[kOperands] = {{}};\n"
+        "// given: what outputs that are also read are to hold when a launch begins.\n"
+        "struct Buffers {{\n  void *operand[kOperands] = {{}}, *given[kOperands] = {{}};\n"
         "  void *workspace = nullptr, *prepared = nullptr;\n}};\n"
         "// Sizes and strides in elements; bytes from the first to past the last element. "
         "constant: "
         "the\n// same at every call, as weights are. cold: in no cache when a launch begins. "
         "offset: "
-        "of an\n// output, in the one piece of memory that all of them are.\n"
+        "of an\n// output, in the one piece of memory that all of them are. read: such an output "
+        "holds an input\n// when a launch begins.\n"
         "struct Operand {{\n  const char* role;\n  Type type;\n  int rank;\n"
         "  std::int64_t sizes[kMostRank], strides[kMostRank];\n  std::size_t bytes;\n"
-        "  bool constant, cold, output;\n  std::size_t offset;\n}};\n\n"
+        "  bool constant, cold, output, read;\n  std::size_t offset;\n}};\n\n"
         "inline constexpr char kName[] = \"{0}\", kKernel[] = \"{4}\";\n"
         "inline constexpr Operand kOperand[kOperands] = {{\n",
         problem_.name(), name_, problem_.operands().size(), rank, label_);
@@ -199,10 +201,11 @@ class Interface {
       std::vector<std::string> sizes, strides;
       for (const int64_t size : operand.sizes) sizes.push_back(std::to_string(size));
       for (const int64_t stride : operand.strides) strides.push_back(std::to_string(stride));
-      text += fmt::format("   {}: {} [{}], strides {} elements, aligned to {} bytes{}\n",
+      text += fmt::format("   {}: {} [{}], strides {} elements, aligned to {} bytes{}{}\n",
                           operand.role, to_string(operand.dtype), join(sizes, ", "),
                           join(strides, ", "), operand.alignment,
-                          operand.lifetime == Lifetime::constant ? ", constant" : "");
+                          operand.lifetime == Lifetime::constant ? ", constant" : "",
+                          operand.access == Access::read_write ? ", read and written" : "");
     }
     return text;
   }
@@ -252,12 +255,12 @@ class Interface {
     for (const int64_t size : operand.sizes) sizes.push_back(std::to_string(size));
     for (const int64_t stride : operand.strides) strides.push_back(std::to_string(stride));
     const auto found = std::ranges::find(outputs.places, place, &OutputPlaces::Place::operand);
-    return fmt::format("    {{\"{}\", Type::{}, {}, {{{}}}, {{{}}}, {}, {}, {}, {}, {}}},\n",
-                       operand.role, to_string(operand.dtype), operand.sizes.size(),
-                       join(sizes, ", "), join(strides, ", "), operand.span_bytes,
-                       operand.lifetime == Lifetime::constant,
-                       is_cold(operand, facts_.problem.condition), is_output(operand),
-                       found == outputs.places.end() ? 0 : found->offset);
+    return fmt::format(
+        "    {{\"{}\", Type::{}, {}, {{{}}}, {{{}}}, {}, {}, {}, {}, {}, {}}},\n", operand.role,
+        to_string(operand.dtype), operand.sizes.size(), join(sizes, ", "), join(strides, ", "),
+        operand.span_bytes, operand.lifetime == Lifetime::constant,
+        is_cold(operand, facts_.problem.condition), is_output(operand),
+        operand.access == Access::read_write, found == outputs.places.end() ? 0 : found->offset);
   }
 
   std::string call_of(std::string_view what, bool preparing) const {

@@ -7,6 +7,7 @@
 
 #include "assay/base/choices.h"
 #include "assay/base/file.h"
+#include "assay/base/shell_word.h"
 #include "assay/base/text.h"
 #include "assay/report/words.h"
 #include "assay/sweep/export.h"
@@ -49,6 +50,11 @@ class ExportWinner : public ExportMode {
       return fail(ErrorCode::invalid_input,
                   "--output is one file, and a winner is several: give --output-dir");
     ASSAY_TRY(const RecordAt at, find_record(run_.empty() ? request.source : run_));
+    if (!has_winners(at.record))
+      return fail(ErrorCode::invalid_input,
+                  "{}: a record of `assay {}` has no winner: it timed the kernels that were named, "
+                  "and nobody raced them; export from a record of race or sweep",
+                  at.path.string(), sanitize(at.record.kind, 40));
     ASSAY_TRY(const auto chosen, choose_problems(at, {shape_}));
     const ProblemRecord& recorded = *chosen.front();
     ASSAY_TRY(const KernelOutcome* const chosen_kernel, choose_kernel(at, recorded));
@@ -67,6 +73,10 @@ class ExportWinner : public ExportMode {
   }
 
  private:
+  static bool has_winners(const RunRecord& record) {
+    return record.kind == "race" || record.kind == "sweep";
+  }
+
   Result<const KernelOutcome*> choose_kernel(const RecordAt& at,
                                              const ProblemRecord& recorded) const {
     if (kernel_.empty()) {
@@ -94,7 +104,7 @@ class ExportWinner : public ExportMode {
     std::set<std::string> names;
     for (const fs::path& path : records_here()) {
       const auto record = load_record(path.string());
-      if (!record) continue;
+      if (!record || !has_winners(*record)) continue;
       if (record->find(shape_) != nullptr) return read_honest_record(path.string());
       for (const ProblemRecord& problem : record->problems) names.insert(problem.name);
     }
@@ -146,7 +156,7 @@ class ExportWinner : public ExportMode {
                    const fs::path& folder, const std::vector<ExportFile>& files) {
     std::vector<std::string> names;
     for (const ExportFile& file : files) names.push_back(file.path);
-    const std::string build = fmt::format("make -C {} run", folder.string());
+    const std::string build = fmt::format("make -C {} run", shell_word(folder.string()));
     if (console.json()) {
       console.result(dump_pretty({{"schema", "assay.export/1"},
                                   {"problem", facts.problem.name},

@@ -30,6 +30,7 @@ std::span<const FileSchema> file_schemas() {
   static constexpr FileSchema kSchemas[] = {
       {"manifest", "kernel_manifest.yaml", "Kernels that you bring", input::manifest_schema},
       {"suite", "shapes/*.yaml", "Shapes to race on", input::suite_schema},
+      {"operation", "*.op.yaml", "An operation that you define", input::operation_schema},
       {"model", "config.json", "What is read of a model's configuration", input::model_schema},
       {"config", "--config FILE", "Defaults of flags, settings of providers", config_schema_of_all},
       {"provider_results", "*_results.json", "Numbers that any tool may hand over",

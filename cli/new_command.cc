@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include "assay/base/json.h"
+#include "assay/base/operation_name.h"
+#include "assay/base/shell_word.h"
 #include "assay/base/text.h"
+#include "assay/input/operation_file.h"
 #include "assay/input/shape_flag.h"
 #include "assay/op/first_kernel.h"
 #include "assay/op/operation.h"
@@ -64,11 +67,14 @@ class NewCommand : public Command {
     ASSAY_TRY(const FirstKernel* first, first_kernel_of(shape_));
     const std::string shape = shape_.empty() ? first->first_shape() : shape_;
     ASSAY_TRY(const Problem problem, problem_of(first->complete(shape)));
-    const std::string race = fmt::format("assay race {} --shape {}", word(file_), word(shape));
+    const std::string race =
+        fmt::format("assay race {} --shape {}", shell_word(sanitize(file_, 1000)),
+                    shell_word(sanitize(shape, 1000)));
     ASSAY_TRY(const std::string text,
               first->first_kernel({.language = language,
                                    .entry = entry_of(std::filesystem::path(file_).stem().string()),
-                                   .command = race},
+                                   .command = race,
+                                   .operation = operation_of(shape, file_)},
                                   problem));
     ASSAY_TRY(write_new_file(file_, text, "new"));
     const report::TextStyle style{context.console.width_out(), context.console.colour_out()};
@@ -89,19 +95,35 @@ class NewCommand : public Command {
                 sanitize(file, 200));
   }
 
-  // Of the operation that the shape names; without a shape, of the first that has one.
+  // Of the operation that the shape names.
   static Result<const FirstKernel*> first_kernel_of(const std::string& shape) {
-    std::string name = "this operation";
-    if (shape.empty()) {
-      for (const Operation* operation : built_in_operations())
-        if (const FirstKernel* first = operation->first_kernels()) return first;
-    } else {
+    std::string name(default_operation());
+    if (!shape.empty()) {
       ASSAY_TRY(const auto problems, input::parse_shape_flag(shape));
       name = problems.front().operation();
-      ASSAY_TRY(const Operation* operation, find_operation(name));
-      if (const FirstKernel* first = operation->first_kernels()) return first;
     }
-    return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}", name);
+    ASSAY_TRY(const Operation* operation, find_operation(name));
+    if (const FirstKernel* first = operation->first_kernels()) return first;
+    return fail(ErrorCode::invalid_input, "new: there is no kernel to begin with for {}",
+                operation_title(name));
+  }
+
+  // As the shape names it; a file as it is found from where the kernel will lie.
+  static std::string operation_of(const std::string& shape, const std::string& kernel) {
+    constexpr std::string_view kField = "operation=";
+    namespace fs = std::filesystem;
+    for (size_t at = 0; at <= shape.size();) {
+      const size_t end = std::min(shape.find(',', at), shape.size());
+      const std::string_view pair = trim(std::string_view(shape).substr(at, end - at));
+      at = end + 1;
+      if (!pair.starts_with(kField)) continue;
+      const fs::path named(trim(pair.substr(kField.size())));
+      if (!input::is_operation_file(named.string()) || named.is_absolute()) return named.string();
+      std::error_code none;
+      const fs::path found = fs::relative(named, fs::absolute(kernel, none).parent_path(), none);
+      return found.empty() ? named.string() : found.string();
+    }
+    return std::string(default_operation());
   }
 
   static Result<Problem> problem_of(const std::string& shape) {
@@ -117,12 +139,6 @@ class NewCommand : public Command {
   static bool have_same_types(const Problem& one, const Problem& other) {
     return std::ranges::equal(one.operands(), other.operands(), {}, &Operand::dtype,
                               &Operand::dtype);
-  }
-
-  // As a shell takes it for one word.
-  static std::string word(const std::string& text) {
-    const std::string safe = sanitize(text, 1000);
-    return safe.find_first_of(" *|&;()<>$`\\\"'") == std::string::npos ? safe : "'" + safe + "'";
   }
 
   std::string file_, shape_;

@@ -47,7 +47,7 @@ void ProblemFlags::declare(Flags& app) {
       .type_name("SHAPE")
       .several_words(false);
   app.add_option("--model", model,
-                 "The GEMMs of a model, read from its Hugging Face config.json; needs --batch")
+                 "The problems of a model, read from its Hugging Face config.json; needs --batch")
       .type_name("FILE");
   app.add_option("--batch", batches,
                  "With --model: how many tokens a pass has (m), '1:256:*2' or 1,8,64")

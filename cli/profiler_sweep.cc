@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/json.h"
+#include "assay/base/shell_word.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_gpus.h"
@@ -122,8 +123,9 @@ void show(Console& console, const ProviderResults& results, const std::string& f
   }
   text += fmt::format("results   {}\n", sanitize(file, 1000));
   if (code == kDone)
-    text += fmt::format("next      assay compare --baseline {} {}\n", sanitize(file, 1000),
-                        has_triton(file) ? "--include-default-triton" : "--providers FILE...");
+    text +=
+        fmt::format("next      assay compare --baseline {} {}\n", shell_word(sanitize(file, 1000)),
+                    has_triton(file) ? "--include-default-triton" : "--providers FILE...");
   console.result(text);
 }
 

@@ -13,13 +13,13 @@ namespace {
 
 // Side by side where there is room, each whole.
 std::vector<std::string> within_eighty(const std::vector<std::string>& parts) {
-  constexpr int kWidth = 80;
+  constexpr int kColumns = 80;
   const std::string indent(11, ' ');
   std::vector<std::string> lines;
   for (const std::string& part : parts) {
     const bool fits =
         !lines.empty() &&
-        report::display_width(lines.back()) + 2 + report::display_width(part) <= kWidth;
+        report::display_width(lines.back()) + 2 + report::display_width(part) <= kColumns;
     if (fits)
       lines.back() += "  " + part;
     else

@@ -53,8 +53,8 @@ Status add_setting(std::vector<sweep::ProviderRequest>& providers, const std::st
   for (const ProviderSetting& setting : (*provider)->info().settings) known.push_back(setting.name);
   const std::string key = entry.substr(dot + 1, equals - dot - 1);
   if (std::find(known.begin(), known.end(), key) == known.end())
-    return fail(ErrorCode::invalid_input, "--setting: {} has no setting '{}'{}; there is: {}", name,
-                sanitize(key, 80), did_you_mean(key, known), join(known, ", "));
+    return fail(ErrorCode::invalid_input, "--setting: {} has no setting '{}'{}", name,
+                sanitize(key, 80), did_you_mean(key, known, "there is: " + join(known, ", ")));
   found->settings[key] = entry.substr(equals + 1);
   if (const Status taken = (*provider)->check(found->settings); !taken)
     return fail(ErrorCode::invalid_input, "--setting: {}", taken.error().message);

@@ -26,6 +26,17 @@ bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+// A file, or a folder with what says how a model is built.
+bool holds_model(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return true;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "config.json" || name == "params.json" || name.ends_with(".gguf")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void ServeOptions::declare(Flags& app) {
@@ -194,6 +205,12 @@ Result<serve::PluginOptions> ServeOptions::plugin(const Context& context) const 
     return fail(
         ErrorCode::invalid_input, "{}: there is no such file{}", sanitize(plugin_, 300),
         workspace_.empty() ? "" : ": build the workspace first (workspace/scripts/build.sh)");
+  // A case's backend would fail only after clients were told that it serves.
+  if (!workspace_.empty() && !holds_model(model_folder_))
+    return fail(ErrorCode::invalid_input,
+                "{}: the case's model is not there (a folder with its config.json); put the "
+                "snapshot there, or mend model.path in case.yaml",
+                sanitize(model_folder_, 300));
   options.model = model();
   options.folder = workspace_;
   options.model_folder = model_folder_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/shell_word.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/report/sweep_report.h"
@@ -138,8 +139,10 @@ class SweepCommand : public Command {
     if (code != kDone) return {};
     const auto& files = run.files.comparable;
     if (files.empty()) return {};
-    return fmt::format("assay compare --baseline {} --providers {}", files.front(),
-                       join(std::span(files).subspan(1), " "));
+    std::string words;
+    for (const std::string& file : std::span(files).subspan(1)) words += ' ' + shell_word(file);
+    return fmt::format("assay compare --baseline {} --providers{}", shell_word(files.front()),
+                       words);
   }
 
   void show(Console& console, const FinishedRun& run, const std::optional<SavedTable>& saved,

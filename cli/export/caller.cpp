@@ -94,6 +94,8 @@ constexpr double kCacheMultiple = 3, kMostRotatedBytes = 0x1.8p28, kFlushedBytes
 constexpr int kLeastSets = 4, kMostSets = 64, kLeastFlushedSets = 16;
 constexpr std::size_t kRingBytes = std::size_t{1} << 20;
 constexpr int kWorkspaces = 4;
+// Ahead of an output and behind it nothing else lies, and nothing is to be written.
+constexpr std::size_t kBesideBytes = 4096;
 
 struct Plan {
   int sets = kLeastSets;
@@ -119,7 +121,10 @@ Plan plan_of() {
 class Sets {
  public:
   explicit Sets(const Plan& plan)
-      : plan_(plan), outputs_(output_ring(plan.sets)), memory_(room()), cutter_(memory_.data()) {
+      : plan_(plan),
+        outputs_(output_ring(plan.sets)),
+        memory_(room()),
+        cutter_(memory_.data() + kBesideBytes) {
     Random random(static_cast<std::uint64_t>(
         std::chrono::steady_clock::now().time_since_epoch().count()));
     std::vector<void*> outputs, workspaces;
@@ -131,13 +136,13 @@ class Sets {
       problem::Buffers set;
       for (std::size_t i = 0; i < problem::kOperands; ++i) {
         const Operand& operand = problem::kOperand[i];
-        if (operand.output) continue;
+        if (operand.output && !operand.read) continue;
         std::byte* const data = cutter_.take(operand.bytes);
         if (s == 0)
           fill(operand, data, random);
         else
-          std::memcpy(data, sets_.front().operand[i], operand.bytes);
-        set.operand[i] = data;
+          std::memcpy(data, pristine(i), operand.bytes);
+        (operand.output ? set.given : set.operand)[i] = data;
       }
       problem::set_outputs(set, outputs[static_cast<std::size_t>(s % outputs_)]);
       set.workspace = workspaces[static_cast<std::size_t>(s % kWorkspaces)];
@@ -150,13 +155,15 @@ class Sets {
   int outputs() const { return outputs_; }
   const problem::Buffers& operator[](std::size_t index) const { return sets_[index]; }
 
-  // Inputs that are not cold are as the producer left them: written just now.
+  // Inputs that are not cold are as the producer left them: written just now. So is what outputs hold
+  // that are also read.
   void freshen(std::size_t s) const {
     for (std::size_t i = 0; i < problem::kOperands && s != 0; ++i) {
       const Operand& operand = problem::kOperand[i];
       if (!operand.cold && !operand.output)
         std::memcpy(sets_[s].operand[i], sets_.front().operand[i], operand.bytes);
     }
+    give(sets_[s]);
   }
   void drop_from_caches(std::size_t s) const {
     if (!plan_.flush) return;
@@ -168,6 +175,10 @@ class Sets {
   }
 
  private:
+  const void* pristine(std::size_t operand) const {
+    const problem::Buffers& first = sets_.front();
+    return (problem::kOperand[operand].output ? first.given : first.operand)[operand];
+  }
   static int output_ring(int sets) {
     int ring = static_cast<int>(std::clamp<std::size_t>(
         kRingBytes / std::max<std::size_t>(problem::kOutputBytes, 1), 2,
@@ -178,8 +189,8 @@ class Sets {
   std::size_t room() const {
     std::size_t set = Cutter::room(problem::kPreparedBytes);
     for (const Operand& operand : problem::kOperand)
-      if (!operand.output) set += Cutter::room(operand.bytes);
-    return static_cast<std::size_t>(plan_.sets) * set +
+      if (!operand.output || operand.read) set += Cutter::room(operand.bytes);
+    return kBesideBytes + static_cast<std::size_t>(plan_.sets) * set +
            static_cast<std::size_t>(outputs_) * Cutter::room(problem::kOutputBytes) +
            kWorkspaces * Cutter::room(problem::kWorkspaceBytes);
   }
@@ -204,6 +215,18 @@ void run(const problem::Buffers& set) {
     std::fprintf(stderr, "caller: the kernel returned %d\n", code);
     std::exit(2);
   }
+}
+
+bool wrote_beside(const problem::Buffers& set) {
+  const auto* const outputs = static_cast<const std::byte*>(problem::outputs_of(set));
+  for (const std::byte* const from : {outputs - kBesideBytes, outputs + problem::kOutputBytes})
+    for (std::size_t i = 0; i < kBesideBytes; ++i)
+      if (from[i] != std::byte{0}) {
+        std::printf("wrong: a byte was written %s of the outputs, %td from their start\n",
+                    from < outputs ? "ahead" : "past the end", from + i - outputs);
+        return true;
+      }
+  return false;
 }
 
 // Bursts of launches behind one another, each on the next set.
@@ -269,8 +292,9 @@ int main(int argc, char** argv) {
   }
   const auto launch_and_check = [&](const problem::Buffers& set, bool says_right) {
     std::memset(problem::outputs_of(set), 0xff, problem::kOutputBytes);
+    give(set);
     run(set);
-    return check(set, says_right);
+    return wrote_beside(set) ? 1 : check(set, says_right);
   };
   if (const int code = launch_and_check(sets[0], true); code != 0) return code;
   if (seconds > 0) time_it(sets, seconds);

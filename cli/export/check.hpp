@@ -76,7 +76,7 @@ class Comparison {
                        [&](std::int64_t place) { return compare(which, place); });
   }
 
-  // What lies between the elements was 0xff ahead of the launch.
+  // What lies between the elements was 0xff ahead of the launch, or what was given.
   bool leaves_gaps(std::size_t which) const {
     const Operand& operand = problem::kOperand[which];
     const auto step = static_cast<std::size_t>(bytes_of(operand.type));
@@ -89,8 +89,9 @@ class Comparison {
       is_element[static_cast<std::size_t>(at)] = true;
     }
     const auto* const bytes = static_cast<const unsigned char*>(set_.operand[which]);
+    const auto* const given = static_cast<const unsigned char*>(set_.given[which]);
     for (std::size_t at = 0; at < is_element.size() * step; ++at)
-      if (!is_element[at / step] && bytes[at] != 0xff) {
+      if (!is_element[at / step] && bytes[at] != (operand.read ? given[at] : 0xff)) {
         std::printf("wrong: byte %zu of %s lies between its elements, and was written\n", at,
                     operand.role);
         return false;
@@ -150,6 +151,13 @@ int check(const problem::Buffers& set, bool says_right) {
       problem::kBound, static_cast<long long>(comparison.compared()),
       static_cast<long long>(comparison.all()), comparison.largest());
   return 0;
+}
+
+// Outputs that are also read hold what a launch is to find there. In the host's memory.
+inline void give(const problem::Buffers& set) {
+  for (std::size_t i = 0; i < problem::kOperands; ++i)
+    if (problem::kOperand[i].read)
+      std::memcpy(set.operand[i], set.given[i], problem::kOperand[i].bytes);
 }
 
 void fill(const Operand& operand, std::byte* data, Random& random) {

@@ -158,10 +158,10 @@ struct Sets {
     Random random(static_cast<std::uint64_t>(time.tv_sec * 1'000'000'000 + time.tv_nsec));
     for (std::size_t i = 0; i < problem::kOperands; ++i) {
       const Operand& operand = problem::kOperand[i];
-      if (operand.output) continue;
+      if (operand.output && !operand.read) continue;
       memory.emplace_back(operand.bytes);
       fill(operand, memory.back().data(), random);
-      host.operand[i] = memory.back().data();
+      (operand.output ? host.given : host.operand)[i] = memory.back().data();
     }
     memory.emplace_back(problem::kOutputBytes);
     problem::set_outputs(host, memory.back().data());
@@ -201,6 +201,14 @@ struct Sets {
       set.workspace = workspace[s % kWorkspaces];
     }
     must(call().context_synchronize(), "copying inputs");
+  }
+  // Outputs of set s that are also read hold what its launch is to find there.
+  void give(std::size_t s) const {
+    for (std::size_t i = 0; i < problem::kOperands; ++i)
+      if (problem::kOperand[i].read)
+        must(call().copy_in(address_of(sets[s].operand[i]), host.given[i],
+                            problem::kOperand[i].bytes),
+             "copying inputs");
   }
   // What set s's launch reads as its activations, before a producer has moved it.
   void* varied(std::size_t s) const {
@@ -345,6 +353,7 @@ class Timer {
   // and activations written anew, of each launch unless they are large, unless they are to be cold.
   void freshen(std::size_t burst) const {
     const bool cold = problem::kVaries && problem::kOperand[problem::kVaried].cold;
+    for (std::size_t i = 0; i <= burst; ++i) sets_.give((cursor_ + i) % sets_.sets.size());
     if (!cold) chain_.clear_cache();
     refresh(burst);
     if (cold) chain_.clear_cache();
@@ -392,6 +401,8 @@ int check_once() {
   // A later launch is to be as right as the first one.
   for (const bool is_first : {true, false}) {
     must(call().fill_bytes(address_of(outputs), 0xff, problem::kOutputBytes, gpu.stream), "memory");
+    gpu.wait();
+    sets.give(0);
     must(problem::launch(first, gpu.stream), "the kernel was not launched");
     gpu.wait();
     must(

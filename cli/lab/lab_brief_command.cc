@@ -3,6 +3,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/climb/brief.h"
+#include "assay/report/width.h"
 #include "cli/exit_code.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_standing.h"
@@ -32,11 +33,27 @@ class LabBriefCommand : public Command {
         context.console.json()
             ? dump_pretty(
                   {{"schema", "assay.lab_brief/1"}, {"series", facts.series}, {"text", text}})
-            : sanitize(text, text.size() + 1, Newlines::keep));
+            : shown(sanitize(text, text.size() + 1, Newlines::keep), context.console));
     return kDone;
   }
 
  private:
+  // A terminal would break lines within words; an agent gets them as they are.
+  static std::string shown(const std::string& text, const Console& console) {
+    if (!console.terminal_out()) return text;
+    std::string lines;
+    bool is_code = false;
+    const std::string_view body = std::string_view(text).substr(0, text.find_last_not_of('\n') + 1);
+    for (const std::string_view line : split(body, '\n')) {
+      const bool fence = line.starts_with("```");
+      is_code = is_code != fence;
+      const bool as_it_is = fence || is_code || line.starts_with('|');
+      lines += as_it_is ? std::string(line) + '\n'
+                        : report::wrap(line, console.width_out(), line.starts_with("- ") ? 2 : 0);
+    }
+    return lines;
+  }
+
   CaseFlag case_;
 };
 

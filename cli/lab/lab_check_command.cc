@@ -6,6 +6,7 @@
 #include "assay/base/text.h"
 #include "assay/lab/evaluate/evaluate.h"
 #include "assay/lab/evaluate/program_runner.h"
+#include "assay/report/width.h"
 #include "cli/exit_code.h"
 #include "cli/kernel_files.h"
 #include "cli/lab/device_code_check.h"
@@ -16,6 +17,7 @@ namespace assay::cli {
 namespace {
 
 constexpr double kBuildSeconds = 3600;
+constexpr int kTextColumn = 27;  // Behind the word and the name.
 
 struct Finding {
   const char* word = "ok";  // "ok", "warn", "fail".
@@ -189,8 +191,9 @@ class LabCheckCommand : public Command {
     } else {
       std::string text;
       for (const Finding& finding : findings_)
-        text += fmt::format("{:<5} {:<20} {}\n", finding.word, sanitize(finding.name, 60),
-                            sanitize(finding.text, 400));
+        text += report::wrap(fmt::format("{:<5} {:<20} {}", finding.word,
+                                         sanitize(finding.name, 60), sanitize(finding.text, 400)),
+                             console.width_out(), kTextColumn);
       console.result(text);
     }
     return fails ? kRefuted : kDone;

@@ -36,12 +36,14 @@ class LabHillclimbCommand : public Command {
            "its change in the YAML file $ASSAY_ATTEMPT. Your own workspace is never written; "
            "`assay "
            "lab apply` brings an attempt into it. The same command goes on where a climb was "
-           "stopped. The program has your user's rights.";
+           "stopped. The program has your user's rights. The code is 1 if it failed in every turn "
+           "or "
+           "three times in a row, or if the best state does not hold on what is held out.";
   }
 
   void declare(Flags& app) override {
     case_.declare(app);
-    app.add_option("--iterations", turns_, "Turns of this run tag in all")
+    app.add_option("--iterations", turns_, "Turns of climbs under this run tag in all")
         .range(1, 1'000'000)
         .type_name("N");
     app.add_option("--budget", budget_, "End after this time: 90m").type_name("TIME");
@@ -101,12 +103,14 @@ class LabHillclimbCommand : public Command {
                                                  {"run_tag", options.evaluate.run_tag},
                                                  {"turns", climbed.turns},
                                                  {"kept", climbed.kept},
+                                                 {"failed", climbed.failed},
                                                  {"end", climbed.end},
                                                  {"branch", climbed.branch},
                                                  {"held_out", held_out_json(climbed)},
                                                  {"attempts", attempts}})
                                   : text_of(climbed, options.evaluate.run_tag));
-    return holds ? kDone : kRefuted;
+    if (climbed.spoiled) return kMachineFailed;
+    return holds && !climbed.gave_up ? kDone : kRefuted;
   }
 
  private:

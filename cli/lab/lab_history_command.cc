@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/choices.h"
 #include "assay/base/expression.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
@@ -96,8 +97,8 @@ class Where {
     const std::vector<std::string> known(kNames.begin(), kNames.end());
     for (const std::string& name : expression->names())
       if (std::ranges::find(known, name) == known.end())
-        return fail(ErrorCode::invalid_input, "--where: an attempt has no '{}'{}; it has {}",
-                    sanitize(name, 60), did_you_mean(name, known), join(known, ", "));
+        return fail(ErrorCode::invalid_input, "--where: an attempt has no '{}'{}",
+                    sanitize(name, 60), did_you_mean(name, known, "it has " + join(known, ", ")));
     return Where(std::move(*expression));
   }
 

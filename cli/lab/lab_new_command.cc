@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "assay/base/json.h"
+#include "assay/base/shell_word.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/lab_file.h"
 #include "assay/lab/files/template.h"
@@ -61,9 +62,9 @@ class LabNewCommand : public Command {
       context.console.result(dump_pretty(
           {{"schema", "assay.lab_new/1"}, {"folder", folder.string()}, {"files", files.size()}}));
     else
-      context.console.result(
-          fmt::format("case      {}, {} files\nnext      cd {} && assay lab check --build\n",
-                      sanitize(shown, 300), files.size(), sanitize(folder.string(), 300)));
+      context.console.result(fmt::format(
+          "case      {}, {} files\nnext      cd {} && assay lab check --build\n",
+          sanitize(shown, 300), files.size(), shell_word(sanitize(folder.string(), 300))));
     return kDone;
   }
 

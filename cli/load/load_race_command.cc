@@ -22,7 +22,9 @@ class LoadRaceCommand : public Command {
   const char* description() const override {
     return "Pairs of short runs in an order drawn at random, each pair with prompts of its own. "
            "The verdict is looked at after 8, 16 and 32 pairs, at 99 % in all, and ends the race "
-           "once it is clear. A run that the client limited ends it with code 1.";
+           "once it is clear. A run that the client limited ends it with code 1. What was measured "
+           "is "
+           "kept, and told, when the race is interrupted.";
   }
 
   void declare(Flags& app) override {
@@ -59,13 +61,29 @@ class LoadRaceCommand : public Command {
         return fail(ErrorCode::invalid_input, "--metric {}: a run has no such figure", metric_);
       return *value;
     };
-    ASSAY_TRY(const load::Duel duel,
-              load::run_duel(metric_, margin, candidate.seed, measure, nullptr));
+    load::Duel duel;
+    const auto on_pair = [&](const load::Duel& so_far) {
+      duel = so_far;
+      const load::DuelPair& pair = so_far.pairs.back();
+      if (!context.console.live())
+        context.console.progress(fmt::format("pair {}: {} {:.4g}, and {:.4g} of the other",
+                                             so_far.pairs.size(), metric_, pair.candidate,
+                                             pair.other));
+    };
+    const auto raced = load::run_duel(metric_, margin, candidate.seed, measure, on_pair);
+    if (!raced && duel.pairs.empty()) return fail(raced.error());
+    if (raced)
+      duel = *raced;
+    else
+      duel.verdict.reason = fmt::format("the race ended after {} pairs: {}", duel.pairs.size(),
+                                        raced.error().message);
     Json json = load::duel_json(duel, metric_);
     json["candidate"] = load::plan_json(candidate);
     json["other"] = load::plan_json(other);
     json["limited_runs"] = limited_;
+    json["whole"] = raced.has_value();
     if (!output_.empty()) ASSAY_TRY(write_file_atomic(output_, dump_pretty(json)));
+    if (!raced && raced.error().code != ErrorCode::interrupted) return fail(raced.error());
     if (context.console.json())
       context.console.result(dump_pretty(json));
     else
@@ -75,6 +93,7 @@ class LoadRaceCommand : public Command {
           fmt::format("{} of {} runs were limited by the client, or not the load that was asked "
                       "for: {}",
                       limited_, 2 * duel.pairs.size(), why_));
+    if (!raced) return kInterrupted;
     return limited_ > 0 ? kRefuted : kDone;
   }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
@@ -25,7 +27,8 @@ class LoadSearchCommand : public Command {
   }
   const char* description() const override {
     return "Doubles the load until an objective fails, halves the bracket, and confirms the answer "
-           "in three fresh runs. It says so if the client, not the server, was the limit.";
+           "in three fresh runs. It says so if the client, not the server, was the limit. What was "
+           "tried is kept, and told, when the search is interrupted.";
   }
 
   void declare(Flags& app) override {
@@ -61,15 +64,26 @@ class LoadSearchCommand : public Command {
     ASSAY_TRY(options.resolution, parse_number(resolution_, "--resolution", 0.001, 0.5));
     ASSAY_TRY(const std::string base_url, flags_.base_url());
     ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, base_url));
-    const auto attempt = [&](double load, int number) {
-      return try_load(context, plan, requirements, load, number);
+    load::SearchResult result;
+    const auto attempt = [&](double load, int number) -> Result<load::Tried> {
+      ASSAY_TRY(load::Tried tried, try_load(context, plan, requirements, load, number));
+      tried.load = load;
+      result.tried.push_back(tried);
+      return tried;
     };
-    ASSAY_TRY(const load::SearchResult result, load::search_load(options, attempt));
+    const auto found = load::search_load(options, attempt);
+    if (!found && result.tried.empty()) return fail(found.error());
+    if (found) result = *found;
     Json json = load::search_json(result);
     json["over"] = axis_.name();
     json["plan"] = load::plan_json(plan);
+    json["whole"] = found.has_value();
     if (!output_.empty()) ASSAY_TRY(write_file_atomic(output_, dump_pretty(json)));
-    context.console.result(context.console.json() ? dump_pretty(json) : text(result));
+    if (!found && found.error().code != ErrorCode::interrupted) return fail(found.error());
+    context.console.result(context.console.json() ? dump_pretty(json)
+                           : found                ? text(result)
+                                                  : text_so_far(result));
+    if (!found) return kInterrupted;
     return result.largest > 0 && !result.client_limited ? kDone : kRefuted;
   }
 
@@ -97,6 +111,17 @@ class LoadSearchCommand : public Command {
                                      tried.keeps ? "keeps it" : "does not keep it",
                                      tried.client_limited ? " (the client was the limit)" : ""));
     return tried;
+  }
+
+  // Nothing of it is confirmed.
+  std::string text_so_far(const load::SearchResult& result) const {
+    double most = 0;
+    for (const load::Tried& tried : result.tried)
+      if (tried.keeps) most = std::max(most, tried.load);
+    std::string line = fmt::format("the search ended after {} runs; ", result.tried.size());
+    line += most > 0 ? fmt::format("{} {:.4g} kept it so far", axis_.name(), most)
+                     : std::string("none kept it so far");
+    return line + '\n';
   }
 
   std::string text(const load::SearchResult& result) const {

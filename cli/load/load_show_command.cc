@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/load/load_commands.h"
 #include "cli/load/load_table.h"
+#include "cli/load/run_plan.h"
 
 namespace assay::cli {
 namespace {
@@ -19,7 +20,8 @@ class LoadShowCommand : public Command {
   const char* description() const override {
     return "With --as, the same run under the names and definitions of another tool, as JSON. With "
            "--samples, what happened to each request, a line of JSON each: times in ns from the "
-           "run's begin.";
+           "run's begin. The code is 1 if the run was not what was asked, if the client was the "
+           "limit, or if no request was answered.";
   }
 
   void declare(Flags& app) override {
@@ -50,27 +52,37 @@ class LoadShowCommand : public Command {
       Json all = Json::array();
       for (const auto& traces : kept.runs) all.push_back(load::as_other_tool(tool, traces));
       context.console.result(dump_pretty(all.size() == 1 ? all.front() : all));
-      return kDone;
+      return told(context.console, kept);
     }
     if (context.console.json()) {
       context.console.result(dump_pretty(kept.record.root));
-      return kDone;
+      return told(context.console, kept);
     }
     const report::TextStyle style{context.console.width_out(), context.console.colour_out(),
                                   context.console.terminal_out()};
     std::string text;
-    for (const auto& traces : kept.runs) {
-      const load::Metrics metrics = load::measure(traces, {});
-      text +=
-          fmt::format("{} successful, {} errored, {} incomplete, {} cancelled\n",
-                      metrics.successful, metrics.errored, metrics.incomplete, metrics.cancelled);
-      text += report::text_table(latency_table(metrics), style);
+    for (const load::Judged& run : kept.judged) {
+      text += ending_counts(run.metrics) + '\n' + latency_text(run.metrics, style);
+      for (const std::string& sentence : load_warnings(run))
+        text += report::coloured(sentence, report::Tone::caution, style) + '\n';
     }
     context.console.result(text);
-    return kDone;
+    return code_of(kept);
   }
 
  private:
+  // Figures of such a run are no better for being shown again.
+  static int code_of(const load::KeptRun& kept) {
+    return run_code(kept.judged) == kDone ? kDone : kRefuted;
+  }
+
+  // Where stdout holds JSON.
+  static int told(Console& console, const load::KeptRun& kept) {
+    for (const load::Judged& run : kept.judged)
+      for (const std::string& sentence : load_warnings(run)) console.note(sentence);
+    return code_of(kept);
+  }
+
   std::string file_, as_;
   bool samples_ = false;
 };

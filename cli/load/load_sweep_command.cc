@@ -1,3 +1,4 @@
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "cli/load/load_commands.h"
 #include "cli/load/load_flags.h"
 #include "cli/load/load_page.h"
+#include "cli/load/load_table.h"
 #include "cli/load/run_plan.h"
 #include "cli/number.h"
 
@@ -38,7 +40,8 @@ class LoadSweepCommand : public Command {
     return "assay load sweep --base-url http://127.0.0.1:8000 --loads 1,2,4,8,16,32";
   }
   const char* description() const override {
-    return "Runs each load once and marks the knee: the load with the most throughput per latency.";
+    return "Runs each load once and marks the knee: the load with the most throughput per latency. "
+           "Loads that were run are kept, and told, when the sweep is interrupted.";
   }
 
   void declare(Flags& app) override {
@@ -65,19 +68,30 @@ class LoadSweepCommand : public Command {
     ASSAY_TRY(const load::LoadPlan plan, flags_.plan(context, base_url));
     std::vector<Point> points;
     std::vector<load::Judged> runs;
+    std::optional<Error> ended;
     for (const double load : loads) {
-      ASSAY_TRY(Point point, measure_load(context, plan, load));
-      runs.push_back(point.judged);
-      points.push_back(std::move(point));
+      auto point = measure_load(context, plan, load);
+      if (!point) {
+        ended = std::move(point).error();
+        break;
+      }
+      if (!context.console.live())
+        context.console.progress(
+            fmt::format("{} {:.4g}: {:.4g} requests/s, {:.4g} ms each", axis_.name(), load,
+                        point->figure("request_throughput"), point->latency_ms()));
+      runs.push_back(point->judged);
+      points.push_back(std::move(*point));
     }
-    const Json json = to_json(points, plan);
+    if (ended && points.empty()) return fail(*ended);
+    Json json = to_json(points, plan);
+    json["whole"] = !ended;
     if (!output_.empty()) ASSAY_TRY(write_file_atomic(output_, dump_pretty(json)));
     if (!html_.empty()) ASSAY_TRY(write_file_atomic(html_, page(points, plan)));
+    if (ended && ended->code != ErrorCode::interrupted) return fail(*ended);
     const report::TextStyle style{context.console.width_out(), context.console.colour_out(),
                                   context.console.terminal_out()};
-    context.console.result(context.console.json() ? dump_pretty(json)
-                                                  : report::text_table(table(points), style));
-    return run_code(runs);
+    context.console.result(context.console.json() ? dump_pretty(json) : text(points, style));
+    return ended ? kInterrupted : run_code(runs);
   }
 
  private:
@@ -100,6 +114,12 @@ class LoadSweepCommand : public Command {
     for (std::size_t i = 1; i < points.size(); ++i)
       if (points[i].power() > points[best].power()) best = i;
     return best;
+  }
+
+  std::string text(const std::vector<Point>& points, const report::TextStyle& style) const {
+    const SpareColumn spare[] = {
+        {6, "TPOT p95"}, {8, "whole p95"}, {4, "TTFT p95"}, {5, "TPOT p50"}};
+    return fitted_table(table(points), spare, "--output and --html have them", style);
   }
 
   report::Table table(const std::vector<Point>& points) const {

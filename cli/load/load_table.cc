@@ -1,5 +1,6 @@
 #include "cli/load/load_table.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -33,15 +34,8 @@ std::string number(double value) {
 
 std::string counts(const load::Judged& judged) {
   const load::Metrics& metrics = judged.metrics;
-  std::string text = fmt::format("requests     {} successful", metrics.successful);
-  const auto add = [&](std::int64_t count, std::string_view word) {
-    if (count > 0) text += fmt::format(", {} {}", count, word);
-  };
-  add(metrics.errored, "errored");
-  add(metrics.incomplete, "incomplete");
-  add(metrics.cancelled, "cancelled");
-  add(metrics.retried, "sent again");
-  text += fmt::format(" in {}\n", format_duration(metrics.duration_s));
+  std::string text = fmt::format("requests     {} in {}\n", ending_counts(metrics),
+                                 format_duration(metrics.duration_s));
   if (judged.warmups > 0)
     text += fmt::format(
         "warm-up      {} requests{}\n", judged.warmups,
@@ -115,8 +109,64 @@ std::string thin_note(const report::Table& table) {
   return "";
 }
 
+std::string ending_counts(const load::Metrics& metrics) {
+  std::string text = fmt::format("{} successful", metrics.successful);
+  const auto add = [&](std::int64_t count, std::string_view word) {
+    if (count > 0) text += fmt::format(", {} {}", count, word);
+  };
+  add(metrics.errored, "errored");
+  add(metrics.incomplete, "incomplete");
+  add(metrics.cancelled, "cancelled");
+  add(metrics.retried, "sent again");
+  return text;
+}
+
+std::string fitted_table(report::Table table, std::span<const SpareColumn> spare,
+                         std::string_view elsewhere, const report::TextStyle& style) {
+  // What it takes at least: one that may be cut is as narrow as it gets.
+  const auto least = [&] {
+    report::Table cut = table;
+    for (std::size_t i = 0; i < cut.columns.size(); ++i) {
+      const int room = cut.columns[i].shrinks_to;
+      if (room == 0) continue;
+      for (report::Table::Row& row : cut.rows)
+        if (i < row.cells.size()) row.cells[i].text = report::fit(row.cells[i].text, room);
+    }
+    return report::natural_width(cut);
+  };
+  std::vector<std::size_t> gone;
+  std::vector<std::string> names;
+  for (const SpareColumn& column : spare) {
+    if (least() <= style.width) break;
+    // Those ahead of it that have gone.
+    const auto before =
+        std::ranges::count_if(gone, [&](std::size_t index) { return index < column.index; });
+    const auto at = static_cast<std::ptrdiff_t>(column.index) - before;
+    table.columns.erase(table.columns.begin() + at);
+    for (report::Table::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
+    gone.push_back(column.index);
+    names.push_back(column.name);
+  }
+  std::string text = report::text_table(table, style);
+  if (!names.empty())
+    text += report::wrap(fmt::format("{} columns have no room for {}: {}", style.width,
+                                     join(names, ", "), elsewhere),
+                         style.width, 2);
+  return text;
+}
+
+std::string latency_text(const load::Metrics& metrics, const report::TextStyle& style) {
+  const report::Table table = latency_table(metrics);
+  if (table.rows.empty()) return {};
+  const SpareColumn spare[] = {{7, "min"}, {4, "p90"}, {2, "mean"}, {8, "max"}};
+  std::string text = fitted_table(table, spare, "load.json has them", style);
+  if (const std::string note = thin_note(table); !note.empty()) text += note + '\n';
+  return text;
+}
+
 std::vector<std::string> load_warnings(const load::Judged& judged) {
   std::vector<std::string> sentences;
+  if (judged.interrupted) sentences.emplace_back("interrupted: the run did not end by itself");
   for (const std::string& reason : judged.delivered.reasons)
     sentences.push_back("not_delivered: " + reason);
   for (const std::string& reason : judged.client.reasons)
@@ -137,11 +187,7 @@ std::string load_text(const load::LoadPlan& plan, const load::Judged& judged,
   std::string text =
       fmt::format("{} at {}\n", sanitize(plan.shape.model, 100), plan.server.authority());
   text += counts(judged) + throughput(judged.metrics) + delivery(judged.delivered) + '\n';
-  const report::Table table = latency_table(judged.metrics);
-  if (!table.rows.empty()) {
-    text += report::text_table(table, style);
-    if (const std::string note = thin_note(table); !note.empty()) text += note + '\n';
-  }
+  text += latency_text(judged.metrics, style);
   for (const std::string& sentence : load_warnings(judged))
     text += report::coloured(sentence, report::Tone::caution, style) + '\n';
   return text;

@@ -8,11 +8,14 @@
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/ulid.h"
+#include "assay/report/width.h"
 #include "cli/exit_code.h"
 #include "cli/show_run.h"
 
 namespace assay::cli {
 namespace {
+
+constexpr double kLineSeconds = 10;  // Between lines where nothing is redrawn.
 
 std::string live_line(const std::string& title, const load::Progress& progress) {
   std::string line = fmt::format("{}  {:.0f} s{}  ", title, std::max(0.0, progress.seconds),
@@ -38,10 +41,17 @@ Result<load::Run> run_plan(Context& context, const load::LoadPlan& plan,
   hooks.count_tokens = count;
   hooks.cancel_fd = context.cancel_fd;
   Console& console = context.console;
+  double next_line = kLineSeconds;
   if (console.live() && !console.quiet())
     hooks.on_progress = [&](const load::Progress& progress) {
-      const auto width = static_cast<std::size_t>(std::max(20, console.width_error() - 1));
-      console.redraw(live_line(title, progress).substr(0, width) + '\n');
+      const int width = std::max(20, console.width_error() - 1);
+      console.redraw(report::fit(live_line(title, progress), width) + '\n');
+    };
+  else if (!console.quiet())
+    hooks.on_progress = [&](const load::Progress& progress) {
+      if (progress.seconds < next_line) return;
+      next_line = progress.seconds + kLineSeconds;
+      console.progress(live_line(title, progress));
     };
   std::optional<AtomicFile> file;
   Status written;

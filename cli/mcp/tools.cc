@@ -17,8 +17,8 @@ const ToolArgument kShapes = {"shapes", Kind::list, "--shape",
                               "range, \"m=1:64:*2\". Fields that are left out are what the kernel "
                               "takes"};
 const ToolArgument kSuite = {"suite", Kind::text, "--suite",
-                             "A suite of shapes by its name (decode, norms, odd, transformer, "
-                             "transformer_cpu), or a YAML file"};
+                             "A suite of shapes by its name, such as transformer_cpu, or a YAML "
+                             "file"};
 const ToolArgument kProviders = {"providers", Kind::list, "--provider",
                                  "Only kernels of these providers (default: all)"};
 const ToolArgument kThreads = {"threads", Kind::number, "--threads",

@@ -25,6 +25,7 @@ struct Bound {
   NormCall call;
   NormRows* rows = nullptr;
   int threads = 1;
+  bool adds = false;
 };
 
 struct Shared {
@@ -45,6 +46,7 @@ int launch(const void* state, void* const* data) {
   call.x = data[rmsnorm::kX];
   call.w = data[rmsnorm::kW];
   call.out = data[rmsnorm::kOut];
+  if (bound.adds) call.residual = data[rmsnorm::kResidual];
   if (bound.threads == 1) {
     bound.rows(call, 0, call.m);
     return 0;
@@ -61,7 +63,8 @@ std::vector<DesignGroup> groups() {
       rule.operation = rmsnorm::operation().name();
       rule.operands = {{.role = "x", .dtypes = {types.x_dtype}, .major = Major::row},
                        {.role = "w", .dtypes = {types.w_dtype}, .major = Major::row},
-                       {.role = "out", .dtypes = {types.x_dtype}, .major = Major::row}};
+                       {.role = "out", .dtypes = {types.x_dtype}, .major = Major::row},
+                       {.role = "residual", .dtypes = {types.x_dtype}, .major = Major::row}};
       rule.accumulate = {DType::f32};
       Target target = target_of(isa, types.x);
       // Its files are compiled for all that comes with AVX2.
@@ -105,8 +108,10 @@ class NormFamily final : public Family {
                    .n = view.n,
                    .x_row = view.x_m,
                    .out_row = view.out_m,
+                   .residual_row = view.adds ? view.residual_m : 0,
                    .epsilon = static_cast<float>(view.epsilon)};
     bound->rows = wide ? find_norm_avx512(types->x, types->w) : find_norm_avx2(types->x, types->w);
+    bound->adds = view.adds;
     bound->threads = static_cast<int>(std::clamp<int64_t>(binding.threads, 1, view.m));
     steps.push_back(HostStep{&launch, std::move(bound)});
     return {};

@@ -16,11 +16,13 @@ struct Bound {
     const auto* x = static_cast<const std::byte*>(data[rmsnorm::kX]);
     const auto* w = static_cast<const std::byte*>(data[rmsnorm::kW]);
     auto* out = static_cast<std::byte*>(data[rmsnorm::kOut]);
-    auto* const weights = static_cast<double*>(data[rmsnorm::kOperands]);  // The workspace.
+    // The workspace lies behind the operands.
+    auto* const weights = static_cast<double*>(data[rmsnorm::kResidual + (view.adds ? 1 : 0)]);
     double* const row = weights + view.n;
     convert_to_double(view.w, w, view.n, weights);
     for (int64_t i = 0; i < view.m; ++i) {
       convert_to_double(view.x, x + i * view.x_m * size_bytes(view.x), view.n, row);
+      if (view.adds) add(static_cast<std::byte*>(data[rmsnorm::kResidual]), i, row);
       double sum = 0;
       for (int64_t j = 0; j < view.n; ++j) sum += row[j] * row[j];
       const double root = 1 / std::sqrt(sum / static_cast<double>(view.n) + view.epsilon);
@@ -28,6 +30,16 @@ struct Bound {
       convert_from_double(view.out, row, view.n, out + i * view.out_m * size_bytes(view.out));
     }
     return 0;
+  }
+
+  // The sum is normalised as it is, and rounded where it is written back.
+  void add(std::byte* residual, int64_t i, double* row) const {
+    const int64_t size = size_bytes(view.residual);
+    std::byte* const at = residual + i * view.residual_m * size;
+    for (int64_t j = 0; j < view.n; ++j) {
+      row[j] += load_as_double(view.residual, at + j * size);
+      store_from_double(view.residual, row[j], at + j * size);
+    }
   }
 };
 
@@ -41,7 +53,7 @@ DesignSpace space() {
     if (dtype.supported && dtype.floating) every.push_back(dtype.dtype);
   ProblemRule rule;
   rule.operation = rmsnorm::operation().name();
-  for (const char* role : {"x", "w", "out"})
+  for (const char* role : {"x", "w", "out", "residual"})
     rule.operands.push_back({.role = role, .dtypes = every, .major = Major::row});
   rule.targets = {Target{.arch = cpu::host_target().arch, .features = {}}};
   DesignGroup group;

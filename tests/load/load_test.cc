@@ -350,6 +350,44 @@ TEST(Load, AnInterruptedRunKeepsWhatItMeasured) {
   EXPECT_GE(record["requests"]["successful"], 2);
 }
 
+// Of pairs and loads, too: each is told while the next is under way, and none is lost.
+TEST(Load, AnInterruptedRaceSweepOrSearchKeepsWhatItMeasured) {
+  struct Kind {
+    std::vector<std::string> words;
+    std::string told, said;
+    const char* list;
+  };
+  const Kind kinds[] = {
+      {{"race", "--against"}, "pair 1: output_throughput_tok_s", "ended after", "pairs"},
+      {{"sweep", "--loads", "1,1,1,1,1,1,1,1,1,1,1,1"}, "concurrency 1: ", "knee", "points"},
+      {{"search", "--slo", "ttft_ms.p95<100000"},
+       "concurrency 1: keeps it",
+       "kept it so far",
+       "tried"}};
+  for (const Kind& kind : kinds) {
+    AssayProgram program;
+    Mock mock(program, {"--mock-ttft-ms", "300"});
+    std::vector<std::string> words = {"load"};
+    words.insert(words.end(), kind.words.begin(), kind.words.end());
+    if (words.back() == "--against") words.push_back(url(mock.port()));
+    for (const char* word : {"--model", "mock", "--num-prompts", "4", "--output-len", "2",
+                             "--dataset-name", "fixed", "--output", "kept.json", "--base-url"})
+      words.emplace_back(word);
+    words.push_back(url(mock.port()));
+    Running running = program.start(words);
+    EXPECT_TRUE(wait_until([&] {
+      return running.errors_so_far().find(kind.told) != std::string::npos;
+    })) << running.errors_so_far();
+    running.signal(SIGINT);
+    const Finished finished = running.wait();
+    EXPECT_EQ(finished.code(), 130) << finished.err;
+    EXPECT_NE(finished.out.find(kind.said), std::string::npos) << finished.out;
+    const Json json = Json::parse(read_file(program.file("kept.json")).value_or("{}"));
+    EXPECT_EQ(json["whole"], false) << json;
+    EXPECT_GE(json[kind.list].size(), 1U) << json;
+  }
+}
+
 // The client is stopped for 50 ms: sends are late, and the run says so.
 TEST(Load, AStoppedClientMarksItsRun) {
   AssayProgram program;
@@ -370,6 +408,19 @@ TEST(Load, AStoppedClientMarksItsRun) {
   EXPECT_TRUE(record["client"]["limited"]);
   EXPECT_GE(record["client"]["late_sends"], 40);
   EXPECT_GE(record["client"]["reanchored"], 1);
+  // Whoever shows it again is told, too.
+  const Finished shown = program.run({"load", "show", "out"});
+  EXPECT_EQ(shown.code(), 1);
+  EXPECT_NE(shown.out.find("client_limited: "), std::string::npos) << shown.out;
+  for (const std::string_view line : split(shown.out, '\n'))
+    if (line.find("_limited: ") == std::string_view::npos &&
+        line.find("_delivered: ") == std::string_view::npos)
+      EXPECT_LE(line.size(), 80U) << line;
+  const Finished vllm = program.run({"load", "show", "out", "--as", "vllm"});
+  EXPECT_EQ(vllm.code(), 1);
+  EXPECT_NE(vllm.err.find("client_limited: "), std::string::npos) << vllm.err;
+  EXPECT_TRUE(Json::parse(vllm.out).contains("completed"));
+  EXPECT_EQ(program.run({"load", "show", "out", "--samples"}).code(), 0);
 }
 
 TEST(Load, ARaceOfOneServerAndASlowerOne) {

@@ -27,6 +27,7 @@ except ImportError:
 SPOILED = {
     "manifest": ["tests/schemas/samples/kernels/manifest.yaml"],
     "suite": ["tests/schemas/samples/suite.yaml"],
+    "operation": ["tests/schemas/samples/softmax.op.yaml"],
     "model": ["tests/fuzz/corpus/model_config/llama.json", "tests/schemas/samples/model.json"],
     "config": ["tests/schemas/samples/config.yaml"],
     "provider_results": ["tests/fuzz/corpus/provider_results/all.json"],
@@ -46,6 +47,7 @@ SPOILED = {
 CHECKED = {
     "manifest": ["examples/byok/*.yaml", "examples/hopper_*/manifest.yaml",
                  "cases/*/*/workspace/kernel_manifest.yaml"],
+    "operation": ["examples/softmax/*.op.yaml"],
     "suite": ["shapes/*.yaml", "tests/fuzz/corpus/suite/decode.yaml", "cases/*/*/benchmarks/shapes.yaml",
               "templates/*/benchmarks/shapes.yaml"],
     "config": ["tests/fuzz/corpus/config/all.yaml"],
@@ -73,7 +75,11 @@ STRICTER = [
     ("manifest", r"kernels/1/launch(/maps|/maps/[ab]|/block)?", "left out", "GPU code has it"),
     ("manifest", r"kernels/3/name", "left out", "a source alone is read for its comment"),
     ("manifest", r"kernels/4/source", "left out|renamed", "its file describes it"),
-    ("model", r"(text_config/)?\w+", "renamed", "a field that is not known may change GEMMs"),
+    ("operation", r"operands/\w+", "left out", "one is read, one is the output"),
+    ("operation", r"operands/out/output", "left out", "one is the output"),
+    ("operation", r"operands/out/output", "renamed", "one is the output"),
+    ("operation", r"tolerance/\w+", "left out|renamed", "each type of the output has one"),
+    ("model", r"(text_config/)?\w+", "renamed", "a field that is not known may change matrix products"),
     ("model", r"text_config/num_experts(_per_tok)?", ".*", "read of types that have experts"),
     ("model", r"text_config/model_type", "left out|null", "its type says where experts are"),
     ("suite", r"shapes/\d/(m|n|k|name)", "left out", "a size may be in defaults or in the name"),

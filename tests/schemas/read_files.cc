@@ -11,6 +11,7 @@
 #include "assay/base/json.h"
 #include "assay/input/manifest.h"
 #include "assay/input/model_config.h"
+#include "assay/input/operation_file.h"
 #include "assay/input/suite.h"
 #include "assay/input/yaml.h"
 #include "assay/kernel/provider.h"
@@ -108,6 +109,7 @@ Status read(const std::string& kind, const fs::path& path) {
     return status_of(input::parse_manifest(text, path, launch_forms(built_in_providers())));
   }
   if (kind == "suite") return status_of(input::read_suite(path));
+  if (kind == "operation") return status_of(input::read_operation_file(path));
   if (kind == "model") return status_of(input::read_model(path, {.batches = {1}}));
   if (kind == "config") {
     static const cli::ConfigNames names = cli::config_names(cli::CommandLine());

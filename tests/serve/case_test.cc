@@ -18,6 +18,7 @@ namespace {
 using assay::testing::AssayProgram;
 using assay::testing::wait_until;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kCase = "lab/cases/one/first";
 
@@ -187,6 +188,11 @@ TEST_F(ServeCase, SaysWhatIsMissing) {
   const auto no_hook = program_.run({"serve", "--case", kCase, "--port", "0"});
   EXPECT_EQ(no_hook.code(), 5);
   EXPECT_THAT(testing::unbroken(no_hook.err), HasSubstr("HOOK_GEMM"));
+  std::filesystem::remove(program_.file("lab/model/config.json"));
+  const auto no_model = program_.run({"serve", "--case", kCase, "--port", "0"});
+  EXPECT_EQ(no_model.code(), 2);
+  EXPECT_THAT(testing::unbroken(no_model.err), HasSubstr("the case's model is not there"));
+  EXPECT_THAT(no_model.err, Not(HasSubstr("serving")));
   replace(std::string(kCase) + "/case.yaml", "backend: plugin", "backend: magic");
   const auto wrong = program_.run({"serve", "--case", kCase});
   EXPECT_EQ(wrong.code(), 2);

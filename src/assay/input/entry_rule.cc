@@ -123,6 +123,13 @@ Status EntryReader::read_epilogues() {
     ASSAY_TRY(rule_.epilogues, field->as_strings());
     if (const Status known = rule_.check_epilogues(); !known)
       return fail(field->error(known.error().message));
+    for (auto name = rule_.epilogues.begin(); name != rule_.epilogues.end(); ++name)
+      if (std::find(rule_.epilogues.begin(), name, *name) != name)
+        return fail(
+            field->error(fmt::format("{0} is listed twice; each is an epilogue that the kernel "
+                                     "does, and one of two steps is "
+                                     "written as a chain, such as {0}+relu",
+                                     sanitize(*name, 60))));
     for (const std::string& epilogue : rule_.epilogues)
       for (std::string& step : epilogue_steps(epilogue)) steps.push_back(std::move(step));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// What suites and manifests may hold (form.h). Not for use outside this folder.
+// What suites, manifests and definitions of operations may hold (form.h). Not for use outside this
+// folder.
 
 #include <cstdint>
 
@@ -23,6 +24,10 @@ const Form& kernel_form(const KernelWords& words);
 const Form& plugin_entry_form();
 // A manifest that is a map.
 const Form& manifest_form();
+
+// A file that defines an operation, and the tolerance that it states.
+const Form& operation_form();
+const Form& tolerance_form();
 
 // Bounds that readers and forms share.
 inline constexpr std::int64_t kMaxAlignment = 4096;  // A page: no allocator promises more.

@@ -140,9 +140,10 @@ class ModelReader {
     if (const ModelKind* kind = find_model_kind(name)) return *kind;
     return fail(type->error(
         ErrorCode::unsupported,
-        fmt::format("which GEMMs a model of type '{}' has is not understood; race them by "
-                    "--shape, or name a type here whose layers are the same",
-                    sanitize(name, 80))));
+        fmt::format(
+            "which matrix products a model of type '{}' has is not understood; race them by "
+            "--shape, or name a type here whose layers are the same",
+            sanitize(name, 80))));
   }
 
   Result<DType> read_dtype() {
@@ -167,10 +168,10 @@ class ModelReader {
     const auto quantised = parts_.inherited(
         {"quantization_config", "compression_config", "quantization", "quant_config"});
     if (!quantised || quantised->json().empty()) return {};
-    return fail(quantised->error(
-        ErrorCode::unsupported,
-        "weights are quantised, and such GEMMs are not raced; --dtype bf16 races the same sizes "
-        "in that type"));
+    return fail(quantised->error(ErrorCode::unsupported,
+                                 "weights are quantised, and such matrix products are not raced; "
+                                 "--dtype bf16 races the same sizes "
+                                 "in that type"));
   }
 
   Status check_layer_count(int64_t layers) const {
@@ -185,9 +186,10 @@ class ModelReader {
   Status check_intervals() const {
     const auto interval = given(config_, "full_attention_interval");
     if (!interval || interval->json() == 1) return {};
-    return fail(interval->error(ErrorCode::unsupported,
-                                "this model has layers of several kinds, and the GEMMs of those "
-                                "between are not understood; race its GEMMs by --shape"));
+    return fail(
+        interval->error(ErrorCode::unsupported,
+                        "this model has layers of several kinds, and the matrix products of those "
+                        "between are not understood; race its matrix products by --shape"));
   }
 
   // One of kSizes.
@@ -238,10 +240,11 @@ class ModelReader {
     experts.shared_intermediate /= options_.tensor_parallel;
     ASSAY_TRY(experts.layers, layers_with_experts(layers));
     if (!options_.expert_tokens)
-      notes_.push_back(fmt::format(
-          "the GEMMs of {} experts, of which each token visits {}, are left out: the config does "
-          "not say which; --experts uniform, or tokens=N for each, adds them",
-          experts.count, experts.per_token));
+      notes_.push_back(
+          fmt::format("the matrix products of {} experts, of which each token visits {}, are left "
+                      "out: the config does "
+                      "not say which; --experts uniform, or tokens=N for each, adds them",
+                      experts.count, experts.per_token));
     if (experts.layers == 0) return none;
     return experts;
   }
@@ -284,7 +287,7 @@ class ModelReader {
     for (const char* key : {"vision_config", "audio_config"})
       if (given(parts_.root, key))
         notes_.push_back(
-            fmt::format("the part of {} is left out: the GEMMs are those of text", key));
+            fmt::format("the part of {} is left out: the matrix products are those of text", key));
     if (given(config_, "num_nextn_predict_layers"))
       notes_.emplace_back("layers that guess further tokens are left out");
     if (kind.type.find("bert") != std::string_view::npos || kind.type == "electra")
@@ -402,11 +405,11 @@ Result<Suite> parse_model(std::string_view text, const std::filesystem::path& pa
   ModelReader reader(std::move(parts), options);
   ASSAY_TRY(const Model model, reader.read());
   if (model.experts && options.expert_tokens && options.batches.size() > 1)
-    return fail(
-        ErrorCode::invalid_input,
-        "--experts: {} passes at once; give one --batch, since an expert's GEMMs of one pass "
-        "may be of the same sizes as those of another",
-        options.batches.size());
+    return fail(ErrorCode::invalid_input,
+                "--experts: {} passes at once; give one --batch, since an expert's matrix products "
+                "of one pass "
+                "may be of the same sizes as those of another",
+                options.batches.size());
   if (options.notes != nullptr) *options.notes = std::move(reader).notes();
   Suite suite{.name = model_name(path, options.tensor_parallel), .problems = {}, .origin = origin};
   for (const int64_t m : options.batches) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // A model as the source of problems: the config.json that Hugging Face checkpoints have, expanded
-// to the GEMMs of one pass over m tokens.
+// to the matrix products of one pass over m tokens.
 //
 //   qkv       (heads + 2 kv heads) x head_dim  x  hidden     once a layer
 //   o         hidden  x  heads x head_dim                    once a layer

@@ -129,7 +129,8 @@ TEST(ModelConfigTest, OtherKindsOfModelsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal("kv_lora_rank", 512), HasSubstr("latent attention"));
   EXPECT_THAT(refusal("quantization_config", Json{{"bits", 4}}), HasSubstr("--dtype"));
   EXPECT_THAT(refusal("torch_dtype", "int8"), HasSubstr("--dtype"));
-  EXPECT_THAT(refusal("model_type", "falcon_mamba"), HasSubstr("model_type: which GEMMs"));
+  EXPECT_THAT(refusal("model_type", "falcon_mamba"),
+              HasSubstr("model_type: which matrix products"));
   EXPECT_THAT(refusal("ssm_cfg", Json{{"layer", "Mamba1"}}), HasSubstr("ssm_cfg: this field"));
   EXPECT_THAT(refusal("per_layer_projection", 8), HasSubstr("remove it if it does not"));
   EXPECT_THAT(refusal("layer_types", Json{"full_attention", "linear_attention"}),
@@ -197,7 +198,7 @@ TEST(ModelConfigTest, ExpertsAreLeftOutOrVisitedAsSaid) {
       names(read(config.dump(), {.notes = &notes})),
       ElementsAre("qkv_m16_n6144_k4096", "o_m16_n4096_k4096", "gate_up_m16_n28672_k4096",
                   "down_m16_n4096_k14336", "router_m16_n128_k4096", "lm_head_m16_n128256_k4096"));
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("the GEMMs of 128 experts")));
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("the matrix products of 128 experts")));
   // 16 tokens make 128 visits: one for each expert.
   const auto uniform = read(config.dump(), {.expert_tokens = 0});
   ASSERT_TRUE(uniform) << uniform.error().message;

@@ -229,12 +229,13 @@ constexpr std::string_view kHarmlessEnds[] = {
     "_eps",      "_epsilon",   "_theta",       "_std",     "_range",        "_coef"};
 
 constexpr std::string_view kLatent =
-    "has latent attention, whose projections are other GEMMs than qkv and o; race them by --shape";
+    "has latent attention, whose projections are other matrix products than qkv and o; race them "
+    "by --shape";
 constexpr std::string_view kExperts =
     "has experts, and where they stand in a model of its type is not understood; race an expert's "
-    "GEMMs by --shape";
+    "matrix products by --shape";
 
-// Kinds of layers whose GEMMs are qkv, o and those of an MLP.
+// Kinds of layers whose matrix products are qkv, o and those of an MLP.
 constexpr std::string_view kLayers[] = {"full_attention", "sliding_attention", "chunked_attention",
                                         "attention"};
 
@@ -273,13 +274,14 @@ std::string objection(std::string_view name, const Json& value, const ModelKind&
   if (name == "kv_lora_rank" || name == "q_lora_rank") return fmt::format("this model {}", kLatent);
   if (name == "is_encoder_decoder" || name == "add_cross_attention")
     return "this model has layers with attention across two sequences, which are not counted; race "
-           "its GEMMs by --shape";
+           "its matrix products by --shape";
   if (name == "moe_layer_freq" && value != 1)
     return "this model has experts in some of its layers, and which is not understood; race its "
-           "GEMMs by --shape";
+           "matrix products by --shape";
   if (is_harmless(name)) return {};
   return fmt::format(
-      "this field of a model of type {} is not understood, and by its name it may change GEMMs; "
+      "this field of a model of type {} is not understood, and by its name it may change matrix "
+      "products; "
       "remove it if it does not, or race them by --shape",
       kind.type);
 }
@@ -290,9 +292,10 @@ Status check_layer_types(const JsonField& field) {
     ASSAY_TRY(const std::string layer, item.as_string());
     if (std::ranges::find(kLayers, layer) != std::end(kLayers)) continue;
     return fail(unsupported(
-        item, fmt::format("this model has layers of several kinds, and the GEMMs of '{}' are not "
-                          "understood; race its GEMMs by --shape",
-                          sanitize(layer, 60))));
+        item, fmt::format(
+                  "this model has layers of several kinds, and the matrix products of '{}' are not "
+                  "understood; race its matrix products by --shape",
+                  sanitize(layer, 60))));
   }
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The kinds of models whose GEMMs are understood, and the fields of their configurations. A model
-// of another kind, or one with a field that says that its layers are others, is refused.
+// The kinds of models whose matrix products are understood, and the fields of their configurations.
+// A model of another kind, or one with a field that says that its layers are others, is refused.
 
 #include <string_view>
 
@@ -24,9 +24,9 @@ struct ModelKind {
 // Null if the kind is not understood.
 const ModelKind* find_model_kind(std::string_view type);
 
-// A field that changes GEMMs and is not understood is ErrorCode::unsupported, with its place. False
-// values, zeros, nulls and empty lists change nothing, and names that tell of nothing in a layer
-// are passed over.
+// A field that changes matrix products and is not understood is ErrorCode::unsupported, with its
+// place. False values, zeros, nulls and empty lists change nothing, and names that tell of nothing
+// in a layer are passed over.
 Status check_model_fields(const JsonField& config, const ModelKind& kind);
 
 }  // namespace assay::input

@@ -1,13 +1,16 @@
 #include "assay/input/operation_file.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/input/forms.h"
 #include "assay/input/yaml.h"
+#include "assay/op/user/places.h"
 #include "assay/op/user/user.h"
 
 namespace assay::input {
@@ -21,14 +24,11 @@ class Reader {
       : file_(file), folder_(std::move(folder)) {}
 
   Result<const Operation*> run() {
-    static const std::vector<std::string> kKnown = {"operation", "dimensions", "operands",
-                                                    "scalars",   "flops",      "tolerance",
-                                                    "inputs",    "reference",  "python"};
     if (file_.kind() != YamlField::Kind::map)
       return fail(file_.error(
           "a file that defines an operation is a map with the fields operation, dimensions, "
           "operands, tolerance and reference"));
-    ASSAY_TRY(file_.only(kKnown));
+    ASSAY_TRY(only(file_, operation_form()));
     ASSAY_TRY(const YamlField name, file_.at("operation"));
     ASSAY_TRY(made_.name, name.as_string());
     ASSAY_TRY(const YamlField dimensions, file_.at("dimensions"));
@@ -41,6 +41,11 @@ class Reader {
     ASSAY_TRY(read_reference());
     auto defined = user::define(made_);
     if (!defined) return located(std::move(defined).error());
+    ASSAY_TRY(const auto fields, file_.members());
+    std::map<std::string, std::string> places;
+    for (const auto& [key, field] : fields)
+      places[key] = fmt::format("{}:{}", field.origin(), field.line());
+    user::note_places((*defined)->name(), std::move(places));
     return defined;
   }
 
@@ -61,12 +66,11 @@ class Reader {
     ASSAY_TRY(const YamlField list, file_.at("operands"));
     if (list.kind() != YamlField::Kind::map)
       return fail(list.error("is a map by name, such as x: {dimensions: [m, n], dtype: f32}"));
-    static const std::vector<std::string> kKnown = {"dimensions", "dtype", "output"};
     ASSAY_TRY(const auto members, list.members());
     for (const auto& [role, field] : members) {
       if (field.kind() != YamlField::Kind::map)
         return fail(field.error("is a map, such as {dimensions: [m, n], dtype: f32}"));
-      ASSAY_TRY(field.only(kKnown));
+      ASSAY_TRY(only(field, operation_form().at("operands").item()));
       user::DefinedOperand& operand = made_.operands.emplace_back();
       operand.role = role;
       ASSAY_TRY(const YamlField dimensions, field.at("dimensions"));
@@ -109,10 +113,9 @@ class Reader {
   }
 
   static Result<user::Tolerance> tolerance(const YamlField& field) {
-    static const std::vector<std::string> kKnown = {"relative", "absolute"};
     if (field.kind() != YamlField::Kind::map)
       return fail(field.error("is a map, such as {relative: 1e-5, absolute: 1e-7}"));
-    ASSAY_TRY(field.only(kKnown));
+    ASSAY_TRY(only(field, tolerance_form()));
     user::Tolerance tolerance;
     ASSAY_TRY(const auto relative, field.find("relative"));
     if (relative) {
@@ -160,7 +163,8 @@ class Reader {
       const auto kind = find_input_kind(name);
       if (!kind)
         return fail(field->error(
-            fmt::format("there are no inputs '{}'; use uniform, wide_range, exact, zeros and ones",
+            fmt::format("there are no inputs '{}'; use uniform, wide_range, needle, exact, zeros "
+                        "and ones",
                         sanitize(name, 40))));
       made_.inputs.push_back(*kind);
     }

@@ -6,8 +6,9 @@
 
 namespace assay::input {
 
-Json suite_schema();     // shapes/*.yaml
-Json model_schema();     // config.json of a model
-Json manifest_schema();  // kernel_manifest.yaml, and the comment at a source's head
+Json suite_schema();      // shapes/*.yaml
+Json model_schema();      // config.json of a model
+Json manifest_schema();   // kernel_manifest.yaml, and the comment at a source's head
+Json operation_schema();  // *.op.yaml
 
 }  // namespace assay::input

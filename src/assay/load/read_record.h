@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/base/json.h"
+#include "assay/load/result.h"
 #include "assay/load/trace.h"
 
 namespace assay::load {
@@ -14,6 +15,8 @@ namespace assay::load {
 struct KeptRun {
   JsonDocument record;
   std::vector<std::vector<Trace>> runs;
+  // Of each run: its figures, made again of its samples, and what the record says against it.
+  std::vector<Judged> judged;
 };
 
 // `path`: load.json, or the folder that has it. Errors: invalid_input (no such record, samples that

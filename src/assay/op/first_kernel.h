@@ -14,8 +14,9 @@ enum class SourceLanguage : std::uint8_t { c, cpp, cuda };
 
 struct NewKernel {
   SourceLanguage language = SourceLanguage::cpp;
-  std::string entry;    // The function's name.
-  std::string command;  // How to race it: the head says so.
+  std::string entry;      // The function's name.
+  std::string command;    // How to race it: the head says so.
+  std::string operation;  // As the head names it.
 };
 
 // What an Operation has, beside it, for whoever begins.

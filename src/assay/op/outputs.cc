@@ -1,6 +1,7 @@
 #include "assay/op/outputs.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace assay {
 namespace {
@@ -17,7 +18,7 @@ OutputPlaces OutputPlaces::of(const Problem& problem) {
     const size_t line = std::max(kLine, static_cast<size_t>(operands[i].alignment));
     const size_t offset = (made.bytes + line - 1) / line * line;
     const auto bytes = static_cast<size_t>(operands[i].span_bytes);
-    made.places.push_back({i, offset, bytes});
+    made.places.push_back({i, offset, bytes, operands[i].access == Access::read_write});
     made.bytes = offset + bytes;
   }
   return made;
@@ -37,6 +38,13 @@ std::vector<std::span<const std::byte>> OutputPlaces::split(
 void OutputPlaces::set(std::span<void*> data, void* piece) const {
   for (const Place& place : places)
     data[place.operand] = static_cast<std::byte*>(piece) + place.offset;
+}
+
+void OutputPlaces::give(std::span<void* const> inputs, void* piece) const {
+  for (const Place& place : places)
+    if (place.read)
+      std::memcpy(static_cast<std::byte*>(piece) + place.offset, inputs[place.operand],
+                  place.bytes);
 }
 
 }  // namespace assay

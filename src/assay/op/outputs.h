@@ -1,7 +1,8 @@
 #pragma once
 
 // The outputs of a problem as one piece of memory: each begins at a cache line, behind the one
-// before it. By that a launch's outputs are handed from process to process as one.
+// before it. By that a launch's outputs are handed from process to process as one. An output that
+// is also read lies here while a launch runs: its input is put there ahead of each.
 
 #include <cstddef>
 #include <span>
@@ -15,6 +16,7 @@ struct OutputPlaces {
   struct Place {
     size_t operand = 0;  // Of the problem.
     size_t offset = 0, bytes = 0;
+    bool read = false;  // A launch finds an input there.
   };
   std::vector<Place> places;  // In the order of the operands.
   size_t bytes = 0;           // Of all; of a single output its own.
@@ -26,6 +28,9 @@ struct OutputPlaces {
 
   // Sets data[operand] of each output, of a piece that begins here.
   void set(std::span<void*> data, void* piece) const;
+
+  // Copies the inputs of those that are also read to where a launch finds them. inputs: by operand.
+  void give(std::span<void* const> inputs, void* piece) const;
 };
 
 }  // namespace assay

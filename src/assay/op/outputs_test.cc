@@ -49,6 +49,26 @@ TEST(OutputPlaces, EachBeginsAtALineBehindTheOneBefore) {
   EXPECT_EQ(cut[2].size(), 0U);
 }
 
+TEST(OutputPlaces, WhatIsAlsoReadIsPutThereAheadOfALaunch) {
+  Problem::Parts parts;
+  parts.operation = parts.name = "any";
+  for (const Access access : {Access::read, Access::write, Access::read_write})
+    parts.operands.push_back({.role = "any", .access = access, .span_bytes = 4});
+  parts.fields = std::make_shared<const Json>(Json::object());
+  const OutputPlaces places = OutputPlaces::of(Problem::from_parts(std::move(parts)));
+  ASSERT_EQ(places.places.size(), 2U);
+  EXPECT_FALSE(places.places[0].read);
+  EXPECT_TRUE(places.places[1].read);
+  std::array<std::byte, 4> x, sum;
+  x.fill(std::byte{1});
+  sum.fill(std::byte{2});
+  std::array<void*, 3> inputs = {x.data(), nullptr, sum.data()};
+  std::array<std::byte, 64 + 4> piece = {};
+  places.give(inputs, piece.data());
+  EXPECT_EQ(std::ranges::count(std::span(piece).first(64), std::byte{0}), 64);
+  EXPECT_EQ(std::ranges::count(std::span(piece).subspan(64), std::byte{2}), 4);
+}
+
 TEST(Operation, OneIsTheDefault) {
   EXPECT_EQ(std::ranges::count_if(built_in_operations(),
                                   [](const Operation* one) { return one->is_default(); }),

@@ -26,9 +26,9 @@ RmsError median(std::vector<RmsError> errors) {
   return *middle;
 }
 
-std::optional<std::string> beyond(const RmsError& error, double plain, const RmsError& stock,
+std::optional<std::string> beyond(const RmsError& error, double plain, double of_stock,
                                   const char* where) {
-  const double most = std::max(plain, kMostOfStock * stock.rms) * by_chance(error.elements);
+  const double most = std::max(plain, of_stock) * by_chance(error.elements);
   if (error.elements == 0 || error.rms <= most) return std::nullopt;
   return fmt::format(
       "coarse_arithmetic: its root mean square error {} is {:.3g} times that of sums term by term "
@@ -54,12 +54,14 @@ std::optional<std::string> coarse_arithmetic(const ProofSummary& proof, const St
                                              bool on_gpu) {
   if (on_gpu && stock.ordinary.elements == 0) return std::nullopt;
   const bool normwise = proof.error_bound == ErrorBound::normwise;
-  if (auto said =
-          beyond(proof.ordinary_lines, normwise ? kMostOrdinaryNormwise : kMostOrdinary,
-                 stock.ordinary, normwise ? "on uniform inputs, normwise," : "on uniform inputs"))
+  const double of_stock = on_gpu ? kMostOfStock : kMostOfStockOnCores;
+  if (auto said = beyond(proof.ordinary_lines, normwise ? kMostOrdinaryNormwise : kMostOrdinary,
+                         of_stock * stock.ordinary.rms,
+                         normwise ? "on uniform inputs, normwise," : "on uniform inputs"))
     return said;
   if (normwise) return std::nullopt;
-  return beyond(proof.wide_lines, kMostWide, stock.wide, "where few terms of a line count");
+  return beyond(proof.wide_lines, kMostWide, of_stock * stock.wide.rms,
+                "where few terms of a line count");
 }
 
 std::string normwise_advice() {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/shell_word.h"
 #include "assay/base/text.h"
 #include "assay/report/words.h"
 
@@ -46,7 +47,8 @@ Block libraries(const Environment& environment) {
 
 Block ceilings(const Environment& environment) {
   Block block;
-  block.title = "Ceilings, measured in the last shape's window";
+  block.title = "Ceilings: the most that this machine was measured to give";
+  block.sentences = {"From and until: when that was read, in this run or in an earlier one."};
   Table table;
   table.columns = {{.title = "ceiling"},
                    {.title = "reached", .align = Align::right},
@@ -66,16 +68,6 @@ Block ceilings(const Environment& environment) {
   }
   block.table = std::move(table);
   return block;
-}
-
-// One word of a command line, as a shell takes it.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 Block options(const RunRecord& record) {

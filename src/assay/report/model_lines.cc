@@ -50,10 +50,10 @@ std::vector<std::string> model_lines(const RunRecord& record) {
     std::string line =
         fmt::format("model: {}, m {}: ", sanitize(record.options.suite, 240), time.m);
     if (time.missing.empty())
-      line += fmt::format("default {} us, best stock {} us, best {} us; {} tokens/s of GEMMs alone",
-                          significant(time.default_us), significant(time.best_stock_us),
-                          significant(time.best_us),
-                          significant(static_cast<double>(time.m) / (time.best_us * 1e-6)));
+      line += fmt::format(
+          "default {} us, best stock {} us, best {} us; {} tokens/s of these problems alone",
+          significant(time.default_us), significant(time.best_stock_us), significant(time.best_us),
+          significant(static_cast<double>(time.m) / (time.best_us * 1e-6)));
     else
       line += "no time: " + sanitize(time.missing, 240);
     lines.push_back(std::move(line));

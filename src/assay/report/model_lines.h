@@ -1,6 +1,6 @@
 #pragma once
 
-// The weighted time of a model, and which of its GEMMs it goes into.
+// The weighted time of a model, and which of its problems it goes into.
 
 #include <string>
 #include <vector>
@@ -14,8 +14,8 @@ namespace assay::report {
 // problems are no model's.
 std::vector<std::string> model_lines(const RunRecord& record);
 
-// The same for a terminal, each below a table of its GEMMs: time of a call, calls, their time, its
-// share. A run that is of no model has no table, and one without weights no line either.
+// The same for a terminal, each below a table of its problems: time of a call, calls, their time,
+// its share. A run that is of no model has no table, and one without weights no line either.
 std::string model_text(const RunRecord& record, const TextStyle& style);
 
 }  // namespace assay::report

@@ -49,10 +49,11 @@ std::string short_name(const ProblemRecord& problem, const KernelOutcome& kernel
     const bool alike =
         std::ranges::all_of(others, [&](const auto& other) { return other[i] == words[i]; });
     if (alike) continue;
-    differs += differs.empty() ? ' ' : '_';
+    differs += differs.empty() ? "" : "_";
     differs += words[i];
   }
-  return with_bound(kernel, fmt::format("{}/{}{}", kernel.provider, words.front(), differs));
+  // Dots, as where a cell is cut: what is left out can be seen to be.
+  return with_bound(kernel, fmt::format("{}/{}..{}", kernel.provider, words.front(), differs));
 }
 
 }  // namespace assay::report

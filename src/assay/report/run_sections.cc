@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/record/conclude.h"
 #include "assay/report/evidence_sections.h"
 #include "assay/report/model_lines.h"
 #include "assay/report/other_conditions.h"
@@ -26,6 +27,39 @@ Table table_of(std::vector<Column> columns) {
   return table;
 }
 
+bool has_opponent(const RunRecord& record) {
+  return record.kind == "race" &&
+         std::ranges::any_of(record.command_line, [](const std::string& word) {
+           return word == "--against" || word.starts_with("--against=");
+         });
+}
+
+// Of `race --against FILE`: each kernel of the user's against each of a file that was named behind
+// it. A record lists kernels in the order of their files, and the opponent's comes last.
+std::vector<PairVerdict> users_pairs(const RunRecord& record, const ProblemRecord& problem) {
+  std::vector<PairVerdict> pairs;
+  if (!has_opponent(record)) return pairs;
+  std::vector<const KernelOutcome*> users;
+  for (const KernelOutcome& kernel : problem.kernels)
+    if (kernel.role == KernelRole::user) users.push_back(&kernel);
+  for (std::size_t i = 0; i < users.size(); ++i)
+    for (std::size_t j = i + 1; j < users.size(); ++j) {
+      if (users[i]->metadata.member("family") == users[j]->metadata.member("family")) continue;
+      if (const auto verdict = verdict_between(problem, record.options, users[i]->id, users[j]->id))
+        pairs.push_back({users[i]->id, users[j]->id, *verdict});
+    }
+  return pairs;
+}
+
+std::vector<std::string> users_pair_lines(const RunRecord& record) {
+  std::vector<std::string> lines;
+  for (const ProblemRecord& problem : record.problems)
+    for (const PairVerdict& pair : users_pairs(record, problem))
+      lines.push_back(fmt::format("{}: {} is {}", problem.name, problem.label(pair.candidate),
+                                  verdict_sentence(pair.verdict, problem.label(pair.other))));
+  return lines;
+}
+
 Section results(const RunRecord& record) {
   const Problems problems = shown_problems(record, {});
   Section section{"results", "Results", {}};
@@ -37,6 +71,7 @@ Section results(const RunRecord& record) {
     table.sentences.insert(table.sentences.end(), lines.begin(), lines.end());
   };
   add(condition_lines(record, problems));
+  add(users_pair_lines(record));
   add(model_lines(record));
   add({counts_line(record, problems.size())});
   section.blocks.push_back(std::move(table));
@@ -93,6 +128,8 @@ Section intervals(const RunRecord& record) {
       for (const PairVerdict& pair : conclusion.against_stock)
         add_pair(table, record, problem, i, "stock", pair);
     }
+    for (const PairVerdict& pair : users_pairs(record, problem))
+      add_pair(table, record, problem, problem.confirmations.size() - 1, "--against", pair);
   }
   Block block;
   if (table.rows.empty()) {

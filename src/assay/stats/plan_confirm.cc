@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/stats/interval.h"
 #include "assay/stats/student.h"
 
 namespace assay::stats {
@@ -23,8 +24,6 @@ constexpr double kLaterHalfWidthShareOfMargin = 0.6;
 // What is between processes whatever their rounds, as one standard deviation of a log ratio: 0.3 %
 // in idle A/A races of `make bench`, of what libraries place once.
 constexpr double kBetweenProcesses = 0.003;
-
-constexpr double kConfidence = 0.99;
 
 FinalistTraits traits_of(std::span<const FinalistTraits> traits, int kernel) {
   const auto index = static_cast<std::size_t>(kernel);

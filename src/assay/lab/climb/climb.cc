@@ -55,6 +55,9 @@ class Climb {
       ASSAY_TRY(finish_turn(turn));
       ++climbed_.turns;
     }
+    climbed_.gave_up =
+        has_failed(state_) || (climbed_.turns > 0 && climbed_.failed == climbed_.turns);
+    climbed_.spoiled = is_spoiled(state_);
     ASSAY_TRY(end_others());
     // Shapes that no attempt was measured on: an agent that learned from which of its changes held
     // cannot have learned these.
@@ -184,7 +187,9 @@ class Climb {
     if (!turn.ran) return fail(turn.ran.error());
     const auto note = read_attempt_note(turn.talk / "attempt.yaml", target_);
     const std::optional<Cost> cost = note ? note->cost : std::nullopt;
-    state_.failures = turn.ran->failure || !note ? state_.failures + 1 : 0;
+    const bool failed = turn.ran->failure || !note;
+    state_.failures = failed ? state_.failures + 1 : 0;
+    climbed_.failed += failed ? 1 : 0;
     if (turn.ran->filled_disk) ASSAY_TRY(make_room(turn));
     if (turn.ran->failure) return skip("agent_failed: " + turn.ran->reason, cost);
     state_.cost_unknown = state_.cost_unknown || !cost;

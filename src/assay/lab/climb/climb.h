@@ -38,6 +38,9 @@ struct ClimbObserver {
 
 struct Climbed {
   int turns = 0, kept = 0;          // Of this call.
+  int failed = 0;                   // Turns in which the agent failed.
+  bool gave_up = false;             // It failed too often in a row, or in every turn.
+  bool spoiled = false;             // Others were at work while too many attempts were measured.
   std::string end;                  // Why it ended: a sentence.
   std::string branch;               // That holds what was kept; empty: there is none.
   std::optional<HeldOut> held_out;  // The best state on what is held out; none: nothing is.

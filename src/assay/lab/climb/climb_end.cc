@@ -28,10 +28,15 @@ std::string over_budget(const ClimbOptions& options, const HistoryContent& conte
 
 int turns_of(const HistoryContent& content, const std::string& run_tag) {
   const auto attempts = std::ranges::count_if(content.attempts, [&](const Attempt& attempt) {
-    return attempt.run_tag == run_tag && !attempt.baseline;
+    return attempt.run_tag == run_tag && !attempt.baseline && !attempt.by_hand;
   });
-  return static_cast<int>(attempts + std::ranges::count(content.skips, run_tag, &Skip::run_tag));
+  const auto skips = std::ranges::count_if(
+      content.skips, [&](const Skip& skip) { return skip.run_tag == run_tag && !skip.by_hand; });
+  return static_cast<int>(attempts + skips);
 }
+
+bool has_failed(const ClimbState& state) { return state.failures >= kMostFailures; }
+bool is_spoiled(const ClimbState& state) { return state.spoiled >= kMostFailures; }
 
 std::string reason_to_end(const Case& target, const ClimbOptions& options,
                           const HistoryContent& content, const ClimbState& state) {
@@ -48,13 +53,12 @@ std::string reason_to_end(const Case& target, const ClimbOptions& options,
     return fmt::format("{:.6g} was reached", *options.until);
   if (options.patience && state.without_keep >= *options.patience)
     return fmt::format("{} turns in a row kept nothing", state.without_keep);
-  if (state.spoiled >= kMostFailures)
+  if (is_spoiled(state))
     return fmt::format(
         "others were at work while {} attempts in a row were measured; the same "
         "command goes on when they are done",
         state.spoiled);
-  if (state.failures >= kMostFailures)
-    return fmt::format("the agent failed {} times in a row", state.failures);
+  if (has_failed(state)) return fmt::format("the agent failed {} times in a row", state.failures);
   return {};
 }
 

@@ -18,8 +18,12 @@ struct ClimbState {
   bool cost_unknown = false;  // An agent did its turn, and did not say what that cost.
 };
 
-// Turns of the run tag: attempts, the baseline aside, and turns that made none.
+// Turns that climbs made under the run tag: attempts, the baseline aside, and turns that made none.
 int turns_of(const HistoryContent& content, const std::string& run_tag);
+
+// Too often in a row: the agent failed, or others were at work while attempts were measured.
+bool has_failed(const ClimbState& state);
+bool is_spoiled(const ClimbState& state);
 
 // A sentence; empty while it goes on.
 std::string reason_to_end(const Case& target, const ClimbOptions& options,

@@ -79,7 +79,7 @@ class Evaluation {
       evaluated.duplicate_of = same->id;
       const Attempt known = *same;
       ASSAY_TRY(history.skip({options_.run_tag, fmt::format("duplicate_of {}", known.seq), known.id,
-                              utc_now_iso8601(), cost()}));
+                              utc_now_iso8601(), cost(), !options_.agent}));
       evaluated.record_path = runs / known.record;
       ASSAY_TRY(evaluated.record, load_attempt_record(evaluated.record_path.string()));
       return evaluated;
@@ -211,6 +211,7 @@ class Evaluation {
     attempt_.description = options_.description;
     attempt_.hypothesis = options_.hypothesis;
     attempt_.started = utc_now_iso8601();
+    attempt_.by_hand = !options_.agent;
     attempt_.record =
         fmt::format("{}/{:04}-{}/record.json", attempt_.run_tag, attempt_.seq, attempt_.id);
     record_path_ = target_.folder / "runs" / attempt_.record;

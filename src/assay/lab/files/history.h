@@ -53,12 +53,14 @@ struct Attempt {
   std::optional<Claim> claim;
   bool baseline = false;
   std::optional<Cost> cost;  // None where its agent does not say.
+  bool by_hand = false;      // Of `lab eval`: no turn of a climb. Older lines do not say it.
 };
 
 // A turn that made no attempt.
 struct Skip {
   std::string run_tag, reason, of, at;
   std::optional<Cost> cost;
+  bool by_hand = false;
 };
 
 struct HistoryContent {

@@ -8,7 +8,7 @@
 namespace assay::lab {
 namespace {
 
-constexpr std::string_view kMagic = "assay.lab_index/1\n";
+constexpr std::string_view kMagic = "assay.lab_index/2\n";
 constexpr std::size_t kMostHistoryBytes = std::size_t{1} << 30;  // Beyond, there is no index.
 
 // One description of what is written and read: `a` is a Writer or a Reader.
@@ -52,11 +52,13 @@ void describe(A& a, Attempt& attempt) {
   a(attempt.claim);
   a(attempt.baseline);
   a(attempt.cost);
+  a(attempt.by_hand);
 }
 template <class A>
 void describe(A& a, Skip& skip) {
   for (std::string* text : {&skip.run_tag, &skip.reason, &skip.of, &skip.at}) a(*text);
   a(skip.cost);
+  a(skip.by_hand);
 }
 template <class A>
 void describe(A& a, HistoryIndex& index) {

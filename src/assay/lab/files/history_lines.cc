@@ -91,6 +91,16 @@ void describe_cost(A& a, T& cost) {
   }
 }
 
+// Absent where a climb made it, as in histories that say nothing of it.
+template <class A, class T>
+void describe_by_hand(A& a, T& by_hand) {
+  if constexpr (std::is_const_v<T>) {
+    if (by_hand) a("by_hand", by_hand);
+  } else {
+    a("by_hand", by_hand);
+  }
+}
+
 template <class A, archive::Is<StartLine> T>
 void describe(A& a, T& line) {
   auto& attempt = line.attempt;
@@ -108,6 +118,7 @@ void describe(A& a, T& line) {
   a("description", attempt.description);
   a("hypothesis", attempt.hypothesis);
   a("started", attempt.started);
+  describe_by_hand(a, attempt.by_hand);
 }
 
 template <class A, archive::Is<EndLine> T>
@@ -144,6 +155,7 @@ void describe(A& a, T& line) {
   a("reason", line.skip.reason);
   a("of", line.skip.of);
   a("at", line.skip.at);
+  describe_by_hand(a, line.skip.by_hand);
   describe_cost(a, line.skip.cost);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "assay/base/choices.h"
 #include "assay/base/text.h"
 
 namespace assay::gemm {
@@ -47,8 +48,9 @@ Result<EpilogueStep> read_step(std::string_view text) {
     const std::vector<std::string> known(kNames.begin(), kNames.end());
     return fail(ErrorCode::invalid_input,
                 "the epilogue step '{}' has no reference, so no kernel could be proven right with "
-                "it{}; steps that have one: {}",
-                sanitize(text, 60), did_you_mean(parts.front(), known), join(known, ", "));
+                "it{}",
+                sanitize(text, 60),
+                did_you_mean(parts.front(), known, "steps that have one: " + join(known, ", ")));
   }
   EpilogueStep step{.kind = static_cast<Kind>(found - kNames.begin())};
   if (step.kind != Kind::clamp) {

@@ -120,7 +120,11 @@ class Look {
  public:
   // Elements of a and of b that are made: a few milliseconds.
   static constexpr int64_t kElements = 1 << 17;
-  static constexpr int64_t kLeast = 4, kMost = 64;
+  // Rows, and as many columns: of all batches that are looked at, and of each. Nobody but a look
+  // sees what a kernel leaves out here, so that one in fifty batches, or columns, shall be met in
+  // some look of a race, however long they are.
+  static constexpr int64_t kLeast = 16, kLeastOfBatch = 4, kMostOfBatch = 64;
+  static constexpr int64_t kLeastBatches = 16, kMostBatches = 64;
 
   Look(const Base& base, std::span<const std::byte> output, const InputSeeds& seeds,
        ErrorBound bound)
@@ -132,12 +136,19 @@ class Look {
         judge_{base, !info(v_.out).floating, bound, budgets_of(base, bound, {}, seeds)} {}
 
   Check run() {
-    const auto batch = static_cast<int64_t>(random_.below(0, static_cast<uint64_t>(v_.l)));
-    const int64_t count = std::clamp(kElements / 2 / v_.k, kLeast, kMost);
-    std::vector<int64_t> rows = choose(v_.m, count, random_, 100);
-    std::vector<int64_t> columns = choose(v_.out_columns, count, random_, 200);
-    add_odd(rows, columns);
-    compare_part(batch, std::move(rows), std::move(columns));
+    const int64_t lines = std::max(kElements / 2 / v_.k, kLeast);
+    const std::vector<int64_t> batches =
+        choose(v_.l, std::clamp(lines / kLeastOfBatch, kLeastBatches, kMostBatches), random_, 100);
+    const int64_t count =
+        std::clamp(lines / static_cast<int64_t>(batches.size()), kLeastOfBatch, kMostOfBatch);
+    uint64_t stream = 200;
+    for (const int64_t batch : batches) {
+      std::vector<int64_t> rows = choose(v_.m, count, random_, stream);
+      std::vector<int64_t> columns = choose(v_.out_columns, count, random_, stream + kMostOfBatch);
+      add_odd(rows, columns);
+      compare_part(batch, std::move(rows), std::move(columns));
+      stream += 2 * kMostOfBatch;
+    }
     return judge_.conclude(v_.l * v_.m * v_.out_columns,
                            fmt::format(method::kSome, judge_.check.compared));
   }

@@ -102,6 +102,7 @@ TEST(EpilogueTest, IsReadAndWrittenInOneSpelling) {
 TEST(EpilogueTest, RefusesWhatHasNoReference) {
   EXPECT_THAT(error_of("rellu"), HasSubstr("did you mean 'relu'?"));
   EXPECT_THAT(error_of("softmax"), HasSubstr("steps that have one: bias, row_bias"));
+  EXPECT_THAT(error_of("bais"), HasSubstr("; did you mean 'bias'? Steps that have one: bias, "));
   EXPECT_THAT(error_of("bias+"), HasSubstr("the epilogue step '' has no reference"));
   EXPECT_THAT(error_of("bias+relu+bias"), HasSubstr("has the step bias twice"));
   EXPECT_THAT(error_of("swiglu+geglu"), HasSubstr("has two gates"));
@@ -281,6 +282,22 @@ TEST(EpilogueTest, LooksAtTimedLaunchesFindWhatIsLeftOut) {
           << problem.signature();
     }
     EXPECT_GT(found, 0) << problem.signature();
+  }
+}
+
+// Behind a function nothing but a look at its own batch tells of a batch that was left out.
+TEST(EpilogueTest, ALookMeetsMoreBatchesThanOne) {
+  const Problem problem =
+      make({.m = 3, .n = 8, .k = 16, .batch = 64, .layout = "tt", .epilogue = "bias+gelu"});
+  const auto instance = instance_of(problem, InputKind::uniform, 11);
+  for (uint64_t launch = 1; launch <= 4; ++launch) {
+    const InputSeeds seeds{.set = 77, .launch = launch};
+    std::vector<std::byte> out = run(*instance, seeds);
+    ASSERT_TRUE(instance->check(out, seeds).right);
+    const auto left = static_cast<int64_t>(13 * launch);
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 8; ++j) testing::put(problem, "out", out, left, i, j, 0);
+    EXPECT_FALSE(instance->check(out, seeds).right) << left;
   }
 }
 

@@ -42,6 +42,13 @@ class Writer {
       ASSAY_TRY(Matrix operand, matrix(std::string(step.name()), 2));
       operands_.push_back(std::move(operand));
     }
+    for (const Operand& operand : problem_.operands())
+      if (has_gaps(operand))
+        return fail(
+            ErrorCode::invalid_input,
+            "new: --shape has gaps between rows or columns of {}; leave lda, ldb, ldout and "
+            "strides out, and add the steps to args by hand",
+            operand.role);
     if (problem_.find_operand("c") != nullptr)
       return fail(ErrorCode::invalid_input,
                   "new: --shape has a beta; leave it out and add c to args by hand");
@@ -54,6 +61,13 @@ class Writer {
   }
 
  private:
+  // A naive body takes rows, or columns, that lie side by side.
+  static bool has_gaps(const Operand& operand) {
+    int64_t elements = 1;
+    for (const int64_t size : operand.sizes) elements *= size;
+    return operand.span_bytes > elements * size_bytes(operand.dtype);
+  }
+
   bool is_cuda() const { return kernel_.language == SourceLanguage::cuda; }
 
   Result<Matrix> matrix(const std::string& role, size_t place) const {

@@ -129,7 +129,7 @@ class Generator {
       return;
     }
     const auto most = static_cast<double>(ranges_.most_integer());
-    const double low = most == 127 && stream == kB ? -128 : -most;
+    const double low = most == 127 ? -128 : -most;
     fill(matrix, stream,
          [=](double u, int64_t, int64_t) { return whole((u + 1) / 2 * (most - low + 1)) + low; });
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "assay/base/random.h"
 #include "assay/op/gemm/budget.h"
 #include "assay/op/gemm/gemm.h"
+#include "assay/op/gemm/renewal.h"
 #include "testing/naive_gemm.h"
 #include "testing/small_problems.h"
 
@@ -498,6 +500,36 @@ TEST(GemmInstanceTest, OneOffInATimedIntegerOutputShows) {
     testing::put(problem, "out", out, 0, j % 40, j,
                  testing::get(problem, "out", out, 0, j % 40, j) + 1);
     EXPECT_FALSE(instance->check(out, kSeeds).right) << j;
+  }
+}
+
+// A projection allows more than that where k is large.
+TEST(GemmInstanceTest, AFewColumnsOfADeepTimedProductAreAllCompared) {
+  const Problem problem = make({.m = 2, .n = 16, .k = 20000});
+  const auto instance = instance_of(problem, InputKind::uniform);
+  const std::vector<std::byte> right = run(*instance, kSeeds);
+  ASSERT_TRUE(instance->check(right, kSeeds).right) << text(instance->check(right, kSeeds));
+  for (int64_t j = 0; j < 16; ++j) {
+    std::vector<std::byte> out = right;
+    testing::put(problem, "out", out, 0, j % 2, j,
+                 testing::get(problem, "out", out, 0, j % 2, j) + 3);
+    EXPECT_FALSE(instance->check(out, kSeeds).right) << j;
+  }
+}
+
+// -128 is where tricks with the signs of bytes go wrong.
+TEST(GemmInstanceTest, BytesReachFromOneEndToTheOther) {
+  const Problem problem = make({.m = 40, .n = 50, .k = 200, .dtype = DType::s8, .constant = {"b"}});
+  const auto instance = instance_of(problem, InputKind::uniform);
+  const auto holds_ends = [](std::span<const std::byte> bytes) {
+    return std::ranges::find(bytes, std::byte{0x80}) != bytes.end() &&
+           std::ranges::find(bytes, std::byte{0x7f}) != bytes.end();
+  };
+  for (const size_t operand : {0u, 1u}) {
+    EXPECT_TRUE(holds_ends(instance->input(operand))) << operand;
+    std::vector<std::byte> timed(instance->input(operand).size());
+    renew(renewal_of(problem, operand, kSeeds), timed);
+    EXPECT_TRUE(holds_ends(timed)) << operand << ", of a timed launch";
   }
 }
 

@@ -31,7 +31,9 @@ double Ranges::scale_c() const { return scale_to(beta_, limit); }
 int64_t Ranges::most_integer() const {
   const double each = limit / factor / k_;
   int64_t most = 127;
-  while (most > 1 && static_cast<double>(most * (most == 127 ? 128 : most)) > each) --most;
+  // Where there is room for 127 there is for -128, on both sides.
+  const auto largest = [&] { return most == 127 ? most + 1 : most; };
+  while (most > 1 && static_cast<double>(largest() * largest()) > each) --most;
   return most;
 }
 

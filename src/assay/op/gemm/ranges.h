@@ -22,8 +22,8 @@ struct Ranges {
   // Of uniform values: what multiplies those of a, and of c, in [-1, 1). Those of b stay.
   double scale_a() const;
   double scale_c() const;
-  // Largest m <= 127 with k products of up to (m + 1) m within s32: elements of a are within
-  // [-m, m], and if m is 127 those of b within [-128, 127].
+  // Largest m <= 127 with k products of up to m^2 within s32: elements are within [-m, m], and if
+  // m is 127 within [-128, 127], so of up to 128^2.
   int64_t most_integer() const;
 
  private:

@@ -76,7 +76,7 @@ Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& see
   }
   const int64_t most = ranges.most_integer();
   // -128 has no negative.
-  set_integers(renewal, which.role == "b" && most == 127 && !flips ? -128 : -most, most);
+  set_integers(renewal, most == 127 && !flips ? -128 : -most, most);
   return renewal;
 }
 

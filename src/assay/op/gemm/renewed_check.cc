@@ -14,8 +14,10 @@
 namespace assay::gemm {
 namespace {
 
-// Of the block that is compared: less than a millisecond, most of which is reading columns of b.
-constexpr int64_t kColumnElements = 1 << 16, kMostRows = 16, kLeastColumns = 4;
+// Of the block that is compared: less than a millisecond, most of which is making columns of b;
+// more where k is large. What projections allow grows with k, and at 4096 x 14336 one element of a
+// row in ten may be anything: so few columns would miss one in fifty in all looks of a race.
+constexpr int64_t kColumnElements = 1 << 16, kMostRows = 16, kLeastColumns = 16;
 
 using Projection = RenewedCheck::Projection;
 

@@ -7,6 +7,7 @@ namespace assay::rmsnorm {
 namespace {
 
 constexpr double kMeanRoundings = 4, kProductRoundings = 6;
+constexpr double kSquareOfSum = 2, kSum = 1;  // On top of these, where a residual is added.
 
 double min_normal(DType dtype) {
   switch (dtype) {
@@ -38,14 +39,21 @@ double Budget::allowed(double growth, double e, double w, double root) const {
   return computed + rounding() * (size + computed) + lost;
 }
 
+double Budget::allowed_sum(double sum) const {
+  const double size = std::fabs(sum);
+  const double computed = factor * unit * size;
+  return computed + written * (size + computed) + (size < written_min ? written_min : 0);
+}
+
 Budget budget_of(const View& view) {
   const double u = epsilon(view.accumulate) / 2;
-  const double roundings = static_cast<double>(view.n) + kMeanRoundings;
+  const double roundings =
+      static_cast<double>(view.n) + kMeanRoundings + (view.adds ? kSquareOfSum : 0);
   const double likely =
       std::expm1(kLambda * std::sqrt(roundings) * u + roundings * u * u / (1 - u));
   Budget budget;
   budget.sums = std::min(gamma(roundings, u), likely);
-  budget.products = gamma(kProductRoundings, u);
+  budget.products = gamma(kProductRoundings + (view.adds ? kSum : 0), u);
   budget.factor = view.accumulate == DType::f64 ? 2 : 1;
   if (info(view.out).significand_bits < info(view.accumulate).significand_bits)
     budget.last = epsilon(view.out) / 2;
@@ -53,6 +61,11 @@ Budget budget_of(const View& view) {
   budget.alike = epsilon(view.x) * epsilon(view.w);
   budget.min_normal = min_normal(view.out);
   budget.flushed = min_normal(view.accumulate);
+  budget.unit = u;
+  if (!view.adds) return budget;
+  if (info(view.residual).significand_bits < info(view.accumulate).significand_bits)
+    budget.written = epsilon(view.residual) / 2;
+  budget.written_min = min_normal(view.residual);
   return budget;
 }
 

@@ -19,6 +19,11 @@
 //
 //   |computed - e| <= growth |e|,   growth = (1 - theta)^(-1/2) (1 + gamma_6) - 1
 //
+// With a residual, x stands for x + residual, which costs one more rounding: each square goes
+// through two more, and e through one. What is written back is that sum, rounded once in the
+// accumulate type and once to residual's. Kernels normalise the sum as it is or as it was written
+// back, and either is right.
+//
 // Then, where out is narrower, roundings to its type: two, since models' own definitions round
 // x / sqrt(v) to the type of out before they multiply by w. Results below the smallest normal
 // number of out may be flushed to zero, and so may the first of the two products. With float64 sums
@@ -44,20 +49,28 @@ namespace assay::rmsnorm {
 inline constexpr double kLambda = 10;
 
 struct Budget {
-  double sums = 0;        // theta, but for flushed squares.
-  double products = 0;    // gamma_6.
-  double factor = 1;      // On growth.
-  double last = 0;        // Unit roundoff of out; 0 where it is not narrower.
-  double alike = 0;       // Part of all elements that are rounded alike,
-  double x_alike = 0;     // and of those of the same |x|.
-  double min_normal = 0;  // Of out: below it results may be flushed.
-  double flushed = 0;     // The same of the accumulate type.
+  double sums = 0;         // theta, but for flushed squares.
+  double products = 0;     // gamma_6.
+  double factor = 1;       // On growth.
+  double last = 0;         // Unit roundoff of out; 0 where it is not narrower.
+  double written = 0;      // The same of residual.
+  double alike = 0;        // Part of all elements that are rounded alike,
+  double x_alike = 0;      // and of those of the same |x|.
+  double min_normal = 0;   // Of out: below it results may be flushed.
+  double written_min = 0;  // The same of residual.
+  double unit = 0;         // Unit roundoff of the accumulate type.
+  double flushed = 0;      // The same of the accumulate type.
 
   double rounding() const { return 2 * last; }
   // growth of a row of this v.
   double growth(double v) const;
   // Largest right |computed - e|, where w and root = 1 / sqrt(v); always above 0.
   double allowed(double growth, double e, double w, double root) const;
+  // Of what is written back, where that is `sum`.
+  double allowed_sum(double sum) const;
+  // Mean square of what a row's root is off by in units of `last` and `written`, which kernels that
+  // take the sum as it is for the one and as it was written for the other both have.
+  double roundings() const { return last * last + written * written; }
 };
 
 Budget budget_of(const View& view);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,14 +38,17 @@ double sum_of_squares(std::span<const double> values) {
 struct Sums {
   int64_t wrong = 0;
   std::string first_wrong;
+  const char* operand = "";  // That it is of.
   double largest_error = 0, sum_of_errors = 0, visible = 0;
   MeanSquare roots;
 
-  void say(std::string sentence) {
-    if (++wrong == 1) first_wrong = std::move(sentence);
+  void say(const char* of, std::string sentence) {
+    if (++wrong > 1) return;
+    first_wrong = std::move(sentence);
+    operand = of;
   }
   void add(const Sums& more) {
-    if (wrong == 0) first_wrong = more.first_wrong;
+    if (wrong == 0) first_wrong = more.first_wrong, operand = more.operand;
     wrong += more.wrong;
     largest_error = std::max(largest_error, more.largest_error);
     sum_of_errors =
@@ -52,6 +56,12 @@ struct Sums {
     visible = std::max(visible, more.visible);
     roots.add(more.roots);
   }
+};
+
+// One row of each operand, as numbers.
+struct Values {
+  explicit Values(size_t n) : x(n), got(n), written(n) {}
+  std::vector<double> x, got, written;
 };
 
 class Comparison {
@@ -70,10 +80,10 @@ class Comparison {
     const int64_t strip = std::max(int64_t{1}, kPieceElements / v_.n);
     std::vector<Sums> pieces(static_cast<size_t>((v_.m + strip - 1) / strip));
     const auto compare = [&](size_t piece) {
-      std::vector<double> x(w_.size()), got(w_.size());
+      Values values(w_.size());
       const int64_t first = static_cast<int64_t>(piece) * strip;
       for (int64_t i = first; i < std::min(v_.m, first + strip); ++i)
-        compare_row(i, x, got, pieces[piece]);
+        compare_row(i, values, pieces[piece]);
     };
     if (pieces.size() == 1)
       compare(0);
@@ -90,10 +100,66 @@ class Comparison {
     double v, root, growth;
   };
 
-  void compare_row(int64_t i, std::vector<double>& x, std::vector<double>& got, Sums& sums) const {
-    convert_to_double(v_.x, bytes_.x.data() + i * v_.x_m * size_bytes(v_.x), v_.n, x.data());
-    convert_to_double(v_.out, bytes_.out.data() + i * v_.out_m * size_bytes(v_.out), v_.n,
-                      got.data());
+  void load(DType dtype, std::span<const std::byte> bytes, int64_t first,
+            std::vector<double>& to) const {
+    convert_to_double(dtype, bytes.data() + first * size_bytes(dtype), v_.n, to.data());
+  }
+
+  void compare_row(int64_t i, Values& values, Sums& sums) const {
+    load(v_.x, bytes_.x, i * v_.x_m, values.x);
+    load(v_.out, bytes_.out, i * v_.out_m, values.got);
+    if (!v_.adds) return compare_root(i, values.x, values.got, sums);
+    load(v_.residual, bytes_.residual, i * v_.residual_m, values.written);
+    for (size_t j = 0; j < values.x.size(); ++j) values.x[j] += values.written[j];
+    load(v_.residual, bytes_.written, i * v_.residual_m, values.written);
+    compare_sums(i, values, sums);
+    compare_either(i, values, sums);
+  }
+
+  // What was written back, with x the sums.
+  void compare_sums(int64_t i, const Values& values, Sums& sums) const {
+    for (size_t j = 0; j < values.x.size(); ++j) {
+      double e = values.x[j];
+      const double got = values.written[j];
+      if (!std::isfinite(round_to(v_.residual, e))) e = round_to(v_.residual, e);
+      const bool finite = std::isfinite(e);
+      const double allowed = finite ? budget_.allowed_sum(e) : 0;
+      double ratio = std::fabs(got - e) / allowed;
+      const bool right = finite ? ratio <= 1 : std::isnan(e) ? std::isnan(got) : got == e;
+      if (!right)
+        sums.say("residual", fmt::format("residual[{},{}] = {}, expected {}{}", i, j,
+                                         value_text(got), value_text(e), within(allowed)));
+      if (!finite) continue;
+      ratio = limited(ratio);
+      sums.largest_error = std::max(sums.largest_error, ratio);
+      sums.visible = std::max(sums.visible, allowed);
+      sums.sum_of_errors = limited(sums.sum_of_errors + ratio);
+    }
+  }
+
+  // By what was written back, and by the sums as they are: kernels normalise either.
+  void compare_either(int64_t i, const Values& values, Sums& sums) const {
+    Sums by_written, by_sums;
+    compare_root(i, values.written, values.got, by_written);
+    if (by_written.wrong == 0 && budget_.written == 0) return sums.add(by_written);
+    compare_root(i, values.x, values.got, by_sums);
+    const auto rank = [](const Sums& one) {
+      return std::tuple(one.wrong, one.roots.sum, one.sum_of_errors);
+    };
+    sums.add(rank(by_sums) < rank(by_written) ? by_sums : by_written);
+  }
+
+  static std::string within(double allowed) {
+    return allowed > 0 ? fmt::format(" +- {:.3g}", allowed) : std::string();
+  }
+  // NaN, too, is no more than this.
+  static double limited(double value) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    return value <= kMost ? value : kMost;
+  }
+
+  void compare_root(int64_t i, const std::vector<double>& x, const std::vector<double>& got,
+                    Sums& sums) const {
     const double v = sum_of_squares(x) / static_cast<double>(v_.n) + v_.epsilon;
     const Row row{i, v, 1 / std::sqrt(v), budget_.growth(v)};
     if (std::isfinite(v) && compare_finite(row, x, got, sums)) return;
@@ -161,7 +227,7 @@ class Comparison {
   double allowed_shift(const Projection& sums) const {
     constexpr double kOwnSums = 1.0001;  // What ours lose.
     const double fourth = sums.fourth + budget_.alike * sums.energy * sums.energy;
-    return kOwnSums * (sums.bound + kLambda * budget_.last * std::sqrt(fourth));
+    return kOwnSums * (sums.bound + kLambda * std::sqrt(budget_.roundings() * fourth));
   }
 
   void judge_root(const Row& row, const Projection& once, const std::vector<double>& x,
@@ -175,25 +241,23 @@ class Comparison {
     const double ratio = std::fabs(best.shift) / allowed;
     to.largest_error = std::max(to.largest_error, ratio);
     if (ratio > 1)
-      to.say(
-          fmt::format("row {} as a whole is 1 {} {:.3g} times what is expected, and no more "
-                      "than {:.3g} is right: its root is wrong, or out is not rounded to the "
-                      "nearest",
-                      row.index, best.shift < 0 ? "-" : "+", std::fabs(best.relative()),
-                      allowed / best.energy));
+      to.say("out",
+             fmt::format("row {} as a whole is 1 {} {:.3g} times what is expected, and no more "
+                         "than {:.3g} is right: its root is wrong, or out is not rounded to the "
+                         "nearest",
+                         row.index, best.shift < 0 ? "-" : "+", std::fabs(best.relative()),
+                         allowed / best.energy));
     constexpr double kKappaSquared = 0.18;
-    const double last = kKappaSquared * budget_.last * budget_.last *
+    const double last = kKappaSquared * budget_.roundings() *
                         (best.fourth / (best.energy * best.energy) + budget_.alike);
     to.roots.add({.elements = 1, .sum = best.relative() * best.relative() / (plain_ + last)});
   }
 
   void compare_element(const Row& row, size_t j, double x, double got, Sums& sums) const {
     const double e = x * row.root * w_[j];
-    const auto refuse = [&](double within) {
-      std::string sentence =
-          fmt::format("out[{},{}] = {}, expected {}", row.index, j, value_text(got), value_text(e));
-      if (within > 0) sentence += fmt::format(" +- {:.3g}", within);
-      sums.say(std::move(sentence));
+    const auto refuse = [&](double allowed) {
+      sums.say("out", fmt::format("out[{},{}] = {}, expected {}{}", row.index, j, value_text(got),
+                                  value_text(e), within(allowed)));
     };
     if (!std::isfinite(e)) {
       if (!(std::isnan(e) ? std::isnan(got) : got == e)) refuse(0);
@@ -207,19 +271,20 @@ class Comparison {
     const double allowed = budget_.allowed(row.growth, e, w_[j], row.root);
     double ratio = std::fabs(got - e) / allowed;
     if (!(ratio <= 1)) refuse(allowed);
-    if (!(ratio <= std::numeric_limits<double>::max())) ratio = std::numeric_limits<double>::max();
+    ratio = limited(ratio);
     sums.largest_error = std::max(sums.largest_error, ratio);
     sums.visible = std::max(sums.visible, allowed);
-    sums.sum_of_errors = std::min(sums.sum_of_errors + ratio, std::numeric_limits<double>::max());
+    sums.sum_of_errors = limited(sums.sum_of_errors + ratio);
   }
 
   Check conclude(const Sums& sums) const {
     constexpr double kWrong = 2;  // Of outputs that are no numbers.
     Check check;
-    check.elements = check.compared = v_.m * v_.n;
+    check.elements = check.compared = (v_.adds ? 2 : 1) * v_.m * v_.n;
     check.wrong = sums.wrong;
     check.right = sums.wrong == 0;
     check.first_wrong = sums.first_wrong;
+    check.operand = sums.operand;
     check.max_error = check.right ? sums.largest_error : std::max(sums.largest_error, kWrong);
     check.mean_error = sums.sum_of_errors / static_cast<double>(check.elements);
     check.smallest_visible = sums.visible;

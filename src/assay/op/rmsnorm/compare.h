@@ -24,6 +24,7 @@ inline constexpr std::string_view kAll[] = {kEvery, kEveryAndRows};
 
 struct Bytes {
   std::span<const std::byte> x, w, out;
+  std::span<const std::byte> residual, written;  // As a launch found it, and as it left it.
 };
 
 // random: x and w are, so that rows are looked at as a whole.

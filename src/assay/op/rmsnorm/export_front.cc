@@ -7,7 +7,8 @@
 namespace assay::rmsnorm {
 namespace {
 
-// A row's root is kept: elements are asked for one after another.
+// A row's root is kept: elements are asked for one after another. A residual is judged by the sum
+// that it is to hold; out by what it does hold, so that a kernel may normalise either.
 constexpr const char* kText = R"(
 class Reference {
  public:
@@ -15,7 +16,14 @@ class Reference {
 
   explicit Reference(const Buffers& set) : set_(set) {}
 
-  Expected at(std::size_t, const std::int64_t* index) {
+  Expected at(std::size_t operand, const std::int64_t* index) {
+    if (operand == kResidual) {
+      const double sum = added(index[0], index[1]), most = kFactor * kUnit * std::fabs(sum);
+      return {sum,
+              most + kWritten * (std::fabs(sum) + most) +
+                  (std::fabs(sum) < kWrittenMin ? kWrittenMin : 0),
+              !std::isfinite(sum)};
+    }
     if (index[0] != row_) load(index[0]);
     const double w = static_cast<double>(element(kOperand[kW].type, set_.operand[kW], index[1]));
     const double expected = x(index[0], index[1]) * root_ * w, size = std::fabs(expected);
@@ -26,9 +34,17 @@ class Reference {
   }
 
  private:
-  double x(std::int64_t row, std::int64_t column) const {
+  static double number(std::size_t operand, const void* at, std::int64_t row, std::int64_t column) {
     return static_cast<double>(
-        element(kOperand[kX].type, set_.operand[kX], row * kOperand[kX].strides[0] + column));
+        element(kOperand[operand].type, at, row * kOperand[operand].strides[0] + column));
+  }
+  double added(std::int64_t row, std::int64_t column) const {
+    return number(kX, set_.operand[kX], row, column) +
+           number(kResidual, set_.given[kResidual], row, column);
+  }
+  // What is normalised: without a residual x.
+  double x(std::int64_t row, std::int64_t column) const {
+    return number(kResidual, set_.operand[kResidual], row, column);
   }
   void load(std::int64_t row) {
     long double sum = 0;
@@ -55,6 +71,9 @@ class Reference {
 
 std::string formula_of(const Problem& problem) {
   const auto sizes = view(problem);
+  if (sizes && sizes->adds)
+    return fmt::format("residual = residual + x, out = residual / sqrt(mean(residual^2) + {:g}) w",
+                       sizes->epsilon);
   return fmt::format("out = x / sqrt(mean(x^2) + {:g}) w", sizes ? sizes->epsilon : 0);
 }
 
@@ -67,11 +86,16 @@ Result<std::vector<ReferenceFile>> reference_files(const Problem& problem) {
            "// What caller.cc checks by. The numbers are those that assay judged this problem by.\n"
            "#pragma once\n\nnamespace problem {{\n\n"
            "inline constexpr const char* kUnchecked = nullptr;\n"
-           "constexpr std::size_t kX = {}, kW = {};\nconstexpr std::int64_t kN = {};\n"
+           "// kResidual: x's place where there is none.\n"
+           "constexpr std::size_t kX = {}, kW = {}, kResidual = {};\n"
+           "constexpr std::int64_t kN = {};\n"
            "constexpr double kEpsilon = {:a}, kSums = {:a}, kProducts = {:a}, kFactor = {:a},\n"
-           "                 kRounding = {:a}, kMinNormal = {:a}, kFlushed = {:a};\n{}",
-           size_t{kX}, size_t{kW}, sizes.n, sizes.epsilon, budget.sums, budget.products,
-           budget.factor, budget.rounding(), budget.min_normal, budget.flushed, kText)}};
+           "                 kRounding = {:a}, kMinNormal = {:a}, kFlushed = {:a},\n"
+           "                 kUnit = {:a}, kWritten = {:a}, kWrittenMin = {:a};\n{}",
+           size_t{kX}, size_t{kW}, static_cast<size_t>(sizes.adds ? kResidual : kX), sizes.n,
+           sizes.epsilon, budget.sums, budget.products, budget.factor,
+           budget.rounding() + (sizes.adds ? budget.written : 0), budget.min_normal, budget.flushed,
+           budget.unit, budget.written, budget.written_min, kText)}};
 }
 
 }  // namespace assay::rmsnorm

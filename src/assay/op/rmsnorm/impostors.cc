@@ -4,12 +4,14 @@
 #include <iterator>
 #include <vector>
 
+#include "assay/op/outputs.h"
+
 namespace assay::rmsnorm {
 namespace {
 
-constexpr std::string_view kNames[] = {"zeros",         "copy of x",     "no weight",
-                                       "no root",       "no mean",       "no epsilon",
-                                       "root of row 0", "half of a row", "bf16 sums"};
+constexpr std::string_view kNames[] = {"zeros",     "copy of x",   "no weight",     "no root",
+                                       "no mean",   "no epsilon",  "root of row 0", "half of a row",
+                                       "bf16 sums", "no residual", "old residual"};
 enum Which : size_t {
   kZeros,
   kCopyOfX,
@@ -19,7 +21,9 @@ enum Which : size_t {
   kNoEpsilon,
   kRootOfFirst,
   kHalf,
-  kNarrow
+  kNarrow,
+  kNoResidual,
+  kOldResidual
 };
 
 class Pretender {
@@ -27,8 +31,11 @@ class Pretender {
   Pretender(const View& view, const Instance& instance, std::span<std::byte> output)
       : v_(view),
         x_(instance.input(kX)),
+        residual_(instance.input(kResidual)),
         out_(output),
+        places_(OutputPlaces::of(instance.problem()).places),
         row_(static_cast<size_t>(view.n)),
+        added_(row_.size()),
         weights_(row_.size()) {
     convert_to_double(v_.w, instance.input(kW).data(), v_.n, weights_.data());
   }
@@ -36,9 +43,10 @@ class Pretender {
   bool pretend(Which which) {
     if (!tells(which)) return false;
     for (int64_t i = 0; i < v_.m; ++i) {
-      load(which == kRootOfFirst ? 0 : i);
+      load(which, which == kRootOfFirst ? 0 : i);
       const double root = root_of(which);
-      load(i);
+      load(which, i);
+      if (v_.adds) write_back(which, i);
       for (size_t j = 0; j < row_.size(); ++j) {
         if (which == kZeros) row_[j] = 0;
         const bool weighs = which != kNoWeight && which != kCopyOfX;
@@ -57,11 +65,26 @@ class Pretender {
     if (which == kRootOfFirst) return v_.m > 1;
     if (which == kNoMean || which == kHalf) return v_.n > 1;
     if (which == kNarrow) return v_.n >= kEnough;
+    if (which == kNoResidual || which == kOldResidual) return v_.adds;
     return true;
   }
 
-  void load(int64_t i) {
+  void load(Which which, int64_t i) {
     convert_to_double(v_.x, x_.data() + i * v_.x_m * size_bytes(v_.x), v_.n, row_.data());
+    if (!v_.adds) return;
+    convert_to_double(v_.residual, residual_.data() + i * v_.residual_m * size_bytes(v_.residual),
+                      v_.n, added_.data());
+    if (which == kNoResidual) return;
+    for (size_t j = 0; j < row_.size(); ++j) row_[j] += added_[j];
+  }
+
+  void write_back(Which which, int64_t i) {
+    if (which == kNoResidual)
+      for (size_t j = 0; j < row_.size(); ++j) added_[j] += row_[j];
+    convert_from_double(
+        v_.residual, (which == kNoResidual || which == kOldResidual ? added_ : row_).data(), v_.n,
+        out_.data() + places_[1].offset +
+            static_cast<size_t>(i * v_.residual_m * size_bytes(v_.residual)));
   }
 
   double root_of(Which which) const {
@@ -77,9 +100,10 @@ class Pretender {
   }
 
   const View& v_;
-  std::span<const std::byte> x_;
-  std::span<std::byte> out_;
-  std::vector<double> row_, weights_;
+  std::span<const std::byte> x_, residual_;
+  std::span<std::byte> out_;  // All outputs.
+  std::vector<OutputPlaces::Place> places_;
+  std::vector<double> row_, added_, weights_;
 };
 
 }  // namespace

@@ -21,6 +21,17 @@ constexpr std::byte kFiller{0xff};
 constexpr int64_t kPieceElements = 1 << 18;  // Worth a thread.
 
 enum Stream : uint64_t { kValues = 1, kExponents = 3, kRows = 5, kColumns = 7, kPlaces = 9 };
+// Of residual's values and exponents: streams of their own.
+constexpr uint64_t kOfResidual = 16;
+
+// An input of m rows.
+struct Rows {
+  DType dtype;
+  int64_t stride;
+};
+Rows rows_of(const View& view, size_t operand) {
+  return operand == kX ? Rows{view.x, view.x_m} : Rows{view.residual, view.residual_m};
+}
 
 Result<MemoryFile> allocate(const Operand& operand) {
   ASSAY_TRY(MemoryFile file,
@@ -42,9 +53,11 @@ void for_each_row(const View& view, Use use) {
 struct Exponents {
   int row_low, row_high, column_low, column_high, weight_low, weight_high;
 };
-Exponents exponents_of(const View& view) {
-  // What f16 holds is 2^-14 to 2^15; squares of the others stay far inside of f32.
-  if (view.x == DType::f16) return {-11, 12, -3, 2, -10, -1};
+Exponents exponents_of(const View& view, size_t operand) {
+  // What f16 holds is 2^-14 to 2^15, sums of two included; squares of the others stay far inside of
+  // f32.
+  if (rows_of(view, operand).dtype == DType::f16 || (view.adds && view.residual == DType::f16))
+    return {-11, 12, -3, 2, -10, -1};
   return {-30, 30, -6, 5, -10, -1};
 }
 
@@ -59,34 +72,47 @@ class Maker {
   Result<Inputs> run() {
     ASSAY_TRY(inputs_.x, allocate(problem_.operands()[kX]));
     ASSAY_TRY(inputs_.w, allocate(problem_.operands()[kW]));
-    fill();
+    if (view_.adds) {
+      ASSAY_TRY(inputs_.residual, allocate(problem_.operands()[kResidual]));
+    }
+    fill_w();
+    fill_rows(kX);
+    if (view_.adds) fill_rows(kResidual);
+    if (kind_ == InputKind::non_finite) place_specials();
     ASSAY_TRY(inputs_.x.seal());
     ASSAY_TRY(inputs_.w.seal());
+    if (view_.adds) ASSAY_TRY(inputs_.residual.seal());
     return std::move(inputs_);
   }
 
  private:
-  void fill() {
+  void fill_w() {
+    if (kind_ == InputKind::ones) return fill_w([](int64_t) { return 1.0; });
+    if (kind_ != InputKind::wide_range) return fill_uniform(kW);
+    const Exponents by = exponents_of(view_, kX);
+    fill_w([&](int64_t j) {
+      return std::ldexp(value(kColumns, j), exponent(kPlaces, j, by.weight_low, by.weight_high));
+    });
+  }
+
+  void fill_rows(size_t operand) {
     switch (kind_) {
       case InputKind::zeros:
-        fill_x([](int64_t, int64_t) { return 0.0; });
-        return fill_uniform(kW);
+        return fill(operand, [](int64_t, int64_t) { return 0.0; });
       case InputKind::ones:
-        fill_x([](int64_t, int64_t) { return 1.0; });
-        return fill_w([](int64_t) { return 1.0; });
+        return fill(operand, [](int64_t, int64_t) { return 1.0; });
       case InputKind::needle:
-        return fill_needles();
+        return fill_needles(operand);
       case InputKind::wide_range:
-        return fill_wide_range();
+        return fill_wide_range(operand);
       default:
-        fill_uniform(kX);
-        fill_uniform(kW);
-        if (kind_ == InputKind::non_finite) place_specials();
+        return fill_uniform(operand);
     }
   }
 
   std::span<std::byte> bytes(size_t operand) {
-    return operand == kX ? inputs_.x.writable_bytes() : inputs_.w.writable_bytes();
+    MemoryFile& file = operand == kX ? inputs_.x : operand == kW ? inputs_.w : inputs_.residual;
+    return file.writable_bytes();
   }
   // As timed launches have them.
   void fill_uniform(size_t operand) {
@@ -94,12 +120,14 @@ class Maker {
   }
 
   template <class Value>
-  void fill_x(Value value) {
-    std::byte* const to = bytes(kX).data();
+  void fill(size_t operand, Value value) {
+    const Rows rows = rows_of(view_, operand);
+    std::byte* const to = bytes(operand).data();
     for_each_row(view_, [&](int64_t i) {
       std::vector<double> row(static_cast<size_t>(view_.n));
       for (int64_t j = 0; j < view_.n; ++j) row[static_cast<size_t>(j)] = value(i, j);
-      convert_from_double(view_.x, row.data(), view_.n, to + i * view_.x_m * size_bytes(view_.x));
+      convert_from_double(rows.dtype, row.data(), view_.n,
+                          to + i * rows.stride * size_bytes(rows.dtype));
     });
   }
   template <class Value>
@@ -109,49 +137,52 @@ class Maker {
     convert_from_double(view_.w, row.data(), view_.n, bytes(kW).data());
   }
 
-  uint64_t below(Stream stream, int64_t index, int64_t bound) const {
+  uint64_t below(uint64_t stream, int64_t index, int64_t bound) const {
     return CounterRandom{key_, stream}.below(static_cast<uint64_t>(index),
                                              static_cast<uint64_t>(bound));
   }
-  int exponent(Stream stream, int64_t index, int low, int high) const {
+  int exponent(uint64_t stream, int64_t index, int low, int high) const {
     return low + static_cast<int>(below(stream, index, high - low + 1));
   }
   // Of magnitude [0.5, 1).
-  double value(Stream stream, int64_t index) const {
+  double value(uint64_t stream, int64_t index) const {
     const double u = CounterRandom{key_, stream}.uniform(static_cast<uint64_t>(index));
     return (u < 0 ? u - 1 : u + 1) / 2;
   }
 
+  static uint64_t stream_of(size_t operand) { return operand == kX ? 0 : kOfResidual; }
+
   // Each row has one, at a place of its own: what a sum leaves out is found in some row. Of the
-  // first row it is the last element, which is the one that is forgotten.
-  void fill_needles() {
-    const int high = view_.x == DType::f16 ? 15 : 40;
-    fill_x([&](int64_t i, int64_t j) {
+  // first row it is the last element, which is the one that is forgotten. Where a residual is added
+  // every other row has it there.
+  void fill_needles(size_t operand) {
+    const int high = exponents_of(view_, operand).row_high == 12 ? 15 : 40;
+    fill(operand, [&](int64_t i, int64_t j) {
       const int64_t place = i == 0 ? view_.n - 1 : static_cast<int64_t>(below(kPlaces, i, view_.n));
-      if (j != place) return 0.0;
+      const bool here = !view_.adds || (i % 2 == 0) == (operand == kX);
+      if (j != place || !here) return 0.0;
       return std::ldexp(value(kValues, i), exponent(kExponents, i, high - 4, high));
     });
-    fill_uniform(kW);
   }
 
   // Every third row is of epsilon's own size, so that who leaves that out is off by much.
-  void fill_wide_range() {
-    const Exponents by = exponents_of(view_);
+  void fill_wide_range(size_t operand) {
+    const Exponents by = exponents_of(view_, operand);
     const int of_epsilon = std::clamp(std::ilogb(view_.epsilon) / 2, by.row_low, by.row_high);
-    fill_x([&](int64_t i, int64_t j) {
-      const int row = i % 3 == 0 ? of_epsilon : exponent(kRows, i, by.row_low, by.row_high);
+    const uint64_t stream = stream_of(operand);
+    fill(operand, [&](int64_t i, int64_t j) {
+      const int row =
+          i % 3 == 0 ? of_epsilon : exponent(kRows + stream, i, by.row_low, by.row_high);
       const int64_t at = i * view_.n + j;
-      return std::ldexp(value(kValues, at),
-                        row + exponent(kExponents, at, by.column_low, by.column_high));
-    });
-    fill_w([&](int64_t j) {
-      return std::ldexp(value(kColumns, j), exponent(kPlaces, j, by.weight_low, by.weight_high));
+      return std::ldexp(value(kValues + stream, at),
+                        row + exponent(kExponents + stream, at, by.column_low, by.column_high));
     });
   }
 
-  void put_x(int64_t i, int64_t j, double special) {
-    store_from_double(view_.x, special,
-                      bytes(kX).data() + (i * view_.x_m + j) * size_bytes(view_.x));
+  void put(size_t operand, int64_t i, int64_t j, double special) {
+    const Rows rows = rows_of(view_, operand);
+    store_from_double(rows.dtype, special,
+                      bytes(operand).data() + (i * rows.stride + j) * size_bytes(rows.dtype));
   }
 
   // In rows and columns of their own, so that most outputs stay finite.
@@ -161,11 +192,15 @@ class Maker {
     const auto column = static_cast<int64_t>(below(kColumns, 0, view_.n));
     for (int64_t i = 0; i < 3; ++i) {
       if (i + 1 < view_.m || (i == 0 && view_.n == 1))
-        put_x((row + i) % view_.m, static_cast<int64_t>(below(kPlaces, i, view_.n)),
-              values[static_cast<size_t>(i)]);
+        put(kX, (row + i) % view_.m, static_cast<int64_t>(below(kPlaces, i, view_.n)),
+            values[static_cast<size_t>(i)]);
       if (i + 1 < view_.n)
         store_from_double(view_.w, values[static_cast<size_t>(2 - i)],
                           bytes(kW).data() + (column + i) % view_.n * size_bytes(view_.w));
+      if (view_.adds && i + 4 < view_.m)
+        put(kResidual, (row + 3 + i) % view_.m,
+            static_cast<int64_t>(below(kPlaces + kOfResidual, i, view_.n)),
+            values[static_cast<size_t>(i)]);
     }
   }
 
@@ -196,6 +231,27 @@ void copy_element(const std::byte* from, std::byte* to, size_t size, bool negati
   if (negative) to[size - 1] ^= std::byte{0x80};
 }
 
+// As permute() has it, of an input of m rows.
+Result<MemoryFile> permute_rows(const View& view, size_t operand, const MemoryFile& input,
+                                const Axis& rows, const Axis& columns) {
+  const Rows own = rows_of(view, operand);
+  const auto size = static_cast<size_t>(size_bytes(own.dtype));
+  ASSAY_TRY(MemoryFile made, MemoryFile::create("assay-input", input.bytes().size()));
+  std::byte* const begin = made.writable_bytes().data();
+  std::ranges::fill(made.writable_bytes(), kFiller);
+  for_each_row(view, [&](int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    const std::byte* from =
+        input.bytes().data() + static_cast<size_t>(rows.from[at] * own.stride) * size;
+    std::byte* to = begin + static_cast<size_t>(i * own.stride) * size;
+    for (size_t j = 0; j < columns.from.size(); ++j)
+      copy_element(from + static_cast<size_t>(columns.from[j]) * size, to + j * size, size,
+                   rows.negative[at] != columns.negative[j]);
+  });
+  ASSAY_TRY(made.seal());
+  return made;
+}
+
 }  // namespace
 
 std::vector<InputKind> useful_input_kinds(const View&) {
@@ -215,26 +271,17 @@ Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind k
 Result<Inputs> permute(const View& view, const Inputs& inputs, uint64_t seed) {
   const Axis rows(view.m, seed, kRows), columns(view.n, seed, kColumns);
   const Axis weights(view.n, seed, kPlaces);  // For its signs alone.
-  const auto x_size = static_cast<size_t>(size_bytes(view.x));
   const auto w_size = static_cast<size_t>(size_bytes(view.w));
   Inputs made;
-  ASSAY_TRY(made.x, MemoryFile::create("assay-input", inputs.x.bytes().size()));
+  ASSAY_TRY(made.x, permute_rows(view, kX, inputs.x, rows, columns));
+  if (view.adds) {
+    ASSAY_TRY(made.residual, permute_rows(view, kResidual, inputs.residual, rows, columns));
+  }
   ASSAY_TRY(made.w, MemoryFile::create("assay-input", inputs.w.bytes().size()));
-  std::byte *const to_x = made.x.writable_bytes().data(), *to_w = made.w.writable_bytes().data();
-  std::ranges::fill(made.x.writable_bytes(), kFiller);
-  for_each_row(view, [&](int64_t i) {
-    const auto at = static_cast<size_t>(i);
-    const std::byte* from =
-        inputs.x.bytes().data() + static_cast<size_t>(rows.from[at] * view.x_m) * x_size;
-    std::byte* to = to_x + static_cast<size_t>(i * view.x_m) * x_size;
-    for (size_t j = 0; j < columns.from.size(); ++j)
-      copy_element(from + static_cast<size_t>(columns.from[j]) * x_size, to + j * x_size, x_size,
-                   rows.negative[at] != columns.negative[j]);
-  });
+  std::byte* const to_w = made.w.writable_bytes().data();
   for (size_t j = 0; j < columns.from.size(); ++j)
     copy_element(inputs.w.bytes().data() + static_cast<size_t>(columns.from[j]) * w_size,
                  to_w + j * w_size, w_size, weights.negative[j] != 0);
-  ASSAY_TRY(made.x.seal());
   ASSAY_TRY(made.w.seal());
   return made;
 }
@@ -243,12 +290,12 @@ Renewal renewal_of(const Problem& problem, const View& view, size_t operand,
                    const InputSeeds& seeds) {
   Renewal renewal;
   renewal.sizes = {0, 0, 0};
-  if (operand != kX && operand != kW) return renewal;
+  if (operand == kOut || operand >= problem.operands().size()) return renewal;
   const Operand& which = problem.operands()[operand];
   renewal.dtype = which.dtype;
   renewal.key = varies(which) ? seeds.launch : seeds.set;
   renewal.stream = operand + 1;
-  renewal.sizes = {1, operand == kX ? view.m : 1, view.n};
+  renewal.sizes = {1, operand == kW ? 1 : view.m, view.n};
   renewal.strides = {which.strides[0], which.strides[0], 1};
   if (operand == kW) return renewal;
   constexpr uint64_t kOddRows = 0x6f6464;  // A stream of its own.
@@ -267,7 +314,7 @@ Renewal renewal_of(const Problem& problem, const View& view, size_t operand,
 
 std::vector<std::byte> renewed(const Problem& problem, const View& view, size_t operand,
                                const InputSeeds& seeds) {
-  if (operand != kX && operand != kW) return {};
+  if (operand == kOut || operand >= problem.operands().size()) return {};
   std::vector<std::byte> bytes(static_cast<size_t>(problem.operands()[operand].span_bytes),
                                kFiller);
   renew(renewal_of(problem, view, operand, seeds), bytes);

@@ -13,7 +13,7 @@
 namespace assay::rmsnorm {
 
 struct Inputs {
-  MemoryFile x, w;  // Sealed.
+  MemoryFile x, w, residual;  // Sealed; residual is empty where there is none.
 };
 
 // Kinds of which make_inputs knows something to say.
@@ -26,12 +26,12 @@ Result<Inputs> make_inputs(const Problem& problem, const View& view, InputKind k
 // strided rows lies the same filler.
 Result<Inputs> permute(const View& view, const Inputs& inputs, uint64_t seed);
 
-// Uniform numbers. Some rows of x have a single large element, and a mean of squares that is a
-// fourth of their neighbours': no constant can stand for all.
+// Uniform numbers. Some rows of x, and the same of a residual, have a single large element, and a
+// mean of squares that is a fourth of their neighbours': no constant can stand for all.
 Renewal renewal_of(const Problem& problem, const View& view, size_t operand,
                    const InputSeeds& seeds);
 
-// Of a launch: bytes as its operands were. Empty vectors for anything but x and w.
+// Of a launch: bytes as its operands were. Empty vectors for what is not read.
 std::vector<std::byte> renewed(const Problem& problem, const View& view, size_t operand,
                                const InputSeeds& seeds);
 

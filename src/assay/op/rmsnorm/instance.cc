@@ -40,23 +40,30 @@ class RmsnormInstance final : public Instance {
   // By the elements' own bound, whatever a kernel promises: no row is mixed with another.
   Check do_check(std::span<const std::span<const std::byte>> outputs, const InputSeeds& seeds,
                  ErrorBound /*bound*/) const override {
-    const std::span<const std::byte> output = outputs.front();
-    const int64_t needed = problem_.operands()[kOut].span_bytes;
-    if (static_cast<int64_t>(output.size()) < needed) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Operand& operand = problem_.operands()[kOut + i];
+      if (static_cast<int64_t>(outputs[i].size()) >= operand.span_bytes) continue;
       Check check;
-      check.elements = check.wrong = view_.m * view_.n;
-      check.first_wrong = fmt::format("out has {} bytes instead of {}", output.size(), needed);
+      check.elements = check.wrong = static_cast<int64_t>(outputs.size()) * view_.m * view_.n;
+      check.operand = operand.role;
+      check.first_wrong = fmt::format("{} has {} bytes instead of {}", operand.role,
+                                      outputs[i].size(), operand.span_bytes);
       return check;
     }
+    const std::span<const std::byte> written = view_.adds ? outputs[1] : outputs[0].first(0);
     if (!seeds.renewed())
-      return compare(view_, {inputs_.x.bytes(), inputs_.w.bytes(), output},
-                     kind_ == InputKind::uniform);
-    const auto x = renewed(problem_, view_, kX, seeds), w = renewed(problem_, view_, kW, seeds);
-    return compare(view_, {x, w, output}, true);
+      return compare(
+          view_,
+          {inputs_.x.bytes(), inputs_.w.bytes(), outputs[0], inputs_.residual.bytes(), written},
+          kind_ == InputKind::uniform);
+    const auto x = renewed(problem_, view_, kX, seeds), w = renewed(problem_, view_, kW, seeds),
+               residual = renewed(problem_, view_, kResidual, seeds);
+    return compare(view_, {x, w, outputs[0], residual, written}, true);
   }
 
   const MemoryFile* find(size_t operand) const {
     if (operand == kX) return &inputs_.x;
+    if (operand == kResidual && view_.adds) return &inputs_.residual;
     return operand == kW ? &inputs_.w : nullptr;
   }
 

@@ -27,6 +27,7 @@ Status check_dtype(std::string_view field, DType dtype) {
 
 struct Types {
   DType x, w, out, accumulate;
+  std::optional<DType> residual;
 };
 
 Result<Types> types_of(const Shape& shape) {
@@ -34,15 +35,19 @@ Result<Types> types_of(const Shape& shape) {
   types.x = shape.x.value_or(shape.dtype);
   types.w = shape.w.value_or(shape.dtype);
   types.out = shape.out.value_or(shape.dtype);
-  const bool wide = types.x == DType::f64 || types.w == DType::f64;
+  types.residual = shape.residual;
+  const bool wide = types.x == DType::f64 || types.w == DType::f64 || types.residual == DType::f64;
   types.accumulate = shape.accumulate.value_or(wide ? DType::f64 : DType::f32);
   ASSAY_TRY(check_dtype("x", types.x));
   ASSAY_TRY(check_dtype("w", types.w));
   ASSAY_TRY(check_dtype("out", types.out));
+  if (types.residual) ASSAY_TRY(check_dtype("residual", *types.residual));
   if (types.accumulate != DType::f64 && (types.accumulate != DType::f32 || wide))
-    return fail(ErrorCode::unsupported, "accumulate: {} with x of {} and w of {}: use {}",
-                to_string(types.accumulate), to_string(types.x), to_string(types.w),
-                wide ? "f64" : "f32 or f64");
+    return fail(
+        ErrorCode::unsupported, "accumulate: {} with x of {}, w of {}{}: use {}",
+        to_string(types.accumulate), to_string(types.x), to_string(types.w),
+        types.residual ? fmt::format(" and residual of {}", to_string(*types.residual)) : "",
+        wide ? "f64" : "f32 or f64");
   return types;
 }
 
@@ -124,6 +129,9 @@ Json fields_of(const Shape& shape, const Types& types, const std::string& name) 
   if (shape.weight != 1) json["weight"] = shape.weight;
   if (shape.ldx.value_or(shape.n) != shape.n) json["ldx"] = *shape.ldx;
   if (shape.ldout.value_or(shape.n) != shape.n) json["ldout"] = *shape.ldout;
+  if (!types.residual) return json;
+  json["residual"] = to_string(*types.residual);
+  if (shape.ldresidual.value_or(shape.n) != shape.n) json["ldresidual"] = *shape.ldresidual;
   return json;
 }
 
@@ -137,6 +145,9 @@ std::span<const FieldRule> field_rules() {
       {"x", Kind::dtype, false, 0, 0, "element type of x"},
       {"w", Kind::dtype, false, 0, 0, "element type of w"},
       {"out", Kind::dtype, false, 0, 0, "element type of out"},
+      {"residual", Kind::dtype, false, 0, 0,
+       "element type of residual, which is added to x and holds that sum afterwards; not given: "
+       "there is none"},
       {"accumulate", Kind::dtype, false, 0, 0,
        "type of the sum of squares and of the root; default f64 with f64 operands, else f32"},
       {"epsilon", Kind::number, false, 0, 0, "added to the mean of squares, default 1e-6"},
@@ -144,6 +155,8 @@ std::span<const FieldRule> field_rules() {
        "inputs that stay the same over many launches (weights) and may be prepared: w"},
       {"ldx", Kind::integer, false, 1, kMaxBytes, "elements between rows of x, default n"},
       {"ldout", Kind::integer, false, 1, kMaxBytes, "elements between rows of out, default n"},
+      {"ldresidual", Kind::integer, false, 1, kMaxBytes,
+       "elements between rows of residual, default n"},
       {"name", Kind::text, false, 0, 0, "for people and files: [A-Za-z0-9_.-]+, made from sizes"},
       {"role", Kind::text, false, 0, 0, "prefill, decode, attention ..."},
       {"weight", Kind::number, false, 0, 0, "how often a model calls it, default 1"},
@@ -161,6 +174,7 @@ Result<Problem> problem_from_json(const Json& fields) {
   ASSAY_TRY(reader.dtype("x", shape.x));
   ASSAY_TRY(reader.dtype("w", shape.w));
   ASSAY_TRY(reader.dtype("out", shape.out));
+  ASSAY_TRY(reader.dtype("residual", shape.residual));
   ASSAY_TRY(reader.dtype("accumulate", shape.accumulate));
   dtype = shape.x;  // What nobody mentions is of x's type.
   ASSAY_TRY(reader.dtype("dtype", dtype));
@@ -169,6 +183,7 @@ Result<Problem> problem_from_json(const Json& fields) {
   ASSAY_TRY(reader.texts("constant", shape.constant));
   ASSAY_TRY(reader.integer("ldx", shape.ldx));
   ASSAY_TRY(reader.integer("ldout", shape.ldout));
+  ASSAY_TRY(reader.integer("ldresidual", shape.ldresidual));
   ASSAY_TRY(reader.text("name", shape.name));
   ASSAY_TRY(reader.text("role", shape.role));
   ASSAY_TRY(reader.number("weight", shape.weight));
@@ -189,11 +204,20 @@ Result<Problem> problem(const Shape& shape) {
   w.strides = {1};
   w.span_bytes = shape.n * size_bytes(types.w);
   ASSAY_TRY(mark_constant(shape.constant, w));
-  if (const int64_t total = x.span_bytes + w.span_bytes + out.span_bytes; total > kMaxBytes)
+  parts.operands = {std::move(x), std::move(w), std::move(out)};
+  if (types.residual) {
+    ASSAY_TRY(Operand residual,
+              rows("residual", *types.residual, shape, shape.ldresidual, Access::read_write));
+    parts.operands.push_back(std::move(residual));
+  } else if (shape.ldresidual) {
+    return fail(ErrorCode::invalid_input, "ldresidual: there is no residual: give its type");
+  }
+  int64_t total = 0;
+  for (const Operand& operand : parts.operands) total += operand.span_bytes;
+  if (total > kMaxBytes)
     return fail(ErrorCode::invalid_input,
                 "m: the operands span {} together, more than 2^46 bytes: make m or n smaller",
                 format_bytes(static_cast<double>(total)));
-  parts.operands = {std::move(x), std::move(w), std::move(out)};
   parts.operation = "rmsnorm";
   parts.role = shape.role;
   parts.weight = shape.weight;
@@ -215,7 +239,8 @@ Result<View> view(const Problem& problem) {
       accumulate == attributes.end() ? nullptr : std::get_if<std::string>(&accumulate->second);
   const auto* added = epsilon == attributes.end() ? nullptr : std::get_if<double>(&epsilon->second);
   const auto known = type == nullptr ? std::nullopt : find_dtype(*type);
-  if (operands.size() != kOperands || !known || added == nullptr)
+  const bool adds = operands.size() == kResidual + 1;
+  if ((operands.size() != kResidual && !adds) || !known || added == nullptr)
     return fail(ErrorCode::internal, "{}: an rmsnorm without its operands and attributes",
                 problem.name());
   View view{};
@@ -228,6 +253,10 @@ Result<View> view(const Problem& problem) {
   view.out = operands[kOut].dtype;
   view.accumulate = *known;
   view.epsilon = *added;
+  view.adds = adds;
+  if (!adds) return view;
+  view.residual = operands[kResidual].dtype;
+  view.residual_m = operands[kResidual].strides[0];
   return view;
 }
 

@@ -1,5 +1,6 @@
 #include "assay/op/rmsnorm/rmsnorm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "assay/op/proof_words.h"
@@ -17,9 +18,11 @@ namespace {
 
 const OperationWords& operation_words() {
   static const OperationWords words = {
-      .operands = {{.role = "x", .dimensions = {"m", "n"}},
-                   {.role = "w", .dimensions = {"n"}},
-                   {.role = "out", .dimensions = {"m", "n"}, .output = true}},
+      .operands =
+          {{.role = "x", .dimensions = {"m", "n"}},
+           {.role = "w", .dimensions = {"n"}},
+           {.role = "out", .dimensions = {"m", "n"}, .output = true},
+           {.role = "residual", .dimensions = {"m", "n"}, .optional = true, .output = true}},
       .dimensions = {"m", "n"},
       .scalars = {"epsilon"},
       .weights = {"w"},
@@ -28,7 +31,8 @@ const OperationWords& operation_words() {
   return words;
 }
 
-// A square, a sum, and two products for each element; a division, a sum and a root for each row.
+// A square, a sum, and two products for each element, and one more sum where a residual is added; a
+// division, a sum and a root for each row.
 Work work_of(const View& view) {
   const auto m = static_cast<double>(view.m), n = static_cast<double>(view.n);
   const auto bytes = [](DType dtype) { return static_cast<double>(size_bytes(dtype)); };
@@ -36,6 +40,10 @@ Work work_of(const View& view) {
   work.flops = 4 * m * n + 3 * m;
   work.bytes_read = m * n * bytes(view.x) + n * bytes(view.w);
   work.bytes_written = m * n * bytes(view.out);
+  if (!view.adds) return work;
+  work.flops += m * n;
+  work.bytes_read += m * n * bytes(view.residual);
+  work.bytes_written += m * n * bytes(view.residual);
   return work;
 }
 
@@ -70,9 +78,7 @@ class Rmsnorm final : public Operation, public ProofWords, public FirstKernel, p
   }
   // Of w alone kernels could keep the roots.
   size_t varied_operand(const Problem& problem) const override {
-    return problem.operands().size() == kOperands && varies(problem.operands()[kX])
-               ? size_t{kX}
-               : problem.operands().size();
+    return view(problem) ? size_t{kX} : problem.operands().size();
   }
   Result<std::unique_ptr<Instance>> make_instance(const Problem& problem, InputKind kind,
                                                   uint64_t seed) const override {
@@ -98,9 +104,12 @@ class Rmsnorm final : public Operation, public ProofWords, public FirstKernel, p
 
   std::span<const std::string_view> check_methods() const override { return method::kAll; }
   bool leaves_out(const Problem&, InputKind, ErrorBound) const override { return false; }
-  // All of a row's energy in one element makes it sqrt(n) of w, which is below 1.
+  // All of a row's energy in one element makes it sqrt(n) of w, which is below 1. A sum written
+  // back is one of two numbers below 1.
   double largest_of_uniform(const Problem& problem) const override {
-    return std::sqrt(static_cast<double>(problem.dimension("n")));
+    const double largest = std::sqrt(static_cast<double>(problem.dimension("n")));
+    const auto sizes = view(problem);
+    return sizes && sizes->adds ? std::max(largest, 2.0) : largest;
   }
 };
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/base/random.h"
+#include "assay/op/outputs.h"
 #include "assay/op/proof_words.h"
 #include "assay/op/rmsnorm/testing/naive_rmsnorm.h"
 
@@ -75,6 +76,23 @@ TEST(RmsnormProblem, SaysWhatIsWrong) {
   EXPECT_THAT(error_of({{"m", 2}, {"n", 3}, {"operation", "gemm"}}),
               HasSubstr("operation: 'gemm' is not rmsnorm"));
   EXPECT_THAT(error_of({{"m", 1 << 30}, {"n", 1 << 30}}), HasSubstr("2^46 bytes"));
+  EXPECT_THAT(error_of({{"m", 2}, {"n", 3}, {"residual", "s32"}}),
+              HasSubstr("residual: s32 cannot be normalised"));
+  EXPECT_THAT(error_of({{"m", 2}, {"n", 3}, {"ldresidual", 3}}),
+              HasSubstr("ldresidual: there is no residual"));
+  EXPECT_THAT(error_of({{"m", 2}, {"n", 3}, {"residual", "f64"}, {"accumulate", "f32"}}),
+              HasSubstr("and residual of f64: use f64"));
+}
+
+TEST(RmsnormProblem, AResidualIsReadAndWritten) {
+  const Problem problem = make({.m = 2, .n = 3, .residual = DType::f32, .ldresidual = 5});
+  ASSERT_EQ(problem.operands().size(), size_t{kResidual} + 1);
+  const Operand& residual = problem.operands()[kResidual];
+  EXPECT_EQ(residual.role, "residual");
+  EXPECT_EQ(residual.access, Access::read_write);
+  EXPECT_EQ(residual.span_bytes, 4 * (5 + 3));
+  EXPECT_TRUE(varies(residual));
+  EXPECT_NE(problem.signature(), make({.m = 2, .n = 3}).signature());
 }
 
 TEST(RmsnormInstance, RightKernelsPassInEveryOrderOfSummation) {
@@ -90,7 +108,8 @@ TEST(RmsnormInstance, RightKernelsPassInEveryOrderOfSummation) {
                                    << static_cast<int>(order) << twice << ": " << text(check);
           EXPECT_LE(check.max_error, 1) << text(check);
           EXPECT_EQ(check.compared, check.elements) << text(check);
-          EXPECT_EQ(check.elements, problem.dimension("m") * problem.dimension("n"));
+          const int64_t outputs = static_cast<int64_t>(problem.operands().size()) - kOut;
+          EXPECT_EQ(check.elements, outputs * problem.dimension("m") * problem.dimension("n"));
         }
       }
     }
@@ -176,6 +195,71 @@ TEST(RmsnormInstance, ElementsNearZeroAndNotWrittenAreWrong) {
   EXPECT_THAT(instance->check(out).first_wrong, HasSubstr("out[3,4] = nan, expected"));
 }
 
+// Models' own definitions normalise what they wrote back, kernels the sum that they have at hand.
+TEST(RmsnormInstance, WithAResidualTheSumIsNormalisedAsItIsOrAsItWasWritten) {
+  using Sum = Naive::Sum;
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    for (const DType residual : {dtype, DType::f32}) {
+      const Problem problem =
+          make({.m = 64, .n = 2048, .dtype = dtype, .residual = residual, .constant = {"w"}});
+      for (const InputKind kind : operation().useful_kinds(problem)) {
+        const auto instance = instance_of(problem, kind);
+        for (const Sum sum : {Sum::exact, Sum::as_written, Sum::both}) {
+          const Check check = instance->check(run(*instance, {.sum_with_residual = sum}));
+          EXPECT_TRUE(check.right) << problem.signature() << to_string(kind)
+                                   << static_cast<int>(sum) << ": " << text(check);
+          EXPECT_LT(check.ordinary_lines.root(), 1.25) << problem.signature() << text(check);
+        }
+      }
+    }
+  }
+}
+
+TEST(RmsnormInstance, OneWrongElementOfAResidualIsFoundWhereverItIs) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    const Problem problem =
+        make({.m = 31, .n = 67, .dtype = dtype, .residual = dtype, .ldresidual = 71});
+    const auto instance = instance_of(problem, InputKind::uniform);
+    const InputSeeds timed{.set = 3, .launch = 4};
+    auto proven = run(*instance), looked_at = run(*instance, {}, timed);
+    const CounterRandom random{13, static_cast<uint64_t>(dtype)};
+    for (uint64_t place = 0; place < 300; ++place) {
+      const auto i = static_cast<int64_t>(random.below(2 * place, 31));
+      const auto j = static_cast<int64_t>(random.below(2 * place + 1, 67));
+      for (auto [outputs, seeds] : {std::pair(&proven, InputSeeds()), {&looked_at, timed}}) {
+        const double right = get(problem, *outputs, i, j, kResidual);
+        if (std::fabs(right) < 0x1p-10) continue;
+        put(problem, *outputs, i, j, right * (1 + 2 * epsilon(dtype)), kResidual);
+        const Check check = instance->check(*outputs, seeds);
+        EXPECT_FALSE(check.right) << to_string(dtype) << " " << i << " " << j;
+        EXPECT_EQ(check.operand, "residual");
+        EXPECT_THAT(check.first_wrong, HasSubstr(fmt::format("residual[{},{}]", i, j)));
+        put(problem, *outputs, i, j, right, kResidual);
+      }
+    }
+    EXPECT_TRUE(instance->check(proven).right);
+  }
+}
+
+TEST(RmsnormInstance, AResidualLeftOutOrNotWrittenBackIsFound) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    const Problem problem = make({.m = 8, .n = 256, .dtype = dtype, .residual = dtype});
+    const auto instance = instance_of(problem, InputKind::uniform);
+    EXPECT_TRUE(instance->check(run(*instance)).right);
+    const Check kept = instance->check(
+        run(*instance, {.sum_with_residual = Naive::Sum::exact, .writes_back = false}));
+    EXPECT_THAT(kept.first_wrong, HasSubstr("residual[0,")) << text(kept);
+    // All but those where x is below half of a step of residual's.
+    EXPECT_GT(kept.wrong, 8 * 256 * 9 / 10) << text(kept);
+    EXPECT_FALSE(instance->check(run(*instance, {.adds = false})).right);
+    // What a second launch into the same buffer leaves there.
+    auto twice = run(*instance);
+    for (int64_t j = 0; j < 256; ++j)
+      put(problem, twice, 3, j, 2 * get(problem, twice, 3, j, kResidual), kResidual);
+    EXPECT_EQ(instance->check(twice).operand, "residual");
+  }
+}
+
 // The kinds on which something wrong passes, of those that are useful.
 std::set<InputKind> blind_kinds(const Problem& problem, const Naive& how) {
   std::set<InputKind> blind;
@@ -242,19 +326,24 @@ TEST(RmsnormInstance, RootsAreAsGoodAsSumsOneByOneAre) {
 
 TEST(RmsnormInstance, EveryImpostorIsFound) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-    for (const Shape& shape : {Shape{.m = 16, .n = 512}, {.m = 1, .n = 64}, {.m = 40, .n = 3}}) {
+    for (const Shape& shape : {Shape{.m = 16, .n = 512},
+                               {.m = 1, .n = 64},
+                               {.m = 40, .n = 3},
+                               {.m = 16, .n = 512, .residual = DType::f32}}) {
       Shape own = shape;
       own.dtype = dtype;
+      if (own.residual) own.residual = dtype;
       const Problem problem = make(own);
       for (size_t i = 0; i < operation().impostors().size(); ++i) {
         int wrong = 0, tried = 0;
         for (const InputKind kind : operation().useful_kinds(problem)) {
           const auto instance = instance_of(problem, kind);
-          std::vector<std::byte> out(static_cast<size_t>(problem.operands()[kOut].span_bytes));
+          std::vector<std::byte> out(OutputPlaces::of(problem).bytes);
           if (!operation().pretend(i, *instance, out)) continue;
           ++tried;
           wrong += instance->check(out).right ? 0 : 1;
         }
+        EXPECT_TRUE(tried > 0 || !own.residual) << operation().impostors()[i];
         if (tried == 0) continue;
         EXPECT_GT(wrong, 0) << operation().impostors()[i] << " " << problem.signature();
       }
@@ -267,6 +356,11 @@ TEST(RmsnormOperation, SaysWhatALaunchIsWorth) {
   EXPECT_EQ(work.flops, 4 * 15 + 9);
   EXPECT_EQ(work.bytes_read, 2 * 15 + 4 * 5);
   EXPECT_EQ(work.bytes_written, 2 * 15);
+  const Work added =
+      operation().work(make({.m = 3, .n = 5, .dtype = DType::bf16, .residual = DType::f32}));
+  EXPECT_EQ(added.flops, 5 * 15 + 9);
+  EXPECT_EQ(added.bytes_read, 2 * 15 + 2 * 5 + 4 * 15);
+  EXPECT_EQ(added.bytes_written, 2 * 15 + 4 * 15);
 }
 
 TEST(RmsnormOperation, VariesXAlone) {
@@ -280,6 +374,10 @@ TEST(RmsnormOperation, AFewRowsStandForMany) {
   EXPECT_EQ(small->dimension("n"), 4096);
   EXPECT_EQ(small->dimension("m"), 512);
   EXPECT_TRUE(small->has_constant());
+  const auto added =
+      operation().fewer_outputs(make({.m = 100000, .n = 4096, .residual = DType::bf16}), 0x1p27);
+  ASSERT_TRUE(added);
+  EXPECT_NE(added->find_operand("residual"), nullptr);
   const Problem few = make({.m = 3, .n = 4096});
   EXPECT_EQ(operation().fewer_outputs(few, 0x1p27)->signature(), few.signature());
 }

@@ -19,6 +19,7 @@ constexpr Types kTypes[] = {
 struct Telling {
   const char* name;
   Shape shape;
+  bool adds = false;  // A residual of x's type.
 };
 
 }  // namespace
@@ -33,6 +34,9 @@ Result<std::vector<Problem>> telling_problems() {
       {"norm_rows", {.m = 64, .n = 256, .constant = {"w"}}},
       {"norm_gaps", {.m = 9, .n = 30, .ldx = 41, .ldout = 37}},
       {"norm_epsilon", {.m = 12, .n = 64, .epsilon = 0.01}},
+      {"norm_added", {.m = 23, .n = 77, .constant = {"w"}}, true},
+      {"norm_added_row", {.m = 1, .n = 2050, .constant = {"w"}}, true},
+      {"norm_added_gaps", {.m = 9, .n = 30, .ldx = 41, .ldout = 37, .ldresidual = 33}, true},
   };
   std::vector<Problem> problems;
   for (const Telling& one : all) {
@@ -41,6 +45,7 @@ Result<std::vector<Problem>> telling_problems() {
       shape.name = fmt::format("{}_{}_{}_{}", one.name, to_string(types.x), to_string(types.w),
                                to_string(types.out));
       shape.x = types.x, shape.w = types.w, shape.out = types.out;
+      if (one.adds) shape.residual = types.x;
       ASSAY_TRY(Problem made, problem(shape));
       problems.push_back(std::move(made));
     }
@@ -59,6 +64,7 @@ Result<Problem> fewer_outputs(const Problem& problem, double products) {
   shape.n = v.n;
   shape.x = v.x, shape.w = v.w, shape.out = v.out, shape.accumulate = v.accumulate;
   shape.epsilon = v.epsilon;
+  if (v.adds) shape.residual = v.residual;
   if (problem.has_constant()) shape.constant = {"w"};
   return rmsnorm::problem(shape);
 }

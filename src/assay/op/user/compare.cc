@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/text.h"
 #include "assay/op/user/inputs.h"
 #include "assay/op/user/problem.h"
 
@@ -89,43 +90,58 @@ class Audit {
       : operand_(operand),
         tolerance_(tolerance),
         expected_(expected),
-        honest_(stored(operand, expected)) {}
+        honest_(stored(operand, expected)) {
+    for (const double value : expected_) {
+      const double held = round_to(operand_.dtype, value);
+      const double allowed = tolerance_.absolute + tolerance_.relative * std::fabs(value);
+      if (std::isfinite(value) && held != value)
+        rounding_ = std::max(rounding_, std::fabs(held - value) / allowed);
+    }
+  }
 
   // Why the reference itself is no measure; empty: it is one.
   std::string honest() const {
     for (size_t i = 0; i < expected_.size(); ++i)
       if (!std::isfinite(expected_[i]))
         return fmt::format(
-            "the reference gives {} at {} for inputs of -1 to 1, where anything but a number "
+            "reference: it gives {} at {} for inputs of -1 to 1, where anything but a number "
             "tells nothing: define the operation so that it is finite there",
             value_text(expected_[i]), place_text(operand_, i));
-    double worst = 0;
-    for (const double expected : expected_) {
-      const double held = round_to(operand_.dtype, expected);
-      const double allowed = tolerance_.absolute + tolerance_.relative * std::fabs(expected);
-      if (held != expected) worst = std::max(worst, std::fabs(held - expected) / allowed);
-    }
-    if (worst <= 1) return {};
+    if (rounding_ <= 1) return {};
     return fmt::format(
         "tolerance: the reference itself, rounded to {}, is wrong by it; write relative: {:.1g} at "
         "least",
         to_string(operand_.dtype), assay::epsilon(operand_.dtype));
   }
 
-  // What that one would be, if it is taken for right.
-  std::string passes(std::string_view who, std::span<const double> output, bool always) const {
+  // Notes that one if it is taken for right. `always`: even if it is right, as what every kernel
+  // hands out would be.
+  void try_one(std::string who, std::span<const double> output, bool always) {
     const std::vector<std::byte> bytes = stored(operand_, output);
-    // Right by what it is.
-    if (!always && bytes == honest_) return {};
+    if (!always && bytes == honest_) return;
     const Check check = compare(operand_, tolerance_, expected_, bytes);
-    if (!check.right) return {};
-    if (bytes == honest_)
-      return fmt::format("{} would pass for right: no output is told from another", who);
+    if (!check.right) return;
+    if (bytes == honest_) nothing_is_told_ = true;
+    least_ = passed_.empty() ? check.max_error : std::min(least_, check.max_error);
+    passed_.push_back(std::move(who));
+  }
+
+  // Empty: none passed. The tolerance that is advised refuses all that did.
+  std::string said() const {
+    if (passed_.empty()) return {};
+    const std::string who = join(passed_, ", ");
+    if (nothing_is_told_)
+      return fmt::format("tolerance: {} would pass for right: no output is told from another", who);
+    const double share = least_ / 2;
+    if (rounding_ > share)
+      return fmt::format(
+          "tolerance: {} would pass for right, and no tolerance refuses that and takes the "
+          "reference rounded to {}: choose a wider type, or an operation whose output says more",
+          who, to_string(operand_.dtype));
     return fmt::format(
-        "{} would pass for right: its largest error is {:.2g} times what the tolerance allows; "
-        "write a tolerance of {:.1g} times that, {{relative: {:.1g}, absolute: {:.1g}}}",
-        who, check.max_error, check.max_error / 2, tolerance_.relative * check.max_error / 2,
-        tolerance_.absolute * check.max_error / 2);
+        "tolerance: {} would pass for right: the smallest of their errors is {:.2g} times what it "
+        "allows; write {:.1g} times that, {{relative: {:.1g}, absolute: {:.1g}}}",
+        who, least_, share, tolerance_.relative * share, tolerance_.absolute * share);
   }
 
  private:
@@ -133,6 +149,10 @@ class Audit {
   const Tolerance& tolerance_;
   std::span<const double> expected_;
   std::vector<std::byte> honest_;
+  double rounding_ = 0;  // The reference's own error in the output's type, in what is allowed.
+  std::vector<std::string> passed_;
+  double least_ = 0;  // Of their largest errors.
+  bool nothing_is_told_ = false;
 };
 
 }  // namespace
@@ -140,28 +160,44 @@ class Audit {
 std::string find_impostor(const Operand& operand, const Tolerance& tolerance,
                           std::span<const AuditedInput> inputs, std::span<const double> expected,
                           std::span<const double> others) {
-  const Audit audit(operand, tolerance, expected);
+  Audit audit(operand, tolerance, expected);
   if (std::string why = audit.honest(); !why.empty()) return why;
-  const std::vector<double> zeros(expected.size());
-  if (std::string why = audit.passes("zeros everywhere", zeros, true); !why.empty()) return why;
-  if (std::string why = audit.passes("the output of other inputs", others, true); !why.empty())
-    return why;
-  std::string why = audit.passes("ones everywhere", std::vector(expected.size(), 1.0), false);
+  audit.try_one("zeros everywhere", std::vector<double>(expected.size()), true);
+  audit.try_one("the output of other inputs", others, true);
+  audit.try_one("ones everywhere", std::vector(expected.size(), 1.0), false);
   for (const AuditedInput& input : inputs)
-    if (why.empty() && input.values.size() == expected.size())
-      why = audit.passes(fmt::format("a copy of {}", input.role), input.values, false);
+    if (input.values.size() == expected.size())
+      audit.try_one(fmt::format("a copy of {}", input.role), input.values, false);
   const double mean =
       std::accumulate(expected.begin(), expected.end(), 0.0) / static_cast<double>(expected.size());
-  if (why.empty() && expected.size() > 1)
-    why = audit.passes("the output's mean everywhere", std::vector(expected.size(), mean), false);
+  if (expected.size() > 1)
+    audit.try_one("the output's mean everywhere", std::vector(expected.size(), mean), false);
   std::vector<double> changed(expected.begin(), expected.end());
   for (size_t i = changed.size() / 2; i < changed.size(); ++i) changed[i] = 0;
-  if (why.empty()) why = audit.passes("an output whose second half is zeros", changed, false);
+  audit.try_one("an output whose second half is zeros", changed, false);
   if (info(operand.dtype).floating && info(operand.dtype).significand_bits > 8) {
     for (size_t i = 0; i < changed.size(); ++i) changed[i] = round_to(DType::bf16, expected[i]);
-    if (why.empty()) why = audit.passes("the output rounded to bf16", changed, false);
+    audit.try_one("the output rounded to bf16", changed, false);
   }
-  return why;
+  return audit.said();
+}
+
+std::optional<size_t> first_difference(const Tolerance& tolerance, std::span<const double> expected,
+                                       std::span<const double> again) {
+  // Sums of several threads may end in other bits of a float64, far below what is allowed.
+  constexpr double kMost = 1e-2;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i] == again[i] || (std::isnan(expected[i]) && std::isnan(again[i]))) continue;
+    const double allowed = tolerance.absolute + tolerance.relative * std::fabs(expected[i]);
+    if (!(std::fabs(expected[i] - again[i]) <= kMost * allowed)) return i;
+  }
+  return std::nullopt;
+}
+
+std::string difference_text(const Operand& operand, std::span<const double> expected,
+                            std::span<const double> again, size_t element) {
+  return fmt::format("{} = {}, then {}", place_text(operand, element),
+                     value_text(expected[element]), value_text(again[element]));
 }
 
 }  // namespace assay::user

@@ -4,6 +4,7 @@
 // whether that tolerance tells right from wrong. Not for use outside op/user.
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ Check compare(const Operand& operand, const Tolerance& tolerance, std::span<cons
 
 // What trivial kernels hand out, held against the tolerance: of uniform inputs. others: what the
 // reference says of other ones. Empty: each is wrong, and what is right, rounded to the output's
-// type, is right.
+// type, is right. Else a sentence about all that pass, which begins with the definition's field.
 struct AuditedInput {
   std::string_view role;
   std::span<const double> values;
@@ -36,5 +37,13 @@ struct AuditedInput {
 std::string find_impostor(const Operand& operand, const Tolerance& tolerance,
                           std::span<const AuditedInput> inputs, std::span<const double> expected,
                           std::span<const double> others);
+
+// Of two outputs of the reference for the same inputs: an element in which they differ by more than
+// rounding in float64, seen from what is allowed. None: the reference says the same again.
+std::optional<size_t> first_difference(const Tolerance& tolerance, std::span<const double> expected,
+                                       std::span<const double> again);
+// "out[0,3] = 1, then 2".
+std::string difference_text(const Operand& operand, std::span<const double> expected,
+                            std::span<const double> again, size_t element);
 
 }  // namespace assay::user

@@ -18,8 +18,8 @@ constexpr size_t kMostNames = 16;      // Dimensions, operands, scalars.
 constexpr size_t kMostDimensions = 6;  // Of an operand.
 constexpr size_t kHashDigits = 12;
 constexpr std::string_view kLanguages[] = {"c++", "python"};
-constexpr InputKind kInputs[] = {InputKind::uniform, InputKind::wide_range, InputKind::exact,
-                                 InputKind::zeros, InputKind::ones};
+constexpr InputKind kInputs[] = {InputKind::uniform, InputKind::wide_range, InputKind::needle,
+                                 InputKind::exact,   InputKind::zeros,      InputKind::ones};
 
 // Words that shapes and descriptions of kernels have for something else.
 constexpr std::string_view kTaken[] = {"operation",
@@ -220,7 +220,7 @@ class Checker {
     for (const InputKind kind : d_.inputs) {
       if (std::ranges::find(kInputs, kind) == std::end(kInputs))
         return fail(ErrorCode::invalid_input,
-                    "inputs: {} cannot be; use uniform, wide_range, exact, zeros and ones",
+                    "inputs: {} cannot be; use uniform, wide_range, needle, exact, zeros and ones",
                     to_string(kind));
       if (!seen.insert(kind).second)
         return fail(ErrorCode::invalid_input, "inputs: {} is given twice", to_string(kind));

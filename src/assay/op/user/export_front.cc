@@ -46,7 +46,7 @@ class Reference {
 }  // namespace problem
 )";
 
-std::string call_text(const Definition& definition, const Problem& problem) {
+std::string reference_call(const Definition& definition, const Problem& problem) {
   std::vector<std::string> arguments;
   for (size_t i = 0; i < definition.operands.size(); ++i)
     arguments.push_back(definition.operands[i].output
@@ -97,7 +97,7 @@ Result<std::vector<ReferenceFile>> reference_files(const Definition& definition,
                    "constexpr std::size_t kOut = {};\n"
                    "constexpr double kRelative = {:a}, kAbsolute = {:a};\n{}",
                    output_of(problem), tolerance.relative, tolerance.absolute, kText)},
-      {"reference.cc", call_text(definition, problem), true},
+      {"reference.cc", reference_call(definition, problem), true},
       {source, definition.reference.text}};
 }
 

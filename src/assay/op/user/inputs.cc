@@ -12,8 +12,9 @@ namespace {
 
 // Of each input's words, behind those of renewals.
 constexpr uint64_t kStreams = 1000;
-// Exponents of wide_range: f16 holds 2^-14 to 2^15.
-constexpr int kLowest = -12, kHighest = 12;
+// Exponents of wide_range: f16 holds 2^-14 to 2^15. Of a needle, which lies beyond what a function
+// of small numbers is good for.
+constexpr int kLowest = -12, kHighest = 12, kLowestNeedle = 4;
 constexpr int64_t kExact = 4;  // Integers of -4 to 4.
 
 struct Range {
@@ -25,25 +26,41 @@ Range range_of(DType dtype) {
   return {-1000, 2001};
 }
 
+double wide_value(const CounterRandom& random, DType dtype, uint64_t i, int lowest) {
+  if (!info(dtype).floating) {
+    // From one end of the type to the other.
+    const double largest = dtype == DType::s8 ? 127 : 0x1p24;
+    return std::rint(random.uniform(i) * largest);
+  }
+  const double unit = random.uniform(2 * i);
+  const auto exponent = lowest + static_cast<int>(random.below(
+                                     2 * i + 1, static_cast<uint64_t>(kHighest - lowest + 1)));
+  return std::ldexp((unit < 0 ? unit - 1 : unit + 1) / 2, exponent);
+}
+
 double value_of(const CounterRandom& random, InputKind kind, DType dtype, uint64_t i) {
   switch (kind) {
     case InputKind::ones:
       return 1;
     case InputKind::exact:
       return static_cast<double>(random.below(i, 2 * kExact + 1)) - kExact;
-    case InputKind::wide_range: {
-      if (!info(dtype).floating) {
-        // From one end of the type to the other.
-        const double largest = dtype == DType::s8 ? 127 : 0x1p24;
-        return std::rint(random.uniform(i) * largest);
-      }
-      const double unit = random.uniform(2 * i);
-      const auto exponent =
-          kLowest + static_cast<int>(random.below(2 * i + 1, kHighest - kLowest + 1));
-      return std::ldexp((unit < 0 ? unit - 1 : unit + 1) / 2, exponent);
-    }
+    case InputKind::wide_range:
+      return wide_value(random, dtype, i, kLowest);
     default:
       return 0;
+  }
+}
+
+// One element of each line along the last dimension: who looks at a few elements, and takes the
+// others to be as small, misses it.
+void put_needles(const CounterRandom& random, const Operand& operand, std::span<std::byte> bytes) {
+  const auto line = static_cast<uint64_t>(operand.sizes.empty() ? 1 : operand.sizes.back());
+  const auto lines = static_cast<uint64_t>(elements_of(operand)) / line;
+  const auto size = static_cast<size_t>(size_bytes(operand.dtype));
+  for (uint64_t i = 0; i < lines; ++i) {
+    const uint64_t place = i * line + random.below(6 * i, line);
+    store_from_double(operand.dtype, wide_value(random, operand.dtype, 3 * i + 1, kLowestNeedle),
+                      bytes.subspan(place * size, size).data());
   }
 }
 
@@ -76,10 +93,11 @@ Result<std::vector<MemoryFile>> make_inputs(const Problem& problem, InputKind ki
     const Operand& operand = problem.operands()[i];
     if (operand.access != Access::read) continue;
     ASSAY_TRY(made[i], MemoryFile::create("assay-input", static_cast<size_t>(operand.span_bytes)));
-    if (kind == InputKind::uniform) {
+    const CounterRandom random{key, kStreams + i};
+    if (kind == InputKind::uniform || kind == InputKind::needle) {
       renew(renewal_of(problem, i, {.set = key, .launch = key}), made[i].writable_bytes());
+      if (kind == InputKind::needle) put_needles(random, operand, made[i].writable_bytes());
     } else {
-      const CounterRandom random{key, kStreams + i};
       std::vector<double> values(static_cast<size_t>(elements_of(operand)));
       for (size_t j = 0; j < values.size(); ++j)
         values[j] = value_of(random, kind, operand.dtype, j);

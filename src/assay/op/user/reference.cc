@@ -144,6 +144,11 @@ def main():
                 place({10}, shape)[...] = made
         except BaseException as error:
             said = '%s: %s' % (type(error).__name__, error) if str(error) else type(error).__name__
+            import traceback
+            lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+                     if frame.filename == '{4}']
+            if lines:
+                said += ' (line %d)' % lines[-1]
         signal.alarm(0)
         say(said)
 main()
@@ -151,6 +156,47 @@ main()
       kArenaFd, all * sizeof(double), kTextFd, definition.reference.text.size(),
       definition.reference.file, definition.reference.function, named, inputs, out_shape, seconds,
       out);
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Behind the bracket that closes the one at `open`; npos: none does.
+size_t behind_brackets(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t at = open; at < text.size(); ++at) {
+    depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return std::string_view::npos;
+}
+
+// Whether the function's name at `at` begins its definition, and is no call of it.
+bool is_definition(const ReferenceText& reference, size_t at, size_t end) {
+  const std::string_view text = reference.text;
+  const size_t open = text.find_first_not_of(" \t\r\n", end);
+  if (open == std::string_view::npos || text[open] != '(') return false;
+  if (reference.language == Language::python) return text.substr(0, at).ends_with("def ");
+  const size_t behind = behind_brackets(text, open);
+  const size_t next = text.find_first_not_of(" \t\r\n", behind);
+  return behind != std::string_view::npos && next != std::string_view::npos &&
+         (text[next] == '{' || text.substr(next).starts_with("noexcept"));
+}
+
+// "softmax.cc:4", where its function is defined; the file alone where that is not seen.
+std::string place_of(const ReferenceText& reference) {
+  const std::string_view text = reference.text;
+  const std::string_view name =
+      std::string_view(reference.function).substr(reference.function.rfind(':') + 1);
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool whole =
+        (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+    if (whole && is_definition(reference, at, end))
+      return fmt::format("{}:{}", reference.file, 1 + std::ranges::count(text.substr(0, at), '\n'));
+  }
+  return reference.file;
 }
 
 Error no_program(const std::string& sentence, const Error& error) {
@@ -171,12 +217,12 @@ Result<std::shared_ptr<Reference>> Reference::start(const Definition& definition
                                                     const Problem& problem,
                                                     int64_t deadline_seconds) {
   std::shared_ptr<Reference> made(new Reference(definition, problem, deadline_seconds));
-  size_t next = 0;
+  size_t next = kPage;  // What lies ahead of each operand, and
   for (const Operand& operand : problem.operands()) {
     const auto elements = static_cast<size_t>(elements_of(operand));
     made->places_.push_back(next);
     if (operand.access != Access::read) made->out_ = next, made->out_elements_ = elements;
-    // What lies behind each shows whether more was written.
+    // behind it, shows whether more was written.
     next += (elements + kPage - 1) / kPage * kPage + kPage;
   }
   made->all_ = next;
@@ -214,8 +260,8 @@ Status Reference::begin_cpp() {
           "the order of the definition: {}",
           call_text());
     if (why.empty()) why = sanitize(first_lines(output->err), 400);
-    return fail(ErrorCode::invalid_input, "the reference {} does not compile: {}",
-                reference.function, why);
+    return fail(ErrorCode::invalid_input, "reference: {} does not compile: {}", reference.function,
+                why);
   }
   return start_program({.argv = {program}, .env = {kPath}}, {});
 }
@@ -271,8 +317,9 @@ Result<std::vector<double>> Reference::run(std::span<const std::vector<double>> 
   for (size_t i = 0; i < inputs.size() && i < places_.size(); ++i)
     if (!inputs[i].empty())
       std::memcpy(place(places_[i]), inputs[i].data(), inputs[i].size() * sizeof(double));
-  const size_t end = (out_elements_ + kPage - 1) / kPage * kPage + kPage;
-  for (size_t i = 0; i < end; ++i) std::memcpy(place(out_ + i), &kPoison, sizeof kPoison);
+  const size_t first = out_ - kPage;
+  const size_t end = kPage + (out_elements_ + kPage - 1) / kPage * kPage + kPage;
+  for (size_t i = 0; i < end; ++i) std::memcpy(place(first + i), &kPoison, sizeof kPoison);
   const auto begin = std::chrono::steady_clock::now();
   if (Status asked = ask(); !asked) {
     process_.reset();
@@ -281,26 +328,32 @@ Result<std::vector<double>> Reference::run(std::span<const std::vector<double>> 
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   seconds_ = std::min(seconds_.load(), took.count());
   std::vector<double> out(end);
-  std::memcpy(out.data(), place(out_), end * sizeof(double));
+  std::memcpy(out.data(), place(first), end * sizeof(double));
   for (size_t i = 0; i < end; ++i) {
+    const bool is_output = i >= kPage && i < kPage + out_elements_;
     const bool written = std::bit_cast<uint64_t>(out[i]) != kPoison;
-    if (written == (i < out_elements_)) continue;
-    if (written)
-      return fail(ErrorCode::failed, "the reference {} writes behind its output of {} elements",
-                  definition_.reference.function, out_elements_);
-    return fail(ErrorCode::failed, "the reference {} does not write element {} of its output",
-                definition_.reference.function, i);
+    if (written == is_output) continue;
+    if (!written)
+      return fail(wrong(fmt::format("does not write element {} of its output", i - kPage)));
+    return fail(wrong(fmt::format("writes {} its output of {} elements",
+                                  i < kPage ? "ahead of" : "behind", out_elements_)));
   }
+  out.erase(out.begin(), out.begin() + kPage);
   out.resize(out_elements_);
   return out;
+}
+
+Error Reference::wrong(const std::string& what) const {
+  const ReferenceText& reference = definition_.reference;
+  return {ErrorCode::invalid_input,
+          fmt::format("reference: {}: {} {}", place_of(reference), reference.function, what)};
 }
 
 Status Reference::ask() {
   if (!write_all(process_->stdin_pipe().get(), "r")) return fail(ended());
   ASSAY_TRY(const std::string said, answer());
   if (said.empty()) return {};
-  return fail(ErrorCode::failed, "the reference {} fails: {}", definition_.reference.function,
-              sanitize(said, 600));
+  return fail(wrong("fails: " + sanitize(said, 600)));
 }
 
 Result<std::string> Reference::answer() {
@@ -312,9 +365,7 @@ Result<std::string> Reference::answer() {
     pollfd waited{process_->stdout_pipe().get(), POLLIN, 0};
     const int ready = left.count() <= 0 ? 0 : ::poll(&waited, 1, static_cast<int>(left.count()));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0)
-      return fail(ErrorCode::failed, "the reference {} did not end within {} s",
-                  definition_.reference.function, deadline_seconds_);
+    if (ready <= 0) return fail(wrong(fmt::format("did not end within {} s", deadline_seconds_)));
     char letter = 0;
     const ssize_t got = ::read(waited.fd, &letter, 1);
     if (got < 0 && errno == EINTR) continue;
@@ -327,8 +378,7 @@ Result<std::string> Reference::answer() {
 
 Error Reference::ended() {
   const auto status = process_->wait(5 * kNanoseconds);
-  return {ErrorCode::failed, fmt::format("the reference {} {}", definition_.reference.function,
-                                         status ? status->describe() : "ended")};
+  return wrong(status ? status->describe() : "ended");
 }
 
 }  // namespace assay::user

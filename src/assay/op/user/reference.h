@@ -41,6 +41,9 @@ class Reference {
   // The shortest run so far: waiting for others, and a busy machine, are none of its doing.
   double seconds() const { return seconds_; }
 
+  // What is wrong with it, behind the place where its function is defined.
+  Error wrong(const std::string& what) const;
+
  private:
   Reference(Definition definition, Problem problem, int64_t deadline_seconds)
       : definition_(std::move(definition)),

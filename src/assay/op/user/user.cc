@@ -13,6 +13,7 @@
 #include "assay/op/proof_words.h"
 #include "assay/op/user/compare.h"
 #include "assay/op/user/export_front.h"
+#include "assay/op/user/first_kernel.h"
 #include "assay/op/user/inputs.h"
 #include "assay/op/user/instance.h"
 #include "assay/op/user/problem.h"
@@ -20,7 +21,10 @@
 namespace assay::user {
 namespace {
 
-class DefinedOperation final : public Operation, public ProofWords, public ExportFront {
+class DefinedOperation final : public Operation,
+                               public ProofWords,
+                               public FirstKernel,
+                               public ExportFront {
  public:
   DefinedOperation(Definition definition, std::string id)
       : definition_(std::move(definition)),
@@ -30,6 +34,7 @@ class DefinedOperation final : public Operation, public ProofWords, public Expor
 
   std::string_view name() const override { return id_; }
   const ProofWords* proof_words() const override { return this; }
+  const FirstKernel* first_kernels() const override { return this; }
   const ExportFront* export_front() const override { return this; }
   std::string formula(const Problem&) const override { return formula_of(definition_); }
   Result<std::vector<ReferenceFile>> reference(const Problem& problem,
@@ -72,6 +77,13 @@ class DefinedOperation final : public Operation, public ProofWords, public Expor
   }
 
   Result<std::vector<Problem>> telling_problems() const override { return std::vector<Problem>(); }
+
+  // Without a file nobody knows of it: there is no shape to begin with.
+  std::string first_shape() const override { return {}; }
+  std::string complete(const std::string& shape) const override { return shape; }
+  Result<std::string> first_kernel(const NewKernel& kernel, const Problem& problem) const override {
+    return naive_kernel(definition_, kernel, problem);
+  }
 
   std::span<const std::string_view> check_methods() const override { return method::kAll; }
   bool leaves_out(const Problem&, InputKind, ErrorBound) const override { return false; }

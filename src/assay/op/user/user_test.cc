@@ -289,8 +289,16 @@ TEST(UserInstance, KeepsInfinitiesAndWhatIsNoNumberAsTheReferenceHasThem) {
 TEST(UserAudit, RefusesAToleranceThatTellsNothing) {
   Definition loose = softmax();
   loose.tolerances["f32"] = {0, 0.1};  // Outputs are about 1/37.
-  EXPECT_THAT(error_of(loose), AllOf(HasSubstr("zeros everywhere would pass for right"),
-                                     HasSubstr("absolute: 0.0")));
+  // One tolerance is advised that refuses all of them.
+  EXPECT_THAT(
+      error_of(loose),
+      AllOf(HasSubstr("tolerance: zeros everywhere, the output of other inputs, "),
+            HasSubstr("the output rounded to bf16 would pass for right"), HasSubstr("absolute: ")));
+  const std::string said = error_of(loose);
+  const double advised = std::stod(said.substr(said.find("absolute: ") + 10));
+  EXPECT_GT(advised, 0);
+  loose.tolerances["f32"] = {0, advised};
+  EXPECT_EQ(error_of(loose), "none");
   loose.tolerances["f32"] = {0, 0.012};  // Zeros are off by more, other inputs' outputs are not.
   EXPECT_THAT(error_of(loose), HasSubstr("would pass for right"));
   loose.tolerances["f32"] = {0.01, 0};
@@ -303,9 +311,10 @@ TEST(UserAudit, RefusesAToleranceThatTellsNothing) {
 TEST(UserAudit, RefusesAnOperationWhoseOutputTellsNothing) {
   EXPECT_THAT(error_of(by_element("out[i] = 1;")),
               HasSubstr("the output of other inputs would pass"));
-  EXPECT_THAT(error_of(by_element("out[i] = 0;")), HasSubstr("zeros everywhere would pass"));
+  EXPECT_THAT(error_of(by_element("out[i] = 0;")),
+              HasSubstr("tolerance: zeros everywhere, the output of other inputs would pass"));
   EXPECT_THAT(error_of(by_element("out[i] = std::log(x[i]);")),
-              HasSubstr("the reference gives nan"));
+              HasSubstr("reference: it gives nan"));
   // What is a copy by what it is may be one.
   Definition copy = by_element("out[i] = x[i];");
   EXPECT_EQ(error_of(copy), "none");
@@ -319,6 +328,8 @@ TEST(UserReference, ThatFailsIsSaid) {
               HasSubstr("does not write element 3 of its output"));
   EXPECT_THAT(error_of(by_element("out[i + 1] = out[0] = x[i];")),
               HasSubstr("writes behind its output of 185 elements"));
+  EXPECT_THAT(error_of(by_element("out[i] = x[i]; if (i == 0) out[-1] = 1;")),
+              HasSubstr("reference: softmax.cc:6: softmax writes ahead of its output of 185 "));
   EXPECT_THAT(error_of(by_element("_exit(0);")), HasSubstr("exited with code 0"));
   EXPECT_THAT(error_of(softmax("void other() {}")), HasSubstr("does not compile: "));
   EXPECT_THAT(error_of(softmax("void softmax(float* x) {}")),
@@ -326,6 +337,32 @@ TEST(UserReference, ThatFailsIsSaid) {
                     HasSubstr("void softmax(const double* x, double* out, int64_t m, int64_t n, "
                               "double scale)")));
   EXPECT_THAT(error_of(softmax("int x = ;")), HasSubstr("softmax.cc:1: "));
+}
+
+TEST(UserReference, ThatSaysSomethingElseTheNextTimeIsRefused) {
+  EXPECT_THAT(error_of(by_element("static int runs = 0; runs += i == 0; out[i] = x[i] + runs;")),
+              AllOf(HasSubstr("reference: softmax.cc:6: softmax does not repeat itself"),
+                    HasSubstr("out[0,0] = ")));
+  // The last bits of a float64 are no difference.
+  EXPECT_EQ(error_of(by_element("static int runs = 0; runs += i == 0; "
+                                "out[i] = x[i] * (1 + 1e-15 * runs);")),
+            "none");
+}
+
+// A kernel is not to blame for it, later on.
+TEST(UserReference, ThatChangesItsMindIsNamedInThePlaceOfTheKernel) {
+  const Operation& operation =
+      operation_of(by_element("static int runs = 0; runs += i == 0; out[i] = x[i] + (runs > 3);"));
+  const auto made = operation.make_instance(problem_of(operation), InputKind::uniform, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  std::vector<float> out(5 * 37);
+  std::memcpy(out.data(), (*made)->input(0).data(), out.size() * sizeof(float));
+  EXPECT_TRUE(check(**made, out).right);
+  const InputSeeds seeds{.set = 3, .launch = 4};
+  renew(operation.renewal((*made)->problem(), 0, seeds), std::as_writable_bytes(std::span(out)));
+  const Check blamed = check(**made, out, seeds);
+  EXPECT_FALSE(blamed.right);
+  EXPECT_THAT(blamed.first_wrong, HasSubstr("softmax does not repeat itself"));
 }
 
 TEST(UserReference, ThatHangsIsEndedAndRunsAgain) {
@@ -368,6 +405,37 @@ TEST(UserReference, InPythonIsRunOrSaysWhatItNeeds) {
   definition.reference.program = "/nowhere/python3";
   EXPECT_THAT(error_of(definition),
               AllOf(HasSubstr("needs Python"), HasSubstr("/nowhere/python3 does not start")));
+}
+
+// A long launch has a few dozen looks in all: if a slow reference said of one in twenty, a kernel
+// that does nothing while it is timed would often be in none of them.
+TEST(UserInstance, OfASlowReferenceManyLaunchesAreCompared) {
+  const Definition slow = by_element("usleep(200000); out[i] = std::sqrt(std::fabs(x[i]));");
+  const Operation& operation = operation_of(slow);
+  const auto made =
+      operation.make_instance(problem_of(operation, {{"m", 1}, {"n", 2}}), InputKind::uniform, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::vector<float> left_out(2, 7);
+  int wrong = 0;
+  for (uint64_t launch = 1; launch <= 24; ++launch)
+    if (!check(**made, left_out, {.set = 3, .launch = launch}).right) ++wrong;
+  EXPECT_GE(wrong, 3);
+}
+
+// Whoever takes a row for small by its first elements, and leaves out its largest one.
+TEST(UserInstance, ANeedleIsInEveryLine) {
+  const Operation& operation = operation_of(softmax());
+  const auto made =
+      operation.make_instance(problem_of(operation, {{"m", 7}, {"n", 200}}), InputKind::needle, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::vector<float> right = right_output(**made);
+  EXPECT_TRUE(check(**made, right).right) << check(**made, right).first_wrong;
+  std::vector<float> x(right.size());
+  std::memcpy(x.data(), (*made)->input(0).data(), x.size() * sizeof(float));
+  for (size_t row = 0; row < 7; ++row) {
+    const auto of_row = std::span(x).subspan(row * 200, 200);
+    EXPECT_EQ(std::ranges::count_if(of_row, [](float value) { return std::fabs(value) > 1; }), 1);
+  }
 }
 
 }  // namespace

@@ -208,6 +208,24 @@ TEST_P(Coarse, HonestOrdersAreRight) {
   EXPECT_THAT(verdict(in_f64), StartsWith("right"));
 }
 
+// Between parts of k sums are kept in the output's type, as a product that is split along k may do.
+TEST_P(Coarse, SumsInTheOutputsTypeAreNotRightBesideStockKernels) {
+  const Case& c = GetParam();
+  if (c.out == DType::f32 || c.k < 64) return;
+  const auto in_parts = [&](const Values& a, const Values& b) {
+    float sum = 0;
+    for (size_t first = 0; first < a.size(); first += a.size() / 4) {
+      const size_t last = std::min(a.size(), first + a.size() / 4);
+      for (size_t i = first; i < last; ++i) sum = std::fma(a[i], b[i], sum);
+      sum = as_type(c.out, sum);
+    }
+    return sum;
+  };
+  const ProofSummary stock = proof(in_lanes);
+  EXPECT_THAT(verdict(in_parts, {stock.ordinary_lines, stock.wide_lines}),
+              AnyOf(Eq("wrong"), StartsWith("coarse")));
+}
+
 TEST_P(Coarse, FewerBitsThanDeclaredAreNot) {
   const Case& c = GetParam();
   const auto coarse = AnyOf(Eq("wrong"), StartsWith("coarse"));

@@ -54,6 +54,7 @@ class Instances {
   Result<std::string> reveal() const;  // Hex.
   Status drop();                       // The referee forgets them.
 
+  const Problem& problem() const { return station_.problem; }
   size_t count() const { return made_.size(); }
   InputKind kind(size_t index) const { return made_[index].kind; }
   const std::string& commitment() const { return commitment_; }

@@ -8,9 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/operation_name.h"
 #include "assay/base/text.h"
+#include "assay/op/user/places.h"
 #include "assay/record/coarse.h"
 #include "assay/sweep/nothing_to_race.h"
+#include "assay/sweep/stages/bound_advice.h"
 #include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/instances.h"
 #include "assay/sweep/stages/mean_errors.h"
@@ -43,14 +46,15 @@ void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
 
 // A kernel that is wrong elementwise may be all that another promise asks for: then it is told of
 // it. wrong: of each comparison that was, whether it is within that other bound.
-void advise(Candidate& candidate, const std::vector<std::optional<bool>>& wrong) {
+void advise(Candidate& candidate, const Problem& problem,
+            const std::vector<std::optional<bool>>& wrong) {
   auto* mismatch = std::get_if<ending::Mismatch>(&candidate.outcome.ending);
   if (mismatch == nullptr || std::ranges::find(wrong, true) == wrong.end() ||
       std::ranges::find(wrong, false) != wrong.end())
     return;
   ProofSummary promised = *candidate.outcome.proof;
   promised.error_bound = ErrorBound::normwise;
-  if (!coarse_arithmetic(promised, {}, false)) mismatch->message += normwise_advice();
+  if (!coarse_arithmetic(promised, {}, false)) mismatch->message += bound_advice(problem);
 }
 
 void add_launch(Candidate& candidate, const process::Prove::Answer::Launch& launch) {
@@ -94,7 +98,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
       if (o == 0 || !check.right) add_check(candidate, instances.kind(instance), check);
     }
   }
-  advise(candidate, wrong);
+  advise(candidate, instances.problem(), wrong);
   candidate.add_facts(answer.object);
   if (candidate.alive() && answer.left_processes) candidate.outcome.ending = left_processes();
   if (candidate.alive() && answer.busy_threads)
@@ -306,8 +310,11 @@ std::string why_too_large(const Station& station, ErrorBound bound) {
   if (!operation) return operation.error().message;
   const auto kinds = static_cast<double>((*operation)->useful_kinds(station.problem, bound).size());
   double inputs = 0, outputs = 0;
-  for (const Operand& operand : station.problem.operands())
-    (operand.access == Access::write ? outputs : inputs) += static_cast<double>(operand.span_bytes);
+  for (const Operand& operand : station.problem.operands()) {
+    const auto bytes = static_cast<double>(operand.span_bytes);
+    if (operand.access != Access::write) inputs += bytes;
+    if (operand.access != Access::read) outputs += bytes;
+  }
   const double needed = inputs * (3 * kinds + 4) + outputs * (kinds + 4);
   const auto memory = static_cast<double>(station.crew.facts().memory_bytes);
   if (memory <= 0 || needed <= memory) return {};
@@ -355,6 +362,10 @@ Status prove(const Station& station, Field& field, const std::function<Status()>
   ASSAY_TRY(station.crew.side_by_side(tasks));
   if (!made) {
     if (made.error().code == ErrorCode::interrupted) return made;
+    // A definition that is no measure is a file that is wrong, and would be for the next problem.
+    const std::string& operation_name = station.problem.operation();
+    if (made.error().code == ErrorCode::invalid_input && is_defined_by_user(operation_name))
+      return fail(user::located(operation_name, made.error()));
     return leave_unproven(field, std::move(made).error().message);
   }
   // Where what the race is about was not built, stock kernels need no proof.

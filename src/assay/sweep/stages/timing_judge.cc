@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "assay/op/outputs.h"
-#include "assay/record/coarse.h"
+#include "assay/sweep/stages/bound_advice.h"
 #include "assay/sweep/stages/endings.h"
 #include "assay/sweep/stages/mean_errors.h"
 #include "assay/sweep/stages/timing_process.h"
@@ -165,7 +165,7 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
   if (wrong && candidate.alive())
     candidate.outcome.ending =
         ending::Mismatch{"an output of a timed launch is wrong: " + wrong->first_wrong +
-                         (wrong->within_normwise == true ? normwise_advice() : "")};
+                         (wrong->within_normwise == true ? bound_advice(station_.problem) : "")};
   if (!candidate.alive()) handles_.erase(index);
   return {};
 }

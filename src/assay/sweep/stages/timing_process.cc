@@ -431,7 +431,7 @@ void TimingProcess::tell_holdings() {
   constexpr int64_t kOutputs = int64_t{1} << 20, kCopies = 4;
   int64_t outputs = kOutputs, declared = 0;
   for (const Operand& operand : station_.problem.operands())
-    if (operand.access == Access::write) outputs += kCopies * operand.span_bytes;
+    if (operand.access != Access::read) outputs += kCopies * operand.span_bytes;
   for (const size_t index : all_open()) {
     const KernelOutcome& outcome = field_.candidates[index].outcome;
     declared += outputs + kCopies * static_cast<int64_t>(outcome.workspace_bytes) +

@@ -9,9 +9,9 @@ namespace {
 // What an earlier kernel packed there may be right for this one too, which then need not pack: a
 // line of each KiB becomes NaN in every float type, and a wrong number in every integer type.
 void make_useless(std::span<std::byte> memory) {
-  constexpr size_t kLine = 64, kStep = 1024;
+  constexpr size_t kLineBytes = 64, kStep = 1024;
   for (size_t at = 0; at < memory.size(); at += kStep)
-    std::memset(memory.data() + at, 0xff, std::min(kLine, memory.size() - at));
+    std::memset(memory.data() + at, 0xff, std::min(kLineBytes, memory.size() - at));
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   for (size_t i = 0; i < operands.size(); ++i)
     arguments.data.push_back(inputs.index[i] == kNowhere ? nullptr
                                                          : inputs.arena.at(inputs.index[i]).data());
+  const std::vector<void*> given = arguments.data;
   outputs_.set(arguments.data, buffers.at(0).data());
   ASSAY_TRY(
       Plan plan, watching(kernel, [&] {
@@ -126,6 +127,7 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
   for (int launch = 0; launch < proven.launches; ++launch) {
     verify::poison(buffers.at(0), next_seed());
     verify::poison(buffers.at(1), next_seed());
+    outputs_.give(given, buffers.at(0).data());
     const int64_t start = monotonic_ns();
     ASSAY_TRY(plan.launch(*stream_));
     ASSAY_TRY(stream_->synchronize());
@@ -323,6 +325,7 @@ class WorkerProblem::Turn final : public measure::Launches {
     if (!leads_in_) return false;
     const size_t led_by = take();
     problem_.sets_->renew(problem_.set_of(led_by), seed_of_launch(key_, 0));
+    give_inputs(led_by);
     ahead_ = {{led_by, kUntimed}};
     ASSAY_TRY(draw()->launch(*problem_.stream_));
     ASSAY_TRY(problem_.stream_->synchronize());
@@ -352,6 +355,7 @@ class WorkerProblem::Turn final : public measure::Launches {
     for (const size_t s : left_) {
       const uint64_t seed = seed_of_launch(key, told_.size());
       problem_.sets_->renew(problem_.set_of(s), seed);
+      give_inputs(s);
       told_.push_back({s, seed});
     }
     ahead_.insert(ahead_.end(), told_.begin(), told_.end());
@@ -386,6 +390,16 @@ class WorkerProblem::Turn final : public measure::Launches {
   // for all kernels.
   void rehearse() {
     problem_.sets_->renew(problem_.set_of(left_.front()), measure::draw_unknown() | 1);
+  }
+
+  // What the launch of this plan finds in outputs that it also reads: as cold as inputs are.
+  void give_inputs(size_t plan) {
+    const OutputPlaces& outputs = problem_.outputs_;
+    const std::span<std::byte> piece = kernel_.buffers->at(plan % kernel_.outputs);
+    outputs.give(problem_.sets_->data(problem_.set_of(plan)), piece.data());
+    if (problem_.condition_.cache != measure::Cache::cold) return;
+    for (const OutputPlaces::Place& place : outputs.places)
+      if (place.read) measure::flush_from_caches(piece.subspan(place.offset, place.bytes));
   }
 
   // Nobody times it: it may have read whatever comes next, and so may have who worked for it until

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <mutex>
@@ -13,12 +14,48 @@
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/kernel/testing/toy_family.h"
 #include "assay/op/gemm/gemm.h"
+#include "assay/op/rmsnorm/rmsnorm.h"
 #include "assay/process/told_launches.h"
 
 namespace assay::sweep {
 namespace {
 
 int do_nothing(const void*, void* const*) { return 0; }
+
+// Tells by out what it found in residual, and leaves zeros there.
+constexpr int64_t kRows = 2, kColumns = 16;
+int take_residual(const void*, void* const* data) {
+  constexpr size_t kBytes = sizeof(float) * kRows * kColumns;
+  std::memcpy(data[rmsnorm::kOut], data[rmsnorm::kResidual], kBytes);
+  std::memset(data[rmsnorm::kResidual], 0, kBytes);
+  return 0;
+}
+Problem added() {
+  return *rmsnorm::problem({.m = kRows, .n = kColumns, .residual = DType::f32, .constant = {"w"}});
+}
+Kernel taker() {
+  ProblemRule rule{.operation = "rmsnorm"};
+  for (const char* role : {"x", "w", "out", "residual"})
+    rule.operands.push_back({.role = role, .dtypes = {DType::f32}});
+  auto family =
+      std::make_shared<assay::testing::ToyFamily>("taker", assay::testing::toy_groups(rule));
+  family->bind = [](const Binding&, std::vector<Step>& steps) -> Status {
+    steps.push_back(HostStep{take_residual, std::make_shared<int>(0)});
+    return {};
+  };
+  Catalog catalog;
+  catalog.add("toys", ProviderRole::user, family);
+  auto found = catalog.get_kernels(added());
+  EXPECT_TRUE(found && !found->kernels.empty());
+  return found->kernels.front();
+}
+// The first output of all that are in the file, and the one behind it.
+std::pair<std::vector<std::byte>, std::vector<std::byte>> outputs_of(const UniqueFd& file) {
+  const auto mapped = MappedFile::map_read_only(file.get());
+  EXPECT_TRUE(mapped);
+  const auto outputs = OutputPlaces::of(added()).split(mapped->bytes());
+  return {{outputs[0].begin(), outputs[0].end()}, {outputs[1].begin(), outputs[1].end()}};
+}
 
 // A problem whose kernel does nothing, and whoever stands outside: answers each question with
 // another number, and hears what is told.
@@ -60,6 +97,9 @@ class WorkerProblemTest : public ::testing::TestWithParam<measure::Cache> {
     ASSAY_TRY(made->make_rotation({.cache = GetParam()}, 7));
     return made;
   }
+
+  // How many times the start of a burst is told: warm launches have stretches of their own.
+  static int stretches(int launches) { return GetParam() == measure::Cache::warm ? launches : 1; }
 
   Kernel kernel() {
     auto family = std::make_shared<assay::testing::ToyFamily>("toy", assay::testing::toy_groups());
@@ -115,9 +155,7 @@ TEST_P(WorkerProblemTest, ASetIsUsedAgainWhenHalfOfTheOthersWere) {
     const auto timed = (*problem)->burst(opened->handle, wanted, burst);
     ASSERT_TRUE(timed) << timed.error().message;
     std::vector<ToldLaunch> launches;
-    // Each stretch of launches has a start of its own: warm ones one a launch.
-    for (int stretch = 0; stretch < (GetParam() == measure::Cache::warm ? timed->launches : 1);
-         ++stretch)
+    for (int stretch = 0; stretch < stretches(timed->launches); ++stretch)
       std::ranges::copy(told(), std::back_inserter(launches));
     EXPECT_GE(std::ssize(launches), timed->launches);
     for (const ToldLaunch& launch : launches) {
@@ -132,10 +170,72 @@ TEST_P(WorkerProblemTest, ASetIsUsedAgainWhenHalfOfTheOthersWere) {
             static_cast<std::ptrdiff_t>(sets / 2));
 }
 
+// Whatever a launch leaves there, the next one finds numbers of its own.
+TEST_P(WorkerProblemTest, WhatIsReadAndWrittenIsNewAtEachTimedLaunch) {
+  const Problem problem = added();
+  auto made = WorkerProblem::create(problem, *device_, 1, {}, 5,
+                                    PulseSender(pulses_->second.get(), questions_->second.get()));
+  ASSERT_TRUE(made) << made.error().message;
+  constexpr uint64_t kKey = 7;
+  ASSERT_TRUE((*made)->make_rotation({.cache = GetParam()}, kKey));
+  const auto opened = (*made)->open(taker(), {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  size_t looked_at = 0;
+  for (int burst = 0; burst < 20; ++burst) {
+    const auto timed = (*made)->burst(opened->handle, 2, static_cast<uint64_t>(burst));
+    ASSERT_TRUE(timed) << timed.error().message;
+    for (int stretch = 0; stretch < stretches(timed->launches); ++stretch) {
+      for (const ToldLaunch& launch : told()) {
+        if (launch.seed == kUntimed) continue;
+        const size_t set = GetParam() == measure::Cache::warm ? 0 : launch.plan;
+        std::vector<std::byte> expected(sizeof(float) * kRows * kColumns);
+        renew(rmsnorm::operation().renewal(problem, rmsnorm::kResidual,
+                                           {.set = set_seed(kKey, set), .launch = launch.seed}),
+              expected);
+        const auto output =
+            (*made)->timed_output(opened->handle, launch.plan % opened->outputs.size());
+        ASSERT_TRUE(output);
+        const auto [out, residual] = outputs_of(output->output.file);
+        EXPECT_EQ(out, expected) << "burst " << burst << ", plan " << launch.plan;
+        EXPECT_EQ(residual, std::vector<std::byte>(expected.size()));
+        ++looked_at;
+      }
+    }
+  }
+  EXPECT_GE(looked_at, 20U);
+  EXPECT_TRUE((*made)->inputs_intact());
+}
+
+TEST_P(WorkerProblemTest, EachLaunchOfAProofFindsWhatIsReadAndWritten) {
+  const Problem problem = added();
+  const auto instance = rmsnorm::operation().make_instance(problem, InputKind::uniform, 1);
+  ASSERT_TRUE(instance);
+  std::vector<std::vector<MappedFile>> instances(1);
+  for (size_t i = 0; i < problem.operands().size(); ++i) {
+    MappedFile& file = instances[0].emplace_back();
+    if (problem.operands()[i].access == Access::write) continue;
+    auto mapped = MappedFile::map_read_only((*instance)->input_file(i)->get());
+    ASSERT_TRUE(mapped);
+    file = std::move(*mapped);
+  }
+  auto made = WorkerProblem::create(problem, *device_, 1, std::move(instances), 5,
+                                    PulseSender(pulses_->second.get(), questions_->second.get()));
+  ASSERT_TRUE(made) << made.error().message;
+  const auto proven = (*made)->prove(taker(), {}, 0, true);
+  ASSERT_TRUE(proven) << proven.error().message;
+  EXPECT_EQ(proven->launches, 2);
+  EXPECT_TRUE(proven->repeatable);
+  EXPECT_FALSE(proven->inputs_changed);
+  EXPECT_EQ(proven->trespass, "");
+  const auto [out, residual] = outputs_of(proven->output.file);
+  EXPECT_TRUE(std::ranges::equal(out, (*instance)->input(rmsnorm::kResidual)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Caches, WorkerProblemTest,
-                         ::testing::Values(measure::Cache::cold_weights, measure::Cache::warm),
+                         ::testing::Values(measure::Cache::cold_weights, measure::Cache::cold,
+                                           measure::Cache::warm),
                          [](const auto& test) {
-                           return std::string(test.param == measure::Cache::warm ? "warm" : "cold");
+                           return std::string(measure::to_string(test.param));
                          });
 
 }  // namespace

@@ -134,10 +134,10 @@ Result<GpuProblem::TimedBurst> GpuProblem::burst(int handle, int launches, uint6
       choose_sets(launches, kernel == nullptr ? sets_.size() : kernel->outputs);
   launches = static_cast<int>(order.size()) - 1;
   // Of bare links too: what they are taken off found its activations in the GPU's cache.
-  ASSAY_TRY(freshen(order));
+  ASSAY_TRY(freshen(order, kernel));
   if (is_alone()) {
     ASSAY_TRY(enqueue(order.front(), kernel, true));
-    ASSAY_TRY(renew(order.back(), next_seed() | 1));
+    ASSAY_TRY(freshen(order.back(), kernel));
   }
 
   const auto timed = [&]() -> Status {
@@ -182,7 +182,7 @@ Result<measure::Burst> GpuProblem::block(int handle, double seconds) {
   measure::Burst block;
   const int64_t start = monotonic_ns();
   while (static_cast<double>(monotonic_ns() - start) < seconds * 1e9) {
-    for (size_t s = 0; s < sets_.size(); ++s) ASSAY_TRY(renew(s, next_seed() | 1));
+    for (size_t s = 0; s < sets_.size(); ++s) ASSAY_TRY(freshen(s, kernel));
     ASSAY_TRY(start_->record(stream));
     for (size_t s = 0; s < sets_.size(); ++s)
       ASSAY_TRY(kernel->plans[s].launch(
@@ -247,11 +247,18 @@ std::vector<size_t> GpuProblem::choose_sets(int launches, size_t outputs) {
   return order;
 }
 
-// The cache as the condition has it, whatever ran before, and numbers that no launch has seen.
-Status GpuProblem::freshen(const std::vector<size_t>& order) {
+// Numbers that no launch has seen, also where the kernel reads them in its outputs.
+Status GpuProblem::freshen(size_t set, OpenKernel* kernel) {
+  ASSAY_TRY(renew(set, next_seed() | 1));
+  if (kernel == nullptr) return {};
+  return give(sets_[set].data, kernel->buffers->at(set % kernel->outputs));
+}
+
+// The cache as the condition has it, whatever ran before.
+Status GpuProblem::freshen(const std::vector<size_t>& order, OpenKernel* kernel) {
   if (condition_.cache == measure::Cache::cold_weights) ASSAY_TRY(clear_cache());
   for (const size_t s : std::span(order).first(is_alone() ? 1 : order.size()))
-    ASSAY_TRY(renew(s, next_seed() | 1));
+    ASSAY_TRY(freshen(s, kernel));
   if (condition_.cache == measure::Cache::cold) ASSAY_TRY(clear_cache());
   // A graph is recorded on an idle stream.
   return condition_.launch == measure::Launch::graph ? stream_->synchronize() : Status();

@@ -91,6 +91,20 @@ Status GpuProblem::fill(const GpuArena::Piece& piece, uint64_t seed) {
   return {};
 }
 
+Status GpuProblem::give(std::span<void* const> from, const GpuArena::Piece& output) {
+  const cuda::Driver& driver = *device_.driver();
+  for (const OutputPlaces::Place& place : outputs_.places) {
+    if (!place.read) continue;
+    const auto* to = static_cast<const std::byte*>(output.data) + place.offset;
+    ASSAY_TRY(driver.check(
+        driver.call().copy_async(reinterpret_cast<cuda::abi::Address>(to),
+                                 reinterpret_cast<cuda::abi::Address>(from[place.operand]),
+                                 place.bytes, static_cast<cuda::abi::Stream>(stream_->native())),
+        "putting inputs where outputs are"));
+  }
+  return {};
+}
+
 Result<std::vector<std::byte>> GpuProblem::read(const GpuArena::Piece& piece) {
   std::vector<std::byte> bytes(piece.bytes);
   ASSAY_TRY(device_.copy_out(bytes, piece.data));
@@ -111,9 +125,9 @@ Result<bool> GpuProblem::holds(const void* data, std::span<const std::byte> expe
 // In a chain whose producer holds an input back for longer than the kernel's whole run, and the
 // rest of the GPU lies idle meanwhile: whoever does not wait reads what was there before. Each
 // input that is no constant is the late one once; output and workspace are used again as they are
-// left.
-Status GpuProblem::launch_late(Plan& plan, InputSet& inputs, const GpuArena::Piece& output,
-                               double launch_ns) {
+// left, but for what is read there.
+Status GpuProblem::launch_late(Plan& plan, InputSet& inputs, std::span<void* const> given,
+                               const GpuArena::Piece& output, double launch_ns) {
   if (!chain_) {
     ASSAY_TRY(chain_, GpuChain::create(device_));
   }
@@ -123,9 +137,12 @@ Status GpuProblem::launch_late(Plan& plan, InputSet& inputs, const GpuArena::Pie
   const auto* driver = device_.driver().get();
   for (size_t i = 0; i < operands.size(); ++i) {
     if (inputs.index[i] == kNowhere || operands[i].lifetime == Lifetime::constant) continue;
-    const GpuArena::Piece& late = inputs.arena.at(inputs.index[i]);
+    GpuArena::Piece late = inputs.arena.at(inputs.index[i]);
+    for (const OutputPlaces::Place& place : outputs_.places)
+      if (place.operand == i) late.data = static_cast<std::byte*>(output.data) + place.offset;
     ASSAY_TRY(const auto kept, device_.allocate(late.bytes, {}));
     ASSAY_TRY(device_.copy_in(kept->data(), inputs.host[i].bytes()));
+    ASSAY_TRY(give(given, output));
     // The host could be slower than the producer waits.
     ASSAY_TRY(gate_->close(static_cast<cuda::abi::Stream>(stream_->native())));
     const auto enqueue = [&]() -> Status {
@@ -159,6 +176,7 @@ Result<ProvenLaunch> GpuProblem::prove(const Kernel& kernel, const Artifact& art
   for (size_t i = 0; i < operands.size(); ++i)
     arguments.data.push_back(inputs.index[i] == kNowhere ? nullptr
                                                          : inputs.arena.at(inputs.index[i]).data);
+  const std::vector<void*> given = arguments.data;
   outputs_.set(arguments.data, buffers.at(0).data);
   const std::span<std::byte> workspace(static_cast<std::byte*>(buffers.at(1).data),
                                        buffers.at(1).bytes);
@@ -178,8 +196,9 @@ Result<ProvenLaunch> GpuProblem::prove(const Kernel& kernel, const Artifact& art
     ASSAY_TRY(fill(written, next_seed()));
     ASSAY_TRY(fill(buffers.at(1), next_seed()));
     if (dependent && launch == 1) {
-      ASSAY_TRY(launch_late(plan, inputs, written, proven.launch_ns));
+      ASSAY_TRY(launch_late(plan, inputs, given, written, proven.launch_ns));
     } else {
+      ASSAY_TRY(give(given, written));
       const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
       ASSAY_TRY(start_->record(stream));
       ASSAY_TRY(plan.launch(*stream_));

@@ -5,6 +5,7 @@
 // times.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "assay/base/fd.h"
@@ -84,8 +85,12 @@ class GpuProblem final : public ProblemRunner {
   Status renew(size_t set, uint64_t launch);
   Result<bool> is_renewed(const void* data, size_t operand, const InputSeeds& seeds);
   std::vector<size_t> choose_sets(int launches, size_t outputs);
-  Status freshen(const std::vector<size_t>& order);
-  Status launch_late(Plan& plan, InputSet& inputs, const GpuArena::Piece& output, double launch_ns);
+  Status freshen(size_t set, OpenKernel* kernel);
+  Status freshen(const std::vector<size_t>& order, OpenKernel* kernel);
+  // Puts the inputs of outputs that are also read to where a launch finds them. from: by operand.
+  Status give(std::span<void* const> from, const GpuArena::Piece& output);
+  Status launch_late(Plan& plan, InputSet& inputs, std::span<void* const> given,
+                     const GpuArena::Piece& output, double launch_ns);
   // Warm launches share their activations: where no producer writes them between, a burst is one
   // launch, behind a lead-in on others.
   bool is_alone() const {

@@ -64,8 +64,13 @@ Status GpuProblem::make_rotation(const measure::Condition& condition, uint64_t k
   condition_ = condition;
   key_ = key;
   const bool chained = condition.spacing == measure::Spacing::chain;
-  if (chained && operation_.varied_operand(problem_) >= problem_.operands().size())
+  const size_t produced = operation_.varied_operand(problem_);
+  if (chained && produced >= problem_.operands().size())
     return fail(ErrorCode::unsupported, "no operand varies: there is nothing to chain by");
+  // It is written where sets have it, and such an operand lies in the kernel's output.
+  if (chained && problem_.operands()[produced].access != Access::read)
+    return fail(ErrorCode::unsupported, "{} is read and written: there is nothing to chain by",
+                problem_.operands()[produced].role);
   ASSAY_TRY(lay_out_sets(plan_rotation()));
   ASSAY_TRY(fill_sets());
   turns_ = std::make_unique<SetTurns>(places_);

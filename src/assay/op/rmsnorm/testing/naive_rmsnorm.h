@@ -22,15 +22,19 @@ struct Naive {
   double root_factor = 1;
   int64_t rows_written = INT64_MAX;
   int64_t skipped_columns = 0;  // Of the sum: the last ones.
+  enum class Sum { exact, as_written, both } sum_with_residual = Sum::as_written;  // Normalised.
+  bool adds = true, writes_back = true;  // Where there is a residual.
 };
 
-// In float, or in double where the problem says so; of a timed launch where seeds are renewed. What
-// is not written is 0x5a.
+// All outputs, as OutputPlaces has them. In float, or in double where the problem says so; of a
+// timed launch where seeds are renewed. What is not written is 0x5a, or what was to be read there.
 std::vector<std::byte> run(const Instance& instance, const Naive& how = {},
                            const InputSeeds& seeds = {});
 
-// One element of out.
-double get(const Problem& problem, std::span<const std::byte> out, int64_t i, int64_t j);
-void put(const Problem& problem, std::span<std::byte> out, int64_t i, int64_t j, double value);
+// One element of an output.
+double get(const Problem& problem, std::span<const std::byte> outputs, int64_t i, int64_t j,
+           size_t operand = kOut);
+void put(const Problem& problem, std::span<std::byte> outputs, int64_t i, int64_t j, double value,
+         size_t operand = kOut);
 
 }  // namespace assay::rmsnorm::testing

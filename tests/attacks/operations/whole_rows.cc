@@ -1,0 +1,13 @@
+// assay: {entry: whole_rows, operation: softmax.op.yaml, dtype: f32, args: [x, out, m, n]}
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+void whole_rows(const float* x, float* out, int64_t m, int64_t n) {
+  for (int64_t i = 0; i < m; ++i, x += n, out += n) {
+    const float largest = *std::max_element(x, x + n);
+    float sum = 0;
+    for (int64_t j = 0; j < n; ++j) sum += out[j] = std::exp(x[j] - largest);
+    for (int64_t j = 0; j < n; ++j) out[j] /= sum;
+  }
+}
