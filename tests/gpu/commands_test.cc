@@ -36,11 +36,13 @@ class GpuTest : public ::testing::Test {
   }
 
   // Into a folder of the test's own, which `problem` and `record` read.
-  Finished run(std::vector<std::string> words, const std::string& shape) {
+  Finished run(std::vector<std::string> words, const std::string& shape,
+               const std::string& dtype = "f16") {
     folder_ = fmt::format("run{}", ++runs_);
     const char* device = std::getenv("ASSAY_DEVICE");
-    words.insert(words.end(), {"--device", device == nullptr ? "gpu" : device, "--shape",
-                               shape + ",dtype=f16", "--budget", "2s", "--output-dir", folder_});
+    words.insert(words.end(),
+                 {"--device", device == nullptr ? "gpu" : device, "--shape",
+                  shape + ",dtype=" + dtype, "--budget", "2s", "--output-dir", folder_});
     std::vector<std::string> wrapper;
     if (const char* libraries = std::getenv("LD_LIBRARY_PATH"))
       wrapper = {"env", fmt::format("LD_LIBRARY_PATH={}", libraries)};
@@ -112,6 +114,25 @@ TEST_F(GpuTest, EpiloguesAreProvenAndTheLibraryTakesPartInEach) {
     ASSERT_EQ(raced.kernels.size(), 2u) << finished.out << finished.err;
     for (const KernelOutcome& kernel : raced.kernels)
       EXPECT_TRUE(is_timed(kernel.ending)) << kernel.name << ending_sentence(kernel.ending);
+  }
+}
+
+// Proofs have NaN among their inputs, whose bits differ on a GPU from those on a processor.
+TEST_F(GpuTest, WhatNewWritesIsRightInEachNarrowType) {
+  for (const char* shape : {"m=16,n=512,k=256", "operation=rmsnorm,m=4,n=300"}) {
+    for (const char* dtype : {"bf16", "f16"}) {
+      SCOPED_TRACE(fmt::format("{} {}", shape, dtype));
+      const std::string file = fmt::format("naive{}.cu", runs_);
+      const Finished made =
+          assay_.run({"new", file, "--shape", fmt::format("{},dtype={}", shape, dtype)});
+      ASSERT_EQ(made.code(), 0) << made.err;
+      const Finished finished = run({"run", file}, shape, dtype);
+      const ProblemRecord proven = problem();
+      ASSERT_EQ(proven.kernels.size(), 1u) << finished.out << finished.err;
+      const KernelOutcome& kernel = proven.kernels.front();
+      ASSERT_TRUE(kernel.proof) << ending_sentence(kernel.ending);
+      EXPECT_TRUE(kernel.proof->right) << ending_sentence(kernel.ending);
+    }
   }
 }
 

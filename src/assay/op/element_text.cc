@@ -39,8 +39,9 @@ static uint16_t to_bf16(float value) {
   return (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
 }
 )",
-     R"(/* To the nearest, and to the even one of two. */
+     R"(/* To the nearest, and to the even one of two. The GPU's NaN has all bits: it would wrap. */
 static __device__ unsigned short to_bf16(float value) {
+  if (value != value) return 0x7fff;
   const unsigned word = __float_as_uint(value);
   return (unsigned short)((word + 0x7fff + (word >> 16 & 1)) >> 16);
 }
