@@ -44,21 +44,5 @@ TEST(EpilogueAttackTest, WhatIsLeftOutIsAMismatch) {
   }
 }
 
-// Nothing but a look at its own batch tells of a batch that was left out behind a function.
-TEST(EpilogueAttackTest, ABatchThatIsLeftOutIsAMismatch) {
-  const Race race = Race::run({.kernels = {},
-                               .shapes = {"m=4,n=24,k=32,batch=64,dtype=f32,layout=tt,"
-                                          "epilogue=bias+gelu"},
-                               .more = {"--exhaustive"},
-                               .files = {file_of("all_batches"), file_of("rare_batches")}});
-  ASSERT_TRUE(race.has_record()) << race.finished().err;
-  const KernelOutcome* attack = race.outcome("rare_batches");
-  ASSERT_NE(attack, nullptr);
-  EXPECT_EQ(ending_name(attack->ending), "mismatch") << ending_sentence(attack->ending);
-  const KernelOutcome* honest = race.outcome("all_batches");
-  ASSERT_NE(honest, nullptr);
-  EXPECT_TRUE(is_timed(honest->ending)) << ending_sentence(honest->ending);
-}
-
 }  // namespace
 }  // namespace assay
