@@ -45,6 +45,8 @@ function(assay_embed out)
   endif()
   set(source "${CMAKE_CURRENT_BINARY_DIR}/generated/${prefix}.cc")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/embedded.cc.in" "${source}" @ONLY)
-  set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${paths}")
+  # By itself, or what it depends on would be nobody's: a unity build drops its sources' dependencies.
+  set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${paths}"
+    SKIP_UNITY_BUILD_INCLUSION ON)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
