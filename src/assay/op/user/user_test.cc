@@ -161,7 +161,7 @@ TEST(UserDefinition, SaysWhatIsWrong) {
       {[](Definition& d) { d.tolerances.erase("bf16"); }, "says nothing of out in bf16"},
       {[](Definition& d) { d.tolerances["f64"] = {}; }, "'f64' is no type of out"},
       {[](Definition& d) { d.inputs = {InputKind::ones}; }, "inputs: uniform is missing"},
-      {[](Definition& d) { d.inputs.push_back(InputKind::needle); }, "needle cannot be"},
+      {[](Definition& d) { d.inputs.push_back(InputKind::identity); }, "identity cannot be"},
       {[](Definition& d) { d.reference.function = "a-b"; }, "reference: 'a-b' cannot be"},
       {[](Definition& d) { d.reference.text.clear(); }, "holds 0 bytes"},
       {[](Definition& d) { d.reference.file = "a\"b"; }, "cannot be a file's name"},
