@@ -74,9 +74,9 @@ TEST_F(ExportFilesTest, TheCallerIsToldTypesStridesAndWhatIsCold) {
                                               .alpha = 2,
                                               .beta = 0.5});
   EXPECT_THAT(text, HasSubstr("{\"a\", Type::bf16, 3, {1, 4, 16}, {64, 16, 1}, 128, false, false, "
-                              "false, 0}"));
+                              "false, false, 0}"));
   EXPECT_THAT(text, HasSubstr("{\"b\", Type::bf16, 3, {1, 16, 8}, {128, 1, 16}, 256, true, true, "
-                              "false, 0}"));
+                              "false, false, 0}"));
   EXPECT_THAT(text, HasSubstr("{\"c\", Type::bf16, "));
   EXPECT_THAT(text, HasSubstr("kVaried = 0, kVariedBytes = 128;"));
   EXPECT_THAT(text, HasSubstr("kRecordedUs = 12.5"));
@@ -88,11 +88,10 @@ TEST_F(ExportFilesTest, TheReferenceHasTheStepsInTheirOrder) {
                                                 .n = 8,
                                                 .k = 16,
                                                 .alpha = 2,
-                                                .beta = 0.5,
                                                 .epilogue = "bias+clamp:-1:6+swiglu_interleaved",
                                                 .epilogue_dtypes = {{"bias", DType::f32}}});
-  EXPECT_THAT(text, HasSubstr("kAlpha = 2L, kBeta = 0.5L"));
-  EXPECT_THAT(text, HasSubstr("{Step::add, {4, 0, 0, 1}, 0, 0, assay::gemm::Function::silu},  // "
+  EXPECT_THAT(text, HasSubstr("kAlpha = 2L, kBeta = 0L"));
+  EXPECT_THAT(text, HasSubstr("{Step::add, {3, 0, 0, 1}, 0, 0, assay::gemm::Function::silu},  // "
                               "bias\n    {Step::clamp, {0, 0, 0, 0}, -1, 6"));
   EXPECT_THAT(text, HasSubstr("kGate = 2;"));
   EXPECT_THAT(text, HasSubstr("kInterleaved = true;"));
