@@ -5,7 +5,9 @@
 # #include is missing for.
 # assay_use_unity(<target>)
 function(assay_use_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(ASSAY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
 endfunction()
 
 # assay_compile_alone(<source>...): of the folder whose file says so, ahead of its targets.

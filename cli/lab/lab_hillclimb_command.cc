@@ -146,9 +146,10 @@ class LabHillclimbCommand : public Command {
           ErrorCode::invalid_input,
           "hillclimb: which agent? Give its command behind --, or `agent: {{command: [...]}}` "
           "in case.yaml");
-    // A path is the agent's own business: it begins in a copy of the case.
+    // A path is the agent's own business: it begins in a copy of the case. So is what it sees where
+    // it is confined.
     if (const std::string& program = options.agent.front();
-        program.find('/') == std::string::npos &&
+        !confine_ && program.find('/') == std::string::npos &&
         find_along_path(program, options.agent_environment).empty())
       return fail(ErrorCode::invalid_input, "hillclimb: there is no program '{}' along PATH",
                   sanitize(program, 200));

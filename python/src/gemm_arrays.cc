@@ -58,26 +58,39 @@ std::vector<Array> GemmArrays::list(const Problem& problem) const {
   return arrays;
 }
 
+namespace {
+
+void read_option(GemmCall& call, const std::string& name, py::handle value) {
+  GemmArrays& arrays = call.arrays;
+  GemmScalars& scalars = call.scalars;
+  if (name == "c" && !value.is_none()) arrays.c = read_array(value, "c", Use::read);
+  if (name == "alpha") scalars.alpha = py::cast<double>(value);
+  if (name == "beta") scalars.beta = py::cast<double>(value);
+  if (name == "accumulate" && !value.is_none())
+    scalars.accumulate = take(parse_dtype(py::cast<std::string>(value)));
+  if (name == "epilogue") scalars.epilogue = py::cast<std::string>(value);
+  if (name == "constant") scalars.constant = py::cast<std::vector<std::string>>(value);
+  if (name != "epilogue_operands") return;
+  for (const auto& [step, array] : py::cast<py::dict>(value)) {
+    const auto role = py::cast<std::string>(step);
+    arrays.of_epilogue[role] = read_array(array, role, Use::read);
+  }
+}
+
+}  // namespace
+
 GemmCall read_call(py::handle a, py::handle b, py::handle out, const py::dict& options) {
   GemmCall call;
   GemmArrays& arrays = call.arrays;
-  GemmScalars& scalars = call.scalars;
   arrays.a = read_array(a, "a", Use::read);
   arrays.b = read_array(b, "b", Use::read);
   if (!out.is_none()) arrays.out = read_array(out, "out", Use::write);
   for (const auto& [key, value] : options) {
     const auto name = py::cast<std::string>(key);
-    if (name == "c" && !value.is_none()) arrays.c = read_array(value, "c", Use::read);
-    if (name == "alpha") scalars.alpha = py::cast<double>(value);
-    if (name == "beta") scalars.beta = py::cast<double>(value);
-    if (name == "accumulate" && !value.is_none())
-      scalars.accumulate = take(parse_dtype(py::cast<std::string>(value)));
-    if (name == "epilogue") scalars.epilogue = py::cast<std::string>(value);
-    if (name == "constant") scalars.constant = py::cast<std::vector<std::string>>(value);
-    if (name != "epilogue_operands") continue;
-    for (const auto& [step, array] : py::cast<py::dict>(value)) {
-      const auto role = py::cast<std::string>(step);
-      arrays.of_epilogue[role] = read_array(array, role, Use::read);
+    try {
+      read_option(call, name, value);
+    } catch (const py::cast_error&) {
+      throw py::type_error(name + " cannot be a " + std::string(py::str(py::type::of(value))));
     }
   }
   return call;

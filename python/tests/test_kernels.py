@@ -170,7 +170,9 @@ class Numbers(unittest.TestCase):
         for kernel in kernels:
             np.testing.assert_allclose(kernel.run(a, b, **asked), wanted, atol=1e-4)
             plan = kernel.plan(a, b, out := assay.empty((5, 32)), **asked)
-            plan.rebind(a, b, out, epilogue_operands={"bias": 2 * bias, "residual": residual})
+            twice = assay.empty(32)  # As aligned as what was planned with.
+            twice[:] = 2 * bias
+            plan.rebind(a, b, out, epilogue_operands={"bias": twice, "residual": residual})
             plan.launch()
             np.testing.assert_allclose(out, np.maximum(a @ b + 2 * bias, 0) + residual, atol=1e-4)
         gate, up = np.split(a @ b, 2, axis=1)

@@ -107,6 +107,8 @@ class Reader {
     ASSAY_TRY(const auto field, file_.find("flops"));
     if (!field) return {};
     ASSAY_TRY(const Value value, field->as_value());
+    if (std::holds_alternative<bool>(value))
+      return fail(field->error("a number or a formula belongs here, like 5 * m * n"));
     const auto* const text = std::get_if<std::string>(&value);
     made_.flops = text != nullptr ? *text : to_string(value);
     return {};
