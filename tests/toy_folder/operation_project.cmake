@@ -5,6 +5,7 @@ project(assay VERSION 0.1.0 LANGUAGES CXX)
 list(APPEND CMAKE_MODULE_PATH "${PROJECT_SOURCE_DIR}/cmake")
 include(options)
 include(dependencies)
+include(unity)
 include(tables)
 
 # The table of operations anew, as src/assay/op makes it, and the one folder; what the other build

@@ -59,7 +59,7 @@ endforeach()
 
 # With both outputs, and its limit.
 file(REMOVE_RECURSE "${WORK}/exported")
-assay(0 export --winner toy_n1003 --run "${WORK}/right" --kernel cpp_source/plain --output-dir
+assay(0 export --winner toy_n1003_limit0.25 --run "${WORK}/right" --kernel cpp_source/plain --output-dir
   "${WORK}/exported")
 run(make -s -C "${WORK}/exported" caller)
 run("${WORK}/exported/caller" --seconds 0)
