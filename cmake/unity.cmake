@@ -7,6 +7,11 @@
 function(assay_use_unity target)
   if(ASSAY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # Of a class of a source, whose fields are of types of its anonymous namespace: GCC takes every
+      # file but the first for a header.
+      target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endif()
   endif()
 endfunction()
 
