@@ -31,6 +31,7 @@ class SourceFamily final : public Family, public Exportable {
   explicit SourceFamily(input::EntryRows rows) : rows_(std::move(rows)) {}
 
   std::string_view name() const override { return entry().name; }
+  const Exportable* exportable() const override { return this; }
 
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const override {

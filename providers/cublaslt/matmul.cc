@@ -68,6 +68,7 @@ class MatmulFamily final : public Family, public Exportable {
         algorithm_(traits_of(false)) {}
 
   std::string_view name() const override { return "matmul"; }
+  const Exportable* exportable() const override { return this; }
 
   // Its code is the library's: what could leave is a call, which whoever has the library can write.
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem&,

@@ -156,6 +156,7 @@ class GemmFamily final : public Family, public Exportable {
       : algorithm_(algorithm), name_(to_string(algorithm)), space_(design_groups(algorithm)) {}
 
   std::string_view name() const override { return name_; }
+  const Exportable* exportable() const override { return this; }
 
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const override {

@@ -32,6 +32,8 @@ class DeviceFamily : public Family, public Exportable {
   // that cannot be parsed, what device code cannot do.
   static Result<Description> describe(const KernelEntry& entry);
 
+  const Exportable* exportable() const final { return this; }
+
   explicit DeviceFamily(Description description) : description_(std::move(description)) {}
 
   std::string_view name() const override { return entry().name; }

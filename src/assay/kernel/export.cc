@@ -112,7 +112,7 @@ Result<KernelExport> KernelExport::from_json(const Json& json) {
 Result<KernelExport> export_kernel(const Kernel& kernel, const Problem& problem,
                                    const ExportOptions& options) {
   const KernelMetadata& row = kernel.metadata();
-  const auto* family = dynamic_cast<const Exportable*>(&kernel.family());
+  const Exportable* family = kernel.family().exportable();
   if (family == nullptr)
     return fail(ErrorCode::unsupported,
                 "kernels of {}/{} cannot be exported as source; a tuned table ships them (sweep "

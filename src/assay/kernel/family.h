@@ -93,10 +93,15 @@ class MaskedProblem {
   Problem problem_;
 };
 
+class Exportable;  // export.h
+
 class Family {
  public:
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;
+
+  // Null where its kernels cannot be written down as source.
+  virtual const Exportable* exportable() const { return nullptr; }
 
  private:
   friend class Kernel;

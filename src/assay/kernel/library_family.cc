@@ -36,6 +36,7 @@ class LibraryFamily final : public Family, public Exportable {
         space_(groups_of(routines_)) {}
 
   std::string_view name() const override { return name_; }
+  const Exportable* exportable() const override { return this; }
 
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const override {

@@ -223,6 +223,8 @@ std::string_view to_string(Major major) {
   return kNames[static_cast<size_t>(major)];
 }
 
+std::string ProblemRule::default_operation_name() { return std::string(default_operation()); }
+
 void ProblemRule::take_steps(std::span<const std::string_view> steps,
                              std::span<const std::string_view> with_operand,
                              const std::vector<DType>& dtypes) {

@@ -36,7 +36,7 @@ struct OperandRule {
 // What a kernel asks of a problem. Shared by all rows of a family that ask the same, so that a
 // problem is matched against it once and not once per row.
 struct ProblemRule {
-  std::string operation = "gemm";
+  std::string operation = default_operation_name();
   std::vector<OperandRule> operands;  // Operands of the problem without a rule are refused.
   std::vector<DType> accumulate;      // Empty: any.
   // Those that it takes: empty, no epilogue alone; "none" may be one of them. Steps: besides these
@@ -62,6 +62,9 @@ struct ProblemRule {
   Json to_json() const;
   static Result<ProblemRule> from_json(const Json& json);
   bool operator==(const ProblemRule&) const = default;
+
+ private:
+  static std::string default_operation_name();  // Of op/operation.h, which is not included here.
 };
 
 }  // namespace assay
