@@ -158,8 +158,8 @@ class GemmFamily final : public Family, public Exportable {
     }
   }
 
+  const Exportable* exportable() const override { return this; }
   std::string_view name() const override {
-    const Exportable* exportable() const override { return this; }
     return generation() == Generation::sm90 ? "gemm" : "gemm_sm80";
   }
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,

@@ -85,9 +85,22 @@ Result<UniqueFd> new_memfd(const std::string& name, std::size_t bytes) {
 
 constexpr int kUnchanging = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
 
+constexpr std::int64_t kSealPatienceNs = 10 * kNsPerSecond;
+
+// Linux refuses to seal a file against writing as long as somebody holds one of its pages: the
+// kernel itself, while it compacts memory or writes back, or a child between fork and exec. It
+// waits some 150 ms for the first kind and then answers EBUSY, which a loaded machine reaches.
 Status add_seals(int fd, int seals) {
-  if (fcntl(fd, F_ADD_SEALS, seals) == 0) return {};
-  return fail(ErrorCode::machine, "cannot seal a memory file: {}", errno_text(errno));
+  const std::int64_t deadline_ns = monotonic_ns() + kSealPatienceNs;
+  for (timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000}; fcntl(fd, F_ADD_SEALS, seals) != 0;
+       pause.tv_nsec = std::min(2 * pause.tv_nsec, 100'000'000L)) {
+    if (errno == EINTR) continue;
+    if (errno != EBUSY || monotonic_ns() >= deadline_ns) {
+      return fail(ErrorCode::machine, "cannot seal a memory file: {}", errno_text(errno));
+    }
+    nanosleep(&pause, nullptr);
+  }
+  return {};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <fcntl.h>
+#include <latch>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -142,6 +143,24 @@ TEST(MemoryFile, IsWrittenOnceAndThenByNobody) {
   EXPECT_FALSE(MappedFile::map_read_write(file.get()));
   memory = MemoryFile();
   EXPECT_EQ(text_of(MappedFile::map_read_only(file.get(), Seal::unchanging).value()), "hello");
+}
+
+// Whoever comes first, the sealer or the other writer who lets go: it is sealed in the end.
+TEST(MemoryFile, AnotherWriterWhoLetsGoIsWaitedFor) {
+  for (int round = 0; round < 20; ++round) {
+    auto memory = MemoryFile::create("inputs", 4096).value();
+    auto other = MappedFile::map_read_write(memory.file().value().get()).value();
+    std::latch both_at_work(2);
+    std::thread writer([&] {
+      both_at_work.arrive_and_wait();
+      std::this_thread::yield();
+      other = MappedFile();
+    });
+    both_at_work.arrive_and_wait();
+    const Status sealed = memory.seal();
+    writer.join();
+    ASSERT_TRUE(sealed) << "round " << round << ": " << sealed.error().message;
+  }
 }
 
 TEST(MemoryFile, WithoutBytesThereIsNothingToSeal) {
