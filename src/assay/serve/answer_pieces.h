@@ -21,6 +21,8 @@ struct TokenLog {
   Candidate token;
   std::vector<Candidate> candidates;
 };
+std::int64_t characters(std::string_view text);  // Of UTF-8; of a broken one, its beginnings.
+
 std::string chat_logprobs_json(std::span<const TokenLog> tokens);
 // `offset`: of the first token in the text, in characters; it is moved past the last.
 std::string completion_logprobs_json(std::span<const TokenLog> tokens, std::int64_t& offset);
