@@ -82,7 +82,9 @@ std::string rule_text(const ProblemRule& rule) {
   if (const auto operation = find_operation(rule.operation)) {
     const OperationWords& words = (*operation)->words();
     if (!words.batch.empty()) text += rule.batch ? "; batched" : "; not batched";
-    if (rule.scalars && !words.scalars.empty()) text += "; " + join(words.scalars, " and ");
+    std::vector<std::string> scalars;
+    for (const auto& scalar : words.scalars) scalars.push_back(scalar.name);
+    if (rule.scalars && !scalars.empty()) text += "; " + join(scalars, " and ");
   }
   if (!rule.epilogues.empty()) text += "; epilogues " + join(rule.epilogues, ", ");
   if (!rule.epilogue_steps.empty())

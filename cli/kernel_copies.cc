@@ -35,7 +35,8 @@ KernelCopies::KernelCopies(std::span<const input::KernelSource> sources) {
     stamp.given = sources[i].text();
     stamp.copy =
         input::FileAndEntry{(folder / copy.file_name()).string(), sources[i].named.entry}.text();
-    for (auto& [name, hash] : copy.sha256()) stamp.sha256[(folder / name).string()] = hash;
+    for (auto& [name, hash] : hashes_of_files(sources[i]))
+      stamp.sha256[(folder / name).string()] = hash;
     copies_.push_back(std::move(copy));
   }
 }
@@ -109,14 +110,40 @@ Status check(const KernelCopy& copy, const fs::path& folder) {
   return {};
 }
 
+// That the list is the one that was written with the record. Records made before they had stamps
+// have nothing to be held against.
+Status check_stamps(std::span<const KernelCopy> copies, std::span<const SourceStamp> recorded,
+                    const std::string& path) {
+  if (recorded.empty()) return {};
+  if (copies.size() != recorded.size())
+    return fail(
+        ErrorCode::invalid_input,
+        "{}: it lists {} files, and the record {}: keep a record's sources folder beside it, as "
+        "the run left both",
+        sanitize(path, 300), copies.size(), recorded.size());
+  for (size_t i = 0; i < copies.size(); ++i) {
+    std::map<std::string, std::string> hashes;
+    for (const auto& [name, hash] : copies[i].sha256)
+      hashes[fs::path(name).lexically_relative(folder_name(i)).string()] = hash;
+    if (input::hash_of_files(hashes) != recorded[i].sha256)
+      return fail(ErrorCode::invalid_input,
+                  "{}: what it says of {} is not what the record says was raced: keep a record's "
+                  "sources folder beside it, as the run left both",
+                  sanitize(path, 300), sanitize(recorded[i].given, 200));
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<std::vector<input::KernelSource>> kept_kernels(const fs::path& folder) {
+Result<std::vector<input::KernelSource>> kept_kernels(const fs::path& folder,
+                                                      std::span<const SourceStamp> recorded) {
   const std::string path = (folder / kManifest).string();
   const auto text = read_file(path, kMaxManifestBytes);
   if (!text && text.error().code == ErrorCode::not_found) return std::vector<input::KernelSource>();
   if (!text) return fail(text.error());
   ASSAY_TRY(const auto copies, read_manifest(path, *text));
+  ASSAY_TRY(check_stamps(copies, recorded, path));
   std::vector<std::string> kernels;
   for (const KernelCopy& copy : copies) {
     ASSAY_TRY(check(copy, folder));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/record/record.h"
 #include "cli/source_copy.h"
 
 namespace assay::cli {
@@ -35,7 +36,9 @@ class KernelCopies {
 
 // What to bring so that a run's kernels are built again, in its order; nothing where the run had no
 // users' files. Errors: missing where a copy is not there; invalid_input where
-// one is not what was raced, or the manifest names a file outside the run's folder.
-Result<std::vector<input::KernelSource>> kept_kernels(const std::filesystem::path& run_folder);
+// one is not what was raced (by the manifest, and by what the record says of it), or the manifest
+// names a file outside the run's folder.
+Result<std::vector<input::KernelSource>> kept_kernels(const std::filesystem::path& run_folder,
+                                                      std::span<const SourceStamp> recorded);
 
 }  // namespace assay::cli

@@ -197,7 +197,7 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
   request->suite = then.suite;
   if (!then.kernels.empty()) request->only.push_back({.ids = then.kernels});
   request->problems = {std::move(*problem)};
-  ASSAY_TRY(request->kernels, kept_kernels(at.folder));
+  ASSAY_TRY(request->kernels, kept_kernels(at.folder, record.sources));
   const bool users = std::ranges::any_of(recorded.kernels, [](const KernelOutcome& kernel) {
     return kernel.role == KernelRole::user;
   });

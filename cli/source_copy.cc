@@ -2,7 +2,6 @@
 
 #include "assay/base/common_folder.h"
 #include "assay/base/file.h"
-#include "assay/base/hash.h"
 
 namespace assay::cli {
 namespace fs = std::filesystem;
@@ -38,12 +37,6 @@ std::vector<fs::path> SourceCopy::files() const {
   std::vector<fs::path> files;
   for (const auto& [name, text] : texts_) files.push_back(root_ / name);
   return files;
-}
-
-std::map<std::string, std::string> SourceCopy::sha256() const {
-  std::map<std::string, std::string> hashes;
-  for (const auto& [name, text] : texts_) hashes[name] = sha256_hex(text);
-  return hashes;
 }
 
 }  // namespace assay::cli

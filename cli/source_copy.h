@@ -25,9 +25,8 @@ class SourceCopy {
   // Writes it below `folder`, as it lay; returns where the file itself is then.
   Result<std::filesystem::path> write(const std::filesystem::path& folder) const;
 
-  std::filesystem::path file_name() const;            // Of the file itself, below the folder.
-  std::vector<std::filesystem::path> files() const;   // Absolute.
-  std::map<std::string, std::string> sha256() const;  // By name below the folder.
+  std::filesystem::path file_name() const;           // Of the file itself, below the folder.
+  std::vector<std::filesystem::path> files() const;  // Absolute.
   bool operator==(const SourceCopy&) const = default;
 
  private:

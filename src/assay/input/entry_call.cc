@@ -227,8 +227,9 @@ Status EntryReader::read_args() {
     }
   }
   // A kernel that never hears of a factor can only be right where the factor is neutral.
-  rule_.scalars = std::all_of(words_->scalars.begin(), words_->scalars.end(),
-                              [&](const std::string& name) { return contains(entry_.args, name); });
+  rule_.scalars =
+      std::all_of(words_->scalars.begin(), words_->scalars.end(),
+                  [&](const auto& scalar) { return contains(entry_.args, scalar.name); });
   rule_.batch = contains(entry_.args, words_->batch);
   return {};
 }

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "assay/base/archive.h"
+#include "assay/base/common_folder.h"
+#include "assay/base/hash.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
 #include "assay/input/manifest_reader.h"
@@ -133,6 +135,26 @@ void name_apart(std::span<KernelSource> sources) {
         source.renamed.push_back(fmt::format("{} of {} is called {} here", sanitize(own, 100),
                                              sanitize(source.text(), 200), entry.name));
     }
+}
+
+std::map<std::string, std::string> hashes_of_files(const KernelSource& source) {
+  std::map<std::string, std::string> hashes;
+  if (source.files == nullptr) return hashes;
+  std::filesystem::path root = absolute_path(source.named.file).parent_path();
+  for (const auto& [path, held] : *source.files)
+    root = common_folder(root, std::filesystem::path(path).parent_path());
+  for (const auto& [path, held] : *source.files)
+    hashes[std::filesystem::path(path).lexically_relative(root).string()] = held->sha256;
+  return hashes;
+}
+
+std::string hash_of_files(const std::map<std::string, std::string>& hashes) {
+  Sha256 hash;
+  for (const auto& [name, sha256] : hashes) {
+    hash.update_field(name);
+    hash.update_field(sha256);
+  }
+  return hash.hex();
 }
 
 Result<PackedSources> pack(std::span<const KernelSource> sources) {

@@ -4,6 +4,7 @@
 // that the user started. Everything after that gets this value, and reads no path again: what is
 // proven is what is timed, and what is kept beside the record.
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,11 @@ Result<std::vector<KernelSource>> read_sources(std::span<const std::string> file
 // A name that an earlier kernel has gets _2, _3 ..., so that two versions of one file can race each
 // other and a record tells them apart. What is apart stays as it is.
 void name_apart(std::span<KernelSource> sources);
+
+// What a source consists of: SHA-256 (hex) by the name below the folder that all its files lie in.
+std::map<std::string, std::string> hashes_of_files(const KernelSource& source);
+// One SHA-256 (hex) of all these names and hashes.
+std::string hash_of_files(const std::map<std::string, std::string>& hashes);
 
 // Sources between processes: what they say, and one sealed file with the bytes of theirs. Of a
 // plug-in, which is mapped by its path, the hash alone goes along.

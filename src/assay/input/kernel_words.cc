@@ -36,7 +36,7 @@ std::optional<Argument> KernelWords::find(std::string_view name) const {
   if (std::find(dimensions.begin(), dimensions.end(), name) != dimensions.end()) {
     return Argument{Kind::size, {}, std::string(name)};
   }
-  if (std::find(scalars.begin(), scalars.end(), name) != scalars.end()) {
+  if (has_scalar(name)) {
     return Argument{Kind::scalar, {}, {}};
   }
   for (const Operand& operand : operands) {
@@ -71,7 +71,7 @@ std::vector<std::string> KernelWords::names() const {
       names.push_back(operand.role + "_" + dimension);
     }
   }
-  names.insert(names.end(), scalars.begin(), scalars.end());
+  for (const Scalar& scalar : scalars) names.push_back(scalar.name);
   for (const Other& other : kOthers) names.emplace_back(other.name);
   return names;
 }

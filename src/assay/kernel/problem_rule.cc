@@ -155,18 +155,21 @@ void match_attributes(const ProblemRule& rule, const Problem& problem, Refusals&
                                                 either(rule.epilogues, std::identity()))
                                   : fmt::format("this has no epilogue {}", sanitize(epilogue, 60)));
   }
-  if (!rule.batch && problem.dimension("l") > 1) {
-    refusals.add(Reason::batch,
-                 fmt::format("l={}: this computes one matrix at a time", problem.dimension("l")));
+}
+
+// What only the operation can name: its batch, and its scalars with their plain values.
+void match_words(const ProblemRule& rule, const OperationWords& words, const Problem& problem,
+                 Refusals& refusals) {
+  if (!rule.batch && !words.batch.empty() && problem.dimension(words.batch) > 1) {
+    refusals.add(Reason::batch, fmt::format("{0}={1}: this computes {0}=1 only", words.batch,
+                                            problem.dimension(words.batch)));
   }
   if (rule.scalars) return;
-  const auto* alpha = attribute<double>(problem, "alpha");
-  const auto* beta = attribute<double>(problem, "beta");
-  if (alpha && *alpha != 1.0) {
-    refusals.add(Reason::scalars, fmt::format("alpha is {}; this computes alpha 1 only", *alpha));
-  }
-  if (beta && *beta != 0.0) {
-    refusals.add(Reason::scalars, fmt::format("beta is {}; this computes beta 0 only", *beta));
+  for (const auto& [name, plain] : words.scalars) {
+    const auto* value = attribute<double>(problem, name);
+    if (!plain || value == nullptr || *value == *plain) continue;
+    refusals.add(Reason::scalars,
+                 fmt::format("{0} is {1}; this computes {0} {2} only", name, *value, *plain));
   }
 }
 
@@ -181,11 +184,16 @@ void match_problem(const ProblemRule& rule, const Problem& problem, Refusals& re
   std::vector<std::string> of_steps;
   const std::string epilogue = epilogue_of(problem);
   if (!rule.takes_epilogue(epilogue)) of_steps = epilogue_steps(epilogue);
+  const auto operation = find_operation(rule.operation);
+  const auto weighs_by_scalar = [&](std::string_view role) {
+    const auto* operand = operation ? (*operation)->words().find_operand(role) : nullptr;
+    return operand != nullptr && !operand->of_scalar.empty();
+  };
   for (const Operand& operand : problem.operands()) {
     if (const OperandRule* found = rule.find_operand(operand.role)) {
       match_operand(*found, operand, problem, refusals);
     } else if (std::ranges::find(of_steps, operand.role) == of_steps.end()) {
-      refusals.add(operand.role == "c" ? Reason::scalars : Reason::other,
+      refusals.add(weighs_by_scalar(operand.role) ? Reason::scalars : Reason::other,
                    fmt::format("this takes no operand {}", operand.role));
     }
   }
@@ -194,6 +202,7 @@ void match_problem(const ProblemRule& rule, const Problem& problem, Refusals& re
     refusals.add(Reason::other, fmt::format("the problem has no operand {}", operand.role));
   }
   match_attributes(rule, problem, refusals);
+  if (operation) match_words(rule, (*operation)->words(), problem, refusals);
 }
 
 void match_target(const ProblemRule& rule, const Target& target, Refusals& refusals) {

@@ -42,8 +42,8 @@ struct ProblemRule {
   // Those that it takes: empty, no epilogue alone; "none" may be one of them. Steps: besides these
   // and none, every chain of such.
   std::vector<std::string> epilogues, epilogue_steps;
-  bool batch = true;            // L > 1.
-  bool scalars = false;         // alpha other than 1, beta other than 0.
+  bool batch = true;            // More than one along the operation's batch (op/words.h).
+  bool scalars = false;         // Any value of the operation's scalars; else their plain ones.
   std::vector<Target> targets;  // Any of these; empty: anywhere.
 
   // Takes every chain of these steps, with operands of these types for those that bring one.

@@ -247,6 +247,12 @@ Status read_value(const JsonField& field, TrustGrade& grade) {
   return {};
 }
 
+template <class A, Is<SourceStamp> T>
+void describe(A& a, T& source) {
+  a.required("given", source.given);
+  a.required("sha256", source.sha256);
+}
+
 template <class A, Is<RunRecord> T>
 void describe(A& a, T& record) {
   a("id", record.id);
@@ -257,6 +263,11 @@ void describe(A& a, T& record) {
   a("assay_build", record.assay_build);
   a("environment", record.environment);
   a("options", record.options);
+  if constexpr (std::is_const_v<T>) {
+    if (!record.sources.empty()) a("sources", record.sources);
+  } else {
+    a("sources", record.sources);
+  }
   a("trust", record.trust);
   a("trust_reason", record.trust_reason);
   a("findings", record.findings);

@@ -166,6 +166,14 @@ struct Totals {
   bool operator==(const Totals&) const = default;
 };
 
+// A user's file that took part, and all that it brings along, as the run read them.
+struct SourceStamp {
+  std::string given;   // As the user named it: FILE or FILE::ENTRY.
+  std::string sha256;  // As input::hash_of_files() says.
+
+  bool operator==(const SourceStamp&) const = default;
+};
+
 struct RunRecord {
   std::string id;       // Unique; also the run's folder name.
   std::string kind;     // "sweep", "race", "run".
@@ -175,6 +183,7 @@ struct RunRecord {
   std::string assay_build;
   Environment environment;
   RunOptions options;
+  std::vector<SourceStamp> sources;
   TrustGrade trust = TrustGrade::unconfined_native;
   std::string trust_reason;       // One sentence: what holds and what does not.
   std::vector<Finding> findings;  // On the whole run: "cache_unproven" ...

@@ -221,6 +221,8 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
                             ? request.budget_seconds
                             : kSecondsPerProblem * static_cast<double>(request.problems.size());
   record.options = options_of(request, crew, budget);
+  for (const input::KernelSource& source : request.kernels)
+    record.sources.push_back({source.text(), input::hash_of_files(input::hashes_of_files(source))});
   observer.on_begin(record.environment, request.problems);
   observer.on_ceilings(measure::kept_ceilings(kept_ceilings_path(request, crew), request.threads));
 

@@ -24,7 +24,7 @@ const OperationWords& operation_words() {
            {.role = "out", .dimensions = {"m", "n"}, .output = true},
            {.role = "residual", .dimensions = {"m", "n"}, .optional = true, .output = true}},
       .dimensions = {"m", "n"},
-      .scalars = {"epsilon"},
+      .scalars = {{"epsilon", std::nullopt}},
       .weights = {"w"},
       .has_layouts = false,
   };

@@ -204,7 +204,7 @@ OperationWords words_of(const Definition& definition) {
     words.operands.push_back(
         {.role = operand.role, .dimensions = operand.dimensions, .output = operand.output});
   words.dimensions = definition.dimensions;
-  for (const auto& [name, unused] : definition.scalars) words.scalars.push_back(name);
+  for (const auto& [name, value] : definition.scalars) words.scalars.push_back({name, value});
   words.has_layouts = false;
   return words;
 }

@@ -43,7 +43,7 @@ const OperationWords& operation_words() {
                    {.role = "larger", .dimensions = {"n"}, .output = true},
                    {.role = "smaller", .dimensions = {"n"}, .output = true}},
       .dimensions = {"n"},
-      .scalars = {"limit"},
+      .scalars = {{"limit", std::nullopt}},
       .has_layouts = false,
   };
   return words;
