@@ -65,7 +65,8 @@ class Roofline final : public Ranker {
         .summary = "waves, tails and bytes of tiles on a GPU, from its data sheet",
         .licence = "as assay",
         .library = "",
-        .packages = {}};
+        .packages = {},
+        .rank = 10};
     return info;
   }
 

@@ -82,4 +82,10 @@ std::vector<size_t> order_of(std::span<const double> costs) {
   return order;
 }
 
+std::string first_ranker(std::span<const std::unique_ptr<Ranker>> rankers) {
+  const auto rank = [](const std::unique_ptr<Ranker>& ranker) { return ranker->info().rank; };
+  const auto first = std::ranges::min_element(rankers, {}, rank);
+  return first == rankers.end() ? std::string() : (*first)->info().name;
+}
+
 }  // namespace assay

@@ -27,6 +27,7 @@ struct RankerInfo {
   std::string licence;
   std::string library;                // Soname sought at run time, may be empty.
   std::vector<std::string> packages;  // What to install for it.
+  int rank = kNoRank;                 // Of those that nobody chose among, the least is asked.
 };
 
 // What a ranker is told of the device that kernels would run on. 0: not told.
@@ -82,6 +83,9 @@ class Ranker {
 // Rows from the best to the worst: by cost, behind them those without one; those of one cost, and
 // those without, as they are listed: a family lists first what it would try first.
 std::vector<size_t> order_of(std::span<const double> costs);
+
+// The name of the one with the least rank; of several the first. Empty: there is none.
+std::string first_ranker(std::span<const std::unique_ptr<Ranker>> rankers);
 
 // Generated from the folders under rankers/.
 std::vector<std::unique_ptr<Ranker>> built_in_rankers();

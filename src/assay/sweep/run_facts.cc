@@ -61,13 +61,13 @@ Json asked_for(const Request& request, const Crew& crew) {
       {"margin", request.margin},
       {"exhaustive", request.exhaustive},
       {"confirm", request.confirm},
+      {"ranker", request.ranker},
       {"device", crew.facts().fingerprint.id}};
   // Absent where there are none, as in journals from before there were any.
   if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
   // What a journal from before says of users' kernels, it says by other ids.
   if (!request.kernels.empty()) asked["id_version"] = kVersionOfCalls;
   if (!request.only.empty()) asked["only"] = to_json(request.only);
-  if (request.ranker != kDefaultRanker) asked["ranker"] = request.ranker;
   if (request.build != kBuildAtMost) asked["build"] = request.build;
   return asked;
 }
