@@ -35,7 +35,7 @@ class RooflineScorer final : public Scorer {
     const auto view = gemm::view(problem);
     if (!view) return all("its model is of GEMM alone");
     const Gpu gpu = gpu_of(device);
-    const Work work = work_of(*view, gpu, device.capability);
+    const Work work = work_of(*view, device.capability);
     TileReader reader;
     TileDesign tile;
     const ProblemRule* rule = nullptr;  // Of the row before.

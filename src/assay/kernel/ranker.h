@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/device/device.h"
+#include "assay/device/device_facts.h"
 #include "assay/kernel/metadata.h"
 #include "assay/kernel/provider.h"
 #include "assay/op/problem.h"
@@ -29,19 +29,6 @@ struct RankerInfo {
   std::vector<std::string> packages;  // What to install for it.
   int rank = kNoRank;                 // Of those that nobody chose among, the least is asked.
 };
-
-// What a ranker is told of the device that kernels would run on. 0: not told.
-struct DeviceFacts {
-  Target target;
-  std::string name;             // Model.
-  double capability = 0;        // 9.0 of sm_90; 0: no GPU.
-  double multiprocessors = 0;   // Of a GPU.
-  double clock_hz = 0;          // The highest.
-  double bytes_per_second = 0;  // Of its memory, by clock and bus.
-  double l2_bytes = 0;          // Last-level cache.
-};
-DeviceFacts facts_of(const Device& device);
-DeviceFacts facts_of(const Target& target);  // Of a GPU that is not here: its architecture.
 
 // One for each row asked about, in their order.
 struct Scores {

@@ -21,13 +21,6 @@ TEST(OrderOf, ByCostThenThoseWithoutOneAndOtherwiseAsTheyAreListed) {
   EXPECT_TRUE(order_of({}).empty());
 }
 
-TEST(FactsOf, ATargetSaysItsCapability) {
-  EXPECT_EQ(facts_of(*Target::parse("sm_90a")).capability, 9.0);
-  EXPECT_EQ(facts_of(*Target::parse("sm_86")).capability, 8.6);
-  EXPECT_EQ(facts_of(*Target::parse("sm_100a")).capability, 10.0);
-  EXPECT_EQ(facts_of(*Target::parse("x86_64+avx2")).capability, 0);
-}
-
 class Ranked final : public Ranker {
  public:
   Ranked(const char* name, int rank) : info_{.name = name, .rank = rank} {}
