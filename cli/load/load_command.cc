@@ -76,10 +76,10 @@ class LoadCommand : public Command {
   }
 
   Result<int> run(Context& context) override {
+    ASSAY_TRY(percentiles_, result_.percentiles());
     ASSAY_TRY(const std::vector<load::Requirement> requirements, read_requirements());
     ASSAY_TRY(const std::vector<load::Objective> objectives, flags_.objectives());
     ASSAY_TRY(result_.check());
-    ASSAY_TRY(percentiles_, result_.percentiles());
     double cool_down = 0;
     if (cool_down_ != "0") {
       ASSAY_TRY(cool_down, parse_seconds(cool_down_, "--cool-down"));
@@ -126,7 +126,7 @@ class LoadCommand : public Command {
   Result<std::vector<load::Requirement>> read_requirements() const {
     std::vector<load::Requirement> requirements;
     for (const std::string& text : required_) {
-      ASSAY_TRY(load::Requirement requirement, load::parse_requirement(text));
+      ASSAY_TRY(load::Requirement requirement, load::parse_requirement(text, percentiles_));
       requirements.push_back(std::move(requirement));
     }
     if (!goodput_share_.empty()) {

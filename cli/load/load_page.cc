@@ -176,6 +176,24 @@ report::Section figures(const std::vector<load::Judged>& runs) {
   return section;
 }
 
+// Of each load what speaks against it; no section if nothing does.
+void add_warnings(const std::string& over, std::span<const std::pair<double, load::Judged>> runs,
+                  report::ChartPage& page) {
+  report::Section section{"warnings", "What speaks against loads", {}};
+  report::Block& block = section.blocks.emplace_back();
+  for (const auto& [load, judged] : runs)
+    for (const std::string& sentence : load_warnings(judged))
+      block.sentences.push_back(fmt::format("{} {:g}: {}", over, load, sentence));
+  if (!block.sentences.empty()) page.sections.push_back(std::move(section));
+}
+
+// When the first request was sent, if that was ahead of the schedule: a closed loop begins at once.
+std::int64_t origin_of(std::span<const load::Trace> traces, std::int64_t begin_ns) {
+  for (const load::Trace& trace : traces)
+    if (trace.was_sent()) begin_ns = std::min(begin_ns, trace.sent_ns);
+  return begin_ns;
+}
+
 // Loads in the order of what they brought.
 std::vector<double> by_throughput(std::span<const std::pair<double, load::Judged>> runs) {
   std::vector<std::pair<double, double>> all;
@@ -198,8 +216,9 @@ std::string load_page(const load::LoadRecord& record, std::span<const load::Trac
   page.again = "assay load show";
   add_tiles(record.runs.front(), page);
   page.sections.push_back(figures(record.runs));
-  page.charts = {ttft_chart(traces), gap_chart(traces), delivered(record.plan, traces, begin_ns),
-                 timeline(traces, begin_ns)};
+  const std::int64_t origin_ns = origin_of(traces, begin_ns);
+  page.charts = {ttft_chart(traces), gap_chart(traces), delivered(record.plan, traces, origin_ns),
+                 timeline(traces, origin_ns)};
   return report::chart_page_html(page);
 }
 
@@ -211,6 +230,7 @@ std::string sweep_page(const load::LoadPlan& plan, const std::string& over,
   page.about = fmt::format("{} loads over {}", runs.size(), over);
   page.record = record_name;
   page.tiles.emplace_back(fmt::format("{:g}", knee), "is the knee, by " + over);
+  add_warnings(over, runs, page);
   Chart chart{
       .id = "sweep",
       .title = "Latency over throughput",

@@ -25,6 +25,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kRows = 
 constexpr std::array<std::string_view, 7> kStatistics = {"mean", "median", "p90", "p95",
                                                          "p99",  "min",    "max"};
 
+constexpr std::size_t kMostErrorsTold = 3;  // Of different words; samples have all.
+
 std::string number(double value) {
   const double size = std::abs(value);
   if (size >= 1000) return fmt::format("{:.0f}", value);
@@ -172,6 +174,14 @@ std::vector<std::string> load_warnings(const load::Judged& judged) {
   for (const std::string& reason : judged.client.reasons)
     sentences.push_back("client_limited: " + reason);
   const load::Metrics& metrics = judged.metrics;
+  const std::size_t told = std::min(metrics.errors.size(), kMostErrorsTold);
+  std::int64_t others = metrics.errored;
+  for (const auto& [error, count] : std::span(metrics.errors).first(told)) {
+    sentences.push_back(
+        fmt::format("errored, {} of {}: {}", count, metrics.errored, sanitize(error, 300)));
+    others -= count;
+  }
+  if (others > 0) sentences.push_back(fmt::format("errored, {} more: other words", others));
   if (metrics.mismatched > 0)
     sentences.push_back(fmt::format("{} of {} answers have another number of tokens than asked",
                                     metrics.mismatched, metrics.successful));

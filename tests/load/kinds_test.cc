@@ -160,6 +160,18 @@ TEST(LoadKinds, ASweepMarksTheKnee) {
   EXPECT_NE(sweep.out.find("knee"), std::string::npos) << sweep.out;
 }
 
+TEST(LoadKinds, ThePageOfASweepSaysWhatSpeaksAgainstIt) {
+  AssayProgram program;
+  Mock mock(program, {"--mock-miscount-rate", "1"});
+  program.run({"load", "sweep", "--base-url", url(mock.port()), "--model", "mock", "--loads", "1,2",
+               "--num-prompts", "4", "--output-len", "1", "--dataset-name", "fixed", "--html",
+               "sweep.html"});
+  const std::string page = read_file(program.file("sweep.html")).value_or("");
+  for (const char* sentence : {"concurrency 1: 4 of 4 answers have another number of tokens",
+                               "concurrency 2: 4 of 4 answers have another number of tokens"})
+    EXPECT_NE(page.find(sentence), std::string::npos) << sentence;
+}
+
 // One file, without scripts and without anything of another place; names in it are only text.
 TEST(LoadKinds, APageShowsTheRun) {
   AssayProgram program;

@@ -314,6 +314,22 @@ TEST(Load, RequirementsAndObjectives) {
             std::string::npos);
 }
 
+// A slip is told before anything is sent, an error in the server's own words.
+TEST(Load, SlipsAndErrorsAreTold) {
+  AssayProgram program;
+  Mock mock(program, {});
+  const Finished slip =
+      load(program, mock.port(), {"--num-prompts", "4", "--require", "tfft_ms.p95<9"});
+  EXPECT_EQ(slip.code(), 2);
+  EXPECT_NE(slip.err.find("did you mean 'ttft_ms'?"), std::string::npos) << slip.err;
+  const Finished none = program.run({"load", "--base-url", url(mock.port()), "--model", "other",
+                                     "--num-prompts", "4", "--output-dir", "out"});
+  EXPECT_EQ(none.code(), 1);
+  EXPECT_NE(none.out.find("errored, 4 of 4: 404 Not Found: There is no model 'other'"),
+            std::string::npos)
+      << none.out;
+}
+
 TEST(Load, WhatCannotBeRunIsRefused) {
   AssayProgram program;
   EXPECT_EQ(program.run({"load"}).code(), 2);

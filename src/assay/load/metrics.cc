@@ -37,6 +37,51 @@ Result<double> read_bound(std::string_view text, std::string_view whole) {
   return value;
 }
 
+constexpr std::array<std::string_view, 13> kDistributions = {
+    "ttft_ms",
+    "ttfo_ms",
+    "ttst_ms",
+    "tpot_ms",
+    "tpot_incl_first_ms",
+    "itl_gap_ms",
+    "e2e_ms",
+    "e2e_stream_end_ms",
+    "e2e_incl_queue_ms",
+    "client_queue_ms",
+    "connect_ms",
+    "per_user_throughput_tok_s",
+    "prefill_throughput_tok_s",
+};
+constexpr std::array<std::string_view, 14> kFigures = {
+    "request_throughput",     "output_throughput_tok_s",
+    "total_throughput_tok_s", "peak_output_tok_s",
+    "peak_concurrency",       "goodput_req_s",
+    "goodput_share",          "duration_s",
+    "requests.successful",    "requests.incomplete",
+    "requests.errored",       "requests.cancelled",
+    "requests.retried",       "tokens.mismatch",
+};
+
+// What no run could have is a slip of the user's, not a requirement that failed.
+Status check_figure(std::string_view name, const Percentiles& percentiles, std::string_view whole) {
+  if (std::ranges::find(kFigures, name) != kFigures.end()) return {};
+  const std::size_t dot = name.find('.');
+  const std::string_view key = name.substr(0, dot);
+  if (std::ranges::find(kDistributions, key) == kDistributions.end()) {
+    std::string meant = did_you_mean(name, kFigures);
+    if (meant.empty()) meant = did_you_mean(key, kDistributions);
+    return fail(ErrorCode::invalid_input, "'{}': a run has no figure '{}'{}", sanitize(whole, 100),
+                sanitize(name, 60), meant);
+  }
+  const std::string_view word = dot == std::string_view::npos ? "" : name.substr(dot + 1);
+  const auto is_word = [&](double percent) { return fmt::format("p{:g}", percent) == word; };
+  if (Summary().find(word) || std::ranges::any_of(percentiles.percents, is_word)) return {};
+  return fail(ErrorCode::invalid_input,
+              "'{}': a statistic is mean, median, std, min, max, p90, p95 or p99, or one of "
+              "--metric-percentiles",
+              sanitize(whole, 100));
+}
+
 // Gaps between one choice's events with tokens.
 void add_gaps(const Trace& trace, std::vector<double>& gaps) {
   std::map<std::int16_t, std::int64_t> last;
@@ -226,9 +271,11 @@ Metrics measure(std::span<const Trace> traces, std::span<const Objective> object
   Distributions all;
   std::map<int, std::int64_t> by_status;
   std::int64_t from_ns = 0, until_ns = 0, good = 0;
+  std::map<std::string, std::int64_t> errors;
   for (const Trace& trace : traces) {
     count_ending(trace, metrics);
     ++by_status[trace.status];
+    if (trace.ending == Ending::errored) ++errors[trace.error];
     if (trace.was_sent()) {
       from_ns = from_ns == 0 ? trace.sent_ns : std::min(from_ns, trace.sent_ns);
       until_ns = std::max(until_ns, trace.end_ns);
@@ -239,6 +286,9 @@ Metrics measure(std::span<const Trace> traces, std::span<const Objective> object
     good += is_good(trace, objectives);
   }
   metrics.by_status.assign(by_status.begin(), by_status.end());
+  metrics.errors.assign(errors.begin(), errors.end());
+  std::ranges::stable_sort(metrics.errors, std::ranges::greater{},
+                           &std::pair<std::string, std::int64_t>::second);
   metrics.distributions = all.take(percentiles);
   metrics.duration_s = static_cast<double>(until_ns - from_ns) / kNsPerSecond;
   if (metrics.duration_s <= 0) return metrics;
@@ -300,7 +350,7 @@ bool Requirement::holds(double value) const {
   return less ? value < bound : value > bound;
 }
 
-Result<Requirement> parse_requirement(std::string_view text) {
+Result<Requirement> parse_requirement(std::string_view text, const Percentiles& percentiles) {
   const std::size_t at = text.find_first_of("<>");
   if (at == std::string_view::npos || at == 0)
     return fail(ErrorCode::invalid_input,
@@ -313,17 +363,7 @@ Result<Requirement> parse_requirement(std::string_view text) {
   requirement.or_equal = rest.starts_with('=');
   if (requirement.or_equal) rest.remove_prefix(1);
   ASSAY_TRY(requirement.bound, read_bound(trim(rest), text));
-  // What no run could have is a slip of the user's, not a requirement that failed.
-  static const auto known = [](std::string_view name) {
-    const std::size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return true;
-    const std::string_view key = name.substr(0, dot);
-    return key == "requests" || key == "tokens" || Summary().find(name.substr(dot + 1));
-  };
-  if (!known(requirement.metric))
-    return fail(ErrorCode::invalid_input,
-                "'{}': a statistic is mean, median, std, min, max, p90, p95 or p99",
-                sanitize(text, 100));
+  ASSAY_TRY(check_figure(requirement.metric, percentiles, text));
   return requirement;
 }
 

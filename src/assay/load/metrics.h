@@ -46,6 +46,8 @@ struct Metrics {
   std::int64_t successful = 0, incomplete = 0, errored = 0, cancelled = 0;
   std::int64_t retried = 0;                             // That were sent more than once.
   std::vector<std::pair<int, std::int64_t>> by_status;  // 0: no answer.
+  // What went wrong with errored requests, and how often; the most frequent first.
+  std::vector<std::pair<std::string, std::int64_t>> errors;
   std::int64_t input_tokens = 0, output_tokens = 0;
   // "usage", "tokenizer", "chunks", "mixed"; empty where nothing was counted.
   std::string token_source;
@@ -75,7 +77,8 @@ struct Requirement {
 
   bool holds(double value) const;
 };
-Result<Requirement> parse_requirement(std::string_view text);
+// percentiles: those that the run will have beside the usual ones.
+Result<Requirement> parse_requirement(std::string_view text, const Percentiles& percentiles = {});
 
 // Intervals [start, end) of sent requests, as steps of how many there were.
 struct Step {

@@ -54,11 +54,16 @@ TEST(Metrics, FailedRequestsHaveCountsAndNoLatencies) {
   std::vector<Trace> traces = {success({110, 120}, 2), success({110, 120}, 2)};
   traces[1].ending = Ending::errored;
   traces[1].events[1].at_ns = at_ms(9000);
+  traces[1].error = "500 it fell over";
+  traces.insert(traces.end(), 2, traces[1]);
+  traces[2].error = traces[3].error = "429 not now";
   const Metrics metrics = measure(traces, {});
   EXPECT_EQ(metrics.successful, 1);
-  EXPECT_EQ(metrics.errored, 1);
+  EXPECT_EQ(metrics.errored, 3);
   EXPECT_EQ(metrics.distribution("ttft_ms")->n, 1);
-  EXPECT_EQ(*metrics.find("requests.errored"), 1);
+  EXPECT_EQ(*metrics.find("requests.errored"), 3);
+  using Error = std::pair<std::string, std::int64_t>;
+  EXPECT_EQ(metrics.errors, (std::vector<Error>{{"429 not now", 2}, {"500 it fell over", 1}}));
 }
 
 // Two choices whose chunks come by turns: no gap is taken across them.
@@ -109,8 +114,23 @@ TEST(Metrics, Requirements) {
   EXPECT_EQ(below.metric, "ttft_ms.p95");
   EXPECT_TRUE(below.holds(199) && !below.holds(200));
   EXPECT_TRUE(parse_requirement("requests.errored<=0")->holds(0));
-  for (const char* wrong : {"ttft_ms.p95", "<3", "ttft_ms.p96<3", "ttft_ms.p95<x"})
+  for (const char* wrong : {"ttft_ms.p95", "<3", "ttft_ms.p96<3", "ttft_ms.p95<x", "tfft_ms.p95<3",
+                            "ttft_ms<3", "throughput>3", "requests.lost<3", "tokens.p95<3"})
     EXPECT_FALSE(parse_requirement(wrong)) << wrong;
+  EXPECT_TRUE(parse_requirement("ttft_ms.p99.9<3", {{99.9}, {}}));
+  EXPECT_NE(parse_requirement("tfft_ms.p95<3").error().message.find("'ttft_ms'"),
+            std::string::npos);
+}
+
+// Whatever a run measures may be required of it.
+TEST(Metrics, EveryFigureMayBeRequired) {
+  Trace trace = success({110, 120, 150}, 3);
+  trace.connect_ns = 5;
+  const Metrics metrics = measure(std::vector{trace}, std::vector{*parse_objective("ttft:100")});
+  EXPECT_EQ(metrics.distributions.size(), 13u);
+  for (const auto& [key, summary] : metrics.distributions)
+    EXPECT_TRUE(parse_requirement(key + ".p95<3")) << key;
+  for (const auto& [key, value] : metrics.values) EXPECT_TRUE(parse_requirement(key + "<3")) << key;
 }
 
 TEST(Metrics, IntervalsDoNotHoldTheirEnds) {

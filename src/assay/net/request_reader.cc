@@ -81,6 +81,9 @@ bool may_stand_in_value(char c) {
   return (static_cast<unsigned char>(c) >= ' ' && c != 0x7f) || c == '\t';
 }
 
+// What does not is often TLS, whose client would wait for an answer that only TLS could give.
+bool may_begin_head(char c) { return c == '\r' || c == '\n' || is_token({&c, 1}); }
+
 bool may_stand_in_target(char c) { return c > ' ' && c < 0x7f; }
 
 }  // namespace
@@ -117,6 +120,10 @@ std::size_t RequestReader::take_line_part(std::string_view bytes) {
 // answer.
 std::size_t RequestReader::take_head(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (head_.empty() && !may_begin_head(bytes[i])) {
+      refuse(400, "A request must begin with its method; this server does not speak TLS.");
+      return i + 1;
+    }
     i += take_line_part(bytes.substr(i));
     if (i == bytes.size()) break;
     const char c = bytes[i];

@@ -81,6 +81,7 @@ const std::vector<Case>& cases() {
       {"blank in target", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 400},
       {"other version", "GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505},
       {"other protocol", "\x16\x03\x01\x02\r\n\r\n", 400},
+      {"other protocol, whose client waits", "\x16\x03\x01", 400},
       {"expectation", "POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 2\r\n\r\nhi",
        417},
       {"chunk line LF",

@@ -67,10 +67,10 @@ std::size_t ResponseReader::take(std::string_view bytes, std::string& body) {
       text_.append(rest);
       const std::size_t from = before < 3 ? 0 : before - 3;
       const std::size_t end = text_.find(kHeadEnd, from);
-      if (end == std::string::npos) {
-        if (text_.size() > kMostHeadBytes) refuse("the head of its answer is too long");
-        return bytes.size();
-      }
+      // All but what may be the end's first bytes.
+      const std::size_t least = text_.size() - std::min(text_.size(), kHeadEnd.size() - 1);
+      if (std::min(end, least) > kMostHeadBytes) refuse("the head of its answer is too long");
+      if (end == std::string::npos || state_ == State::refused) return bytes.size();
       used += end + kHeadEnd.size() - before;
       take_head(std::string_view(text_).substr(0, end));
       text_.clear();

@@ -52,6 +52,14 @@ TEST(ResponseReader, WhatEndsEarlyIsRefused) {
   expect("HTTP/1.1 200 OK\r\nContent-Le", State::refused, "", true);
 }
 
+TEST(ResponseReader, HowLongAHeadMayBeDoesNotDependOnTheCuts) {
+  const std::string begin = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: ";
+  for (const std::size_t size : {(64u << 10) - 1, 64u << 10, (64u << 10) + 1}) {
+    const std::string head = begin + std::string(size - begin.size(), 'x') + "\r\n\r\n";
+    expect(head, size <= 64u << 10 ? State::done : State::refused, "");
+  }
+}
+
 TEST(ResponseReader, FramingThatTwoWouldReadInTwoWaysIsRefused) {
   for (const std::string_view head :
        {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",

@@ -27,14 +27,14 @@ struct Axis {
 
   void choose(double least, double most) {
     low = std::min(0.0, least);
-    const double span = most > low ? most - low : 1;
-    const double rough = span / kTicks, power = std::pow(10, std::floor(std::log10(rough)));
+    const double top = most > low ? most : low + 1;
+    const double rough = (top - low) / kTicks, power = std::pow(10, std::floor(std::log10(rough)));
     for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
       step = factor * power;
       if (step >= rough) break;
     }
     low = std::floor(low / step) * step;
-    high = low + std::ceil(span / step - 1e-9) * step;
+    high = std::max(low + step, std::ceil(top / step - 1e-9) * step);
   }
   double at(double value) const { return (value - low) / (high - low); }
 };

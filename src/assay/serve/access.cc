@@ -30,10 +30,14 @@ bool ApiKey::is(std::string_view offered) const {
   return different == 0;
 }
 
-std::optional<ApiError> Gate::refuse_origin(const net::Request& request) const {
+std::string Gate::allowed_origin(const net::Request& request) const {
   const std::string* origin = request.find("origin");
-  if (origin == nullptr || std::ranges::find(origins_, *origin) != origins_.end())
-    return std::nullopt;
+  if (origin == nullptr || std::ranges::find(origins_, *origin) == origins_.end()) return {};
+  return *origin;
+}
+
+std::optional<ApiError> Gate::refuse_origin(const net::Request& request) const {
+  if (request.find("origin") == nullptr || !allowed_origin(request).empty()) return std::nullopt;
   return ApiError{
       .status = 403,
       .message = "Pages of this origin may not ask; --allow-origin names those that may."};

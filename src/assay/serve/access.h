@@ -31,6 +31,8 @@ class Gate {
 
   // Why this request may not come in, if so.
   std::optional<ApiError> refuse(const net::Request& request, Access access) const;
+  // The origin of the page that asks, if it may; empty if no page asks.
+  std::string allowed_origin(const net::Request& request) const;
   bool has_key() const { return key_.has_value(); }
 
  private:

@@ -67,6 +67,8 @@ void BodyFields::read(std::string_view name, std::int64_t least, std::int64_t mo
                     (!field->is_number_unsigned() || field->get<std::uint64_t>() <= INT64_MAX);
   if (fits && field->get<std::int64_t>() >= least && field->get<std::int64_t>() <= most)
     value = field->get<std::int64_t>();
+  else if (fits && least != INT64_MIN && field->get<std::int64_t>() > most)
+    wrong(name, fmt::format("must be at most {}", most));
   else if (least == INT64_MIN || most >= INT32_MAX)
     wrong(name, least == INT64_MIN ? std::string("must be a whole number of 64 bits")
                                    : fmt::format("must be a whole number from {} on", least));

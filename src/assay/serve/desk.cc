@@ -23,6 +23,21 @@ bool is_request_id(std::string_view id) {
   });
 }
 
+// A browser asks so before it sends JSON for a page of another origin (the Fetch standard, 3.3).
+bool is_preflight(const net::Request& request) {
+  return request.method == "OPTIONS" && request.find("access-control-request-method") != nullptr;
+}
+
+net::Response preflight_response(const net::Request& request, const std::string& methods) {
+  net::Response response{200, {{"Access-Control-Allow-Methods", methods}}, {}};
+  // All that the page would send: what is in them is looked at when they come.
+  const std::string* headers = request.find("access-control-request-headers");
+  if (headers != nullptr)
+    response.headers.push_back({"Access-Control-Allow-Headers", sanitize(*headers, 2000)});
+  response.headers.push_back({"Access-Control-Max-Age", "600"});
+  return response;
+}
+
 }  // namespace
 
 Desk::Desk(DeskOptions options)
@@ -41,6 +56,7 @@ Visit Desk::receive(const net::Request& request) {
   visit.request_id = asked_id != nullptr && is_request_id(*asked_id) ? *asked_id : new_id();
   visit.method = sanitize(request.method, 20);
   visit.path = sanitize(request.target.substr(0, request.target.find('?')), 200);
+  visit.origin = gate_.allowed_origin(request);
   return visit;
 }
 
@@ -58,6 +74,8 @@ std::optional<ApiError> Desk::error_of(const net::Request& request, const RouteM
 
 std::optional<net::Response> Desk::refuse(const net::Request& request,
                                           const RouteMatch& match) const {
+  if (is_preflight(request) && !match.allowed.empty() && !gate_.allowed_origin(request).empty())
+    return preflight_response(request, match.allowed);
   const auto refused = error_of(request, match);
   if (!refused) return std::nullopt;
   net::Response response = error_response(*refused);
@@ -67,7 +85,7 @@ std::optional<net::Response> Desk::refuse(const net::Request& request,
 }
 
 net::Response Desk::turn_away(const net::Refusal& refusal) {
-  Visit visit{new_id(), "", "", monotonic_ns(), refusal.status};
+  Visit visit{new_id(), "", "", monotonic_ns(), refusal.status, ""};
   net::Response response = error_response({.status = refusal.status, .message = refusal.sentence});
   decorate(response, visit);
   log(visit, {}, "refused");
@@ -76,6 +94,11 @@ net::Response Desk::turn_away(const net::Refusal& refusal) {
 
 void Desk::decorate(net::Response& response, const Visit& visit) const {
   response.headers.push_back({"x-request-id", visit.request_id});
+  if (!visit.origin.empty()) {
+    response.headers.push_back({"Access-Control-Allow-Origin", visit.origin});
+    response.headers.push_back({"Access-Control-Expose-Headers", "x-request-id, retry-after"});
+    response.headers.push_back({"Vary", "Origin"});
+  }
   if (response.status == 429) response.headers.push_back({"Retry-After", "1"});
   if (options_.no_retries && response.status >= 400)
     response.headers.push_back({"x-should-retry", "false"});

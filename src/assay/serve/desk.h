@@ -11,7 +11,7 @@
 
 #include "assay/net/server.h"
 #include "assay/serve/access.h"
-#include "assay/serve/chunk_text.h"
+#include "assay/serve/answer_pieces.h"
 #include "assay/serve/routes.h"
 
 namespace assay::serve {
@@ -21,6 +21,7 @@ struct Visit {
   std::string request_id, method, path;
   std::int64_t accepted_ns = 0;
   int status = 0;
+  std::string origin;  // Of the page that asks, if it may; empty: no page.
 };
 
 struct DeskOptions {
@@ -42,7 +43,8 @@ class Desk {
   std::string new_id();
 
   Visit receive(const net::Request& request);
-  // The answer to a request that does not come in.
+  // The answer to a request that does not come in, and to a browser that asks whether a page's
+  // request would.
   std::optional<net::Response> refuse(const net::Request& request, const RouteMatch& match) const;
   // The answer to what broke a transport rule.
   net::Response turn_away(const net::Refusal& refusal);

@@ -6,6 +6,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include "assay/serve/sse_frame.h"
 #include "assay/serve/utf8.h"
 
 namespace assay::serve {
@@ -32,14 +33,23 @@ Generation::Generation(Asked asked, AnswerNames names,
   prefix_ = opening(names_, object_name(asked_));
   usage_.prompt = std::accumulate(prompt_tokens.begin(), prompt_tokens.end(), std::int64_t{0});
   choices_.resize(asked_.prompt_count() * static_cast<std::size_t>(asked_.n));
-  for (Choice& choice : choices_) choice.filter = StopFilter(asked_.stop);
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    choices_[i].filter = StopFilter(asked_.stop);
+    choices_[i].offset = characters(echoed(i));
+  }
   open_ = choices_.size();
+}
+
+std::string_view Generation::echoed(std::size_t index) const {
+  const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
+  if (!asked_.echo || prompt >= asked_.prompts.size()) return {};
+  return asked_.prompts[prompt];
 }
 
 void Generation::open_chunk(std::string& frames, std::size_t index) const {
   constexpr std::size_t kRest = 192;  // Delta and end of a usual chunk.
   frames.reserve(frames.size() + prefix_.size() + kRest);
-  frames.append("data: ").append(prefix_);
+  frames.append(kFrameBegin).append(prefix_);
   frames.append(R"({"index":)").append(fmt::format_int(index).c_str()) += ',';
 }
 
@@ -47,7 +57,7 @@ void Generation::close_chunk(std::string& frames, std::string_view logprobs, Fin
   frames.append(R"(,"logprobs":)").append(logprobs);
   frames.append(R"(,"finish_reason":)").append(finish_word(finish)).append("}]");
   append_tail(frames);
-  frames += "}\n\n";
+  frames.append("}").append(kFrameEnd);
 }
 
 // While usage comes at the end, every other chunk says that it has none.
@@ -72,11 +82,10 @@ void Generation::append_begin(std::string& frames, std::size_t index, Choice& ch
     frames += R"("delta":{"role":"assistant","content":""})";
     close_chunk(frames, "null", Finish::none);
   }
-  const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
-  if (!asked_.echo || prompt >= asked_.prompts.size()) return;
+  if (!asked_.echo) return;
   open_chunk(frames, index);
   frames += R"("text":)";
-  append_json_text(frames, asked_.prompts[prompt]);
+  append_json_text(frames, echoed(index));
   close_chunk(frames, "null", Finish::none);
 }
 
@@ -137,13 +146,11 @@ std::string Generation::error_frames(const ApiError& error) const {
 void Generation::append_choice(std::string& body, std::size_t index) const {
   const Choice& choice = choices_[index];
   std::string logprobs = "null";
-  std::int64_t offset = 0;
+  std::int64_t offset = choice.offset;
   if (asked_.alternatives >= 0)
     logprobs = asked_.chat ? chat_logprobs_json(choice.logs)
                            : completion_logprobs_json(choice.logs, offset);
-  std::string text;
-  const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
-  if (asked_.echo && prompt < asked_.prompts.size()) text = asked_.prompts[prompt];
+  std::string text(echoed(index));
   text += choice.text;
   body.append(R"({"index":)").append(fmt::format_int(index).c_str()) += ',';
   body += asked_.chat ? R"("message":{"role":"assistant","content":)" : R"("text":)";

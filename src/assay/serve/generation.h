@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/serve/answer_pieces.h"
 #include "assay/serve/asked.h"
-#include "assay/serve/chunk_text.h"
 #include "assay/serve/stop_filter.h"
 
 namespace assay::serve {
@@ -44,11 +44,13 @@ class Generation {
     StopFilter filter;
     std::string text;  // Of a whole body.
     std::vector<TokenLog> logs;
-    std::int64_t offset = 0;
+    std::int64_t offset = 0;  // In the text, of the next token whose logprob is told.
     Finish finish = Finish::none;
     bool begun = false;
   };
 
+  // The prompt, where it was asked to stand before the answer.
+  std::string_view echoed(std::size_t index) const;
   // A frame's two ends; its delta stands between them.
   void open_chunk(std::string& frames, std::size_t index) const;
   void close_chunk(std::string& frames, std::string_view logprobs, Finish finish) const;

@@ -217,7 +217,6 @@ TEST(Service, MakesSeveralAnswersToSeveralPrompts) {
   EXPECT_EQ(answer["choices"][3]["index"], 3);
   EXPECT_TRUE(answer["choices"][3]["text"].get<std::string>().starts_with("b"));
   EXPECT_EQ(answer["choices"][0]["logprobs"]["tokens"].size(), 4u);
-  EXPECT_EQ(answer["choices"][0]["logprobs"]["text_offset"][0], 0);
   EXPECT_EQ(answer["usage"]["completion_tokens"], 16);
   const auto all = frames(serving
                               .ask(kChat, chat({{"n", 3},
@@ -231,6 +230,24 @@ TEST(Service, MakesSeveralAnswersToSeveralPrompts) {
     if (frame != "[DONE]")
       finished += Json::parse(frame)["choices"][0]["finish_reason"] == "length";
   EXPECT_EQ(finished, 3);
+}
+
+// Offsets are of the text that is told, and an echoed prompt is its beginning.
+TEST(Service, OffsetsOfTokensCountAnEchoedPrompt) {
+  Serving serving;
+  Json asked = {{"prompt", "h\u00e9"}, {"max_tokens", 2}, {"logprobs", 0}, {"seed", 1}};
+  const Json alone = serving.body_of(kText, asked)["choices"][0]["logprobs"]["text_offset"];
+  ASSERT_EQ(alone.size(), 2u);
+  EXPECT_EQ(alone[0], 0);
+  asked["echo"] = true;
+  const Json echoed = serving.body_of(kText, asked)["choices"][0];
+  EXPECT_TRUE(echoed["text"].get<std::string>().starts_with("h\u00e9"));
+  EXPECT_EQ(echoed["logprobs"]["text_offset"][0], 2);
+  EXPECT_EQ(echoed["logprobs"]["text_offset"][1], alone[1].get<int>() + 2);
+  asked["stream"] = true;
+  const auto all = frames(serving.ask(kText, asked).all());
+  ASSERT_GE(all.size(), 3u);
+  EXPECT_EQ(Json::parse(all[1])["choices"][0]["logprobs"]["text_offset"][0], 2);
 }
 
 struct Wrong {
@@ -295,6 +312,49 @@ TEST(Service, RefusesWhatItCannotServe) {
   EXPECT_EQ(serving.ask("/flush_cache", chat()).response.status, 403);
   EXPECT_EQ(serving.ask(kChat, chat(), {{"content-type", "text/plain"}}).response.status, 415);
   EXPECT_EQ(serving.ask(kChat, chat(), {{"origin", "http://evil.example"}}).response.status, 403);
+}
+
+std::string header_of(const net::Response& response, std::string_view name) {
+  for (const net::Header& header : response.headers)
+    if (header.name == name) return header.value;
+  return {};
+}
+
+// A browser asks ahead, without the key, and shows a page only answers that name its origin.
+TEST(Service, APageThatMayAskIsToldSo) {
+  const std::string page = "http://page.example";
+  ServiceOptions options;
+  options.desk.key.emplace("secret");
+  options.desk.origins = {page};
+  Serving serving({}, std::move(options));
+  const auto ask_ahead = [&](const std::string& origin, const std::string& target) {
+    net::Request request;
+    request.method = "OPTIONS";
+    request.target = target;
+    request.headers = {{"origin", origin},
+                       {"access-control-request-method", "POST"},
+                       {"access-control-request-headers", "authorization,content-type"}};
+    serving.service->on_request(++serving.last, std::move(request));
+    return serving.outlet.exchanges[serving.last].response;
+  };
+  const net::Response ahead = ask_ahead(page, std::string(kChat));
+  EXPECT_EQ(ahead.status, 200);
+  EXPECT_EQ(header_of(ahead, "Access-Control-Allow-Origin"), page);
+  EXPECT_EQ(header_of(ahead, "Access-Control-Allow-Methods"), "POST");
+  EXPECT_EQ(header_of(ahead, "Access-Control-Allow-Headers"), "authorization,content-type");
+  EXPECT_EQ(ask_ahead(page, "/nowhere").status, 404);
+  EXPECT_EQ(ask_ahead("http://evil.example", std::string(kChat)).status, 405);
+  for (const bool stream : {false, true}) {
+    const auto& told = serving.ask(kChat, chat({{"stream", stream}, {"max_tokens", 1}}),
+                                   {{"origin", page}, {"authorization", "Bearer secret"}});
+    EXPECT_EQ(told.response.status, 200);
+    EXPECT_EQ(header_of(told.response, "Access-Control-Allow-Origin"), page);
+  }
+  const auto& refused = serving.ask(kChat, chat(), {{"origin", page}});
+  EXPECT_EQ(refused.response.status, 401);
+  EXPECT_EQ(header_of(refused.response, "Access-Control-Allow-Origin"), page);
+  const auto& no_page = serving.ask(kChat, chat(), {{"authorization", "Bearer secret"}});
+  EXPECT_EQ(header_of(no_page.response, "Access-Control-Allow-Origin"), "");
 }
 
 TEST(Service, LetsTheKeyInAlone) {

@@ -1,4 +1,4 @@
-#include "assay/serve/chunk_text.h"
+#include "assay/serve/answer_pieces.h"
 
 #include <algorithm>
 
@@ -33,10 +33,6 @@ void append_list(std::string& out, const Range& range, const Write& write) {
   out += ']';
 }
 
-std::int64_t characters(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
-}
-
 // An object: of candidates with the same text, the first.
 void append_candidates(std::string& out, const std::vector<Candidate>& candidates) {
   out += '{';
@@ -58,6 +54,10 @@ std::string usage_json(const Usage& usage) {
                                  R"("prompt_tokens_details":{{"cached_tokens":0}},)"
                                  R"("completion_tokens_details":{{"reasoning_tokens":0}}}})"),
                      usage.prompt, usage.completion, usage.prompt + usage.completion);
+}
+
+std::int64_t characters(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
 }
 
 std::string chat_logprobs_json(std::span<const TokenLog> tokens) {
@@ -101,7 +101,5 @@ std::string_view finish_word(Finish finish) {
       return "null";
   }
 }
-
-std::string data_frame(std::string_view json) { return fmt::format("data: {}\n\n", json); }
 
 }  // namespace assay::serve

@@ -21,13 +21,12 @@ struct TokenLog {
   Candidate token;
   std::vector<Candidate> candidates;
 };
+std::int64_t characters(std::string_view text);  // Of UTF-8; of a broken one, its beginnings.
+
 std::string chat_logprobs_json(std::span<const TokenLog> tokens);
 // `offset`: of the first token in the text, in characters; it is moved past the last.
 std::string completion_logprobs_json(std::span<const TokenLog> tokens, std::int64_t& offset);
 
 std::string_view finish_word(Finish finish);  // In quotes; "null" while more follows.
-
-std::string data_frame(std::string_view json);  // "data: ...", LF LF
-inline constexpr std::string_view kDoneFrame = "data: [DONE]\n\n";
 
 }  // namespace assay::serve
