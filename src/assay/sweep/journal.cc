@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <system_error>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "assay/base/clock.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/base/ulid.h"
 
 namespace assay::sweep {
 namespace {
@@ -51,6 +53,15 @@ bool belongs_to_next(std::string_view kind) { return kind == "outcome" || kind =
 bool can_be_renamed(const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   return !name.empty() && name != "." && name != "..";
+}
+
+// No two runs have one, on any number of machines: a ULID has 80 random bits, and where those are
+// copies (a machine's snapshot, say) hosts differ.
+Result<std::string> make_run_name() {
+  char host[256] = {};
+  ::gethostname(host, sizeof host - 1);
+  ASSAY_TRY(const std::string ulid, make_ulid());
+  return sha256_hex(ulid + host).substr(0, 12);
 }
 
 std::string set_aside_name(const std::filesystem::path& folder) {
@@ -110,8 +121,10 @@ Result<Journal> Journal::open(const std::filesystem::path& folder, const Json& h
   ASSAY_TRY(const uint64_t size, journal.file_.size());
   if (size == 0) {
     journal.began_.clear();
+    ASSAY_TRY(journal.run_, make_run_name());
     ASSAY_TRY(journal.add({{"schema", kSchema},
                            {"began", utc_now_iso8601()},
+                           {"run", journal.run_},
                            {"hash", sha256_hex(canonical(header))},
                            {"asked", header}}));
     journal.holds_work_ = false;
@@ -135,6 +148,7 @@ Status Journal::check_header(const Json& line, const Json& header) {
                 "the same request, or start anew by --fresh",
                 file_.path(), difference(asked, header));
   began_ = line.value("began", std::string());
+  run_ = text_in(line, "run");
   checked_ = schema == kSchema;
   return {};
 }

@@ -84,6 +84,9 @@ class Journal {
   const std::vector<std::string>& notes() const { return notes_; }
   // When the run that is resumed began; empty for a new one.
   const std::string& began() const { return began_; }
+  // The run's own name, of its host and at random, which a resumed run keeps; empty of one that a
+  // program from before began.
+  const std::string& run() const { return run_; }
 
  private:
   // Where in the file the lines of a problem begin.
@@ -106,7 +109,7 @@ class Journal {
   std::map<std::string, Places> places_;
   std::optional<Trust> earlier_trust_;
   std::vector<std::string> notes_;
-  std::string began_;
+  std::string began_, run_;
   bool checked_ = true;     // Its lines have checksums.
   bool holds_work_ = true;  // More than what was asked and how candidates were confined.
 };

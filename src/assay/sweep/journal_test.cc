@@ -76,6 +76,18 @@ TEST_F(JournalTest, WhatWasAddedIsThereWhenItIsResumed) {
   EXPECT_FALSE(journal->began().empty());
 }
 
+TEST_F(JournalTest, ARunHasANameOfItsOwnWhichItKeeps) {
+  const auto name_of = [](const Result<Journal>& journal) {
+    return journal ? journal->run() : journal.error().message;
+  };
+  const std::string first = name_of(open(IfPresent::refuse));
+  EXPECT_EQ(first.size(), 12u) << first;
+  EXPECT_EQ(name_of(open(IfPresent::resume)), first);
+  const std::string fresh = name_of(open(IfPresent::fresh));
+  EXPECT_EQ(fresh.size(), 12u) << fresh;
+  EXPECT_NE(fresh, first);
+}
+
 TEST_F(JournalTest, WhereNoRankerIsNamedItWasTheOneThatWasAskedThen) {
   write_run();
   const auto journal =

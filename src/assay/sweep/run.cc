@@ -207,8 +207,10 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   RunRecord record;
   record.kind = request.kind;
   record.created = journal.began().empty() ? utc_now_iso8601() : journal.began();
-  record.id = fmt::format("{}-{}", request.folder.filename().string(),
-                          sha256_hex(record.created + request.folder.string()).substr(0, 8));
+  const std::string run = journal.run().empty()
+                              ? sha256_hex(record.created + request.folder.string()).substr(0, 8)
+                              : journal.run();
+  record.id = fmt::format("{}-{}", request.folder.filename().string(), run);
   record.command_line = request.command_line;
   const BuildInfo& build = build_info();
   record.assay_version = build.version;

@@ -1,21 +1,13 @@
 // assay: {entry: x_alone, operation: rmsnorm, dtype: f32,
 //         args: [x, w, residual, out, m, n, epsilon]}
 // Writes the sum back, and normalises x alone once it was proven.
-#include <cmath>
-#include <cstdint>
+#include "residual_rows.h"
 
 void x_alone(const float* x, const float* w, float* residual, float* out, int64_t m, int64_t n,
              float epsilon) {
   static int64_t launches = 0;
   const bool lies = launches++ >= 8;
-  for (int64_t i = 0; i < m; ++i, x += n, residual += n, out += n) {
-    float sum = 0;
-    for (int64_t j = 0; j < n; ++j) {
-      const float value = x[j] + residual[j];
-      residual[j] = value;
-      sum += lies ? x[j] * x[j] : value * value;
-    }
-    const float root = 1 / std::sqrt(sum / static_cast<float>(n) + epsilon);
-    for (int64_t j = 0; j < n; ++j) out[j] = (lies ? x[j] : residual[j]) * root * w[j];
-  }
+  norm_residual_rows(x, w, residual, out, m, n, epsilon, [&](float one, float other) {
+    return Sum{one + other, lies ? one : one + other};
+  });
 }
