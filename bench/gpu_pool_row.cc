@@ -162,7 +162,7 @@ Result<std::vector<Row>> measure_gpu_pool(const Context& context) {
                        {"cublaslt", "", {}},
                        {"cutlass", "", {{"pool", pool}}},
                        {"triton", "", {}}};
-  request.ranker = sweep::kDefaultRanker;
+  request.ranker = first_ranker(built_in_rankers());
   request.build = 0;  // What the pool has, all of it: else nobody knows what was the best.
   for (const auto& ranker : built_in_rankers())
     request.rankers.push_back({std::string(ranker->info().name), {}});

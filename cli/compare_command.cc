@@ -4,6 +4,7 @@
 #include "assay/base/text.h"
 #include "assay/compare/compare.h"
 #include "assay/compare/recompute_attempt.h"
+#include "assay/profiler/tool.h"
 #include "assay/report/compare_report.h"
 #include "assay/report/gate_report.h"
 #include "cli/exit_code.h"
@@ -14,10 +15,6 @@
 
 namespace assay::cli {
 namespace {
-
-// Where `assay sweep --provider cutlass` leaves its results, as scripts for cutlass_profiler
-// expect.
-constexpr const char* kDefaultFolder = "artifacts/cutlass_profiler";
 
 class CompareCommand : public Command {
  public:
@@ -41,8 +38,8 @@ class CompareCommand : public Command {
 
   void declare(Flags& app) override {
     app.add_option("--baseline", baseline_,
-                   fmt::format("Results to compare with (default: {}/{})", kDefaultFolder,
-                               results_file_name("cutlass")))
+                   fmt::format("Results to compare with (default: {}/{})", profiler::kFolder,
+                               profiler::kResultsFile))
         .type_name("FILE");
     app.add_option("--providers", providers_,
                    "Results of others: JSON, or a cutlass_profiler report (.csv)")
@@ -90,7 +87,7 @@ class CompareCommand : public Command {
     ASSAY_TRY(const CompareOptions options, read_options(context));
     ASSAY_TRY(const auto names, named_sizes(suite_));
     const std::filesystem::path baseline =
-        baseline_.empty() ? std::filesystem::path(kDefaultFolder) / results_file_name("cutlass")
+        baseline_.empty() ? std::filesystem::path(profiler::kFolder) / profiler::kResultsFile
                           : std::filesystem::path(baseline_);
     ASSAY_TRY(check_output(output_path(baseline)));
     ASSAY_TRY(const ResultsFile first, load_results_file(baseline.string(), names));

@@ -120,7 +120,7 @@ class KernelsCommand : public Command {
     if (compile_) return compile(context, request);
     if (!ranking_.build.empty())
       return fail(ErrorCode::invalid_input, "--build says how many --compile compiles; give both");
-    if (ranking_.ranker != sweep::kDefaultRanker)
+    if (ranking_.ranker != default_ranker())
       return fail(ErrorCode::invalid_input,
                   "--ranker says in whose order --compile compiles; give both");
     std::string target;

@@ -10,6 +10,7 @@
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
 #include "assay/base/visible_gpus.h"
+#include "assay/profiler/tool.h"
 #include "assay/report/table.h"
 #include "assay/report/width.h"
 #include "assay/report/words.h"
@@ -22,9 +23,8 @@
 namespace assay::cli {
 namespace {
 
-constexpr const char* kProvider = "cutlass";
+using profiler::kProvider;
 constexpr const char* kSuite = "transformer";
-constexpr const char* kFolder = "artifacts/cutlass_profiler";
 constexpr int kWidth = 80, kIndent = 10;  // Of lines of progress; of those that go on.
 
 class Progress : public profiler::SweepObserver {
@@ -144,8 +144,8 @@ Result<int> sweep_by_profiler(Context& context, const ProfilerSweep& asked) {
   ASSAY_TRY(request.silence_seconds, parse_seconds(asked.flags.timeout, "--profiler-timeout"));
   ASSAY_TRY(input::Suite suite, asked.problems.read(kSuite));
   request.problems = std::move(suite.problems);
-  request.folder = plain_folder(asked.folder.empty() ? kFolder : asked.folder);
-  request.results_file = results_file_name(kProvider);
+  request.folder = plain_folder(asked.folder.empty() ? profiler::kFolder : asked.folder);
+  request.results_file = profiler::kResultsFile;
   request.if_present = asked.if_present;
   request.environment = context.settings.child_environment;
   request.cancel_fd = context.cancel_fd;

@@ -268,6 +268,8 @@ Result<sweep::Request> PoolOptions::make_request(const Context& context,
   return request;
 }
 
+std::string default_ranker() { return first_ranker(built_in_rankers()); }
+
 void RankingOptions::declare(Flags& app) {
   app.set_group(FlagGroup::kernels);
   app.add_option("--ranker", ranker,

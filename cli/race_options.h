@@ -30,10 +30,12 @@ struct PoolOptions {
 };
 
 inline constexpr const char* kNoRanker = "none";
+// The one that is asked where nobody names one.
+std::string default_ranker();
 
 // Which kernels are built where not every one need be.
 struct RankingOptions {
-  std::string ranker = sweep::kDefaultRanker, build;
+  std::string ranker = default_ranker(), build;
 
   void declare(Flags& app);
   Status fill(sweep::Request& request) const;

@@ -4,12 +4,15 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/kernel/provider.h"
+#include "assay/profiler/tool.h"
 
 namespace assay::cli {
 
 std::string results_file_name(const std::string& provider) {
-  if (provider == "cutlass") return "cutlass_profiler_results.json";
-  if (provider == "triton") return "triton_matmul_results.json";
+  for (const auto& one : built_in_providers())
+    if (const ProviderInfo& info = one->info(); info.name == provider && !info.results_file.empty())
+      return info.results_file;
   return provider + "_results.json";
 }
 
@@ -52,9 +55,10 @@ std::filesystem::path plain_folder(const std::filesystem::path& folder) {
 Status check_run_folder(const std::filesystem::path& folder,
                         const std::vector<sweep::ProviderRequest>& providers) {
   namespace fs = std::filesystem;
-  const std::string cutlass = "cutlass";
-  const bool with_cutlass =
-      std::ranges::find(providers, cutlass, &sweep::ProviderRequest::name) != providers.end();
+  const bool writes_the_tools =
+      std::ranges::any_of(providers, [](const sweep::ProviderRequest& provider) {
+        return results_file_name(provider.name) == profiler::kResultsFile;
+      });
   std::error_code failed;
   if (fs::exists(folder / "journal.jsonl", failed)) return {};
   std::vector<std::string> found;
@@ -62,7 +66,7 @@ Status check_run_folder(const std::filesystem::path& folder,
     if (fs::exists(fs::symlink_status(folder / name, failed))) found.emplace_back(name);
   for (const auto& file : fs::directory_iterator(folder, failed))
     if (const std::string name = file.path().filename().string();
-        name.ends_with("_results.json") && (with_cutlass || name != results_file_name(cutlass)))
+        name.ends_with("_results.json") && (writes_the_tools || name != profiler::kResultsFile))
       found.push_back(name);
   if (found.empty()) return {};
   std::sort(found.begin(), found.end());

@@ -13,8 +13,8 @@
 
 namespace assay::cli {
 
-// "openblas_results.json"; scripts written for the original names find
-// "cutlass_profiler_results.json" and "triton_matmul_results.json".
+// "openblas_results.json", or what its provider.yaml says: scripts written for the original names
+// find "cutlass_profiler_results.json" and "triton_matmul_results.json".
 std::string results_file_name(const std::string& provider);
 
 // One file per provider that took part; returns their paths.
@@ -31,7 +31,7 @@ std::filesystem::path plain_folder(const std::filesystem::path& folder);
 
 // invalid_input where the folder holds what a run of these providers would write over, and no
 // journal of a run, which --resume and --fresh would be about. What a cutlass_profiler left there
-// is in nobody's way but in that of a run of the provider cutlass.
+// is in the way of those alone whose own results have that file's name.
 Status check_run_folder(const std::filesystem::path& folder,
                         const std::vector<sweep::ProviderRequest>& providers);
 

@@ -1,5 +1,6 @@
 #include "cli/settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -44,6 +45,8 @@ std::vector<std::string> programs_in(std::string_view path, std::string_view nam
   return found;
 }
 
+constexpr const char* kNvccSetting = "nvcc";
+
 // nvcc as a shell would find it, or as CUDA's own variables name it; empty: nowhere.
 std::string find_nvcc(const std::function<std::string(const char*)>& get) {
   if (std::string named = get("CUDACXX"); named.starts_with('/')) return named;
@@ -79,37 +82,54 @@ DeviceLockOptions Settings::lock_options() const {
   return options;
 }
 
+namespace {
+
+struct OwnVariable {
+  const char *name, *meaning;
+};
+
+constexpr OwnVariable kOwnVariables[] = {
+    {"ASSAY_API_KEY", "The key of `assay serve`, where --api-key-file does not name one."},
+    {"ASSAY_CACHE_DIR",
+     "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay, else "
+     "/tmp/assay-UID."},
+    {"ASSAY_DEVICE", "What to run on, where --device does not say."},
+    {"ASSAY_LOCK_DIR", "The folder of the locks by which commands that measure queue."},
+    {"ASSAY_LOCK_FD",
+     "The descriptor of a held lock, handed down by a parent: this command does not wait for "
+     "it."},
+    {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a GPU, or none (--ncu)."},
+    {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
+    {"ASSAY_RUN_TAG", "The climb that attempts of `assay lab` belong to (--run-tag)."},
+    {"ASSAY_WEBHOOK_CA_FILE",
+     "Whom to trust for a webhook behind https, as certificates in PEM; else whom the system "
+     "trusts."},
+    {"ASSAY_WEBHOOK_URL",
+     "Whom `assay lab` tells of attempts: the secret URL of a Discord, Slack or JSON webhook."},
+    {"CUTE_KERNEL_LAB_RUN_TAG", "The same as ASSAY_RUN_TAG, where that is not set."},
+    {"CUTLASS_PROFILER_BIN",
+     "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
+    {"CUDACXX", "nvcc, for providers that compile by it; else CUDA_HOME's, CUDA_PATH's or PATH's."},
+    {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
+    {"NO_COLOR", "Set: no colours."},
+    {"OPENAI_API_KEY", "The key that `assay load` sends, where --api-key-file does not name one."},
+};
+
+std::vector<EnvironmentVariable> all_variables() {
+  std::vector<EnvironmentVariable> all;
+  for (const auto& [name, meaning] : kOwnVariables) all.push_back({name, meaning});
+  for (const auto& provider : built_in_providers())
+    for (const auto& [name, setting, meaning] : provider->info().environment)
+      all.push_back({name, fmt::format("{} ({}.{}).", meaning, provider->info().name, setting)});
+  std::ranges::sort(all, {}, &EnvironmentVariable::name);
+  return all;
+}
+
+}  // namespace
+
 std::span<const EnvironmentVariable> environment_variables() {
-  static constexpr EnvironmentVariable kVariables[] = {
-      {"ASSAY_API_KEY", "The key of `assay serve`, where --api-key-file does not name one."},
-      {"ASSAY_CACHE_DIR",
-       "Where compiled kernels are kept; else XDG_CACHE_HOME/assay, else ~/.cache/assay, else "
-       "/tmp/assay-UID."},
-      {"ASSAY_DEVICE", "What to run on, where --device does not say."},
-      {"ASSAY_CUTLASS_POOL", "Compiled kernels of CUTLASS that were brought here (cutlass.pool)."},
-      {"ASSAY_LOCK_DIR", "The folder of the locks by which commands that measure queue."},
-      {"ASSAY_LOCK_FD",
-       "The descriptor of a held lock, handed down by a parent: this command does not wait for "
-       "it."},
-      {"ASSAY_NCU", "Nsight Compute's ncu for `assay why` on a GPU, or none (--ncu)."},
-      {"ASSAY_PLUGIN_PATH", "Folders, parted by colons, where plug-ins are looked for."},
-      {"ASSAY_RUN_TAG", "The climb that attempts of `assay lab` belong to (--run-tag)."},
-      {"ASSAY_WEBHOOK_CA_FILE",
-       "Whom to trust for a webhook behind https, as certificates in PEM; else whom the system "
-       "trusts."},
-      {"ASSAY_WEBHOOK_URL",
-       "Whom `assay lab` tells of attempts: the secret URL of a Discord, Slack or JSON webhook."},
-      {"CUTE_KERNEL_LAB_RUN_TAG", "The same as ASSAY_RUN_TAG, where that is not set."},
-      {"CUTLASS_PROFILER_BIN",
-       "The cutlass_profiler of `assay sweep --profiler`, where --profiler-bin does not say."},
-      {"CUDACXX", "nvcc, for kernels of CUTLASS; else CUDA_HOME's, CUDA_PATH's or PATH's."},
-      {"CUTLASS_DIR", "CUTLASS, or where the package nvidia-cutlass lies (cutlass.directory)."},
-      {"CXX", "C++ compiler for users' sources, where --cxx does not say."},
-      {"NO_COLOR", "Set: no colours."},
-      {"OPENAI_API_KEY",
-       "The key that `assay load` sends, where --api-key-file does not name one."},
-  };
-  return kVariables;
+  static const std::vector<EnvironmentVariable> variables = all_variables();
+  return variables;
 }
 
 namespace {
@@ -181,10 +201,19 @@ Result<Settings> Settings::from_environment() {
     if (!folder.empty()) settings.plugin_path.emplace_back(folder);
   if (const std::string cxx = get("CXX"); !cxx.empty()) settings.cxx = cxx;
 
-  for (const auto& [name, value] : {std::pair<const char*, std::string>{"nvcc", find_nvcc(get)},
-                                    {"directory", get("CUTLASS_DIR")},
-                                    {"pool", get("ASSAY_CUTLASS_POOL")}})
-    if (!value.empty()) settings.providers["cutlass"][name] = value;
+  settings.nvcc = find_nvcc(get);
+  for (const auto& provider : built_in_providers()) {
+    const ProviderInfo& info = provider->info();
+    const auto say = [&](const std::string& name, const std::string& value) {
+      if (!value.empty()) settings.providers[info.name][name] = value;
+    };
+    // Who compiles by it says so among its settings.
+    if (std::ranges::find(info.settings, kNvccSetting, &ProviderSetting::name) !=
+        info.settings.end())
+      say(kNvccSetting, settings.nvcc);
+    for (const ProviderVariable& variable : info.environment)
+      say(variable.setting, get(variable.name.c_str()));
+  }
   settings.pythons = join(programs_in(get("PATH"), "python3"), ":");
 
   // Vendors' libraries read the environment: workers get what finding programs and libraries needs.

@@ -30,6 +30,7 @@ struct Settings {
   std::string webhook_ca_file;           // ASSAY_WEBHOOK_CA_FILE: whom to trust for it.
   std::string webhook_source;            // Where it was said: "the environment", "FILE:LINE".
   std::string cxx = "c++";               // CXX.
+  std::string nvcc;                      // CUDACXX, CUDA_HOME, CUDA_PATH or PATH; may be empty.
   std::map<std::string, ProviderSettings> providers;  // What the environment says of some.
   std::string pythons;  // Along the PATH, parted by colons: in whose packages libraries may lie.
   std::vector<std::string> child_environment;  // What workers get: exactly these.
@@ -39,9 +40,10 @@ struct Settings {
   static Result<Settings> from_environment();
 };
 
-// What from_environment() reads, for the handbook. NO_COLOR and TERM are the console's.
+// What from_environment() reads, for the handbook, by name: our own, and what the providers'
+// provider.yaml files name. NO_COLOR and TERM are the console's.
 struct EnvironmentVariable {
-  std::string_view name, meaning;
+  std::string name, meaning;
 };
 std::span<const EnvironmentVariable> environment_variables();
 

@@ -6,6 +6,7 @@
 #include "assay/base/shell_word.h"
 #include "assay/base/text.h"
 #include "assay/input/manifest.h"
+#include "assay/profiler/tool.h"
 #include "assay/report/sweep_report.h"
 #include "cli/choose_device.h"
 #include "cli/exit_code.h"
@@ -120,18 +121,22 @@ class SweepCommand : public Command {
                   "--extra-profiler-flags are of a cutlass_profiler: give --profiler too");
     const auto& providers = options_.pool.providers;
     if (!context.settings.cutlass_profiler.empty() && providers.size() == 1 &&
-        providers.front() == "cutlass")
+        providers.front() == profiler::kProvider)
       context.console.note(
           "CUTLASS_PROFILER_BIN is set; --profiler would let it time its kernels. This is a race.");
     return {};
   }
 
-  // The name that scripts written for cutlass_profiler expect.
+  // Of one provider alone, the name that scripts written for its tool expect.
   std::filesystem::path folder(const std::string& suite) const {
     if (!folder_.empty()) return folder_;
+    const std::filesystem::path artifacts("artifacts");
     const auto& providers = options_.pool.providers;
-    const bool cutlass = providers.size() == 1 && providers.front() == "cutlass";
-    return std::filesystem::path("artifacts") / (cutlass ? "cutlass_profiler" : suite);
+    for (const auto& one : built_in_providers())
+      if (const ProviderInfo& info = one->info();
+          providers.size() == 1 && info.name == providers.front() && !info.output_folder.empty())
+        return artifacts / info.output_folder;
+    return artifacts / suite;
   }
 
   static std::string next_step(const FinishedRun& run, int code) {

@@ -35,8 +35,9 @@ endfunction()
 
 # assay_provider_info(<out> <name>): writes providers/<name>/info.h and its source, from
 # provider.yaml: role, device (cpu where it is absent, or gpu), rank (of stock alone, may be absent),
-# summary, licence, library (a soname pattern, may be absent), packages and settings (name=values of
-# each, the default first; may be absent).
+# summary, licence, library (a soname pattern, may be absent), packages, settings (name=values of
+# each, the default first; may be absent), environment (NAME=setting: meaning of each variable; may
+# be absent), results_file and output_folder (may be absent).
 # Also sets `library`.
 function(assay_provider_info out name)
   set(file "${CMAKE_CURRENT_SOURCE_DIR}/provider.yaml")
@@ -59,8 +60,12 @@ function(assay_provider_info out name)
   endif()
   list(TRANSFORM packages REPLACE "(.+)" "\"\\1\"")
   list(JOIN packages ", " packages)
+  assay_check_variables("${file}" "${settings}" "${environment}")
   list(TRANSFORM settings REPLACE "^([^=]+)=(.+)$" "{\"\\1\", \"\\2\"}")
   list(JOIN settings ", " settings)
+  list(TRANSFORM environment REPLACE "^([A-Z0-9_]+)=([a-z_]+): (.+)$"
+    "{\"\\1\", \"\\2\", \"\\3\"}")
+  list(JOIN environment ", " environment)
   set(folder "${PROJECT_BINARY_DIR}/generated/providers/${name}")
   configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/provider_info.h.in" "${folder}/info.h" @ONLY)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/templates/provider_info.cc.in" "${folder}/info.cc"
@@ -89,6 +94,17 @@ function(assay_read_provider_yaml file)
       message(SEND_ERROR "${file}: settings: '${setting}' is not name=values of a setting of its own")
     endif()
   endforeach()
+  foreach(variable IN LISTS environment)
+    if(NOT variable MATCHES "^[A-Z][A-Z0-9_]*=[a-z_]+: .*[^.]$")
+      message(SEND_ERROR "${file}: environment: '${variable}' is not NAME=setting: meaning")
+    endif()
+  endforeach()
+  if(NOT results_file STREQUAL "" AND NOT results_file MATCHES "^[a-z0-9_]+_results\\.json$")
+    message(SEND_ERROR "${file}: results_file: '${results_file}' is not NAME_results.json")
+  endif()
+  if(NOT output_folder STREQUAL "" AND NOT output_folder MATCHES "^[a-z0-9_]+$")
+    message(SEND_ERROR "${file}: output_folder: '${output_folder}' is not one word")
+  endif()
   foreach(key IN LISTS keys)
     set(${key} "${${key}}" PARENT_SCOPE)
   endforeach()
@@ -108,6 +124,18 @@ function(assay_check_word file schema key word)
     message(SEND_ERROR "${file}: ${key}: '${word}' is none of ${words}")
     set(${key} "" PARENT_SCOPE)
   endif()
+endfunction()
+
+# A variable of the environment says a setting that the file declares.
+function(assay_check_variables file settings environment)
+  foreach(variable IN LISTS environment)
+    string(REGEX REPLACE "^[^=]+=([^:]+):.*$" "\\1" name "${variable}")
+    set(declared "${settings}")
+    list(FILTER declared INCLUDE REGEX "^${name}=")
+    if(NOT declared)
+      message(SEND_ERROR "${file}: environment: no setting is called '${name}'")
+    endif()
+  endforeach()
 endfunction()
 
 # A race's baseline is the default of the first stock provider by rank. Two of one rank would leave

@@ -15,13 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr double kSeconds = 600;  // For one file.
 
-std::string nvcc_of(const Context& context) {
-  const auto settings = context.settings.providers.find("cutlass");
-  if (settings == context.settings.providers.end()) return {};
-  const auto nvcc = settings->second.find("nvcc");
-  return nvcc == settings->second.end() ? std::string() : nvcc->second;
-}
-
 std::vector<fs::path> sources_below(const fs::path& folder) {
   std::vector<fs::path> sources;
   std::error_code failed;
@@ -105,7 +98,7 @@ Result<std::vector<EmittedCode>> emit_device_code(const Context& context, const 
   if (sources.empty())
     return std::vector<EmittedCode>{
         {true, "device code", "workspace/ops holds no .cu and no .ptx file"}};
-  const std::string nvcc = nvcc_of(context);
+  const std::string nvcc = context.settings.nvcc;
   if (nvcc.empty())
     return std::vector<EmittedCode>{
         {false, "nvcc", "is missing: install the CUDA toolkit, or name nvcc by CUDACXX"}};

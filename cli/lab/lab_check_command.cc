@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/kernel_files.h"
 #include "cli/lab/device_code_check.h"
+#include "cli/lab/kernel_build_check.h"
 #include "cli/lab/lab_commands.h"
 #include "cli/lab/lab_webhook.h"
 
@@ -34,13 +35,16 @@ class LabCheckCommand : public Command {
   const char* description() const override {
     return "Reads lab.yaml, case.yaml and the benchmarks, looks for the model and the hardware, "
            "for "
-           "the programs that the case starts, and for the tools that some commands need. The code "
-           "is 1 when anything fails.";
+           "compilers and libraries, for the programs that the case starts, and for the tools that "
+           "some commands need. The code is 1 when anything fails.";
   }
 
   void declare(Flags& app) override {
     case_.declare(app);
-    app.add_flag("--build", build_, "Also run the case's setup and build, in the workspace");
+    app.add_flag(
+        "--build", build_,
+        "Also run the case's setup and build, in the workspace, and compile each kernel of "
+        "its manifests");
     app.add_flag("--emit-ptx", emit_ptx_,
                  "Also compile code for a GPU to PTX and SASS in workspace/build");
   }
@@ -50,10 +54,13 @@ class LabCheckCommand : public Command {
     findings_ = {
         {"ok", "lab", place.lab.root.string()},
         {"ok", "case",
-         fmt::format("{}, {} benchmarks", place.target.name, place.target.benchmarks.size())}};
+         fmt::format("{}, {} benchmark{}", place.target.name, place.target.benchmarks.size(),
+                     place.target.benchmarks.size() == 1 ? "" : "s")}};
     check_model(place);
     check_hardware(place, context);
     check_benchmarks(place, context);
+    ASSAY_TRY(const auto tools, look_for_tools(context));
+    add_all(tools);
     check_history(place, context);
     for (const auto& [program, why] :
          {std::pair<const char*, const char*>{"git",
@@ -63,7 +70,11 @@ class LabCheckCommand : public Command {
           {"bwrap", "`assay lab hillclimb --confine` runs agents behind it (bubblewrap)"}})
       check_tool(context, program, why);
     check_webhook(place, context);
-    if (build_) ASSAY_TRY(run_build(place, context));
+    if (build_) {
+      ASSAY_TRY(run_build(place, context));
+      ASSAY_TRY(const auto kernels, build_kernels(context, place));
+      add_all(kernels);
+    }
     if (emit_ptx_) {
       ASSAY_TRY(const auto emitted, emit_device_code(context, place));
       for (const EmittedCode& code : emitted) add(code.good ? "ok" : "fail", code.name, code.text);
@@ -74,6 +85,10 @@ class LabCheckCommand : public Command {
  private:
   void add(const char* word, std::string name, std::string text) {
     findings_.push_back({word, std::move(name), std::move(text)});
+  }
+
+  void add_all(const std::vector<BuiltKernel>& all) {
+    for (const BuiltKernel& one : all) add(one.word, one.name, one.text);
   }
 
   void check_model(const LabPlace& place) {
@@ -136,7 +151,9 @@ class LabCheckCommand : public Command {
   void check_history(const LabPlace& place, const Context& context) {
     const auto content = history_of(context, place);
     if (content)
-      add("ok", "history", fmt::format("{} attempts", content->attempts.size()));
+      add("ok", "history",
+          fmt::format("{} attempt{}", content->attempts.size(),
+                      content->attempts.size() == 1 ? "" : "s"));
     else
       add("fail", "history", content.error().message);
   }
@@ -164,7 +181,7 @@ class LabCheckCommand : public Command {
 
   Status run_build(const LabPlace& place, const Context& context) {
     if (place.target.setup.empty() && place.target.build.empty())
-      add("warn", "build", "case.yaml has no `commands:` that set up or build anything");
+      add("ok", "build", "case.yaml names no setup and no build of its own");
     const lab::ProgramRunner runner({.environment = context.settings.child_environment,
                                      .logs = place.target.folder / "workspace" / "build" / "logs",
                                      .cancel_fd = context.cancel_fd});

@@ -102,7 +102,7 @@ class CudaFamily final : public input::DeviceFamily {
                         {"flags", options},
                         {"symbol", compiled->symbol},
                         {"target", target.to_string()}};
-          device_code::add_resources(compiled->log, facts);
+          device_code::add_resources(compiled->log, compiled->symbol, facts);
           return ArtifactCache::Built{.file_name = kCubin, .facts = std::move(facts)};
         });
   }

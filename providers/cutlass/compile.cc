@@ -15,6 +15,7 @@
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
+#include "assay/kernel/device_code/resources.h"
 #include "call.h"
 
 namespace assay::cutlass {
@@ -98,19 +99,15 @@ Result<std::string> run_nvcc(const Toolchain& toolchain, const fs::path& folder,
 }  // namespace
 
 Resources resources_of(std::string_view compiler_output) {
-  Resources found;
-  for (const std::string_view line : split(compiler_output, '\n')) {
-    found.stack_bytes = std::max(found.stack_bytes, number_before(line, " bytes stack frame"));
-    found.spill_store_bytes =
-        std::max(found.spill_store_bytes, number_before(line, " bytes spill stores"));
-    found.spill_load_bytes =
-        std::max(found.spill_load_bytes, number_before(line, " bytes spill loads"));
-    found.registers = std::max(found.registers, number_before(line, " registers"));
-    if (line.find("wgmma") != std::string_view::npos &&
-        line.find("serialized") != std::string_view::npos)
-      found.serialised = true;
-  }
-  return found;
+  // Its kernels are parts of one call: what any of them takes.
+  const device_code::Resources most = device_code::resources_of(compiler_output, "");
+  const auto lines = split(compiler_output, '\n');
+  return {most.registers.value_or(0), most.spill_store_bytes.value_or(0),
+          most.spill_load_bytes.value_or(0), most.stack_bytes.value_or(0),
+          std::ranges::any_of(lines, [](std::string_view line) {
+            return line.find("wgmma") != std::string_view::npos &&
+                   line.find("serialized") != std::string_view::npos;
+          })};
 }
 
 std::string objection(const Json& facts) {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "assay/device/cuda/limits.h"
-#include "assay/kernel/ranker.h"
+#include "assay/device/device_facts.h"
 #include "assay/op/gemm/gemm.h"
 #include "call.h"
 #include "compile.h"

@@ -324,7 +324,7 @@ class TritonFamily final : public input::DeviceFamily {
           facts["target"] = target.to_string();
           facts.update(compiled.launch());
           facts["dynamic_shared_bytes"] = compiled.shared_bytes;
-          device_code::add_resources(compiled.log, facts);
+          device_code::add_resources(compiled.log, compiled.symbol, facts);
           return ArtifactCache::Built{.file_name = kCubin, .facts = std::move(facts)};
         });
   }

@@ -163,7 +163,8 @@ class Heuristics final : public Ranker {
         .summary = "what NVIDIA's nvMatmulHeuristics proposes for CUTLASS 3, then by its estimates",
         .licence = "NVIDIA's own; never shipped",
         .library = "libnvMatmulHeuristics.so.0",
-        .packages = {"nvidia-matmul-heuristics (pip)"}};
+        .packages = {"nvidia-matmul-heuristics (pip)"},
+        .rank = 20};
     return info;
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assay/device/cuda/limits.h"
+
 namespace assay::roofline {
 namespace {
 
@@ -58,7 +60,7 @@ double memory_bytes(const Work& work, double tiles_m, double tiles_n, double at_
 
 }  // namespace
 
-Work work_of(const gemm::View& view, const Gpu& gpu, double capability) {
+Work work_of(const gemm::View& view, double capability) {
   Work work;
   work.m = static_cast<double>(view.m);
   work.n = static_cast<double>(view.n);
@@ -67,7 +69,7 @@ Work work_of(const gemm::View& view, const Gpu& gpu, double capability) {
   work.a_bytes = static_cast<double>(size_bytes(view.a));
   work.b_bytes = static_cast<double>(size_bytes(view.b));
   work.out_bytes = static_cast<double>(size_bytes(view.out));
-  work.operations = operations_of(gpu, capability, view.a);
+  work.operations = cuda::tensor_operations(capability, view.a);
   return work;
 }
 

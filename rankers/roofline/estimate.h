@@ -14,7 +14,7 @@ struct Work {
   double a_bytes = 2, b_bytes = 2, out_bytes = 2;  // Of an element.
   double operations = 0;                           // Per clock and multiprocessor, of this type.
 };
-Work work_of(const gemm::View& view, const Gpu& gpu, double capability);
+Work work_of(const gemm::View& view, double capability);
 
 // Stages that fit into a multiprocessor's shared memory beside the epilogue's tile, at least 1.
 double stages_of(const TileDesign& tile, double tile_k, const Work& work, const Gpu& gpu);

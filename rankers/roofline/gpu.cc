@@ -19,10 +19,6 @@ Gpu gpu_of(const DeviceFacts& facts) {
   gpu.clock_hz = known(facts.clock_hz, hopper ? 1.83e9 : 1.41e9);
   gpu.dram_bytes_per_second = known(facts.bytes_per_second, hopper ? 3.35e12 : 2.04e12);
   gpu.l2_bytes = known(facts.l2_bytes, hopper ? 50 * kMiB : 40 * kMiB);
-  gpu.tensor_operations = capability >= 10                                            ? 8192
-                          : hopper                                                    ? 4096
-                          : capability < 8 || (capability > 8.0 && capability < 8.95) ? 1024
-                                                                                      : 2048;
   // "5120 bytes a clock" of A100's white paper; H100's says nothing else.
   gpu.l2_bytes_per_clock = 5120;
   gpu.shared_bytes = static_cast<double>(cuda::most_shared_bytes(capability));
@@ -30,19 +26,6 @@ Gpu gpu_of(const DeviceFacts& facts) {
   // A100 and H100, and a pipeline meets them loaded.
   gpu.latency_seconds = 0.7e-6;
   return gpu;
-}
-
-double operations_of(const Gpu& gpu, double capability, DType dtype) {
-  switch (size_bytes(dtype)) {
-    case 8:
-      return capability >= 9 ? 256 : 128;
-    case 4:
-      return gpu.tensor_operations / 2;
-    case 2:
-      return gpu.tensor_operations;
-    default:
-      return 2 * gpu.tensor_operations;
-  }
 }
 
 }  // namespace assay::roofline

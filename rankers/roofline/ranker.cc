@@ -35,7 +35,7 @@ class RooflineScorer final : public Scorer {
     const auto view = gemm::view(problem);
     if (!view) return all("its model is of GEMM alone");
     const Gpu gpu = gpu_of(device);
-    const Work work = work_of(*view, gpu, device.capability);
+    const Work work = work_of(*view, device.capability);
     TileReader reader;
     TileDesign tile;
     const ProblemRule* rule = nullptr;  // Of the row before.
@@ -65,7 +65,8 @@ class Roofline final : public Ranker {
         .summary = "waves, tails and bytes of tiles on a GPU, from its data sheet",
         .licence = "as assay",
         .library = "",
-        .packages = {}};
+        .packages = {},
+        .rank = 10};
     return info;
   }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/device/cuda/limits.h"
 #include "assay/op/gemm/gemm.h"
 #include "estimate.h"
 #include "testing/ranker_conformance.h"
@@ -24,7 +25,7 @@ double seconds(const TileDesign& tile, const gemm::Shape& shape) {
   const Gpu gpu = gpu_of(facts);
   const auto view = gemm::view(*problem);
   EXPECT_TRUE(view);
-  return estimate_seconds(tile, work_of(*view, gpu, facts.capability), gpu);
+  return estimate_seconds(tile, work_of(*view, facts.capability), gpu);
 }
 
 gemm::Shape shape(int64_t m, int64_t n, int64_t k) {
@@ -143,10 +144,12 @@ TEST(Roofline, AGpuOfWhichNothingIsToldIsTheUsualOneOfItsKind) {
   facts.capability = 9;
   const Gpu gpu = gpu_of(facts);
   EXPECT_EQ(gpu.multiprocessors, 132);
-  EXPECT_NEAR(gpu.tensor_operations * gpu.multiprocessors * gpu.clock_hz, 989.4e12, 5e12);
+  EXPECT_NEAR(cuda::tensor_operations(9.0, DType::f16) * gpu.multiprocessors * gpu.clock_hz,
+              989.4e12, 5e12);
   facts.capability = 8;
   const Gpu ampere = gpu_of(facts);
-  EXPECT_NEAR(ampere.tensor_operations * ampere.multiprocessors * ampere.clock_hz, 312e12, 2e12);
+  EXPECT_NEAR(cuda::tensor_operations(8.0, DType::f16) * ampere.multiprocessors * ampere.clock_hz,
+              312e12, 2e12);
 }
 
 // V100 and T4 have half of A100's rate, and Orin (8.7) as much shared memory as A100.
@@ -156,7 +159,8 @@ TEST(Roofline, OlderGpusAndSmallOnesAreTheirOwn) {
   facts.multiprocessors = 40;
   facts.clock_hz = 1.59e9;
   const Gpu turing = gpu_of(facts);
-  EXPECT_NEAR(turing.tensor_operations * turing.multiprocessors * turing.clock_hz, 65e12, 1e12);
+  EXPECT_NEAR(cuda::tensor_operations(7.5, DType::f16) * turing.multiprocessors * turing.clock_hz,
+              65e12, 1e12);
   EXPECT_EQ(turing.shared_bytes, 64 * 1024);
   facts.capability = 8.7;
   EXPECT_EQ(gpu_of(facts).shared_bytes, 163 * 1024);

@@ -8,6 +8,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/input/file_and_entry.h"
 #include "assay/input/forms.h"
 #include "assay/input/yaml.h"
 #include "assay/op/user/places.h"
@@ -177,10 +178,10 @@ class Reader {
   Status read_reference() {
     ASSAY_TRY(const YamlField field, file_.at("reference"));
     ASSAY_TRY(const std::string text, field.as_string());
-    const size_t colons = text.find("::");
-    const std::filesystem::path file(text.substr(0, colons));
+    const auto [name, function] = split_entry(text);
+    const std::filesystem::path file(name);
     user::ReferenceText& reference = made_.reference;
-    reference.function = colons == std::string::npos ? made_.name : text.substr(colons + 2);
+    reference.function = function.empty() ? made_.name : function;
     reference.file = file.filename().string();
     const std::string extension = file.extension().string();
     static const std::vector<std::string> kCpp = {".cc", ".cpp", ".cxx", ".C"};

@@ -29,6 +29,13 @@ struct ProviderSetting {
   std::string values;  // What it takes, the default first: "heuristic|all|all:N".
 };
 
+// A variable of the environment that says a setting, where neither flag nor config does.
+struct ProviderVariable {
+  std::string name;     // "CUTLASS_DIR".
+  std::string setting;  // "directory".
+  std::string meaning;  // A sentence for the handbook, without its full stop.
+};
+
 // From provider.yaml, made C++ at build: what code cannot say.
 struct ProviderInfo {
   std::string name;
@@ -40,6 +47,9 @@ struct ProviderInfo {
   int rank = kNoRank;                 // Of a stock provider: whose default is a race's baseline.
   std::vector<std::string> packages;  // What to install on Debian or Ubuntu.
   std::vector<ProviderSetting> settings;
+  std::vector<ProviderVariable> environment;
+  std::string results_file;   // Its results for other tools; empty: NAME_results.json.
+  std::string output_folder;  // Below artifacts/, of a sweep of it alone; empty: the suite's name.
 };
 
 // Of the kernels that a provider lists by itself: what no user brought is none of theirs, though

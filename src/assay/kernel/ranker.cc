@@ -2,52 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 
-#include "assay/base/json.h"
 #include "assay/base/text.h"
 
 namespace assay {
-namespace {
-
-double number(const Json& details, const char* key) {
-  const auto found = details.find(key);
-  return found != details.end() && found->is_number() ? found->get<double>() : 0;
-}
-
-}  // namespace
-
-DeviceFacts facts_of(const Device& device) {
-  DeviceFacts facts;
-  facts.target = device.target();
-  const Fingerprint& fingerprint = device.fingerprint();
-  facts.name = fingerprint.name;
-  facts.l2_bytes = static_cast<double>(device.last_level_cache_bytes());
-  if (fingerprint.kind != "gpu" || !fingerprint.details.is_object()) return facts;
-  const Json& details = fingerprint.details;
-  const auto capability = details.find("compute_capability");
-  if (capability != details.end() && capability->is_string())
-    facts.capability = std::atof(capability->get_ref<const std::string&>().c_str());
-  facts.multiprocessors = number(details, "multiprocessors");
-  facts.clock_hz = 1e3 * number(details, "clock_khz");
-  // Two transfers a clock over the bus.
-  facts.bytes_per_second =
-      2e3 * number(details, "memory_clock_khz") * number(details, "memory_bus_bits") / 8;
-  return facts;
-}
-
-DeviceFacts facts_of(const Target& target) {
-  DeviceFacts facts;
-  facts.target = target;
-  constexpr std::string_view kGpu = "sm_";
-  // Two digits, or three from 10.0 on; a letter may follow.
-  if (target.arch.starts_with(kGpu))
-    facts.capability = std::atof(target.arch.c_str() + kGpu.size()) / 10;
-  return facts;
-}
-
 Scores Scorer::score(std::span<const KernelMetadata> rows, const Problem& problem,
                      const DeviceFacts& device) const {
   Scores scores;
@@ -80,6 +40,12 @@ std::vector<size_t> order_of(std::span<const double> costs) {
     return costs[one] < costs[other];
   });
   return order;
+}
+
+std::string first_ranker(std::span<const std::unique_ptr<Ranker>> rankers) {
+  const auto rank = [](const std::unique_ptr<Ranker>& ranker) { return ranker->info().rank; };
+  const auto first = std::ranges::min_element(rankers, {}, rank);
+  return first == rankers.end() ? std::string() : (*first)->info().name;
 }
 
 }  // namespace assay

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/device/device.h"
+#include "assay/device/device_facts.h"
 #include "assay/kernel/metadata.h"
 #include "assay/kernel/provider.h"
 #include "assay/op/problem.h"
@@ -27,20 +27,8 @@ struct RankerInfo {
   std::string licence;
   std::string library;                // Soname sought at run time, may be empty.
   std::vector<std::string> packages;  // What to install for it.
+  int rank = kNoRank;                 // Of those that nobody chose among, the least is asked.
 };
-
-// What a ranker is told of the device that kernels would run on. 0: not told.
-struct DeviceFacts {
-  Target target;
-  std::string name;             // Model.
-  double capability = 0;        // 9.0 of sm_90; 0: no GPU.
-  double multiprocessors = 0;   // Of a GPU.
-  double clock_hz = 0;          // The highest.
-  double bytes_per_second = 0;  // Of its memory, by clock and bus.
-  double l2_bytes = 0;          // Last-level cache.
-};
-DeviceFacts facts_of(const Device& device);
-DeviceFacts facts_of(const Target& target);  // Of a GPU that is not here: its architecture.
 
 // One for each row asked about, in their order.
 struct Scores {
@@ -82,6 +70,9 @@ class Ranker {
 // Rows from the best to the worst: by cost, behind them those without one; those of one cost, and
 // those without, as they are listed: a family lists first what it would try first.
 std::vector<size_t> order_of(std::span<const double> costs);
+
+// The name of the one with the least rank; of several the first. Empty: there is none.
+std::string first_ranker(std::span<const std::unique_ptr<Ranker>> rankers);
 
 // Generated from the folders under rankers/.
 std::vector<std::unique_ptr<Ranker>> built_in_rankers();

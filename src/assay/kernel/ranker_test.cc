@@ -21,11 +21,30 @@ TEST(OrderOf, ByCostThenThoseWithoutOneAndOtherwiseAsTheyAreListed) {
   EXPECT_TRUE(order_of({}).empty());
 }
 
-TEST(FactsOf, ATargetSaysItsCapability) {
-  EXPECT_EQ(facts_of(*Target::parse("sm_90a")).capability, 9.0);
-  EXPECT_EQ(facts_of(*Target::parse("sm_86")).capability, 8.6);
-  EXPECT_EQ(facts_of(*Target::parse("sm_100a")).capability, 10.0);
-  EXPECT_EQ(facts_of(*Target::parse("x86_64+avx2")).capability, 0);
+class Ranked final : public Ranker {
+ public:
+  Ranked(const char* name, int rank) : info_{.name = name, .rank = rank} {}
+  const RankerInfo& info() const override { return info_; }
+
+ private:
+  Result<std::unique_ptr<Scorer>> do_open(const ProviderSettings&) const override {
+    return fail(ErrorCode::unsupported, "it scores nothing");
+  }
+  RankerInfo info_;
+};
+
+TEST(FirstRanker, IsOfTheLeastRankAndOfSeveralTheFirst) {
+  std::vector<std::unique_ptr<Ranker>> rankers;
+  EXPECT_EQ(first_ranker(rankers), "");
+  const auto add = [&](const char* name, int rank) {
+    rankers.push_back(std::make_unique<Ranked>(name, rank));
+  };
+  add("unranked", kNoRank);
+  EXPECT_EQ(first_ranker(rankers), "unranked");
+  add("second", 20);
+  add("first", 10);
+  add("as_first", 10);
+  EXPECT_EQ(first_ranker(rankers), "first");
 }
 
 class Odd final : public Scorer {

@@ -6,7 +6,10 @@ namespace assay::measure {
 namespace {
 
 // As an H200's driver tells them.
-constexpr GpuLimits kH200{9.0, 132, 1.98e9, 2 * 3.201e9 * 6144 / 8};
+const DeviceFacts kH200{.capability = 9.0,
+                        .multiprocessors = 132,
+                        .clock_hz = 1.98e9,
+                        .bytes_per_second = 2 * 3.201e9 * 6144 / 8};
 
 TEST(GpuFloor, WhatWasMeasuredLiesAboveAndWhatCannotBeLiesBelow) {
   // The fastest readings of one H200: 9.5 us for 33.5 MB of weights, 795 TFLOP/s of f16.

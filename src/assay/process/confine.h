@@ -3,13 +3,11 @@
 // What a worker gives up before candidate code runs, and what that leaves: not what was tried, but
 // what was looked at afterwards.
 
-#include <span>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
 #include "assay/base/fd.h"
-#include "assay/process/call_filter.h"
 #include "assay/process/confinement.h"
 #include "assay/process/guard.h"
 
@@ -32,16 +30,6 @@ process::Confinement confine(bool wanted, const Surroundings& place, const Prote
 
 // Of the calling thread, and those that it starts.
 void forbid_new_privileges();
-// Of all threads, from now on: to change limits, filters of system calls and how the process is
-// scheduled, which would meet the kernels after it in its process; to start processes that are not
-// this one's, or in namespaces of their own; to reach memory by ways that go past its rights; to
-// keep memory where nobody counts it. Where the system has no filters, nothing changes.
-struct Kept {
-  std::span<const AddressRange> objects = {};  // Whose pages may not be dropped (a seal allows it),
-  bool sealed = false;                         // nor mapped otherwise, where no seal sees to that.
-  bool counts = false;                         // perf_event_open is kept.
-};
-void forbid_escaping(const Kept& kept = {});
 void drop_capabilities();
 // Of processes and threads, beyond those that the user of this process has already: candidate code
 // that goes on forking meets this limit, and not the machine's. (The system lets root alone have as

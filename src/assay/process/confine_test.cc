@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "assay/process/code_seal.h"
+#include "assay/process/denied_calls.h"
 #include "assay/process/descriptors.h"
 
 namespace assay::sweep {

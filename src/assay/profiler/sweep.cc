@@ -11,6 +11,7 @@
 #include "assay/profiler/earlier.h"
 #include "assay/profiler/process.h"
 #include "assay/profiler/question.h"
+#include "assay/profiler/tool.h"
 
 namespace assay::profiler {
 namespace {
@@ -21,7 +22,7 @@ class Sweep {
       : request_(request), observer_(observer) {}
 
   Result<ProviderResults> run() {
-    results_.provider = "cutlass";
+    results_.provider = kProvider;
     results_.binary = request_.binary;
     results_.environment = request_.machine;
     // A name that is looked for along the PATH has no file here to tell by.

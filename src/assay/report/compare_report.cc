@@ -5,13 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "assay/base/text.h"
+#include "assay/report/safe.h"
 #include "assay/report/words.h"
 
 namespace assay::report {
 namespace {
-
-std::string safe(std::string_view text) { return sanitize(text, 240); }
 
 Cell verdict_cell(const Competitor& competitor) {
   if (!competitor.proven()) return {"unproven", Tone::dim};

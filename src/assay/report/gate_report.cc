@@ -4,20 +4,18 @@
 
 #include <fmt/format.h>
 
-#include "assay/base/text.h"
 #include "assay/report/document.h"
+#include "assay/report/safe.h"
 
 namespace assay::report {
 namespace {
 
-constexpr std::size_t kMostBytes = 1000;
-
-std::string safe(std::string_view text) { return sanitize(text, kMostBytes); }
+constexpr std::size_t kMostBytes = 1000;  // Programs read these, and show as much as they like.
 
 // As GitHub's toolkit escapes the text of a command, and a property of it.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
-  for (const char c : safe(text)) {
+  for (const char c : safe(text, kMostBytes)) {
     if (c == '%')
       out += "%25";
     else if (property && c == ':')
@@ -32,17 +30,17 @@ std::string escaped(std::string_view text, bool property) {
 
 std::string case_xml(std::string_view suite, const Claim& claim) {
   const std::string head = fmt::format("  <testcase classname=\"{}\" name=\"{}\"", html_text(suite),
-                                       html_text(safe(claim.text)));
+                                       html_text(safe(claim.text, kMostBytes)));
   if (!claim.fails) return head + "/>\n";
   return fmt::format("{}>\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n", head,
-                     to_string(claim.state), html_text(safe(claim.why)));
+                     to_string(claim.state), html_text(safe(claim.why, kMostBytes)));
 }
 
 std::string error_xml(std::string_view suite, const std::string& sentence) {
   return fmt::format(
       "  <testcase classname=\"{}\" name=\"evidence\">\n    <error message=\"{}\"/>\n"
       "  </testcase>\n",
-      html_text(suite), html_text(safe(sentence)));
+      html_text(suite), html_text(safe(sentence, kMostBytes)));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "assay/base/text.h"
 #include "assay/record/conclude.h"
 #include "assay/report/ranking_lines.h"
+#include "assay/report/safe.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/sweep_report.h"
 #include "assay/report/tunables.h"
@@ -17,8 +18,6 @@ namespace assay::report {
 namespace {
 
 constexpr int kLabelWidth = 10;  // "proving   ", "verdict   " ...
-
-std::string safe(std::string_view text) { return sanitize(text, 240); }
 
 std::string labelled(std::string_view label, const std::string& text, const TextStyle& style) {
   return wrap(pad(label, kLabelWidth - 1) + ' ' + text, style.width, kLabelWidth);

@@ -12,13 +12,12 @@
 #include "assay/report/model_lines.h"
 #include "assay/report/names.h"
 #include "assay/report/ranking_lines.h"
+#include "assay/report/safe.h"
 #include "assay/report/sweep_parts.h"
 #include "assay/report/words.h"
 
 namespace assay::report {
 namespace {
-
-std::string safe(std::string_view text) { return sanitize(text, 240); }
 
 std::string proof_error(const KernelOutcome& kernel) {
   return kernel.proof ? error_text(kernel.proof->max_error) : std::string("-");

@@ -9,12 +9,11 @@
 #include <fmt/format.h>
 
 #include "assay/base/text.h"
+#include "assay/report/safe.h"
 #include "assay/report/words.h"
 
 namespace assay::report {
 namespace {
-
-std::string safe(std::string_view text) { return sanitize(text, 240); }
 
 std::string rate(double value, const std::string& unit) {
   return format_si(value, unit == "byte/s" ? "B/s" : unit == "flop/s" ? "FLOP/s" : unit);

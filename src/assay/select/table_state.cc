@@ -160,8 +160,8 @@ void TableState::look_for_staleness(const Device* device) {
 }
 
 void TableState::index_problems() {
-  by_signature_ = LookUp(contents_.problems.size());
-  by_measures_ = LookUp(contents_.problems.size());
+  by_signature_ = DigestMap(contents_.problems.size());
+  by_measures_ = DigestMap(contents_.problems.size());
   kinds_.resize(contents_.kinds.size());
   std::vector<std::vector<int64_t>> sizes(kinds_.size());
   for (uint32_t p = 0; p < contents_.problems.size(); ++p) {
@@ -172,10 +172,10 @@ void TableState::index_problems() {
       return kernels_[choice.kernel].kernel.has_value();
     });
     if (best == choices.end()) continue;  // As if it had not been tuned.
-    const LookUp::Answer answer{.tuned_us = static_cast<float>(best->median_us),
-                                .problem = p,
-                                .kernel = static_cast<uint16_t>(best->kernel),
-                                .rank = static_cast<uint16_t>(best - choices.begin())};
+    const DigestMap::Answer answer{.tuned_us = static_cast<float>(best->median_us),
+                                   .problem = p,
+                                   .kernel = static_cast<uint16_t>(best->kernel),
+                                   .rank = static_cast<uint16_t>(best - choices.begin())};
     by_signature_.add(problem.signature, answer);
     by_measures_.add(whole_digest(kind.text, problem.measures), answer);
     kinds_[problem.kind].problems.push_back(p);

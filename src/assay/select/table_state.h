@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "assay/base/file.h"
+#include "assay/select/digest_map.h"
 #include "assay/select/expected_loss.h"
-#include "assay/select/look_up.h"
 #include "assay/select/size_index.h"
 #include "assay/select/tuned_table.h"
 
@@ -32,8 +32,8 @@ class TableState {
   const TableContents& contents() const { return contents_; }
   const std::vector<TableKernelState>& kernels() const { return kernels_; }
   const std::vector<std::string>& staleness() const { return staleness_; }
-  const LookUp& by_signature() const { return by_signature_; }
-  const LookUp& by_measures() const { return by_measures_; }
+  const DigestMap& by_signature() const { return by_signature_; }
+  const DigestMap& by_measures() const { return by_measures_; }
 
   struct Kind {
     uint64_t digest = 0;
@@ -65,8 +65,8 @@ class TableState {
   std::vector<TableKernelState> kernels_;
   std::vector<std::string> staleness_;
   std::vector<Kind> kinds_;  // As contents_.kinds.
-  LookUp by_signature_;      // As it was asked for: the same text, the same alignments.
-  LookUp by_measures_;       // The same data, however it was asked for.
+  DigestMap by_signature_;   // As it was asked for: the same text, the same alignments.
+  DigestMap by_measures_;    // The same data, however it was asked for.
   std::optional<TemporaryDirectory> folder_;
 };
 

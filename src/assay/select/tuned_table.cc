@@ -32,7 +32,7 @@ Choice make_choice(const TableState& table, uint32_t problem, uint32_t rank, Cho
           .tuned_us = tuned.median_us};
 }
 
-Choice exact_choice(const TableState& table, const LookUp::Answer& found) {
+Choice exact_choice(const TableState& table, const DigestMap::Answer& found) {
   return {.kernel = &*table.kernels()[found.kernel].kernel,
           .rule = ChoiceRule::exact,
           .problem = found.problem,
@@ -41,7 +41,8 @@ Choice exact_choice(const TableState& table, const LookUp::Answer& found) {
           .tuned_us = found.tuned_us};
 }
 
-bool is_aligned(const TableState& table, const ProblemDigest& digest, const LookUp::Answer& found) {
+bool is_aligned(const TableState& table, const ProblemDigest& digest,
+                const DigestMap::Answer& found) {
   return aligned_as(digest.alignments, table.contents().problems[found.problem].alignments);
 }
 
@@ -95,7 +96,7 @@ void each_choice(const TableState& table, const Problem& problem,
     return false;
   };
   const ProblemDigest digest = digest_of(problem);
-  if (const LookUp::Answer* found = table.by_measures().find(digest.whole)) {
+  if (const DigestMap::Answer* found = table.by_measures().find(digest.whole)) {
     const bool aligned = is_aligned(table, digest, *found);
     if (offer_all(found->problem, aligned ? ChoiceRule::exact : ChoiceRule::less_aligned, 0))
       return;
@@ -202,10 +203,10 @@ const TableContents& TunedTable::contents() const { return state_->contents(); }
 
 Result<Choice> TunedTable::choose(const Problem& problem, const Target& target) const {
   const TableState& table = *state_;
-  if (const LookUp::Answer* known = table.by_signature().find(problem.digest()))
+  if (const DigestMap::Answer* known = table.by_signature().find(problem.digest()))
     return exact_choice(table, *known);
   const ProblemDigest digest = digest_of(problem);
-  const LookUp::Answer* found = table.by_measures().find(digest.whole);
+  const DigestMap::Answer* found = table.by_measures().find(digest.whole);
   if (found != nullptr && is_aligned(table, digest, *found)) return exact_choice(table, *found);
   if (const TableState::Kind* kind = table.find_kind(digest.kind); kind != nullptr && !found) {
     // Nearly always one of the neighbours' kernels can; then nothing is allocated.

@@ -11,7 +11,7 @@
 
 #include "assay/net/server.h"
 #include "assay/serve/access.h"
-#include "assay/serve/chunk_text.h"
+#include "assay/serve/answer_pieces.h"
 #include "assay/serve/routes.h"
 
 namespace assay::serve {

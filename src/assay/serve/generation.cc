@@ -6,6 +6,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include "assay/serve/sse_frame.h"
 #include "assay/serve/utf8.h"
 
 namespace assay::serve {
@@ -48,7 +49,7 @@ std::string_view Generation::echoed(std::size_t index) const {
 void Generation::open_chunk(std::string& frames, std::size_t index) const {
   constexpr std::size_t kRest = 192;  // Delta and end of a usual chunk.
   frames.reserve(frames.size() + prefix_.size() + kRest);
-  frames.append("data: ").append(prefix_);
+  frames.append(kFrameBegin).append(prefix_);
   frames.append(R"({"index":)").append(fmt::format_int(index).c_str()) += ',';
 }
 
@@ -56,7 +57,7 @@ void Generation::close_chunk(std::string& frames, std::string_view logprobs, Fin
   frames.append(R"(,"logprobs":)").append(logprobs);
   frames.append(R"(,"finish_reason":)").append(finish_word(finish)).append("}]");
   append_tail(frames);
-  frames += "}\n\n";
+  frames.append("}").append(kFrameEnd);
 }
 
 // While usage comes at the end, every other chunk says that it has none.

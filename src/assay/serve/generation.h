@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "assay/serve/answer_pieces.h"
 #include "assay/serve/asked.h"
-#include "assay/serve/chunk_text.h"
 #include "assay/serve/stop_filter.h"
 
 namespace assay::serve {

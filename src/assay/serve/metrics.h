@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "assay/net/http.h"
+#include "assay/serve/answer_pieces.h"
 #include "assay/serve/backend.h"
-#include "assay/serve/chunk_text.h"
 
 namespace assay::serve {
 

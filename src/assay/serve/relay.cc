@@ -10,6 +10,7 @@
 #include "assay/base/text.h"
 #include "assay/serve/body_fields.h"
 #include "assay/serve/model_list.h"
+#include "assay/serve/sse_frame.h"
 
 namespace assay::serve {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 constexpr std::int64_t kLookNs = 50 * kNsPerMs;  // Between looks at the upstream.
 constexpr double kHealthSeconds = 5;
 constexpr std::size_t kMostAnswerBytes = 64 << 20;  // Of an answer that is no stream.
-constexpr std::string_view kFrameEnd = "\n\n";
 
 bool is_stream(const net::ResponseHead& head) {
   const std::string* type = head.find("content-type");

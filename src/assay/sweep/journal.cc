@@ -22,6 +22,9 @@ constexpr std::string_view kSchema = "assay.journal/3";
 // same, so they can be gone on with.
 constexpr std::string_view kEarlierSchemas[] = {"assay.journal/1", "assay.journal/2"};
 
+// The one in whose order kernels were built where a header of a journal from before names none.
+constexpr const char* kUnnamedRanker = "roofline";
+
 // All in which two headers differ, in words: what only one of them has, too.
 std::string difference(const Json& before, const Json& now) {
   std::string names;
@@ -123,11 +126,14 @@ Status Journal::check_header(const Json& line, const Json& header) {
     return fail(ErrorCode::invalid_input,
                 "{}:1: not a journal of this version ({}); start anew by --fresh", file_.path(),
                 kSchema);
-  if (line["asked"] != header)
+  Json asked = line["asked"];
+  if (asked.is_object() && !asked.contains("ranker") && header.contains("ranker"))
+    asked["ranker"] = kUnnamedRanker;
+  if (asked != header)
     return fail(ErrorCode::invalid_input,
                 "{}: that run was asked for something else (it differs in: {}); resume with "
                 "the same request, or start anew by --fresh",
-                file_.path(), difference(line["asked"], header));
+                file_.path(), difference(asked, header));
   began_ = line.value("began", std::string());
   checked_ = schema == kSchema;
   return {};

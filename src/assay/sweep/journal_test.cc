@@ -76,6 +76,16 @@ TEST_F(JournalTest, WhatWasAddedIsThereWhenItIsResumed) {
   EXPECT_FALSE(journal->began().empty());
 }
 
+TEST_F(JournalTest, WhereNoRankerIsNamedItWasTheOneThatWasAskedThen) {
+  write_run();
+  const auto journal =
+      open(IfPresent::resume, {{"suite", "a"}, {"ranker", "roofline"}}).map([](const Journal&) {});
+  EXPECT_TRUE(journal) << journal.error().message;
+  const auto other = open(IfPresent::resume, {{"suite", "a"}, {"ranker", "another"}});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("it differs in: ranker)"));
+}
+
 TEST_F(JournalTest, TheLastRaceIsThereAsAWholeOrNotAtAll) {
   const std::vector<Journal::Raced> kernels = {{record_.problems[0].kernels[0], 2500, 7},
                                                {record_.problems[0].kernels[1], 1500, 9}};

@@ -1,7 +1,6 @@
 #include "assay/sweep/run_facts.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/device/device_facts.h"
 #include "assay/kernel/metadata_identity.h"
 #include "assay/measure/ceilings.h"
 #include "assay/measure/condition.h"
@@ -61,13 +61,13 @@ Json asked_for(const Request& request, const Crew& crew) {
       {"margin", request.margin},
       {"exhaustive", request.exhaustive},
       {"confirm", request.confirm},
+      {"ranker", request.ranker},
       {"device", crew.facts().fingerprint.id}};
   // Absent where there are none, as in journals from before there were any.
   if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
   // What a journal from before says of users' kernels, it says by other ids.
   if (!request.kernels.empty()) asked["id_version"] = kVersionOfCalls;
   if (!request.only.empty()) asked["only"] = to_json(request.only);
-  if (request.ranker != kDefaultRanker) asked["ranker"] = request.ranker;
   if (request.build != kBuildAtMost) asked["build"] = request.build;
   return asked;
 }
@@ -205,23 +205,13 @@ double floor_seconds(const Crew& crew, const Problem& problem, const measure::Co
                      double flops, double bytes) {
   const auto operands = problem.operands();
   const DType dtype = operands.empty() ? DType::f32 : operands.front().dtype;
-  const Json& details = crew.facts().fingerprint.details;
   if (crew.facts().fingerprint.kind != "gpu")
     return measure::physics_floor_seconds(flops, bytes, dtype, crew.facts().threads);
   double cold_bytes = 0;
   for (const Operand& operand : operands)
     if (operand.access != Access::write && measure::is_cold(operand, condition))
       cold_bytes += static_cast<double>(operand.span_bytes);
-  const auto number = [&](const char* key) {
-    const auto found = details.find(key);
-    return found != details.end() && found->is_number() ? found->get<double>() : 0.0;
-  };
-  measure::GpuLimits limits;
-  limits.capability = std::atof(details.value("compute_capability", "0").c_str());
-  limits.multiprocessors = number("multiprocessors");
-  limits.clock_hz = 1e3 * number("clock_khz");
-  limits.bytes_per_second = 2e3 * number("memory_clock_khz") * number("memory_bus_bits") / 8;
-  return measure::gpu_floor_seconds(flops, cold_bytes, dtype, limits,
+  return measure::gpu_floor_seconds(flops, cold_bytes, dtype, facts_of(crew.facts().fingerprint),
                                     condition.spacing == measure::Spacing::chain);
 }
 

@@ -119,10 +119,8 @@ int most_processes(const Request& request);
 // many, where the plan may choose at all.
 int most_extended(const Request& request);
 
-// Where nobody says: whose order, and how many
-// of each provider, for a problem: twice the eight of recall@8 (record/ranking.h). At 45 s of one
-// core each, CUTLASS's are twelve minutes of one core.
-inline constexpr const char* kDefaultRanker = "roofline";
+// Where nobody says, so many of each provider are built for a problem: twice the eight of recall@8
+// (record/ranking.h). At 45 s of one core each, CUTLASS's are twelve minutes of one core.
 inline constexpr int kBuildAtMost = 16;
 
 // How a kernel stands while the race runs.

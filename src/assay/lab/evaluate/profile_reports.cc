@@ -129,7 +129,13 @@ Explained read_why(std::string_view text) {
     return value.is_string() ? sanitize(value.get<std::string>(), 400) : std::string();
   };
   const Json kernel = first(first(*json, "problems"), "kernels");
-  return {words(member(kernel, "because")), words(member(member(kernel, "profile"), "tool"))};
+  // One sentence a reason, the nearest ceiling's first.
+  std::string because;
+  if (const Json sentences = member(kernel, "because"); sentences.is_array())
+    for (const Json& sentence : sentences)
+      if (const std::string one = words(sentence); !one.empty())
+        because += (because.empty() ? "" : " ") + one;
+  return {because, words(member(member(kernel, "profile"), "tool"))};
 }
 
 }  // namespace assay::lab

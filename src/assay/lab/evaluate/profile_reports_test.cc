@@ -48,11 +48,12 @@ TEST(ProfileReportsTest, NcusLaunchesAreAddedByKernel) {
 
 TEST(ProfileReportsTest, WhatWhySaysOfItsKernel) {
   const Explained explained = read_why(
-      R"({"problems":[{"kernels":[{"because":"reads memory","profile":{"tool":"ncu 2025.3"}}]}]})");
-  EXPECT_EQ(explained.because, "reads memory");
+      R"({"problems":[{"kernels":[{"because":["Memory.","Latency."],"profile":{"tool":"ncu 2025.3"}}]}]})");
+  EXPECT_EQ(explained.because, "Memory. Latency.");
   EXPECT_EQ(explained.tool, "ncu 2025.3");
   for (const char* text : {"", "[]", "{}", R"({"problems":[]})", R"({"problems":[1]})",
-                           R"({"problems":[{"kernels":[{"because":1,"profile":[]}]}]})"})
+                           R"({"problems":[{"kernels":[{"because":1,"profile":[]}]}]})",
+                           R"({"problems":[{"kernels":[{"because":[1],"profile":[]}]}]})"})
     EXPECT_EQ(read_why(text).because, "") << text;
 }
 

@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
-#include "assay/op/gemm/export/approximate.h"
+#include "assay/op/gemm/export/epilogue_functions.h"
 #include "assay/op/gemm/gemm.h"
 #include "assay/op/gemm/matrix.h"
 #include "assay/tensor/dtype.h"

@@ -36,7 +36,7 @@ class Writer {
 
   std::string text() const {
     return "// What caller.cc checks by. The numbers are those that assay judged this problem by.\n"
-           "#pragma once\n\n#include \"approximate.h\"\n\nnamespace problem {\n\n" +
+           "#pragma once\n\n#include \"epilogue_functions.h\"\n\nnamespace problem {\n\n" +
            sizes() + budget() + steps() + "}  // namespace problem\n";
   }
 
@@ -136,8 +136,9 @@ Result<std::vector<ReferenceFile>> reference_files(const Problem& problem, Error
   };
   const std::string text =
       Writer(problem, sizes, epilogue, bound).text() + embedded("gemm/export/reference.hpp");
-  return std::vector<ReferenceFile>{{"reference.h", text},
-                                    {"approximate.h", embedded("gemm/export/approximate.h")}};
+  return std::vector<ReferenceFile>{
+      {"reference.h", text},
+      {"epilogue_functions.h", embedded("gemm/export/epilogue_functions.h")}};
 }
 
 }  // namespace assay::gemm

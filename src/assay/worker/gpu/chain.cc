@@ -16,7 +16,7 @@ constexpr uint32_t kHoldingBlocks = 16;
 
 // Assembled by the driver for the GPU at hand. {0}, {1}, {2}: code_header(), and on GPUs that
 // have them the two halves of dependent launch; {3}: kThreadPlace.
-constexpr const char* kCode = R"(
+constexpr const char* kChainCode = R"(
 {0}
 // to[i] = from[i] ^ (*digest & mask): the mask is 0, which the assembler cannot know.
 .visible .entry assay_produce(.param .u64 to, .param .u64 from, .param .u64 bytes,
@@ -130,7 +130,7 @@ DONE:
 }  // namespace
 
 std::string chain_code(bool dependent) {
-  return fmt::format(fmt::runtime(kCode), code_header(dependent ? "sm_90" : "sm_70"),
+  return fmt::format(fmt::runtime(kChainCode), code_header(dependent ? "sm_90" : "sm_70"),
                      dependent ? "griddepcontrol.launch_dependents;" : "",
                      dependent ? "griddepcontrol.wait;" : "", kThreadPlace);
 }

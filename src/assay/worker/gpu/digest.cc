@@ -22,7 +22,7 @@ constexpr std::string_view kAddWord = R"(
 
 // Words of 8 bytes, then what is left byte by byte, at places of their own behind all words. {0}:
 // code_header(), {1}: kThreadPlace, {2}: kAddWord.
-constexpr const char* kCode = R"(
+constexpr const char* kDigestCode = R"(
 {0}
 .visible .entry assay_digest(.param .u64 from, .param .u64 bytes, .param .u64 seed,
                              .param .u64 sum)
@@ -68,7 +68,7 @@ ADD:
 Result<std::unique_ptr<GpuDigest>> GpuDigest::create(cuda::CudaDevice& device, uint64_t seed) {
   std::unique_ptr<GpuDigest> digest(new GpuDigest(device, seed));
   const std::string code =
-      fmt::format(fmt::runtime(kCode), code_header(code_target(device.gpu())), kThreadPlace,
+      fmt::format(fmt::runtime(kDigestCode), code_header(code_target(device.gpu())), kThreadPlace,
                   fmt::format(kAddWord, mix_word("%d15", "%d17")));
   ASSAY_TRY(digest->code_, load_code(device, code));
   ASSAY_TRY(const auto function, digest->code_->function("assay_digest", 0, false));

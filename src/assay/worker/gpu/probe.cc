@@ -14,7 +14,7 @@ namespace {
 // One thread, twice over the same lines: another launch might find the cache as other processes
 // left it. The next address depends on what was read: the mask is 0, which the assembler cannot
 // know. Loads are cached in L2 alone. {0}: code_header().
-constexpr const char* kCode = R"(
+constexpr const char* kProbeCode = R"(
 {0}
 .visible .entry assay_probe(.param .u64 from, .param .u64 lines, .param .u64 stride,
                             .param .u32 mask, .param .u64 ns)
@@ -57,7 +57,8 @@ NEXT:
 
 Result<std::unique_ptr<GpuProbe>> GpuProbe::create(cuda::CudaDevice& device) {
   std::unique_ptr<GpuProbe> probe(new GpuProbe(device));
-  const std::string code = fmt::format(fmt::runtime(kCode), code_header(code_target(device.gpu())));
+  const std::string code =
+      fmt::format(fmt::runtime(kProbeCode), code_header(code_target(device.gpu())));
   ASSAY_TRY(probe->code_, load_code(device, code));
   ASSAY_TRY(const auto function, probe->code_->function("assay_probe", 0, false));
   probe->function_ = function.handle;

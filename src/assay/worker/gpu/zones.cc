@@ -15,7 +15,7 @@ constexpr uint64_t kWordBytes = 8, kZoneWords = GpuZones::kZoneBytes / kWordByte
 // A word of a zone after the other, over all zones: what belongs there is its number and the seed
 // through mix_word(). {0}: code_header(), {1}: kThreadPlace, {2}: words of a zone, {3} stores, {4}
 // loads the bytes of the word %d11 at %d10, the latter to %d14, {5}: mix_word() of %d11.
-constexpr const char* kCode = R"(
+constexpr const char* kZonesCode = R"(
 {0}
 .visible .entry assay_zones(.param .u64 zones, .param .u64 words, .param .u64 counts,
                             .param .u64 seed, .param .u32 write)
@@ -83,8 +83,8 @@ std::string zones_code(const std::string& target) {
         "  ld.global.u8 %d13, [%d10+{}];\n  shl.b64 %d13, %d13, {};\n  or.b64 %d14, %d14, %d13;\n",
         byte, 8 * byte);
   }
-  return fmt::format(fmt::runtime(kCode), code_header(target), kThreadPlace, kZoneWords, stores,
-                     loads, mix_word("%d11", "%d12"));
+  return fmt::format(fmt::runtime(kZonesCode), code_header(target), kThreadPlace, kZoneWords,
+                     stores, loads, mix_word("%d11", "%d12"));
 }
 
 Result<std::unique_ptr<GpuZones>> GpuZones::create(cuda::CudaDevice& device, Stream& stream) {

@@ -1,4 +1,4 @@
-#include "assay/serve/chunk_text.h"
+#include "assay/serve/answer_pieces.h"
 
 #include <algorithm>
 
@@ -101,7 +101,5 @@ std::string_view finish_word(Finish finish) {
       return "null";
   }
 }
-
-std::string data_frame(std::string_view json) { return fmt::format("data: {}\n\n", json); }
 
 }  // namespace assay::serve

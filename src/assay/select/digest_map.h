@@ -9,7 +9,7 @@
 
 namespace assay {
 
-class LookUp {
+class DigestMap {
  public:
   struct Answer {
     float tuned_us = 0;
@@ -18,8 +18,8 @@ class LookUp {
     uint16_t rank = 0;
   };
 
-  LookUp() = default;
-  explicit LookUp(size_t count);  // How many add() will bring, at most.
+  DigestMap() = default;
+  explicit DigestMap(size_t count);  // How many add() will bring, at most.
   void add(const FastDigest& digest, const Answer& answer);
 
   // Null where there is none. Touches one place of memory, most of the time.

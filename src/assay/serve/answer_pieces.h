@@ -29,7 +29,4 @@ std::string completion_logprobs_json(std::span<const TokenLog> tokens, std::int6
 
 std::string_view finish_word(Finish finish);  // In quotes; "null" while more follows.
 
-std::string data_frame(std::string_view json);  // "data: ...", LF LF
-inline constexpr std::string_view kDoneFrame = "data: [DONE]\n\n";
-
 }  // namespace assay::serve
