@@ -181,7 +181,7 @@ std::vector<std::string> load_warnings(const load::Judged& judged) {
         fmt::format("errored, {} of {}: {}", count, metrics.errored, sanitize(error, 300)));
     others -= count;
   }
-  if (others > 0) sentences.push_back(fmt::format("errored, {} more: other words", others));
+  if (others > 0) sentences.push_back(fmt::format("errored, {} more: the samples say how", others));
   if (metrics.mismatched > 0)
     sentences.push_back(fmt::format("{} of {} answers have another number of tokens than asked",
                                     metrics.mismatched, metrics.successful));
