@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/series.h"
@@ -54,7 +55,8 @@ class LabApplyCommand : public Command {
           dump_pretty({{"schema", "assay.lab_apply/1"}, {"id", attempt.id}, {"files", changes}}));
       return kDone;
     }
-    std::string text = fmt::format("applied   attempt {}, {} files\n", attempt.seq, changes.size());
+    std::string text = fmt::format("applied   attempt {}, {}\n", attempt.seq,
+                                   counted(std::ssize(changes), "file"));
     for (const std::string& line : changes) text += "  " + sanitize(line, 300) + '\n';
     context.console.result(text);
     return kDone;

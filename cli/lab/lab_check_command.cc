@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
@@ -54,8 +55,7 @@ class LabCheckCommand : public Command {
     findings_ = {
         {"ok", "lab", place.lab.root.string()},
         {"ok", "case",
-         fmt::format("{}, {} benchmark{}", place.target.name, place.target.benchmarks.size(),
-                     place.target.benchmarks.size() == 1 ? "" : "s")}};
+         place.target.name + ", " + counted(std::ssize(place.target.benchmarks), "benchmark")}};
     check_model(place);
     check_hardware(place, context);
     check_benchmarks(place, context);
@@ -151,9 +151,7 @@ class LabCheckCommand : public Command {
   void check_history(const LabPlace& place, const Context& context) {
     const auto content = history_of(context, place);
     if (content)
-      add("ok", "history",
-          fmt::format("{} attempt{}", content->attempts.size(),
-                      content->attempts.size() == 1 ? "" : "s"));
+      add("ok", "history", counted(std::ssize(content->attempts), "attempt"));
     else
       add("fail", "history", content.error().message);
   }

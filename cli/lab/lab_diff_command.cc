@@ -39,6 +39,9 @@ class LabDiffCommand : public Command {
                                           {"files", lab::differences(before, now)}}));
       return kDone;
     }
+    if (attempt.parent.empty())
+      context.console.note(fmt::format(
+          "attempt {} had no parent, so all of its workspace is new to it", attempt.seq));
     ASSAY_TRY(const std::string patch, patch_of(context, found.trees(), content, attempt));
     context.console.result(sanitize(patch, patch.size() + 1, Newlines::keep));
     return kDone;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/subprocess.h"
 #include "assay/base/text.h"
@@ -119,8 +120,8 @@ class LabHillclimbCommand : public Command {
   }
 
   static std::string text_of(const lab::Climbed& climbed, const std::string& run_tag) {
-    std::string text = fmt::format("climb     {}, {} turns, {} kept; {}\n", run_tag, climbed.turns,
-                                   climbed.kept, climbed.end);
+    std::string text = fmt::format("climb     {}, {}, {} kept; {}\n", run_tag,
+                                   counted(climbed.turns, "turn"), climbed.kept, climbed.end);
     if (!climbed.branch.empty()) text += fmt::format("branch    {}\n", climbed.branch);
     if (climbed.held_out)
       text += fmt::format("held out  {}: {}\n", to_string(climbed.held_out->record.outcome),

@@ -27,6 +27,12 @@ class LabInitCommand : public Command {
 
   Result<int> run(Context& context) override {
     const std::filesystem::path folder = folder_.empty() ? "." : folder_;
+    std::error_code ignored;
+    if (std::filesystem::exists(folder / "lab.yaml", ignored))
+      return fail(ErrorCode::invalid_input,
+                  "'{}' is a lab already (lab.yaml), and nothing is overwritten: `assay lab new` "
+                  "makes a case in it",
+                  sanitize(folder.string(), 300));
     ASSAY_TRY(auto files, lab::read_template({}, "lab"));
     files.push_back({".env.example", dot_env_example()});
     ASSAY_TRY(lab::stamp(files, {}, folder));

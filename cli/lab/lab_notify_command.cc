@@ -78,7 +78,9 @@ class LabNotifyCommand : public Command {
     return {{"enabled", rules.enabled ? "yes" : "no", or_default(rules.enabled_from)},
             {"preset", rules.preset, or_default(rules.preset_from)},
             {"on", join(rules.events, ", "), or_default(rules.events_from)},
-            {"url", notify::masked(context.settings.webhook_url),
+            {"url",
+             context.settings.webhook_url.empty() ? "none"
+                                                  : notify::masked(context.settings.webhook_url),
              context.settings.webhook_url.empty()
                  ? "ASSAY_WEBHOOK_URL is set nowhere"
                  : "ASSAY_WEBHOOK_URL, of " + context.settings.webhook_source}};

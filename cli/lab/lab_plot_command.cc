@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
@@ -46,8 +47,8 @@ class LabPlotCommand : public Command {
       context.console.result(dump_pretty(
           {{"schema", "assay.lab_plot/1"}, {"file", path}, {"attempts", plot.points.size()}}));
     else
-      context.console.result(
-          fmt::format("plot      {}, {} attempts\n", sanitize(path, 300), plot.points.size()));
+      context.console.result(fmt::format("plot      {}, {}\n", sanitize(path, 300),
+                                         counted(std::ssize(plot.points), "attempt")));
     return kDone;
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/lab/files/history_index.h"
@@ -34,9 +35,9 @@ class LabReindexCommand : public Command {
                                           {"attempts", content.attempts.size()},
                                           {"skips", content.skips.size()}}));
     else
-      context.console.result(fmt::format("index     {} attempts, {} skips, in {}\n",
-                                         content.attempts.size(), content.skips.size(),
-                                         sanitize(index.string(), 300)));
+      context.console.result(
+          fmt::format("index     {}, {}, in {}\n", counted(std::ssize(content.attempts), "attempt"),
+                      counted(std::ssize(content.skips), "skip"), sanitize(index.string(), 300)));
     return kDone;
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/file.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
@@ -43,8 +44,8 @@ class LabReportCommand : public Command {
                                           {"file", path},
                                           {"attempts", content.attempts.size()}}));
     else
-      context.console.result(
-          fmt::format("report    {}, {} attempts\n", sanitize(path, 300), content.attempts.size()));
+      context.console.result(fmt::format("report    {}, {}\n", sanitize(path, 300),
+                                         counted(std::ssize(content.attempts), "attempt")));
     return kDone;
   }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "assay/base/counted.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "cli/exit_code.h"
@@ -38,9 +39,9 @@ class LabStatusCommand : public Command {
                         best != nullptr && best->tree == lab::workspace_part(tree).hash()}}));
       return kDone;
     }
-    std::string text =
-        fmt::format("case      {}\nrun tag   {}, {}\n", sanitize(place.target.name, 200),
-                    sanitize(tag, 80), of_tag == 0 ? "fresh" : fmt::format("{} attempts", of_tag));
+    std::string text = fmt::format(
+        "case      {}\nrun tag   {}, {}\n", sanitize(place.target.name, 200), sanitize(tag, 80),
+        of_tag == 0 ? "fresh" : counted(static_cast<int64_t>(of_tag), "attempt"));
     if (best == nullptr) {
       text += fmt::format(
           "best      none yet{}; `assay lab eval` makes the baseline\n",

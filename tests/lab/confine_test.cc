@@ -60,7 +60,7 @@ TEST_F(ConfineTest, OnlyItsOwnCopyCanBeWritten) {
     GTEST_SKIP() << climbed.err;
   }
   EXPECT_EQ(climbed.code(), 0) << climbed.err;
-  EXPECT_THAT(climbed.out, HasSubstr("1 turns, 1 kept")) << climbed.err;
+  EXPECT_THAT(climbed.out, HasSubstr("1 turn, 1 kept")) << climbed.err;
   EXPECT_FALSE(std::filesystem::exists(program_.file("outside")));
   program_.run({"lab", "apply", "2", "--case", "cases/toy/case"});
   EXPECT_EQ(read_file(program_.file("cases/toy/case/workspace/report")).value_or("none"), "");

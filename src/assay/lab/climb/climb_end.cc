@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/counted.h"
+
 namespace assay::lab {
 namespace {
 
@@ -42,7 +44,8 @@ std::string reason_to_end(const Case& target, const ClimbOptions& options,
                           const HistoryContent& content, const ClimbState& state) {
   const int turns = turns_of(content, options.evaluate.run_tag);
   if (options.turns && turns >= *options.turns)
-    return fmt::format("{} turns of {} were made", turns, options.evaluate.run_tag);
+    return fmt::format("{} of {} {} made", counted(turns, "turn"), options.evaluate.run_tag,
+                       turns == 1 ? "was" : "were");
   if (options.seconds && state.seconds >= *options.seconds) return "its time is over";
   if (std::string over = over_budget(options, content); !over.empty()) return over;
   // A budget that nobody counts would never end.
