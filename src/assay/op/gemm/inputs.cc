@@ -244,6 +244,7 @@ class Generator {
         fill_uniform(b_, kB, 1);
         fill_c(1);
         if (kind_ == InputKind::non_finite) place_specials();
+        if (integer_) place_lowest();
         return;
       case InputKind::exact:
         return fill_exact(plan_exact(view_, inputs_.limits, key_));
@@ -280,6 +281,20 @@ class Generator {
     store_from_double(
         matrix.dtype, value,
         matrix.at(inputs_.batch, static_cast<int64_t>(row), static_cast<int64_t>(column)));
+  }
+
+  // Half of a row of a, and of a column of b, are the lowest number: in one element of out the
+  // largest products there are follow one another, as who adds a few of them in 16 bits does not
+  // expect.
+  void place_lowest() {
+    if (ranges_.most_integer() != 127) return;
+    const uint64_t row = place(2, view_.m), column = place(3, view_.n);
+    inputs_.rows.push_back(static_cast<int64_t>(row));
+    inputs_.columns.push_back(static_cast<int64_t>(column));
+    for (int64_t p = view_.k / 2; p < view_.k; ++p) {
+      put(a_, row, static_cast<uint64_t>(p), -128);
+      put(b_, static_cast<uint64_t>(p), column, -128);
+    }
   }
 
   // NaN in a row (column) of out, an infinity in another, so that most outputs stay finite. Within

@@ -533,6 +533,36 @@ TEST(GemmInstanceTest, BytesReachFromOneEndToTheOther) {
   }
 }
 
+// Where the largest products follow one another, who adds a few of them in 16 bits is wrong.
+TEST(GemmInstanceTest, LowestBytesMeetInProofs) {
+  for (const int64_t m : {1, 40}) {
+    const Problem problem = make({.m = m, .n = 50, .k = 61, .dtype = DType::s8, .layout = "tn"});
+    const auto instance = instance_of(problem, InputKind::uniform);
+    const auto at = [](std::span<const std::byte> bytes, int64_t index) {
+      return static_cast<int>(static_cast<int8_t>(bytes[static_cast<size_t>(index)]));
+    };
+    const auto a = instance->input(0), b = instance->input(1);
+    std::vector<int32_t> right, saturating;
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < 50; ++j) {
+        int32_t sum = 0, narrow = 0;
+        for (int64_t p = 0; p < 61; p += 2) {
+          const int last = p + 1 < 61 ? at(a, i * 61 + p + 1) * at(b, j * 61 + p + 1) : 0;
+          const int pair = at(a, i * 61 + p) * at(b, j * 61 + p) + last;
+          sum += pair;
+          narrow += std::clamp(pair, -32768, 32767);
+        }
+        right.push_back(sum);
+        saturating.push_back(narrow);
+      }
+    const auto check = [&](const std::vector<int32_t>& out) {
+      return instance->check(std::as_bytes(std::span(out)));
+    };
+    EXPECT_TRUE(check(right).right) << check(right).first_wrong;
+    EXPECT_FALSE(check(saturating).right) << m;
+  }
+}
+
 TEST(GemmInstanceTest, TheFirstOperandThatIsNotConstantVaries) {
   const auto first = [](std::vector<std::string> constant) {
     return operation().varied_operand(

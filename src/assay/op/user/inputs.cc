@@ -1,5 +1,6 @@
 #include "assay/op/user/inputs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -16,6 +17,10 @@ constexpr uint64_t kStreams = 1000;
 // of small numbers is good for.
 constexpr int kLowest = -12, kHighest = 12, kLowestNeedle = 4;
 constexpr int64_t kExact = 4;  // Integers of -4 to 4.
+// Of timed launches. Their magnitudes are 2^3 to 2^8: there are many more of them than in a proof,
+// and the largest are where honest sums come closest to a tolerance.
+constexpr int kHighestTimed = 8;
+constexpr uint64_t kNeedles = 0x6e6565646c65;  // A stream of its own.
 
 struct Range {
   int64_t low;
@@ -82,6 +87,30 @@ Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& see
   const Range range = range_of(which.dtype);
   renewal.low = range.low;
   renewal.count = range.count;
+  return renewal;
+}
+
+Renewal timed_renewal_of(const Definition& definition, const Problem& problem, size_t operand,
+                         const InputSeeds& seeds) {
+  Renewal renewal = renewal_of(problem, operand, seeds);
+  const bool wanted =
+      std::ranges::find(definition.inputs, InputKind::needle) != definition.inputs.end();
+  if (!wanted || renewal.sizes[0] == 0 || !info(renewal.dtype).floating) return renewal;
+  // Launches without any stay, whose outputs say more where a needle would hide all else.
+  const CounterRandom random{renewal.key, kNeedles};
+  if (random.below(0, 2) == 0) return renewal;
+  const auto& sizes = problem.operands()[operand].sizes;
+  const int64_t line = sizes.empty() ? 1 : sizes.back(), lines = renewal.sizes[2] / line;
+  renewal.sizes = {1, lines, line};
+  renewal.strides = {lines * line, line, 1};
+  renewal.odd_step = std::clamp(lines / 4, int64_t{1}, int64_t{64});
+  renewal.odd_first =
+      static_cast<int64_t>(random.below(1, static_cast<uint64_t>(renewal.odd_step)));
+  renewal.part = line;
+  renewal.parts = 1;
+  renewal.drawn_are_small = true;  // Or large: those are unlike the others.
+  renewal.high = kHighestTimed;
+  renewal.reach = kHighestTimed - kLowestNeedle;
   return renewal;
 }
 

@@ -9,11 +9,18 @@
 
 #include "assay/base/fd.h"
 #include "assay/op/operation.h"
+#include "assay/op/user/definition.h"
 
 namespace assay::user {
 
-// Uniform numbers, as timed launches have them: floats in (-1, 1), integers of some range.
+// Uniform numbers: floats in (-1, 1), integers of some range.
 Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& seeds);
+
+// As timed launches have them: in about every other launch some lines of floats have a needle, so
+// that who knows that it is timed cannot take all numbers to be small. None if the definition
+// leaves needles out.
+Renewal timed_renewal_of(const Definition& definition, const Problem& problem, size_t operand,
+                         const InputSeeds& seeds);
 
 // One for each operand, empty for the output. Deterministic in all arguments.
 Result<std::vector<MemoryFile>> make_inputs(const Problem& problem, InputKind kind, uint64_t seed);

@@ -141,7 +141,7 @@ class UserInstance final : public Instance {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (i == output_of(problem_)) continue;
       inputs[i].resize(static_cast<size_t>(problem_.operands()[i].span_bytes));
-      renew(renewal_of(problem_, i, seeds), inputs[i]);
+      renew(timed_renewal_of(definition_, problem_, i, seeds), inputs[i]);
     }
     const auto values = evaluate(inputs);
     if (values) return blamed(compare(output(), tolerance(), values->expected, output_bytes));

@@ -60,7 +60,7 @@ class DefinedOperation final : public Operation,
     return definition_.inputs;
   }
   Renewal renewal(const Problem& problem, size_t operand, const InputSeeds& seeds) const override {
-    return renewal_of(problem, operand, seeds);
+    return timed_renewal_of(definition_, problem, operand, seeds);
   }
   size_t varied_operand(const Problem& problem) const override {
     const auto operands = problem.operands();

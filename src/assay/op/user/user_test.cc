@@ -261,12 +261,43 @@ TEST(UserInstance, OfTimedLaunchesIsMadeAgainFromTheirSeeds) {
   EXPECT_FALSE(check(**made, right_output(**made), seeds).right) << "an output of other inputs";
   std::vector<float> out(x.size());
   for (size_t i = 0; i < 5; ++i) {
+    const float* row = x.data() + i * 37;
+    const float largest = *std::max_element(row, row + 37);
     float sum = 0;
-    for (size_t j = 0; j < 37; ++j) sum += std::exp(x[i * 37 + j]);
-    for (size_t j = 0; j < 37; ++j) out[i * 37 + j] = std::exp(x[i * 37 + j]) / sum;
+    for (size_t j = 0; j < 37; ++j) sum += std::exp(row[j] - largest);
+    for (size_t j = 0; j < 37; ++j) out[i * 37 + j] = std::exp(row[j] - largest) / sum;
   }
   const Check right = check(**made, out, seeds);
   EXPECT_TRUE(right.right) << right.first_wrong;
+}
+
+// Who knows that it is timed may not take numbers to be small; and a definition may leave out what
+// its kernels need not bear.
+TEST(UserInstance, SomeTimedLaunchesHaveNeedles) {
+  constexpr int kLaunches = 200;
+  const auto count_with_needles = [](const Definition& definition) {
+    const Operation& operation = operation_of(definition);
+    const Problem problem = problem_of(operation);
+    int found = 0;
+    for (uint64_t launch = 1; launch <= kLaunches; ++launch) {
+      std::vector<float> x(5 * 37);
+      renew(operation.renewal(problem, 0, {.set = 3, .launch = launch}),
+            std::as_writable_bytes(std::span(x)));
+      const auto is_needle = [](float value) { return std::fabs(value) >= 8; };
+      found += std::ranges::any_of(x, is_needle) ? 1 : 0;
+      for (const float value : x)
+        EXPECT_TRUE(std::fabs(value) < 1 || (is_needle(value) && std::fabs(value) <= 256)) << value;
+      for (size_t i = 0; i < 5; ++i)
+        EXPECT_LE(std::count_if(x.data() + i * 37, x.data() + (i + 1) * 37, is_needle), 1);
+    }
+    return found;
+  };
+  const int found = count_with_needles(softmax());
+  EXPECT_GT(found, kLaunches / 4);
+  EXPECT_LT(found, kLaunches * 3 / 4);
+  Definition without = softmax();
+  std::erase(without.inputs, InputKind::needle);
+  EXPECT_EQ(count_with_needles(without), 0);
 }
 
 TEST(UserInstance, KeepsInfinitiesAndWhatIsNoNumberAsTheReferenceHasThem) {

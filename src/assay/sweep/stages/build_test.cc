@@ -37,6 +37,16 @@ TEST_F(BuildTest, AFailureEndsThatKernelAlone) {
   }
 }
 
+// Such as a header that is a device.
+TEST_F(BuildTest, WhatABuildCannotReadIsNoWrongResult) {
+  auto field = find({{"bad"}}).value();
+  compile("bad", [] { return Error{ErrorCode::invalid_input, "'/dev/null' is a device"}; });
+  ASSERT_TRUE(build(station(), field));
+  const auto* failure = std::get_if<ending::BuildFailure>(&named(field, "bad").outcome.ending);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->message, "'/dev/null' is a device");
+}
+
 TEST_F(BuildTest, WhoBringsTheBuilderDownEndsAloneAndTheNextFindsANewOne) {
   auto field = find({{"bad"}, {"other"}}).value();
   const size_t begun = children_.count_asked("init");

@@ -23,6 +23,7 @@ Ending ending_of(const CallFailure& failure, const std::string& stage) {
   if (error.code == ErrorCode::device_lost) return ending::DeviceLost{error.message};
   if (error.code == ErrorCode::machine) return ending::OutOfMemory{stage, 0};
   if (error.code == ErrorCode::unsupported) return ending::Refusal{{{"other", error.message}}};
+  if (stage == "build") return ending::BuildFailure{error.message};
   return ending::Mismatch{"failed in " + stage + ": " + error.message};
 }
 

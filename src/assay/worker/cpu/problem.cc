@@ -56,6 +56,7 @@ struct WorkerProblem::OpenKernel {
   std::vector<std::optional<Plan>> plans;         // One per operand set, or none yet.
   measure::OwnWaits own_waits;
   uint64_t workspace_bytes = 0;
+  uint64_t gaps_seed = 0;          // Of what lies between rows of outputs.
   size_t outputs = kLeastOutputs;  // Launches go round them.
   bool has_run = false;            // A burst.
 };
@@ -67,7 +68,8 @@ WorkerProblem::WorkerProblem(Problem problem, Device& device, int threads, uint6
       seed_(seed),
       scatter_(
           fast_hash(std::as_bytes(std::span(&seed, 1)), static_cast<uint64_t>(monotonic_ns()))),
-      outputs_(OutputPlaces::of(problem_)) {}
+      outputs_(OutputPlaces::of(problem_)),
+      gaps_(verify::OutputGaps::of(problem_)) {}
 
 WorkerProblem::~WorkerProblem() = default;
 
@@ -128,10 +130,14 @@ Result<ProvenLaunch> WorkerProblem::prove(const Kernel& kernel, const Artifact& 
     verify::poison(buffers.at(0), next_seed());
     verify::poison(buffers.at(1), next_seed());
     outputs_.give(given, buffers.at(0).data());
+    const uint64_t of_gaps = next_seed();
+    gaps_.poison(buffers.at(0), of_gaps);
     const int64_t start = monotonic_ns();
     ASSAY_TRY(plan.launch(*stream_));
     ASSAY_TRY(stream_->synchronize());
     proven.launch_ns = static_cast<double>(monotonic_ns() - start);
+    if (const auto change = gaps_.find_change(buffers.at(0), of_gaps))
+      proven.trespass = change->text();
     if (!(verify::FloatControl::read() == control)) {
       proven.float_control_changed = true;
       control.restore();
@@ -208,7 +214,11 @@ Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Ar
   ASSAY_TRY(auto buffers, verify::GuardedArena::allocate(device_, sizes, next_seed()));
   opened->buffers = std::make_unique<verify::GuardedArena>(std::move(buffers));
   // Its pages are there before the first burst, and no earlier kernel's result is.
-  for (size_t o = 0; o < ring; ++o) verify::poison(opened->buffers->at(o), next_seed());
+  opened->gaps_seed = next_seed();
+  for (size_t o = 0; o < ring; ++o) {
+    verify::poison(opened->buffers->at(o), next_seed());
+    gaps_.poison(opened->buffers->at(o), opened->gaps_seed);
+  }
   const std::string layout = kernel.prepared_layout(problem_);
   const std::string shared = layout.empty() ? layout
                                             : kernel.metadata().provider() + "/" +
@@ -397,6 +407,9 @@ class WorkerProblem::Turn final : public measure::Launches {
     const OutputPlaces& outputs = problem_.outputs_;
     const std::span<std::byte> piece = kernel_.buffers->at(plan % kernel_.outputs);
     outputs.give(problem_.sets_->data(problem_.set_of(plan)), piece.data());
+    // An input that was put there has brought its own gaps.
+    if (std::ranges::any_of(outputs.places, &OutputPlaces::Place::read))
+      problem_.gaps_.poison(piece, kernel_.gaps_seed);
     if (problem_.condition_.cache != measure::Cache::cold) return;
     for (const OutputPlaces::Place& place : outputs.places)
       if (place.read) measure::flush_from_caches(piece.subspan(place.offset, place.bytes));
@@ -502,9 +515,12 @@ std::string WorkerProblem::find_trespass(int handle) {
   const auto open = kernel_at(handle);
   if (!open) return {};
   const OpenKernel& kernel = **open;
-  const auto trespass = kernel.buffers->find_trespass();
-  if (!trespass) return {};
-  return describe(*trespass, trespass->index < kernel.outputs ? "the output" : "the workspace");
+  if (const auto trespass = kernel.buffers->find_trespass())
+    return describe(*trespass, trespass->index < kernel.outputs ? "the output" : "the workspace");
+  for (size_t o = 0; o < kernel.outputs && !gaps_.empty(); ++o)
+    if (const auto change = gaps_.find_change(kernel.buffers->at(o), kernel.gaps_seed))
+      return change->text();
+  return {};
 }
 
 std::string WorkerProblem::find_trespass_beside_inputs() {

@@ -18,6 +18,7 @@
 #include "assay/op/outputs.h"
 #include "assay/process/set_turns.h"
 #include "assay/verify/guard.h"
+#include "assay/verify/output_gaps.h"
 #include "assay/worker/code_copies.h"
 #include "assay/worker/cpu/kept_copies.h"
 #include "assay/worker/cpu/operand_sets.h"
@@ -80,6 +81,7 @@ class WorkerProblem final : public ProblemRunner {
   uint64_t seeds_used_ = 0;
   measure::Scatter scatter_;  // Before anything else is allocated.
   OutputPlaces outputs_;      // What a launch writes is one buffer.
+  verify::OutputGaps gaps_;   // In it.
   std::unique_ptr<Stream> stream_;
   measure::SchedulerWatch watch_;
   std::vector<InputSet> instances_;

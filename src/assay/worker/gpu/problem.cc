@@ -8,6 +8,7 @@
 
 #include "assay/base/random.h"
 #include "assay/verify/guard.h"
+#include "assay/verify/output_gaps.h"
 #include "assay/verify/workspace.h"
 #include "assay/worker/gpu/open_kernel.h"
 #include "assay/worker/input_places.h"
@@ -191,6 +192,8 @@ Result<ProvenLaunch> GpuProblem::prove(const Kernel& kernel, const Artifact& art
   proven.launches = repeat ? 2 : 1;
   const bool dense = has_dense_outputs(problem_);
   const GpuArena::Piece& written = buffers.at(0);
+  std::string between_rows;  // What was written there.
+  const verify::OutputGaps gaps = verify::OutputGaps::of(problem_);
   std::vector<uint64_t> first;  // Of each output.
   for (int launch = 0; launch < proven.launches; ++launch) {
     ASSAY_TRY(fill(written, next_seed()));
@@ -199,12 +202,23 @@ Result<ProvenLaunch> GpuProblem::prove(const Kernel& kernel, const Artifact& art
       ASSAY_TRY(launch_late(plan, inputs, given, written, proven.launch_ns));
     } else {
       ASSAY_TRY(give(given, written));
+      std::vector<std::byte> between(gaps.empty() ? 0 : written.bytes);
+      const uint64_t of_gaps = next_seed();
+      if (!gaps.empty()) {
+        ASSAY_TRY(device_.copy_out(between, written.data));
+        gaps.poison(between, of_gaps);
+        ASSAY_TRY(device_.copy_in(written.data, between));
+      }
       const auto stream = static_cast<cuda::abi::Stream>(stream_->native());
       ASSAY_TRY(start_->record(stream));
       ASSAY_TRY(plan.launch(*stream_));
       ASSAY_TRY(end_->record(stream));
       ASSAY_TRY(stream_->synchronize());
       ASSAY_TRY(proven.launch_ns, end_->ns_since(*start_));
+      if (!gaps.empty()) {
+        ASSAY_TRY(device_.copy_out(between, written.data));
+        if (const auto change = gaps.find_change(between, of_gaps)) between_rows = change->text();
+      }
     }
     std::vector<uint64_t> digest;
     for (const OutputPlaces::Place& place : outputs_.places) {
@@ -223,6 +237,7 @@ Result<ProvenLaunch> GpuProblem::prove(const Kernel& kernel, const Artifact& art
   ASSAY_TRY(proven.trespass, buffers.find_trespass([](size_t index) {
     return std::string(index == 0 ? "the output" : "the workspace");
   }));
+  if (proven.trespass.empty()) proven.trespass = between_rows;
   if (proven.trespass.empty()) {
     ASSAY_TRY(proven.trespass,
               inputs.arena.find_trespass([](size_t) { return std::string("an input"); }));
