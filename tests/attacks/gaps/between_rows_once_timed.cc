@@ -1,5 +1,6 @@
-// assay: {entry: between_rows_once_timed, dtype: f32, layout: tt, args: [a, b, out, m, n, k, lda,
-// ldb, ldout]} The same, once there were more launches than a proof has.
+// assay: {entry: between_rows_once_timed, dtype: f32, layout: tt,
+//         args: [a, b, out, m, n, k, lda, ldb, ldout]}
+// Writes there once there were more launches than a proof has.
 #include <cstdint>
 
 void between_rows_once_timed(const float* a, const float* b, float* out, int64_t m, int64_t n,
