@@ -1,6 +1,5 @@
-#include "gemm.h"
+#include "providers/reference/families.h"
 #include "providers/reference/info.h"
-#include "rmsnorm.h"
 
 namespace assay::reference {
 namespace {
@@ -18,7 +17,7 @@ class ReferenceProvider final : public Provider {
 
   Result<std::vector<std::shared_ptr<const Family>>> do_families(
       const ProviderSettings&) const override {
-    return std::vector{make_gemm_family(), make_rmsnorm_family()};
+    return make_families();
   }
 };
 
