@@ -1,3 +1,5 @@
+#include <array>
+
 #include <fmt/format.h>
 
 #include "assay/base/file.h"
@@ -90,29 +92,39 @@ class LoadRaceCommand : public Command {
       context.console.result(text(duel));
     if (limited_ > 0)
       context.console.note(
-          fmt::format("{} of {} runs were limited by the client, or not the load that was asked "
-                      "for: {}",
-                      limited_, 2 * duel.pairs.size(), why_));
+          fmt::format("{} of {} runs failed, were limited by the client, or were not the load that "
+                      "was asked for: {}",
+                      limited_, 2 * duel.pairs.size(), why()));
     if (!raced) return kInterrupted;
     return limited_ > 0 ? kRefuted : kDone;
   }
 
  private:
+  // What speaks against a run, by kind: what the server did comes first.
   void note_run(const load::Judged& judged) {
     const load::Metrics& metrics = judged.metrics;
-    std::string why;
-    if (judged.client.limited)
-      why = judged.client.reasons.front();
-    else if (!judged.delivered.as_asked)
-      why = judged.delivered.reasons.front();
-    else if (metrics.errored + metrics.incomplete > 0)
-      why = fmt::format("{} requests failed", metrics.errored + metrics.incomplete);
-    else if (metrics.mismatched > 0)
-      why = fmt::format("{} answers have another number of tokens than was asked for",
-                        metrics.mismatched);
-    if (why.empty()) return;
-    ++limited_;
-    why_ = std::move(why);
+    bool any = false;
+    const auto note = [&](std::string& kind, bool holds, const auto& sentence) {
+      if (!holds) return;
+      kind = sentence();
+      any = true;
+    };
+    const std::int64_t failed = metrics.errored + metrics.incomplete;
+    note(why_[0], failed > 0, [&] { return fmt::format("{} requests failed", failed); });
+    note(why_[1], metrics.mismatched > 0, [&] {
+      return fmt::format("{} answers have another number of tokens than was asked for",
+                         metrics.mismatched);
+    });
+    note(why_[2], judged.client.limited, [&] { return judged.client.reasons.front(); });
+    note(why_[3], !judged.delivered.as_asked, [&] { return judged.delivered.reasons.front(); });
+    if (any) ++limited_;
+  }
+
+  std::string why() const {
+    std::string all;
+    for (const std::string& kind : why_)
+      if (!kind.empty()) all += (all.empty() ? "" : "; ") + kind;
+    return all;
   }
 
   std::string text(const load::Duel& duel) const {
@@ -126,7 +138,8 @@ class LoadRaceCommand : public Command {
   }
 
   LoadFlags flags_;
-  std::string against_, metric_ = "output_throughput_tok_s", margin_ = "1%", output_, why_;
+  std::string against_, metric_ = "output_throughput_tok_s", margin_ = "1%", output_;
+  std::array<std::string, 4> why_;  // Of each kind what was seen last.
   int limited_ = 0;
 };
 
