@@ -170,7 +170,7 @@ void ProcessorTime::add(const BurstMoments& moments, const ClockReading& answere
   // no inputs.
   for (const BurstMoments::Stretch& stretch : moments.stretches)
     between(stretch.started.heard, stretch.stopped.heard, sent(stretch.started),
-            "in a burst, seen from outside,", seen_);
+            "in a burst, seen from outside", seen_);
   const BurstMoments::Stretch& first = moments.stretches.front();
   between(first.ready.heard, answered, sent(first.ready), "around a burst", around_);
   threads_ = threads;
