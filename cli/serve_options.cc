@@ -1,5 +1,6 @@
 #include "cli/serve_options.h"
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <limits>
@@ -150,6 +151,7 @@ Result<net::ServerOptions> ServeOptions::server() const {
   options.connections = connections_;
   ASSAY_TRY(const double mib, parse_number(body_mib_, "--max-body", 0.001, 256));
   options.limits.body_bytes = static_cast<std::size_t>(mib * (1 << 20));
+  options.unfinished_bytes = std::max(options.unfinished_bytes, 2 * options.limits.body_bytes);
   ASSAY_TRY(options.head_seconds, parse_number(head_seconds_, "--head-timeout", 0.1, 86400));
   ASSAY_TRY(options.body_seconds, parse_number(body_seconds_, "--body-timeout", 0.1, 86400));
   ASSAY_TRY(options.idle_seconds, parse_number(idle_seconds_, "--idle-timeout", 0.1, 86400));

@@ -107,8 +107,13 @@ class LoadSearchCommand : public Command {
     }
     // An answer that failed keeps nothing.
     if (judged.metrics.errored > 0) tried.keeps = false;
-    context.console.note(fmt::format("{} {:.4g}: {}{}", axis_.name(), load,
-                                     tried.keeps ? "keeps it" : "does not keep it",
+    // Nor does a server that had less to do than was asked for.
+    const bool delivered = judged.delivered.as_asked;
+    tried.keeps = tried.keeps && delivered;
+    const char* word = tried.keeps ? "keeps it"
+                       : delivered ? "does not keep it"
+                                   : "was not delivered";
+    context.console.note(fmt::format("{} {:.4g}: {}{}", axis_.name(), load, word,
                                      tried.client_limited ? " (the client was the limit)" : ""));
     return tried;
   }
@@ -125,9 +130,10 @@ class LoadSearchCommand : public Command {
   }
 
   std::string text(const load::SearchResult& result) const {
-    if (result.largest == 0) return fmt::format("not even {} {} keeps it\n", axis_.name(), from_);
     std::string line =
-        fmt::format("the largest {} that keeps it: {:.4g}", axis_.name(), result.largest);
+        result.largest == 0
+            ? fmt::format("not even {} {} keeps it", axis_.name(), from_)
+            : fmt::format("the largest {} that keeps it: {:.4g}", axis_.name(), result.largest);
     if (result.reached_most) line += ", the most that was tried";
     if (result.client_limited) line += "; the client was the limit: the server may bear more";
     return line + '\n';

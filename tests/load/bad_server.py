@@ -64,6 +64,8 @@ def events(mode):
         return b"".join(map(data, words)) + data("[DONE]")
     if mode == "usage_first":
         return data(usage(3)) + b"".join(map(data, words)) + data("[DONE]")
+    if mode == "odd_usage":
+        return b"".join(map(data, words)) + data(usage("3")) + data("[DONE]")
     if mode == "no_done":
         return b"".join(map(data, words)) + data(usage(3))
     if mode == "interleaved":
@@ -119,6 +121,8 @@ def serve(peer):
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                          b"Transfer-Encoding: chunked\r\n\r\n")
             time.sleep(3600)
+        elif MODE == "no_http":
+            peer.sendall(b"SSH-2.0-OpenSSH\r\n")
         elif MODE == "hangs_up":
             return
         elif MODE == "busy":

@@ -138,6 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"reset", 0, "closed before the body's end"},
                       Case{"stall", 0, "no whole answer came within 0.5 s"},
                       Case{"busy", 0, "429 Too Many Requests: slow down"},
+                      Case{"no_http", 0, "does not begin with a status line"},
                       Case{"redirect", 0, "a redirect (307) to /elsewhere is not followed"},
                       Case{"gzip", 0, "compressed (gzip)"},
                       Case{"wrong_type", 0, "the answer is of type 'text/html'"}),
@@ -170,6 +171,11 @@ TEST(Load, TokensThatAreMissingAreTold) {
   EXPECT_EQ(record["tokens"]["fewer_than_chunks"], 2);
   BadServer none(program, "no_usage");
   load(program, none.port(), {"--num-prompts", "2", "--dataset-name", "fixed"});
+  record = record_of(program);
+  EXPECT_EQ(record["tokens"]["source"], "chunks");
+  EXPECT_EQ(record["tokens"]["out"], 6);
+  BadServer odd(program, "odd_usage");
+  load(program, odd.port(), {"--num-prompts", "2", "--dataset-name", "fixed"});
   record = record_of(program);
   EXPECT_EQ(record["tokens"]["source"], "chunks");
   EXPECT_EQ(record["tokens"]["out"], 6);
@@ -463,6 +469,28 @@ TEST(Load, ASearchFindsTheKnee) {
                    "fixed", "--output", "search.json"});
   const Json json = Json::parse(read_file(program.file("search.json")).value_or("{}"));
   EXPECT_EQ(json["largest"], 3) << search.out << search.err;
+}
+
+// A search asks for as many requests as the load needs, and a load that was not delivered is none.
+TEST(Load, ASearchDeliversWhatItSaysIsKept) {
+  AssayProgram program;
+  Mock mock(program, {"--mock-ttft-ms", "100"});
+  const auto search = [&](std::vector<std::string> words) {
+    std::vector<std::string> all = {
+        "load",         "search", "--base-url",       url(mock.port()), "--model",
+        "mock",         "--slo",  "ttft_ms.p95<9000", "--dataset-name", "fixed",
+        "--output-len", "1",      "--output",         "search.json"};
+    all.insert(all.end(), words.begin(), words.end());
+    program.run(all);
+    return Json::parse(read_file(program.file("search.json")).value_or("{}"));
+  };
+  EXPECT_EQ(search({"--from", "16", "--most", "16", "--num-prompts", "8"})["largest"], 16);
+  EXPECT_GE(std::ranges::count(read_file(program.file("stamps")).value_or(""), '\n'), 4 * 4 * 16);
+  // One request at a time and 100 ms each are 10 in a second.
+  const Json capped = search({"--over", "rate", "--from", "80", "--most", "80", "--max-concurrency",
+                              "1", "--duration", "0.5", "--resolution", "0.5"});
+  EXPECT_EQ(capped["tried"][0]["keeps"], false) << capped;
+  EXPECT_LE(capped["largest"], 20) << capped;
 }
 
 TEST(Load, ARunUnderAnotherToolsNames) {

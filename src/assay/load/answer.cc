@@ -75,23 +75,29 @@ class ChunkReader {
     return true;
   }
 
-  std::int64_t tokens() { return std::min(json_.integer().value_or(0), kMostTokens); }
+  std::optional<std::int64_t> tokens() {
+    const auto told = json_.integer();
+    return told ? std::optional(std::min(*told, kMostTokens)) : std::nullopt;
+  }
 
   bool usage() {
     Usage usage;
+    bool counts = false;
     const auto details = [&](std::string_view wanted, std::int64_t& value) {
       if (json_.peek() != '{') return json_.skip();
       return json_.object([&](std::string_view key) {
         if (key != wanted) return json_.skip();
-        value = tokens();
+        value = tokens().value_or(0);
         return true;
       });
     };
     const bool read = json_.object([&](std::string_view key) {
       if (key == "prompt_tokens") {
-        usage.prompt = tokens();
+        usage.prompt = tokens().value_or(0);
       } else if (key == "completion_tokens") {
-        usage.completion = tokens();
+        const auto told = tokens();
+        counts = told.has_value();
+        usage.completion = told.value_or(0);
       } else if (key == "prompt_tokens_details") {
         return details("cached_tokens", usage.cached);
       } else if (key == "completion_tokens_details") {
@@ -101,7 +107,8 @@ class ChunkReader {
       }
       return true;
     });
-    chunk_.usage = usage;
+    // What tells no number of tokens is no usage: they are counted otherwise then.
+    if (counts) chunk_.usage = usage;
     return read;
   }
 

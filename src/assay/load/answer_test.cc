@@ -1,5 +1,6 @@
 #include "assay/load/answer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "assay/load/skim_json.h"
@@ -42,6 +43,13 @@ TEST(Answer, UsageAndErrors) {
                          R"("prompt_tokens_details":{"cached_tokens":1},"cost":1.5e3}})",
                          false, chunk));
   EXPECT_EQ(chunk.usage, (Usage{3, 9, 0, 1}));
+  for (const char* tokens : {"-5", "2.5", "\"3\"", "null", "18446744073709551616"}) {
+    ASSERT_TRUE(read_chunk(
+        fmt::format(R"({{"choices":[],"usage":{{"prompt_tokens":3,"completion_tokens":{}}}}})",
+                    tokens),
+        false, chunk));
+    EXPECT_FALSE(chunk.usage) << tokens;
+  }
   ASSERT_TRUE(read_chunk(R"({"error":{"message":"no \"slot\"","code":503}})", false, chunk));
   EXPECT_TRUE(chunk.is_error);
   EXPECT_EQ(chunk.error, "no \"slot\"");

@@ -23,7 +23,8 @@ class Searcher {
     ASSAY_TRY(Tried tried, attempt_(load, number_++));
     tried.load = load;
     tried.confirming = confirming;
-    // A client that is the limit can make a good server look bad, never a bad one good.
+    // A client that is the limit can make a good server look bad, never a bad one good: a load that
+    // was not delivered is not kept.
     if (tried.client_limited && !tried.keeps) result_.client_limited = true;
     result_.tried.push_back(tried);
     return tried.keeps;

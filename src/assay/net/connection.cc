@@ -80,6 +80,8 @@ void Connection::feed(std::string_view bytes) {
       if (reader_.take_expectation()) write("HTTP/1.1 100 Continue\r\n\r\n");
       if (!begun || deadline_in_head_) set_deadline(host_.options().body_seconds);
       deadline_in_head_ = false;
+      if (!count_body(reader_.body_bytes()))
+        refuse({503, "This server receives as many bytes of requests as it takes."});
     } else if (!begun && reader_.begun()) {
       set_deadline(host_.options().head_seconds);
       deadline_in_head_ = true;
@@ -89,7 +91,14 @@ void Connection::feed(std::string_view bytes) {
   feeding_ = false;
 }
 
+bool Connection::count_body(std::size_t bytes) {
+  host_.unfinished_bytes() += bytes - counted_;
+  counted_ = bytes;
+  return host_.unfinished_bytes() <= host_.options().unfinished_bytes;
+}
+
 void Connection::dispatch() {
+  count_body(0);
   Request request = reader_.release();
   state_ = State::answering;
   deadline_ns_ = kNever;
@@ -118,11 +127,13 @@ void Connection::await_stream() {
 }
 
 void Connection::refuse(const Refusal& refusal) {
+  count_body(0);
   keep_alive_ = false;
   state_ = State::answering;
   head_only_ = false;
   ending_ = held_ = streaming_ = false;
   answer(host_.handler().on_refusal(refusal));
+  reader_.release();  // What it has read of the request.
 }
 
 void Connection::answer(const Response& response) {
@@ -283,6 +294,7 @@ void Connection::meet_deadline() {
 void Connection::close(bool reset) {
   if (state_ == State::closed) return;
   state_ = State::closed;
+  count_body(0);
   Code ignored;
   if (reset) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
   socket_.close(ignored);

@@ -21,8 +21,9 @@ class Host {
   virtual ~Host() = default;
   virtual const ServerOptions& options() const = 0;
   virtual bool draining() const = 0;
-  virtual std::string& read_buffer() = 0;  // One for all: what is read is used at once.
-  virtual std::string& joined() = 0;       // Likewise, for what one write sends.
+  virtual std::size_t& unfinished_bytes() = 0;  // Of bodies, over all connections.
+  virtual std::string& read_buffer() = 0;       // One for all: what is read is used at once.
+  virtual std::string& joined() = 0;            // Likewise, for what one write sends.
   // A request has come whole; its exchange is `connection`'s from now on.
   virtual ExchangeId opened(const std::shared_ptr<Connection>& connection) = 0;
   virtual void ended(ExchangeId exchange) = 0;
@@ -57,6 +58,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void readable();
   void take(std::string_view bytes);
   void feed(std::string_view bytes);
+  bool count_body(std::size_t bytes);  // False: all connections together hold too much.
   void dispatch();
   void peer_finished();
   void await_stream();
@@ -80,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string waiting_;       // For the peer to take it.
   std::string waiting_head_;  // Of a stream of which nothing was sent yet.
   std::int64_t deadline_ns_ = 0;
+  std::size_t counted_ = 0;  // Of its body, in the host's sum.
   bool keep_alive_ = true;
   bool chunked_ = false;  // The stream that is sent.
   bool streaming_ = false;

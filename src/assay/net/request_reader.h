@@ -37,6 +37,7 @@ class RequestReader {
 
   State state() const { return state_; }
   bool begun() const { return state_ != State::head || !head_.empty(); }
+  std::size_t body_bytes() const { return request_.body.size(); }  // So far.
   const Refusal& refusal() const { return refusal_; }
   // Whether the peer waits for "100 Continue" before it sends its body. Asked once per head.
   bool take_expectation() { return std::exchange(expects_continue_, false); }

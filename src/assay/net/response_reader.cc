@@ -12,7 +12,13 @@ namespace assay::net {
 namespace {
 
 constexpr std::size_t kMostHeadBytes = 64 << 10;
-constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr std::string_view kHeadEnd = "\r\n\r\n", kBegin = "HTTP/1.";
+
+bool has_bare_feed(std::string_view text, std::size_t from) {
+  for (auto at = text.find('\n', from); at != std::string_view::npos; at = text.find('\n', at + 1))
+    if (at == 0 || text[at - 1] != '\r') return true;
+  return false;
+}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -69,7 +75,14 @@ std::size_t ResponseReader::take(std::string_view bytes, std::string& body) {
       const std::size_t end = text_.find(kHeadEnd, from);
       // All but what may be the end's first bytes.
       const std::size_t least = text_.size() - std::min(text_.size(), kHeadEnd.size() - 1);
-      if (std::min(end, least) > kMostHeadBytes) refuse("the head of its answer is too long");
+      // What is no answer is refused as soon as it shows: its sender may wait for us.
+      if (!text_.starts_with(kBegin.substr(0, text_.size())))
+        refuse("its answer does not begin with a status line of HTTP/1.1");
+      else if (has_bare_feed(std::string_view(text_).substr(0, std::min(end, kMostHeadBytes)),
+                             before))
+        refuse("a line of its answer's head does not end with CR LF");
+      else if (std::min(end, least) > kMostHeadBytes)
+        refuse("the head of its answer is too long");
       if (end == std::string::npos || state_ == State::refused) return bytes.size();
       used += end + kHeadEnd.size() - before;
       take_head(std::string_view(text_).substr(0, end));
@@ -100,7 +113,8 @@ void ResponseReader::take_head(std::string_view text) {
     if (!read_header(text.substr(0, line_end), head_))
       return refuse("a header of its answer is malformed");
   }
-  if (head_.status < 200 && head_.status != 101) return;  // Another head follows.
+  if (head_.status == 101) return refuse("its answer leaves HTTP, which nobody asked for");
+  if (head_.status < 200) return;  // Another head follows.
   choose_framing();
 }
 

@@ -60,6 +60,15 @@ TEST(ResponseReader, HowLongAHeadMayBeDoesNotDependOnTheCuts) {
   }
 }
 
+// Its sender may say no more until it is asked again.
+TEST(ResponseReader, WhatIsNoAnswerIsRefusedBeforeItsHeadEnds) {
+  for (const std::string_view begin : {"SSH-2.0-OpenSSH\r\n", "HTTP/2", "\x15\x03\x01",
+                                       "HTTP/1.1 200 OK\n", "HTTP/1.1 200 OK\r\nA: b\n"})
+    expect(begin, State::refused, "");
+  expect("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nabc", State::refused, "");
+  expect("HTTP/1.1 200 OK\r\nA: b\r\n", State::head, "");
+}
+
 TEST(ResponseReader, FramingThatTwoWouldReadInTwoWaysIsRefused) {
   for (const std::string_view head :
        {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",

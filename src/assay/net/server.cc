@@ -140,6 +140,7 @@ class Server::Impl final : public Host {
  private:
   const ServerOptions& options() const override { return options_; }
   bool draining() const override { return draining_; }
+  std::size_t& unfinished_bytes() override { return unfinished_bytes_; }
   std::string& read_buffer() override { return read_buffer_; }
   std::string& joined() override { return joined_; }
   Handler& handler() override { return handler_; }
@@ -219,6 +220,7 @@ class Server::Impl final : public Host {
   bool wakes_soon_ = false;
   std::uint16_t port_ = 0;
   bool draining_ = false;
+  std::size_t unfinished_bytes_ = 0;
   std::int64_t drained_ns_ = 0;  // When a drain ends at the latest.
   ExchangeId last_exchange_ = 0;
   std::string read_buffer_ = std::string(kReadBytes, '\0');

@@ -21,7 +21,9 @@ struct ServerOptions {
   std::string host = "127.0.0.1";  // An address, or "localhost".
   std::uint16_t port = 8000;       // 0: a free one.
   HttpLimits limits;
-  int connections = 16384;   // At once; more are answered 503.
+  int connections = 16384;  // At once; more are answered 503.
+  // Of all bodies that have come in part; who sends more is answered 503.
+  std::size_t unfinished_bytes = 256 << 20;
   double idle_seconds = 75;  // Between requests of one connection.
   double head_seconds = 10;  // From a head's first byte to its last.
   double body_seconds = 30;  // For a body.

@@ -19,6 +19,14 @@ std::string_view ending_of(Finish finish) { return finish == Finish::length ? "l
 
 std::int64_t now_s() { return static_cast<std::int64_t>(std::time(nullptr)); }
 
+// A whole answer keeps the logarithms of its tokens until its end: each of them, and of the others
+// that were asked for, takes as much memory as several tokens.
+std::int64_t held_tokens(const Job& job) {
+  constexpr std::int64_t kTokensALogarithm = 4;
+  const std::int64_t logarithms = job.whole ? job.alternatives + 1 : 0;
+  return job.max_tokens * (1 + kTokensALogarithm * logarithms);
+}
+
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / kNsPerSecond; }
 
 }  // namespace
@@ -70,6 +78,10 @@ std::optional<ApiError> Service::full(const Answer& answer, std::int64_t tokens)
         .message = fmt::format("The request has {} answers; this server runs at most {}.", wanted,
                                backend_->capabilities().jobs),
         .param = "n"};
+  if (tokens > outstanding_tokens_)
+    return ApiError{
+        .status = 400,
+        .message = "The request asks for more tokens than this server makes at a time."};
   if (wanted > backend_->room() || outstanding_ + tokens > outstanding_tokens_)
     return ApiError{.status = 429, .message = "The server has as much to do as it takes."};
   return std::nullopt;
@@ -78,7 +90,7 @@ std::optional<ApiError> Service::full(const Answer& answer, std::int64_t tokens)
 void Service::begin(net::ExchangeId exchange, Visit visit, Answer answer) {
   std::int64_t tokens = 0;
   for (const Job& job : answer.jobs)
-    tokens += job.max_tokens + static_cast<std::int64_t>(job.prompt.size());
+    tokens += held_tokens(job) + static_cast<std::int64_t>(job.prompt.size());
   if (const auto refused = full(answer, tokens))
     return respond(exchange, visit, error_response(*refused));
   Active& active = active_[exchange];

@@ -390,6 +390,24 @@ TEST(Service, QueuesAndThenRefuses) {
   EXPECT_EQ(serving.service->backend().current_load().waiting, 0);
 }
 
+// Logarithms that are kept until an answer's end count for what they hold.
+TEST(Service, AnswersThatHoldTooMuchAreRefused) {
+  ServiceOptions options;
+  options.outstanding_tokens = 1000;
+  Serving serving({}, std::move(options));
+  const auto status = [&](int tokens, bool stream) {
+    const auto& exchange = serving.ask(kChat, chat({{"max_tokens", tokens},
+                                                    {"logprobs", true},
+                                                    {"top_logprobs", 20},
+                                                    {"stream", stream}}));
+    return exchange.response.status;
+  };
+  EXPECT_EQ(status(8, false), 200);
+  EXPECT_EQ(status(50, false), 400);
+  EXPECT_NE(status(50, true), 400);
+  EXPECT_EQ(serving.ask(kChat, chat({{"max_tokens", 50}})).response.status, 200);
+}
+
 TEST(Service, FailsAsItWasTold) {
   MockOptions mock;
   mock.error_rate = 1;
