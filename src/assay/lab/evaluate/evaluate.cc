@@ -282,6 +282,7 @@ class Evaluation {
     // An incumbent whose build fails now is the machine's fault, or the setup's: nothing is kept.
     ASSAY_TRY(const bool theirs_built, build(runner, slots, their_slot, other, "incumbent"));
     if (!theirs_built) return {};
+    ASSAY_TRY(const FolderStamp as_built, FolderStamp::of(other.folder));
     ASSAY_TRY(const bool built, build(runner, slots, our_slot, candidate, ""));
     if (!built) return {};
     if (holds_out_only_) {
@@ -291,6 +292,8 @@ class Evaluation {
     }
     ASSAY_TRY(const bool tested, run_command_stage(runner, "tests", target_.tests, candidate, ""));
     if (!tested) return {};
+    ASSAY_TRY(const bool untouched, check_other_side(as_built, other.folder));
+    if (!untouched) return {};
     ASSAY_TRY(const bool same, check_parity(stage(), runner, candidate, other));
     if (!same) return {};
     ASSAY_TRY(const bool intact, check_judges({candidate.folder, other.folder}));
@@ -314,6 +317,16 @@ class Evaluation {
       if (!judges_are_intact(fixed_part(target_, now))) return false;
     }
     return true;
+  }
+
+  // The candidate's build and tests run with the rights to write there.
+  Result<bool> check_other_side(const FolderStamp& as_built, const fs::path& folder) {
+    ASSAY_TRY(const FolderStamp now, FolderStamp::of(folder));
+    const std::string path = as_built.change_to(now);
+    if (path.empty()) return true;
+    conclude(record_, AttemptOutcome::violation,
+             sanitize(path, 200) + " of the best state was changed while this one was built");
+    return false;
   }
 
   bool judges_are_intact(const Tree& now) {
