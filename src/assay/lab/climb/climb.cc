@@ -41,6 +41,7 @@ class Climb {
     began_ = monotonic_ns();
     if (options_.confine) ASSAY_TRY(check_confinement(options_.agent_environment));
     ASSAY_TRY(make_baseline());
+    ASSAY_TRY(end_interrupted());
     ASSAY_TRY(commit());  // Also what a call that was killed had kept.
     ASSAY_TRY(pool_, AgentPool::create({.words = options_.agent,
                                         .environment = options_.agent_environment,
@@ -99,6 +100,16 @@ class Climb {
                                                                         : ErrorCode::failed,
                 "the baseline ended as {}: {}", to_string(evaluated.record.outcome),
                 evaluated.record.reason);
+  }
+
+  // What a climb that was killed left open: no turn may be left that would end it.
+  Status end_interrupted() {
+    ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
+    if (std::ranges::all_of(content.attempts,
+                            [](const Attempt& one) { return one.outcome.has_value(); }))
+      return {};
+    ASSAY_TRY(History history, History::open(runs(), index()));
+    return assay::lab::end_interrupted(history, observer_.evaluate);
   }
 
   // As many as may still be needed.

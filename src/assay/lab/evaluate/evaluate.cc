@@ -57,7 +57,7 @@ class Evaluation {
     const fs::path runs = target_.folder / "runs";
     ASSAY_TRY(History history, History::open(runs, index_file(options_.cache, target_.folder)));
     for (const std::string& note : history.notes()) observer_.on_note(note);
-    ASSAY_TRY(end_interrupted(history));
+    ASSAY_TRY(end_interrupted(history, observer_));
 
     ASSAY_TRY(const Tree whole, read_tree(target_.folder));
     ASSAY_TRY(series_, series_of(lab_, target_, whole, options_.device));
@@ -169,21 +169,6 @@ class Evaluation {
     record_.webhook_status = "not_expected";
     ASSAY_TRY(make_directories(record_path_.parent_path().string()));
     return write_record();
-  }
-
-  // Attempts that were started and never ended: this process holds the lock, so nobody is at them.
-  Status end_interrupted(History& history) {
-    std::vector<Attempt> open;
-    for (const Attempt& attempt : history.content().attempts)
-      if (!attempt.outcome) open.push_back(attempt);
-    for (Attempt& attempt : open) {
-      attempt.outcome = AttemptOutcome::interrupted;
-      attempt.reason = "its process ended before it did";
-      attempt.ended = utc_now_iso8601();
-      ASSAY_TRY(history.end(attempt));
-      observer_.on_note(fmt::format("attempt {} was interrupted", attempt.seq));
-    }
-    return {};
   }
 
   const Attempt* find_same(const HistoryContent& content, const std::string& tree) const {
@@ -427,6 +412,20 @@ class Evaluation {
 };
 
 }  // namespace
+
+Status end_interrupted(History& history, const EvaluateObserver& observer) {
+  std::vector<Attempt> open;
+  for (const Attempt& attempt : history.content().attempts)
+    if (!attempt.outcome) open.push_back(attempt);
+  for (Attempt& attempt : open) {
+    attempt.outcome = AttemptOutcome::interrupted;
+    attempt.reason = "its process ended before it did";
+    attempt.ended = utc_now_iso8601();
+    ASSAY_TRY(history.end(attempt));
+    observer.on_note(fmt::format("attempt {} was interrupted", attempt.seq));
+  }
+  return {};
+}
 
 Result<Evaluated> evaluate(const Lab& lab, const Case& target, const EvaluateOptions& options,
                            const EvaluateObserver& observer) {
