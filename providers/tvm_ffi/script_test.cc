@@ -153,7 +153,7 @@ TEST_F(TvmFfiScript, NobodyRunsItWithTheHarnesssRights) {
 
 TEST_F(TvmFfiScript, WithoutThePackageItIsRefusedWithWhatToInstall) {
   fs::remove_all(packages_);
-  const auto bound = bind(good_script());
+  const auto bound = bind("import tvm_ffi\n" + good_script());
   // Another Python of this machine may have it.
   if (bound) GTEST_SKIP() << "this machine has TVM-FFI";
   EXPECT_EQ(bound.error().code, ErrorCode::unsupported);

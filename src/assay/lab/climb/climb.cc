@@ -26,6 +26,8 @@ std::string without_folder(std::string sentence, const fs::path& folder) {
   const std::string prefix = folder.string() + '/';
   for (size_t at = sentence.find(prefix); at != std::string::npos; at = sentence.find(prefix))
     sentence.erase(at, prefix.size());
+  if (const size_t at = sentence.find(folder.string()); at != std::string::npos)
+    sentence.replace(at, folder.string().size(), "its folder");
   return sentence;
 }
 
@@ -39,6 +41,7 @@ class Climb {
     began_ = monotonic_ns();
     if (options_.confine) ASSAY_TRY(check_confinement(options_.agent_environment));
     ASSAY_TRY(make_baseline());
+    ASSAY_TRY(end_interrupted());
     ASSAY_TRY(commit());  // Also what a call that was killed had kept.
     ASSAY_TRY(pool_, AgentPool::create({.words = options_.agent,
                                         .environment = options_.agent_environment,
@@ -97,6 +100,16 @@ class Climb {
                                                                         : ErrorCode::failed,
                 "the baseline ended as {}: {}", to_string(evaluated.record.outcome),
                 evaluated.record.reason);
+  }
+
+  // What a climb that was killed left open: no turn may be left that would end it.
+  Status end_interrupted() {
+    ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
+    if (std::ranges::all_of(content.attempts,
+                            [](const Attempt& one) { return one.outcome.has_value(); }))
+      return {};
+    ASSAY_TRY(History history, History::open(runs(), index()));
+    return assay::lab::end_interrupted(history, observer_.evaluate);
   }
 
   // As many as may still be needed.
@@ -187,15 +200,23 @@ class Climb {
     if (!turn.ran) return fail(turn.ran.error());
     const auto note = read_attempt_note(turn.talk / "attempt.yaml", target_);
     const std::optional<Cost> cost = note ? note->cost : std::nullopt;
-    const bool failed = turn.ran->failure || !note;
-    state_.failures = failed ? state_.failures + 1 : 0;
-    climbed_.failed += failed ? 1 : 0;
     if (turn.ran->filled_disk) ASSAY_TRY(make_room(turn));
-    if (turn.ran->failure) return skip("agent_failed: " + turn.ran->reason, cost);
-    state_.cost_unknown = state_.cost_unknown || !cost;
-    if (!note)
-      return skip("note_refused: " + without_folder(note.error().message, turn.talk), cost);
-    ASSAY_TRY(const Tree after, read_tree(turn.folder));
+    Tree after;
+    std::string refused;
+    if (turn.ran->failure) {
+      refused = "agent_failed: " + turn.ran->reason;
+    } else if (!note) {
+      refused = "note_refused: " + without_folder(note.error().message, turn.talk);
+    } else if (auto read = read_tree(turn.folder)) {
+      after = std::move(*read);
+    } else {  // What it left is its own doing: a pipe, a file too large, no folder at all.
+      refused = "agent_failed: " + without_folder(read.error().message, turn.folder);
+      ASSAY_TRY(make_room(turn));
+    }
+    state_.failures = refused.empty() ? 0 : state_.failures + 1;
+    climbed_.failed += refused.empty() ? 0 : 1;
+    if (!turn.ran->failure) state_.cost_unknown = state_.cost_unknown || !cost;
+    if (!refused.empty()) return skip(refused, cost);
     if (turn.before.hash() == after.hash() && note->environment.empty())
       return skip("nothing_changed", cost);
     ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));

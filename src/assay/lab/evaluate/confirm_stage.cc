@@ -32,6 +32,12 @@ class ConfirmStage {
                                                     static_cast<double>(kNsPerSecond));
     plan.folder = folder;
     plan.families_of = stage_.options.families_of;
+    plan.judges = [&](std::string_view path) {
+      // What programs cache beside it is no part of a case.
+      return is_fixed(stage_.target, path) &&
+             std::ranges::none_of(fs::path(path),
+                                  [](const fs::path& part) { return is_left_out(part.string()); });
+    };
     plan.on_pair = [&](int done) {
       stage_.observer.on_pair(done, stage_.record.rules->looks.back());
     };

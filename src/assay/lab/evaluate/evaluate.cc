@@ -57,7 +57,7 @@ class Evaluation {
     const fs::path runs = target_.folder / "runs";
     ASSAY_TRY(History history, History::open(runs, index_file(options_.cache, target_.folder)));
     for (const std::string& note : history.notes()) observer_.on_note(note);
-    ASSAY_TRY(end_interrupted(history));
+    ASSAY_TRY(end_interrupted(history, observer_));
 
     ASSAY_TRY(const Tree whole, read_tree(target_.folder));
     ASSAY_TRY(series_, series_of(lab_, target_, whole, options_.device));
@@ -171,21 +171,6 @@ class Evaluation {
     return write_record();
   }
 
-  // Attempts that were started and never ended: this process holds the lock, so nobody is at them.
-  Status end_interrupted(History& history) {
-    std::vector<Attempt> open;
-    for (const Attempt& attempt : history.content().attempts)
-      if (!attempt.outcome) open.push_back(attempt);
-    for (Attempt& attempt : open) {
-      attempt.outcome = AttemptOutcome::interrupted;
-      attempt.reason = "its process ended before it did";
-      attempt.ended = utc_now_iso8601();
-      ASSAY_TRY(history.end(attempt));
-      observer_.on_note(fmt::format("attempt {} was interrupted", attempt.seq));
-    }
-    return {};
-  }
-
   const Attempt* find_same(const HistoryContent& content, const std::string& tree) const {
     for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one)
       if (one->tree == tree && one->series == series_.id && one->env == options_.overrides &&
@@ -282,6 +267,7 @@ class Evaluation {
     // An incumbent whose build fails now is the machine's fault, or the setup's: nothing is kept.
     ASSAY_TRY(const bool theirs_built, build(runner, slots, their_slot, other, "incumbent"));
     if (!theirs_built) return {};
+    ASSAY_TRY(const FolderStamp as_built, FolderStamp::of(other.folder));
     ASSAY_TRY(const bool built, build(runner, slots, our_slot, candidate, ""));
     if (!built) return {};
     if (holds_out_only_) {
@@ -291,6 +277,8 @@ class Evaluation {
     }
     ASSAY_TRY(const bool tested, run_command_stage(runner, "tests", target_.tests, candidate, ""));
     if (!tested) return {};
+    ASSAY_TRY(const bool untouched, check_other_side(as_built, other.folder));
+    if (!untouched) return {};
     ASSAY_TRY(const bool same, check_parity(stage(), runner, candidate, other));
     if (!same) return {};
     ASSAY_TRY(const bool intact, check_judges({candidate.folder, other.folder}));
@@ -314,6 +302,16 @@ class Evaluation {
       if (!judges_are_intact(fixed_part(target_, now))) return false;
     }
     return true;
+  }
+
+  // The candidate's build and tests run with the rights to write there.
+  Result<bool> check_other_side(const FolderStamp& as_built, const fs::path& folder) {
+    ASSAY_TRY(const FolderStamp now, FolderStamp::of(folder));
+    const std::string path = as_built.change_to(now);
+    if (path.empty()) return true;
+    conclude(record_, AttemptOutcome::violation,
+             sanitize(path, 200) + " of the best state was changed while this one was built");
+    return false;
   }
 
   bool judges_are_intact(const Tree& now) {
@@ -414,6 +412,20 @@ class Evaluation {
 };
 
 }  // namespace
+
+Status end_interrupted(History& history, const EvaluateObserver& observer) {
+  std::vector<Attempt> open;
+  for (const Attempt& attempt : history.content().attempts)
+    if (!attempt.outcome) open.push_back(attempt);
+  for (Attempt& attempt : open) {
+    attempt.outcome = AttemptOutcome::interrupted;
+    attempt.reason = "its process ended before it did";
+    attempt.ended = utc_now_iso8601();
+    ASSAY_TRY(history.end(attempt));
+    observer.on_note(fmt::format("attempt {} was interrupted", attempt.seq));
+  }
+  return {};
+}
 
 Result<Evaluated> evaluate(const Lab& lab, const Case& target, const EvaluateOptions& options,
                            const EvaluateObserver& observer) {

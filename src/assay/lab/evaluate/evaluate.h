@@ -67,6 +67,10 @@ struct Evaluated {
   std::string duplicate_of;  // The id of the attempt that measured the same; then nothing was done.
 };
 
+// Attempts that were started and never ended: whoever holds the history open knows that nobody is
+// at them.
+Status end_interrupted(History& history, const EvaluateObserver& observer);
+
 // Errors are what is no outcome of an attempt: wrong files, another command at work, a full disk.
 // An interruption is recorded, and the outcome `interrupted`.
 Result<Evaluated> evaluate(const Lab& lab, const Case& target, const EvaluateOptions& options,

@@ -103,6 +103,32 @@ Result<Measured> PairTaker::run_side(bool candidate, int number) {
   return all;
 }
 
+// Each side runs beside the other's folder, with the rights to write there. What it changes, there
+// or of what judges it, would make a number that says nothing.
+Result<Measured> PairTaker::run_untouched_side(bool candidate, int number) {
+  const Side& side = candidate ? candidate_ : incumbent_;
+  const auto guilty = [&](bool of_candidate, const std::string& reason) {
+    if (of_candidate) return Measured{Failure{AttemptOutcome::violation, reason}, {}};
+    return Measured{Failure{AttemptOutcome::crash, "the incumbent failed: " + reason}, {}};
+  };
+  for (const bool which : {false, true})  // Ahead of the first run of either.
+    if (!stamps_[which ? 1 : 0]) {
+      ASSAY_TRY(stamps_[which ? 1 : 0], FolderStamp::of((which ? candidate_ : incumbent_).folder));
+    }
+  std::optional<FolderStamp>& stamp = stamps_[candidate ? 1 : 0];
+  ASSAY_TRY(const FolderStamp before, FolderStamp::of(side.folder));
+  if (const std::string path = stamp->change_to(before); !path.empty())
+    return guilty(!candidate, fmt::format("{} of the other side was changed while it was measured",
+                                          sanitize(path, 200)));
+  ASSAY_TRY(Measured measured, run_side(candidate, number));
+  if (measured.failure) return measured;
+  ASSAY_TRY(stamp, FolderStamp::of(side.folder));
+  if (const std::string path = before.change_to(*stamp, plan_.judges); !path.empty())
+    return guilty(candidate, sanitize(path, 200) +
+                                 " was changed while it ran: what judges an attempt is fixed");
+  return measured;
+}
+
 Result<std::optional<Failure>> PairTaker::take_one() {
   AttemptPair pair;
   pair.number = static_cast<int>(pairs_.size());
@@ -110,7 +136,7 @@ Result<std::optional<Failure>> PairTaker::take_one() {
   pair.swapped = swapped_;
   Metrics candidate;
   for (const bool is_candidate : {pair.candidate_first, !pair.candidate_first}) {
-    ASSAY_TRY(Measured side, run_side(is_candidate, pair.number));
+    ASSAY_TRY(Measured side, run_untouched_side(is_candidate, pair.number));
     if (side.failure) return side.failure;
     auto& values = is_candidate ? pair.candidate : pair.incumbent;
     for (const Watched& watched : plan_.watched)

@@ -2,6 +2,7 @@
 
 // Candidate and incumbent measured side by side, pair by pair.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,6 +38,7 @@ struct PairPlan {
   std::filesystem::path folder;      // Of the attempt, for what `sweep` benchmarks leave.
   FamiliesOf families_of;
   std::function<void(int done)> on_pair;
+  std::function<bool(std::string_view path)> judges;  // Whether a file of a case gates or scores.
 };
 
 class PairTaker {
@@ -64,6 +66,7 @@ class PairTaker {
   Result<std::optional<Failure>> take_one();
   Result<std::optional<Failure>> take_races(int pairs);
   Result<Measured> run_side(bool candidate, int number);
+  Result<Measured> run_untouched_side(bool candidate, int number);
   Result<std::optional<Failure>> compare_values(int first);
   bool is_printed(std::string_view metric) const;
   Status exchange();
@@ -74,6 +77,8 @@ class PairTaker {
   Side candidate_, incumbent_;
   CounterRandom orders_;
   bool swapped_ = false, time_is_over_ = false;
+  // Of the incumbent's folder and of the candidate's, as its own last run left it.
+  std::array<std::optional<FolderStamp>, 2> stamps_;
   double systematic_ = 0;
   std::vector<AttemptPair> pairs_;
   std::vector<Metrics> metrics_;

@@ -21,6 +21,46 @@ Error machine_error(const fs::path& path, const std::error_code& error) {
 
 }  // namespace
 
+Result<FolderStamp> FolderStamp::of(const fs::path& folder) {
+  FolderStamp stamp;
+  std::error_code failed;
+  fs::recursive_directory_iterator entries(folder, failed), end;
+  for (; !failed && entries != end; entries.increment(failed)) {
+    struct stat facts {};
+    if (::lstat(entries->path().c_str(), &facts) != 0)
+      return fail(ErrorCode::machine, "{}: {}", sanitize(entries->path().string(), 500),
+                  errno_text(errno));
+    if (S_ISDIR(facts.st_mode)) continue;
+    stamp.files_[entries->path().lexically_relative(folder).generic_string()] = {
+        static_cast<int64_t>(facts.st_ino),
+        facts.st_size,
+        facts.st_mode,
+        facts.st_mtim.tv_sec,
+        facts.st_mtim.tv_nsec,  // Can be set back;
+        facts.st_ctim.tv_sec,
+        facts.st_ctim.tv_nsec,  // these cannot.
+    };
+  }
+  if (failed) return fail(machine_error(folder, failed));
+  return stamp;
+}
+
+std::string FolderStamp::change_to(const FolderStamp& later) const {
+  for (const auto& [path, facts] : later.files_)
+    if (!files_.contains(path)) return path;
+  return change_to(later, [](std::string_view) { return true; });
+}
+
+std::string FolderStamp::change_to(const FolderStamp& later,
+                                   const std::function<bool(std::string_view)>& wanted) const {
+  for (const auto& [path, facts] : files_) {
+    if (!wanted(path)) continue;
+    const auto found = later.files_.find(path);
+    if (found == later.files_.end() || found->second != facts) return path;
+  }
+  return {};
+}
+
 Result<Slots> Slots::open(const fs::path& cache, const fs::path& case_folder) {
   constexpr size_t kDigits = 16;
   ASSAY_TRY(make_directories(cache.string()));

@@ -4,13 +4,32 @@
 // checkout: copies of the case, with paths of one length, since the path alone can bias a timing.
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "assay/base/result.h"
 #include "assay/lab/files/tree.h"
 
 namespace assay::lab {
+
+// When each file of a folder was written last. One that somebody wrote and put back shows, too.
+class FolderStamp {
+ public:
+  static Result<FolderStamp> of(const std::filesystem::path& folder);
+  // A file that was made, written or removed between the two; empty where there is none.
+  std::string change_to(const FolderStamp& later) const;
+  // The same of files that are there already, and wanted.
+  std::string change_to(const FolderStamp& later,
+                        const std::function<bool(std::string_view path)>& wanted) const;
+
+ private:
+  using Facts = std::array<std::int64_t, 7>;
+  std::map<std::string, Facts> files_;
+};
 
 class Slots {
  public:

@@ -40,6 +40,19 @@ const KernelOutcome* choose(const ProblemRecord& problem, const Confirmation& co
   return best;
 }
 
+// Of the stock kernels that were confirmed the fastest one's time; 0 where there is none.
+double best_stock_us(const ProblemRecord& problem, const Confirmation& confirmation) {
+  double best = 0;
+  for (const std::string& id : confirmation.finalists) {
+    const KernelOutcome* kernel = problem.find(id);
+    if (kernel == nullptr || kernel->role != KernelRole::stock || !is_timed(kernel->ending))
+      continue;
+    const double us = confirmation.conclusion.median_us(id);
+    if (us > 0 && (best == 0 || us < best)) best = us;
+  }
+  return best;
+}
+
 // Why a side has no time on a problem: the first of its kernels that did not get through.
 std::string why_none(const ProblemRecord& problem, const std::vector<std::string>& families) {
   for (const KernelOutcome& kernel : problem.kernels)
@@ -73,7 +86,7 @@ class RaceReader {
  private:
   struct Standing {
     std::string name;
-    double weight = 1, our_us = 0, their_us = 0;
+    double weight = 1, our_us = 0, their_us = 0, stock_us = 0;
     std::vector<std::optional<double>> ratios;  // By process.
   };
 
@@ -104,6 +117,7 @@ class RaceReader {
                       problem.weight,
                       confirmation->conclusion.median_us(ours->id),
                       confirmation->conclusion.median_us(theirs->id),
+                      best_stock_us(problem, *confirmation),
                       {}};
     for (const stats::ProcessMean& mean : pair_means(confirmation->processes, ours->id, theirs->id))
       standing.ratios.push_back(mean.log_ratio);
@@ -121,10 +135,17 @@ class RaceReader {
 
   // A pair's ratio: each shape by its share of the incumbent's time.
   void weigh() {
-    double all = 0, ours = 0;
+    double all = 0, ours = 0, stock = 0;
+    bool has_stock = true;
     for (const Standing& standing : standings_) {
       all += standing.weight * standing.their_us;
       ours += standing.weight * standing.our_us;
+      stock += standing.weight * standing.stock_us;
+      has_stock = has_stock && standing.stock_us > 0;
+    }
+    if (has_stock && ours > 0 && all > 0) {  // Above 1: ahead of the best of the stock pool.
+      raced_.candidate.values[metric("vs_best_stock")] = {stock / ours, ""};
+      raced_.incumbent.values[metric("vs_best_stock")] = {stock / all, ""};
     }
     raced_.candidate.values[metric("weighted_us")] = {ours, "us"};
     raced_.incumbent.values[metric("weighted_us")] = {all, "us"};

@@ -74,11 +74,13 @@ Result<std::string> model_fingerprint(const fs::path& path) {
   return hash.hex();
 }
 
+bool is_fixed(const Case& target, std::string_view path) {
+  return path == "case.yaml" ||
+         std::ranges::any_of(target.fixed, [&](const auto& rule) { return matches(path, rule); });
+}
+
 Tree fixed_part(const Case& target, const Tree& tree) {
-  return tree.only([&](std::string_view path) {
-    return path == "case.yaml" ||
-           std::ranges::any_of(target.fixed, [&](const auto& rule) { return matches(path, rule); });
-  });
+  return tree.only([&](std::string_view path) { return is_fixed(target, path); });
 }
 
 Tree workspace_part(const Tree& tree) {

@@ -3,6 +3,7 @@
 // What must stay the same for attempts to be compared with one another.
 
 #include <string>
+#include <string_view>
 
 #include "assay/lab/files/case_file.h"
 #include "assay/lab/files/tree.h"
@@ -27,6 +28,7 @@ Result<Series> series_of(const Lab& lab, const Case& target, const Tree& tree,
                          std::string_view device);
 
 // The part of a case's tree that gates or scores.
+bool is_fixed(const Case& target, std::string_view path);
 Tree fixed_part(const Case& target, const Tree& tree);
 Tree workspace_part(const Tree& tree);
 

@@ -1,34 +1,12 @@
-// assay: {name: decode, entry: decode, dtype: f32, layout: tn, args: [a, prepared, out, m, n, k], divisibility: {n: 16, k: 16}, targets: [x86_64+avx512f],
-//         prepare: {entry: pack, bytes: n * k * 4, args: [b, prepared, n, k]}}
+// assay: {name: decode, entry: decode, dtype: f32, layout: tn, args: [a, b, out, m, n, k, threads]}
 #include <cstdint>
-#include <immintrin.h>
-
-constexpr int kColumns = 16;
-
-// b as blocks of 16 columns, each with its k rows behind one another: one stream, read in order.
-static void pack(const float* b, float* packed, int64_t n, int64_t k) {
-  for (int64_t block = 0; block < n / kColumns; ++block)
-    for (int64_t i = 0; i < k; ++i)
-      for (int at = 0; at < kColumns; ++at)
-        packed[(block * k + i) * kColumns + at] = b[(block * kColumns + at) * k + i];
-}
-
-// 16 outputs, by four sums that do not wait for one another.
-static void block_of(const float* token, const float* packed, float* out, int64_t k) {
-  __m512 sum[4] = {};
-  for (int64_t i = 0; i < k; i += 4)
-#pragma GCC unroll 4
-    for (int at = 0; at < 4; ++at) {
-      const float* const weights = packed + (i + at) * kColumns;
-      sum[at] = _mm512_fmadd_ps(_mm512_set1_ps(token[i + at]), _mm512_loadu_ps(weights), sum[at]);
-    }
-  _mm512_storeu_ps(out,
-                   _mm512_add_ps(_mm512_add_ps(sum[0], sum[1]), _mm512_add_ps(sum[2], sum[3])));
-}
 
 // out[m, n] = a[m, k] * b, whose weights lie as [n, k].
-void decode(const float* a, const float* packed, float* out, int64_t m, int64_t n, int64_t k) {
-  for (int64_t block = 0; block < n / kColumns; ++block)
-    for (int64_t row = 0; row < m; ++row)
-      block_of(a + row * k, packed + block * kColumns * k, out + row * n + block * kColumns, k);
+void decode(const float* a, const float* b, float* out, int64_t m, int64_t n, int64_t k, int64_t) {
+  for (int64_t row = 0; row < m; ++row)
+    for (int64_t column = 0; column < n; ++column) {
+      float sum = 0;
+      for (int64_t i = 0; i < k; ++i) sum += a[row * k + i] * b[column * k + i];
+      out[row * n + column] = sum;
+    }
 }
