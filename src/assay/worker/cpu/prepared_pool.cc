@@ -20,7 +20,7 @@ Result<std::span<std::byte>> PreparedPool::allocate(size_t bytes) {
   const size_t to_come = expected_ > calls_ ? expected_ - calls_ : 1;
   const size_t pages = (bytes + 4095) / 4096 + random_.below(calls_++, 16);
   const size_t wanted = pages * 4096;
-  if (chunks_.empty() || chunks_.back().used + wanted > chunks_.back().memory->bytes()) {
+  if (chunks_.empty() || used_ + wanted > chunks_.back()->bytes()) {
     BufferOptions options;
     constexpr size_t kChunk = size_t{64} << 20;
     // Whole panels and no more: a virtual machine pays dearly for each page that is new to it.
@@ -29,21 +29,14 @@ Result<std::span<std::byte>> PreparedPool::allocate(size_t bytes) {
     options.huge_pages = chunk_bytes >= size_t{1} << 20;
     options.alignment = options.huge_pages ? size_t{2} << 20 : 4096;
     ASSAY_TRY(auto chunk, device_.allocate(chunk_bytes, options));
-    chunks_.push_back({std::move(chunk)});
+    chunks_.push_back(std::move(chunk));
+    used_ = 0;
   }
-  Chunk& chunk = chunks_.back();
-  chunk.used += wanted;
-  auto* start =
-      static_cast<std::byte*>(chunk.memory->data()) + chunk.used - (bytes + 4095) / 4096 * 4096;
+  auto* start = static_cast<std::byte*>(chunks_.back()->data()) + used_ +
+                (wanted - (bytes + 4095) / 4096 * 4096);
+  used_ += wanted;
   make_useless({start, bytes});
   return std::span<std::byte>(start, bytes);
-}
-
-std::vector<std::span<const std::byte>> PreparedPool::taken() const {
-  std::vector<std::span<const std::byte>> taken;
-  for (const Chunk& chunk : chunks_)
-    taken.emplace_back(static_cast<const std::byte*>(chunk.memory->data()), chunk.used);
-  return taken;
 }
 
 }  // namespace assay::sweep

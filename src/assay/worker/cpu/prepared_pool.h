@@ -25,19 +25,13 @@ class PreparedPool : public Prepared {
   // What is there is no earlier kernel's work.
   Result<std::span<std::byte>> allocate(size_t bytes) override;
 
-  // All that was handed out, and what lies between.
-  std::vector<std::span<const std::byte>> taken() const;
-
  private:
   Device& device_;
   CounterRandom random_;
   uint64_t calls_ = 0;
   size_t expected_;
-  struct Chunk {
-    std::unique_ptr<Buffer> memory;
-    size_t used = 0;
-  };
-  std::vector<Chunk> chunks_;
+  std::vector<std::unique_ptr<Buffer>> chunks_;
+  size_t used_ = 0;
 };
 
 }  // namespace assay::sweep

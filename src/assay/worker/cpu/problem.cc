@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -188,9 +187,7 @@ void WorkerProblem::cool_copies() {
 }
 
 // Copies of a fourth of all sets, in half of the bits, may lie there before it is worth a look at
-// every page. Workspaces are looked at if they have room for more. Panels are ours, and no copies
-// that a kernel keeps: whoever declares some keeps what else it has in the caches, as stock kernels
-// do. They are flushed whole, since those of one set have room for a copy of another.
+// every page. Workspaces are looked at if they have room for more.
 void WorkerProblem::cool_what_is_kept() const {
   constexpr size_t kShare = 8, kLeast = size_t{1} << 16;
   if (!copies_) return;
@@ -202,20 +199,7 @@ void WorkerProblem::cool_what_is_kept() const {
       if (b < open->outputs || kWorkspaceCopies * open->workspace_bytes < least)
         others.emplace_back(open->buffers->at(b));
   }
-  std::set<const Panels*> pools;
-  for (const auto& open : open_)
-    if (open) pools.insert(open->panels.get());
-  std::vector<KeptCopies::Bytes> packed;
-  size_t packed_bytes = 0;
-  for (const Panels* panels : pools)
-    for (const KeptCopies::Bytes bytes : panels->pool.taken()) {
-      packed.push_back(bytes);
-      packed_bytes += bytes.size();
-    }
-  others.insert(others.end(), packed.begin(), packed.end());
   copies_->cool(others, least);
-  if (packed_bytes < least) return;
-  for (const KeptCopies::Bytes bytes : packed) measure::flush_from_caches(bytes);
 }
 
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {
