@@ -40,12 +40,12 @@ Result<std::vector<Row>> measure_coverage(const Context& context) {
   for (int i = share.first; i < share.end; ++i) {
     sweep::Request request =
         make_request(context, fmt::format("coverage_{:02}", i), {"openblas", "onednn"});
-    request.filter = "name == 'sgemm' and provider == 'openblas' or name == 'matmul'";
-    request.exhaustive = true;  // Neither is dropped, whatever the race sees.
+    request.pool.filter = "name == 'sgemm' and provider == 'openblas' or name == 'matmul'";
+    request.effort.exhaustive = true;  // Neither is dropped, whatever the race sees.
     // The machine's own moods last for seconds: problems that are confirmed side by side have
     // processes that are apart.
-    request.budget_seconds = kSeconds * static_cast<double>(shapes.size());
-    ASSAY_TRY(request.problems, repeated(shapes, static_cast<int>(shapes.size())));
+    request.effort.budget_seconds = kSeconds * static_cast<double>(shapes.size());
+    ASSAY_TRY(request.question.problems, repeated(shapes, static_cast<int>(shapes.size())));
     ASSAY_TRY(const RunRecord record, run(request));
     for (size_t s = 0; s < record.problems.size(); ++s) {
       const ProblemRecord& problem = record.problems[s];

@@ -58,10 +58,10 @@ Result<std::string> bench_gpu() {
 Result<sweep::Request> make_gpu_request(const Context& context, const std::string& name,
                                         measure::Spacing spacing) {
   sweep::Request request = make_request(context, name, {});
-  ASSAY_TRY(request.device, bench_gpu());
-  ASSAY_TRY(request.condition, measure::parse_condition("", measure::Place::gpu));
-  request.condition.has_spacing = true;
-  request.condition.values.spacing = spacing;
+  ASSAY_TRY(request.venue.gpu, bench_gpu());
+  ASSAY_TRY(request.question.condition, measure::parse_condition("", measure::Place::gpu));
+  request.question.condition.has_spacing = true;
+  request.question.condition.values.spacing = spacing;
   return request;
 }
 

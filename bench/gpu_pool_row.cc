@@ -158,16 +158,16 @@ Result<std::vector<Row>> measure_gpu_pool(const Context& context) {
     return fail(ErrorCode::missing,
                 "set ASSAY_CUTLASS_POOL to what scripts/build-cutlass-pool made");
   ASSAY_TRY(sweep::Request request, make_gpu_request(context, "gpu_pool", measure::Spacing::chain));
-  request.providers = {{"cublas", "", {}},
-                       {"cublaslt", "", {}},
-                       {"cutlass", "", {{"pool", pool}}},
-                       {"triton", "", {}}};
-  request.ranker = first_ranker(built_in_rankers());
-  request.build = 0;  // What the pool has, all of it: else nobody knows what was the best.
+  request.pool.providers = {{"cublas", "", {}},
+                            {"cublaslt", "", {}},
+                            {"cutlass", "", {{"pool", pool}}},
+                            {"triton", "", {}}};
+  request.pool.ranker = first_ranker(built_in_rankers());
+  request.pool.build = 0;  // What the pool has, all of it: else nobody knows what was the best.
   for (const auto& ranker : built_in_rankers())
-    request.rankers.push_back({std::string(ranker->info().name), {}});
+    request.pool.rankers.push_back({std::string(ranker->info().name), {}});
   for (const auto& [m, n, k] : kShapes) {
-    ASSAY_TRY(request.problems.emplace_back(), gemm::problem(gpu_shape(m, n, k)));
+    ASSAY_TRY(request.question.problems.emplace_back(), gemm::problem(gpu_shape(m, n, k)));
   }
   ASSAY_TRY(const RunRecord record, run(request));
   ASSAY_TRY(Row against_default, judge_default(record));

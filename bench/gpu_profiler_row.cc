@@ -118,9 +118,9 @@ Result<sweep::Request> request_of(const Context& context, const std::string& nam
                                   const std::string& pool, const std::string& filter) {
   ASSAY_TRY(sweep::Request request,
             make_gpu_request(context, name, measure::Spacing::back_to_back));
-  request.providers = {{"cutlass", "", {{"pool", pool}}}};
-  request.filter = filter;
-  ASSAY_TRY(request.problems, problems(context));
+  request.pool.providers = {{"cutlass", "", {{"pool", pool}}}};
+  request.pool.filter = filter;
+  ASSAY_TRY(request.question.problems, problems(context));
   return request;
 }
 
@@ -135,7 +135,7 @@ struct Raced {
 
 Result<Raced> race(const Context& context, const std::string& pool, const std::string& filter) {
   ASSAY_TRY(sweep::Request request, request_of(context, "gpu_profiler_race", pool, filter));
-  request.confirm = false;  // As cutlass_profiler: the answer alone.
+  request.effort.confirm = false;  // As cutlass_profiler: the answer alone.
   Raced raced;
   const int64_t start = monotonic_ns();
   ASSAY_TRY(raced.record, run(request));
@@ -248,15 +248,15 @@ Result<Row> race_winners(const Context& context, const Sides& sides) {
     ASSAY_TRY(sweep::Request request,
               request_of(context, fmt::format("gpu_profiler_pair{}", i), sides.pool,
                          fmt::format("name == '{}' or name == '{}'", ours->name, theirs->name)));
-    request.problems = {request.problems[i]};
-    request.exhaustive = true;
+    request.question.problems = {request.question.problems[i]};
+    request.effort.exhaustive = true;
     ASSAY_TRY(const RunRecord record, run(request));
     const auto pair = judge_pair(record.problems.front(), record.options, ours->id, theirs->id);
     if (!pair) return fail(ErrorCode::failed, "{}: the two had no confirmation", where);
     // Its time over ours: above 1 ours is faster.
     const stats::Verdict& verdict = pair->verdict;
     largest = std::max(largest, 1 / verdict.ratio);
-    same.ok = same.ok && verdict.high >= 1 - request.margin;
+    same.ok = same.ok && verdict.high >= 1 - request.effort.margin;
     words += fmt::format("; {}: {} {:.3f} [{:.3f}, {:.3f}] x against {}", where, ours->name,
                          verdict.ratio, verdict.low, verdict.high, theirs->name);
     pairs.push_back(to_json(*pair));

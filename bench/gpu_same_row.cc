@@ -32,12 +32,13 @@ Result<std::vector<Row>> measure(const Context& context, const Cell& cell,
   ASSAY_TRY(auto request,
             make_gpu_request(context, fmt::format("gpu_{}_{}", cell.name, spacing_name), spacing));
   const int pairs = context.count(cell.pairs, 1);
-  for (int i = 0; i < 2 * pairs; ++i) request.providers.push_back({kProvider, copy_name(i), {}});
-  request.filter = "name == 'default'";
-  request.exhaustive = true;  // None is dropped, whatever the race sees.
-  ASSAY_TRY(request.problems, repeated({cell.shape}, context.count(cell.problems, 1)));
-  request.budget_seconds = (sweep::kSecondsPerProblem + kSecondsPerPair * pairs) *
-                           static_cast<double>(request.problems.size());
+  for (int i = 0; i < 2 * pairs; ++i)
+    request.pool.providers.push_back({kProvider, copy_name(i), {}});
+  request.pool.filter = "name == 'default'";
+  request.effort.exhaustive = true;  // None is dropped, whatever the race sees.
+  ASSAY_TRY(request.question.problems, repeated({cell.shape}, context.count(cell.problems, 1)));
+  request.effort.budget_seconds = (sweep::kSecondsPerProblem + kSecondsPerPair * pairs) *
+                                  static_cast<double>(request.question.problems.size());
   ASSAY_TRY(const RunRecord record, run(request));
   std::vector<double> widths, within;
   int races = 0, words = 0, slight = 0, apart = 0;
@@ -55,7 +56,7 @@ Result<std::vector<Row>> measure(const Context& context, const Cell& cell,
       list.push_back(to_json(pair));
     }
   }
-  const int asked = pairs * static_cast<int>(request.problems.size());
+  const int asked = pairs * static_cast<int>(request.question.problems.size());
   const double us = record.problems.empty() || record.problems[0].decisive() == nullptr ||
                             record.problems[0].decisive()->conclusion.times.empty()
                         ? 0

@@ -41,15 +41,15 @@ Result<Row> measure_case(const Context& context, const Case& one) {
   ASSAY_TRY(auto request, make_gpu_request(context, fmt::format("gpu_slowed_{}", one.name),
                                            measure::Spacing::chain));
   const int copies = context.count(kPairs, 1), races = context.count(kProblems * kPairs, 1);
-  ASSAY_TRY(request.kernels, read_sources({source}));
-  request.providers = {{"cuda_source", "", {}}};
-  request.filter = fmt::format("BASE == {} and (SLOW == 0 or SLOW == {}) and COPY < {}", one.base,
-                               one.thousandths, copies);
-  request.margin = one.margin;
-  request.exhaustive = true;
-  ASSAY_TRY(request.problems, repeated({gpu_shape(1, 6144, 4096)}, races / copies));
-  request.budget_seconds = (sweep::kSecondsPerProblem + kSecondsPerPair * copies) *
-                           static_cast<double>(request.problems.size());
+  ASSAY_TRY(request.pool.kernels, read_sources({source}));
+  request.pool.providers = {{"cuda_source", "", {}}};
+  request.pool.filter = fmt::format("BASE == {} and (SLOW == 0 or SLOW == {}) and COPY < {}",
+                                    one.base, one.thousandths, copies);
+  request.effort.margin = one.margin;
+  request.effort.exhaustive = true;
+  ASSAY_TRY(request.question.problems, repeated({gpu_shape(1, 6144, 4096)}, races / copies));
+  request.effort.budget_seconds = (sweep::kSecondsPerProblem + kSecondsPerPair * copies) *
+                                  static_cast<double>(request.question.problems.size());
   ASSAY_TRY(const RunRecord record, run(request));
   int slower = 0, faster = 0, raced = 0;
   std::vector<Pair> pairs;

@@ -42,7 +42,7 @@ def same(rows):
           f"half-width median {percentile(widths, 0.5):.2f} %, 90th {percentile(widths, 0.9):.2f} %")
     for key in sorted({(kernel, loaded) for kernel, loaded, _, _ in races}):
         ratios = [math.log(race["verdict"]["ratio"]) for kernel, loaded, _, race in races
-                  if (kernel, loaded) == key and excludes_one(race["verdict"]) is not None
+                  if (kernel, loaded) == key
                   and race["verdict"].get("ratio")]
         spread = 100 * statistics.stdev(ratios) if len(ratios) > 1 else math.nan
         print(f"    {key[0]}{', other core loaded' if key[1] else ''}: {len(ratios)} races, "

@@ -230,12 +230,12 @@ struct Schedule {
 Result<std::vector<Row>> race_all(const Context& context, const Schedule& schedule,
                                   const Races& plan) {
   sweep::Request request = make_request(context, schedule.name, pool());
-  request.problems = plan.problems;
-  request.threads = schedule.threads;
-  request.filter = filter(schedule.ours);
-  request.processes = request.most_processes = 1;
-  request.budget_seconds =
-      schedule.seconds_per_problem * static_cast<double>(request.problems.size());
+  request.question.problems = plan.problems;
+  request.venue.threads = schedule.threads;
+  request.pool.filter = filter(schedule.ours);
+  request.effort.processes = request.effort.most_processes = 1;
+  request.effort.budget_seconds =
+      schedule.seconds_per_problem * static_cast<double>(request.question.problems.size());
   ASSAY_TRY(const RunRecord record, run(request));
   std::map<std::string, Sample> samples;
   for (const ProblemRecord& problem : record.problems)

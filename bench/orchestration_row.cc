@@ -58,18 +58,18 @@ Result<Schedule> run_schedule(const Context& context, const std::string& kind, i
 Result<sweep::Request> schedule_of_kernels(const Context& context, int64_t kernels) {
   const int64_t rows = std::min(kernels, kRowsPerProblem);
   sweep::Request request = make_request(context, "run", {});
-  request.environment = child_environment(fmt::format("plain:{}", rows));
-  request.confirm = false;
-  request.budget_seconds = 1;
-  ASSAY_TRY(request.problems,
+  request.caller.environment = child_environment(fmt::format("plain:{}", rows));
+  request.effort.confirm = false;
+  request.effort.budget_seconds = 1;
+  ASSAY_TRY(request.question.problems,
             repeated({{.m = 4, .n = 32, .k = 32}}, static_cast<int>(kernels / rows)));
   return request;
 }
 
 Result<sweep::Request> schedule_of_bursts(const Context& context, int64_t problems) {
   sweep::Request request = make_request(context, "run", {"native_cpu", "openblas", "onednn"});
-  request.budget_seconds = 3.0 * static_cast<double>(problems);
-  ASSAY_TRY(request.problems,
+  request.effort.budget_seconds = 3.0 * static_cast<double>(problems);
+  ASSAY_TRY(request.question.problems,
             repeated({{.m = 64, .n = 256, .k = 256}}, static_cast<int>(problems)));
   return request;
 }

@@ -36,11 +36,11 @@ Result<std::vector<Row>> measure_racing(const Context& context) {
   for (const bool exhaustive : {false, true}) {
     sweep::Request request = make_request(context, exhaustive ? "exhaustive" : "racing",
                                           {"native_cpu", "openblas", "onednn"});
-    request.exhaustive = exhaustive;
+    request.effort.exhaustive = exhaustive;
     // Racing has what a sweep gives it, exhaustive what gives everyone as many rounds.
-    request.budget_seconds = (exhaustive ? kExhaustiveSeconds : sweep::kSecondsPerProblem) *
-                             static_cast<double>(shapes.size());
-    ASSAY_TRY(request.problems, repeated(shapes, static_cast<int>(shapes.size())));
+    request.effort.budget_seconds = (exhaustive ? kExhaustiveSeconds : sweep::kSecondsPerProblem) *
+                                    static_cast<double>(shapes.size());
+    ASSAY_TRY(request.question.problems, repeated(shapes, static_cast<int>(shapes.size())));
     ASSAY_TRY(records.emplace_back(), run(request));
   }
   Row regret{.target = "racing against --exhaustive: both winners re-raced, lowest end",
@@ -65,11 +65,11 @@ Result<std::vector<Row>> measure_racing(const Context& context) {
     if (mine.winner->id != full.winner->id) {
       sweep::Request request =
           make_request(context, fmt::format("winners_{}", i), {"native_cpu", "openblas", "onednn"});
-      request.filter =
+      request.pool.filter =
           fmt::format("({}) or ({})", only_this(*mine.winner), only_this(*full.winner));
-      request.exhaustive = true;
-      ASSAY_TRY(request.problems, repeated({shapes[i]}, 1));
-      request.budget_seconds = sweep::kSecondsPerProblem;
+      request.effort.exhaustive = true;
+      ASSAY_TRY(request.question.problems, repeated({shapes[i]}, 1));
+      request.effort.budget_seconds = sweep::kSecondsPerProblem;
       ASSAY_TRY(const RunRecord record, run(request));
       const auto pair =
           judge_pair(record.problems[0], record.options, mine.winner->id, full.winner->id);

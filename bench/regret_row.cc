@@ -64,8 +64,8 @@ std::vector<std::string> pool() {
 
 sweep::Request make_sweep(const Context& context, const std::string& name, double seconds) {
   sweep::Request request = make_request(context, name, pool());
-  request.processes = request.most_processes = kProcesses;
-  request.budget_seconds = seconds;
+  request.effort.processes = request.effort.most_processes = kProcesses;
+  request.effort.budget_seconds = seconds;
   return request;
 }
 
@@ -80,12 +80,12 @@ Result<double> race_both(const Context& context, const Problem& problem, const K
                          const KernelOutcome& best) {
   sweep::Request request = make_sweep(context, "regret_" + problem.name(), kRaceSeconds);
   const KernelMetadata& metadata = choice.metadata();
-  request.filter =
+  request.pool.filter =
       fmt::format("({}) or ({})",
                   only_this(metadata.provider(), metadata.family(), design_json(metadata.design)),
                   only_this(best));
-  request.exhaustive = true;
-  request.problems = {problem};
+  request.effort.exhaustive = true;
+  request.question.problems = {problem};
   ASSAY_TRY(const RunRecord record, run(request));
   const auto pair = judge_pair(record.problems[0], record.options, metadata.id(), best.id);
   if (!pair) return fail(ErrorCode::failed, "the two were not raced to the end");
@@ -129,7 +129,7 @@ Row row_of(const char* what, double measured, double bound) {
 Result<std::vector<Row>> measure_regret(const Context& context) {
   const int count = context.quick ? std::min(context.problems, 8) : context.problems;
   sweep::Request request = make_sweep(context, "regret_tuning", kTuningSeconds * count);
-  ASSAY_TRY(request.problems, make_problems(count));
+  ASSAY_TRY(request.question.problems, make_problems(count));
   ASSAY_TRY(const RunRecord record, run(request));
 
   // Every second one is tuned.
@@ -151,7 +151,7 @@ Result<std::vector<Row>> measure_regret(const Context& context) {
       notes.push_back(fmt::format("regret {}: no winner, left out.", problem.name));
       continue;
     }
-    auto asked = ask(context, table, request.problems[i], *problem.winner());
+    auto asked = ask(context, table, request.question.problems[i], *problem.winner());
     if (asked)
       cases.push_back(std::move(*asked));
     else

@@ -30,9 +30,9 @@ class Progress : public sweep::Observer {
     std::fflush(stderr);
   }
   void on_problem_done(size_t index, const ProblemRecord&, bool) override {
-    const bool last = index + 1 == request_.problems.size();
+    const bool last = index + 1 == request_.question.problems.size();
     if (!last && !terminal_) return;
-    show(fmt::format("{} of {}", index + 1, request_.problems.size()));
+    show(fmt::format("{} of {}", index + 1, request_.question.problems.size()));
     if (last) std::fputc('\n', stderr);
     std::fflush(stderr);
   }
@@ -41,7 +41,7 @@ class Progress : public sweep::Observer {
   // One line, over what it said before.
   void show(const std::string& what) const {
     std::fprintf(stderr, "%s  %-36s %6.1f s  %-32s", terminal_ ? "\r" : "",
-                 request_.folder.filename().c_str(),
+                 request_.keep.folder.filename().c_str(),
                  static_cast<double>(monotonic_ns() - start_) * 1e-9, what.c_str());
   }
 
@@ -75,18 +75,19 @@ std::vector<std::string> child_environment(const std::string& family) {
 sweep::Request make_request(const Context& context, const std::string& name,
                             const std::vector<std::string>& providers) {
   sweep::Request request;
-  request.suite = "bench";
-  for (const std::string& provider : providers) request.providers.push_back({provider, "", {}});
-  request.threads = 1;
-  request.folder = context.folder / name;
+  request.question.suite = "bench";
+  for (const std::string& provider : providers)
+    request.pool.providers.push_back({provider, "", {}});
+  request.venue.threads = 1;
+  request.keep.folder = context.folder / name;
   // An earlier bench's run is of no use; only a folder that holds one is removed.
   std::error_code ignored;
-  if (std::filesystem::exists(request.folder / "journal.jsonl", ignored))
-    std::filesystem::remove_all(request.folder, ignored);
-  request.if_present = sweep::IfPresent::fresh;
-  request.cache = context.folder / "cache";
-  request.environment = child_environment();
-  request.device_held = true;  // By main(), from its first row to its last.
+  if (std::filesystem::exists(request.keep.folder / "journal.jsonl", ignored))
+    std::filesystem::remove_all(request.keep.folder, ignored);
+  request.keep.if_present = sweep::IfPresent::fresh;
+  request.keep.cache = context.folder / "cache";
+  request.caller.environment = child_environment();
+  request.caller.device_held = true;  // By main(), from its first row to its last.
   return request;
 }
 
@@ -97,14 +98,15 @@ Result<std::vector<input::KernelSource>> read_sources(const std::vector<std::str
 
 Result<RunRecord> run(const sweep::Request& request) {
   sweep::Request asked = request;
-  if (asked.budget_seconds == 0)
-    asked.budget_seconds = kProblemSeconds * static_cast<double>(asked.problems.size());
+  if (asked.effort.budget_seconds == 0)
+    asked.effort.budget_seconds =
+        kProblemSeconds * static_cast<double>(asked.question.problems.size());
   Progress progress(asked);
   // Rows judge samples, which are in the record alone.
   auto record = sweep::run(asked, progress).and_then([&](const RunRecord&) {
-    return load_record((asked.folder / "record.json").string());
+    return load_record((asked.keep.folder / "record.json").string());
   });
-  if (!record) return fail(with_context(record.error(), asked.folder.filename().string()));
+  if (!record) return fail(with_context(record.error(), asked.keep.folder.filename().string()));
   return record;
 }
 
@@ -118,7 +120,7 @@ Result<std::string> library_of(const std::string& provider) {
   return fail(ErrorCode::missing, "there is no provider {}", provider);
 }
 
-Result<std::vector<sweep::ProviderRequest>> with_copy(const Context& context,
+Result<std::vector<process::AskedProvider>> with_copy(const Context& context,
                                                       const std::string& provider) {
   ASSAY_TRY(const std::string library, library_of(provider));
   const std::filesystem::path copy = context.folder / (provider + "_copy.so");
@@ -128,7 +130,7 @@ Result<std::vector<sweep::ProviderRequest>> with_copy(const Context& context,
   if (error)
     return fail(ErrorCode::machine, "cannot copy '{}' to '{}': {}", library, copy.string(),
                 error.message());
-  return std::vector<sweep::ProviderRequest>{
+  return std::vector<process::AskedProvider>{
       {provider, "", {}}, {provider, provider + "_copy", {{"library", copy.string()}}}};
 }
 

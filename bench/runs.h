@@ -34,7 +34,7 @@ Result<RunRecord> run(const sweep::Request& request);
 Result<std::string> library_of(const std::string& provider);
 
 // The stock provider, and as NAME_copy a second mapping of a copy of its library.
-Result<std::vector<sweep::ProviderRequest>> with_copy(const Context& context,
+Result<std::vector<process::AskedProvider>> with_copy(const Context& context,
                                                       const std::string& provider);
 
 // `shape` under several names, for as many races.

@@ -91,14 +91,14 @@ Result<std::vector<Row>> measure_same(const Context& context) {
                                             fmt::format("same_{}{}_{}", kApart ? "across_" : "",
                                                         side.kernel, loaded ? "loaded" : "idle"),
                                             {});
-      ASSAY_TRY(request.providers, with_copy(context, side.provider));
-      if (kApart) request.apart = {side.provider + "_copy"};
-      request.filter = fmt::format("name == '{}'", side.kernel);
-      request.exhaustive = true;  // Neither is dropped, whatever the race sees.
+      ASSAY_TRY(request.pool.providers, with_copy(context, side.provider));
+      if (kApart) request.pool.apart = {side.provider + "_copy"};
+      request.pool.filter = fmt::format("name == '{}'", side.kernel);
+      request.effort.exhaustive = true;  // Neither is dropped, whatever the race sees.
       if (!loaded && !side.prepared)
-        request.budget_seconds = kNarrowSeconds * static_cast<double>(races);
+        request.effort.budget_seconds = kNarrowSeconds * static_cast<double>(races);
       ASSAY_TRY(const auto problems, repeated(side.shapes, all_races));
-      request.problems = {problems.begin() + first, problems.begin() + end};
+      request.question.problems = {problems.begin() + first, problems.begin() + end};
       std::optional<Subprocess> load;
       if (loaded) {
         ASSAY_TRY(load, load_other_core());

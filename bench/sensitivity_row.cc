@@ -24,20 +24,21 @@ Result<Row> measure_case(const Context& context, const Case& one) {
   const auto name =
       fmt::format("slowed_{}{:.0f}_per_cent", kApart ? "across_" : "", 100 * one.slowdown);
   sweep::Request request = make_request(context, name, {"openblas"});
-  request.environment = child_environment("slowed:" + providers.back().settings.at("library"));
-  if (kApart) request.apart = {"slowed"};
-  request.margin = one.margin;
-  request.filter =
+  request.caller.environment =
+      child_environment("slowed:" + providers.back().settings.at("library"));
+  if (kApart) request.pool.apart = {"slowed"};
+  request.effort.margin = one.margin;
+  request.pool.filter =
       fmt::format("provider == 'openblas' and name == 'sgemm' or slowdown == {:.2f}", one.slowdown);
-  request.exhaustive = true;
-  request.budget_seconds = kSeconds * races;
+  request.effort.exhaustive = true;
+  request.effort.budget_seconds = kSeconds * races;
   const std::vector<gemm::Shape> shapes = {{.m = 128, .n = 256, .k = 256},
                                            {.m = 16, .n = 512, .k = 512},
                                            {.m = 192, .n = 256, .k = 320},
                                            {.m = 4, .n = 1024, .k = 512},
                                            {.m = 64, .n = 512, .k = 384}};
   ASSAY_TRY(const auto problems, repeated(shapes, all_races));
-  request.problems = {problems.begin() + share.first, problems.begin() + share.end};
+  request.question.problems = {problems.begin() + share.first, problems.begin() + share.end};
   ASSAY_TRY(const RunRecord record, run(request));
   const std::vector<Pair> pairs = pairs_of(record, "slowed", "openblas");
   int slower = 0, faster = 0;

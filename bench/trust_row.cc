@@ -58,13 +58,13 @@ std::string text_of(const gemm::Shape& shape) {
 Result<RunRecord> race(const Context& context, const std::string& name,
                        const std::vector<std::string>& files, const gemm::Shape& shape) {
   sweep::Request request = make_request(context, name, {"cpp_source", "libxsmm", "openblas"});
-  request.filter = "provider == 'cpp_source' or default == true";
-  ASSAY_TRY(request.kernels, read_sources(files));
-  request.exhaustive = true;
-  request.budget_seconds = kSeconds;
-  request.trial_timeout_seconds = 10;
-  request.most_processes = request.processes;
-  ASSAY_TRY(request.problems.emplace_back(), gemm::problem(shape));
+  request.pool.filter = "provider == 'cpp_source' or default == true";
+  ASSAY_TRY(request.pool.kernels, read_sources(files));
+  request.effort.exhaustive = true;
+  request.effort.budget_seconds = kSeconds;
+  request.limits.trial_seconds = 10;
+  request.effort.most_processes = request.effort.processes;
+  ASSAY_TRY(request.question.problems.emplace_back(), gemm::problem(shape));
   return run(request);
 }
 

@@ -59,7 +59,7 @@ std::string first_of(const std::vector<std::string>& names) {
 std::string refusal_of(const sweep::Request& request, const KernelMetadata& kernel) {
   sweep::Request alone = request;
   narrow(alone, std::span(&kernel, 1));
-  const auto found = sweep::discover(alone, &request.problems.front(), "");
+  const auto found = sweep::discover(alone, &request.question.problems.front(), "");
   if (!found) return {};
   std::vector<std::string> sentences;
   for (const auto& [reason, refusal] : found->refusals)
@@ -71,7 +71,7 @@ std::string refusal_of(const sweep::Request& request, const KernelMetadata& kern
 
 Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::string& word,
                                    const std::vector<std::string>& families) {
-  const Problem& problem = request.problems.front();
+  const Problem& problem = request.question.problems.front();
   ASSAY_TRY(const sweep::Discovery found, sweep::discover(request, &problem, ""));
   std::vector<const KernelMetadata*> matches;
   std::vector<std::string> known;
@@ -114,17 +114,17 @@ Result<KernelMetadata> find_kernel(const sweep::Request& request, const std::str
 }
 
 void narrow(sweep::Request& request, std::span<const KernelMetadata> kernels) {
-  KernelChoice& choice = request.only.emplace_back();
+  KernelChoice& choice = request.pool.only.emplace_back();
   for (const KernelMetadata& kernel : kernels) choice.ids.push_back(kernel.id());
-  const auto is_of = [](const sweep::ProviderRequest& provider, const KernelMetadata& kernel) {
+  const auto is_of = [](const process::AskedProvider& provider, const KernelMetadata& kernel) {
     return provider.name == kernel.provider();
   };
   const bool built_in = std::ranges::all_of(kernels, [&](const KernelMetadata& kernel) {
-    return std::ranges::any_of(request.providers,
+    return std::ranges::any_of(request.pool.providers,
                                [&](const auto& provider) { return is_of(provider, kernel); });
   });
   if (!built_in) return;
-  std::erase_if(request.providers, [&](const auto& provider) {
+  std::erase_if(request.pool.providers, [&](const auto& provider) {
     return std::ranges::none_of(
         kernels, [&](const KernelMetadata& kernel) { return is_of(provider, kernel); });
   });

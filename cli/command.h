@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "assay/base/result.h"
+#include "assay/device/venue.h"
 #include "assay/kernel/provider.h"
 #include "cli/console.h"
 #include "cli/flags.h"
@@ -23,7 +24,7 @@ struct Context {
   std::map<std::string, ProviderSettings> provider_settings;  // From --config.
   std::vector<std::string> command_line;
   int cancel_fd = -1;         // Readable once the user asked to stop (Ctrl-C).
-  std::string device;         // UUID of the GPU that was chosen; empty: the CPU.
+  Venue venue;                // The GPU that was chosen, or the CPU.
   bool device_named = false;  // By --device or ASSAY_DEVICE; else it is the CPU.
 };
 

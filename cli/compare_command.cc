@@ -157,12 +157,12 @@ class CompareCommand : public Command {
     }
     if (current_) {
       sweep::Request request;
-      request.kind = "inspect";
-      request.cxx = context.settings.cxx;
-      request.environment = context.settings.child_environment;
-      request.cancel_fd = context.cancel_fd;
-      request.cache = context.settings.cache;
-      ASSAY_TRY(request.providers, request_providers(context, {}, request.cxx));
+      request.question.kind = "inspect";
+      request.pool.cxx = context.settings.cxx;
+      request.caller.environment = context.settings.child_environment;
+      request.caller.cancel_fd = context.cancel_fd;
+      request.keep.cache = context.settings.cache;
+      ASSAY_TRY(request.pool.providers, request_providers(context, {}, request.pool.cxx));
       ASSAY_TRY(const sweep::MachineReport machine,
                 sweep::inspect(request, sweep::Inspection::brief));
       options.current = machine.environment;

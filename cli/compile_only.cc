@@ -22,11 +22,11 @@ namespace {
 
 // The files' kernels, and those of the providers. asked: with which settings.
 Result<Catalog> catalog_of(std::span<const input::KernelSource> files,
-                           const std::vector<sweep::ProviderRequest>& whole,
-                           const std::vector<sweep::ProviderRequest>& asked) {
+                           const std::vector<process::AskedProvider>& whole,
+                           const std::vector<process::AskedProvider>& asked) {
   static const auto providers = built_in_providers();
   Catalog catalog;
-  for (const sweep::ProviderRequest& request : whole)
+  for (const process::AskedProvider& request : whole)
     for (const auto& provider : providers) {
       if (provider->info().name != request.name) continue;
       catalog.add(*provider, request.settings);
@@ -42,7 +42,7 @@ Result<Catalog> catalog_of(std::span<const input::KernelSource> files,
                     "{}: --target compiles code for GPUs, and this is none; leave it out",
                     entry.origin);
       const auto request =
-          std::ranges::find(asked, taker->info().name, &sweep::ProviderRequest::name);
+          std::ranges::find(asked, taker->info().name, &process::AskedProvider::name);
       ASSAY_TRY(auto family, taker->bring(entry, request == asked.end() ? ProviderSettings()
                                                                         : request->settings));
       catalog.add(taker->info().name, taker->info().role, std::move(family));
@@ -60,7 +60,7 @@ ProviderRole role_of(const Catalog& catalog, const Kernel& kernel) {
 // Leaves the kernels that a race on such a GPU would build.
 Status keep_first(const sweep::Request& request, const Problem& problem, const Target& target,
                   const Catalog& catalog, Found& found) {
-  if (request.build <= 0) return {};
+  if (request.pool.build <= 0) return {};
   std::vector<process::OfferedKernel> rows;
   bool costly = false;
   for (const Kernel& kernel : found.kernels) {
@@ -121,21 +121,22 @@ bool is_stopped(const CompileContext& context) {
 
 Result<int> compile_only(Context& context, const sweep::Request& request,
                          std::span<const input::KernelSource> files, const std::string& target_text,
-                         const std::vector<sweep::ProviderRequest>& providers) {
+                         const std::vector<process::AskedProvider>& providers) {
   ASSAY_TRY(const Target target, Target::parse_known(target_text));
   if (!target.is_gpu())
     return fail(ErrorCode::invalid_input,
                 "--target: '{}' is no GPU; write its architecture, for example sm_90a",
                 sanitize(target_text, 100));
-  ASSAY_TRY(const Catalog catalog, catalog_of(files, providers, request.providers));
-  const ArtifactCache cache(request.cache, Log{});
-  const CompileContext compiling{.cache = &cache,
-                                 .timeout_seconds = request.compile_timeout_seconds,
-                                 .memory_bytes = sweep::compiler_memory(request.memory_limit_bytes),
-                                 .cancel_fd = request.cancel_fd,
-                                 .run_guest = [&request](const GuestProgram& program) {
-                                   return sweep::run_confined_until(program, request.cancel_fd);
-                                 }};
+  ASSAY_TRY(const Catalog catalog, catalog_of(files, providers, request.pool.providers));
+  const ArtifactCache cache(request.keep.cache, Log{});
+  const CompileContext compiling{
+      .cache = &cache,
+      .timeout_seconds = request.limits.compile_seconds,
+      .memory_bytes = sweep::compiler_memory(request.limits.memory_bytes),
+      .cancel_fd = request.caller.cancel_fd,
+      .run_guest = [&request](const GuestProgram& program) {
+        return sweep::run_confined_until(program, request.caller.cancel_fd);
+      }};
   Json problems = Json::array();
   std::string text;
   size_t compiled = 0, failed = 0;
@@ -143,16 +144,16 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   std::vector<std::pair<const Problem*, const Kernel*>> wanted;
   KernelQuery query;
   query.target = target;
-  query.filter = request.filter;
-  for (const Problem& problem : request.problems) {
+  query.filter = request.pool.filter;
+  for (const Problem& problem : request.question.problems) {
     ASSAY_TRY(all.emplace_back(), catalog.get_kernels(problem, query));
     ASSAY_TRY(keep_first(request, problem, target, catalog, all.back()));
   }
   std::set<std::string> artifacts;
   for (size_t p = 0; p < all.size(); ++p)
     for (const Kernel& kernel : all[p].kernels)
-      if (artifacts.insert(artifact_of(request.problems[p], kernel)).second)
-        wanted.emplace_back(&request.problems[p], &kernel);
+      if (artifacts.insert(artifact_of(request.question.problems[p], kernel)).second)
+        wanted.emplace_back(&request.question.problems[p], &kernel);
   // Side by side, into the cache: what fails, fails again below, where it is said; what had all of
   // its time is not waited for again.
   const std::vector<double> had_all = for_each_forked(
@@ -171,8 +172,8 @@ Result<int> compile_only(Context& context, const sweep::Request& request,
   std::set<std::string> stopped;
   for (size_t i = 0; i < wanted.size(); ++i)
     if (had_all[i] > 0) stopped.insert(artifact_of(*wanted[i].first, *wanted[i].second));
-  for (size_t p = 0; p < request.problems.size(); ++p) {
-    const Problem& problem = request.problems[p];
+  for (size_t p = 0; p < request.question.problems.size(); ++p) {
+    const Problem& problem = request.question.problems[p];
     const Found& found = all[p];
     text += problem.name() + '\n';
     Json kernels = Json::array();

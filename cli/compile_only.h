@@ -17,6 +17,6 @@ namespace assay::cli {
 // on cores.
 Result<int> compile_only(Context& context, const sweep::Request& request,
                          std::span<const input::KernelSource> files, const std::string& target,
-                         const std::vector<sweep::ProviderRequest>& providers = {});
+                         const std::vector<process::AskedProvider>& providers = {});
 
 }  // namespace assay::cli

@@ -45,7 +45,7 @@ class DeviceCommand : public Command {
 
   Result<int> run(Context& context) override {
     const GpuList list = list_gpus();
-    std::string chosen = context.device;
+    std::string chosen = context.venue.gpu;
     if (!context.device_named && !list.gpus.empty()) chosen = list.gpus.front().uuid;
     if (!program_.empty() && context.console.json())
       return fail(ErrorCode::invalid_input,

@@ -68,7 +68,7 @@ class DoctorCommand : public Command {
     ASSAY_TRY(const sweep::MachineReport machine,
               sweep::inspect(request,
                              renew_ ? sweep::Inspection::renewing : sweep::Inspection::thorough));
-    auto checks = check_machine(context, request.cxx, request.cache);
+    auto checks = check_machine(context, request.pool.cxx, request.keep.cache);
     checks.push_back(check_isolation(machine));
     const cpu::Topology topology = cpu::read_topology();
     const GpuList gpus = list_gpus();

@@ -200,9 +200,9 @@ Json json_of(const BroughtEntry& brought) {
 Result<std::vector<BroughtEntry>> bring_entries(const sweep::Request& request,
                                                 std::span<const input::KernelSource> files) {
   sweep::Request alone = request;
-  alone.providers.clear();
-  alone.filter.clear();
-  alone.kernels.assign(files.begin(), files.end());
+  alone.pool.providers.clear();
+  alone.pool.filter.clear();
+  alone.pool.kernels.assign(files.begin(), files.end());
   ASSAY_TRY(sweep::Discovery found, sweep::discover(alone, nullptr, ""));
   std::vector<BroughtEntry> entries;
   for (const input::KernelSource& file : files) {

@@ -62,7 +62,7 @@ class ExportWinner : public ExportMode {
         folder_.empty() ? fs::path("export") / recorded.name : fs::path(folder_);
     ASSAY_TRY(check_folder(folder));
     ASSAY_TRY(const sweep::Request asked, replay_request(context, at, recorded, options_));
-    const Problem& problem = asked.problems.front();
+    const Problem& problem = asked.question.problems.front();
     ASSAY_TRY(const KernelExport made, sweep::export_kernel(asked, problem, chosen_kernel->id));
     const WinnerFacts facts{at.record, recorded, *chosen_kernel,
                             recorded.conclusion()->median_us(chosen_kernel->id), at.path.string()};

@@ -35,8 +35,8 @@ Result<std::vector<input::KernelSource>> read_sources(std::span<const std::strin
 }
 
 void bring_first(sweep::Request& request, const std::vector<input::KernelSource>& sources) {
-  request.kernels.insert(request.kernels.begin(), sources.begin(), sources.end());
-  input::name_apart(request.kernels);
+  request.pool.kernels.insert(request.pool.kernels.begin(), sources.begin(), sources.end());
+  input::name_apart(request.pool.kernels);
 }
 
 void note_renamed(Console& console, std::span<const input::KernelSource> sources) {

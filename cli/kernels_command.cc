@@ -131,7 +131,7 @@ class KernelsCommand : public Command {
       ASSAY_TRY(keep_those_of_the_device(request, {}));
     }
     ASSAY_TRY(check_settings(request));
-    if (asks_for_files_alone()) request.providers.clear();
+    if (asks_for_files_alone()) request.pool.providers.clear();
     Json entries = Json::array();
     std::vector<Listed> list;
     std::string text;
@@ -192,7 +192,7 @@ class KernelsCommand : public Command {
                   "are compiled by assay race FILE --target");
     ASSAY_TRY(problems_.fill(request, "", context.console));
     ASSAY_TRY(ranking_.fill(request));
-    return compile_only(context, request, {}, target_, request.providers);
+    return compile_only(context, request, {}, target_, request.pool.providers);
   }
 
   struct Listed {

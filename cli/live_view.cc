@@ -44,10 +44,11 @@ class LiveView : public sweep::Observer {
  public:
   LiveView(Console& console, const sweep::Request& request)
       : console_(console), start_(monotonic_ns()) {
-    const bool of_file = request.kind == "race" && !request.kernels.empty();
-    state_.title = fmt::format("assay {}  {}", request.kind,
-                               of_file ? stem_of(request.kernels.front().text()) : request.suite);
-    state_.problems = request.problems.size();
+    const bool of_file = request.question.kind == "race" && !request.pool.kernels.empty();
+    state_.title = fmt::format(
+        "assay {}  {}", request.question.kind,
+        of_file ? stem_of(request.pool.kernels.front().text()) : request.question.suite);
+    state_.problems = request.question.problems.size();
     drawer_ = std::thread([this] { draw_until_done(); });
   }
   ~LiveView() override {

@@ -55,8 +55,8 @@ class PluginCommand : public Command {
     if (const std::string path = input::split_entry(file_).file; !input::is_plugin(path))
       return fail(ErrorCode::invalid_input, "plugin check: '{}' is no shared object by its name",
                   sanitize(path, 200));
-    ASSAY_TRY(request.kernels, read_sources({&file_, 1}));
-    ASSAY_TRY(request.trial_timeout_seconds, parse_seconds(timeout_, "--timeout"));
+    ASSAY_TRY(request.pool.kernels, read_sources({&file_, 1}));
+    ASSAY_TRY(request.limits.trial_seconds, parse_seconds(timeout_, "--timeout"));
     sweep::ConformanceReport report;
     {
       CheckProgress progress(context.console);

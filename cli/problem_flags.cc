@@ -132,10 +132,10 @@ Status ProblemFlags::fill(sweep::Request& request, const std::string& fallback,
                           Console& console) const {
   ASSAY_TRY(input::Suite found, read(fallback));
   for (const std::string& note : notes_) console.note(note);
-  request.problems = std::move(found.problems);
-  request.suite = std::move(found.name);
-  request.model = model;
-  request.tensor_parallel = tensor_parallel;
+  request.question.problems = std::move(found.problems);
+  request.question.suite = std::move(found.name);
+  request.question.model = model;
+  request.question.tensor_parallel = tensor_parallel;
   return {};
 }
 

@@ -24,7 +24,7 @@ namespace assay::cli {
 namespace {
 
 using profiler::kProvider;
-constexpr const char* kSuite = "transformer";
+constexpr const char* kSuiteOfProfiler = "transformer";
 constexpr int kWidth = 80, kIndent = 10;  // Of lines of progress; of those that go on.
 
 class Progress : public profiler::SweepObserver {
@@ -69,7 +69,7 @@ class Progress : public profiler::SweepObserver {
 // The GPU that it will see alone: the one that was named, else the first; empty where there is
 // none, which the profiler says itself.
 Result<std::string> gpu_of(const Context& context) {
-  if (!context.device.empty()) return context.device;
+  if (context.venue.is_gpu()) return context.venue.gpu;
   if (context.device_named)
     return fail(ErrorCode::invalid_input,
                 "--profiler: cutlass_profiler runs on a GPU; leave --device cpu out");
@@ -79,7 +79,7 @@ Result<std::string> gpu_of(const Context& context) {
 
 // What the machine is, as the runs of a race say it; none where that cannot be told.
 std::optional<Environment> describe_machine(const sweep::Request& request) {
-  if (request.device.empty()) return std::nullopt;
+  if (request.venue.is_cpu()) return std::nullopt;
   auto machine = sweep::inspect(request, sweep::Inspection::brief);
   if (!machine) return std::nullopt;
   return std::move(machine->environment);
@@ -142,7 +142,7 @@ Result<int> sweep_by_profiler(Context& context, const ProfilerSweep& asked) {
   ASSAY_TRY(request.binary, asked.flags.find(context.settings));
   ASSAY_TRY(request.flags, asked.flags.flags(context.console, asked.kernels));
   ASSAY_TRY(request.silence_seconds, parse_seconds(asked.flags.timeout, "--profiler-timeout"));
-  ASSAY_TRY(input::Suite suite, asked.problems.read(kSuite));
+  ASSAY_TRY(input::Suite suite, asked.problems.read(kSuiteOfProfiler));
   request.problems = std::move(suite.problems);
   request.folder = plain_folder(asked.folder.empty() ? profiler::kFolder : asked.folder);
   request.results_file = profiler::kResultsFile;
@@ -151,17 +151,17 @@ Result<int> sweep_by_profiler(Context& context, const ProfilerSweep& asked) {
   request.cancel_fd = context.cancel_fd;
 
   sweep::Request machine;
-  machine.kind = "inspect";
-  ASSAY_TRY(machine.device, gpu_of(context));
-  machine.cache = context.settings.cache;
-  machine.environment = context.settings.child_environment;
-  machine.cancel_fd = context.cancel_fd;
-  machine.lock = context.settings.lock_options();
-  if (!asked.options.lock_folder.empty()) machine.lock.folder = asked.options.lock_folder;
-  machine.lock.wait = !asked.options.no_wait;
+  machine.question.kind = "inspect";
+  ASSAY_TRY(machine.venue.gpu, gpu_of(context));
+  machine.keep.cache = context.settings.cache;
+  machine.caller.environment = context.settings.child_environment;
+  machine.caller.cancel_fd = context.cancel_fd;
+  machine.caller.lock = context.settings.lock_options();
+  if (!asked.options.lock_folder.empty()) machine.caller.lock.folder = asked.options.lock_folder;
+  machine.caller.lock.wait = !asked.options.no_wait;
   std::optional<DeviceLock> lock;
-  if (!machine.device.empty()) {
-    set_variable(request.environment, kVisibleGpus, machine.device);
+  if (machine.venue.is_gpu()) {
+    set_variable(request.environment, kVisibleGpus, machine.venue.gpu);
     ASSAY_TRY(lock, hold_device(context, machine));
   }
   request.machine = describe_machine(machine);

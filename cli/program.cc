@@ -101,8 +101,8 @@ class Program {
       return fail(device.error().code, "ASSAY_DEVICE is read as --device {}: {}",
                   sanitize(named, 80), device.error().message);
     if (!device) return fail(std::move(device).error());
-    Context context{console_,         settings, config.providers, words_,
-                    make_cancel_fd(), *device,  !named.empty()};
+    Context context{console_,         settings,         config.providers, words_,
+                    make_cancel_fd(), {.gpu = *device}, !named.empty()};
     auto code = command->run(context);
     if (!code)
       code.error().message = config.with_origin(code.error().message, command_path(sub), words_);

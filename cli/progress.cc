@@ -96,7 +96,7 @@ std::unique_ptr<sweep::Observer> make_plain_progress(Console& console, size_t pr
 std::unique_ptr<sweep::Observer> make_progress(Console& console, const sweep::Request& request) {
   // Remarks of the library, which -v shows, and a view that redraws itself do not go together.
   if (console.live() && console.verbosity() == 0) return make_live_view(console, request);
-  return make_plain_progress(console, request.problems.size());
+  return make_plain_progress(console, request.question.problems.size());
 }
 
 std::string condition_words(const measure::Condition& condition) {

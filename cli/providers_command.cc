@@ -23,7 +23,7 @@ class ProvidersCommand : public Command {
       // The reference too: it is a provider, if not one that races.
       for (const auto& provider : built_in_providers())
         if (provider->info().role == ProviderRole::reference)
-          request.providers.push_back({provider->info().name, "", {}});
+          request.pool.providers.push_back({provider->info().name, "", {}});
     }
     ASSAY_TRY(const sweep::MachineReport report, sweep::inspect(request, sweep::Inspection::brief));
     const Console& console = context.console;

@@ -72,7 +72,7 @@ class RaceCommand : public Command {
     ASSAY_TRY(files_.check("race"));
     const auto files = read_sources(files_.all());
     if (!context.device_named && target_.empty()) {
-      ASSAY_TRY(context.device, device_for(files, options_.pool.providers));
+      ASSAY_TRY(context.venue.gpu, device_for(files, options_.pool.providers));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "race"));
     if (problems_.empty())
@@ -83,7 +83,7 @@ class RaceCommand : public Command {
     ASSAY_TRY(problems_.fill(request, "", context.console));
     if (!target_.empty()) {
       // Those of the GPU that is not here, too.
-      ASSAY_TRY(request.providers, options_.pool.asked_providers(context));
+      ASSAY_TRY(request.pool.providers, options_.pool.asked_providers(context));
       return compile_only(context, request, *files, target_);
     }
     ASSAY_TRY(gate_.read(context));
@@ -93,7 +93,7 @@ class RaceCommand : public Command {
           "--watch goes on for ever, and a claim ends with the exit code; give one of them");
     bring_first(request, *files);
     ASSAY_TRY(choose_opponent(request));
-    note_renamed(context.console, request.kernels);
+    note_renamed(context.console, request.pool.kernels);
     if (watch_) {
       if (context.console.json())
         return fail(ErrorCode::invalid_input,
@@ -124,18 +124,18 @@ class RaceCommand : public Command {
                     did_you_mean(against_, known, "providers are: " + join(known, ", ")));
       }
       ASSAY_TRY(const auto opponent, read_sources({&against_, 1}));
-      request.kernels.insert(request.kernels.end(), opponent.begin(), opponent.end());
-      input::name_apart(request.kernels);
+      request.pool.kernels.insert(request.pool.kernels.end(), opponent.begin(), opponent.end());
+      input::name_apart(request.pool.kernels);
       return {};
     }
-    std::erase_if(request.providers, [&](const sweep::ProviderRequest& asked) {
+    std::erase_if(request.pool.providers, [&](const process::AskedProvider& asked) {
       return asked.name != against_ && !is_told_of_files(asked);
     });
-    if (std::ranges::find(request.providers, against_, &sweep::ProviderRequest::name) ==
-        request.providers.end())
+    if (std::ranges::find(request.pool.providers, against_, &process::AskedProvider::name) ==
+        request.pool.providers.end())
       return fail(ErrorCode::invalid_input, "--against: {} does not take part; {}", against_,
                   options_.pool.providers.empty()
-                      ? request.device.empty() ? "it has kernels for a GPU: give --device gpu"
+                      ? request.venue.is_cpu() ? "it has kernels for a GPU: give --device gpu"
                                                : "it has kernels for the CPU: leave --device out"
                       : "leave --provider out, or name it there too");
     return {};
@@ -143,19 +143,20 @@ class RaceCommand : public Command {
 
   Result<int> race(Context& context, sweep::Request& request) {
     const size_t own = files_.all().size();
-    std::vector<UserFile> files = user_files(request.kernels);
-    std::vector<input::KernelSource> asked_of(request.kernels.begin(),
-                                              request.kernels.begin() + std::ptrdiff_t(own));
+    std::vector<UserFile> files = user_files(request.pool.kernels);
+    std::vector<input::KernelSource> asked_of(request.pool.kernels.begin(),
+                                              request.pool.kernels.begin() + std::ptrdiff_t(own));
     std::optional<UserFile> opponent;
     if (opponent_is_file_) {
       opponent = files.back();
-      asked_of.push_back(request.kernels.back());
+      asked_of.push_back(request.pool.kernels.back());
     }
     files.resize(own);  // Plug-ins follow: they take part, and are not what it is about.
     for (const UserFile& file : files)
-      request.about.insert(request.about.end(), file.families.begin(), file.families.end());
+      request.question.subjects.insert(request.question.subjects.end(), file.families.begin(),
+                                       file.families.end());
 
-    request.folder = folder_;
+    request.keep.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     // Refusals first: nothing is timed for a kernel that cannot take the problem.
     ASSAY_TRY(auto refused, find_refused_files(request, asked_of));
@@ -163,8 +164,8 @@ class RaceCommand : public Command {
     refused.resize(own);
     call_by_stem(refused);
     call_by_stem(opponents);
-    const size_t asked = request.problems.size();
-    std::erase_if(request.problems, [&](const Problem& problem) {
+    const size_t asked = request.question.problems.size();
+    std::erase_if(request.question.problems, [&](const Problem& problem) {
       return is_refused_by_all(refused, problem.name());
     });
     const Console& console = context.console;
@@ -173,11 +174,11 @@ class RaceCommand : public Command {
     std::string refusal_lines = refused_text(refused, style);
     for (FileRefusals& file : opponents)
       std::erase_if(file.problems, [&](const auto& problem) {
-        return std::ranges::find(request.problems, problem.first, &Problem::name) ==
-               request.problems.end();
+        return std::ranges::find(request.question.problems, problem.first, &Problem::name) ==
+               request.question.problems.end();
       });
     refusal_lines += refused_text(opponents, style);
-    if (request.problems.empty()) {
+    if (request.question.problems.empty()) {
       const RaceGate::Outcome gate = gate_.of_nothing(refusal_sentences(refused));
       Json answer = json(nullptr, refused, files, opponent, kNothingRan);
       if (gate_.given()) answer["gate"] = RaceGate::json(gate);
@@ -186,7 +187,7 @@ class RaceCommand : public Command {
                                  : gate_.shown(gate, std::move(refusal_lines), style));
       return kNothingRan;
     }
-    if (folder_.empty()) request.folder = next_run_folder(stem_of(files_.words.front()));
+    if (folder_.empty()) request.keep.folder = next_run_folder(stem_of(files_.words.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     const bool any_refused = std::ranges::any_of(
         refused, [](const FileRefusals& file) { return !file.problems.empty(); });
@@ -201,7 +202,8 @@ class RaceCommand : public Command {
       context.console.result(dump_pretty(answer));
       return code;
     }
-    report::RaceReportOptions shown{.style = style, .named = request.problems.size() < asked};
+    report::RaceReportOptions shown{.style = style,
+                                    .named = request.question.problems.size() < asked};
     for (const ProblemRecord& problem : run.record.problems)
       if (const auto against = opponent_verdict(problem, run.record.options, files, opponent))
         shown.against[problem.name] = {against->other.empty() ? against_ : against->other,

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMinProcesses = 2, kMaxProcesses = 64;
 
-Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::string& entry) {
+Status add_library(std::vector<process::AskedProvider>& providers, const std::string& entry) {
   const auto equals = entry.find('=');
   const std::string name = entry.substr(0, equals);
   const auto found = std::find_if(providers.begin(), providers.end(),
@@ -36,7 +36,7 @@ Status add_library(std::vector<sweep::ProviderRequest>& providers, const std::st
   return {};
 }
 
-Status add_setting(std::vector<sweep::ProviderRequest>& providers, const std::string& entry) {
+Status add_setting(std::vector<process::AskedProvider>& providers, const std::string& entry) {
   const auto equals = entry.find('='), dot = entry.substr(0, equals).find('.');
   const std::string name = entry.substr(0, std::min(dot, equals));
   const auto found = std::find_if(providers.begin(), providers.end(),
@@ -61,12 +61,22 @@ Status add_setting(std::vector<sweep::ProviderRequest>& providers, const std::st
   return {};
 }
 
+// "cublaslt.space", of every provider.
+std::vector<std::string> recorded_settings() {
+  std::vector<std::string> names;
+  for (const auto& provider : built_in_providers())
+    for (const ProviderSetting& setting : provider->info().settings)
+      if (may_be_recorded(provider->info(), setting.name))
+        names.push_back(provider->info().name + '.' + setting.name);
+  return names;
+}
+
 // All of them, each with the library that it was given.
-std::vector<sweep::RankerRequest> request_rankers(const Context& context,
+std::vector<process::AskedRanker> request_rankers(const Context& context,
                                                   const std::vector<std::string>& libraries) {
-  std::vector<sweep::RankerRequest> requests;
+  std::vector<process::AskedRanker> requests;
   for (const std::string& name : ranker_names()) {
-    sweep::RankerRequest& request = requests.emplace_back(sweep::RankerRequest{name, {}});
+    process::AskedRanker& request = requests.emplace_back(process::AskedRanker{name, {}});
     const auto settings = context.provider_settings.find(name);
     if (settings != context.provider_settings.end()) request.settings = settings->second;
     request.settings["pythons"] = context.settings.pythons;
@@ -80,7 +90,7 @@ std::vector<sweep::RankerRequest> request_rankers(const Context& context,
 }  // namespace
 
 Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::string>& named) {
-  const bool on_gpu = !request.device.empty();
+  const bool on_gpu = request.venue.is_gpu();
   for (const auto& provider : built_in_providers()) {
     const ProviderInfo& info = provider->info();
     // A user's file for the CPU is refused where its rows are looked at, with its own sentence.
@@ -91,14 +101,15 @@ Status keep_those_of_the_device(sweep::Request& request, const std::vector<std::
       return fail(ErrorCode::invalid_input, "--provider: {} has kernels for {}; {}", info.name,
                   info.on_gpu ? "a GPU" : "the CPU",
                   info.on_gpu ? "give --device gpu" : "leave --device out");
-    std::erase_if(request.providers, [&](const auto& asked) { return asked.name == info.name; });
+    std::erase_if(request.pool.providers,
+                  [&](const auto& asked) { return asked.name == info.name; });
   }
   return {};
 }
 
 Status check_settings(const sweep::Request& request) {
   const auto built_in = built_in_providers();
-  for (const sweep::ProviderRequest& asked : request.providers)
+  for (const process::AskedProvider& asked : request.pool.providers)
     for (const auto& provider : built_in) {
       if (provider->info().name != asked.name) continue;
       if (const Status taken = provider->check(asked.settings); !taken)
@@ -114,7 +125,7 @@ std::vector<std::string> ranker_names() {
   return names;
 }
 
-bool is_told_of_files(const sweep::ProviderRequest& asked) {
+bool is_told_of_files(const process::AskedProvider& asked) {
   for (const auto& provider : built_in_providers())
     if (provider->info().name == asked.name && provider->info().role == ProviderRole::user)
       return std::ranges::any_of(asked.settings, [](const auto& setting) {
@@ -129,7 +140,7 @@ bool is_provider(const std::string& name) {
                      [&](const auto& provider) { return provider->info().name == name; });
 }
 
-Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& context,
+Result<std::vector<process::AskedProvider>> request_providers(const Context& context,
                                                               const std::vector<std::string>& names,
                                                               const std::string& cxx) {
   const auto built_in = built_in_providers();
@@ -139,7 +150,7 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
     if (std::find(known.begin(), known.end(), name) == known.end())
       return fail(ErrorCode::invalid_input, "--provider: there is no provider '{}'{}",
                   sanitize(name, 80), did_you_mean(name, known, "there are: " + join(known, ", ")));
-  std::vector<sweep::ProviderRequest> requests;
+  std::vector<process::AskedProvider> requests;
   for (const auto& provider : built_in) {
     const ProviderInfo& info = provider->info();
     const bool asked = std::find(names.begin(), names.end(), info.name) != names.end();
@@ -148,9 +159,7 @@ Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& con
     const bool brings =
         info.role == ProviderRole::user && settings != context.provider_settings.end();
     if (names.empty() ? info.role == ProviderRole::reference : !asked && !brings) continue;
-    sweep::ProviderRequest request{info.name, "", {}, {}};
-    for (const ProviderSetting& setting : info.settings)
-      if (may_be_recorded(info, setting.name)) request.recorded.push_back(setting.name);
+    process::AskedProvider request{info.name, "", {}};
     if (settings != context.provider_settings.end()) request.settings = settings->second;
     if (const auto told = context.settings.providers.find(info.name);
         told != context.settings.providers.end())
@@ -210,7 +219,7 @@ void PoolOptions::declare_machine(Flags& app) {
   app.add_option("--cxx", cxx, "C++ compiler for users' sources").type_name("PROGRAM");
 }
 
-Result<std::vector<sweep::ProviderRequest>> PoolOptions::asked_providers(
+Result<std::vector<process::AskedProvider>> PoolOptions::asked_providers(
     const Context& context) const {
   const std::string& compiler = cxx.empty() ? context.settings.cxx : cxx;
   ASSAY_TRY(auto requests, request_providers(context, providers, compiler));
@@ -221,7 +230,7 @@ Result<std::vector<sweep::ProviderRequest>> PoolOptions::asked_providers(
       return entry.starts_with(info.name + '.') || entry.starts_with(info.name + '=');
     };
     if (info.role != ProviderRole::user ||
-        std::ranges::find(requests, info.name, &sweep::ProviderRequest::name) != requests.end() ||
+        std::ranges::find(requests, info.name, &process::AskedProvider::name) != requests.end() ||
         (std::ranges::none_of(settings, is_of_it) && std::ranges::none_of(libraries, is_of_it)))
       continue;
     ASSAY_TRY(const auto told, request_providers(context, {info.name}, compiler));
@@ -236,35 +245,36 @@ Result<std::vector<sweep::ProviderRequest>> PoolOptions::asked_providers(
 Result<sweep::Request> PoolOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   sweep::Request request;
-  request.kind = kind;
-  request.cxx = cxx.empty() ? context.settings.cxx : cxx;
-  ASSAY_TRY(request.providers, asked_providers(context));
-  request.rankers = request_rankers(context, libraries);
+  request.question.kind = kind;
+  request.pool.cxx = cxx.empty() ? context.settings.cxx : cxx;
+  ASSAY_TRY(request.pool.providers, asked_providers(context));
+  request.pool.recorded = recorded_settings();
+  request.pool.rankers = request_rankers(context, libraries);
   std::vector<std::string> files;
   for (const std::string& plugin : plugins) {
     ASSAY_TRY(
         files.emplace_back(),
         find_plugin(plugin, plugin_path.empty() ? context.settings.plugin_path : plugin_path));
   }
-  ASSAY_TRY(request.kernels, read_sources(files));
+  ASSAY_TRY(request.pool.kernels, read_sources(files));
   if (!filter.empty()) {
     if (const auto parsed = Expression::parse(filter); !parsed)
       return fail(ErrorCode::invalid_input, "--filter: {}", parsed.error().message);
   }
-  request.filter = filter;
-  request.device = context.device;
-  request.threads = threads;
+  request.pool.filter = filter;
+  request.venue = context.venue;
+  request.venue.threads = threads;
   // Compilers run in folders of their own: what is relative is meant from here.
   std::error_code ignored;
-  request.cache = std::filesystem::absolute(
+  request.keep.cache = std::filesystem::absolute(
       cache.empty() ? context.settings.cache : std::filesystem::path(cache), ignored);
-  request.confirmations = (request.cache / "confirmations").string();
-  for (sweep::ProviderRequest& provider : request.providers)
-    provider.settings["cache"] = request.cache.string();
-  request.command_line = context.command_line;
-  request.environment = context.settings.child_environment;
-  request.cancel_fd = context.cancel_fd;
-  request.lock = context.settings.lock_options();
+  request.keep.confirmations = (request.keep.cache / "confirmations").string();
+  for (process::AskedProvider& provider : request.pool.providers)
+    provider.settings["cache"] = request.keep.cache.string();
+  request.caller.command_line = context.command_line;
+  request.caller.environment = context.settings.child_environment;
+  request.caller.cancel_fd = context.cancel_fd;
+  request.caller.lock = context.settings.lock_options();
   return request;
 }
 
@@ -292,14 +302,14 @@ Status RankingOptions::fill(sweep::Request& request) const {
     return fail(ErrorCode::invalid_input, "--ranker: there is no ranker '{}'{}",
                 sanitize(ranker, 80),
                 did_you_mean(ranker, known, "there are: " + join(known, ", ")));
-  if (ranker != kNoRanker) request.ranker = ranker;
-  request.build = sweep::kBuildAtMost;
+  if (ranker != kNoRanker) request.pool.ranker = ranker;
+  request.pool.build = sweep::kBuildAtMost;
   if (build == "all") {
-    request.build = 0;
+    request.pool.build = 0;
   } else if (!build.empty()) {
     const char* end = build.data() + build.size();
-    const auto [at, error] = std::from_chars(build.data(), end, request.build);
-    if (error != std::errc() || at != end || request.build < 1)
+    const auto [at, error] = std::from_chars(build.data(), end, request.pool.build);
+    if (error != std::errc() || at != end || request.pool.build < 1)
       return fail(ErrorCode::invalid_input, "--build: '{}' is neither a number from 1 on nor 'all'",
                   sanitize(build, 80));
   }
@@ -365,28 +375,29 @@ void RaceOptions::declare_lock(Flags& app) {
 Result<sweep::Request> RaceOptions::make_request(const Context& context,
                                                  const std::string& kind) const {
   ASSAY_TRY(sweep::Request request, pool.make_request(context, kind));
-  ASSAY_TRY(check_cache_folder(request.cache));
+  ASSAY_TRY(check_cache_folder(request.keep.cache));
   ASSAY_TRY(keep_those_of_the_device(request, pool.providers));
   ASSAY_TRY(check_settings(request));
-  ASSAY_TRY(request.condition,
+  ASSAY_TRY(request.question.condition,
             measure::parse_condition(
-                condition, request.device.empty() ? measure::Place::cpu : measure::Place::gpu));
-  ASSAY_TRY(request.race_class.preparation, measure::parse_preparation(preparation));
-  ASSAY_TRY(request.race_class.dependent_launch, measure::parse_dependent_launch(dependent_launch));
-  ASSAY_TRY(request.margin, parse_fraction(margin, "--margin"));
+                condition, request.venue.is_cpu() ? measure::Place::cpu : measure::Place::gpu));
+  ASSAY_TRY(request.question.race_class.preparation, measure::parse_preparation(preparation));
+  ASSAY_TRY(request.question.race_class.dependent_launch,
+            measure::parse_dependent_launch(dependent_launch));
+  ASSAY_TRY(request.effort.margin, parse_fraction(margin, "--margin"));
   if (!budget.empty()) {
-    ASSAY_TRY(request.budget_seconds, parse_seconds(budget, "--budget"));
+    ASSAY_TRY(request.effort.budget_seconds, parse_seconds(budget, "--budget"));
   }
-  ASSAY_TRY(request.trial_timeout_seconds, parse_seconds(timeout, "--timeout"));
-  ASSAY_TRY(request.compile_timeout_seconds, parse_seconds(compile_timeout, "--compile-timeout"));
+  ASSAY_TRY(request.limits.trial_seconds, parse_seconds(timeout, "--timeout"));
+  ASSAY_TRY(request.limits.compile_seconds, parse_seconds(compile_timeout, "--compile-timeout"));
   if (!memory_limit.empty()) {
-    ASSAY_TRY(request.memory_limit_bytes, parse_bytes(memory_limit, "--memory-limit"));
+    ASSAY_TRY(request.limits.memory_bytes, parse_bytes(memory_limit, "--memory-limit"));
   }
   ASSAY_TRY(ranking.fill(request));
-  if (processes > 0) request.processes = request.most_processes = processes;
-  request.store = store;
-  request.lock.wait = !no_wait;
-  if (!lock_folder.empty()) request.lock.folder = lock_folder;
+  if (processes > 0) request.effort.processes = request.effort.most_processes = processes;
+  request.keep.store = store;
+  request.caller.lock.wait = !no_wait;
+  if (!lock_folder.empty()) request.caller.lock.folder = lock_folder;
   return request;
 }
 

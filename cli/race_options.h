@@ -24,7 +24,7 @@ struct PoolOptions {
   void declare_settings(Flags& app);  // Of those, what providers are told.
   void declare_machine(Flags& app);   // And what says where kernels run.
   // As --provider, --library and --setting say, those that the device is not for included.
-  Result<std::vector<sweep::ProviderRequest>> asked_providers(const Context& context) const;
+  Result<std::vector<process::AskedProvider>> asked_providers(const Context& context) const;
   // Its kernels are the plug-ins.
   Result<sweep::Request> make_request(const Context& context, const std::string& kind) const;
 };
@@ -60,7 +60,7 @@ struct RaceOptions {
 
 // The requests for these providers, in the built-in order; none: all but the reference. Unknown
 // names are errors that name the nearest.
-Result<std::vector<sweep::ProviderRequest>> request_providers(const Context& context,
+Result<std::vector<process::AskedProvider>> request_providers(const Context& context,
                                                               const std::vector<std::string>& names,
                                                               const std::string& cxx);
 
@@ -75,7 +75,7 @@ Status check_settings(const sweep::Request& request);
 
 // Whether it is told something of how users' files are brought, which counts wherever there is one:
 // more than every provider is, which is the compiler and the cache.
-bool is_told_of_files(const sweep::ProviderRequest& asked);
+bool is_told_of_files(const process::AskedProvider& asked);
 
 bool is_provider(const std::string& name);
 std::vector<std::string> ranker_names();

@@ -75,7 +75,7 @@ std::string words_of(const FlagEntry& flag) {
   return " One of " + join(words, ", ") + '.';
 }
 
-bool is_help(const FlagEntry& flag) {
+bool is_of_help(const FlagEntry& flag) {
   return std::ranges::find(flag.names, "--help") != flag.names.end();
 }
 
@@ -94,7 +94,7 @@ std::string row(const FlagEntry& flag) {
 std::string table(std::string_view title, const std::vector<FlagEntry>& flags) {
   std::string rows;
   for (const FlagEntry& flag : flags)
-    if (!is_help(flag)) rows += row(flag);
+    if (!is_of_help(flag)) rows += row(flag);
   return rows.empty() ? rows
                       : fmt::format("\n| {} | default | meaning |\n|---|---|---|\n", title) + rows;
 }
@@ -103,7 +103,7 @@ std::string table(std::string_view title, const std::vector<FlagEntry>& flags) {
 std::string flag_tables(const CommandEntry& command) {
   std::vector<std::pair<std::string, std::vector<FlagEntry>>> groups;
   for (const FlagEntry& flag : command.flags) {
-    if (is_help(flag)) continue;
+    if (is_of_help(flag)) continue;
     auto group = std::ranges::find(groups, flag.group,
                                    &std::pair<std::string, std::vector<FlagEntry>>::first);
     if (group == groups.end()) group = groups.insert(groups.end(), {flag.group, {}});

@@ -64,18 +64,18 @@ class ReplayCommand : public Command {
     const auto count = std::ranges::count_if(replays, wants);
     if (count == 0) return show(context.console, at, replays, differences, "");
     const auto first = std::ranges::find_if(replays, wants);
-    if (!folder_.empty()) first->request->folder = folder_;
+    if (!folder_.empty()) first->request->keep.folder = folder_;
     ASSAY_TRY(const DeviceLock held, hold_device(context, *first->request));
     const std::filesystem::path folder =
         folder_.empty() ? next_run_folder("replay") : std::filesystem::path(folder_);
     for (Replay& replay : replays) {
       if (!replay.request) continue;
       sweep::Request& request = *replay.request;
-      request.device_held = true;
+      request.caller.device_held = true;
       ASSAY_TRY(replay.claim.reason, why_gone(request, *replay.recorded));
       if (!replay.claim.reason.empty()) continue;
       ASSAY_TRY(narrow_to_claim(request, *replay.recorded));
-      request.folder = count == 1 ? folder : folder / replay.recorded->name;
+      request.keep.folder = count == 1 ? folder : folder / replay.recorded->name;
       ASSAY_TRY(const FinishedRun fresh, run_request(context, request, Keep::everything));
       replay.fresh = fresh.files.record;
       replay.claim =
@@ -114,7 +114,7 @@ class ReplayCommand : public Command {
   static Result<std::string> why_gone(const sweep::Request& request, const ProblemRecord& problem) {
     const PairVerdict& headline = *problem.headline();
     ASSAY_TRY(const sweep::Discovery found,
-              sweep::discover(request, &request.problems.front(), ""));
+              sweep::discover(request, &request.question.problems.front(), ""));
     for (const std::string& id : {headline.candidate, headline.other})
       if (std::string reason = why_gone(problem, id, found); !reason.empty()) return reason;
     return std::string();

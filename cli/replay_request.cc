@@ -132,7 +132,7 @@ Result<Context> on_its_device(const Context& context, const RecordAt& at) {
   if (!gpu)
     return fail(ErrorCode::missing, "{}: its claims are of a GPU: {}",
                 sanitize(at.path.string(), 300), gpu.error().message);
-  there.device = *gpu;
+  there.venue.gpu = *gpu;
   return there;
 }
 
@@ -193,15 +193,16 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
     return fail(is_users ? request.error() : in_record(at.path, message));
   }
   if (options.budget.empty() && then.budget_seconds > 0)
-    request->budget_seconds = then.budget_seconds / static_cast<double>(record.problems.size());
-  request->suite = then.suite;
-  if (!then.kernels.empty()) request->only.push_back({.ids = then.kernels});
-  request->problems = {std::move(*problem)};
-  ASSAY_TRY(request->kernels, kept_kernels(at.folder, record.sources));
+    request->effort.budget_seconds =
+        then.budget_seconds / static_cast<double>(record.problems.size());
+  request->question.suite = then.suite;
+  if (!then.kernels.empty()) request->pool.only.push_back({.ids = then.kernels});
+  request->question.problems = {std::move(*problem)};
+  ASSAY_TRY(request->pool.kernels, kept_kernels(at.folder, record.sources));
   const bool users = std::ranges::any_of(recorded.kernels, [](const KernelOutcome& kernel) {
     return kernel.role == KernelRole::user;
   });
-  if (users && request->kernels.empty())
+  if (users && request->pool.kernels.empty())
     return fail(ErrorCode::missing,
                 "{}: users' kernels took part, and their sources are not beside the record: keep "
                 "its sources folder there",
@@ -214,7 +215,7 @@ Status narrow_to_claim(sweep::Request& request, const ProblemRecord& problem) {
   const KernelOutcome* candidate = problem.find(headline.candidate);
   if (candidate == nullptr)
     return fail(ErrorCode::invalid_input, "{} names no kernel", problem.name);
-  KernelChoice& claimed = request.only.emplace_back();
+  KernelChoice& claimed = request.pool.only.emplace_back();
   claimed.ids.push_back(plain_id(headline.candidate));
   if (candidate->role == KernelRole::stock) {
     claimed.ids.push_back(plain_id(headline.other));
@@ -223,7 +224,7 @@ Status narrow_to_claim(sweep::Request& request, const ProblemRecord& problem) {
       if (provider->info().role == ProviderRole::stock)
         claimed.providers.push_back(provider->info().name);
   }
-  request.exhaustive = true;
+  request.effort.exhaustive = true;
   return {};
 }
 

@@ -44,8 +44,8 @@ class RunCommand : public Command {
     if (is_file) files_.words = {kernel_};
     const auto files = read_sources(files_.all());
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(files, is_file ? std::vector<std::string>()
-                                                          : std::vector<std::string>{kernel_}));
+      ASSAY_TRY(context.venue.gpu, device_for(files, is_file ? std::vector<std::string>()
+                                                             : std::vector<std::string>{kernel_}));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "run"));
     if (problems_.empty())
@@ -57,14 +57,14 @@ class RunCommand : public Command {
     ASSAY_TRY(problems_.fill(request, "", context.console));
     bring_first(request, *files);
     const auto families = is_file ? files->front().families() : std::vector<std::string>();
-    request.confirm = false;
-    request.build = 0;
-    request.folder = folder_;
+    request.effort.confirm = false;
+    request.pool.build = 0;
+    request.keep.folder = folder_;
     // A name that is none needs no machine to itself.
     ASSAY_TRY(const KernelMetadata metadata, find_kernel(request, kernel_, families));
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     narrow(request, {&metadata, 1});
-    if (folder_.empty()) request.folder = next_run_folder("run-" + folder_part(metadata));
+    if (folder_.empty()) request.keep.folder = next_run_folder("run-" + folder_part(metadata));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     const int code = timed_exit_code(run.record);
     context.console.result(context.console.json()

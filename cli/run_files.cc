@@ -53,10 +53,10 @@ std::filesystem::path plain_folder(const std::filesystem::path& folder) {
 }
 
 Status check_run_folder(const std::filesystem::path& folder,
-                        const std::vector<sweep::ProviderRequest>& providers) {
+                        const std::vector<process::AskedProvider>& providers) {
   namespace fs = std::filesystem;
   const bool writes_the_tools =
-      std::ranges::any_of(providers, [](const sweep::ProviderRequest& provider) {
+      std::ranges::any_of(providers, [](const process::AskedProvider& provider) {
         return results_file_name(provider.name) == profiler::kResultsFile;
       });
   std::error_code failed;

@@ -33,7 +33,7 @@ std::filesystem::path plain_folder(const std::filesystem::path& folder);
 // journal of a run, which --resume and --fresh would be about. What a cutlass_profiler left there
 // is in the way of those alone whose own results have that file's name.
 Status check_run_folder(const std::filesystem::path& folder,
-                        const std::vector<sweep::ProviderRequest>& providers);
+                        const std::vector<process::AskedProvider>& providers);
 
 // logs/<shape>.log in the folder.
 Status write_problem_log(const ProblemRecord& problem, const std::filesystem::path& folder);

@@ -255,7 +255,7 @@ Status ServeOptions::take_case(const LabPlace& place, Context& context) {
 std::vector<std::string> ServeOptions::child_environment(const Context& context) const {
   std::vector<std::string> environment = context.settings.child_environment;
   // The device that was chosen: nothing else that the environment has.
-  if (!context.device.empty()) set_variable(environment, "CUDA_VISIBLE_DEVICES", context.device);
+  if (context.venue.is_gpu()) set_variable(environment, "CUDA_VISIBLE_DEVICES", context.venue.gpu);
   environment.insert(environment.end(), case_environment_.begin(), case_environment_.end());
   return environment;
 }

@@ -65,39 +65,39 @@ class RunFiles : public sweep::Observer {
 
 Result<DeviceLock> hold_device(Context& context, sweep::Request& request) {
   ASSAY_TRY(auto lock, sweep::hold_device(request, show_wait(context.console)));
-  request.device_held = true;
+  request.caller.device_held = true;
   return lock;
 }
 
 Result<FinishedRun> run_request(Context& context, const sweep::Request& asked, Keep keep) {
   FinishedRun run;
   sweep::Request request = asked;
-  request.folder = plain_folder(request.folder);
-  ASSAY_TRY(check_run_folder(request.folder, request.providers));
-  const KernelCopies kernels(request.kernels);
+  request.keep.folder = plain_folder(request.keep.folder);
+  ASSAY_TRY(check_run_folder(request.keep.folder, request.pool.providers));
+  const KernelCopies kernels(request.pool.kernels);
   std::optional<DeviceLock> lock;
-  if (!request.device_held) {
+  if (!request.caller.device_held) {
     ASSAY_TRY(lock, hold_device(context, request));
   }
   {
     const auto progress = make_progress(context.console, request);
-    RunFiles observer(*progress, request.folder, kernels);
+    RunFiles observer(*progress, request.keep.folder, kernels);
     auto record = sweep::run(request, observer);
     if (!record && record.error().code == ErrorCode::interrupted)
-      return fail(ErrorCode::interrupted,
-                  "stopped; the journal in {} holds all that was finished{}",
-                  request.folder.string(),
-                  request.kind == "sweep" ? ": the same command with --resume goes on" : "");
+      return fail(
+          ErrorCode::interrupted, "stopped; the journal in {} holds all that was finished{}",
+          request.keep.folder.string(),
+          request.question.kind == "sweep" ? ": the same command with --resume goes on" : "");
     if (!record) return fail(std::move(record).error());
     ASSAY_TRY(observer.status());
     run.record = std::move(*record);
     run.any_launched = observer.any_launched();
     const auto results = observer.take_results(run.record.environment);
-    ASSAY_TRY(run.files.results, write_results(results, request.folder));
+    ASSAY_TRY(run.files.results, write_results(results, request.keep.folder));
     for (const size_t place : comparable(results))
       run.files.comparable.push_back(run.files.results[place]);
   }
-  run.files.record = (request.folder / "record.json").string();
+  run.files.record = (request.keep.folder / "record.json").string();
   if (keep == Keep::everything) ASSAY_TRY(read_everything(run));
   return run;
 }

@@ -81,27 +81,27 @@ class SweepCommand : public Command {
     ASSAY_TRY(files_.check("sweep"));
     const auto files = read_sources(kernels);
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(files, options_.pool.providers));
+      ASSAY_TRY(context.venue.gpu, device_for(files, options_.pool.providers));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "sweep"));
     if (!table_.empty()) ASSAY_TRY(check_table_path(table_));
     if (!files) return fail(files.error());
     ASSAY_TRY(problems_.complete(context.console, *files));
-    ASSAY_TRY(problems_.fill(request, request.device.empty() ? kSuiteOfCores : kSuiteOfAGpu,
+    ASSAY_TRY(problems_.fill(request, request.venue.is_cpu() ? kSuiteOfCores : kSuiteOfAGpu,
                              context.console));
     bring_first(request, *files);
-    note_renamed(context.console, request.kernels);
-    request.exhaustive = exhaustive_;
+    note_renamed(context.console, request.pool.kernels);
+    request.effort.exhaustive = exhaustive_;
     if (exhaustive_) {
       if (!options_.ranking.build.empty() && options_.ranking.build != "all")
         return fail(ErrorCode::invalid_input,
                     "--exhaustive builds every kernel, --build some; give one of them");
-      request.build = 0;
+      request.pool.build = 0;
     }
-    request.folder = folder(request.suite);
-    request.if_present = resume_  ? sweep::IfPresent::resume
-                         : fresh_ ? sweep::IfPresent::fresh
-                                  : sweep::IfPresent::refuse;
+    request.keep.folder = folder(request.question.suite);
+    request.keep.if_present = resume_  ? sweep::IfPresent::resume
+                              : fresh_ ? sweep::IfPresent::fresh
+                                       : sweep::IfPresent::refuse;
     ASSAY_TRY(FinishedRun run, run_request(context, request, Keep::headlines));
     const int code = run_exit_code(run);
     if (why_ || code == kNothingRan || context.console.json()) ASSAY_TRY(read_everything(run));

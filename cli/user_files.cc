@@ -34,15 +34,15 @@ std::string stem_of(const std::string& file_and_entry) {
 Result<std::vector<FileRefusals>> find_refused_files(const sweep::Request& request,
                                                      std::span<const input::KernelSource> sources) {
   sweep::Request alone = request;
-  alone.kernels.assign(sources.begin(), sources.end());
+  alone.pool.kernels.assign(sources.begin(), sources.end());
   ASSAY_TRY(const auto found, sweep::discover_each_source(alone));
   std::vector<FileRefusals> all;
   for (size_t i = 0; i < sources.size(); ++i) {
     FileRefusals& file = all.emplace_back();
     file.file = sources[i].text();
-    for (size_t p = 0; p < request.problems.size(); ++p) {
+    for (size_t p = 0; p < request.question.problems.size(); ++p) {
       if (!found[i][p].rows.empty()) continue;
-      auto& sentences = file.problems[request.problems[p].name()];
+      auto& sentences = file.problems[request.question.problems[p].name()];
       for (const auto& [reason, refusal] : found[i][p].refusals)
         sentences.push_back(
             fmt::format("{}: {}", to_string(reason), sanitize(refusal.example, 400)));

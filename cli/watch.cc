@@ -77,17 +77,17 @@ class Watch {
     if (previous_)
       kernels.push_back(
           input::FileAndEntry{*previous_, input::split_entry(file_and_entry_).entry}.text());
-    for (size_t i = 1; i < request_.kernels.size(); ++i)
-      kernels.push_back(request_.kernels[i].text());
+    for (size_t i = 1; i < request_.pool.kernels.size(); ++i)
+      kernels.push_back(request_.pool.kernels[i].text());
     sweep::Request request = request_;
-    ASSAY_TRY(request.kernels, read_sources(kernels));
-    present_ = SourceCopy::of(request.kernels.front());
-    const std::vector<UserFile> files = user_files(request.kernels);
-    request.about = files.front().families;
+    ASSAY_TRY(request.pool.kernels, read_sources(kernels));
+    present_ = SourceCopy::of(request.pool.kernels.front());
+    const std::vector<UserFile> files = user_files(request.pool.kernels);
+    request.question.subjects = files.front().families;
     ASSAY_TRY(const DeviceLock held, hold_device(context_, request));
-    request.folder = next_run_folder(stem_of(file_and_entry_));
+    request.keep.folder = next_run_folder(stem_of(file_and_entry_));
     if (!opponents_.empty()) {
-      KernelChoice& choice = request.only.emplace_back();
+      KernelChoice& choice = request.pool.only.emplace_back();
       choice.ids.assign(opponents_.begin(), opponents_.end());
       for (const UserFile& file : files)
         choice.families.insert(choice.families.end(), file.families.begin(), file.families.end());
@@ -99,14 +99,14 @@ class Watch {
     context_.console.result(
         fmt::format("{}  {}\n", time_of_day(), sanitize(file_.filename().string(), 200)));
     sweep::Request mine = request;
-    mine.only = request_.only;
-    ASSAY_TRY(auto refused, find_refused_files(mine, std::span(request.kernels).first(1)));
+    mine.pool.only = request_.pool.only;
+    ASSAY_TRY(auto refused, find_refused_files(mine, std::span(request.pool.kernels).first(1)));
     call_by_stem(refused);
-    std::erase_if(request.problems, [&](const Problem& problem) {
+    std::erase_if(request.question.problems, [&](const Problem& problem) {
       return is_refused_by_all(refused, problem.name());
     });
     std::string text = refused_text(refused, style);
-    if (!request.problems.empty()) {
+    if (!request.question.problems.empty()) {
       ASSAY_TRY(const FinishedRun run, run_request(context_, request, Keep::everything));
       text = report::race_text(run.record, {.style = style, .record_path = {}}) + text;
       for (const ProblemRecord& problem : run.record.problems) {

@@ -108,7 +108,7 @@ class WhyCommand : public Command {
       (names_file(word) ? files_.words : named).push_back(word);
     const auto read = read_sources(files_.all());
     if (!context.device_named) {
-      ASSAY_TRY(context.device, device_for(read, named));
+      ASSAY_TRY(context.venue.gpu, device_for(read, named));
     }
     ASSAY_TRY(sweep::Request request, options_.make_request(context, "why"));
     if (problems_.empty())
@@ -122,21 +122,21 @@ class WhyCommand : public Command {
       return fail(ErrorCode::invalid_input,
                   "why looks at one shape, and was given {}; name one by --shape or --shapes",
                   suite.problems.size());
-    request.problems = suite.problems;
-    request.suite = suite.name;
+    request.question.problems = suite.problems;
+    request.question.suite = suite.name;
     // A file that is named is both where to look and what is meant.
     std::vector<std::vector<std::string>> families(words_.size());
     bring_first(request, *read);
     for (size_t i = 0, file = 0; i < words_.size(); ++i)
-      if (names_file(words_[i])) families[i] = request.kernels[file++].families();
-    request.exhaustive = true;
-    request.build = 0;
-    request.count_events = true;
-    request.folder = folder_;
-    if (!request.device.empty()) {
+      if (names_file(words_[i])) families[i] = request.pool.kernels[file++].families();
+    request.effort.exhaustive = true;
+    request.pool.build = 0;
+    request.effort.count_events = true;
+    request.keep.folder = folder_;
+    if (request.venue.is_gpu()) {
       ASSAY_TRY(FoundNcu ncu, find_ncu(ncu_, context.settings));
-      request.ncu = std::move(ncu.program);
-      request.no_ncu = std::move(ncu.missing);
+      request.effort.ncu = std::move(ncu.program);
+      request.effort.no_ncu = std::move(ncu.missing);
     }
     std::vector<KernelMetadata> chosen;
     for (size_t i = 0; i < words_.size(); ++i) {
@@ -148,7 +148,8 @@ class WhyCommand : public Command {
                   sanitize(words_[0], 200), sanitize(words_[1], 200));
     ASSAY_TRY(const DeviceLock held, hold_device(context, request));
     narrow(request, chosen);
-    if (folder_.empty()) request.folder = next_run_folder("why-" + folder_part(chosen.front()));
+    if (folder_.empty())
+      request.keep.folder = next_run_folder("why-" + folder_part(chosen.front()));
     ASSAY_TRY(const FinishedRun run, run_request(context, request, Keep::everything));
     return show(context.console, run, chosen);
   }

@@ -21,6 +21,15 @@ add_test(NAME format COMMAND "${PROJECT_SOURCE_DIR}/scripts/format" --check
   WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 set_tests_properties(format PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 120)
 
+# What two sources of a part both define for themselves does not compile once they are compiled as
+# one, which a new file beside them may bring about.
+find_program(ASSAY_PYTHON3 python3)
+if(ASSAY_PYTHON3)
+  add_test(NAME unity_names COMMAND "${ASSAY_PYTHON3}" -B
+    "${PROJECT_SOURCE_DIR}/scripts/find-clashes")
+  set_tests_properties(unity_names PROPERTIES LABELS check TIMEOUT 120)
+endif()
+
 # Headers without a source of the same name compile alone, each in a generated one.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/src/assay/*.h")

@@ -24,15 +24,20 @@ function(assay_closure out)
   set(${out} ${closure} PARENT_SCOPE)
 endfunction()
 
-# assay_object_library(<name> SOURCES ... LINK <parts> [COMPILE_OPTIONS ...]): the library
+# assay_object_library(<name> [COLD] SOURCES ... LINK <parts> [COMPILE_OPTIONS ...]): the library
 # assay_<name>, INTERFACE while it has no sources yet.
+# COLD: its own code takes no time that anybody waits for, so a release has it at -O1, which
+# compiles in two thirds of the time.
 function(assay_object_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;COMPILE_OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "COLD" "" "SOURCES;LINK;COMPILE_OPTIONS" ${ARGN})
   set(target assay_${name})
   assay_closure(below ${arg_LINK})
   if(arg_SOURCES)
     add_library(${target} OBJECT ${arg_SOURCES})
     target_link_libraries(${target} PUBLIC assay_options assay_external)
+    if(arg_COLD)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
     if(arg_COMPILE_OPTIONS)
       target_compile_options(${target} PRIVATE ${arg_COMPILE_OPTIONS})
     else()
@@ -97,11 +102,12 @@ function(assay_list_tests name label alone filter)
       ENVIRONMENT_MODIFICATION "ASSAY_SOURCE_DIR=set:${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# assay_part(<name> [LINK <parts>] [GENERATED <sources>]): one part of src/assay.
+# assay_part(<name> [COLD] [LINK <parts>] [GENERATED <sources>]): one part of src/assay.
 # Its sources are all .cc files below its folder; *_test.cc and testing/ make <name>_test, and
 # *_unsanitized_test.cc make <name>_unsanitized_test (see assay_unit_tests).
+# COLD: as assay_object_library says.
 function(assay_part name)
-  cmake_parse_arguments(arg "" "" "LINK;GENERATED" ${ARGN})
+  cmake_parse_arguments(arg "COLD" "" "LINK;GENERATED" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "(_test\\.cc|/testing/[^/]*\\.cc)$")
@@ -109,7 +115,11 @@ function(assay_part name)
   list(FILTER tests EXCLUDE REGEX "_unsanitized_test\\.cc$")
   list(FILTER unsanitized INCLUDE REGEX "_unsanitized_test\\.cc$")
   list(FILTER sources EXCLUDE REGEX "(_test\\.cc|_bench\\.cc|/testing/[^/]*\\.cc)$")
-  assay_object_library(${name} SOURCES ${sources} ${arg_GENERATED} LINK ${arg_LINK})
+  set(cold "")
+  if(arg_COLD)
+    set(cold COLD)
+  endif()
+  assay_object_library(${name} ${cold} SOURCES ${sources} ${arg_GENERATED} LINK ${arg_LINK})
   assay_unit_tests(${name}_test SOURCES ${tests} LINK ${name})
   assay_unit_tests(${name}_unsanitized_test UNSANITIZED SOURCES ${unsanitized} LINK ${name})
 endfunction()

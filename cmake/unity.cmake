@@ -1,6 +1,6 @@
 # Unity builds (ASSAY_UNITY): eight sources of a target are compiled as one, in less than half of
-# the time. Then they share one anonymous namespace: what two of them name alike does not compile,
-# and one of the two is told to be compiled alone. -D ASSAY_UNITY=OFF compiles each by itself, which
+# the time. Then they share one anonymous namespace: what two of them name alike does not compile
+# (scripts/find-clashes names them). One of the two is renamed, or told to be compiled alone. -D ASSAY_UNITY=OFF compiles each by itself, which
 # is quicker after a change of one file; scripts/bench-build does so, too, and finds what an
 # #include is missing for.
 # assay_use_unity(<target>)

@@ -37,7 +37,7 @@ class Emitter {
         runner_({.environment = context.settings.child_environment,
                  .logs = build_ / "logs",
                  .cancel_fd = context.cancel_fd}),
-        arch_(context.device.empty() ? "" : "-arch=native") {}
+        arch_(context.venue.is_cpu() ? "" : "-arch=native") {}
 
   Result<EmittedCode> run(const fs::path& source) const {
     const std::string stem = source.stem().string();

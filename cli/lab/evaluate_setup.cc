@@ -25,7 +25,7 @@ std::vector<std::string> environment_of(const Context& context) {
     all.push_back("ASSAY_LOCK_DIR=" + context.settings.locks.string());
   all.push_back("CXX=" + context.settings.cxx);
   all.push_back("ASSAY_DEVICE=" + device_of(context));
-  if (!context.device.empty()) all.push_back("CUDA_VISIBLE_DEVICES=" + context.device);
+  if (context.venue.is_gpu()) all.push_back("CUDA_VISIBLE_DEVICES=" + context.venue.gpu);
   return all;
 }
 
@@ -42,17 +42,14 @@ Result<lab::HeldDevice> hold_device(Context& context) {
   options.fallback = context.settings.cache;
   options.cancel_fd = context.cancel_fd;
   ASSAY_TRY(DeviceLock lock,
-            DeviceLock::hold(context.device.empty() ? "cpu" : "gpu-" + context.device, options,
-                             show_wait(context.console)));
+            DeviceLock::hold(context.venue.lock_name(), options, show_wait(context.console)));
   const auto held = std::make_shared<DeviceLock>(std::move(lock));
   return lab::HeldDevice{held, held->descriptor()};
 }
 
 }  // namespace
 
-std::string device_of(const Context& context) {
-  return context.device.empty() ? "cpu" : context.device;
-}
+std::string device_of(const Context& context) { return context.venue.name(); }
 
 Status check_case_hardware(const lab::Case& target, const Context& context) {
   if (!target.hardware_required || target.hardware_device.empty() ||

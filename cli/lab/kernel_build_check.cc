@@ -137,7 +137,7 @@ Result<std::vector<BuiltKernel>> look_for_tools(const Context& context) {
   if (!answer || !answer->is_object() || !answer->contains("providers"))
     return std::vector<BuiltKernel>{
         {"fail", "compilers", "`assay providers` " + output.status.describe()}};
-  const bool on_gpu = !context.device.empty();
+  const bool on_gpu = context.venue.is_gpu();
   std::vector<std::string> compilers, libraries;
   std::string reason;
   for (const auto& provider : built_in_providers()) {

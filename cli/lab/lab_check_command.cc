@@ -107,7 +107,7 @@ class LabCheckCommand : public Command {
   }
 
   void check_hardware(const LabPlace& place, const Context& context) {
-    const std::string here = context.device.empty() ? "cpu" : context.device;
+    const std::string here = context.venue.name();
     const std::string& wanted = place.target.hardware_device;
     if (wanted.empty() || wanted == here)
       add("ok", "hardware", fmt::format("{}, on {}", place.target.hardware_name, here));

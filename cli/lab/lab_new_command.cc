@@ -48,14 +48,14 @@ class LabNewCommand : public Command {
     ASSAY_TRY(const lab::Lab lab, lab::find_lab("."));
     ASSAY_TRY(const auto files, lab::read_template(lab.root / "templates", template_));
     const std::filesystem::path folder = lab.root / lab.cases_folder / model_slug_ / case_slug_;
-    const std::string device = context.device.empty() ? "cpu" : "GPU-" + context.device;
+    const std::string device = context.venue.is_cpu() ? "cpu" : "GPU-" + context.venue.gpu;
     const lab::TemplateValues values = {
         {"model_slug", model_slug_},
         {"case_slug", case_slug_},
         {"model_name", lab::yaml_quoted(model_name_)},
         {"model_path", lab::yaml_quoted(model_path_)},
         {"hardware", lab::yaml_quoted(hardware_)},
-        {"device", context.device.starts_with("GPU-") ? context.device : device}};
+        {"device", context.venue.gpu.starts_with("GPU-") ? context.venue.gpu : device}};
     ASSAY_TRY(lab::stamp(files, values, folder));
     const std::string shown = folder.lexically_relative(lab.root).string();
     if (context.console.json())

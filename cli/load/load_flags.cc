@@ -18,8 +18,8 @@
 namespace assay::cli {
 namespace {
 
-constexpr int kMost = std::numeric_limits<int>::max();
-constexpr std::size_t kMostKeyBytes = 4096;
+constexpr int kMostWhole = std::numeric_limits<int>::max();
+constexpr std::size_t kMostKeyFileBytes = 4096;
 constexpr double kMostSeconds = 30 * 86400.0;
 constexpr int kFewestRequests = 100;  // Where nothing says how many.
 
@@ -60,9 +60,11 @@ void LoadFlags::declare(Flags& app, const LoadFlagChoice& choice) {
   app.set_group(FlagGroup::measuring);
   if (choice.sends) declare_sends(app);
   app.add_option("--num-warmups,--warmup-request-count", warmups_, "Requests before, not counted")
-      .range(0, kMost)
+      .range(0, kMostWhole)
       .show_default();
-  app.add_option("--seed", seed_, "Seed of prompts and arrivals").range(0, kMost).show_default();
+  app.add_option("--seed", seed_, "Seed of prompts and arrivals")
+      .range(0, kMostWhole)
+      .show_default();
   app.add_option("--goodput", goodput_,
                  "What a good request keeps, in ms: ttft:200 tpot:20 e2el:3000")
       .type_name("NAME:MS");
@@ -122,7 +124,7 @@ void LoadFlags::declare_sends(Flags& app) {
       .show_default();
   app.add_option("--num-prompts,--request-count", requests_,
                  "Requests in all (default: 100, or as many as --duration has)")
-      .range(1, kMost);
+      .range(1, kMostWhole);
   app.add_option("--duration,--benchmark-duration", duration_, "Nothing is sent after so long")
       .type_name("SECONDS");
   app.add_option("--grace", grace_, "For answers that are under way at the duration's end")
@@ -164,7 +166,7 @@ void LoadFlags::declare_requests(Flags& app) {
 
 Result<std::string> LoadFlags::key() const {
   if (key_file_.empty()) return key_variable("OPENAI_API_KEY");
-  ASSAY_TRY(const std::string text, read_file(key_file_, kMostKeyBytes));
+  ASSAY_TRY(const std::string text, read_file(key_file_, kMostKeyFileBytes));
   const std::string key(trim(std::string_view(text).substr(0, text.find('\n'))));
   if (key.empty())
     return fail(ErrorCode::invalid_input, "{}: the first line must be the key",

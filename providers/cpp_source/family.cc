@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "assay/base/text.h"
-#include "assay/input/entry_rows.h"
+#include "assay/input/entry_family.h"
 #include "assay/input/manifest.h"
 #include "call.h"
 #include "compile.h"
@@ -13,24 +13,10 @@
 namespace assay::cpp_source {
 namespace {
 
-std::string macro_value(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "1" : "0";
-  return to_string(value);
-}
-
-std::string upper(std::string_view text) {
-  std::string copy(text);
-  for (char& c : copy)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return copy;
-}
-
-class SourceFamily final : public Family, public Exportable {
+class SourceFamily final : public input::HostFamily, public Exportable {
  public:
-  explicit SourceFamily(input::EntryRows rows) : rows_(std::move(rows)) {}
+  using HostFamily::HostFamily;
 
-  std::string_view name() const override { return entry().name; }
   const Exportable* exportable() const override { return this; }
 
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
@@ -41,44 +27,18 @@ class SourceFamily final : public Family, public Exportable {
                                         .row = row,
                                         .problem = problem,
                                         .threads = options.threads,
-                                        .workspace_bytes = rows_.workspace_bytes(
+                                        .workspace_bytes = rows().workspace_bytes(
                                             row.design, problem, options.threads)},
                              .macros = macros(row, masked),
                              .target = options.target}));
-    made.prepared_bytes = static_cast<int64_t>(rows_.prepare_bytes(row.design, problem));
+    made.prepared_bytes = static_cast<int64_t>(rows().prepare_bytes(row.design, problem));
     return made;
   }
 
  private:
-  const KernelEntry& entry() const { return rows_.entry(); }
-
-  void do_enumerate(const Query& query, const MetadataSink& sink) const override {
-    rows_.enumerate(query, sink);
-  }
-
-  Refusals do_supports(const KernelMetadata& row, const Problem& problem,
-                       const Target&) const override {
-    Refusals refusals;
-    if (const auto why = rows_.objection(row.design, problem))
-      refusals.add(why->reason, why->sentence);
-    return refusals;
-  }
-
+  // Where the kernel takes several types, it must be told which it has.
   std::vector<std::string> macros(const KernelMetadata& row, const MaskedProblem& problem) const {
-    std::vector<std::string> macros;
-    for (const auto& [name, value] : row.design)
-      if (!input::is_told(entry(), name))
-        macros.push_back(fmt::format("{}={}", name, macro_value(value)));
-    for (const std::string& name : entry().specialised_on)
-      macros.push_back(fmt::format("ASSAY_{}={}", upper(name), problem.dimension(name)));
-    // Where the kernel takes several types, it must be told which it has.
-    for (const OperandRule& rule : entry().rule->operands) {
-      const Operand* operand = problem.unmasked_types().find_operand(rule.role);
-      if (rule.dtypes.size() > 1 && operand != nullptr)
-        macros.push_back(
-            fmt::format("ASSAY_{}_{}=1", upper(rule.role), upper(to_string(operand->dtype))));
-    }
-    return macros;
+    return HostFamily::macros(row, problem, TypeMacros::choices);
   }
 
   Result<Artifact> do_compile(const KernelMetadata& row, const MaskedProblem& problem,
@@ -87,15 +47,10 @@ class SourceFamily final : public Family, public Exportable {
         {.entry = entry(), .macros = macros(row, problem), .target = target, .context = context});
   }
 
-  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
-                            int threads) const override {
-    return rows_.workspace_bytes(row.design, problem, threads);
-  }
-
   Status do_prepare(const KernelMetadata& row, const Binding& binding,
                     Prepared& prepared) const override {
     ASSAY_TRY(const std::span<std::byte> memory,
-              prepared.allocate(rows_.prepare_bytes(row.design, binding.problem)));
+              prepared.allocate(rows().prepare_bytes(row.design, binding.problem)));
     ASSAY_TRY(const HostStep step, bind(row, binding, entry().prepare_args, kPrepareSymbol));
     std::vector<void*> data(binding.data.begin(), binding.data.end());
     data.push_back(nullptr);
@@ -126,10 +81,8 @@ class SourceFamily final : public Family, public Exportable {
          .binding = binding,
          .args = args,
          .symbol = symbol,
-         .workspace_bytes = rows_.workspace_bytes(row.design, binding.problem, binding.threads)});
+         .workspace_bytes = rows().workspace_bytes(row.design, binding.problem, binding.threads)});
   }
-
-  input::EntryRows rows_;
 };
 
 }  // namespace

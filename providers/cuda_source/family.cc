@@ -17,19 +17,6 @@ namespace {
 constexpr size_t kMostSourceBytes = size_t{4} << 20;
 constexpr const char* kCubin = "kernel.cubin";
 
-std::string macro_value(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "1" : "0";
-  return to_string(value);
-}
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result)
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
-  return result;
-}
-
 class CudaFamily final : public input::DeviceFamily {
  public:
   CudaFamily(Description description, ProviderSettings settings)
@@ -41,14 +28,8 @@ class CudaFamily final : public input::DeviceFamily {
                                        const Target& target) const {
     std::vector<std::string> options = {"-std=c++17", "-default-device", "-lineinfo",
                                         "--gpu-architecture=" + target.arch, "--ptxas-options=-v"};
-    for (const auto& [name, value] : row.design)
-      if (!input::is_told(entry(), name))
-        options.push_back(fmt::format("-D{}={}", name, macro_value(value)));
-    for (const std::string& name : entry().specialised_on)
-      options.push_back(fmt::format("-DASSAY_{}={}", upper(name), problem.dimension(name)));
-    for (const Operand& operand : problem.unmasked_types().operands())
-      options.push_back(
-          fmt::format("-DASSAY_{}_{}=1", upper(operand.role), upper(to_string(operand.dtype))));
+    for (const std::string& macro : macros(row, problem, TypeMacros::all))
+      options.push_back("-D" + macro);
     options.insert(options.end(), entry().flags.begin(), entry().flags.end());
     return options;
   }

@@ -17,11 +17,6 @@
 namespace assay::cutlass {
 namespace {
 
-// What makes workspaces larger than this is not listed anywhere: more tiles at once than any Hopper
-// GPU has multiprocessors (144 on the full die).
-constexpr int64_t kMostMultiprocessors = 144;
-constexpr int64_t kBarrierBytes = 16, kSlack = 4096;  // Of a tile; for what is rounded up.
-
 struct Freed {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -73,11 +68,6 @@ Result<assay_cutlass::Strides> strides_of(const gemm::Matrix& matrix, bool by_ro
   if (!leading) return fail(ErrorCode::unsupported, "an operand's strides are none of a matrix");
   return by_rows ? assay_cutlass::Strides{*leading, 1, matrix.batch_stride}
                  : assay_cutlass::Strides{1, *leading, matrix.batch_stride};
-}
-
-int64_t tiles(int64_t size, int64_t tile, int64_t group) {
-  const int64_t count = (size + tile - 1) / tile;
-  return (count + group - 1) / group * group;
 }
 
 // A compiler that goes wrong leaves anything, or nothing: a pipe would be waited for, and a link
@@ -173,27 +163,12 @@ Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMe
   return made;
 }
 
-// Of sm80 a counter for each tile of which several blocks compute parts.
-//
-// As the stream-K scheduler's sizes: one tile of sums in f32 for each tile that several compute,
-// which are all of them where k is split, and else no more than two waves have.
 size_t most_workspace_bytes(const Problem& problem, const KernelMetadata& row) {
-  const bool multistage = row.design.text("schedule", "") == "multistage";
-  const Runtime runtime = runtime_of(row);
-  if (multistage ? runtime.split_k <= 1 : row.design.text("scheduler", "") != "stream_k") return 0;
   const auto view = gemm::view(problem);
   if (!view) return 0;
   const bool swapped = is_swapped(row);
-  const int64_t tile_m = row.design.integer("tile_m", 1), tile_n = row.design.integer("tile_n", 1);
-  const int64_t m = swapped ? view->n : view->m, n = swapped ? view->m : view->n;
-  if (multistage)
-    return static_cast<size_t>(tiles(m, tile_m, 1) * tiles(n, tile_n, 1)) * sizeof(int32_t);
-  const int64_t all = tiles(m, tile_m, runtime.swizzle * row.design.integer("cluster_m", 1)) *
-                      tiles(n, tile_n, runtime.swizzle * row.design.integer("cluster_n", 1)) *
-                      view->l;
-  const int64_t shared = runtime.split_k > 1 ? all : std::min(all, 3 * kMostMultiprocessors);
-  const int64_t bytes = shared * (tile_m * tile_n * 4 + kBarrierBytes) + kSlack;
-  return static_cast<size_t>(bytes);
+  return static_cast<size_t>(generation_of(row).most_workspace_bytes(
+      row, swapped ? view->n : view->m, swapped ? view->m : view->n, view->l));
 }
 
 Result<StreamStep> bind_call(const KernelMetadata& row, const Binding& binding) {

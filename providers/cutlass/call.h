@@ -28,7 +28,7 @@ struct KernelFacts {
 // build_failed with what it did; interrupted, once cancel_fd is readable.
 Result<KernelFacts> ask_object(const std::string& file, double seconds, int cancel_fd);
 
-// The problem as CUTLASS sees it, with column-major D (row-major of sm80).
+// The problem as CUTLASS sees it, with D as its generation has it.
 Result<assay_cutlass::Problem> problem_of(const Problem& problem, const KernelMetadata& row);
 
 // Bytes that such a kernel may want, whatever the GPU. The object itself knows better, but is not

@@ -133,7 +133,7 @@ Result<Artifact> compile(const Configuration& configuration, const Toolchain& to
     return fail(ErrorCode::internal, "a source is compiled into a cache, and none was given");
   ASSAY_TRY(const Json key, key_of(configuration, target, toolchain.identity));
   ASSAY_TRY(const std::string source, configuration.source());
-  const std::string code = code_for(configuration.operands.generation, target);
+  const std::string code = configuration.operands.generation->code_for(target);
   const auto build = [&](const fs::path& folder) -> Result<ArtifactCache::Built> {
     ASSAY_TRY(const FileLock turn,
               take_turn(context.cache->root(), 60 * context.timeout_seconds, context.cancel_fd));

@@ -1,7 +1,6 @@
 #include "gemm.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <limits>
 #include <mutex>
@@ -10,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "assay/device/cuda/limits.h"
-#include "assay/device/device_facts.h"
 #include "assay/op/gemm/gemm.h"
 #include "call.h"
 #include "compile.h"
@@ -21,38 +18,6 @@
 
 namespace assay::cutlass {
 namespace {
-
-// The first is what a caller gets who says nothing. Raster order and swizzle are said as CUTLASS
-// takes them; it swizzles less where there are few tiles.
-constexpr std::array<Runtime, 9> kRuntimes = {{{},
-                                               {"along_m", 1, 1},
-                                               {"along_n", 1, 1},
-                                               {"along_m", 4, 1},
-                                               {"along_n", 4, 1},
-                                               {"along_m", 8, 1},
-                                               {"along_n", 8, 1},
-                                               {"heuristic", 1, 2},
-                                               {"heuristic", 1, 4}}};
-
-// Of sm80: blocks run along m, in columns of tiles as wide as the swizzle; parts of k are added by
-// the blocks of a tile one after another.
-constexpr std::array<Runtime, 9> kRuntimesSm80 = {{{},
-                                                   {"along_m", 1, 1},
-                                                   {"along_m", 2, 1},
-                                                   {"along_m", 4, 1},
-                                                   {"along_m", 8, 1},
-                                                   {"heuristic", 1, 2},
-                                                   {"heuristic", 1, 4},
-                                                   {"heuristic", 1, 8},
-                                                   {"heuristic", 1, 16}}};
-
-std::span<const Runtime> runtimes_of(Generation generation) {
-  if (generation == Generation::sm90) return kRuntimes;
-  return kRuntimesSm80;
-}
-
-// Of one core; measured 40 to 50 for sm90, CUDA 13.0.
-double compile_seconds(Generation generation) { return generation == Generation::sm90 ? 45 : 20; }
 
 // Rows under one rule.
 struct RuleRows {
@@ -68,21 +33,18 @@ std::shared_ptr<const KernelTraits> traits_of(const Operands& operands,
                                               bool searched) {
   KernelTraits traits;
   traits.rule = std::move(rule);
-  const bool multistage = operands.generation == Generation::sm80;
-  traits.name =
-      multistage
-          ? "{tile_m}x{tile_n}x{tile_k}_{warps_m}x{warps_n}_{stages}_{schedule}"
-          : "{tile_m}x{tile_n}x{tile_k}_{cluster_m}x{cluster_n}_{schedule}_{epilogue}_{scheduler}";
+  const Generation& generation = *operands.generation;
+  traits.name = generation.row_name;
   if (operands.alignment_in != 8) traits.name += fmt::format("_align{}", operands.alignment_in);
-  if (operands.reads_c && !multistage) traits.name += "_c";  // Of sm80 all do.
+  if (operands.reads_c && generation.names_c) traits.name += "_c";
   if (searched) traits.name += "_{raster}_w{swizzle}_k{split_k}";
-  traits.compile_seconds = compile_seconds(operands.generation);
+  traits.compile_seconds = generation.compile_seconds;
   traits.launch_attributes = {"raster", "swizzle", "split_k"};
   return std::make_shared<const KernelTraits>(std::move(traits));
 }
 
 // What all rows of a generation ask.
-ProblemRule common_rule(Generation generation) {
+ProblemRule common_rule(const Generation& generation) {
   ProblemRule rule;
   const std::vector<DType> in = {DType::f16, DType::bf16};
   const std::vector<DType> out = {DType::f16, DType::bf16, DType::f32};
@@ -91,7 +53,7 @@ ProblemRule common_rule(Generation generation) {
                    {.role = "c", .dtypes = out},
                    {.role = "out", .dtypes = out}};
   rule.scalars = true;
-  rule.targets = targets_of(generation);
+  rule.targets = generation.parsed_targets();
   return rule;
 }
 
@@ -103,25 +65,27 @@ int listing_place(const Design& design) {
   return (design.schedule == "auto" ? 4 : alone ? 2 : 0) + (design.epilogue == "direct" ? 1 : 0);
 }
 
+// What a design says of itself, by its name.
+Value attribute_of(const Design& is, std::string_view name) {
+  const std::pair<std::string_view, int> numbers[] = {
+      {"tile_m", is.tile_m},       {"tile_n", is.tile_n},       {"tile_k", is.tile_k},
+      {"cluster_m", is.cluster_m}, {"cluster_n", is.cluster_n}, {"warps_m", is.warps_m},
+      {"warps_n", is.warps_n},     {"stages", is.stages}};
+  for (const auto& [known, number] : numbers)
+    if (known == name) return int64_t{number};
+  return name == "schedule" ? is.schedule : name == "epilogue" ? is.epilogue : is.scheduler;
+}
+
 std::shared_ptr<const DesignAxes> axes_of(const Table& table, bool swapped) {
   DesignAxis designs, runtimes;
-  const bool multistage = table.generation == Generation::sm80;
-  if (multistage)
-    designs.names = {"tile_m", "tile_n", "tile_k", "warps_m", "warps_n", "stages", "schedule"};
-  else
-    designs.names = {"tile_m", "tile_n",   "tile_k",   "cluster_m", "cluster_n",
-                     "stages", "schedule", "epilogue", "scheduler"};
+  const auto attributes = table.generation->attributes;
+  designs.names.assign(attributes.begin(), attributes.end());
   for (const Design& is : table.designs) {
     std::vector<Value>& choice = designs.choices.emplace_back();
-    for (const int number :
-         {is.tile_m, is.tile_n, is.tile_k, multistage ? is.warps_m : is.cluster_m,
-          multistage ? is.warps_n : is.cluster_n, is.stages})
-      choice.emplace_back(int64_t{number});
-    choice.emplace_back(is.schedule);
-    if (!multistage) choice.insert(choice.end(), {is.epilogue, is.scheduler});
+    for (const std::string_view name : attributes) choice.push_back(attribute_of(is, name));
   }
   runtimes.names = {"raster", "swizzle", "split_k"};
-  for (const Runtime& is : runtimes_of(table.generation))
+  for (const Runtime& is : table.generation->runtimes)
     runtimes.choices.push_back({std::string(is.raster), is.swizzle, is.split_k});
   return std::make_shared<const DesignAxes>(
       std::vector<DesignAxis>{{{"swapped"}, {{swapped}}}, std::move(designs), std::move(runtimes)});
@@ -132,7 +96,7 @@ class GemmFamily final : public Family, public Exportable {
   GemmFamily(Settings settings, std::shared_ptr<const Table> table)
       : settings_(std::move(settings)),
         table_(std::move(table)),
-        common_(common_rule(table_->generation)),
+        common_(common_rule(generation())),
         lists_(table_->lists) {
     for (std::vector<uint32_t>& list : lists_)
       std::ranges::stable_sort(
@@ -159,21 +123,17 @@ class GemmFamily final : public Family, public Exportable {
   }
 
   const Exportable* exportable() const override { return this; }
-  std::string_view name() const override {
-    return generation() == Generation::sm90 ? "gemm" : "gemm_sm80";
-  }
+  std::string_view name() const override { return generation().family; }
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const override {
     return export_call(row, problem, options);
   }
 
  private:
-  Generation generation() const { return table_->generation; }
-  std::span<const Runtime> runtimes() const { return runtimes_of(generation()); }
+  const Generation& generation() const { return *table_->generation; }
+  std::span<const Runtime> runtimes() const { return generation().runtimes; }
 
-  bool splits_k(uint32_t design) const {
-    return generation() == Generation::sm80 || table_->designs[design].scheduler == "stream_k";
-  }
+  bool splits_k(uint32_t design) const { return generation().splits_k(table_->designs[design]); }
 
   // How often a design is listed.
   int64_t points(uint32_t design) const {
@@ -187,9 +147,8 @@ class GemmFamily final : public Family, public Exportable {
       query.refuse(why.front().reason, why.front().sentence, rows_);
       return;
     }
-    // Slower there than Hopper's, and no ranker knows by how much.
-    if (generation() == Generation::sm80 && !settings_.sm80_on_hopper &&
-        query.target() != nullptr && query.target()->arch.starts_with("sm_9")) {
+    if (generation().slower_on_hopper && !settings_.sm80_on_hopper && query.target() != nullptr &&
+        query.target()->arch.starts_with("sm_9")) {
       query.refuse(Reason::target, "for GPUs before Hopper (cutlass.ampere=all: for it, too)",
                    rows_);
       return;
@@ -243,25 +202,8 @@ class GemmFamily final : public Family, public Exportable {
     for (const int64_t size : {view->l, view->m, view->n, view->k})
       if (size > std::numeric_limits<int>::max())
         refusals.add(Reason::size, "a size is above 2^31-1");
-    if (generation() == Generation::sm80) add_refusals_sm80(row, *view, target, refusals);
+    generation().add_refusals(row, *view, target, refusals);
     return refusals;
-  }
-
-  static void add_refusals_sm80(const KernelMetadata& row, const gemm::View& view,
-                                const Target& target, Refusals& refusals) {
-    constexpr int64_t kElementBytes = 2;
-    const int64_t bytes = (row.design.integer("tile_m", 0) + row.design.integer("tile_n", 0)) *
-                          row.design.integer("tile_k", 0) * row.design.integer("stages", 0) *
-                          kElementBytes;
-    const int64_t most = cuda::most_shared_bytes(facts_of(target).capability);
-    if (bytes > most)
-      refusals.add(
-          Reason::workspace,
-          fmt::format("its stages take {} bytes of shared memory, and a block of {} has {}", bytes,
-                      target.to_string(), most));
-    if (view.l > 1 && row.design.integer("split_k", 1) > 1)
-      refusals.add(Reason::batch, "it splits k or takes batches, not both");
-    if (view.l > 65535) refusals.add(Reason::batch, "it takes 65,535 batches at most");
   }
 
   // One that was compiled anywhere, or a new one; what spills is not worth its time.
@@ -278,7 +220,7 @@ class GemmFamily final : public Family, public Exportable {
                         const CompileContext& context) const {
     const State& state = ready_state();
     if (const Shelf* const shelf =
-            state.shelf_of(configuration.stock_name(), code_for(generation(), target));
+            state.shelf_of(configuration.stock_name(), generation().code_for(target));
         shelf != nullptr) {
       ASSAY_TRY(const Json key, key_of(configuration, target, shelf->identity()));
       const auto there = ArtifactCache(shelf->root(), Log{})
@@ -333,7 +275,7 @@ class GemmFamily final : public Family, public Exportable {
     const State& state = ready_state();
     return state.any_ready &&
            state.shelf_of(configuration.stock_name(),
-                          target == nullptr ? "" : code_for(generation(), *target)) != nullptr;
+                          target == nullptr ? "" : generation().code_for(*target)) != nullptr;
   }
 
   // What is compiled already, looked for once: where there is no compiler, or one would be called.
@@ -354,7 +296,8 @@ class GemmFamily final : public Family, public Exportable {
     std::call_once(state_once_, [this] {
       State& state = state_.emplace();
       state.toolchain = Toolchain::find(settings_);
-      for (const std::string& code : codes_of(generation())) {
+      for (const Code& made_for : generation().codes) {
+        const std::string code(made_for.code);
         if (state.toolchain && !settings_.cache.empty())
           state.shelves.emplace_back(settings_.cache, state.toolchain->identity, code);
         for (const auto& root : {settings_.pool, settings_.cache}) {
@@ -387,13 +330,12 @@ Result<std::vector<std::shared_ptr<const Family>>> make_gemm_families(const Sett
   const auto embedded = [](const Table& table) {
     return std::shared_ptr<const Table>(std::shared_ptr<const Table>(), &table);
   };
+  for (const Generation* generation : generations())
+    tables.push_back(embedded(table_of(*generation)));
   if (settings.whole_space) {
     ASSAY_TRY(Table whole, whole_table(settings));
-    tables.push_back(std::make_shared<const Table>(std::move(whole)));
-  } else {
-    tables.push_back(embedded(default_table()));
+    tables.front() = std::make_shared<const Table>(std::move(whole));
   }
-  tables.push_back(embedded(sm80_table()));
   std::vector<std::shared_ptr<const Family>> families;
   for (auto& table : tables) {
     if (table->configurations == 0)

@@ -72,10 +72,10 @@ class CutlassPackage : public ::testing::Test {
 
 TEST_F(CutlassPackage, TheTableInTheProgramIsTheGenerators) {
   EXPECT_EQ(python(embedded("list_configurations.py"), {folder_}), embedded("configurations.txt"));
-  expect_same_names(default_table(), "default");
+  expect_same_names(table_of(sm90()), "default");
   EXPECT_EQ(python(embedded("list_configurations.py"), {folder_, "--level", "sm80"}),
             embedded("configurations_sm80.txt"));
-  expect_same_names(sm80_table(), "sm80");
+  expect_same_names(table_of(sm80()), "sm80");
 }
 
 TEST_F(CutlassPackage, TheLargestLevelHas77036Configurations) {

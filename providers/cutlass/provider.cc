@@ -39,14 +39,16 @@ class CutlassProvider final : public Provider {
     const auto toolchain = Toolchain::locate(*settings);
     int64_t ready = 0;
     for (const auto& root : {settings->cache, settings->pool})
-      for (const Generation generation : {Generation::sm90, Generation::sm80})
-        for (const std::string& code : codes_of(generation))
-          for (const Shelf& shelf : root.empty() ? std::vector<Shelf>() : Shelf::all_of(root, code))
+      for (const Generation* generation : generations())
+        for (const Code& code : generation->codes)
+          for (const Shelf& shelf :
+               root.empty() ? std::vector<Shelf>() : Shelf::all_of(root, std::string(code.code)))
             ready += static_cast<int64_t>(shelf.size());
+    int64_t configurations = 0;
+    for (const Generation* generation : generations())
+      configurations += table_of(*generation).configurations;
     availability.available = toolchain.has_value() || ready > 0;
-    availability.details = {
-        {"configurations", default_table().configurations + sm80_table().configurations},
-        {"ready", ready}};
+    availability.details = {{"configurations", configurations}, {"ready", ready}};
     if (toolchain) {
       availability.version = toolchain->headers.version;
       availability.path = toolchain->headers.include;
@@ -56,7 +58,7 @@ class CutlassProvider final : public Provider {
       availability.remark =
           fmt::format("only what was compiled before takes part ({} kernel{}): {}", ready,
                       ready == 1 ? "" : "s", toolchain.error().message);
-      availability.version = ready > 0 ? default_table().version : "";
+      availability.version = ready > 0 ? table_of(sm90()).version : "";
     }
     return availability;
   }

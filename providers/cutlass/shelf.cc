@@ -17,7 +17,7 @@ constexpr size_t kMostBytes = 1 << 20;
 
 // Of what all sources of a code have in common.
 std::string template_hash(const std::string& code) {
-  const std::string_view body = code == "sm_90a" ? "kernel_body.cuh" : "kernel_body_sm80.cuh";
+  const std::string_view body = body_of(code);
   std::string text;
   for (const EmbeddedFile& file : embedded_files())
     if (file.name == "kernel_abi.h" || file.name == body) text += file.content;
@@ -58,7 +58,7 @@ std::vector<std::string> compile_flags(std::string_view code) {
 Result<Json> key_of(const Configuration& configuration, const Target& target,
                     const Json& identity) {
   ASSAY_TRY(const std::string source, configuration.source());
-  const std::string code = code_for(configuration.operands.generation, target);
+  const std::string code = configuration.operands.generation->code_for(target);
   return Json{{"provider", "cutlass"},
               {"kernel", configuration.stock_name()},
               {"source", sha256_hex(source)},

@@ -1,6 +1,7 @@
 #include "space.h"
 
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -73,14 +74,13 @@ Result<Table> any_there(const Settings& settings) {
 
 }  // namespace
 
-const Table& default_table() {
-  static const Table table = embedded_table("configurations.txt");
-  return table;
-}
-
-const Table& sm80_table() {
-  static const Table table = embedded_table("configurations_sm80.txt");
-  return table;
+const Table& table_of(const Generation& generation) {
+  static const std::map<const Generation*, Table> tables = [] {
+    std::map<const Generation*, Table> all;
+    for (const Generation* one : generations()) all.emplace(one, embedded_table(one->table));
+    return all;
+  }();
+  return tables.at(&generation);
 }
 
 Result<Table> whole_table(const Settings& settings) {

@@ -1,19 +1,17 @@
 #include "table.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "assay/base/text.h"
+#include "generation.h"
 
 namespace assay::cutlass {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSchedules = {
-    "auto", "tma", "pingpong", "cooperative", "cpasync", "cpasync_cooperative"};
-constexpr std::array<std::string_view, 3> kEpilogues = {"auto", "direct", "tma"};
-constexpr std::array<std::string_view, 2> kSchedulers = {"persistent", "stream_k"};
 constexpr size_t kMostDesigns = 1 << 16;  // A row's number has to stay below 2^32.
 
 template <class Number>
@@ -21,11 +19,6 @@ bool read(std::string_view word, Number& number) {
   const char* const end = word.data() + word.size();
   const auto [behind, error] = std::from_chars(word.data(), end, number);
   return error == std::errc() && behind == end;
-}
-
-template <size_t kCount>
-bool is_one_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 // One table while it is read; each line is what is wrong with it, or empty.
@@ -37,11 +30,10 @@ class Reader {
     if (text.empty() || text.starts_with('#')) return {};
     const auto words = split(text, ' ');
     if (!headed_) return head(words);
-    if (words[0] == "d" && table.generation == Generation::sm90) return design(words);
-    if (words[0] == "m" && table.generation == Generation::sm80) return multistage(words);
+    if (words[0] == table.generation->letter) return design(words);
     if (words[0] == "l") return list(words);
     if (words[0] == "g") return group(words);
-    return "it begins with none of d (m of sm80), l and g";
+    return fmt::format("it begins with none of {}, l and g", table.generation->letter);
   }
 
   std::string end() const {
@@ -63,41 +55,17 @@ class Reader {
     if (words[1] != "1") return "it is of a version that this program does not read";
     table.version = words[3];
     table.level = words[4];
-    if (table.level == "sm80") table.generation = Generation::sm80;
+    table.generation = generations().front();
+    for (const Generation* generation : generations())
+      if (generation->level == table.level) table.generation = generation;
     headed_ = read(words[5], table.configurations);
     return headed_ ? "" : "it does not say how many configurations there are";
   }
 
   std::string design(const Words& words) {
     Design made;
-    if (words.size() != 10) return "a design has nine words";
-    int* const numbers[] = {&made.tile_m,    &made.tile_n,    &made.tile_k,
-                            &made.cluster_m, &made.cluster_n, &made.stages};
-    for (size_t i = 0; i < std::size(numbers); ++i)
-      if (!read(words[i + 1], *numbers[i]) || *numbers[i] < (i == 5 ? 0 : 1) || *numbers[i] > 1024)
-        return "a tile, cluster or number of stages is none";
-    if (!is_one_of(kSchedules, words[7]) || !is_one_of(kEpilogues, words[8]) ||
-        !is_one_of(kSchedulers, words[9]))
-      return "a schedule, epilogue or tile scheduler is not known";
-    made.schedule = words[7];
-    made.epilogue = words[8];
-    made.scheduler = words[9];
-    if (table.designs.size() == kMostDesigns) return "there are too many designs";
-    table.designs.push_back(std::move(made));
-    return {};
-  }
-
-  std::string multistage(const Words& words) {
-    Design made;
-    if (words.size() != 7) return "a design has six words";
-    int* const numbers[] = {&made.tile_m,  &made.tile_n,  &made.tile_k,
-                            &made.warps_m, &made.warps_n, &made.stages};
-    for (size_t i = 0; i < std::size(numbers); ++i)
-      if (!read(words[i + 1], *numbers[i]) || *numbers[i] < 1 || *numbers[i] > 1024)
-        return "a tile, number of warps or of stages is none";
-    if (made.tile_m % made.warps_m != 0 || made.tile_n % made.warps_n != 0)
-      return "warps do not divide their tile";
-    made.schedule = "multistage";
+    if (std::string wrong = table.generation->read_design(words, made); !wrong.empty())
+      return wrong;
     if (table.designs.size() == kMostDesigns) return "there are too many designs";
     table.designs.push_back(std::move(made));
     return {};
@@ -152,6 +120,8 @@ class Reader {
 };
 
 }  // namespace
+
+bool Operands::d_row_major() const { return generation->d_row_major; }
 
 Result<Table> Table::parse(std::string_view text, std::string_view name) {
   Reader reader;

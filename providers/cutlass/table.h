@@ -27,8 +27,9 @@
 
 namespace assay::cutlass {
 
-// Which of CUTLASS's interfaces makes a kernel: 3 with Hopper's wgmma, 2 with Ampere's mma.sync.
-enum class Generation { sm90, sm80 };
+// Which of CUTLASS's interfaces makes a kernel (generation.h): 3 with Hopper's wgmma, say.
+struct Generation;
+const Generation& sm90();
 
 // What a kernel is, whatever it multiplies. The words are those of the table.
 struct Design {
@@ -46,9 +47,9 @@ struct Operands {
   bool reads_c = false;                                           // if it is read at all.
   bool a_row_major = true, b_row_major = false;
   int alignment_in = 8, alignment_out = 8;  // Elements.
-  Generation generation = Generation::sm90;
+  const Generation* generation = &sm90();
 
-  bool d_row_major() const { return generation == Generation::sm80; }
+  bool d_row_major() const;
   bool operator==(const Operands&) const = default;
 };
 
@@ -59,7 +60,7 @@ struct Group {
 
 struct Table {
   std::string version, level;  // Of CUTLASS; "default", "max" or "sm80".
-  Generation generation = Generation::sm90;
+  const Generation* generation = &sm90();
   std::vector<Design> designs;
   std::vector<std::vector<uint32_t>> lists;  // Numbers of designs.
   std::vector<Group> groups;

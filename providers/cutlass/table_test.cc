@@ -60,7 +60,7 @@ TEST(CutlassTable, ALineThatIsWrongIsNamed) {
 
 // The names are those of `python -m cutlass_library.generator`, nvidia-cutlass 4.2.0.
 TEST(CutlassTable, TheDefaultLevelIsInTheProgramAndEveryNameIsOnce) {
-  const Table& table = default_table();
+  const Table& table = table_of(sm90());
   EXPECT_EQ(table.configurations, 2408);
   std::set<std::string> names;
   for (const Group& group : table.groups)
@@ -79,9 +79,9 @@ TEST(CutlassTable, TheDefaultLevelIsInTheProgramAndEveryNameIsOnce) {
 }
 
 TEST(CutlassTable, AmperesAreInTheProgramAndEveryNameIsOnce) {
-  const Table& table = sm80_table();
+  const Table& table = table_of(sm80());
   EXPECT_EQ(table.configurations, 1320);
-  EXPECT_EQ(table.generation, Generation::sm80);
+  EXPECT_EQ(table.generation, &sm80());
   std::set<std::string> names;
   for (const Group& group : table.groups)
     for (const uint32_t design : table.lists[group.list])
@@ -107,16 +107,15 @@ TEST(CutlassTable, AmperesAreInTheProgramAndEveryNameIsOnce) {
 }
 
 TEST(CutlassTable, ARowsRuleSaysWhichConfigurationItIsInEitherOrderOfTheOutput) {
-  std::vector<Group> groups = default_table().groups;
-  groups.insert(groups.end(), sm80_table().groups.begin(), sm80_table().groups.end());
+  std::vector<Group> groups = table_of(sm90()).groups;
+  groups.insert(groups.end(), table_of(sm80()).groups.begin(), table_of(sm80()).groups.end());
   for (const Group& group : groups)
     for (const bool swapped : {false, true}) {
       KernelTraits traits;
       traits.rule = std::make_shared<const ProblemRule>(rule_of(group.operands, swapped));
       assay::Design design;
       design.set("swapped", swapped);
-      if (group.operands.generation == Generation::sm80)
-        design.set("schedule", std::string("multistage"));
+      if (group.operands.generation == &sm80()) design.set("schedule", std::string("multistage"));
       const auto read = configuration_of(KernelMetadata(traits, design));
       ASSERT_TRUE(read) << read.error().message;
       EXPECT_EQ(read->operands, group.operands);

@@ -9,7 +9,7 @@
 #include "assay/base/json.h"
 #include "assay/base/text.h"
 #include "assay/input/argument_values.h"
-#include "assay/input/entry_rows.h"
+#include "assay/input/entry_family.h"
 #include "call.h"
 #include "object_file.h"
 #include "script.h"
@@ -66,15 +66,12 @@ Result<Content> made_by_script(const KernelEntry& entry, const Target& target,
   return content;
 }
 
-class TvmFfiFamily final : public Family {
+class TvmFfiFamily final : public input::HostFamily {
  public:
   TvmFfiFamily(input::EntryRows rows, std::optional<ObjectFile> object, ProviderSettings settings)
-      : rows_(std::move(rows)), object_(std::move(object)), settings_(std::move(settings)) {}
-
-  std::string_view name() const override { return entry().name; }
+      : HostFamily(std::move(rows)), object_(std::move(object)), settings_(std::move(settings)) {}
 
  private:
-  const KernelEntry& entry() const { return rows_.entry(); }
   std::string symbol() const { return std::string(kPrefix) + entry().entry; }
 
   // Its tensors lie in this machine's memory, unless its targets are GPUs.
@@ -84,7 +81,7 @@ class TvmFfiFamily final : public Family {
                           "it says nothing of GPUs; one that takes a GPU's tensors says so: "
                           "targets: [" +
                               query.target()->arch + "]");
-    rows_.enumerate(query, sink);
+    HostFamily::do_enumerate(query, sink);
   }
 
   Refusals do_supports(const KernelMetadata& row, const Problem& problem,
@@ -92,8 +89,8 @@ class TvmFfiFamily final : public Family {
     Refusals refusals;
     if (target.is_gpu() != entry().rule->for_gpus_alone())
       refusals.add(Reason::target, "its tensors lie elsewhere");
-    if (const auto why = rows_.objection(row.design, problem))
-      refusals.add(why->reason, why->sentence);
+    for (const Refusal& why : HostFamily::do_supports(row, problem, target))
+      refusals.add(why.reason, why.sentence);
     return refusals;
   }
 
@@ -128,11 +125,6 @@ class TvmFfiFamily final : public Family {
     return Content{.bytes = std::string(bytes), .object = *object_};
   }
 
-  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
-                            int threads) const override {
-    return rows_.workspace_bytes(row.design, problem, threads);
-  }
-
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const override {
     const std::string file = binding.artifact.file.string();
@@ -147,7 +139,7 @@ class TvmFfiFamily final : public Family {
     ASSAY_TRY(const auto values,
               input::argument_values(
                   {entry(), row, binding.problem, binding.threads,
-                   rows_.workspace_bytes(row.design, binding.problem, binding.threads)},
+                   rows().workspace_bytes(row.design, binding.problem, binding.threads)},
                   entry().args));
     ASSAY_TRY(auto step, Call::make_step(std::move(*loaded), binding, values, entry().rule->batch));
     steps.push_back(std::move(step));
@@ -163,7 +155,6 @@ class TvmFfiFamily final : public Family {
     return needed;
   }
 
-  input::EntryRows rows_;
   std::optional<ObjectFile> object_;  // Empty: a script writes it.
   ProviderSettings settings_;
 };

@@ -60,7 +60,7 @@ class WorkersCode : public ::testing::Test {
     process::Init init;
     init.kernels = sources->json;
     init.files.lend(sources->bytes.get());
-    init.threads = 1;
+    init.venue.threads = 1;
     init.confine = true;
     init.parent = ::getpid();
     init.cache = folder_.path();

@@ -23,11 +23,11 @@ class CrewTest : public ::testing::Test {
   void SetUp() override {
     const char* program = std::getenv("ASSAY_BINARY");
     if (program == nullptr) GTEST_SKIP() << "ctest says where the program is (ASSAY_BINARY)";
-    request_.program = program;
-    request_.environment = {"PATH=/usr/bin:/bin"};
-    request_.cache = home_.file("cache");
-    request_.folder = home_.file("run");
-    request_.threads = 1;
+    request_.caller.program = program;
+    request_.caller.environment = {"PATH=/usr/bin:/bin"};
+    request_.keep.cache = home_.file("cache");
+    request_.keep.folder = home_.file("run");
+    request_.venue.threads = 1;
   }
 
   testing::AssayProgram home_;
@@ -109,20 +109,20 @@ TEST_F(CrewTest, OneProcessSaysWhatEachOfSeveralFilesCanTake) {
   const auto sources =
       input::read_sources(files, [](const KernelEntry&) { return LaunchForm::itself; });
   ASSERT_TRUE(sources) << sources.error().message;
-  request_.kernels = *sources;
+  request_.pool.kernels = *sources;
   for (const int64_t m : {1, 2, 4, 8, 16, 32})
-    request_.problems.push_back(*gemm::problem(
+    request_.question.problems.push_back(*gemm::problem(
         {.m = m, .n = 64, .k = 64, .dtype = DType::bf16, .out = DType::f32, .layout = "tn"}));
   const std::string starts = home_.file("starts"), wrapper = home_.file("program");
   ASSERT_TRUE(write_file_atomic(wrapper, fmt::format("#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n",
-                                                     starts, request_.program)));
+                                                     starts, request_.caller.program)));
   ASSERT_EQ(::chmod(wrapper.c_str(), 0755), 0);
-  request_.program = wrapper;
+  request_.caller.program = wrapper;
   const auto found = discover_each_source(request_);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(read_file(starts).value_or(""), "\n");
   ASSERT_EQ(found->size(), 2u);
-  for (size_t p = 0; p < request_.problems.size(); ++p) {
+  for (size_t p = 0; p < request_.question.problems.size(); ++p) {
     ASSERT_EQ(found->at(0).at(p).rows.size(), 1u) << p;
     EXPECT_EQ(found->at(0)[p].rows.front().metadata.family(), "f");
     EXPECT_EQ(found->at(1)[p].rows.size(), p == 0 ? 1u : 0u) << p;

@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-SubprocessOptions shell(const std::string& script) {
+SubprocessOptions in_shell(const std::string& script) {
   SubprocessOptions options;
   options.argv = {"/bin/sh", "-c", script};
   options.env = {"PATH=/usr/bin:/bin"};
@@ -53,7 +53,7 @@ std::string output_of(SubprocessOptions options) {
   return text;
 }
 
-std::size_t open_descriptors() {
+std::size_t count_descriptors() {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     ++count;
@@ -69,19 +69,19 @@ bool ended(const UniqueFd& watched) {
 }
 
 TEST(Subprocess, ReportsHowItEnded) {
-  auto exited = Subprocess::start(shell("exit 3")).value();
+  auto exited = Subprocess::start(in_shell("exit 3")).value();
   const ExitStatus code = exited.wait().value();
   EXPECT_EQ(code.code, 3);
   EXPECT_FALSE(code.success());
   EXPECT_EQ(code.describe(), "exited with code 3");
   EXPECT_EQ(exited.poll()->code, 3) << "asking again is fine";
 
-  auto crashed = Subprocess::start(shell("kill -SEGV $$")).value();
+  auto crashed = Subprocess::start(in_shell("kill -SEGV $$")).value();
   const ExitStatus signal = crashed.wait().value();
   EXPECT_EQ(signal.kind, ExitStatus::Kind::signaled);
   EXPECT_EQ(signal.describe(), "killed by signal 11 (SIGSEGV)");
 
-  EXPECT_TRUE(Subprocess::start(shell("exit 0"))->wait()->success());
+  EXPECT_TRUE(Subprocess::start(in_shell("exit 0"))->wait()->success());
 }
 
 TEST(Subprocess, ExecFailureIsAnErrorOfStart) {
@@ -96,7 +96,7 @@ TEST(Subprocess, ExecFailureIsAnErrorOfStart) {
   EXPECT_THAT(Subprocess::start(options).error().message, HasSubstr("Permission denied"));
   options.argv = {"no-such-program-anywhere"};
   EXPECT_EQ(Subprocess::start(options).error().code, ErrorCode::not_found);
-  options = shell("true");
+  options = in_shell("true");
   options.working_directory = "/no/such/folder";
   EXPECT_THAT(Subprocess::start(options).error().message, HasSubstr("in '/no/such/folder'"));
 }
@@ -104,12 +104,12 @@ TEST(Subprocess, ExecFailureIsAnErrorOfStart) {
 TEST(Subprocess, RefusesOptionsThatMakeNoSense) {
   SubprocessOptions none;
   EXPECT_EQ(Subprocess::start(none).error().code, ErrorCode::invalid_input);
-  auto options = shell("true");
+  auto options = in_shell("true");
   options.env = {"NOVALUE"};
   EXPECT_THAT(Subprocess::start(options).error().message, HasSubstr("NAME=value"));
-  options = shell(std::string("a\0b", 3));
+  options = in_shell(std::string("a\0b", 3));
   EXPECT_THAT(Subprocess::start(options).error().message, HasSubstr("NUL"));
-  options = shell("true");
+  options = in_shell("true");
   options.extra_fds = {{1, 0}};
   EXPECT_FALSE(Subprocess::start(options));
   options.extra_fds = {{5, 9999}};
@@ -136,7 +136,7 @@ TEST(Subprocess, ProgramsAreFoundAlongTheGivenPath) {
 }
 
 TEST(Subprocess, RunsInTheFolderItWasGiven) {
-  auto options = shell("pwd -P");
+  auto options = in_shell("pwd -P");
   options.working_directory = "/usr/bin";
   const std::string expected = std::filesystem::canonical("/usr/bin").string() + "\n";
   EXPECT_EQ(output_of(options), expected);
@@ -145,8 +145,8 @@ TEST(Subprocess, RunsInTheFolderItWasGiven) {
 TEST(Subprocess, NoDescriptorLeaksIntoTheChild) {
   const UniqueFd leaky(::open("/dev/null", O_RDONLY));  // Not close-on-exec, on purpose.
   ASSERT_EQ(fcntl(leaky.get(), F_GETFD), 0);
-  EXPECT_EQ(output_of(shell("ls /proc/$$/fd; :")), "0\n1\n2\n");
-  auto options = shell("ls /proc/$$/fd; :");
+  EXPECT_EQ(output_of(in_shell("ls /proc/$$/fd; :")), "0\n1\n2\n");
+  auto options = in_shell("ls /proc/$$/fd; :");
   options.extra_fds = {{7, leaky.get()}};
   EXPECT_EQ(output_of(options), "0\n1\n2\n7\n");
 }
@@ -157,7 +157,8 @@ TEST(Subprocess, DescriptorsMayTradeNumbers) {
   ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
   UniqueFd read_a(a[0]), write_a(a[1]), read_b(b[0]), write_b(b[1]);
   if (write_a.get() > 9 || write_b.get() > 9) GTEST_SKIP() << "sh writes to one-digit numbers only";
-  auto options = shell(fmt::format("echo to-b >&{}; echo to-a >&{}", write_a.get(), write_b.get()));
+  auto options =
+      in_shell(fmt::format("echo to-b >&{}; echo to-a >&{}", write_a.get(), write_b.get()));
   options.extra_fds = {{write_a.get(), write_b.get()}, {write_b.get(), write_a.get()}};
   ASSERT_TRUE(Subprocess::start(options)->wait()->success());
   EXPECT_EQ(read_line(read_a), "to-a");
@@ -165,7 +166,7 @@ TEST(Subprocess, DescriptorsMayTradeNumbers) {
 }
 
 TEST(Subprocess, StreamsGoWhereTheyAreSent) {
-  auto options = shell("read line; echo \"got $line\"; echo oops >&2");
+  auto options = in_shell("read line; echo \"got $line\"; echo oops >&2");
   options.stdin_to = options.stdout_to = options.stderr_to = Redirect::pipe();
   auto process = Subprocess::start(options).value();
   ASSERT_TRUE(write_all(process.stdin_pipe().get(), "hello\n"));
@@ -175,7 +176,7 @@ TEST(Subprocess, StreamsGoWhereTheyAreSent) {
 
   const auto folder = TemporaryDirectory::create(testing::TempDir()).value();
   UniqueFd file(::open(folder.file("log").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  options = shell("echo out; echo err >&2; cat");  // cat ends at once: stdin is /dev/null.
+  options = in_shell("echo out; echo err >&2; cat");  // cat ends at once: stdin is /dev/null.
   options.stdout_to = options.stderr_to = Redirect::fd(file.get());
   ASSERT_TRUE(Subprocess::start(options)->wait()->success());
   EXPECT_EQ(read_file(folder.file("log")).value(), "out\nerr\n");
@@ -183,7 +184,7 @@ TEST(Subprocess, StreamsGoWhereTheyAreSent) {
 
 // The signal that ends a shell which sends itself `number`; 0: it lived on.
 int ended_by(int number) {
-  auto process = Subprocess::start(shell(fmt::format("kill -{} $$; exit 0", number))).value();
+  auto process = Subprocess::start(in_shell(fmt::format("kill -{} $$; exit 0", number))).value();
   return process.wait()->signal;
 }
 
@@ -210,10 +211,10 @@ TEST(Subprocess, SignalsStartAfresh) {
   EXPECT_EQ(sigismember(&now, SIGINT), 0) << "our own mask is as it was";
 }
 
-TEST(Subprocess, WritesNoCoreUnlessAsked) { EXPECT_EQ(output_of(shell("ulimit -c")), "0\n"); }
+TEST(Subprocess, WritesNoCoreUnlessAsked) { EXPECT_EQ(output_of(in_shell("ulimit -c")), "0\n"); }
 
 TEST(Subprocess, WaitGivesUpWhenItsTimeIsOver) {
-  auto process = Subprocess::start(shell("exec sleep 1000")).value();
+  auto process = Subprocess::start(in_shell("exec sleep 1000")).value();
   EXPECT_TRUE(process.poll()->running());
   EXPECT_TRUE(process.wait(1'000'000)->running());
   EXPECT_EQ(process.poll()->describe(), "still running");
@@ -221,7 +222,7 @@ TEST(Subprocess, WaitGivesUpWhenItsTimeIsOver) {
 }
 
 TEST(Subprocess, TerminateAsksFirst) {
-  auto options = shell("trap 'exit 7' TERM; echo ready; while :; do sleep 1; done");
+  auto options = in_shell("trap 'exit 7' TERM; echo ready; while :; do sleep 1; done");
   options.stdout_to = Redirect::pipe();
   auto process = Subprocess::start(options).value();
   ASSERT_EQ(read_line(process.stdout_pipe()), "ready");
@@ -230,7 +231,7 @@ TEST(Subprocess, TerminateAsksFirst) {
 }
 
 TEST(Subprocess, TheDestructorTakesTheWholeGroup) {
-  auto options = shell("sleep 1000 & echo $!; wait");
+  auto options = in_shell("sleep 1000 & echo $!; wait");
   options.stdout_to = Redirect::pipe();
   UniqueFd child, grandchild;
   {
@@ -248,7 +249,7 @@ TEST(Subprocess, TheDestructorTakesTheWholeGroup) {
 }
 
 TEST(Subprocess, WhatTheChildLeftBehindIsKilled) {
-  auto options = shell("sleep 1000 & echo $!; read line; exit 0");
+  auto options = in_shell("sleep 1000 & echo $!; read line; exit 0");
   options.stdin_to = options.stdout_to = Redirect::pipe();
   auto process = Subprocess::start(options).value();
   const UniqueFd grandchild = watch(std::stoi(read_line(process.stdout_pipe())));
@@ -263,7 +264,7 @@ TEST(Subprocess, DiesWithItsParent) {
   ASSERT_EQ(pipe2(report, O_CLOEXEC), 0);
   const pid_t parent = fork();
   if (parent == 0) {
-    const auto process = Subprocess::start(shell("exec sleep 1000"));
+    const auto process = Subprocess::start(in_shell("exec sleep 1000"));
     const pid_t pid = process ? process->pid() : -1;
     (void)!write(report[1], &pid, sizeof pid);
     while (true) pause();
@@ -280,29 +281,30 @@ TEST(Subprocess, DiesWithItsParent) {
 }
 
 TEST(Subprocess, ManyThreadsMayStartProcesses) {
-  const std::size_t before = open_descriptors();
+  const std::size_t before = count_descriptors();
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([t] {
       for (int i = 0; i < 10; ++i) {
         // A pipe that leaked into a sister process would keep read_all from ever ending.
-        EXPECT_EQ(output_of(shell(fmt::format("echo {}-{}", t, i))), fmt::format("{}-{}\n", t, i));
+        EXPECT_EQ(output_of(in_shell(fmt::format("echo {}-{}", t, i))),
+                  fmt::format("{}-{}\n", t, i));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(count_descriptors(), before);
 }
 
 TEST(Subprocess, FailuresLeakNoDescriptors) {
-  const std::size_t before = open_descriptors();
-  auto options = shell("true");
+  const std::size_t before = count_descriptors();
+  auto options = in_shell("true");
   options.stdin_to = options.stdout_to = options.stderr_to = Redirect::pipe();
   options.argv[0] = "/no/such/program";
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Subprocess::start(options));
   options.stderr_to = Redirect::fd(9999);
   EXPECT_FALSE(Subprocess::start(options));
-  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(count_descriptors(), before);
 }
 
 }  // namespace

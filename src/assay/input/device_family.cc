@@ -62,7 +62,7 @@ Result<DeviceFamily::Description> DeviceFamily::describe(const KernelEntry& entr
 }
 
 void DeviceFamily::do_enumerate(const Query& query, const MetadataSink& sink) const {
-  description_.rows.enumerate(query, [&](const KernelMetadata& row) {
+  rows().enumerate(query, [&](const KernelMetadata& row) {
     std::string why;
     if (query.problem() != nullptr) {
       why = twin_objection(row, *query.problem());
@@ -82,7 +82,7 @@ Refusals DeviceFamily::do_supports(const KernelMetadata& row, const Problem& pro
     refusals.add(Reason::target, "device code runs on a GPU");
   else if (const std::string why = code_objection(target); !why.empty())
     refusals.add(Reason::target, why);
-  if (const auto why = description_.rows.objection(row.design, problem))
+  if (const auto why = rows().objection(row.design, problem))
     refusals.add(why->reason, why->sentence);
   if (const std::string why = twin_objection(row, problem); !why.empty())
     refusals.add(Reason::constraint, why);
@@ -96,7 +96,7 @@ std::string DeviceFamily::launch_objection(const KernelMetadata& row,
   const auto geometry = geometry_of(row, problem);
   if (!geometry) return geometry.error().message;
   if (std::string why = device_code::objection(*geometry); !why.empty()) return why;
-  for (size_t i = 0; i < description_.launch.boxes.size(); ++i) {
+  for (size_t i = 0; i < launch_.boxes.size(); ++i) {
     const auto map = map_of(i, row, problem);
     std::string why = map ? device_code::objection(*map) : map.error().message;
     if (!why.empty()) return fmt::format("map_{}: {}", entry().launch->maps[i].role, why);
@@ -127,7 +127,7 @@ Result<TensorMapShape> DeviceFamily::map_of(size_t index, const KernelMetadata& 
     const auto place = order[i];
     shape.sizes.push_back(operand->sizes[place]);
     if (i > 0) shape.step_bytes.push_back(operand->strides[place] * size_bytes(operand->dtype));
-    ASSAY_TRY(const uint32_t box, extent(description_.launch.boxes[index][i], row, problem));
+    ASSAY_TRY(const uint32_t box, extent(launch_.boxes[index][i], row, problem));
     shape.box.push_back(box);
   }
   return shape;
@@ -143,26 +143,20 @@ Result<device_code::Geometry> DeviceFamily::geometry_of(const KernelMetadata& ro
     }
     return {};
   };
-  const Launch& launch = description_.launch;
-  ASSAY_TRY(fill(launch.grid, geometry.grid));
-  ASSAY_TRY(fill(launch.block, geometry.block));
-  ASSAY_TRY(fill(launch.cluster, geometry.cluster));
-  if (launch.shared) {
-    ASSAY_TRY(geometry.shared_bytes, extent(*launch.shared, row, problem));
+  ASSAY_TRY(fill(launch_.grid, geometry.grid));
+  ASSAY_TRY(fill(launch_.block, geometry.block));
+  ASSAY_TRY(fill(launch_.cluster, geometry.cluster));
+  if (launch_.shared) {
+    ASSAY_TRY(geometry.shared_bytes, extent(*launch_.shared, row, problem));
   }
   return geometry;
-}
-
-size_t DeviceFamily::do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
-                                        int threads) const {
-  return description_.rows.workspace_bytes(row.design, problem, threads);
 }
 
 Result<std::vector<ArgumentValue>> DeviceFamily::parameters_of(const KernelMetadata& row,
                                                                const Problem& problem,
                                                                int threads) const {
   ASSAY_TRY(auto values, argument_values({entry(), row, problem, threads,
-                                          do_workspace_bytes(row, problem, threads)},
+                                          rows().workspace_bytes(row.design, problem, threads)},
                                          entry().args));
   for (ArgumentValue& value : values) {
     for (size_t i = 0;

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "assay/input/entry_rows.h"
+#include "assay/input/entry_family.h"
 #include "assay/kernel/device_code/bind.h"
 #include "assay/kernel/export.h"
 #include "assay/kernel/family.h"
 
 namespace assay::input {
 
-class DeviceFamily : public Family, public Exportable {
+class DeviceFamily : public EntryFamily, public Exportable {
  public:
   // The expressions of an entry's `launch`.
   struct Launch {
@@ -34,15 +34,13 @@ class DeviceFamily : public Family, public Exportable {
 
   const Exportable* exportable() const final { return this; }
 
-  explicit DeviceFamily(Description description) : description_(std::move(description)) {}
+  explicit DeviceFamily(Description description)
+      : EntryFamily(std::move(description.rows)), launch_(std::move(description.launch)) {}
 
-  std::string_view name() const override { return entry().name; }
   Result<KernelExport> export_row(const KernelMetadata& row, const Problem& problem,
                                   const ExportOptions& options) const final;
 
  protected:
-  const KernelEntry& entry() const { return description_.rows.entry(); }
-
   // A launch as the entry says it, and what args names.
   struct Call {
     device_code::Geometry geometry;
@@ -62,8 +60,6 @@ class DeviceFamily : public Family, public Exportable {
   void do_enumerate(const Query& query, const MetadataSink& sink) const final;
   Refusals do_supports(const KernelMetadata& row, const Problem& problem,
                        const Target& target) const final;
-  size_t do_workspace_bytes(const KernelMetadata& row, const Problem& problem,
-                            int threads) const final;
   Status do_bind(const KernelMetadata& row, const Binding& binding,
                  std::vector<Step>& steps) const final;
 
@@ -79,7 +75,7 @@ class DeviceFamily : public Family, public Exportable {
   Result<TensorMapShape> map_of(size_t index, const KernelMetadata& row,
                                 const Problem& problem) const;
 
-  Description description_;
+  Launch launch_;
 };
 
 }  // namespace assay::input

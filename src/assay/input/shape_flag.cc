@@ -48,11 +48,11 @@ struct Piece {
   std::string shown() const { return "'" + sanitize(text, 40) + "'"; }
 };
 
-constexpr std::string_view kOperation = "operation";
+constexpr std::string_view kOperationField = "operation";
 
 FieldRule operation_rule() {
   FieldRule rule{};
-  rule.name = kOperation;
+  rule.name = kOperationField;
   rule.kind = FieldRule::Kind::text;
   rule.help = "what is computed";
   return rule;
@@ -62,7 +62,7 @@ FieldRule operation_rule() {
 Result<const Operation*> operation_of(const Piece& flag) {
   for (const Piece& pair : flag.split(',')) {
     const size_t equals = pair.text.find('=');
-    if (equals == std::string_view::npos || trim(pair.text.substr(0, equals)) != kOperation)
+    if (equals == std::string_view::npos || trim(pair.text.substr(0, equals)) != kOperationField)
       continue;
     const Piece value = pair.part(equals + 1, pair.text.size()).trimmed();
     const auto found = read_operation(value.text, {});
@@ -305,7 +305,7 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text) {
   std::vector<FieldRule> rules = shape_rules(operation);
   rules.push_back(operation_rule());
   ASSAY_TRY(std::vector<Field> fields, read_fields(flag, rules));
-  std::erase_if(fields, [](const Field& field) { return field.rule->name == kOperation; });
+  std::erase_if(fields, [](const Field& field) { return field.rule->name == kOperationField; });
   int64_t count = 1;
   for (const Field& field : fields) {
     count *= std::ssize(field.values);  // Each factor and the product so far are at most 100,000.

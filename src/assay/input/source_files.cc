@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostFileBytes = size_t{16} << 20;
-constexpr size_t kMostFiles = 10'000;
+constexpr size_t kMostSources = 10'000;
 
 struct Include {
   std::string name;
@@ -101,7 +101,7 @@ Folders folders_of(const std::vector<std::string>& flags) {
   return folders;
 }
 
-bool is_file(const fs::path& path) {
+bool is_header(const fs::path& path) {
   std::error_code failed;
   return fs::is_regular_file(path, failed);
 }
@@ -115,14 +115,14 @@ Result<LocalFiles> find_local_files(const KernelEntry& entry,
   LocalFiles found;
   std::vector<fs::path> open = {source};
   for (size_t i = 0; i + 1 < flags.size(); ++i)
-    if (flags[i] == "-include" && is_file(flags[i + 1])) open.emplace_back(flags[i + 1]);
+    if (flags[i] == "-include" && is_header(flags[i + 1])) open.emplace_back(flags[i + 1]);
   while (!open.empty()) {
     const fs::path path = open.back().lexically_normal();
     open.pop_back();
     if (found.sha256.contains(path.string())) continue;
-    if (found.sha256.size() >= kMostFiles)
+    if (found.sha256.size() >= kMostSources)
       return fail(ErrorCode::invalid_input, "'{}' includes more than {} files",
-                  sanitize(source.string(), 300), kMostFiles);
+                  sanitize(source.string(), 300), kMostSources);
     std::string text;
     if (const SourceFile* const read = find_file(entry, path)) {
       text = read->bytes;
@@ -142,7 +142,7 @@ Result<LocalFiles> find_local_files(const KernelEntry& entry,
       }
       looked.insert(looked.end(), folders.any.begin(), folders.any.end());
       for (const fs::path& folder : looked) {
-        if (!is_file(folder / include.name)) continue;
+        if (!is_header(folder / include.name)) continue;
         open.push_back(folder / include.name);
         break;
       }

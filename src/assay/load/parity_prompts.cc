@@ -11,7 +11,7 @@
 namespace assay::load {
 namespace {
 
-constexpr std::int64_t kMostTokens = 1 << 20;
+constexpr std::int64_t kMostPromptTokens = 1 << 20;
 
 Result<ParityPrompt> read_prompt(const JsonField& line) {
   ASSAY_TRY(line.expect_object());
@@ -29,7 +29,7 @@ Result<ParityPrompt> read_prompt(const JsonField& line) {
     if (prompt.text.empty()) return fail(text.error(ErrorCode::invalid_input, "is empty"));
   }
   if (const auto most = line.find("max_tokens")) {
-    ASSAY_TRY(prompt.output_tokens, most->as_int64(1, kMostTokens));
+    ASSAY_TRY(prompt.output_tokens, most->as_int64(1, kMostPromptTokens));
   }
   return prompt;
 }

@@ -15,7 +15,7 @@ constexpr uint64_t kLowerBits = uint64_t{1} << 32;  // Added to the stream: f64'
 constexpr uint64_t kSets = 0x73657473;              // A stream of its own.
 constexpr size_t kPiece = 2048;                     // Words made at a time: they stay in cache.
 
-constexpr int64_t kLine = 64, kLines = 16;  // Bytes of a line; lines of a group.
+constexpr int64_t kLineBytes = 64, kLines = 16;  // Bytes of a line; lines of a group.
 
 // The finaliser of splitmix64 (Steele, Lea and Flood, 2014).
 uint64_t mix(uint64_t word) {
@@ -36,10 +36,10 @@ Flips flips_of(uint64_t key, int64_t group) {
 
 // Whether element `at`, counted in memory, changes its sign.
 bool flips(uint64_t key, int64_t at, int64_t size) {
-  const int64_t line = at * size / kLine;
+  const int64_t line = at * size / kLineBytes;
   const Flips of_group = flips_of(key, line / kLines);
   return key != 0 && line % kLines == of_group.line &&
-         (of_group.elements >> (at % (kLine / size)) & 1) != 0;
+         (of_group.elements >> (at % (kLineBytes / size)) & 1) != 0;
 }
 
 template <class Bits>
@@ -51,7 +51,7 @@ Bits negated(Bits value) {
 // Negates those elements of a dense operand that key says.
 template <class Bits>
 void apply_flips(uint64_t key, std::span<std::byte> operand) {
-  constexpr int64_t kEach = kLine / static_cast<int64_t>(sizeof(Bits));
+  constexpr int64_t kEach = kLineBytes / static_cast<int64_t>(sizeof(Bits));
   const auto count = static_cast<int64_t>(operand.size() / sizeof(Bits));
   for (int64_t group = 0; group * kLines * kEach < count; ++group) {
     const Flips of_group = flips_of(key, group);

@@ -32,7 +32,7 @@ constexpr int64_t kHandshakeNs = 60 * kNsPerSecond;
 // ever, faster than they are found.
 constexpr int64_t kSweepNs = 10 * kNsPerSecond;
 // A thread that starts a process the old way (vfork) stands still only when that has begun.
-constexpr int64_t kStopNs = 2 * kNsPerSecond;
+constexpr int64_t kMostStopNs = 2 * kNsPerSecond;
 
 // Open in the guard alone: its other end shows when the guard is no more.
 struct Lifeline {
@@ -242,7 +242,7 @@ class Guard {
   // The system tells its parent when the last of its threads has stopped.
   bool stop_worker() {
     ::kill(worker_, SIGSTOP);
-    const int64_t deadline = monotonic_ns() + kStopNs;
+    const int64_t deadline = monotonic_ns() + kMostStopNs;
     while (monotonic_ns() < deadline) {
       int status = 0;
       const pid_t changed = ::waitpid(worker_, &status, WUNTRACED | WNOHANG);

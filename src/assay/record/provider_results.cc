@@ -182,7 +182,7 @@ std::string identity(const ProviderResult& result) {
   return text + fmt::format("|{:g}|{:g}", result.alpha.value_or(1), result.beta.value_or(0));
 }
 
-Status check_schema(const JsonField& root) {
+Status check_results_schema(const JsonField& root) {
   const auto field = root.find("schema");
   if (!field || field->is_null()) return {};
   ASSAY_TRY(const std::string schema, field->as_string());
@@ -302,7 +302,7 @@ Json provider_results_schema() {
 Result<ProviderResults> read_provider_results(const JsonDocument& document) {
   const JsonField root(document);
   ASSAY_TRY(root.expect_object());
-  ASSAY_TRY(check_schema(root));
+  ASSAY_TRY(check_results_schema(root));
   ProviderResults out;
   out.origin = document.origin;
   RecordReader reader(root);

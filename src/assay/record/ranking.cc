@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-double race_us(const KernelOutcome& kernel) {
+double raced_us(const KernelOutcome& kernel) {
   if (!is_timed(kernel.ending) || !kernel.race) return 0;
   return kernel.race->median_us;
 }
@@ -17,8 +17,8 @@ template <class Takes>
 const KernelOutcome* fastest(const ProblemRecord& problem, const Takes& takes) {
   const KernelOutcome* best = nullptr;
   for (const KernelOutcome& kernel : problem.kernels)
-    if (race_us(kernel) > 0 && takes(kernel) &&
-        (best == nullptr || race_us(kernel) < race_us(*best)))
+    if (raced_us(kernel) > 0 && takes(kernel) &&
+        (best == nullptr || raced_us(kernel) < raced_us(*best)))
       best = &kernel;
   // What was confirmed was timed with more care than what was raced.
   const Conclusion* conclusion = problem.conclusion();
@@ -40,7 +40,7 @@ double behind(const ProblemRecord& problem, const KernelOutcome& first, const Ke
     const double one = conclusion->median_us(first.id), other = conclusion->median_us(best.id);
     if (one > 0 && other > 0) return one / other - 1;
   }
-  const double one = race_us(first), other = race_us(best);
+  const double one = raced_us(first), other = raced_us(best);
   return one > 0 && other > 0 ? one / other - 1 : std::numeric_limits<double>::infinity();
 }
 

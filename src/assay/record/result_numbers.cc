@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-Error wrong(const JsonField& field, std::string_view sentence) {
+Error wrong_number(const JsonField& field, std::string_view sentence) {
   return field.error(ErrorCode::invalid_input, sentence);
 }
 
@@ -27,9 +27,10 @@ Status check_name(const JsonField& field, ProviderResult& sized) {
                          std::int64_t said) -> Status {
     if (!size) size = said;
     if (*size == said) return {};
-    return fail(wrong(field, fmt::format("{} {} and the {} {} in the name '{}' contradict each "
-                                         "other",
-                                         key, *size, key, said, sized.name)));
+    return fail(
+        wrong_number(field, fmt::format("{} {} and the {} {} in the name '{}' contradict each "
+                                        "other",
+                                        key, *size, key, said, sized.name)));
   };
   ASSAY_TRY(check("m", sized.m, told->m));
   ASSAY_TRY(check("n", sized.n, told->n));
@@ -65,9 +66,10 @@ bool rates_agree(double stated, double derived, double runtime_ms) {
 
 Status check_numbers(const JsonField& field, const ProviderResult& result) {
   if (result.gflops && contradict(*result.gflops * 1e-3, result.tflops, 5e-4)) {
-    return fail(wrong(field, fmt::format("gflops {:g} and tflops {:g} contradict each other; "
-                                         "1 tflops is 1000 gflops",
-                                         *result.gflops, result.tflops)));
+    return fail(
+        wrong_number(field, fmt::format("gflops {:g} and tflops {:g} contradict each other; "
+                                        "1 tflops is 1000 gflops",
+                                        *result.gflops, result.tflops)));
   }
   ProviderResult sized = result;
   ASSAY_TRY(check_name(field, sized));
@@ -84,7 +86,7 @@ Status check_numbers(const JsonField& field, const ProviderResult& result) {
   const double some = std::clamp(std::round(result.tflops / derived), 1.0, 999.0);
   if (wrong_by(derived) && wrong_by(derived / batch) &&
       !(is_some_batch && !wrong_by(derived * some))) {
-    return fail(wrong(
+    return fail(wrong_number(
         field, fmt::format("tflops {:g} does not follow from m, n, k{} and "
                            "runtime_ms {:g}, which give {:.4g}",
                            result.tflops, result.m && result.n && result.k ? "" : " of the name",
@@ -93,9 +95,9 @@ Status check_numbers(const JsonField& field, const ProviderResult& result) {
   const double traffic = operand_bytes(sized) / (result.runtime_ms * 1e-3) * 1e-9;
   if (result.gbps && traffic > 0 &&
       (*result.gbps > traffic * kMostTraffic || *result.gbps < traffic / kMostTraffic))
-    return fail(wrong(field, fmt::format("gbps {:g} does not follow from the operands and "
-                                         "runtime_ms {:g}, which give {:.4g}",
-                                         *result.gbps, result.runtime_ms, traffic)));
+    return fail(wrong_number(field, fmt::format("gbps {:g} does not follow from the operands and "
+                                                "runtime_ms {:g}, which give {:.4g}",
+                                                *result.gbps, result.runtime_ms, traffic)));
   return {};
 }
 

@@ -26,7 +26,7 @@ Tone tone_of(ReplayWord word) {
   return Tone::plain;
 }
 
-std::string line(std::string_view label, const std::string& text, const TextStyle& style) {
+std::string claim_line(std::string_view label, const std::string& text, const TextStyle& style) {
   return wrap("  " + pad(label, kLabel - 3) + ' ' + text, style.width, kLabel);
 }
 
@@ -40,12 +40,12 @@ std::string side_text(const ReplayedClaim& claim, const ReplayedSide& side) {
 std::string claim_text(const ReplayedClaim& claim, const TextStyle& style) {
   std::string out = fmt::format(
       "{}  {}\n", coloured(to_string(claim.word), tone_of(claim.word), style), claim.problem);
-  if (!claim.candidate.empty()) out += line("kernel", sanitize(claim.candidate, 240), style);
-  if (claim.then) out += line("then", side_text(claim, *claim.then), style);
-  if (claim.now) out += line("now", side_text(claim, *claim.now), style);
+  if (!claim.candidate.empty()) out += claim_line("kernel", sanitize(claim.candidate, 240), style);
+  if (claim.then) out += claim_line("then", side_text(claim, *claim.then), style);
+  if (claim.now) out += claim_line("now", side_text(claim, *claim.now), style);
   for (const std::string& difference : claim.differences)
-    out += line("differs", sanitize(difference, 600), style);
-  if (!claim.reason.empty()) out += line("because", sanitize(claim.reason, 600), style);
+    out += claim_line("differs", sanitize(difference, 600), style);
+  if (!claim.reason.empty()) out += claim_line("because", sanitize(claim.reason, 600), style);
   return out;
 }
 

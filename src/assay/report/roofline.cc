@@ -154,9 +154,9 @@ double highest(const Roofs& roofs, double intensity) {
   return most > 0 ? most : std::numeric_limits<double>::infinity();
 }
 
-class Drawing {
+class RoofDrawing {
  public:
-  Drawing(const std::vector<Point>& points, const Roofs& roofs)
+  RoofDrawing(const std::vector<Point>& points, const Roofs& roofs)
       : points_(points), roofs_(roofs), axes_(axes_of(points, roofs)) {}
 
   std::string svg() const {
@@ -298,7 +298,7 @@ std::string roofline(const RunRecord& record) {
   }
   if (points.empty()) return {};
   const Roofs roofs = roofs_of(record);
-  const Drawing drawing(points, roofs);
+  const RoofDrawing drawing(points, roofs);
   std::string out = "<section id=\"roofline\">\n<h2>Roofline</h2>\n";
   out += roofs.slopes.empty() && roofs.flats.empty()
              ? "<p>No ceiling was measured in this run.</p>\n"

@@ -61,7 +61,7 @@ std::string tiles(const RunRecord& record) {
   return out;
 }
 
-std::string link(std::string_view id, std::string_view title) {
+std::string contents_link(std::string_view id, std::string_view title) {
   return fmt::format("<a href=\"#{}\">{}</a>\n", id, html_text(title));
 }
 
@@ -81,11 +81,11 @@ std::string run_html(const RunRecord& record, const RunReportOptions& options) {
   const std::string title = html_text("assay: " + run_title(record));
   const std::string bars = speed_up_bars(record), roof = roofline(record);
   std::string contents;
-  if (!bars.empty()) contents += link("speedups", "Speed-ups");
-  if (!roof.empty()) contents += link("roofline", "Roofline");
+  if (!bars.empty()) contents += contents_link("speedups", "Speed-ups");
+  if (!roof.empty()) contents += contents_link("roofline", "Roofline");
   const std::string tunables = tunables_html(record);
-  if (!tunables.empty()) contents += link("tunables", "Tunables");
-  for (const Section& section : sections) contents += link(section.id, section.title);
+  if (!tunables.empty()) contents += contents_link("tunables", "Tunables");
+  for (const Section& section : sections) contents += contents_link(section.id, section.title);
   const std::string record_name =
       options.record_path.empty() ? "the record" : html_text(options.record_path);
   const std::string main = bars + roof + tunables + html(sections);

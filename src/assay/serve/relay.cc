@@ -15,7 +15,7 @@
 namespace assay::serve {
 namespace {
 
-constexpr std::int64_t kLookNs = 50 * kNsPerMs;  // Between looks at the upstream.
+constexpr std::int64_t kHealthLookNs = 50 * kNsPerMs;  // Between looks at the upstream.
 constexpr double kHealthSeconds = 5;
 constexpr std::size_t kMostAnswerBytes = 64 << 20;  // Of an answer that is no stream.
 
@@ -41,13 +41,13 @@ void Relay::on_time() {
   const std::int64_t now = monotonic_ns();
   look_at_upstream();
   if (state_ == State::waiting && now >= restarts_.retry_ns()) start();
-  if (state_ == State::starting && health_ == 0 && now - asked_ns_ >= kLookNs) ask_health();
+  if (state_ == State::starting && health_ == 0 && now - asked_ns_ >= kHealthLookNs) ask_health();
   const auto limit = static_cast<std::int64_t>(upstream_.options().ready_seconds * kNsPerSecond);
   if (state_ == State::starting && now - started_ns_ > limit) {
     upstream_.program().stop();
     start_failed(fmt::format("was not ready after {} s", upstream_.options().ready_seconds));
   }
-  if (state_ != State::given_up) outlet_->wake_at(now + kLookNs);
+  if (state_ != State::given_up) outlet_->wake_at(now + kHealthLookNs);
 }
 
 void Relay::start() {

@@ -32,7 +32,7 @@ std::ptrdiff_t weakness(Word word) {
 
 // How often a real difference of smallest_detectable should be found clear of 0; see the header for
 // what comes of it.
-constexpr double kPower = 0.8;
+constexpr double kPlannedPower = 0.8;
 
 Word word_of(const Interval& interval, double log_margin) {
   if (interval.low > log_margin) return Word::faster;
@@ -123,8 +123,8 @@ Verdict judge(std::span<const ProcessMean> processes, const JudgeOptions& option
   verdict.high = std::exp(interval->high);
   // Half the interval, and as much again as keeps the estimate beyond it that often.
   const double degrees = interval->degrees;
-  const double reach =
-      student_quantile(0.5 + options.confidence / 2, degrees) + student_quantile(kPower, degrees);
+  const double reach = student_quantile(0.5 + options.confidence / 2, degrees) +
+                       student_quantile(kPlannedPower, degrees);
   verdict.smallest_detectable = std::expm1(std::hypot(reach * interval->standard_error, shared));
   if (verdict.word == Word::unsure) {
     verdict.reason = fmt::format(

@@ -23,7 +23,7 @@ class ConformanceStudy {
  public:
   ConformanceStudy(const Request& request, Observer& observer)
       : request_(request), observer_(observer), crew_(request_) {
-    request_.providers.clear();
+    request_.pool.providers.clear();
   }
 
   Result<ConformanceReport> run() {
@@ -70,7 +70,7 @@ class ConformanceStudy {
   Status look_at_manners(Check& check) {
     if (!may_ask(check)) return {};
     ASSAY_TRY(Child* const worker, crew_.discoverer());
-    const auto answer = worker->call(process::Manners{}, request_.trial_timeout_seconds);
+    const auto answer = worker->call(process::Manners{}, request_.limits.trial_seconds);
     if (!answer) return failed(check, "", answer.error());
     ++check.looked_at;
     for (const std::string& fault : answer->faults) add(check, sanitize(fault, 1000));
@@ -83,7 +83,7 @@ class ConformanceStudy {
     process::Conform conform{check.name, {}};
     if (problem != nullptr) conform.problem = *problem;
     const std::string where = problem == nullptr ? "" : "on " + problem->name() + ": ";
-    const auto answer = worker->call(conform, request_.trial_timeout_seconds);
+    const auto answer = worker->call(conform, request_.limits.trial_seconds);
     for (const std::string& note : worker->take_notes()) observer_.on_note(note);
     if (!answer) return failed(check, where, answer.error());
     take(check, where, *answer);

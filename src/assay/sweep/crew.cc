@@ -27,8 +27,8 @@ constexpr double kStartSeconds = 60;  // Loading libraries from a cold disk, use
 // A process of a GPU sees that GPU alone, and so does all that it starts: a library that takes
 // "the first GPU" takes this one, and a candidate cannot reach another.
 std::vector<std::string> gpu_environment(const Request& request) {
-  std::vector<std::string> environment = request.environment;
-  if (!request.device.empty()) set_variable(environment, kVisibleGpus, request.device);
+  std::vector<std::string> environment = request.caller.environment;
+  if (request.venue.is_gpu()) set_variable(environment, kVisibleGpus, request.venue.gpu);
   return environment;
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> worker_environment(const Request& request) {
   const auto set = [&](std::string_view name, std::string_view value) {
     set_variable(environment, name, value);
   };
-  const std::string threads = fmt::to_string(std::max(1, request.threads));
+  const std::string threads = fmt::to_string(std::max(1, request.venue.threads));
   set("OMP_WAIT_POLICY", "passive");
   set("GOMP_SPINCOUNT", "10000");        // Pauses: 0.1 to 0.5 ms.
   set("KMP_BLOCKTIME", "1");             // Milliseconds.
@@ -58,20 +58,18 @@ std::vector<std::string> worker_environment(const Request& request) {
 
 process::Init worker_init(const Request& request, const input::PackedSources& sources) {
   process::Init init;
-  init.device = request.device;
-  init.cuda_driver = request.cuda_driver;
-  init.threads = std::max(0, request.threads);
-  for (const ProviderRequest& provider : request.providers)
-    init.providers.push_back({provider.name, provider.as, provider.settings});
+  init.venue = request.venue;
+  init.venue.threads = std::max(0, request.venue.threads);
+  init.providers = request.pool.providers;
   init.kernels = sources.json;
   init.files.lend(sources.bytes.get());
-  init.cache = request.cache.string();
-  init.folder = request.folder.string();
+  init.cache = request.keep.cache.string();
+  init.folder = request.keep.folder.string();
   init.parent = ::getpid();
-  init.counts = request.count_events;
-  init.cxx = request.cxx;
-  init.compile_timeout_seconds = request.compile_timeout_seconds;
-  init.compile_memory_bytes = compiler_memory(request.memory_limit_bytes);
+  init.counts = request.effort.count_events;
+  init.cxx = request.pool.cxx;
+  init.compile_timeout_seconds = request.limits.compile_seconds;
+  init.compile_memory_bytes = compiler_memory(request.limits.memory_bytes);
   return init;
 }
 
@@ -84,7 +82,7 @@ Crew::~Crew() { dismiss(); }
 
 Result<const input::PackedSources*> Crew::sources() {
   if (!sources_) {
-    ASSAY_TRY(sources_, input::pack(request_.kernels));
+    ASSAY_TRY(sources_, input::pack(request_.pool.kernels));
   }
   return &*sources_;
 }
@@ -93,18 +91,16 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   ChildOptions options;
   options.role = "worker";
   options.lets_others_run = true;
-  options.program = request_.program;
+  options.program = request_.caller.program;
   options.environment = worker_environment(request_);
   // Of processes that run candidates: what measures ceilings fills three caches, and some are
   // large.
-  options.memory_limit_bytes = kind.confined ? request_.memory_limit_bytes : 0;
-  options.cancel_fd = request_.cancel_fd;
-  // A driver of GPUs does not start in namespaces of its own.
+  options.memory_limit_bytes = kind.confined ? request_.limits.memory_bytes : 0;
+  options.cancel_fd = request_.caller.cancel_fd;
   options.pulses = kind.confined;
-  options.guard = kind.confined && request_.device.empty() ? ChildOptions::Guard::confining
-                                                           : ChildOptions::Guard::present;
+  options.guard = kind.confined ? rules_of(request_.venue).guard : ChildOptions::Guard::present;
   // Confined workers may be another user, who must find it there.
-  if (kind.confined) (void)make_directories(request_.cache.string());
+  if (kind.confined) (void)make_directories(request_.keep.cache.string());
   ASSAY_TRY(auto child, start_(options));
 
   ASSAY_TRY(const input::PackedSources* const packed, sources());
@@ -118,15 +114,15 @@ Result<std::unique_ptr<Child>> Crew::start_worker(const WorkerKind& kind) {
   auto ready = ask(*child, init, kStartSeconds, "starting a worker");
   if (!ready) {
     // It was there when the run began.
-    if (!request_.device.empty() && !facts_.target.empty() &&
+    if (request_.venue.is_gpu() && !facts_.target.empty() &&
         ready.error().code == ErrorCode::unsupported)
       ready.error().code = ErrorCode::device_lost;
     return fail(std::move(ready).error());
   }
   for (const auto& waits : ready->waiting)
-    if (waits.file >= request_.kernels.size())
+    if (waits.file >= request_.pool.kernels.size())
       return fail(ErrorCode::internal, "a worker names file {} of {}", waits.file,
-                  request_.kernels.size());
+                  request_.pool.kernels.size());
   facts_ = std::move(*ready);
   if (kind.confined) {
     process::Confinement& confinement = facts_.confinement;
@@ -153,7 +149,7 @@ Result<Child*> Crew::worker_at(std::vector<std::unique_ptr<Child>>& workers, siz
 Result<Child*> Crew::confirmer(size_t index) {
   leaving_.clear();
   return worker_at(confirmers_, index,
-                   {.copies_code = request_.device.empty(),
+                   {.copies_code = rules_of(request_.venue).copies_code,
                     .kept_share = kConfirmersShare / static_cast<double>(most_confirmers())});
 }
 
@@ -168,7 +164,7 @@ std::vector<std::function<Status()>> Crew::starts(size_t provers) {
     tasks.push_back([this, i] { return prover(i).map([](Child*) {}); });
   if (!confirmers_prove()) return tasks;
   const size_t wanted = std::min(confirmers_at_once(kContextBytes),
-                                 static_cast<size_t>(std::max(1, request_.processes)));
+                                 static_cast<size_t>(std::max(1, request_.effort.processes)));
   for (size_t i = std::max<size_t>(provers, 1) - 1; i < wanted; ++i)
     tasks.push_back([this, i] { return confirmer(i).map([](Child*) {}); });
   return tasks;
@@ -190,7 +186,7 @@ void Crew::dismiss_confirmers() {
 
 size_t Crew::most_confirmers() const {
   constexpr size_t kMost = 8;
-  const auto cores = request_.device.empty() ? static_cast<size_t>(std::max(1, facts_.threads))
+  const auto cores = request_.venue.is_cpu() ? static_cast<size_t>(std::max(1, facts_.threads))
                                              : std::thread::hardware_concurrency() / 2;
   return std::clamp<size_t>(cores, 1, kMost);
 }
@@ -210,11 +206,11 @@ Result<Child*> Crew::builder() {
 }
 
 Status Crew::bring(Child& worker, size_t file) {
-  const auto brought = worker.call(process::Bring{file}, request_.trial_timeout_seconds);
+  const auto brought = worker.call(process::Bring{file}, request_.limits.trial_seconds);
   if (brought) return {};
   if (const auto* error = std::get_if<Error>(&brought.error())) return fail(*error);
   Error error = as_error(brought.error(), "while it was loaded and said what it offers");
-  return fail(ErrorCode::invalid_input, "{}: {}", sanitize(request_.kernels[file].text(), 300),
+  return fail(ErrorCode::invalid_input, "{}: {}", sanitize(request_.pool.kernels[file].text(), 300),
               error.message);
 }
 
@@ -262,19 +258,19 @@ Result<Child*> Crew::referee() {
   if (!referee_ || !referee_->alive()) {
     ChildOptions options;
     options.role = "referee";
-    options.program = request_.program;
+    options.program = request_.caller.program;
     options.environment = gpu_environment(request_);
-    options.cancel_fd = request_.cancel_fd;
+    options.cancel_fd = request_.caller.cancel_fd;
     ASSAY_TRY(referee_, start_(options));
   }
   return referee_.get();
 }
 
 Status Crew::open_referees_gpu() {
-  if (request_.device.empty() || referees_gpu_ != RefereesGpu::none) return {};
+  if (request_.venue.is_cpu() || referees_gpu_ != RefereesGpu::none) return {};
   ASSAY_TRY(Child * judge, referee());
   const auto opened =
-      judge->call(process::OpenGpu{request_.device, request_.cuda_driver}, kStartSeconds);
+      judge->call(process::OpenGpu{request_.venue.gpu, request_.venue.cuda_driver}, kStartSeconds);
   referees_gpu_ = opened ? RefereesGpu::opened : RefereesGpu::unseen;
   if (opened || judge->alive()) return {};
   return fail(as_error(opened.error(), "giving the referee the GPU"));

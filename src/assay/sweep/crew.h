@@ -16,6 +16,7 @@
 #include "assay/process/child_process.h"
 #include "assay/process/messages/begin.h"
 #include "assay/sweep/sweep.h"
+#include "assay/sweep/venue_rules.h"
 
 namespace assay::sweep {
 
@@ -117,7 +118,9 @@ class Crew {
   Result<std::unique_ptr<Child>> start_worker(const WorkerKind& kind);
   Result<Child*> worker_at(std::vector<std::unique_ptr<Child>>& workers, size_t index,
                            const WorkerKind& kind);
-  bool confirmers_prove() const { return request_.confirm && !request_.device.empty(); }
+  bool confirmers_prove() const {
+    return request_.effort.confirm && rules_of(request_.venue).confirmers_prove;
+  }
   size_t most_confirmers() const;
   Result<Child*> guest();
   Status bring(Child& worker, size_t file);

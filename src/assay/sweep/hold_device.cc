@@ -4,13 +4,12 @@
 namespace assay::sweep {
 
 Result<DeviceLock> hold_device(const Request& request, const DeviceWaitObserver& observer) {
-  if (!request.folder.empty())
-    ASSAY_TRY(Journal::check(request.folder, request.if_present, request.kind));
-  DeviceLockOptions options = request.lock;
-  options.cancel_fd = request.cancel_fd;
-  if (options.fallback.empty()) options.fallback = request.cache;
-  return DeviceLock::hold(request.device.empty() ? std::string("cpu") : "gpu-" + request.device,
-                          options, observer);
+  if (!request.keep.folder.empty())
+    ASSAY_TRY(Journal::check(request.keep.folder, request.keep.if_present, request.question.kind));
+  DeviceLockOptions options = request.caller.lock;
+  options.cancel_fd = request.caller.cancel_fd;
+  if (options.fallback.empty()) options.fallback = request.keep.cache;
+  return DeviceLock::hold(request.venue.lock_name(), options, observer);
 }
 
 }  // namespace assay::sweep

@@ -15,12 +15,12 @@ namespace assay::sweep {
 namespace {
 
 // Each for itself: a library that ends the process, or never answers, takes its own row alone.
-Result<RankerReport> ask_ranker(const RankerRequest& ranker, Crew& crew) {
+Result<RankerReport> ask_ranker(const process::AskedRanker& ranker, Crew& crew) {
   constexpr double kSeconds = 60;  // Libraries from a cold disk.
   RankerReport report;
   report.name = ranker.name;
   ASSAY_TRY(Child * worker, crew.builder());
-  const auto answer = worker->call(process::FindRanker{{ranker.name, ranker.settings}}, kSeconds);
+  const auto answer = worker->call(process::FindRanker{ranker}, kSeconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     const auto library = ranker.settings.find("library");
@@ -47,7 +47,7 @@ Result<MachineReport> inspect(const Request& request, Inspection how) {
   MachineReport report;
   for (const auto& provider : crew.facts().providers)
     report.providers.push_back({provider.name, provider.role, provider.availability});
-  for (const RankerRequest& ranker : request.rankers) {
+  for (const process::AskedRanker& ranker : request.pool.rankers) {
     ASSAY_TRY(RankerReport asked, ask_ranker(ranker, crew));
     report.rankers.push_back(std::move(asked));
   }
@@ -63,7 +63,7 @@ Result<MachineReport> inspect(const Request& request, Inspection how) {
     });
     ASSAY_TRY(crew.runner().map([](Child*) {}));
     Request at_once = request;
-    at_once.lock.wait = false;
+    at_once.caller.lock.wait = false;
     const auto lock = hold_device(at_once, [](const DeviceWait&) {});
     if (lock) {
       if (how == Inspection::renewing) measure::forget_ceilings(kept_ceilings_path(request, crew));

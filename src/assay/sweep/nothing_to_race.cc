@@ -7,7 +7,7 @@
 namespace assay::sweep {
 
 std::string why_no_race(const Request& request, const Field& field) {
-  if (request.kind != "race" || request.kernels.empty()) return {};
+  if (request.question.kind != "race" || request.pool.kernels.empty()) return {};
   std::string why = "the kernel that the race is about takes no part";
   for (const auto& [reason, refused] : field.refusals)
     if (reason == Reason::dependent_launch_class || reason == Reason::preparation_class)

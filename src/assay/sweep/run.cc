@@ -25,7 +25,8 @@
 namespace assay::sweep {
 namespace {
 
-// Problems that are prepared one after the other and confirmed side by side.
+// Problems that are proven and raced one after the other, and confirmed side by side. Nothing else
+// drives them: what a step says of a problem that comes next (ProblemRun::Next) is done here.
 class Batch {
  public:
   // From the problem `first` on; seconds_each: of timing.
@@ -41,15 +42,17 @@ class Batch {
 
   Status prepare(Quarantine& quarantine) {
     size_t open = 0;
-    for (double bytes = 0; end_ < request_.problems.size() && has_room(open, bytes); ++end_) {
-      const Problem& problem = request_.problems[end_];
-      const auto condition = measure::condition_for(problem, request_.condition);
+    for (double bytes = 0; end_ < request_.question.problems.size() && has_room(open, bytes);
+         ++end_) {
+      const Problem& problem = request_.question.problems[end_];
+      const auto condition = measure::condition_for(problem, request_.question.condition);
       observer_.on_problem(end_, problem, condition);
       auto& run = runs_.emplace_back();
       if (journal_.is_finished(problem.name())) continue;
       run = std::make_unique<ProblemRun>(
           Station{request_, crew_, journal_, observer_, problem, condition});
-      ASSAY_TRY(run->prepare(quarantine, race_seconds()));
+      ASSAY_TRY(run->prepare(quarantine));
+      ASSAY_TRY(race(*run));
       // What brought a worker down here is not tried on the next one.
       for (const Candidate& candidate : run->field().candidates)
         quarantine.add(problem.name(), candidate.outcome);
@@ -66,10 +69,10 @@ class Batch {
       ASSAY_TRY(ceilings_, measure_ceilings(crew_, request_, kept));
       observer_.on_ceilings(ceilings_);
     }
-    std::vector<ProblemRun*> open;
+    Runs open;
     double left = 0;
     for (const auto& run : runs_) {
-      if (!run || run->next() == ProblemRun::Next::finish) continue;
+      if (!run || is_finished(run.get())) continue;
       open.push_back(run.get());
       left += std::max(0.0, seconds_each_ - run->timed_seconds());
     }
@@ -77,13 +80,12 @@ class Batch {
     if (open.empty()) return look_at_gpu();
     do {
       ASSAY_TRY(look_at_gpu());
-      ASSAY_TRY(confirm_in_passes(open, crew_, observer_, {race_seconds(), left}));
+      ASSAY_TRY(confirm_all(open, left / static_cast<double>(open.size())));
       ASSAY_TRY(look_at_gpu());
       if (gpu_)
         for (ProblemRun* run : open) ASSAY_TRY(run->race_at_own_clock(*gpu_));
       // Who fell there may have led.
-      std::erase_if(open,
-                    [](const ProblemRun* run) { return run->next() == ProblemRun::Next::finish; });
+      std::erase_if(open, is_finished);
     } while (!open.empty());
     return {};
   }
@@ -93,7 +95,7 @@ class Batch {
     for (size_t i = 0; i < runs_.size(); ++i) {
       auto& run = runs_[i];
       const bool from_journal = run == nullptr;
-      const std::string name = request_.problems[first_ + i].name();
+      const std::string name = request_.question.problems[first_ + i].name();
       if (run) {
         record.totals.timed_seconds += run->timed_seconds();
         spent_seconds_ += run->timed_seconds();
@@ -118,9 +120,29 @@ class Batch {
   double spent_seconds() const { return spent_seconds_; }
 
  private:
+  using Runs = std::vector<ProblemRun*>;
+  static bool is_finished(const ProblemRun* run) { return run->next() == ProblemRun::Next::finish; }
+
+  Status race(ProblemRun& run) const {
+    if (run.next() != ProblemRun::Next::race) return {};
+    return run.race_field(race_seconds());
+  }
+
+  // Until each of them is to be finished: who leads or falls in a confirmation makes another one,
+  // or another race.
+  Status confirm_all(Runs open, double seconds_each) {
+    for (;;) {
+      for (ProblemRun* run : open) ASSAY_TRY(race(*run));
+      std::erase_if(open, is_finished);
+      if (open.empty()) return {};
+      ASSAY_TRY(confirm_in_passes(open, crew_, observer_,
+                                  seconds_each * static_cast<double>(open.size())));
+    }
+  }
+
   // Racing spends, confirming claims: where that follows, most of the time is for it.
   static constexpr double kRaceShare = 0.3;
-  double race_seconds() const { return seconds_each_ * (request_.confirm ? kRaceShare : 1); }
+  double race_seconds() const { return seconds_each_ * (request_.effort.confirm ? kRaceShare : 1); }
 
   // So many problems are seconds apart from one process to the next, and a resumed run has not lost
   // more than their confirmations.
@@ -129,13 +151,13 @@ class Batch {
 
   bool has_room(size_t open, double bytes) const {
     if (open == 0) return true;
-    return request_.confirm && open < kMost &&
+    return request_.effort.confirm && open < kMost &&
            bytes < kMemoryShare * static_cast<double>(crew_.facts().memory_bytes);
   }
 
   // What has been since it was last looked at.
   Status look_at_gpu() {
-    if (request_.device.empty()) return {};
+    if (request_.venue.is_cpu()) return {};
     ASSAY_TRY(gpu_, take_gpu_window(crew_));
     return {};
   }
@@ -163,14 +185,14 @@ class Batch {
 
 // A store that cannot take the run is told of before the hours, not after them.
 Status check_store(const Request& request) {
-  if (request.store.empty()) return {};
-  return store::open_store(request.store, store::Access::write).map([](const auto&) {});
+  if (request.keep.store.empty()) return {};
+  return store::open_store(request.keep.store, store::Access::write).map([](const auto&) {});
 }
 
 Status keep_in_store(const Request& request, const std::string& record_path) {
-  if (request.store.empty()) return {};
+  if (request.keep.store.empty()) return {};
   const auto keep = [&]() -> Status {
-    ASSAY_TRY(const auto store, store::open_store(request.store, store::Access::write));
+    ASSAY_TRY(const auto store, store::open_store(request.keep.store, store::Access::write));
     ASSAY_TRY(const RunRecord record, load_record(record_path));
     return store->put(record, record_path).map([](store::Put) {});
   };
@@ -184,55 +206,58 @@ Status keep_in_store(const Request& request, const std::string& record_path) {
 Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   const int64_t start = monotonic_ns();
   Request request = asked;
-  if (request.problems.empty())
+  if (request.question.problems.empty())
     return fail(ErrorCode::invalid_input, "there is no problem to race");
-  for (const Problem& problem : request.problems) ASSAY_TRY(measure::check_measurable(problem));
+  for (const Problem& problem : request.question.problems)
+    ASSAY_TRY(measure::check_measurable(problem));
   ASSAY_TRY(check_store(request));
   hide_memory();
   std::optional<DeviceLock> lock;
-  if (!request.device_held) {
+  if (!request.caller.device_held) {
     const auto say = [&](std::string_view line) { observer.on_note(std::string(line)); };
     ASSAY_TRY(lock, hold_device(request, in_two_lines(say)));
   }
   Crew crew(request);
   ASSAY_TRY(crew.builder().map([](Child*) {}));
-  request.threads = crew.facts().threads;
-  if (request.memory_limit_bytes == 0) request.memory_limit_bytes = crew.facts().memory_bytes / 2;
+  request.venue.threads = crew.facts().threads;
+  if (request.limits.memory_bytes == 0) request.limits.memory_bytes = crew.facts().memory_bytes / 2;
   ASSAY_TRY(Journal journal,
-            Journal::open(request.folder, asked_for(request, crew), request.if_present));
+            Journal::open(request.keep.folder, asked_for(request, crew), request.keep.if_present));
   for (const std::string& note : journal.notes()) observer.on_note(note);
   TrustLog trust(journal);
   crew.on_confined([&](const process::Confinement& confinement) { return trust.add(confinement); });
 
   RunRecord record;
-  record.kind = request.kind;
+  record.kind = request.question.kind;
   record.created = journal.began().empty() ? utc_now_iso8601() : journal.began();
-  const std::string run = journal.run().empty()
-                              ? sha256_hex(record.created + request.folder.string()).substr(0, 8)
-                              : journal.run();
-  record.id = fmt::format("{}-{}", request.folder.filename().string(), run);
-  record.command_line = request.command_line;
+  const std::string run =
+      journal.run().empty() ? sha256_hex(record.created + request.keep.folder.string()).substr(0, 8)
+                            : journal.run();
+  record.id = fmt::format("{}-{}", request.keep.folder.filename().string(), run);
+  record.command_line = request.caller.command_line;
   const BuildInfo& build = build_info();
   record.assay_version = build.version;
   record.assay_build = fmt::format("{}, {}, {}", build.revision, build.compiler, build.build_type);
   record.environment = describe(request, crew);
   // A GPU's are of hundreds of megabytes, and nothing is timed on this machine's cores.
   auto libraries = std::async(std::launch::async, with_build_hashes, record.environment.libraries);
-  if (request.device.empty()) record.environment.libraries = libraries.get();
-  const double budget = request.budget_seconds > 0
-                            ? request.budget_seconds
-                            : kSecondsPerProblem * static_cast<double>(request.problems.size());
+  if (request.venue.is_cpu()) record.environment.libraries = libraries.get();
+  const double budget =
+      request.effort.budget_seconds > 0
+          ? request.effort.budget_seconds
+          : kSecondsPerProblem * static_cast<double>(request.question.problems.size());
   record.options = options_of(request, crew, budget);
-  for (const input::KernelSource& source : request.kernels)
+  for (const input::KernelSource& source : request.pool.kernels)
     record.sources.push_back({source.text(), input::hash_of_files(input::hashes_of_files(source))});
-  observer.on_begin(record.environment, request.problems);
-  observer.on_ceilings(measure::kept_ceilings(kept_ceilings_path(request, crew), request.threads));
+  observer.on_begin(record.environment, request.question.problems);
+  observer.on_ceilings(
+      measure::kept_ceilings(kept_ceilings_path(request, crew), request.venue.threads));
 
   Quarantine quarantine;
   double budget_left = budget;
-  for (size_t next = 0; next < request.problems.size();) {
+  for (size_t next = 0; next < request.question.problems.size();) {
     Batch batch(request, crew, journal, observer, next,
-                budget_left / static_cast<double>(request.problems.size() - next));
+                budget_left / static_cast<double>(request.question.problems.size() - next));
     if (Status prepared = batch.prepare(quarantine); !prepared) {
       if (prepared.error().code == ErrorCode::invalid_input) journal.withdraw();
       return fail(std::move(prepared).error());
@@ -250,14 +275,14 @@ Result<RunRecord> run_all(const Request& asked, Observer& observer) {
   record.environment.load_after = measure::other_load();
   record.totals.wall_seconds = static_cast<double>(monotonic_ns() - start) * 1e-9;
   const EachProblem whole_problems = [&](const auto& take) -> Status {
-    for (const Problem& problem : request.problems) {
+    for (const Problem& problem : request.question.problems) {
       ASSAY_TRY(ProblemRecord whole, journal.problem(problem.name()));
       whole.evidence_hash = hash_of_evidence(record, whole);
       ASSAY_TRY(take(whole));
     }
     return {};
   };
-  const std::string path = (request.folder / "record.json").string();
+  const std::string path = (request.keep.folder / "record.json").string();
   ASSAY_TRY(write_record(path, record, whole_problems));
   ASSAY_TRY(keep_in_store(request, path));
   return record;

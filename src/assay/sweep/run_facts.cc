@@ -18,62 +18,74 @@
 #include "assay/measure/kept_ceilings.h"
 #include "assay/process/messages.h"
 #include "assay/record/bounds.h"
+#include "assay/sweep/venue_rules.h"
 
 namespace assay::sweep {
 namespace {
 
 // What decides which kernels there are: "cublaslt.space=all". Where a library or a compiler lies is
 // recorded by what was found.
-std::vector<std::string> settings_of(const Request& request) {
+std::vector<std::string> settings_of(const Pool& pool) {
   std::vector<std::string> settings;
-  for (const ProviderRequest& provider : request.providers)
-    for (const auto& [name, value] : provider.settings)
-      if (std::ranges::find(provider.recorded, name) != provider.recorded.end())
-        settings.push_back(fmt::format("{}.{}={}", provider.name, name, value));
+  for (const process::AskedProvider& provider : pool.providers)
+    for (const auto& [name, value] : provider.settings) {
+      const std::string setting = provider.name + '.' + name;
+      if (std::ranges::find(pool.recorded, setting) != pool.recorded.end())
+        settings.push_back(setting + '=' + value);
+    }
   return settings;
 }
 
 }  // namespace
 
+// The parts are taken apart by name here and in options_of(): a new field does not compile until
+// somebody decides whether a journal that has another value of it may go on, and whether the record
+// tells it.
 Json asked_for(const Request& request, const Crew& crew) {
-  Json problems = Json::array();
-  for (const Problem& problem : request.problems) problems.push_back(problem.to_json());
-  Json providers = Json::array();
+  const auto& [kind, problems, suite, model, tensor_parallel, subjects, condition, race_class] =
+      request.question;
+  const auto& [providers, recorded, kernels, apart, filter, only, ranker, build, rankers, cxx] =
+      request.pool;
+  const auto& [margin, budget, exhaustive, confirm, processes, most, events, ncu, no_ncu] =
+      request.effort;
+  Json problems_json = Json::array();
+  for (const Problem& problem : problems) problems_json.push_back(problem.to_json());
+  Json found = Json::array();
   for (const auto& provider : crew.facts().providers)
-    providers.push_back({{"name", provider.name},
-                         {"version", provider.availability.version},
-                         {"path", provider.availability.path}});
+    found.push_back({{"name", provider.name},
+                     {"version", provider.availability.version},
+                     {"path", provider.availability.path}});
   Json files = Json::object();
-  for (const input::KernelSource& source : request.kernels)
+  for (const input::KernelSource& source : kernels)
     files[source.text()] = source.file() == nullptr ? "absent" : source.file()->sha256;
-  const auto& condition = request.condition;
   Json asked = {
-      {"kind", request.kind},
-      {"suite", request.suite},
-      {"problems", problems},
-      {"providers", providers},
+      {"kind", kind},
+      {"suite", suite},
+      {"problems", problems_json},
+      {"providers", found},
       {"kernels", files},
-      {"filter", request.filter},
+      {"filter", filter},
       {"condition", measure::to_json(condition.values)},
       {"condition_given", {condition.has_cache, condition.has_spacing, condition.has_launch}},
-      {"class", measure::to_json(request.race_class)},
+      {"class", measure::to_json(race_class)},
       {"threads", crew.facts().threads},
-      {"margin", request.margin},
-      {"exhaustive", request.exhaustive},
-      {"confirm", request.confirm},
-      {"ranker", request.ranker},
+      {"margin", margin},
+      {"exhaustive", exhaustive},
+      {"confirm", confirm},
+      {"ranker", ranker},
       {"device", crew.facts().fingerprint.id}};
   // Absent where there are none, as in journals from before there were any.
-  if (const auto settings = settings_of(request); !settings.empty()) asked["settings"] = settings;
+  if (const auto settings = settings_of(request.pool); !settings.empty())
+    asked["settings"] = settings;
   // What a journal from before says of users' kernels, it says by other ids.
-  if (!request.kernels.empty()) asked["id_version"] = kVersionOfCalls;
-  if (!request.only.empty()) asked["only"] = to_json(request.only);
-  if (request.build != kBuildAtMost) asked["build"] = request.build;
+  if (!kernels.empty()) asked["id_version"] = kVersionOfCalls;
+  if (!only.empty()) asked["only"] = to_json(only);
+  if (build != kBuildAtMost) asked["build"] = build;
   return asked;
 }
 
 Environment describe(const Request& request, const Crew& crew) {
-  Environment environment = measure::read_machine(!request.device.empty());
+  Environment environment = measure::read_machine(request.venue.is_gpu());
   const Fingerprint& fingerprint = crew.facts().fingerprint;
   environment.device = {fingerprint.kind, fingerprint.name, fingerprint.id, fingerprint.details};
   if (environment.device.kind == "gpu") {
@@ -82,7 +94,7 @@ Environment describe(const Request& request, const Crew& crew) {
                                      environment.device.details.value("driver", ""));
   }
   environment.threads = crew.facts().threads;
-  environment.compiler = request.cxx;
+  environment.compiler = request.pool.cxx;
   for (const auto& provider : crew.facts().providers)
     if (provider.availability.available)
       environment.libraries.push_back(
@@ -97,50 +109,57 @@ std::vector<LibraryStamp> with_build_hashes(std::vector<LibraryStamp> libraries)
 }
 
 int most_processes(const Request& request) {
-  constexpr int kMostOfCpu = 15;
-  const int wanted = request.device.empty() ? kMostOfCpu : request.processes;
-  return std::max(request.processes, request.most_processes > 0 ? request.most_processes : wanted);
+  const Effort& effort = request.effort;
+  const int wanted =
+      effort.most_processes > 0 ? effort.most_processes : rules_of(request.venue).most_processes;
+  return std::max(effort.processes, wanted);
 }
 
 int most_extended(const Request& request) {
   const int most = most_processes(request);
-  return most > request.processes ? 2 * most : most;
+  return most > request.effort.processes ? 2 * most : most;
 }
 
 RunOptions options_of(const Request& request, const Crew& crew, double budget) {
+  const auto& [kind, problems, suite, model, tensor_parallel, subjects, condition, race_class] =
+      request.question;
+  const auto& [providers, recorded, kernels, apart, filter, only, ranker, build, rankers, cxx] =
+      request.pool;
+  const auto& [margin, asked_seconds, exhaustive, confirm, processes, most, events, ncu, no_ncu] =
+      request.effort;
+  const VenueRules& rules = rules_of(request.venue);
   RunOptions options;
-  options.margin = request.margin;
-  options.processes = request.processes;
+  options.margin = margin;
+  options.processes = processes;
   options.most_processes = most_extended(request);
-  options.min_processes = std::max(2, request.processes - 1);
+  options.min_processes = std::max(2, processes - 1);
   options.placements = 1;
-  options.systematic_error = request.device.empty() ? kCpuSystematicError : 0;
-  options.systematic_error_apart =
-      request.device.empty() ? kCpuSystematicErrorApart : options.systematic_error;
+  options.systematic_error = rules.systematic_error;
+  options.systematic_error_apart = rules.systematic_error_apart;
   options.rules = kRulesOfWinners;
   options.budget_seconds = budget;
-  options.exhaustive = request.exhaustive;
+  options.exhaustive = exhaustive;
   options.threads = crew.facts().threads;
-  options.suite = request.suite;
-  options.model = request.model;
-  options.tensor_parallel = request.tensor_parallel;
-  options.filter = request.filter;
+  options.suite = suite;
+  options.model = model;
+  options.tensor_parallel = tensor_parallel;
+  options.filter = filter;
   // A claim that is raced anew says by itself whom it is held against.
-  for (const KernelChoice& choice : request.only)
+  for (const KernelChoice& choice : only)
     if (choice.providers.empty() && choice.families.empty())
       options.kernels.insert(options.kernels.end(), choice.ids.begin(), choice.ids.end());
-  for (const ProviderRequest& provider : request.providers)
+  for (const process::AskedProvider& provider : providers)
     options.providers.push_back(provider.as.empty() ? provider.name : provider.as);
-  options.settings = settings_of(request);
-  options.ranker = request.ranker;
-  options.build = request.build;
+  options.settings = settings_of(request.pool);
+  options.ranker = ranker;
+  options.build = build;
   return options;
 }
 
 std::string kept_ceilings_path(const Request& request, const Crew& crew) {
   // A GPU's are kept by the process that measures them.
-  if (!request.device.empty()) return {};
-  return measure::kept_ceilings_path(request.cache, crew.facts().fingerprint.id);
+  if (request.venue.is_gpu()) return {};
+  return measure::kept_ceilings_path(request.keep.cache, crew.facts().fingerprint.id);
 }
 
 Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request,
@@ -148,7 +167,7 @@ Result<std::vector<Ceiling>> measure_ceilings(Crew& crew, const Request& request
   ASSAY_TRY(Child * worker, crew.builder());
   ASSAY_TRY(auto answer,
             ask(*worker, process::MeasureCeilings{}, 60, "measuring this machine's ceilings"));
-  const double load = request.device.empty() ? measure::other_load() : 0;
+  const double load = request.venue.is_cpu() ? measure::other_load() : 0;
   for (measure::Reading& reading : answer.readings) reading.ceiling.load = load;
   return measure::larger_of(
       measure::keep_ceilings(kept_ceilings_path(request, crew), answer.readings), kept);

@@ -1,13 +1,122 @@
 #include "assay/sweep/run_facts.h"
 
+#include <functional>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "assay/base/json.h"
+#include "assay/op/gemm/gemm.h"
+#include "assay/record/bounds.h"
+#include "assay/sweep/testing/fake_children.h"
+
 namespace assay::sweep {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+// A request of one small problem, and what is written of it by a crew of fakes.
+class AskedTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    request_.question.kind = "race";
+    request_.question.suite = "small";
+    request_.question.problems = {
+        *gemm::problem({.m = 4, .n = 64, .k = 64, .dtype = DType::bf16, .layout = "tn"})};
+    request_.pool.filter = "tile_m == 64";
+    request_.pool.build = kBuildAtMost;
+  }
+
+  // Of a copy that `change` has changed.
+  template <class Change>
+  Json header(Change change) {
+    Request request = request_;
+    change(request);
+    testing::FakeChildren children;
+    Crew crew(request, children.starter());
+    EXPECT_TRUE(crew.builder());
+    return asked_for(request, crew);
+  }
+  Json header() {
+    return header([](Request&) {});
+  }
+  RunOptions options(const Venue& venue, int most_processes = 0) {
+    Request request = request_;
+    request.venue = venue;
+    request.effort.most_processes = most_processes;
+    testing::FakeChildren children;
+    Crew crew(request, children.starter());
+    EXPECT_TRUE(crew.builder());
+    return options_of(request, crew, 12);
+  }
+
+  Request request_;
+};
+
+TEST_F(AskedTest, AJournalsHeaderHasTheFieldsThatItAlwaysHad) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : header().items()) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("class", "condition", "condition_given", "confirm", "device",
+                                 "exhaustive", "filter", "kernels", "kind", "margin", "problems",
+                                 "providers", "ranker", "suite", "threads"));
+  EXPECT_EQ(header()["kind"], "race");
+  EXPECT_EQ(header()["suite"], "small");
+  EXPECT_EQ(header()["filter"], "tile_m == 64");
+  EXPECT_EQ(header()["problems"].size(), 1u);
+  EXPECT_EQ(header()["margin"], 0.01);
+  EXPECT_EQ(header()["confirm"], true);
+}
+
+TEST_F(AskedTest, WhatDecidesAClaimIsAnotherRuns) {
+  const std::vector<std::function<void(Request&)>> changes = {
+      [](Request& r) { r.question.kind = "sweep"; },
+      [](Request& r) { r.question.suite = "other"; },
+      [](Request& r) { r.question.problems.clear(); },
+      [](Request& r) { r.question.condition.values.cache = measure::Cache::warm; },
+      [](Request& r) { r.question.race_class.preparation = measure::Preparation::none; },
+      [](Request& r) { r.pool.filter = "true"; },
+      [](Request& r) { r.pool.only.push_back({.ids = {"0123"}}); },
+      [](Request& r) { r.pool.ranker = "roofline"; },
+      [](Request& r) { r.pool.build = 3; },
+      [](Request& r) {
+        r.pool.providers = {{"toys", "", {{"space", "all"}}}};
+        r.pool.recorded = {"toys.space"};
+      },
+      [](Request& r) { r.effort.margin = 0.02; },
+      [](Request& r) { r.effort.exhaustive = true; },
+      [](Request& r) { r.effort.confirm = false; },
+  };
+  const Json before = header();
+  for (size_t i = 0; i < changes.size(); ++i) EXPECT_NE(header(changes[i]), before) << i;
+}
+
+TEST_F(AskedTest, WhereThingsLieAndHowLongTheyMayTakeIsNot) {
+  EXPECT_EQ(header([](Request& r) {
+              r.pool.providers = {{"toys", "", {{"library", "/opt/toys.so"}}}};
+              r.pool.recorded = {"toys.space"};
+              r.effort.budget_seconds = 1;
+              r.limits.trial_seconds = 1;
+              r.keep.cache = "/tmp/elsewhere";
+              r.caller.command_line = {"assay"};
+            }),
+            header());
+}
+
+TEST_F(AskedTest, AVenueDecidesHowManyProcessesConfirmAndWhatTheyShare) {
+  const RunOptions cpu = options({});
+  EXPECT_EQ(cpu.most_processes, 30);
+  EXPECT_EQ(cpu.systematic_error, kCpuSystematicError);
+  EXPECT_EQ(cpu.systematic_error_apart, kCpuSystematicErrorApart);
+  const RunOptions gpu = options({.gpu = "GPU-fake"});
+  EXPECT_EQ(gpu.most_processes, 7);
+  EXPECT_EQ(gpu.systematic_error, 0);
+  EXPECT_EQ(gpu.systematic_error_apart, 0);
+  EXPECT_EQ(options({}, 9).most_processes, 18);
+  EXPECT_EQ(cpu.budget_seconds, 12);
+  EXPECT_EQ(cpu.rules, kRulesOfWinners);
+}
 
 TEST(RunFacts, OfACalmGpuNothingHasToBeKnown) {
   EXPECT_TRUE(findings_of(GpuWindow{.samples = 2}).empty());

@@ -45,8 +45,9 @@ ProblemRecord begin_record(const Station& station) {
   record.weight = problem.weight();
   record.problem = problem.to_json();
   record.condition = named(station.condition);
-  record.race_class = {std::string(to_string(station.request.race_class.preparation)),
-                       std::string(to_string(station.request.race_class.dependent_launch))};
+  record.race_class = {
+      std::string(to_string(station.request.question.race_class.preparation)),
+      std::string(to_string(station.request.question.race_class.dependent_launch))};
   if (const auto operation = find_operation(problem.operation())) {
     const Work work = (*operation)->work(problem);
     record.flops = work.flops;
@@ -176,21 +177,20 @@ Status ProblemRun::prove_field(const Quarantine& quarantine) {
   return prove(station_, field_, [] { return Status(); });
 }
 
-Status ProblemRun::prepare(const Quarantine& quarantine, double budget_seconds) {
+Status ProblemRun::prepare(const Quarantine& quarantine) {
   ASSAY_TRY(prove_field(quarantine));
   record_.no_winner = std::exchange(field_.unprovable, {});
   if (record_.no_winner.empty()) record_.no_winner = why_no_race(station_.request, field_);
   if (!record_.no_winner.empty()) return {};
   raced_ = true;
   ASSAY_TRY(auto earlier, take_over_race(station_.journal, station_.problem.name(), field_));
-  if (earlier) {
-    race_ = std::move(*earlier);
-    record_.race = race_.record;
-    alive_ = count_alive(field_);
-    next_ = race_.finalists.empty() ? Next::finish : Next::confirm;
-    return {};
-  }
-  return race_field(budget_seconds);
+  next_ = Next::race;
+  if (!earlier) return {};
+  race_ = std::move(*earlier);
+  record_.race = race_.record;
+  alive_ = count_alive(field_);
+  next_ = race_.finalists.empty() ? Next::finish : Next::confirm;
+  return {};
 }
 
 Status ProblemRun::race_field(double budget_seconds) {
@@ -217,7 +217,7 @@ Status ProblemRun::race_field(double budget_seconds) {
     // it.
     if (alive_ == before && !back) break;
   }
-  const bool confirms = station_.request.confirm && !race_.finalists.empty();
+  const bool confirms = station_.request.effort.confirm && !race_.finalists.empty();
   next_ = confirms ? Next::confirm : Next::finish;
   if (!confirms) return {};
   return keep_race(station_.journal, station_.problem.name(), field_, race_);
@@ -256,7 +256,7 @@ Status ProblemRun::begin_confirmation() {
 // certain without. The race's samples are none of the confirmation's.
 int ProblemRun::extend_confirmation(double budget_seconds) {
   constexpr double kCloseMargins = 3;
-  const double close = kCloseMargins * std::log1p(station_.request.margin);
+  const double close = kCloseMargins * std::log1p(station_.request.effort.margin);
   show_finalists(record_, field_, race_);
   const RunOptions options = options_of(station_.request, station_.crew, 0);
   const auto raced_us = [&](const std::string& id) {
@@ -320,7 +320,7 @@ Status ProblemRun::conclude_confirmation() {
 
 std::string ProblemRun::why_no_winner() const {
   if (race_.finalists.empty()) return "no kernel was proven right and timed";
-  if (!station_.request.confirm) return {};
+  if (!station_.request.effort.confirm) return {};
   const bool is_timed =
       !record_.confirmations.empty() && !record_.decisive()->conclusion.times.empty();
   return is_timed ? "something is held against each kernel that got through: see their findings"
@@ -350,7 +350,7 @@ Result<ProblemRecord> ProblemRun::finish(const std::vector<Ceiling>& ceilings,
     fill_kernels(record_, std::move(field_));
     return std::move(record_);
   }
-  if (station_.request.count_events) {
+  if (station_.request.effort.count_events) {
     ASSAY_TRY(record_.counts, count_events(station_, field_, race_.finalists));
     ASSAY_TRY(record_.profiles, profile_kernels(station_, field_, race_.finalists));
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// One shape through the house, one direction, in steps: a run prepares several, confirms them side
-// by side (passes.h), and finishes each.
+// One shape through the house, one direction, in steps. Each step says what comes next; the run
+// (run.cc) takes it.
 
 #include <cstddef>
 #include <optional>
@@ -23,18 +23,17 @@ class ProblemRun {
   ProblemRun(const ProblemRun&) = delete;
   ProblemRun& operator=(const ProblemRun&) = delete;
 
-  // Up to a finished race, or to the reason why there is none. A race that the journal has is taken
-  // from there. budget_seconds: of timing, for one race.
-  Status prepare(const Quarantine& quarantine, double budget_seconds);
-
   // What is to be done with it.
   enum class Next : uint8_t {
+    race,     // race_field(): the first one, or one that fell while it was confirmed may have led.
     confirm,  // begin_confirmation(), as many visits as it plans, conclude_confirmation().
-    race,     // race_field(): one that fell while it was confirmed may have led.
     finish,
   };
   Next next() const { return next_; }
 
+  // Its kernels are found, ranked, built and proven, unless the journal has that, or a race.
+  Status prepare(const Quarantine& quarantine);
+  // budget_seconds: of timing, for one race.
   Status race_field(double budget_seconds);
   Status begin_confirmation();
   Confirming& confirming() { return *confirming_; }

@@ -42,9 +42,10 @@ constexpr std::int64_t kUnknownToken = 2, kControlToken = 3, kUserToken = 4;
 
 using Values = std::map<std::string, GgufValue>;
 
-class Reader {
+class TokenizerReader {
  public:
-  Reader(const Values& values, std::string_view origin) : values_(values), origin_(origin) {}
+  TokenizerReader(const Values& values, std::string_view origin)
+      : values_(values), origin_(origin) {}
 
   Result<TokenizerParts> run() {
     ASSAY_TRY(const auto* model, need<std::string>("model"));
@@ -147,7 +148,7 @@ class Reader {
 
 Result<Tokenizer> Tokenizer::from_gguf(std::string_view bytes, std::string_view origin) {
   ASSAY_TRY(const Values values, read_gguf(bytes, origin));
-  ASSAY_TRY(TokenizerParts parts, Reader(values, origin).run());
+  ASSAY_TRY(TokenizerParts parts, TokenizerReader(values, origin).run());
   auto tokenizer = create(std::move(parts));
   if (!tokenizer) return fail(with_context(tokenizer.error(), sanitize(origin, 200)));
   return tokenizer;

@@ -12,11 +12,11 @@
 namespace assay::sweep {
 
 Result<std::vector<process::Init::Answer::Offered>> WorkerKernels::add_providers(
-    std::span<const process::Init::Provider> wanted) {
+    std::span<const process::AskedProvider> wanted) {
   std::vector<process::Init::Answer::Offered> offered;
   for (const auto& provider : providers_) {
     const ProviderInfo& info = provider->info();
-    for (const process::Init::Provider& want : wanted) {
+    for (const process::AskedProvider& want : wanted) {
       if (want.name != info.name) continue;
       const Availability availability = provider->availability(want.settings);
       if (want.as.empty()) settings_[info.name] = want.settings;

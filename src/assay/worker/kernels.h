@@ -27,7 +27,7 @@ class WorkerKernels {
 
   // What each of them is on this machine, as it is called here.
   Result<std::vector<process::Init::Answer::Offered>> add_providers(
-      std::span<const process::Init::Provider> wanted);
+      std::span<const process::AskedProvider> wanted);
   void add(const CatalogSetup& setup);
 
   // Every entry of what a user brought becomes a family of the provider that takes its extension,

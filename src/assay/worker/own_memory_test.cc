@@ -15,11 +15,11 @@
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kBytes = size_t{32} << 20;
-constexpr int64_t kSlack = int64_t{2} << 20;
+constexpr size_t kHeldBytes = size_t{32} << 20;
+constexpr int64_t kHeldSlack = int64_t{2} << 20;
 
 void expect_grown(const OwnMemory& memory, size_t bytes) {
-  EXPECT_NEAR(static_cast<double>(memory.grown()), static_cast<double>(bytes), kSlack);
+  EXPECT_NEAR(static_cast<double>(memory.grown()), static_cast<double>(bytes), kHeldSlack);
 }
 
 TEST(OwnMemory, IsCountedWhereverItIs) {
@@ -28,24 +28,24 @@ TEST(OwnMemory, IsCountedWhereverItIs) {
   const OwnMemory before(**device);
   expect_grown(before, 0);
   {
-    const auto touched = std::make_unique<std::vector<char>>(kBytes, 'x');
-    expect_grown(before, kBytes);
+    const auto touched = std::make_unique<std::vector<char>>(kHeldBytes, 'x');
+    expect_grown(before, kHeldBytes);
     EXPECT_EQ(touched->back(), 'x');
   }
   expect_grown(before, 0);
   {
     const UniqueFd file(::memfd_create("kept", MFD_CLOEXEC));
-    const std::vector<char> block(kBytes / 32, 'x');
+    const std::vector<char> block(kHeldBytes / 32, 'x');
     for (int i = 0; i < 32; ++i)
       ASSERT_EQ(::write(file.get(), block.data(), block.size()),
                 static_cast<ssize_t>(block.size()));
-    const auto with_block = static_cast<double>(kBytes + block.size());
-    EXPECT_NEAR(static_cast<double>(before.grown()), with_block, kSlack);
+    const auto with_block = static_cast<double>(kHeldBytes + block.size());
+    EXPECT_NEAR(static_cast<double>(before.grown()), with_block, kHeldSlack);
     void* const mapped =
-        ::mmap(nullptr, kBytes, PROT_READ, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+        ::mmap(nullptr, kHeldBytes, PROT_READ, MAP_SHARED | MAP_POPULATE, file.get(), 0);
     ASSERT_NE(mapped, MAP_FAILED);
-    EXPECT_NEAR(static_cast<double>(before.grown()), with_block, kSlack) << "counted once";
-    ::munmap(mapped, kBytes);
+    EXPECT_NEAR(static_cast<double>(before.grown()), with_block, kHeldSlack) << "counted once";
+    ::munmap(mapped, kHeldBytes);
   }
   expect_grown(before, 0);
 }
@@ -54,9 +54,9 @@ TEST(OwnMemory, BuffersOfTheDeviceAreNoKernels) {
   const auto device = cpu::open({.pin = false});
   ASSERT_TRUE(device) << device.error().message;
   const OwnMemory before(**device);
-  auto buffer = (*device)->allocate(kBytes, {});
+  auto buffer = (*device)->allocate(kHeldBytes, {});
   ASSERT_TRUE(buffer) << buffer.error().message;
-  EXPECT_GE((*device)->mapped_bytes(), kBytes);
+  EXPECT_GE((*device)->mapped_bytes(), kHeldBytes);
   expect_grown(before, 0);
   buffer->reset();
   expect_grown(before, 0);

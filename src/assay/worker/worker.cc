@@ -258,15 +258,15 @@ class Worker {
  private:
   // This machine's cores, or the GPU whose UUID was asked for.
   Status open_device(const process::Init& asked) {
-    if (asked.device.empty()) {
+    if (asked.venue.is_cpu()) {
       cpu::Options options;
-      options.threads = asked.threads;
+      options.threads = asked.venue.threads;
       options.pin = asked.pin;
       options.kept_share = asked.kept_share;
       ASSAY_TRY(device_, cpu::open(options));
       return {};
     }
-    ASSAY_TRY(auto opened, cuda::open_pinned(asked.cuda_driver, asked.device));
+    ASSAY_TRY(auto opened, cuda::open_pinned(asked.venue.cuda_driver, asked.venue.gpu));
     gpu_ = opened.get();
     device_ = std::move(opened);
     return {};

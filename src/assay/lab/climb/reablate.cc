@@ -18,7 +18,7 @@ Result<std::string> series_now(const Lab& lab, const Case& target, const Evaluat
   return series.id;
 }
 
-bool is_win(const Attempt& attempt, std::string_view series) {
+bool is_win_of(const Attempt& attempt, std::string_view series) {
   return attempt.series == series && attempt.outcome == AttemptOutcome::keep && !attempt.baseline &&
          !attempt.env_only;
 }
@@ -47,7 +47,7 @@ Result<std::vector<Attempt>> older_wins(const Lab& lab, const Case& target,
   ASSAY_TRY(const std::string series, series_now(lab, target, options));
   std::vector<Attempt> wins;
   for (const Attempt& attempt : content.attempts)
-    if (is_win(attempt, series)) wins.push_back(attempt);
+    if (is_win_of(attempt, series)) wins.push_back(attempt);
   if (!wins.empty()) wins.pop_back();
   return wins;
 }
@@ -55,7 +55,7 @@ Result<std::vector<Attempt>> older_wins(const Lab& lab, const Case& target,
 Result<Reablated> reablate(const Lab& lab, const Case& target, const Attempt& win,
                            const EvaluateOptions& options, const EvaluateObserver& observer) {
   ASSAY_TRY(const std::string series, series_now(lab, target, options));
-  if (!is_win(win, series))
+  if (!is_win_of(win, series))
     return fail(ErrorCode::invalid_input,
                 "attempt {} is no kept change of this series: there is nothing to take out",
                 win.seq);

@@ -21,7 +21,7 @@ constexpr std::uint64_t kEntryBytes = 512;  // Of a file that holds nothing: a f
                                             // stops others as well as a full disk does.
 constexpr std::uint64_t kBlock = 512;       // Of stat().
 
-void signal(const UniqueFd& event) {
+void raise_event(const UniqueFd& event) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(event.get(), &one, sizeof one);
 }
@@ -41,12 +41,12 @@ Result<std::unique_ptr<DiskWatch>> DiskWatch::begin(std::vector<fs::path> folder
 }
 
 DiskWatch::~DiskWatch() {
-  signal(done_);
+  raise_event(done_);
   if (thread_.joinable()) thread_.join();
 }
 
 std::string DiskWatch::finish() {
-  signal(done_);
+  raise_event(done_);
   if (thread_.joinable()) thread_.join();
   look(DiskLooks::added_and_free);
   return passed_;
@@ -90,7 +90,7 @@ void DiskWatch::watch(int cancel_fd) {
   for (;;) {
     const std::int64_t began = monotonic_ns();
     const bool passed = look(limit_.looks);
-    if (passed) signal(cancel_);
+    if (passed) raise_event(cancel_);
     const std::int64_t pause =
         std::max(limit_.looks == DiskLooks::free_alone ? kFreePauseNs : kLeastPauseNs,
                  kPauseRatio * (monotonic_ns() - began));
@@ -99,7 +99,7 @@ void DiskWatch::watch(int cancel_fd) {
         ::poll(fds, cancel_fd >= 0 ? 2 : 1, passed ? -1 : static_cast<int>(pause / kNsPerMs));
     if (ready > 0 && (fds[0].revents & POLLIN) != 0) return;
     if (ready > 0 && cancel_fd >= 0 && (fds[1].revents & POLLIN) != 0) {
-      signal(cancel_);
+      raise_event(cancel_);
       return;
     }
   }

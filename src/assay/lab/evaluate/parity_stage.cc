@@ -13,7 +13,7 @@
 namespace assay::lab {
 namespace {
 
-constexpr double kCommandSeconds = 3600;  // Of one run of the command.
+constexpr double kParityCommandSeconds = 3600;  // Of one run of the command.
 
 class ParityStage {
  public:
@@ -90,7 +90,7 @@ class ParityStage {
         words.push_back("--start=" + word);
     }
     ASSAY_TRY(const ProgramRun run,
-              runner.run(label, words, side.folder, environment, kCommandSeconds));
+              runner.run(label, words, side.folder, environment, kParityCommandSeconds));
     if (run.failure) {
       failed = run.reason;
       return ParityAnswers();

@@ -14,12 +14,12 @@
 namespace assay::gemm {
 namespace {
 
-constexpr int64_t kRowsOfAJudge = 32;
+constexpr int64_t kRowsOfAStrip = 32;
 
-class Comparison {
+class EpilogueComparison {
  public:
-  Comparison(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
-             std::span<const std::byte> output, ErrorBound bound)
+  EpilogueComparison(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
+                     std::span<const std::byte> output, ErrorBound bound)
       : base_(base),
         v_(base.view),
         mapping_(mapping),
@@ -71,12 +71,12 @@ class Comparison {
     const int64_t l = to_batch_[static_cast<size_t>(block.batch)];
     const std::vector<Column> columns = columns_of(block);
     const auto strips =
-        (block.rows.size() + kRowsOfAJudge - 1) / static_cast<size_t>(kRowsOfAJudge);
+        (block.rows.size() + kRowsOfAStrip - 1) / static_cast<size_t>(kRowsOfAStrip);
     std::vector<Judge> judges(strips, Judge{base_, judge_.exact, judge_.bound, judge_.budgets});
     const auto compare_strip = [&](size_t strip) {
       EpilogueElements elements(judges[strip], operands_, v_);
-      const size_t first = strip * static_cast<size_t>(kRowsOfAJudge);
-      const size_t last = std::min(first + static_cast<size_t>(kRowsOfAJudge), block.rows.size());
+      const size_t first = strip * static_cast<size_t>(kRowsOfAStrip);
+      const size_t last = std::min(first + static_cast<size_t>(kRowsOfAStrip), block.rows.size());
       for (size_t y = first; y < last; ++y) {
         const int64_t i = to_row_[static_cast<size_t>(block.rows[y])];
         const size_t line = y * block.columns.size();
@@ -211,7 +211,7 @@ class Look {
 
 Check compare_epilogue(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
                        std::span<const std::byte> output, ErrorBound bound) {
-  return Comparison(base, mapping, inputs, output, bound).run();
+  return EpilogueComparison(base, mapping, inputs, output, bound).run();
 }
 
 Check look_at_epilogue(const Base& base, std::span<const std::byte> output, const InputSeeds& seeds,

@@ -12,16 +12,16 @@
 namespace assay::gemm {
 namespace {
 
-constexpr std::string_view kNames[] = {"zeros",
-                                       "ones",
-                                       "copy of a",
-                                       "copy of b",
-                                       "mean of rows",
-                                       "half of k",
-                                       "bf16 inside",
-                                       "no epilogue",
-                                       "last step left out",
-                                       "epilogue of half the columns"};
+constexpr std::string_view kImpostors[] = {"zeros",
+                                           "ones",
+                                           "copy of a",
+                                           "copy of b",
+                                           "mean of rows",
+                                           "half of k",
+                                           "bf16 inside",
+                                           "no epilogue",
+                                           "last step left out",
+                                           "epilogue of half the columns"};
 enum Which : size_t {
   kZeros,
   kOnes,
@@ -168,12 +168,12 @@ class Pretender {
 
 }  // namespace
 
-std::span<const std::string_view> impostor_names() { return kNames; }
+std::span<const std::string_view> impostor_names() { return kImpostors; }
 
 bool pretend(size_t impostor, const Instance& instance, std::span<std::byte> output) {
   const auto sizes = view(instance.problem());
   const auto epilogue = epilogue_of(instance.problem());
-  return sizes && epilogue && impostor < std::size(kNames) &&
+  return sizes && epilogue && impostor < std::size(kImpostors) &&
          Pretender(*sizes, *epilogue, instance, output).pretend(static_cast<Which>(impostor));
 }
 

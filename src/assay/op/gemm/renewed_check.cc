@@ -120,10 +120,10 @@ double allowed_of(const Base& base, const Budget& budget, const RowSums& row) {
          own;
 }
 
-class Look {
+class RenewedLook {
  public:
-  Look(const Base& base, const Projection& projection, const Sides& sides,
-       std::span<const std::byte> output, ErrorBound bound)
+  RenewedLook(const Base& base, const Projection& projection, const Sides& sides,
+              std::span<const std::byte> output, ErrorBound bound)
       : base_(base),
         v_(base.view),
         projection_(projection),
@@ -314,7 +314,7 @@ Check RenewedCheck::check(const Base& base, std::span<const std::byte> output,
                           const InputSeeds& seeds, ErrorBound bound) const {
   const auto projected = projection(base, seeds);
   const Sides sides{base, seeds};
-  return Look(base, *projected, sides, output, bound).run();
+  return RenewedLook(base, *projected, sides, output, bound).run();
 }
 
 }  // namespace assay::gemm

@@ -18,7 +18,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Between strided rows, as in every operation's inputs: a NaN of each of our types.
 constexpr std::byte kFiller{0xff};
-constexpr int64_t kPieceElements = 1 << 18;  // Worth a thread.
+constexpr int64_t kStripElements = 1 << 18;  // Worth a thread.
 
 enum Stream : uint64_t { kValues = 1, kExponents = 3, kRows = 5, kColumns = 7, kPlaces = 9 };
 // Of residual's values and exponents: streams of their own.
@@ -42,7 +42,7 @@ Result<MemoryFile> allocate(const Operand& operand) {
 
 template <class Use>
 void for_each_row(const View& view, Use use) {
-  const int64_t strip = std::max(int64_t{1}, kPieceElements / view.n);
+  const int64_t strip = std::max(int64_t{1}, kStripElements / view.n);
   for_each_parallel(static_cast<size_t>((view.m + strip - 1) / strip), [&](size_t piece) {
     const int64_t first = static_cast<int64_t>(piece) * strip;
     for (int64_t i = first; i < std::min(view.m, first + strip); ++i) use(i);

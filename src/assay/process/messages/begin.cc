@@ -66,9 +66,21 @@ void describe(A& archive, T& reading) {
 
 }  // namespace assay::measure
 
+namespace assay {
+
+// Its fields are those of whatever it is a part of.
+template <class A, archive::Is<Venue> T>
+void describe(A& archive, T& venue) {
+  archive("device", venue.gpu);
+  archive("cuda_driver", venue.cuda_driver);
+  archive("threads", venue.threads, archive::kNotNegative);
+}
+
+}  // namespace assay
+
 namespace assay::process {
 
-template <class A, archive::Is<Init::Provider> T>
+template <class A, archive::Is<AskedProvider> T>
 void describe(A& archive, T& provider) {
   archive("name", provider.name);
   archive("as", provider.as);
@@ -77,9 +89,7 @@ void describe(A& archive, T& provider) {
 
 template <class A, archive::Is<Init> T>
 void describe(A& archive, T& init) {
-  archive("device", init.device);
-  archive("cuda_driver", init.cuda_driver);
-  archive("threads", init.threads, archive::kNotNegative);
+  describe(archive, init.venue);
   archive("pin", init.pin);
   archive("kept_share", init.kept_share, archive::Range{0, 1});
   archive("confine", init.confine);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "assay/device/device.h"
+#include "assay/device/venue.h"
 #include "assay/kernel/guest_program.h"
 #include "assay/kernel/provider.h"
 #include "assay/kernel/refusals.h"
@@ -29,17 +30,17 @@ struct RanCode {
   std::vector<Stretch> stretches;
 };
 
+// A provider, and what it is told.
+struct AskedProvider {
+  std::string name;
+  std::string as;  // A copy under another name, which races against the first. Empty: name.
+  ProviderSettings settings;
+};
+
 // Opens the device, brings providers and users' kernels, and gives up rights.
 struct Init {
   static constexpr const char* kName = "init";
-  struct Provider {
-    std::string name;
-    std::string as;  // A copy under another name, which races against the first. Empty: name.
-    ProviderSettings settings;
-  };
-  std::string device;  // UUID of a GPU; empty: this machine's cores.
-  std::string cuda_driver;
-  int threads = 0;
+  Venue venue;
   bool pin = true;
   double kept_share = 0;  // Of the machine's memory, from one problem to the next.
   bool confine = false;   // Users' code may run there afterwards.
@@ -47,7 +48,7 @@ struct Init {
   bool counts = false;    // It will read the processor's counters.
   bool watch = false;     // The GPU is watched from there, for ReadGpuWindow.
   int parent = -1;        // Process id.
-  std::vector<Provider> providers;
+  std::vector<AskedProvider> providers;
   Json kernels;  // What users brought (input::PackedSources); their bytes are the file.
   std::string cache, folder;
   std::string cxx = "c++";

@@ -50,7 +50,7 @@ class AskingAgain {
     const size_t others = guests_.size() - (is_guest ? 1 : 0);
     if (others == 0 || std::holds_alternative<ending::NotReached>(ending)) return false;
     if (!is_guest && met_own_limit(ending)) return false;
-    if (!is_guest || guests_.size() > station_.guests_at_once() || !station_.request.device.empty())
+    if (!is_guest || guests_.size() > station_.guests_at_once() || station_.request.venue.is_gpu())
       return true;
     return fails_by_limits(ending);
   }
@@ -58,7 +58,7 @@ class AskingAgain {
   // What is resident in a process on cores is its own: no other process adds to it.
   bool met_own_limit(const Ending& ending) const {
     const auto* memory = std::get_if<ending::OutOfMemory>(&ending);
-    return memory != nullptr && memory->limit_bytes > 0 && station_.request.device.empty();
+    return memory != nullptr && memory->limit_bytes > 0 && station_.request.venue.is_cpu();
   }
 
   void add_fallen(const std::vector<size_t>& kernels, std::vector<size_t>& fallen) const {

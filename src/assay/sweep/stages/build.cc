@@ -13,7 +13,7 @@ namespace assay::sweep {
 
 namespace {
 // Beyond the compiler's own limit, which it can meet when it preprocesses and when it compiles.
-double build_seconds(const Request& request) { return 60 + 2 * request.compile_timeout_seconds; }
+double build_seconds(const Request& request) { return 60 + 2 * request.limits.compile_seconds; }
 
 // facts: those of a library are the same for all of its kernels.
 void take(Candidate& candidate, const Artifact& built, double seconds, JsonPool& facts) {
@@ -30,7 +30,7 @@ void take(Candidate& candidate, const Artifact& built, double seconds, JsonPool&
 // many at once as there are cores. What fails, fails again there, and is said of its kernel; what
 // had all of its time is not waited for again.
 Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
-  if (station.request.device.empty()) return {};
+  if (station.request.venue.is_cpu()) return {};
   std::vector<Candidate*> wanted;  // One of each artifact: the others find it.
   std::set<std::string_view> artifacts_wanted;
   process::Prebuild asked{station.problem, {}};
@@ -50,7 +50,7 @@ Status build_ahead(const Station& station, Field& field, JsonPool& facts) {
   const auto answer = builder->call(asked, patience);
   if (!answer && is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
   if (!answer) return {};  // Whoever brought the builder down meets its successor alone.
-  const double limit = station.request.compile_timeout_seconds;
+  const double limit = station.request.limits.compile_seconds;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const process::Prebuild::Answer::Built& built = answer->kernels[i];
     wanted[i]->outcome.build_seconds = built.seconds;

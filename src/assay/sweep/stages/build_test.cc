@@ -75,7 +75,7 @@ TEST_F(BuildTest, WhatHadAllOfItsTimeAheadIsNotWaitedForAgain) {
     for (const Json& row : asked.rows) {
       const bool endless = KernelMetadata::from_json(row)->name() == "endless";
       answer.kernels.push_back(
-          {.failed = endless, .seconds = endless ? request_.compile_timeout_seconds : 1});
+          {.failed = endless, .seconds = endless ? request_.limits.compile_seconds : 1});
     }
     return answer;
   });

@@ -77,7 +77,7 @@ Status Bursts::prove(const Instances& instances, size_t index) {
   ASSAY_TRY(Child * worker, process->worker());
   Candidate& candidate = field_.candidates[index];
   const process::Prove asked{candidate.built_kernel(), {0}, station_.crew.referee_sees_gpu()};
-  auto answer = worker->call(asked, station_.request.trial_timeout_seconds);
+  auto answer = worker->call(asked, station_.request.limits.trial_seconds);
   if (!answer) {
     if (is_interruption(answer.error())) return fail(std::get<Error>(answer.error()));
     candidate.outcome.ending = ending_of(answer.error(), "verify");

@@ -39,12 +39,13 @@ void Candidate::add_facts(const process::ObjectFacts& facts) {
 
 bool is_raced_about(const Request& request, const Candidate& candidate) {
   if (candidate.outcome.role != KernelRole::user) return false;
-  return request.about.empty() ||
-         std::ranges::find(request.about, candidate.family) != request.about.end();
+  return request.question.subjects.empty() ||
+         std::ranges::find(request.question.subjects, candidate.family) !=
+             request.question.subjects.end();
 }
 
 bool may_be_candidate(const Request& request, const Candidate& candidate) {
-  if (request.kind != "race" || request.kernels.empty())
+  if (request.question.kind != "race" || request.pool.kernels.empty())
     return candidate.outcome.role != KernelRole::stock;
   return is_raced_about(request, candidate);
 }

@@ -94,7 +94,7 @@ Confirming::Confirming(const Station& station, Field& field, const RaceResult& r
       spread_(race.spread),
       round_ns_(race.round_ns),
       base_(station) {
-  plan_.processes = station.request.processes;
+  plan_.processes = station.request.effort.processes;
   confirmation_.finalists = race.finalists;
   confirmation_.leader = race.leader;
   confirmation_.candidate = race.candidate;
@@ -116,7 +116,7 @@ void Confirming::equalise_launches() {
   for (const size_t index : finalists_) {
     Candidate& candidate = field_.candidates[index];
     int wanted = most;
-    if (station_.request.device.empty() && candidate.launch_ns > 0)
+    if (station_.request.venue.is_cpu() && candidate.launch_ns > 0)
       wanted = std::min(wanted, static_cast<int>(std::ceil(kLongBurstNs / candidate.launch_ns)));
     wanted = std::max(wanted, candidate.launches);
     round_ns_ += candidate.launch_ns * (wanted - candidate.launches);
@@ -126,7 +126,7 @@ void Confirming::equalise_launches() {
 
 Status Confirming::begin() {
   // Stock kernels do not try again until somebody likes what a race says.
-  const std::string& path = station_.request.confirmations;
+  const std::string& path = station_.request.keep.confirmations;
   for (const size_t index : finalists_) {
     const Candidate& candidate = field_.candidates[index];
     if (path.empty() || candidate.outcome.id != confirmation_.candidate ||
@@ -157,11 +157,11 @@ double Confirming::bytes() const {
 void Confirming::plan(double budget_seconds, double setup_seconds) {
   planned_ = true;
   const Request& request = station_.request;
-  plan_ = stats::plan_confirmation(spread_, request.margin,
+  plan_ = stats::plan_confirmation(spread_, request.effort.margin,
                                    {.round_ns = round_ns_,
                                     .setup_ns = setup_seconds * 1e9,
                                     .budget_ns = budget_seconds * 1e9,
-                                    .fewest = request.processes,
+                                    .fewest = request.effort.processes,
                                     .most = most_processes(request)});
   confirmation_.rounds = plan_.rounds;
   confirmation_.wanted_rounds = plan_.wanted;
@@ -169,8 +169,8 @@ void Confirming::plan(double budget_seconds, double setup_seconds) {
 
 int Confirming::extend(const stats::SeenWidth& seen, double budget_seconds) {
   if (std::exchange(extended_, true)) return 0;
-  const int more =
-      stats::further_processes(seen, station_.request.margin, most_extended(station_.request));
+  const int more = stats::further_processes(seen, station_.request.effort.margin,
+                                            most_extended(station_.request));
   if (more * process_seconds() > budget_seconds) return 0;
   plan_.processes += more;
   return more;

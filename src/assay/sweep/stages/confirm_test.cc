@@ -19,7 +19,7 @@ class ConfirmTest : public testing::StageTest {
  protected:
   void SetUp() override {
     StageTest::SetUp();
-    request_.processes = 2;
+    request_.effort.processes = 2;
     children_.kernels["usual"].launch_ns = 1.2e5;
     children_.kernels["fast"].launch_ns = 1e5;
     field_ =
@@ -36,7 +36,7 @@ class ConfirmTest : public testing::StageTest {
   Result<Confirmation> confirm(const std::function<void(int process)>& between = {}) {
     Confirming confirming(station(), field_, result_);
     ASSAY_TRY(confirming.begin());
-    for (int process = 0; process < request_.processes; ++process) {
+    for (int process = 0; process < request_.effort.processes; ++process) {
       if (between) between(process);
       ASSAY_TRY(const auto visit, confirming.visit(0));
       const Instances::Derivation inputs[] = {{&visit->instances, &confirming.base()}};

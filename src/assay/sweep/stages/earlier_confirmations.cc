@@ -15,8 +15,8 @@ std::string confirmation_key(const Station& station, const Candidate& candidate)
                  {"artifact", kernel.artifact_hash},
                  {"problem", station.problem.signature()},
                  {"condition", measure::to_json(station.condition)},
-                 {"class", to_string(station.request.race_class.preparation)},
-                 {"dependent", to_string(station.request.race_class.dependent_launch)},
+                 {"class", to_string(station.request.question.race_class.preparation)},
+                 {"dependent", to_string(station.request.question.race_class.dependent_launch)},
                  {"device", station.crew.facts().fingerprint.id}}));
 }
 

@@ -17,8 +17,8 @@ constexpr double kDiscoverSeconds = 120;
 // What a worker is asked for on behalf of a request.
 Result<Discovery> ask_for_rows(Child& worker, const Request& request, process::Discover asked,
                                const std::string& target) {
-  asked.filter = request.filter;
-  asked.only = request.only;
+  asked.filter = request.pool.filter;
+  asked.only = request.pool.only;
   if (!target.empty()) asked.target = target;
   ASSAY_TRY(auto answer, ask(worker, asked, kDiscoverSeconds, "looking for kernels"));
   return Discovery{std::move(answer.kernels), std::move(answer.refusals),
@@ -53,9 +53,9 @@ Result<Discovery> ask_what_there_is(Crew& crew, const Request& request, const Pr
 Result<std::vector<std::vector<Discovery>>> ask_for_each_source(const Request& request) {
   std::vector<std::vector<Discovery>> all;
   Crew crew(request);
-  for (const input::KernelSource& source : request.kernels) {
+  for (const input::KernelSource& source : request.pool.kernels) {
     auto& of_source = all.emplace_back();
-    for (const Problem& problem : request.problems) {
+    for (const Problem& problem : request.question.problems) {
       ASSAY_TRY(of_source.emplace_back(),
                 ask_what_there_is(crew, request, &problem, "", source.families()));
     }
@@ -73,7 +73,7 @@ Result<Discovery> discover(const Request& request, const Problem* problem,
 
 Result<std::vector<std::vector<Discovery>>> discover_each_source(const Request& request) {
   Request alone = request;
-  alone.providers.clear();
+  alone.pool.providers.clear();
   return ask_for_each_source(alone);
 }
 
@@ -145,7 +145,7 @@ Result<Field> find_candidates(const Station& station) {
   ASSAY_TRY(const Discovery discovery, ask_for_rows(*worker, station.request, asked, ""));
   for (const process::OfferedKernel& row : discovery.rows) {
     if (row.role == ProviderRole::reference) continue;  // Never raced.
-    const Refusals refusals = outside_class(row.metadata, station.request.race_class);
+    const Refusals refusals = outside_class(row.metadata, station.request.question.race_class);
     outside.add(refusals);
     if (!refusals.empty()) continue;
     field.candidates.push_back(entries.enter(row));
@@ -161,8 +161,9 @@ Result<std::set<std::string>> find_first(const Request& request, const Problem& 
                                          const std::string& target,
                                          std::span<const process::OfferedKernel> rows) {
   Request asked = request;
-  std::erase_if(asked.rankers,
-                [&](const RankerRequest& ranker) { return ranker.name != request.ranker; });
+  std::erase_if(asked.pool.rankers, [&](const process::AskedRanker& ranker) {
+    return ranker.name != request.pool.ranker;
+  });
   Crew crew(asked);
   Field field;
   Entries entries;
@@ -174,7 +175,8 @@ Result<std::set<std::string>> find_first(const Request& request, const Problem& 
   ASSAY_TRY(rank(asked, crew, problem, target, metadata, field));
   std::set<std::string> first;
   for (const Candidate& candidate : field.candidates)
-    if (request.build <= 0 || candidate.place <= request.build) first.insert(candidate.outcome.id);
+    if (request.pool.build <= 0 || candidate.place <= request.pool.build)
+      first.insert(candidate.outcome.id);
   return first;
 }
 

@@ -25,9 +25,9 @@ TEST_F(FindTest, ReferencesAreNeverRaced) {
 
 TEST_F(FindTest, ARaceThatForbidsPreparationLeavesOutWhoPacksAndSaysSo) {
   const std::vector<Row> rows = {{"plain"}, {.name = "packs", .prepares = true}};
-  request_.race_class.preparation = measure::Preparation::allowed;
+  request_.question.race_class.preparation = measure::Preparation::allowed;
   EXPECT_THAT(names(find(rows).value()), ElementsAre("plain", "packs"));
-  request_.race_class.preparation = measure::Preparation::none;
+  request_.question.race_class.preparation = measure::Preparation::none;
   const auto field = find(rows).value();
   EXPECT_THAT(names(field), ElementsAre("plain"));
   EXPECT_EQ(refused(field, Reason::preparation_class), 1);
@@ -36,7 +36,7 @@ TEST_F(FindTest, ARaceThatForbidsPreparationLeavesOutWhoPacksAndSaysSo) {
 TEST_F(FindTest, ARaceThatForbidsDependentLaunchesLeavesOutWhoMakesThem) {
   const std::vector<Row> rows = {{"plain"}, {.name = "depends", .dependent_launch = true}};
   EXPECT_THAT(names(find(rows).value()), ElementsAre("plain"));
-  request_.race_class.dependent_launch = measure::DependentLaunch::allowed;
+  request_.question.race_class.dependent_launch = measure::DependentLaunch::allowed;
   EXPECT_THAT(names(find(rows).value()), ElementsAre("plain", "depends"));
 }
 

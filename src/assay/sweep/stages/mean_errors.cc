@@ -20,7 +20,7 @@ void judge_mean_errors(const Station& station, Field& field) {
   for (Candidate& candidate : field.candidates) {
     if (!candidate.alive() || !candidate.proven) continue;
     auto coarse =
-        coarse_arithmetic(*candidate.outcome.proof, stock, !station.request.device.empty());
+        coarse_arithmetic(*candidate.outcome.proof, stock, station.request.venue.is_gpu());
     if (!coarse) continue;
     candidate.outcome.proof->right = false;
     candidate.outcome.findings.push_back({"coarse_arithmetic", *coarse});

@@ -128,20 +128,8 @@ class Passes {
 }  // namespace
 
 Status confirm_in_passes(std::vector<ProblemRun*> problems, Crew& crew, Observer& observer,
-                         const PassBudget& budget) {
-  const double each =
-      problems.empty() ? 0 : budget.confirm_seconds / static_cast<double>(problems.size());
-  for (;;) {
-    for (ProblemRun* problem : problems)
-      if (problem->next() == ProblemRun::Next::race)
-        ASSAY_TRY(problem->race_field(budget.race_seconds));
-    std::erase_if(problems, [](const ProblemRun* problem) {
-      return problem->next() == ProblemRun::Next::finish;
-    });
-    if (problems.empty()) return {};
-    Passes passes(problems, crew, observer, each * static_cast<double>(problems.size()));
-    ASSAY_TRY(passes.run());
-  }
+                         double budget_seconds) {
+  return Passes(std::move(problems), crew, observer, budget_seconds).run();
 }
 
 }  // namespace assay::sweep

@@ -11,14 +11,9 @@
 
 namespace assay::sweep {
 
-// Of timing.
-struct PassBudget {
-  double race_seconds = 0;     // For one problem that has to be raced again.
-  double confirm_seconds = 0;  // For all, shared evenly; what one does not need, the rest have.
-};
-
-// Until each of them is to be finished.
+// One confirmation of each. budget_seconds: of timing, for all, shared evenly; what one does not
+// need, the rest have.
 Status confirm_in_passes(std::vector<ProblemRun*> problems, Crew& crew, Observer& observer,
-                         const PassBudget& budget);
+                         double budget_seconds);
 
 }  // namespace assay::sweep

@@ -96,13 +96,13 @@ class Ncu {
   Result<std::string> find_version() {
     if (!version_.empty()) return version_;
     SubprocessOptions options;
-    options.argv = {request_.ncu, "--version"};
+    options.argv = {request_.effort.ncu, "--version"};
     options.env = worker_environment(request_);
     const auto ran =
         run_command(options, {.timeout_ns = static_cast<int64_t>(kVersionSeconds * 1e9),
                               .max_output = 1 << 16,
                               .input = {},
-                              .cancel_fd = request_.cancel_fd});
+                              .cancel_fd = request_.caller.cancel_fd});
     if (!ran && ran.error().code == ErrorCode::interrupted) return fail(ran.error());
     version_ = "ncu";
     if (!ran) return version_;  // What comes next says why.
@@ -134,16 +134,17 @@ class Ncu {
   }
 
   std::string in_folder(const std::string& name) const {
-    return fs::absolute(request_.folder / name).lexically_normal().string();
+    return fs::absolute(request_.keep.folder / name).lexically_normal().string();
   }
 
   // Whether the tool knows these metrics.
   Result<bool> look(std::span<const std::string_view> metrics, const std::string& script,
                     size_t number, GpuProfile& profile) {
     std::error_code ignored;
-    const bool self = request_.program == "/proc/self/exe";  // In the tool that would be the tool.
-    const std::string program =
-        self ? fs::read_symlink(request_.program, ignored).string() : request_.program;
+    const bool self =
+        request_.caller.program == "/proc/self/exe";  // In the tool that would be the tool.
+    const std::string program = self ? fs::read_symlink(request_.caller.program, ignored).string()
+                                     : request_.caller.program;
     const std::string name = fmt::format("ncu-{}.csv", number), output = in_folder(name);
     fs::remove(output, ignored);
     std::string list;
@@ -152,7 +153,7 @@ class Ncu {
     SubprocessOptions options;
     // Of kernels that are replayed for each pass, cold ones are so in each, since it empties
     // caches.
-    options.argv = {request_.ncu,
+    options.argv = {request_.effort.ncu,
                     "--csv",
                     "--page",
                     "raw",
@@ -187,7 +188,7 @@ class Ncu {
     const auto ran = run_command(options, {.timeout_ns = static_cast<int64_t>(kSeconds * 1e9),
                                            .max_output = 1 << 18,
                                            .input = {},
-                                           .cancel_fd = request_.cancel_fd});
+                                           .cancel_fd = request_.caller.cancel_fd});
     if (!ran) {
       if (ran.error().code == ErrorCode::interrupted) return fail(ran.error());
       profile.unavailable = "ncu did not start: " + ran.error().message;
@@ -223,17 +224,17 @@ Result<std::map<std::string, GpuProfile>> profile_kernels(
     const Station& station, const Field& field, const std::vector<std::string>& finalists) {
   std::map<std::string, GpuProfile> profiles;
   const Request& request = station.request;
-  if (request.device.empty()) return profiles;
+  if (request.venue.is_cpu()) return profiles;
   // Counters are the GPU's, and memory may be short.
-  if (!request.ncu.empty()) station.crew.dismiss();
+  if (!request.effort.ncu.empty()) station.crew.dismiss();
   Ncu ncu(station);
   for (size_t i = 0; i < finalists.size(); ++i) {
     const auto candidate = std::ranges::find(field.candidates, finalists[i],
                                              [](const Candidate& one) { return one.outcome.id; });
     if (candidate == field.candidates.end() || !candidate->alive()) continue;
     GpuProfile& profile = profiles[finalists[i]];
-    if (request.ncu.empty()) {
-      profile.unavailable = request.no_ncu;
+    if (request.effort.ncu.empty()) {
+      profile.unavailable = request.effort.no_ncu;
       continue;
     }
     station.observer.on_stage("profile", i + 1, finalists.size(), candidate->outcome.label());

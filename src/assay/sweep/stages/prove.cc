@@ -254,7 +254,7 @@ class ProofRun {
     candidate.outcome.proof->error_bound = candidate.error_bound;
     ASSAY_TRY(auto which, indices_for(candidate.error_bound));
     prover.asked = {candidate.built_kernel(), std::move(which), station_.crew.referee_sees_gpu()};
-    prover.worker->post(prover.asked, station_.request.trial_timeout_seconds);
+    prover.worker->post(prover.asked, station_.request.limits.trial_seconds);
     return {};
   }
 

@@ -44,7 +44,7 @@ std::vector<size_t> asked_about(const Station& station, const Field& field,
     const Candidate& candidate = field.candidates[entrants[i]];
     if (candidate.outcome.role != KernelRole::user || !first[i].clean) continue;
     const auto [found, is_new] =
-        best.emplace(station.request.kind == "race" ? candidate.family : "", i);
+        best.emplace(station.request.question.kind == "race" ? candidate.family : "", i);
     if (!is_new && first[i].ns < first[found->second].ns) found->second = i;
   }
   std::vector<size_t> asked;
@@ -137,7 +137,7 @@ class RaceRun {
   }
 
  private:
-  bool exhaustive() const { return station_.request.exhaustive; }
+  bool exhaustive() const { return station_.request.effort.exhaustive; }
   bool spent() const { return bursts_.seconds() > budget_seconds_; }
   Candidate& runner(size_t place) { return field_.candidates[runners_[place]]; }
 

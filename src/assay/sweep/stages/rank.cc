@@ -107,22 +107,22 @@ Status rank(const Request& request, Crew& crew, const Problem& problem,
   const auto costly = std::ranges::count_if(field.candidates, is_costly);
   if (costly == 0) return {};
   RankingRecord& record = field.ranking.emplace();
-  record.ranker = request.ranker;
-  record.build = request.build;
+  record.ranker = request.pool.ranker;
+  record.build = request.pool.build;
   record.costly = costly;
   std::vector<size_t> order(field.candidates.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  if (!request.rankers.empty()) {
+  if (!request.pool.rankers.empty()) {
     process::Rank asked{
         .problem = problem, .kernels = table_json(rows), .count = rows.size(), .target = target};
-    for (const RankerRequest& ranker : request.rankers) {
-      asked.ranker = {ranker.name, ranker.settings};
-      ASSAY_TRY(auto answer, ask_ranker(crew, asked, request.trial_timeout_seconds));
+    for (const process::AskedRanker& ranker : request.pool.rankers) {
+      asked.ranker = ranker;
+      ASSAY_TRY(auto answer, ask_ranker(crew, asked, request.limits.trial_seconds));
       Ranking ranking = take_ranking(ranker.name, std::move(answer), field);
-      if (ranking.asked.name == request.ranker) {
+      if (ranking.asked.name == request.pool.ranker) {
         if (!ranking.asked.missing.empty())
           return fail(ErrorCode::invalid_input, "--ranker: {} cannot be asked here: {}",
-                      request.ranker, sanitize(ranking.asked.missing, 600));
+                      request.pool.ranker, sanitize(ranking.asked.missing, 600));
         order = std::move(ranking.order);
       }
       record.rankers.push_back(std::move(ranking.asked));
@@ -154,14 +154,14 @@ Result<std::set<std::string>> find_cached(const Station& station,
 
 std::string why_not_built(const Request& request) {
   return fmt::format(
-      "not built: ranked below {} by {}", request.build,
-      request.ranker.empty() ? "the order in which they are listed" : request.ranker);
+      "not built: ranked below {} by {}", request.pool.build,
+      request.pool.ranker.empty() ? "the order in which they are listed" : request.pool.ranker);
 }
 
 Status leave_out(const Station& station, Field& field) {
-  if (!field.ranking || station.request.build <= 0) return {};
+  if (!field.ranking || station.request.pool.build <= 0) return {};
   const auto is_beyond = [&](const Candidate& candidate) {
-    return candidate.place > station.request.build && !candidate.built;
+    return candidate.place > station.request.pool.build && !candidate.built;
   };
   std::vector<const Candidate*> beyond;  // One of each artifact.
   std::set<std::string_view> seen;

@@ -14,9 +14,9 @@ class RankTest : public testing::StageTest {
  protected:
   void SetUp() override {
     StageTest::SetUp();
-    request_.rankers = {{"roofline", {}}};
-    request_.ranker = "roofline";
-    request_.build = 1;
+    request_.pool.rankers = {{"roofline", {}}};
+    request_.pool.ranker = "roofline";
+    request_.pool.build = 1;
     // The second costly one is the best.
     children_.on<process::Rank>([](const process::Rank& asked) {
       process::Rank::Answer answer;
@@ -44,8 +44,8 @@ TEST_F(RankTest, WhatCostsMuchStandsInTheRankersOrderBehindTheRest) {
 }
 
 TEST_F(RankTest, WithoutARankerTheOrderOfTheListCounts) {
-  request_.ranker.clear();
-  request_.rankers.clear();
+  request_.pool.ranker.clear();
+  request_.pool.rankers.clear();
   EXPECT_THAT(names(find(rows_).value()), ElementsAre("cheap", "usual", "slow", "fast"));
 }
 
@@ -67,7 +67,7 @@ TEST_F(RankTest, WhatIsCompiledAlreadyStays) {
 }
 
 TEST_F(RankTest, ARankerThatBringsItsProcessDownIsMissingAndNoMore) {
-  request_.ranker.clear();
+  request_.pool.ranker.clear();
   children_.die<process::Rank>({.kind = Death::Kind::crashed, .signal = 11});
   const auto field = find(rows_).value();
   ASSERT_EQ(field.ranking->rankers.size(), 1u);
@@ -83,7 +83,7 @@ TEST_F(RankTest, WhoseOrderIsWantedMustBeThere) {
 }
 
 TEST_F(RankTest, CostsOfFewerKernelsThanWereAskedAboutAreNoRanking) {
-  request_.ranker.clear();
+  request_.pool.ranker.clear();
   children_.on<process::Rank>([](const process::Rank&) {
     process::Rank::Answer answer;
     answer.costs = {1.0};

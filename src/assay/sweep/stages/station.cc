@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <tuple>
 
+#include "assay/sweep/venue_rules.h"
+
 namespace assay::sweep {
 
 std::string Station::home_of(const Candidate& candidate) const {
   const auto& [provider, family] = std::tie(candidate.outcome.provider, candidate.family);
   const bool apart = taints_process(candidate) ||
-                     std::ranges::find(request.apart, provider) != request.apart.end();
-  return apart && request.device.empty() ? provider + '/' + family : std::string();
+                     std::ranges::find(request.pool.apart, provider) != request.pool.apart.end();
+  return apart && rules_of(request.venue).times_users_apart ? provider + '/' + family
+                                                            : std::string();
 }
 
 double Station::process_bytes(size_t kernels) const {
@@ -20,7 +23,7 @@ double Station::process_bytes(size_t kernels) const {
   double operands = 0;
   for (const Operand& operand : problem.operands())
     operands += static_cast<double>(operand.span_bytes);
-  const bool on_gpu = !request.device.empty();
+  const bool on_gpu = request.venue.is_gpu();
   const double caches = kCaches * static_cast<double>(crew.facts().last_level_cache_bytes);
   const double rotated =
       std::max(kSets * operands, on_gpu ? caches : std::min(caches, kMostRotated));

@@ -56,7 +56,7 @@ void TimingProcess::forget_outputs(size_t candidate) {
 Result<std::optional<size_t>> TimingProcess::find_late_work() {
   // Stock kernels and ours are looked at where one of their outputs is judged.
   if (!last_ || member_ == 0 || !worker_->shows_memory() || !is_open(*last_)) return std::nullopt;
-  Memory memory(*worker_, handles_.at(*last_), station_.request.trial_timeout_seconds);
+  Memory memory(*worker_, handles_.at(*last_), station_.request.limits.trial_seconds);
   const auto changed = outputs_.at(*last_).changed(memory);
   // What cannot be read is no more: the next call tells how it ended.
   return changed && *changed ? last_ : std::nullopt;
@@ -66,7 +66,7 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_on_cores(si
   const TimedOutputs& outputs = outputs_.at(index);
   const std::vector<ToldLaunch> all = outputs.launches();
   if (all.empty()) return std::optional<Looked>();
-  Memory memory(*worker_, handles_.at(index), station_.request.trial_timeout_seconds);
+  Memory memory(*worker_, handles_.at(index), station_.request.limits.trial_seconds);
   const auto failed = [&](const Error& error) {
     return tl::unexpected<CallFailure>(memory.failure ? *memory.failure : CallFailure(error));
   };
@@ -94,7 +94,7 @@ CallResult<std::optional<TimingProcess::Looked>> TimingProcess::look_at_outputs(
   if (is_on_cores()) return look_on_cores(index);
   auto answer = worker_->call(
       process::Collect{handles_.at(index), random_() >> 1, station_.crew.referee_sees_gpu()},
-      station_.request.trial_timeout_seconds);
+      station_.request.limits.trial_seconds);
   if (!answer) {
     const auto* error = std::get_if<Error>(&answer.error());
     if (error != nullptr && error->code == ErrorCode::not_found) return std::optional<Looked>();
@@ -140,7 +140,7 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
                      ending::Violation{"patched_code", "while it was timed, it " + changed});
     }
   const auto told = worker_->call(process::FindTrespasses{handles_.at(index)},
-                                  station_.request.trial_timeout_seconds);
+                                  station_.request.limits.trial_seconds);
   if (!told) return fell(told.error());
   if (!told->trespass.empty())
     candidate.outcome.ending =

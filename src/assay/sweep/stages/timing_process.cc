@@ -243,7 +243,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     asked.bursts.insert(asked.bursts.begin() + static_cast<std::ptrdiff_t>(bare_at),
                         {process::kBareLinks, std::max(1, sets_ / 2)});
   // A hang is told from slowness by far: 50 times what the bursts should take, besides the limit.
-  const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
+  const double limit = station_.request.limits.trial_seconds + 50e-9 * expected_ns;
   const int64_t start = monotonic_ns();
   const auto answer = worker_->call(asked, limit);
   const double bracket = static_cast<double>(monotonic_ns() - start);
@@ -358,7 +358,7 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
   forget_outputs(index);
   const int64_t start = monotonic_ns();
   const auto answer = worker_->call(process::RunBlock{handles_.at(index), seconds},
-                                    station_.request.trial_timeout_seconds + 2 * seconds);
+                                    station_.request.limits.trial_seconds + 2 * seconds);
   const double bracket = static_cast<double>(monotonic_ns() - start);
   wall_ns_ += bracket;
   if (!answer) {
@@ -379,7 +379,7 @@ Result<std::optional<BurstSample>> TimingProcess::block(size_t index, double sec
 Result<std::optional<EventCounts>> TimingProcess::count(size_t index, int launches) {
   if (!is_open(index)) return std::optional<EventCounts>();
   const double expected_ns = field_.candidates[index].launch_ns * launches;
-  const double limit = station_.request.trial_timeout_seconds + 50e-9 * expected_ns;
+  const double limit = station_.request.limits.trial_seconds + 50e-9 * expected_ns;
   forget_outputs(index);
   const auto answer =
       worker_->call(process::Count{handles_.at(index), launches, random_() >> 1}, limit);

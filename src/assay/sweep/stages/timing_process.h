@@ -92,7 +92,7 @@ class TimingProcess {
   int bursts() const { return bursts_; }
 
  private:
-  bool is_on_cores() const { return station_.request.device.empty(); }
+  bool is_on_cores() const { return station_.request.venue.is_cpu(); }
   Status load();
   Status load_and_open(const std::vector<size_t>& candidates);
   Status open_one(size_t candidate);

@@ -117,7 +117,7 @@ CallResult<process::Reply> FakeChildren::answer(process::ReadRequest request) {
 void FakeChildren::answer_as_worker() {
   on<process::Init>([](const process::Init& init) {
     process::Init::Answer answer;
-    answer.fingerprint = {init.device.empty() ? "cpu" : "gpu", "a fake", "fake", Json::object()};
+    answer.fingerprint = {init.venue.is_cpu() ? "cpu" : "gpu", "a fake", "fake", Json::object()};
     answer.target = "sm_90a";
     answer.threads = 1;
     answer.last_level_cache_bytes = 1 << 20;

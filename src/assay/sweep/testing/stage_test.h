@@ -33,11 +33,11 @@ class StageTest : public ::testing::Test {
     ASSERT_TRUE(made);
     home_.emplace(std::move(*made));
     // A GPU: who is timed there has no clock of the parent's beside it.
-    request_.device = "GPU-fake";
-    request_.kind = "sweep";
-    request_.folder = home_->path() + "/run";
-    request_.cache = home_->path() + "/cache";
-    auto journal = Journal::open(request_.folder, Json::object(), IfPresent::refuse);
+    request_.venue.gpu = "GPU-fake";
+    request_.question.kind = "sweep";
+    request_.keep.folder = home_->path() + "/run";
+    request_.keep.cache = home_->path() + "/cache";
+    auto journal = Journal::open(request_.keep.folder, Json::object(), IfPresent::refuse);
     ASSERT_TRUE(journal) << journal.error().message;
     journal_.emplace(std::move(*journal));
     condition_.spacing = measure::Spacing::back_to_back;

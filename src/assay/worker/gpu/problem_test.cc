@@ -21,7 +21,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string fake_path() {
+std::string fake_driver_path() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_cuda.so")
       .string();
 }
@@ -30,9 +30,9 @@ class GpuProblemTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ::setenv("FAKE_CUDA_PROFILE", profile_.c_str(), 1);  // Read when the driver is first opened.
-    auto driver = cuda::Driver::open(fake_path());
+    auto driver = cuda::Driver::open(fake_driver_path());
     ASSERT_TRUE(driver) << driver.error().message;
-    auto library = DynamicLibrary::open(fake_path(), {.deep_bind = false});
+    auto library = DynamicLibrary::open(fake_driver_path(), {.deep_bind = false});
     ASSERT_TRUE(library);
     ASSERT_TRUE(library->load("fake_cuda_set_launch_ns", set_launch_ns_));
     ASSERT_TRUE(library->load("fake_cuda_calls", calls_));

@@ -10,7 +10,7 @@
 namespace assay::sweep {
 namespace {
 
-constexpr int kMostSets = 256;
+constexpr int kMostRotated = 256;
 // Constants repeat within these sets, each time beside activations of their own: a burst has half
 // of them for its launches.
 constexpr int kWantedSets = 64;
@@ -51,7 +51,7 @@ GpuProblem::Rotation GpuProblem::plan_rotation() const {
   if (cold_bytes > 0) {
     const double wanted = caches(device_) / cold_bytes;
     const double room = static_cast<double>(device_.memory_bytes()) / 4 / set_bytes;
-    places = std::max(places, static_cast<int>(std::min({wanted + 1, room, double{kMostSets}})));
+    places = std::max(places, static_cast<int>(std::min({wanted + 1, room, double{kMostRotated}})));
   }
   places += places % 2;
   const double room = kSetsBytes / std::max(own_bytes, 1.0);
