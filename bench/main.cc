@@ -217,9 +217,10 @@ int bench(int argc, char** argv) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option(
-         "--trust-share", context.trust_share,
-         "Of the trust rows: which share of each seed's races, of how many, so that several "
-         "benches part them; logs are put together by joining files")
+         "--share,--trust-share", context.trust_share,
+         "Of the rows trust, same, coverage and sensitivity: which share of their races, of how "
+         "many, so that several benches part them. Trust logs are put together by joining files, "
+         "outputs by bench/join.py")
       ->type_name("SHARE OF")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -234,7 +235,7 @@ int bench(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (context.trust_share.first > context.trust_share.second) {
-    std::fprintf(stderr, "--trust-share: there is no share %d of %d\n", context.trust_share.first,
+    std::fprintf(stderr, "--share: there is no share %d of %d\n", context.trust_share.first,
                  context.trust_share.second);
     return 2;
   }

@@ -10,8 +10,8 @@
 void naive(const float* x, float* out, int64_t m, int64_t n) {
   for (int64_t i = 0; i < m; ++i, x += n, out += n) {
     const float largest = *std::max_element(x, x + n);
-    float sum = 0;
+    double sum = 0;
     for (int64_t j = 0; j < n; ++j) sum += std::exp(x[j] - largest);
-    for (int64_t j = 0; j < n; ++j) out[j] = std::exp(x[j] - largest) / sum;
+    for (int64_t j = 0; j < n; ++j) out[j] = static_cast<float>(std::exp(x[j] - largest) / sum);
   }
 }

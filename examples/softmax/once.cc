@@ -10,9 +10,9 @@
 void once(const float* x, float* out, int64_t m, int64_t n) {
   for (int64_t i = 0; i < m; ++i, x += n, out += n) {
     const float largest = *std::max_element(x, x + n);
-    float sum = 0;
+    double sum = 0;
     for (int64_t j = 0; j < n; ++j) sum += out[j] = std::exp(x[j] - largest);
-    const float factor = 1 / sum;
+    const auto factor = static_cast<float>(1 / sum);
     for (int64_t j = 0; j < n; ++j) out[j] *= factor;
   }
 }

@@ -62,6 +62,7 @@ const std::vector<std::string> kPatching = {"62_writable_clock",
                                             "62_system_calls_as_signals",
                                             "62_clock_as_signal",
                                             "62_breakpoint",
+                                            "42_other_device",
                                             "62_own_mounts",
                                             "62_shared_over",
                                             "62_later_thread"};

@@ -11,6 +11,7 @@ namespace assay {
 namespace {
 
 using testing::AssayProgram;
+using ::testing::HasSubstr;
 using testing::Race;
 
 std::string file_of(const std::string& name) {
@@ -27,6 +28,24 @@ TEST(OperationAttackTest, WhoLooksAtFewElementsOfARowIsFound) {
   const KernelOutcome* attack = race.outcome("sampled_rows");
   ASSERT_NE(attack, nullptr);
   EXPECT_EQ(ending_name(attack->ending), "mismatch") << ending_sentence(attack->ending);
+  const KernelOutcome* honest = race.outcome("whole_rows");
+  ASSERT_NE(honest, nullptr);
+  EXPECT_TRUE(is_timed(honest->ending)) << ending_sentence(honest->ending);
+}
+
+// Launches are short, so that a race has many more of them than a proof.
+TEST(OperationAttackTest, WhoLooksAtRowsInProofsAloneIsFoundByTimedNeedles) {
+  const Race race = Race::run(
+      {.kernels = {},
+       .shapes = {"m=16,n=100"},
+       .budget = "2s",
+       .more = {"--exhaustive"},
+       .files = {file_of("operations/whole_rows"), file_of("operations/small_once_timed")}});
+  ASSERT_TRUE(race.has_record()) << race.finished().err;
+  const KernelOutcome* attack = race.outcome("small_once_timed");
+  ASSERT_NE(attack, nullptr);
+  EXPECT_EQ(ending_name(attack->ending), "mismatch");
+  EXPECT_THAT(ending_sentence(attack->ending), HasSubstr("timed launch"));
   const KernelOutcome* honest = race.outcome("whole_rows");
   ASSERT_NE(honest, nullptr);
   EXPECT_TRUE(is_timed(honest->ending)) << ending_sentence(honest->ending);
@@ -62,6 +81,21 @@ TEST(OperationAttackTest, WhoWritesBetweenTheRowsOfAnOutputIsFound) {
                  .more = {"--exhaustive"},
                  .files = {file_of("gaps/between_rows"), file_of("gaps/rows_alone")}});
   expect_writes_outside(race, "between_rows");
+  const KernelOutcome* honest = race.outcome("rows_alone");
+  ASSERT_NE(honest, nullptr);
+  EXPECT_TRUE(is_timed(honest->ending)) << ending_sentence(honest->ending);
+}
+
+TEST(OperationAttackTest, WhoWritesBetweenTheRowsInTimedLaunchesAloneIsFound) {
+  const Race race =
+      Race::run({.kernels = {},
+                 .shapes = {"m=8,n=16,k=16,dtype=f32,layout=tt,ldout=24"},
+                 .budget = "2s",
+                 .more = {"--exhaustive"},
+                 .files = {file_of("gaps/between_rows_once_timed"), file_of("gaps/rows_alone")}});
+  expect_writes_outside(race, "between_rows_once_timed");
+  EXPECT_THAT(ending_sentence(race.outcome("between_rows_once_timed")->ending),
+              HasSubstr("while it was timed"));
   const KernelOutcome* honest = race.outcome("rows_alone");
   ASSERT_NE(honest, nullptr);
   EXPECT_TRUE(is_timed(honest->ending)) << ending_sentence(honest->ending);

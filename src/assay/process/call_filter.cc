@@ -79,6 +79,17 @@ void CallFilter::deny_values(long call, int argument, std::initializer_list<uint
   end_rule();
 }
 
+void CallFilter::deny_unless(long call, int argument, uint32_t bits,
+                             std::initializer_list<uint32_t> values) {
+  begin_rule({call});
+  load_half(argument, false);
+  emit(BPF_ALU | BPF_AND | BPF_K, bits);
+  auto left = static_cast<uint8_t>(values.size());
+  for (const uint32_t value : values) emit(kIfEqual, value, left--, 0);
+  refuse();
+  end_rule();
+}
+
 void CallFilter::deny_unless_null(long call, int argument) {
   begin_rule({call});
   load_half(argument, false);

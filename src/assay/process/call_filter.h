@@ -27,6 +27,8 @@ class CallFilter {
   void deny_bits(long call, int argument, uint32_t bits);
   // Where an argument (its lower half) is one of these.
   void deny_values(long call, int argument, std::initializer_list<uint32_t> values);
+  // Unless these bits of an argument (of its lower half) are one of these values.
+  void deny_unless(long call, int argument, uint32_t bits, std::initializer_list<uint32_t> values);
   // Where an argument is no null pointer.
   void deny_unless_null(long call, int argument);
   // Where the range [address, address + length) touches any of `ranges`, whose ends are pages'.

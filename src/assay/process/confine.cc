@@ -132,7 +132,7 @@ process::Confinement confine(bool wanted, const Surroundings& place, const Prote
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const bool sealed = harness.own_code && seal(read_only_pages());
   const auto objects = harness.own_code ? objects_in_order() : std::vector<AddressRange>();
-  forbid_escaping({objects, sealed, harness.counts});
+  forbid_escaping({objects, sealed, harness.counts, harness.devices});
   add_gaps(confinement, place, harness);
   return confinement;
 }

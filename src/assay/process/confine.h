@@ -19,7 +19,8 @@ struct Protected {
   std::vector<std::string> paths;  // The run's folder, the cache.
   // Candidates will be mapped into this process, beside the code that times them.
   bool own_code = false;
-  bool counts = false;  // This process reads the processor's counters.
+  bool counts = false;   // This process reads the processor's counters.
+  bool devices = false;  // It drives a GPU.
 };
 
 // No capabilities, no new privileges, no core dumps and, where this process may change it, a user

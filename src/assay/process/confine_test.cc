@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -117,6 +118,34 @@ TEST(CodeSeal, AFilterDoesTheSameWhereNothingCanBeSealed) {
                              PROT_READ | PROT_EXEC) != 0) &&
            honest_calls_pass();
   }));
+}
+
+// Of a GPU, or of a virtual machine: work that no clock of ours sees.
+TEST(CodeSeal, NoDriverIsAskedForWork) {
+  const auto are_asked = [](const Kept& kept) {
+    return in_a_child([&] {
+      forbid_new_privileges();
+      const auto objects = objects_in_order();
+      Kept with_objects = kept;
+      with_objects.objects = objects;
+      forbid_escaping(with_objects);
+      int ends[2], waiting = -1;
+      if (::pipe(ends) != 0 || ::write(ends[1], "abc", 3) != 3) return false;
+      const auto reaches_driver = [&](unsigned long request) {
+        errno = 0;
+        return ::ioctl(ends[0], request, &waiting) == 0 || errno != EPERM;
+      };
+      if (!reaches_driver(FIONREAD) || waiting != 3 || ::isatty(ends[0]) != 0) return false;
+      constexpr unsigned long kNvidia = 0xc0484600 | 0x2a, kRender = 0xc0406400, kVirtual = 0xae01,
+                              kUvm = 0x30000001, kCounters = 0x2400;
+      return reaches_driver(kNvidia) == kept.devices && reaches_driver(kRender) == kept.devices &&
+             reaches_driver(kVirtual) == kept.devices && reaches_driver(kUvm) == kept.devices &&
+             reaches_driver(kCounters) == (kept.devices || kept.counts);
+    });
+  };
+  EXPECT_TRUE(are_asked({}));
+  EXPECT_TRUE(are_asked({.counts = true}));
+  EXPECT_TRUE(are_asked({.devices = true}));
 }
 
 // Ends of ranges in which the halves of an address differ, and carry.

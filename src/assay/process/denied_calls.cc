@@ -19,6 +19,9 @@ constexpr uint32_t kNewNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
 // Of newer systems than headers may be.
 constexpr uint32_t kSystemCallDispatch = 59, kMemoryDenyWriteExecute = 65, kMemoryMerge = 67;
 constexpr long kPidfdGetfd = 438, kProcessMadvise = 440;
+// The kind of driver that a request of ioctl(2) is for: its second byte. Descriptors of all kinds
+// ask how much can be read as terminals do.
+constexpr uint32_t kDriverBits = 0xff00, kOfTerminals = 'T' << 8, kOfCounters = '$' << 8;
 constexpr long kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427;
 
 }  // namespace
@@ -47,6 +50,11 @@ void forbid_escaping(const Kept& kept) {
   filter.deny({SYS_userfaultfd});
   // Interrupts at moments that were set before, on the core of whoever runs then.
   if (!kept.objects.empty()) filter.deny({SYS_timerfd_create, SYS_timerfd_settime});
+  // Work that a GPU or its like does is on no clock of a processor. Device files are often
+  // anybody's to open, but their drivers take work by ioctl alone.
+  if (!kept.objects.empty() && !kept.devices)
+    filter.deny_unless(SYS_ioctl, 1, kDriverBits,
+                       {kOfTerminals, kept.counts ? kOfCounters : kOfTerminals});
   // Memory by other ways than loads and stores; io_uring makes system calls that no filter sees.
   filter.deny({SYS_process_vm_readv, SYS_process_vm_writev, kProcessMadvise, SYS_remap_file_pages,
                kIoUringSetup, kIoUringEnter, kIoUringRegister});

@@ -16,6 +16,7 @@ struct Kept {
   std::span<const AddressRange> objects = {};  // Whose pages may not be dropped (a seal allows it),
   bool sealed = false;                         // nor mapped otherwise, where no seal sees to that.
   bool counts = false;                         // perf_event_open is kept.
+  bool devices = false;                        // Their drivers may be asked for work.
 };
 void forbid_escaping(const Kept& kept = {});
 

@@ -288,6 +288,7 @@ class Worker {
     harness.parent = asked.parent;
     harness.own_code = true;
     harness.counts = asked.counts;
+    harness.devices = gpu_ != nullptr;
     for (const std::string& path : {asked.cache, asked.folder})
       if (!path.empty()) harness.paths.push_back(path);
     confined_ = asked.confine;
