@@ -1,7 +1,8 @@
 #pragma once
 
-// The timer. A burst is a number of launches between readings of the clock; everything that is not
-// a launch (waiting for rest, making inputs, reading the scheduler) happens outside.
+// The timer of a CPU (a GPU's bursts are timed in worker/gpu/bursts.cc). A burst is a number of
+// launches between readings of the clock; everything that is not a launch (waiting for rest, making
+// inputs, reading the scheduler) happens outside.
 
 #include <cstddef>
 #include <cstdint>

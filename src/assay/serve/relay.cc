@@ -8,9 +8,9 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
+#include "assay/net/sse_frame.h"
 #include "assay/serve/body_fields.h"
 #include "assay/serve/model_list.h"
-#include "assay/serve/sse_frame.h"
 
 namespace assay::serve {
 namespace {
@@ -207,9 +207,10 @@ void Relay::on_body(net::CallId call, std::string_view bytes) {
     caller_->cancel(call);
     return on_failed(call, "its answer is too long");
   }
-  active.last_bytes.append(bytes.substr(bytes.size() - std::min(bytes.size(), kFrameEnd.size())));
-  if (active.last_bytes.size() > kFrameEnd.size())
-    active.last_bytes.erase(0, active.last_bytes.size() - kFrameEnd.size());
+  active.last_bytes.append(
+      bytes.substr(bytes.size() - std::min(bytes.size(), net::kFrameEnd.size())));
+  if (active.last_bytes.size() > net::kFrameEnd.size())
+    active.last_bytes.erase(0, active.last_bytes.size() - net::kFrameEnd.size());
   if (!std::exchange(active.begun, true)) {
     outlet_->begin(active.exchange, active.response);
     metrics_.first_token.add(static_cast<double>(monotonic_ns() - active.visit.accepted_ns) /
@@ -254,8 +255,8 @@ void Relay::on_failed(net::CallId call, std::string_view why) {
     desk_.decorate(response, active.visit);
     active.visit.status = response.status;
     outlet_->answer(active.exchange, response);
-  } else if (active.last_bytes == kFrameEnd) {
-    outlet_->send(active.exchange, data_frame(error_json(error)).append(kDoneFrame));
+  } else if (active.last_bytes == net::kFrameEnd) {
+    outlet_->send(active.exchange, net::data_frame(error_json(error)).append(net::kDoneFrame));
     outlet_->end(active.exchange);
   } else {
     outlet_->abandon(active.exchange);  // In the middle of a frame nothing can be told.

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "assay/net/http.h"
+#include "assay/serve/answer_frames.h"
 #include "assay/serve/asked.h"
 #include "assay/serve/backend.h"
-#include "assay/serve/generation.h"
 
 namespace assay::serve {
 
@@ -32,10 +32,12 @@ struct RouteContext {
   std::int64_t now_s = 0;
 };
 
-// A whole answer, or the head of one that `generation` makes out of what `jobs` bring.
+// A whole answer, or the head of one: its frames or its body are what `frames` makes of what `jobs`
+// bring.
+// bring.
 struct Answer {
   net::Response response;
-  std::unique_ptr<Generation> generation;
+  std::unique_ptr<AnswerFrames> frames;
   std::vector<Job> jobs;  // One for each choice.
 };
 

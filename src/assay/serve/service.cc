@@ -47,7 +47,7 @@ Service::Service(ServiceOptions options, std::unique_ptr<Backend> backend)
 void Service::on_request(net::ExchangeId exchange, net::Request request) {
   Visit visit = desk_.receive(request);
   Answer answer = answer_to(request);
-  if (answer.generation)
+  if (answer.frames)
     begin(exchange, std::move(visit), std::move(answer));
   else
     respond(exchange, visit, std::move(answer.response));
@@ -97,7 +97,7 @@ void Service::begin(net::ExchangeId exchange, Visit visit, Answer answer) {
   active.visit = std::move(visit);
   active.head = std::move(answer.response);
   desk_.decorate(active.head, active.visit);
-  active.generation = std::move(answer.generation);
+  active.frames = std::move(answer.frames);
   active.tokens = tokens;
   for (const Job& job : answer.jobs)
     if (told_stamps_) active.stamps.emplace_back(job.max_tokens);
@@ -157,18 +157,18 @@ void Service::deliver(const Event& event, std::int64_t polled_ns) {
     outlet_->abandon(exchange);
     return forget(exchange, "cut");
   }
-  const Generation::Step step = active.generation->take(choice, event);
+  const AnswerFrames::Step step = active.frames->take(choice, event);
   if (event.finish != Finish::none || step.cancel) {
     if (step.cancel) backend_->cancel(event.job, monotonic_ns());
     active.jobs[choice] = 0;
     jobs_.erase(event.job);
     ++metrics_.endings[std::string(ending_of(event.finish))];
   }
-  const bool streams = active.generation->streams();
+  const bool streams = active.frames->streams();
   stamp(active, choice, event, streams ? monotonic_ns() : polled_ns);
-  const bool ended = active.generation->ended();
+  const bool ended = active.frames->ended();
   if (streams)
-    write(exchange, active, ended ? step.frames + active.generation->end_frames() : step.frames);
+    write(exchange, active, ended ? step.frames + active.frames->end_frames() : step.frames);
   if (ended) finish(exchange, active);
 }
 
@@ -182,10 +182,10 @@ void Service::write(net::ExchangeId exchange, Active& active, std::string_view f
 
 void Service::finish(net::ExchangeId exchange, Active& active) {
   active.visit.status = 200;
-  if (active.generation->streams()) {
+  if (active.frames->streams()) {
     outlet_->end(exchange);
   } else {
-    active.head.body = active.generation->body();
+    active.head.body = active.frames->body();
     outlet_->answer(exchange, active.head);
   }
   forget(exchange, "done");
@@ -197,7 +197,7 @@ void Service::fail(net::ExchangeId exchange, Active& active, std::string_view se
   const ApiError error{.status = 500, .message = std::string(sentence)};
   if (active.begun) {
     active.visit.status = 200;
-    outlet_->send(exchange, active.generation->error_frames(error));
+    outlet_->send(exchange, active.frames->error_frames(error));
     outlet_->end(exchange);
   } else {
     net::Response response = error_response(error);
@@ -222,7 +222,7 @@ void Service::forget(net::ExchangeId exchange, std::string_view ending) {
   drop_jobs(active);
   outstanding_ -= active.tokens;
   const std::int64_t now = monotonic_ns();
-  const Usage& usage = active.generation->usage();
+  const Usage& usage = active.frames->usage();
   metrics_.usage.prompt += usage.prompt;
   metrics_.usage.completion += usage.completion;
   metrics_.whole.add(seconds(now - active.visit.accepted_ns));

@@ -50,7 +50,7 @@ class Service final : public FrontEnd {
   struct Active {
     Visit visit;
     net::Response head;
-    std::unique_ptr<Generation> generation;
+    std::unique_ptr<AnswerFrames> frames;
     std::vector<JobId> jobs;  // 0: its choice ended.
     std::vector<Stamps> stamps;
     std::int64_t tokens = 0;  // That its jobs may use.

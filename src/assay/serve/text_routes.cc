@@ -105,7 +105,7 @@ Outcome<Answer> generate(const RouteContext& context, Outcome<Asked> asked) {
                     fmt::format("assay-{}", context.backend.capabilities().name)};
   Answer answer;
   answer.response = asked->stream ? stream_head() : json_response("");
-  answer.generation = std::make_unique<Generation>(std::move(*asked), std::move(names), sizes);
+  answer.frames = std::make_unique<AnswerFrames>(std::move(*asked), std::move(names), sizes);
   answer.jobs = std::move(*jobs);
   return answer;
 }

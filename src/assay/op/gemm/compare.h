@@ -1,6 +1,7 @@
 #pragma once
 
-// The comparison of one output with what an instance expects. Not for use outside op/gemm.
+// One output against what an instance expects of its own inputs; what decides is judge.h. Not for
+// use outside op/gemm.
 
 #include <cstddef>
 #include <span>
@@ -10,7 +11,7 @@
 
 namespace assay::gemm {
 
-// Of the instance's own inputs; renewed_check.h has the others.
+// renewed_check.h has the inputs of timed launches.
 Check compare(const Base& base, const Mapping& mapping, const OwnInputs& inputs,
               std::span<const std::byte> output, ErrorBound bound);
 

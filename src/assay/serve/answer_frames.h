@@ -20,10 +20,10 @@ struct AnswerNames {
   std::string fingerprint;
 };
 
-class Generation {
+class AnswerFrames {
  public:
   // `prompt_tokens`: of each prompt. Choices are numbered by prompt, then by answer.
-  Generation(Asked asked, AnswerNames names, const std::vector<std::int64_t>& prompt_tokens);
+  AnswerFrames(Asked asked, AnswerNames names, const std::vector<std::int64_t>& prompt_tokens);
 
   struct Step {
     std::string frames;   // To be sent in one write; empty if nothing can be told yet.

@@ -1,6 +1,6 @@
-#include "assay/serve/sse_frame.h"
+#include "assay/net/sse_frame.h"
 
-namespace assay::serve {
+namespace assay::net {
 
 std::string data_frame(std::string_view json) {
   std::string frame;
@@ -8,4 +8,4 @@ std::string data_frame(std::string_view json) {
   return frame.append(kFrameBegin).append(json).append(kFrameEnd);
 }
 
-}  // namespace assay::serve
+}  // namespace assay::net

@@ -1,4 +1,4 @@
-#include "assay/serve/generation.h"
+#include "assay/serve/answer_frames.h"
 
 #include <numeric>
 #include <utility>
@@ -6,7 +6,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
-#include "assay/serve/sse_frame.h"
+#include "assay/net/sse_frame.h"
 #include "assay/serve/utf8.h"
 
 namespace assay::serve {
@@ -27,8 +27,8 @@ std::string_view object_name(const Asked& asked) {
 
 }  // namespace
 
-Generation::Generation(Asked asked, AnswerNames names,
-                       const std::vector<std::int64_t>& prompt_tokens)
+AnswerFrames::AnswerFrames(Asked asked, AnswerNames names,
+                           const std::vector<std::int64_t>& prompt_tokens)
     : asked_(std::move(asked)), names_(std::move(names)) {
   prefix_ = opening(names_, object_name(asked_));
   usage_.prompt = std::accumulate(prompt_tokens.begin(), prompt_tokens.end(), std::int64_t{0});
@@ -40,28 +40,29 @@ Generation::Generation(Asked asked, AnswerNames names,
   open_ = choices_.size();
 }
 
-std::string_view Generation::echoed(std::size_t index) const {
+std::string_view AnswerFrames::echoed(std::size_t index) const {
   const std::size_t prompt = index / static_cast<std::size_t>(asked_.n);
   if (!asked_.echo || prompt >= asked_.prompts.size()) return {};
   return asked_.prompts[prompt];
 }
 
-void Generation::open_chunk(std::string& frames, std::size_t index) const {
+void AnswerFrames::open_chunk(std::string& frames, std::size_t index) const {
   constexpr std::size_t kRest = 192;  // Delta and end of a usual chunk.
   frames.reserve(frames.size() + prefix_.size() + kRest);
-  frames.append(kFrameBegin).append(prefix_);
+  frames.append(net::kFrameBegin).append(prefix_);
   frames.append(R"({"index":)").append(fmt::format_int(index).c_str()) += ',';
 }
 
-void Generation::close_chunk(std::string& frames, std::string_view logprobs, Finish finish) const {
+void AnswerFrames::close_chunk(std::string& frames, std::string_view logprobs,
+                               Finish finish) const {
   frames.append(R"(,"logprobs":)").append(logprobs);
   frames.append(R"(,"finish_reason":)").append(finish_word(finish)).append("}]");
   append_tail(frames);
-  frames.append("}").append(kFrameEnd);
+  frames.append("}").append(net::kFrameEnd);
 }
 
 // While usage comes at the end, every other chunk says that it has none.
-void Generation::append_tail(std::string& frames) const {
+void AnswerFrames::append_tail(std::string& frames) const {
   if (asked_.continuous_usage)
     frames.append(R"(,"usage":)").append(usage_json(usage_));
   else if (asked_.include_usage)
@@ -69,13 +70,13 @@ void Generation::append_tail(std::string& frames) const {
 }
 
 // Those of text that was held back come with the text.
-std::string Generation::take_logprobs(Choice& choice) const {
+std::string AnswerFrames::take_logprobs(Choice& choice) const {
   if (asked_.alternatives < 0 || choice.logs.empty()) return "null";
   const std::vector<TokenLog> logs = std::exchange(choice.logs, {});
   return asked_.chat ? chat_logprobs_json(logs) : completion_logprobs_json(logs, choice.offset);
 }
 
-void Generation::append_begin(std::string& frames, std::size_t index, Choice& choice) const {
+void AnswerFrames::append_begin(std::string& frames, std::size_t index, Choice& choice) const {
   if (std::exchange(choice.begun, true)) return;
   if (asked_.chat) {
     open_chunk(frames, index);
@@ -89,8 +90,8 @@ void Generation::append_begin(std::string& frames, std::size_t index, Choice& ch
   close_chunk(frames, "null", Finish::none);
 }
 
-void Generation::append_text(std::string& frames, std::size_t index, Choice& choice,
-                             std::string_view text) {
+void AnswerFrames::append_text(std::string& frames, std::size_t index, Choice& choice,
+                               std::string_view text) {
   if (text.empty()) return;
   open_chunk(frames, index);
   frames += asked_.chat ? R"("delta":{"content":)" : R"("text":)";
@@ -99,13 +100,13 @@ void Generation::append_text(std::string& frames, std::size_t index, Choice& cho
   close_chunk(frames, take_logprobs(choice), Finish::none);
 }
 
-void Generation::append_end(std::string& frames, std::size_t index, Choice& choice) const {
+void AnswerFrames::append_end(std::string& frames, std::size_t index, Choice& choice) const {
   open_chunk(frames, index);
   frames += asked_.chat ? R"("delta":{})" : R"("text":"")";
   close_chunk(frames, take_logprobs(choice), choice.finish);
 }
 
-Generation::Step Generation::take(std::size_t index, const Event& event) {
+AnswerFrames::Step AnswerFrames::take(std::size_t index, const Event& event) {
   Choice& choice = choices_[index];
   Step step;
   if (choice.finish != Finish::none) return step;
@@ -132,18 +133,18 @@ Generation::Step Generation::take(std::size_t index, const Event& event) {
   return step;
 }
 
-std::string Generation::end_frames() const {
+std::string AnswerFrames::end_frames() const {
   std::string frames;
   if (asked_.include_usage)
-    frames = data_frame(prefix_ + R"(],"usage":)" + usage_json(usage_) + '}');
-  return frames.append(kDoneFrame);
+    frames = net::data_frame(prefix_ + R"(],"usage":)" + usage_json(usage_) + '}');
+  return frames.append(net::kDoneFrame);
 }
 
-std::string Generation::error_frames(const ApiError& error) const {
-  return data_frame(error_json(error)).append(kDoneFrame);
+std::string AnswerFrames::error_frames(const ApiError& error) const {
+  return net::data_frame(error_json(error)).append(net::kDoneFrame);
 }
 
-void Generation::append_choice(std::string& body, std::size_t index) const {
+void AnswerFrames::append_choice(std::string& body, std::size_t index) const {
   const Choice& choice = choices_[index];
   std::string logprobs = "null";
   std::int64_t offset = choice.offset;
@@ -160,7 +161,7 @@ void Generation::append_choice(std::string& body, std::size_t index) const {
   body.append(R"(,"finish_reason":)").append(finish_word(choice.finish)) += '}';
 }
 
-std::string Generation::body() const {
+std::string AnswerFrames::body() const {
   constexpr std::size_t kRest = 512;  // All but the text of a usual answer.
   std::string json;
   json.reserve(prefix_.size() + choices_.front().text.size() + kRest);
