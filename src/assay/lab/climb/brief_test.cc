@@ -13,11 +13,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-struct History {
+struct SomeAttempts {
   HistoryContent content;
   BriefFacts facts;
 
-  History() { facts.series = "s"; }
+  SomeAttempts() { facts.series = "s"; }
   Attempt& add(AttemptOutcome outcome, const std::string& family = "") {
     Attempt& attempt = content.attempts.emplace_back();
     attempt.seq = std::ssize(content.attempts);
@@ -37,7 +37,7 @@ BriefFacts::Profiled profiled(std::int64_t seq, const std::string& top, double s
 }
 
 TEST(Advice, NothingIsSaidOfAClimbThatGainsInManyWays) {
-  History history;
+  SomeAttempts history;
   EXPECT_THAT(history.said(), IsEmpty());
   history.add(AttemptOutcome::keep).baseline = true;
   history.add(AttemptOutcome::keep, "tiles");
@@ -47,7 +47,7 @@ TEST(Advice, NothingIsSaidOfAClimbThatGainsInManyWays) {
 }
 
 TEST(Advice, NearTiesOfOneFamilyAskForADeeperBoundary) {
-  History history;
+  SomeAttempts history;
   for (int i = 0; i < 3; ++i) history.add(AttemptOutcome::near_tie, "wrapper");
   EXPECT_THAT(history.said(), Not(Contains(HasSubstr("deeper boundary"))));
   history.add(AttemptOutcome::near_tie, "wrapper");
@@ -55,7 +55,7 @@ TEST(Advice, NearTiesOfOneFamilyAskForADeeperBoundary) {
 }
 
 TEST(Advice, SweepsOfVariablesUnderTheNoiseAreToldToEnd) {
-  History history;
+  SomeAttempts history;
   for (int i = 0; i < 4; ++i) history.add(AttemptOutcome::discard).env_only = true;
   EXPECT_THAT(history.said(), ElementsAre(HasSubstr("4 attempts that set variables alone")));
   history.add(AttemptOutcome::keep);
@@ -65,7 +65,7 @@ TEST(Advice, SweepsOfVariablesUnderTheNoiseAreToldToEnd) {
 }
 
 TEST(Advice, ATopOfTheProfileThatStaysIsNamed) {
-  History history;
+  SomeAttempts history;
   history.facts.profiles = {profiled(9, "attention", 0.60)};
   EXPECT_THAT(history.said(), IsEmpty());
   history.facts.profiles.push_back(profiled(4, "attention", 0.61));
@@ -78,7 +78,7 @@ TEST(Advice, ATopOfTheProfileThatStaysIsNamed) {
 }
 
 TEST(Brief, TheNoiseOfTheBaselineStaysWhenItsLineHasLeft) {
-  History history;
+  SomeAttempts history;
   Attempt& baseline = history.add(AttemptOutcome::keep);
   baseline.baseline = true;
   baseline.claim = Claim{.word = "same", .ratio = 1.0012, .low = 0.99, .high = 1.02, .pairs = 8};
@@ -90,7 +90,7 @@ TEST(Brief, TheNoiseOfTheBaselineStaysWhenItsLineHasLeft) {
 }
 
 TEST(Advice, OldWinsAreToBeTestedAgain) {
-  History history;
+  SomeAttempts history;
   history.add(AttemptOutcome::keep).baseline = true;
   for (int i = 0; i < 3; ++i) history.add(AttemptOutcome::keep);
   EXPECT_THAT(history.said(), IsEmpty()) << "two gains behind the first";
