@@ -59,6 +59,8 @@ class ProcessorTime {
 
   // A sentence, if some burst or all together took more than was given.
   const std::string& excess() const { return excess_; }
+  // Whether the last burst seemed to. Alone it may be the clock's fault, and it is no clean one.
+  bool doubted() const { return doubted_; }
 
  private:
   struct Sum {
@@ -73,6 +75,7 @@ class ProcessorTime {
   double ahead_ns_ = 0, behind_ns_ = 0, bursts_ns_ = 0;
   int threads_ = 1;
   int bursts_ = 0;
+  bool doubted_ = false;
   std::string excess_;
 };
 

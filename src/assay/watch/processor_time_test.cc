@@ -57,6 +57,20 @@ TEST(ProcessorTime, ALittleTooMuchInOneBurstIsTheClocks) {
   EXPECT_THAT(time.excess(), HasSubstr("processor time"));
 }
 
+// Neither convicted nor counted; a second one is no chance.
+TEST(ProcessorTime, OneBurstThatSeemsLongIsNoCleanOne) {
+  ProcessorTime time;
+  add(time, 1, 1270, 1520);
+  EXPECT_TRUE(time.doubted());
+  for (int burst = 0; burst < 20; ++burst) {
+    add(time, 1, 1000, 1250);
+    EXPECT_FALSE(time.doubted());
+  }
+  EXPECT_THAT(time.excess(), IsEmpty());
+  add(time, 1, 1270, 1520);
+  EXPECT_THAT(time.excess(), HasSubstr("processor time"));
+}
+
 TEST(ProcessorTime, WhatAWorkerHidesShowsOutside) {
   ProcessorTime time;
   const BurstMoments moments = {

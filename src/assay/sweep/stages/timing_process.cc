@@ -310,6 +310,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     processor.add(*moments, answered, threads, {told.ns, told.taken_ns, told.others_ahead_ns});
     if (!processor.excess().empty())
       return end_call(order, late_work(processor.excess()), kMore, round);
+    sample.clean = sample.clean && !processor.doubted();
     if (sample.clean) around_->add(*last_, member_ > 0, sample.launches, *moments, sample.ns);
     if (const auto excess = around_->excess(*last_))
       return end_call(order, late_work(*excess), kMore, round);
