@@ -17,7 +17,7 @@
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kPage = kPageBytes, kLine = 64;
+constexpr size_t kPage = kPageBytes, kCopyLine = 64;
 constexpr size_t kMostFile = size_t{1} << 32;
 
 std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
@@ -107,7 +107,7 @@ KeptCopies::KeptCopies(CodeCopies& code)
 }
 
 KeptCopies::Lines KeptCopies::draw() {
-  return {random_() % (kPage / kLine), random_() % (kPage / kLine)};
+  return {random_() % (kPage / kCopyLine), random_() % (kPage / kCopyLine)};
 }
 
 std::vector<KeptCopies::Range> KeptCopies::without(const Range& range,
@@ -143,7 +143,7 @@ size_t KeptCopies::cool_pages(const OwnMapping& mapping, const Range& range) {
     if ((resident[page] & 1) == 0) continue;
     const uintptr_t at = range.begin + page * kPage;
     const auto hash_of = [&](size_t line) {
-      return fast_hash(bytes_at(at + line * kLine, kLine), line);
+      return fast_hash(bytes_at(at + line * kCopyLine, kCopyLine), line);
     };
     const bool changed =
         std::ranges::none_of(lines_, [&](size_t line) { return known_.contains(hash_of(line)); });
