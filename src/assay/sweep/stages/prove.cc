@@ -22,18 +22,36 @@
 namespace assay::sweep {
 namespace {
 
+// Of several instances of a kind: the worst of what each was right in. False: they are not alike.
+bool add_to(ProofCheck& known, const ProofCheck& more) {
+  if (known.input != more.input || known.method != more.method || known.wrong > 0 ||
+      more.wrong > 0 || !known.first_wrong.empty() || !more.first_wrong.empty())
+    return false;
+  known.compared = std::min(known.compared, more.compared);
+  known.max_error = std::max(known.max_error, more.max_error);
+  known.mean_error = std::max(known.mean_error, more.mean_error);
+  known.smallest_visible = std::max(known.smallest_visible, more.smallest_visible);
+  return true;
+}
+
 // What the checks of one kernel add up to. The launches are those of `prove`, the outputs theirs.
 void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
   const std::string kind(to_string(input_kind));
   ProofSummary& proof = *candidate.outcome.proof;
-  proof.checks.push_back({kind, check.method, check.elements, check.compared, check.wrong,
-                          std::isfinite(check.max_error) ? check.max_error : 1e300,
-                          std::isfinite(check.mean_error) ? check.mean_error : 1e300,
-                          check.smallest_visible, check.first_wrong});
-  proof.max_error = std::max(proof.max_error, proof.checks.back().max_error);
+  const ProofCheck made{kind,
+                        check.method,
+                        check.elements,
+                        check.compared,
+                        check.wrong,
+                        std::isfinite(check.max_error) ? check.max_error : 1e300,
+                        std::isfinite(check.mean_error) ? check.mean_error : 1e300,
+                        check.smallest_visible,
+                        check.first_wrong};
+  if (proof.checks.empty() || !add_to(proof.checks.back(), made)) proof.checks.push_back(made);
+  proof.max_error = std::max(proof.max_error, made.max_error);
   add_mean_errors(proof, check);
   if (input_kind == InputKind::uniform) {
-    proof.mean_error = proof.checks.back().mean_error;
+    proof.mean_error = made.mean_error;
     proof.method = check.method;
     proof.smallest_visible = check.smallest_visible;
   }
