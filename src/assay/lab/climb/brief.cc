@@ -10,6 +10,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/stats/bounded.h"
 
 namespace assay::lab {
 namespace {
@@ -127,7 +128,7 @@ std::string noise_text(const HistoryContent& content, std::string_view series) {
     std::string text =
         fmt::format("Noise: the baseline (attempt {}) held against itself came out at {:+.2f} %",
                     one->seq, 100 * (one->claim->ratio - 1));
-    if (one->claim->high > 0)
+    if (stats::is_bounded(one->claim->low, one->claim->high))
       text += fmt::format(", [{:+.2f}, {:+.2f}]", 100 * (one->claim->low - 1),
                           100 * (one->claim->high - 1));
     return text + fmt::format(", in {} pairs.\n", one->claim->pairs);
