@@ -58,7 +58,9 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
   options.file_bytes = options_.disk_bytes;
   std::unique_ptr<DiskWatch> watch;
   if (options_.disk_bytes > 0) {
-    ASSAY_TRY(watch, DiskWatch::begin({folder, options_.logs},
+    std::vector<std::filesystem::path> folders = {folder, options_.logs};
+    if (!options_.also_watched.empty()) folders.push_back(options_.also_watched);
+    ASSAY_TRY(watch, DiskWatch::begin(std::move(folders),
                                       {.bytes = options_.disk_bytes, .looks = options_.disk_looks},
                                       options_.cancel_fd));
     limits.cancel_fd = watch->cancel_fd();
