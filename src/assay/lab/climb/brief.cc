@@ -216,8 +216,8 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
   if (facts.tokens_left) text += fmt::format("Tokens left: {}.\n", *facts.tokens_left);
   if (!facts.profiles.empty())
     text += profile_text(facts.profiles[0].profile, facts.profiles[0].seq);
-  text += "\n## Last attempts\n\n";
   const size_t count = content.attempts.size();
+  if (count > 0) text += "\n## Last attempts\n\n";
   for (size_t i = count - std::min(count, kShown); i < count; ++i)
     text += attempt_line(content.attempts[i]);
   if (const auto sentences = advice(content, facts); !sentences.empty()) {
