@@ -84,6 +84,8 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
     run.reason = output.error().message;
     return run;
   }
+  if (!output && output.error().code == ErrorCode::interrupted)
+    return fail(ErrorCode::interrupted, "stopped while {} was running", name_of(words));
   if (!output) return fail(output.error());
   if (!options_.logs.empty()) {
     ASSAY_TRY(make_directories(options_.logs.string()));
