@@ -12,6 +12,7 @@
 #include "assay/base/hash.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/base/utf8.h"
 
 namespace assay::lab {
 namespace {
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostTreeFileBytes = size_t{64} << 20;
 constexpr size_t kMostFiles = 20'000;
+constexpr size_t kMostPathBytes = 1024;  // In the case: where it lies takes some of 4,096, too.
 constexpr std::array<std::string_view, 10> kLeftOut = {
     ".git",    ".venv", "__pycache__", "build",        ".env",
     "scratch", "logs",  ".cache",      "node_modules", ".pytest_cache"};
@@ -35,6 +37,28 @@ Result<std::string> bytes_of(const fs::path& path, std::string_view kind) {
   const fs::path target = fs::read_symlink(path, failed);
   if (failed) return fail(tree_error(path, failed));
   return target.string();
+}
+
+// A tree is told as JSON, and another name would be made from bytes that are no UTF-8.
+bool is_utf8(std::string_view text) {
+  char32_t point = 0;
+  while (!text.empty()) {
+    const size_t length = decode_utf8(text, point);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Status check_name(const fs::path& within) {
+  const std::string name = within.generic_string();
+  if (name.size() > kMostPathBytes)
+    return fail(ErrorCode::invalid_input, "{}...: a path of more than {} bytes, which is not kept",
+                sanitize(name, 100), kMostPathBytes);
+  if (!is_utf8(name))
+    return fail(ErrorCode::invalid_input, "{}: its name is no UTF-8, and cannot be kept",
+                sanitize(name, 500));
+  return {};
 }
 
 Result<std::string> kind_of(const fs::directory_entry& entry) {
@@ -87,6 +111,7 @@ Result<Tree> read_tree(const fs::path& folder) {
       if (is_folder) entries.disable_recursion_pending();
       continue;
     }
+    ASSAY_TRY(check_name(within));
     if (is_folder) continue;
     ASSAY_TRY(std::string kind, kind_of(*entries));
     ASSAY_TRY(const std::string bytes, bytes_of(entries->path(), kind));
