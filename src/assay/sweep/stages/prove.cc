@@ -35,7 +35,8 @@ std::string how_many_wrong(const Check& check) {
 }
 
 // What the checks of one kernel add up to. The launches are those of `prove`, the outputs theirs.
-void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
+void add_check(Candidate& candidate, const Problem& problem, InputKind input_kind,
+               const Check& check) {
   const std::string kind(to_string(input_kind));
   ProofSummary& proof = *candidate.outcome.proof;
   proof.checks.push_back({kind, check.method, check.elements, check.compared, check.wrong,
@@ -53,7 +54,8 @@ void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
   proof.right = false;
   if (candidate.alive())
     candidate.outcome.ending = ending::Mismatch{
-        fmt::format("{} inputs: {}{}", kind, check.first_wrong, how_many_wrong(check))};
+        fmt::format("{} inputs: {}{}{}", kind, check.first_wrong, how_many_wrong(check),
+                    cancelling_advice(problem, check, input_kind))};
 }
 
 // The most frequent reason for both: before each launch other garbage stands in the output.
@@ -116,7 +118,8 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
                                 std::nullopt, candidate.error_bound));
       if (!check.right) wrong.push_back(check.within_normwise);
       // One line for each kind of input, and one more where the second launch alone was wrong.
-      if (o == 0 || !check.right) add_check(candidate, instances.kind(instance), check);
+      if (o == 0 || !check.right)
+        add_check(candidate, instances.problem(), instances.kind(instance), check);
     }
   }
   explain_difference(candidate.outcome);
