@@ -59,9 +59,11 @@ void add_check(Candidate& candidate, const Problem& problem, InputKind input_kin
 }
 
 // The most frequent reason for both: before each launch other garbage stands in the output.
-void explain_difference(KernelOutcome& outcome) {
-  if (!std::holds_alternative<ending::Mismatch>(outcome.ending)) return;
-  for (Finding& finding : outcome.findings)
+void explain_difference(Candidate& candidate) {
+  if (!std::holds_alternative<ending::Mismatch>(candidate.outcome.ending) ||
+      !candidate.deterministic)
+    return;
+  for (Finding& finding : candidate.outcome.findings)
     if (finding.code == "nondeterministic")
       finding.sentence +=
           "; elements that it never writes, or adds to before it writes them, differ so";
@@ -122,7 +124,7 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
         add_check(candidate, instances.problem(), instances.kind(instance), check);
     }
   }
-  explain_difference(candidate.outcome);
+  explain_difference(candidate);
   advise(candidate, instances.problem(), wrong);
   candidate.add_facts(answer.object);
   if (candidate.alive() && answer.left_processes) candidate.outcome.ending = left_processes();

@@ -10,6 +10,7 @@ namespace assay::sweep {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProveTest : public testing::StageTest {
  protected:
