@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kBytes = size_t{8} << 20, kLeast = size_t{1} << 20;
 // The test's own heap and stack change, too.
-constexpr size_t kSlack = size_t{1} << 20;
+constexpr size_t kOwnBytes = size_t{1} << 20;
 
 class Memory {
  public:
@@ -53,7 +53,7 @@ TEST(KeptCopies, WhatStaysIsFlushedAndWhatIsWrittenAnewIsNot) {
     scratch.fill(burst);
     const size_t flushed = copies.cool({}, kLeast);
     EXPECT_GE(flushed, kBytes);
-    EXPECT_LT(flushed, kBytes + kSlack);
+    EXPECT_LT(flushed, kBytes + kOwnBytes);
   }
 }
 
@@ -85,7 +85,7 @@ TEST(KeptCopies, CodeThatIsMadeAtRunTimeIsNoCopy) {
   for (int burst = 0; burst < 3; ++burst) {
     const size_t flushed = copies.cool({}, kCode);
     EXPECT_GE(flushed, kBytes);
-    EXPECT_LT(flushed, kBytes + kSlack);
+    EXPECT_LT(flushed, kBytes + kOwnBytes);
   }
 }
 
@@ -100,7 +100,7 @@ TEST(KeptCopies, PrivatePagesOfAFileAreNoFiles) {
   Memory grown;
   grown.fill(1);
   copies.cool({}, kLeast);
-  EXPECT_LT(copies.cool({}, kLeast), kBytes + kSlack);
+  EXPECT_LT(copies.cool({}, kLeast), kBytes + kOwnBytes);
   const CounterRandom random{2, 1};
   for (size_t at = 0; at < kBytes; at += 4) {
     const uint32_t word = random.word(at / 4);
