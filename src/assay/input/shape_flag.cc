@@ -18,22 +18,22 @@ namespace assay::input {
 namespace {
 
 // A piece of the flag that knows where it stands.
-struct Piece {
+struct FlagPiece {
   std::string_view text;
   size_t column;  // From 1.
   std::string_view flag = "--shape";
 
-  Piece part(size_t begin, size_t end) const {
+  FlagPiece part(size_t begin, size_t end) const {
     return {text.substr(begin, end - begin), column + begin, flag};
   }
-  Piece trimmed() const {
+  FlagPiece trimmed() const {
     const std::string_view inner = trim(text);
     return {inner,
             inner.empty() ? column : column + static_cast<size_t>(inner.data() - text.data()),
             flag};
   }
-  std::vector<Piece> split(char separator) const {
-    std::vector<Piece> pieces;
+  std::vector<FlagPiece> split(char separator) const {
+    std::vector<FlagPiece> pieces;
     for (size_t begin = 0; begin <= text.size();) {
       const size_t end = std::min(text.find(separator, begin), text.size());
       pieces.push_back(part(begin, end).trimmed());
@@ -59,12 +59,12 @@ FieldRule operation_rule() {
 }
 
 // The one that a pair names: its fields are what the other pairs are read by.
-Result<const Operation*> operation_of(const Piece& flag) {
-  for (const Piece& pair : flag.split(',')) {
+Result<const Operation*> operation_of(const FlagPiece& flag) {
+  for (const FlagPiece& pair : flag.split(',')) {
     const size_t equals = pair.text.find('=');
     if (equals == std::string_view::npos || trim(pair.text.substr(0, equals)) != kOperationField)
       continue;
-    const Piece value = pair.part(equals + 1, pair.text.size()).trimmed();
+    const FlagPiece value = pair.part(equals + 1, pair.text.size()).trimmed();
     const auto found = read_operation(value.text, {});
     if (!found) return value.wrong(found.error().message);
     return *found;
@@ -74,11 +74,11 @@ Result<const Operation*> operation_of(const Piece& flag) {
 
 struct Field {
   const FieldRule* rule;
-  Piece place;
+  FlagPiece place;
   std::vector<Json> values;
 };
 
-Result<int64_t> integer(Piece piece, int64_t min, int64_t max) {
+Result<int64_t> integer(FlagPiece piece, int64_t min, int64_t max) {
   int64_t value = 0;
   const char* end = piece.text.data() + piece.text.size();
   const auto [stop, code] = std::from_chars(piece.text.data(), end, value);
@@ -95,13 +95,13 @@ Result<int64_t> integer(Piece piece, int64_t min, int64_t max) {
   return value;
 }
 
-tl::unexpected<Error> too_many(Piece piece) {
+tl::unexpected<Error> too_many(FlagPiece piece) {
   return piece.wrong(fmt::format("more than {} problems; use fewer alternatives or longer steps",
                                  kMaxShapeFlagProblems));
 }
 
-Status add_range(Piece item, const FieldRule& rule, std::vector<Json>& values) {
-  const std::vector<Piece> parts = item.split(':');
+Status add_range(FlagPiece item, const FieldRule& rule, std::vector<Json>& values) {
+  const std::vector<FlagPiece> parts = item.split(':');
   const auto [min, max] = bounds(rule);
   ASSAY_TRY(const int64_t first, integer(parts[0], min, max));
   if (parts.size() == 1) {
@@ -118,7 +118,7 @@ Status add_range(Piece item, const FieldRule& rule, std::vector<Json>& values) {
   int64_t step = 1;
   bool geometric = false;
   if (parts.size() == 3) {
-    Piece amount = parts[2];
+    FlagPiece amount = parts[2];
     geometric = amount.text.starts_with('*');
     if (geometric || amount.text.starts_with('+')) amount = amount.part(1, amount.text.size());
     ASSAY_TRY(step, integer(amount, geometric ? 2 : 1, std::numeric_limits<int64_t>::max()));
@@ -134,7 +134,7 @@ Status add_range(Piece item, const FieldRule& rule, std::vector<Json>& values) {
   return {};
 }
 
-Result<Json> number(Piece piece) {
+Result<Json> number(FlagPiece piece) {
   double value = 0;
   const char* end = piece.text.data() + piece.text.size();
   const auto [stop, code] = std::from_chars(piece.text.data(), end, value);
@@ -146,7 +146,7 @@ Result<Json> number(Piece piece) {
   return Json(value);
 }
 
-Status add_values(Piece item, const FieldRule& rule, std::vector<Json>& values) {
+Status add_values(FlagPiece item, const FieldRule& rule, std::vector<Json>& values) {
   switch (rule.kind) {
     case FieldRule::Kind::integer:
       return add_range(item, rule, values);
@@ -167,7 +167,7 @@ Status add_values(Piece item, const FieldRule& rule, std::vector<Json>& values) 
     case FieldRule::Kind::text_list: {
       Json list = Json::array();
       if (!item.text.empty() && item.text != "none") {
-        for (const Piece& part : item.split('+')) {
+        for (const FlagPiece& part : item.split('+')) {
           if (part.text.empty()) return part.wrong("a name is missing beside '+'");
           if (const auto wrong = text_problem(rule, part.text)) return part.wrong(*wrong);
           list.push_back(std::string(part.text));
@@ -180,16 +180,16 @@ Status add_values(Piece item, const FieldRule& rule, std::vector<Json>& values) 
   return {};
 }
 
-Result<std::vector<Field>> read_fields(Piece flag, const std::vector<FieldRule>& rules) {
+Result<std::vector<Field>> read_fields(FlagPiece flag, const std::vector<FieldRule>& rules) {
   std::vector<Field> fields;
   if (trim(flag.text).empty()) return flag.wrong("is empty; write m=64,n=4096,k=4096,dtype=f32");
-  for (const Piece& pair : flag.split(',')) {
+  for (const FlagPiece& pair : flag.split(',')) {
     if (pair.text.empty()) return pair.wrong("a field is missing beside ','; write FIELD=VALUE");
     const size_t equals = pair.text.find('=');
     if (equals == std::string_view::npos) {
       return pair.wrong(pair.shown() + " has no '='; write FIELD=VALUE, for example m=64");
     }
-    const Piece name = pair.part(0, equals).trimmed();
+    const FlagPiece name = pair.part(0, equals).trimmed();
     const FieldRule* rule = find_rule(rules, name.text);
     if (rule == nullptr) {
       const std::vector<std::string> known = rule_names(rules);
@@ -203,11 +203,11 @@ Result<std::vector<Field>> read_fields(Piece flag, const std::vector<FieldRule>&
                                     rule->name, rule->name));
     }
     Field field{rule, name, {}};
-    const Piece values = pair.part(equals + 1, pair.text.size());
+    const FlagPiece values = pair.part(equals + 1, pair.text.size());
     if (const size_t next = values.text.find('='); next != std::string_view::npos)
       return values.part(0, next).wrong(
           "fields are separated by commas; write m=64,n=4096,k=4096,dtype=f32");
-    for (const Piece& item : values.split('|')) {
+    for (const FlagPiece& item : values.split('|')) {
       ASSAY_TRY(add_values(item, *rule, field.values));
       if (std::ssize(field.values) > kMaxShapeFlagProblems) return too_many(item);
     }
@@ -266,7 +266,7 @@ std::string make_name(const Json& values, std::vector<Field> fields, const Opera
 
 Result<Problem> make_problem(const Operation& operation, Json values,
                              const std::vector<Field>& fields, const std::vector<FieldRule>& rules,
-                             Piece flag) {
+                             FlagPiece flag) {
   const auto place = [&](std::string_view name) {
     const auto field = std::find_if(fields.begin(), fields.end(),
                                     [&](const Field& f) { return f.rule->name == name; });
@@ -298,7 +298,7 @@ std::string one_shape(std::span<const std::string> flags) {
 }  // namespace
 
 Result<std::vector<Problem>> parse_shape_flag(std::string_view text) {
-  const Piece flag{text, 1};
+  const FlagPiece flag{text, 1};
   if (text.size() > 100'000) return flag.wrong("more than 100,000 characters; use a suite file");
   ASSAY_TRY(const Operation* chosen, operation_of(flag));
   const Operation& operation = *chosen;
@@ -344,12 +344,12 @@ Result<std::vector<Problem>> parse_shape_flag(std::string_view text) {
 }
 
 Result<std::vector<int64_t>> parse_size_list(std::string_view text, std::string_view flag) {
-  const Piece list{text, 1, flag};
+  const FlagPiece list{text, 1, flag};
   FieldRule rule{};
   rule.min = 1;
   rule.max = std::numeric_limits<int32_t>::max();
   std::vector<Json> values;
-  for (const Piece& item : list.split(text.find('|') == std::string_view::npos ? ',' : '|')) {
+  for (const FlagPiece& item : list.split(text.find('|') == std::string_view::npos ? ',' : '|')) {
     if (item.text.empty()) return item.wrong("a size is missing; write 16, 1,8,64 or 1:256:*2");
     ASSAY_TRY(add_range(item, rule, values));
   }
