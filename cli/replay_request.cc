@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kShownDifferences = 5;
-constexpr int kMinProcesses = 2, kMaxProcesses = 64;  // As --processes takes them.
+constexpr int kFewestProcesses = 2, kMostProcesses = 64;  // As --processes takes them.
 // What a user says anew; all else that a request can refuse is the record's.
 constexpr std::string_view kSetting = "--setting";  // The record's, too, where they give none.
 constexpr std::string_view kUsersFlags[] = {
@@ -164,9 +164,9 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
       return fail(ErrorCode::missing,
                   "{}: provider '{}' took part, and this assay has none of that name",
                   sanitize(at.path.string(), 300), sanitize(provider, 80));
-  if (then.processes < kMinProcesses || then.processes > kMaxProcesses)
+  if (then.processes < kFewestProcesses || then.processes > kMostProcesses)
     return fail(in_record(at.path, fmt::format("processes: {} is not {} to {}", then.processes,
-                                               kMinProcesses, kMaxProcesses)));
+                                               kFewestProcesses, kMostProcesses)));
   if (then.threads < 1) return fail(in_record(at.path, "threads: a run has at least one"));
   if (const auto cores = static_cast<int>(cpu::read_topology().physical_cores.size());
       then.threads > cores)

@@ -24,7 +24,7 @@ namespace assay::plugin {
 namespace {
 
 constexpr size_t kMostMetadataBytes = size_t{1} << 20;
-constexpr size_t kMostTextBytes = 4096;
+constexpr size_t kMostNameBytes = 4096;
 constexpr uint32_t kMostKernels = 4096;
 constexpr int kNewestVersionLookedFor = 99;
 
@@ -72,12 +72,12 @@ class Loader {
     ASSAY_TRY(call(function, descriptor.plugin));
     const AssayPlugin& plugin = descriptor.plugin;
     ASSAY_TRY(check_sizes(plugin));
-    ASSAY_TRY(loaded_.name, text(plugin.name, kMostTextBytes, "name"));
+    ASSAY_TRY(loaded_.name, text(plugin.name, kMostNameBytes, "name"));
     if (!matches_name_rule(loaded_.name))
       return wrong("'{}' cannot be a plug-in's name; use letters, digits, '_', '.' and '-'",
                    sanitize(loaded_.name, 60));
     if (plugin.version != nullptr) {
-      ASSAY_TRY(const std::string version, text(plugin.version, kMostTextBytes, "version"));
+      ASSAY_TRY(const std::string version, text(plugin.version, kMostNameBytes, "version"));
       loaded_.version = sanitize(version, 60);
     }
     for (uint32_t i = 0; i < plugin.kernel_count; ++i) ASSAY_TRY(add_kernel(plugin.kernels[i], i));
@@ -168,7 +168,7 @@ class Loader {
     host.host = &sentence;
     host.fail = [](const AssayHost* self, const char* why) {
       if (self != nullptr && self->host != nullptr && why != nullptr)
-        *static_cast<std::string*>(self->host) = sanitize({why, strnlen(why, kMostTextBytes)});
+        *static_cast<std::string*>(self->host) = sanitize({why, strnlen(why, kMostNameBytes)});
     };
     plugin.struct_bytes = sizeof plugin;
     int code = 0;

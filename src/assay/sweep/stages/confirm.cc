@@ -14,7 +14,7 @@ namespace assay::sweep {
 namespace {
 
 // At timed outputs of each kernel, over all processes, beside that at the end of each.
-constexpr double kLooksAtOutputs = 28;
+constexpr double kConfirmationLooks = 28;
 
 // Of the rounds of a process, those that rivals make alone before the candidate comes, and as many
 // when it has gone: one of eight, and four at least.
@@ -28,7 +28,7 @@ std::vector<size_t> common(const std::vector<size_t>& some, const std::vector<si
 }
 
 // Of operands' placement; whatever seeds a race's or a count's.
-constexpr uint64_t kPlacementSeed = 11;
+constexpr uint64_t kConfirmationSeed = 11;
 
 KernelSamples empty_samples(const Candidate& candidate) {
   KernelSamples samples;
@@ -199,7 +199,7 @@ Status Confirming::prove_again(Bursts& bursts, const Instances& instances,
 
 Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
                                ProcessSamples& samples) {
-  const double looks = std::min(1.0, kLooksAtOutputs / (plan_.processes * plan_.rounds));
+  const double looks = std::min(1.0, kConfirmationLooks / (plan_.processes * plan_.rounds));
   // One untimed round warms code, clocks and pools.
   for (int round = -1; round < plan_.rounds; ++round) {
     std::vector<size_t> who;
@@ -225,7 +225,7 @@ Result<std::unique_ptr<Confirming::Visit>> Confirming::visit(size_t confirmer) {
 
 Status Confirming::set_up(Visit& visit) {
   Bursts& bursts = visit.bursts;
-  ASSAY_TRY(bursts.open_stock(visit.instances, finalists_, kPlacementSeed + set_up_++));
+  ASSAY_TRY(bursts.open_stock(visit.instances, finalists_, kConfirmationSeed + set_up_++));
   return prove_again(bursts, visit.instances, of_stock(bursts, true));
 }
 

@@ -34,8 +34,21 @@ bool add_to(ProofCheck& known, const ProofCheck& more) {
   return true;
 }
 
+// How far it is wrong: the first element alone does not tell a slip at an edge from a wrong
+// formula. Where only a part was compared, wrong rows may be counted beside elements.
+std::string how_many_wrong(const Check& check) {
+  if (check.compared != check.elements || check.wrong < 1 || check.wrong > check.elements ||
+      check.elements < 2)
+    return {};
+  if (check.wrong == check.elements)
+    return fmt::format(" (all {} elements are wrong)", check.elements);
+  return fmt::format(" ({} of {} elements {} wrong)", check.wrong, check.elements,
+                     check.wrong == 1 ? "is" : "are");
+}
+
 // What the checks of one kernel add up to. The launches are those of `prove`, the outputs theirs.
-void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
+void add_check(Candidate& candidate, const Problem& problem, InputKind input_kind,
+               const Check& check) {
   const std::string kind(to_string(input_kind));
   ProofSummary& proof = *candidate.outcome.proof;
   const ProofCheck made{kind,
@@ -58,8 +71,20 @@ void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
   if (check.right) return;
   proof.right = false;
   if (candidate.alive())
-    candidate.outcome.ending =
-        ending::Mismatch{fmt::format("{} inputs: {}", kind, check.first_wrong)};
+    candidate.outcome.ending = ending::Mismatch{
+        fmt::format("{} inputs: {}{}{}", kind, check.first_wrong, how_many_wrong(check),
+                    cancelling_advice(problem, check, input_kind))};
+}
+
+// The most frequent reason for both: before each launch other garbage stands in the output.
+void explain_difference(Candidate& candidate) {
+  if (!std::holds_alternative<ending::Mismatch>(candidate.outcome.ending) ||
+      !candidate.deterministic)
+    return;
+  for (Finding& finding : candidate.outcome.findings)
+    if (finding.code == "nondeterministic")
+      finding.sentence +=
+          "; elements that it never writes, or adds to before it writes them, differ so";
 }
 
 // A kernel that is wrong elementwise may be all that another promise asks for: then it is told of
@@ -113,9 +138,11 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
                                 std::nullopt, candidate.error_bound));
       if (!check.right) wrong.push_back(check.within_normwise);
       // One line for each kind of input, and one more where the second launch alone was wrong.
-      if (o == 0 || !check.right) add_check(candidate, instances.kind(instance), check);
+      if (o == 0 || !check.right)
+        add_check(candidate, instances.problem(), instances.kind(instance), check);
     }
   }
+  explain_difference(candidate);
   advise(candidate, instances.problem(), wrong);
   candidate.add_facts(answer.object);
   if (candidate.alive() && answer.left_processes) candidate.outcome.ending = left_processes();
