@@ -233,10 +233,12 @@ TEST_F(Plugin, WhatIsMappedIsWhatWasHashed) {
     const std::string aside = folder_.file(fmt::format("aside{}.so", i));
     std::filesystem::copy_file(right, path);
     std::filesystem::copy_file(wrong, aside);
-    std::atomic<bool> stop = false;
+    std::atomic<bool> stop = false, begun = false;
     std::thread swaps([&] {
-      while (!stop) ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), RENAME_EXCHANGE);
+      for (; !stop; begun = true)
+        ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), RENAME_EXCHANGE);
     });
+    while (!begun) std::this_thread::yield();
     const auto family = bring_file(path);
     stop = true;
     swaps.join();

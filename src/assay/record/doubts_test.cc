@@ -170,13 +170,18 @@ TEST_F(DoubtsTest, WorkBesideTheFastestBurstsIsSeen) {
         process.order.assign(24, process.order.front());
       }
   };
-  for (const std::size_t one_in : {1, 2, 4}) {
+  for (const std::size_t one_in : {1, 2, 3}) {
     let_mine_work(one_in, 2'000);
     EXPECT_THAT(codes(), ElementsAre("worked_beside_clock")) << one_in;
     EXPECT_EQ(verdict().word, Word::unsure) << one_in;
   }
+  // Disturbed ones are not fast, and keep nobody from being called faster.
   for (const std::size_t one_in : {2, 3, 4}) {
-    let_mine_work(one_in, 19'000);
+    let_mine_work(one_in, 20'001);
+    change_mine([](KernelSamples& kernel) {
+      for (std::int64_t& ns : kernel.burst_ns) ns -= 3'000;
+      for (std::int64_t& ns : kernel.outside_ns) ns -= 3'000;
+    });
     EXPECT_THAT(codes(), IsEmpty()) << one_in;
     EXPECT_EQ(verdict().word, Word::faster) << one_in;
   }
@@ -298,6 +303,7 @@ TEST_F(DoubtsTest, WithoutStockKernelsTheOthersAreWatched) {
     const auto pair = judge_pair(problem_, confirmation(), options_, testing::id_of(kMine),
                                  testing::id_of(kStock));
     EXPECT_EQ(pair.word, Word::unsure);
+    if (role == KernelRole::user) continue;  // Clocks have none to be held against.
     EXPECT_EQ(pair.reason, "a kernel that it is held against was slower beside it than without it");
   }
 }
