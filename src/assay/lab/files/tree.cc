@@ -53,7 +53,7 @@ bool is_utf8(std::string_view text) {
 Status check_name(const fs::path& within) {
   const std::string name = within.generic_string();
   if (name.size() > kMostPathBytes)
-    return fail(ErrorCode::invalid_input, "{}...: a path of more than {} bytes, which is not kept",
+    return fail(ErrorCode::invalid_input, "{}: a path of more than {} bytes, which is not kept",
                 sanitize(name, 100), kMostPathBytes);
   if (!is_utf8(name))
     return fail(ErrorCode::invalid_input, "{}: its name is no UTF-8, and cannot be kept",
