@@ -29,11 +29,11 @@ Result<std::string> manifest(const Context& context, int copies) {
   std::string text;
   for (const auto& [name, wait] : {std::pair{"cheat", 0}, std::pair{"honest", 1}})
     text += fmt::format(
-        "- {{name: {}, entry: no_wait, source: no_wait.cu, dtype: f16, layout: tn,\n"
+        "- {{name: {}, entry: no_wait, source: {}, dtype: f16, layout: tn,\n"
         "   args: [a, b, out, m, n, k], tunables: {{WAIT: [{}], COPY: [{}]}},\n"
         "   constraints: [m <= 8, n % 8 == 0, k % 256 == 0], alignment: 16,\n"
         "   launch: {{grid: n // 8, block: 256, dependent: true}}, targets: [sm_90a]}}\n",
-        name, wait, first_numbers(copies));
+        name, kSource, wait, first_numbers(copies));
   const std::string path = (context.folder / "no_wait.yaml").string();
   ASSAY_TRY(write_file_atomic(path, text));
   return path;

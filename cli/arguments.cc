@@ -94,6 +94,23 @@ std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& 
   return {};
 }
 
+std::string empty_value(const std::vector<std::string>& words, const CLI::App& app,
+                        const CLI::App& command) {
+  for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    const std::string name = flag_name(words[i]);
+    if (name.size() < 2 || name[0] != '-' || name == "--extra-profiler-flags") continue;
+    if (!takes_value(command, name) && !takes_value(app, name)) continue;
+    const bool is_joined = name.size() < words[i].size();
+    const bool is_empty = is_joined ? words[i].size() == name.size() + 1
+                                    : i + 1 < words.size() && words[i + 1].empty();
+    if (is_empty)
+      return fmt::format("{}: the value of {} is empty; write one, or leave the flag out",
+                         command_path(command), name);
+    if (!is_joined) ++i;
+  }
+  return {};
+}
+
 bool takes_list(const std::string& flag) { return is_meant_for(flag) != nullptr; }
 
 void spread_lists(std::vector<std::string>& words) {

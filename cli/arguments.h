@@ -31,6 +31,12 @@ std::string config_word(const std::vector<std::string>& words);
 std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& app,
                          const CLI::App& command);
 
+// A sentence on the first flag whose value is an empty word, as an unset variable of a shell leaves
+// it; empty if there is none. The parser would drop such a claim, or take the next flag for it.
+// What goes to another tool (--extra-profiler-flags) may be empty.
+std::string empty_value(const std::vector<std::string>& words, const CLI::App& app,
+                        const CLI::App& command);
+
 // Flags that take a list of words, though words of another kind may follow it.
 bool takes_list(const std::string& flag);
 

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,29 @@ TEST(ArgumentsTest, AFileIsAFileThoughAProviderHasItsName) {
   const Words wanted = {"assay", "run", "--kernels=" + file, "--kernels=" + file + "::one",
                         "gone.cc"};
   EXPECT_EQ(spread({"assay", "run", "--kernels", file, file + "::one", "gone.cc"}), wanted);
+}
+
+TEST(ArgumentsTest, AnEmptyValueIsNamedAndNothingElseIs) {
+  CLI::App app("x", "assay");
+  CLI::App* race = app.add_subcommand("race");
+  std::string text;
+  bool quiet = false;
+  app.add_option("--device", text);
+  race->add_option("--require", text);
+  race->add_option("--extra-profiler-flags", text);
+  race->add_option("file", text);
+  race->add_flag("-q,--quiet", quiet);
+  const auto said = [&](const Words& words) { return empty_value(words, app, *race); };
+  const std::string refused =
+      "race: the value of --require is empty; write one, or leave the flag out";
+  EXPECT_EQ(said({"assay", "race", "--require", ""}), refused);
+  EXPECT_EQ(said({"assay", "race", "--require=", "--quiet"}), refused);
+  EXPECT_NE(said({"assay", "race", "--device", ""}), "");
+  EXPECT_EQ(said({"assay", "race", "--require", "--device", ""}), "");  // A value with dashes.
+  EXPECT_EQ(said({"assay", "race", "--quiet", "", "--require", "a"}), "");
+  EXPECT_EQ(said({"assay", "race", "--extra-profiler-flags", "", "--require=a="}), "");
+  EXPECT_EQ(said({"assay", "race", "--", "--require", ""}), "");
+  EXPECT_EQ(said({"assay", "race", "--require"}), "");  // Missing: the parser says so.
 }
 
 TEST(ArgumentsTest, WhatIsBehindTwoDashesIsAnothersBusiness) {

@@ -61,6 +61,8 @@ TEST(ConfigTest, UnknownKeysAreNamedWithTheirPlace) {
   EXPECT_THAT(error_of("openblas: {libary: x}"), HasSubstr("did you mean 'library'"));
   EXPECT_THAT(error_of("race: {budget: 1s}"), HasSubstr("race has no flag --budget"));
   EXPECT_THAT(error_of("margin: []"), HasSubstr("empty list"));
+  EXPECT_THAT(error_of("margin: ''"),
+              AllOf(StartsWith("c.yaml:1:"), HasSubstr("margin: is empty; write a value")));
 }
 
 TEST(ConfigTest, DefaultsFillOnlyWhatWasNotGiven) {

@@ -31,7 +31,7 @@ size_t values_besides(const BroughtEntry& brought) {
     for (const auto& [name, value] : kernel.design)
       if (std::ranges::find(brought.entry.tunables, name, &KernelEntry::Tunable::name) ==
           brought.entry.tunables.end())
-        row += to_string(value) + ' ';
+        row += assay::to_string(value) + ' ';
     values.insert(std::move(row));
   }
   return values.size();
@@ -97,7 +97,7 @@ std::string rule_text(const ProblemRule& rule) {
 
 std::string values_text(const std::vector<Value>& values) {
   std::vector<std::string> texts;
-  for (const Value& value : values) texts.push_back(to_string(value));
+  for (const Value& value : values) texts.push_back(assay::to_string(value));
   return join(texts, ", ");
 }
 

@@ -16,6 +16,7 @@
 #include "cli/export_mode.h"
 #include "cli/find_record.h"
 #include "cli/race_text.h"
+#include "cli/recorded_shape.h"
 #include "cli/replay_request.h"
 
 namespace assay::cli {
@@ -28,8 +29,10 @@ class ExportWinner : public ExportMode {
   const char* flag() const override { return "--winner"; }
 
   void declare(Flags& app) override {
-    app.add_option("--winner", shape_,
-                   "The kernel that won on this shape: its source, a C header, a caller")
+    app.add_option(
+           "--winner", shape_,
+           "The kernel that won on this shape (as --shape of race takes it, or by its name in "
+           "the record): its source, a C header, a caller")
         .type_name("SHAPE");
     app.add_option("--kernel", kernel_, "With --winner: another kernel, which this run confirmed")
         .type_name("PROVIDER/NAME");
@@ -56,6 +59,9 @@ class ExportWinner : public ExportMode {
                   "and nobody raced them; export from a record of race or sweep",
                   at.path.string(), sanitize(at.record.kind, 40));
     ASSAY_TRY(const auto chosen, choose_problems(at, {shape_}));
+    if (chosen.size() > 1)
+      return fail(ErrorCode::invalid_input, "--winner: '{}' is {} problems of {}: {}; name one",
+                  sanitize(shape_, 200), chosen.size(), at.path.string(), names_of(chosen));
     const ProblemRecord& recorded = *chosen.front();
     ASSAY_TRY(const KernelOutcome* const chosen_kernel, choose_kernel(at, recorded));
     const fs::path folder =
@@ -105,13 +111,19 @@ class ExportWinner : public ExportMode {
     for (const fs::path& path : records_here()) {
       const auto record = load_record(path.string());
       if (!record || !has_winners(*record)) continue;
-      if (record->find(shape_) != nullptr) return read_honest_record(path.string());
+      if (!find_shape(*record, shape_).empty()) return read_honest_record(path.string());
       for (const ProblemRecord& problem : record->problems) names.insert(problem.name);
     }
     return fail(ErrorCode::missing,
                 "no run below runs or artifacts has a shape '{}'; race or sweep it first, or name "
                 "a record with --run{}",
                 sanitize(shape_, 200), shapes_text({names.begin(), names.end()}));
+  }
+
+  static std::string names_of(const std::vector<const ProblemRecord*>& problems) {
+    std::vector<std::string> names;
+    for (const ProblemRecord* const problem : problems) names.push_back(problem->name);
+    return join(names, ", ");
   }
 
   // What could have been meant: shapes of the runs that there are.

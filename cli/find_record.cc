@@ -15,7 +15,7 @@ constexpr const char* kRunFolders[] = {"runs", "artifacts"};
 constexpr size_t kListed = 5;
 
 // "; did you mean 'runs/0001-gemm'? Runs here: ...", or what there is.
-std::string runs_text(const std::string& meant) {
+std::string known_runs_text(const std::string& meant) {
   std::vector<std::string> names;
   for (const fs::path& record : records_here()) names.push_back(record.parent_path().string());
   if (names.empty()) return "; there are none below runs and artifacts";
@@ -48,7 +48,8 @@ Result<std::string> find_record(const std::string& run) {
   std::error_code ignored;
   if (!fs::is_directory(run, ignored)) {
     if (fs::exists(run, ignored)) return run;
-    return fail(ErrorCode::missing, "there is no run '{}'{}", sanitize(run, 300), runs_text(run));
+    return fail(ErrorCode::missing, "there is no run '{}'{}", sanitize(run, 300),
+                known_runs_text(run));
   }
   const fs::path folder(run);
   for (const char* name : {"record.json", "record.json.zst"})

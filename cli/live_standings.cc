@@ -19,7 +19,7 @@ using sweep::Standing;
 constexpr double kDeviations = 2.6;  // Of a standard error: about 99 %.
 constexpr int kWide = 110;           // From here on there is room for intervals.
 constexpr double kFar = 0.10;        // Further behind than that is off the right edge.
-constexpr int kIndent = 2, kRole = 14, kTimes = 8, kRate = 13, kShare = 10, kBehind = 9;
+constexpr int kOwnIndent = 2, kRole = 14, kTime = 8, kRate = 13, kShare = 10, kBehind = 9;
 constexpr int kOut = 4, kSketch = 24, kLeastLabel = 12;
 
 std::string cell(const std::string& text, int width, Align align = Align::left,
@@ -43,9 +43,9 @@ class Standings {
       label_ = std::max(label_, report::display_width(safe_label(standing)));
       if (best_stock_ == nullptr && standing.role == KernelRole::stock) best_stock_ = &standing;
     }
-    const int numbers = kTimes + kRate + kShare + kBehind;
-    label_ = std::clamp(width - kIndent - kRole - numbers - (wide() ? kSketch : kOut), kLeastLabel,
-                        label_);
+    const int numbers = kTime + kRate + kShare + kBehind;
+    label_ = std::clamp(width - kOwnIndent - kRole - numbers - (wide() ? kSketch : kOut),
+                        kLeastLabel, label_);
     scale();
   }
 
@@ -61,7 +61,7 @@ class Standings {
     for (const Standing* standing : order) {
       const size_t left = order.size() + 1 - lines.size();
       if (static_cast<int>(lines.size()) == most && left > 1) {
-        lines.push_back(std::string(kIndent, ' ') + fmt::format("and {} more", left));
+        lines.push_back(std::string(kOwnIndent, ' ') + fmt::format("and {} more", left));
         break;
       }
       lines.push_back(line(*standing));
@@ -108,10 +108,10 @@ class Standings {
   std::string row(const std::string& part, const std::string& label, const std::string& us,
                   const std::string& rate, const std::string& share,
                   const std::string& behind) const {
-    return std::string(kIndent, ' ') + cell(part, kRole) +
-           cell(label, label_, Align::left, report::Elide::middle) +
-           cell(us, kTimes, Align::right) + cell(rate, kRate, Align::right) +
-           cell(share, kShare, Align::right) + cell(behind, kBehind, Align::right);
+    return std::string(kOwnIndent, ' ') + cell(part, kRole) +
+           cell(label, label_, Align::left, report::Elide::middle) + cell(us, kTime, Align::right) +
+           cell(rate, kRate, Align::right) + cell(share, kShare, Align::right) +
+           cell(behind, kBehind, Align::right);
   }
 
   std::string titles() const {

@@ -70,6 +70,9 @@ class Program {
     Command* const command = chosen.command;
     if (command == nullptr) return help_or_version();
     CLI::App& sub = *chosen.app;
+    if (const std::string empty = empty_value(words_, app_, sub); !empty.empty())
+      return fail(ErrorCode::invalid_input, "{} (assay {} --help lists its flags)", empty,
+                  command_path(sub));
     ASSAY_TRY(const Config config, read_config_of(sub));
     relax_required(config, sub);
     // What was typed is what a record keeps.

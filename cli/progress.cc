@@ -65,7 +65,7 @@ class PlainProgress : public sweep::Observer {
       return {record.no_winner.empty() ? "timed" : "no winner: " + sanitize(record.no_winner, 200)};
     std::vector<std::string> parts;
     for (const PartRow& part : parts_of(record)) {
-      parts.push_back(fmt::format("{} {} {} us", to_string(part.part),
+      parts.push_back(fmt::format("{} {} {} us", report::part_word(part),
                                   report::short_name(record, *part.kernel),
                                   report::time_text(part)));
       if (const std::string claim = report::claim_text(record, part, 2); !claim.empty())

@@ -42,7 +42,8 @@ class ReplayCommand : public Command {
     app.add_option("record", path_, "A record.json of race or sweep, or the folder of that run")
         .required()
         .type_name("RECORD");
-    app.add_option("--problem", names_, "Only these problems of the record")
+    app.add_option("--problem", names_,
+                   "Only these problems of the record, by name or as --shape of race takes them")
         .type_name("NAME")
         .several_words(false);
     app.add_flag("--proven", proven_, "Fail (exit code 1) if a claim stays unsure, too");

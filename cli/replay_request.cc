@@ -1,6 +1,7 @@
 #include "cli/replay_request.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "assay/device/cpu/cpu_device.h"
 #include "cli/choose_device.h"
 #include "cli/kernel_copies.h"
+#include "cli/recorded_shape.h"
 #include "cli/user_files.h"
 
 namespace assay::cli {
@@ -20,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kShownDifferences = 5;
-constexpr int kMinProcesses = 2, kMaxProcesses = 64;  // As --processes takes them.
+constexpr int kFewestProcesses = 2, kMostProcesses = 64;  // As --processes takes them.
 // What a user says anew; all else that a request can refuse is the record's.
 constexpr std::string_view kSetting = "--setting";  // The record's, too, where they give none.
 constexpr std::string_view kUsersFlags[] = {
@@ -82,17 +84,20 @@ Result<RecordAt> read_honest_record(const std::string& path) {
 
 Result<std::vector<const ProblemRecord*>> choose_problems(const RecordAt& at,
                                                           const std::vector<std::string>& names) {
-  std::vector<std::string> known;
-  for (const ProblemRecord& problem : at.record.problems) known.push_back(problem.name);
-  for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return fail(in_record(
-          at.path, fmt::format("there is no problem '{}' in it{}", sanitize(name, 200),
-                               did_you_mean(name, known, "it has: " + join(known, ", ")))));
+  std::set<const ProblemRecord*> named;
+  for (const std::string& name : names) {
+    const auto found = find_shape(at.record, name);
+    named.insert(found.begin(), found.end());
+    if (!found.empty()) continue;
+    std::vector<std::string> known;
+    for (const ProblemRecord& problem : at.record.problems) known.push_back(problem.name);
+    return fail(
+        in_record(at.path, fmt::format("there is no problem '{}' in it{}", sanitize(name, 200),
+                                       did_you_mean(name, known, "it has: " + join(known, ", ")))));
+  }
   std::vector<const ProblemRecord*> chosen;
   for (const ProblemRecord& problem : at.record.problems)
-    if (names.empty() || std::find(names.begin(), names.end(), problem.name) != names.end())
-      chosen.push_back(&problem);
+    if (names.empty() || named.contains(&problem)) chosen.push_back(&problem);
   return chosen;
 }
 
@@ -159,9 +164,9 @@ Result<sweep::Request> replay_request(const Context& context, const RecordAt& at
       return fail(ErrorCode::missing,
                   "{}: provider '{}' took part, and this assay has none of that name",
                   sanitize(at.path.string(), 300), sanitize(provider, 80));
-  if (then.processes < kMinProcesses || then.processes > kMaxProcesses)
+  if (then.processes < kFewestProcesses || then.processes > kMostProcesses)
     return fail(in_record(at.path, fmt::format("processes: {} is not {} to {}", then.processes,
-                                               kMinProcesses, kMaxProcesses)));
+                                               kFewestProcesses, kMostProcesses)));
   if (then.threads < 1) return fail(in_record(at.path, "threads: a run has at least one"));
   if (const auto cores = static_cast<int>(cpu::read_topology().physical_cores.size());
       then.threads > cores)

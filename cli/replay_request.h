@@ -24,7 +24,7 @@ struct RecordAt {
 // follow.
 Result<RecordAt> read_honest_record(const std::string& path);
 
-// The record's problems by name, in its order; none: all.
+// The record's problems, by name or by find_shape(), in its order; no names: all.
 Result<std::vector<const ProblemRecord*>> choose_problems(const RecordAt& at,
                                                           const std::vector<std::string>& names);
 

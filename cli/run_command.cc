@@ -115,12 +115,13 @@ class RunCommand : public Command {
       return out + line_text({"ending", ending_sentence(kernel.ending)}, style);
     if (kernel.race && kernel.race->median_us > 0) {
       const double us = kernel.race->median_us;
+      const std::string arithmetic =  // A user's definition need not say how much there is.
+          problem.flops > 0 ? "   " + format_si(problem.flops / us * 1e6, "FLOP/s") : "";
       out += line_text(
-          {"timed",
-           fmt::format("{} us median of {} round{} ({} clean)   {}   {}", report::microseconds(us),
-                       kernel.race->rounds, kernel.race->rounds == 1 ? "" : "s",
-                       kernel.race->clean_rounds, format_si(problem.flops / us * 1e6, "FLOP/s"),
-                       format_si(problem.bytes / us * 1e6, "B/s"))},
+          {"timed", fmt::format("{} us median of {} round{} ({} clean){}   {}",
+                                report::microseconds(us), kernel.race->rounds,
+                                kernel.race->rounds == 1 ? "" : "s", kernel.race->clean_rounds,
+                                arithmetic, format_si(problem.bytes / us * 1e6, "B/s"))},
           style);
     } else {
       const std::string why = kernel.race && !kernel.race->reason.empty()

@@ -60,6 +60,13 @@ Status check_run_folder(const std::filesystem::path& folder,
         return results_file_name(provider.name) == profiler::kResultsFile;
       });
   std::error_code failed;
+  // What is written through a link lands in somebody else's folder.
+  for (const char* name : {"journal.jsonl", "logs", "sources"})
+    if (fs::is_symlink(fs::symlink_status(folder / name, failed)))
+      return fail(ErrorCode::invalid_input,
+                  "--output-dir: {} in '{}' is a link, and a run's files lie in its own folder; "
+                  "name another folder, or take the link away",
+                  name, sanitize(folder.string(), 300));
   if (fs::exists(folder / "journal.jsonl", failed)) return {};
   std::vector<std::string> found;
   for (const char* name : {"record.json", "logs", "sources/manifest.json"})

@@ -2,12 +2,14 @@
 // machines have; by the decision code itself, with fixed seeds. Nothing here is timed.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -123,28 +125,46 @@ void bar(const std::string& target, double measured, const char* bound, bool hol
   misses += holds ? 0 : 1;
 }
 
-void null_climbs(Noise::Kind kind, double sd, std::uint64_t seed) {
-  const KeepOptions options;
-  int kept_any = 0, greedy = 0;
-  double pairs = 0;
-  for (int climb = 0; climb < kClimbs; ++climb) {
-    Noise noise(kind, sd, seed + static_cast<std::uint64_t>(climb));
-    bool any = false;
-    for (int i = 0; i < kAttempts; ++i) {
-      const KeepDecision decision = attempt(noise, 0, options);
-      any = any || decision.word == KeepWord::keep;
-      pairs += decision.verdict.processes;
-    }
-    kept_any += any ? 1 : 0;
-    Noise same(kind, sd, seed + static_cast<std::uint64_t>(climb));
-    greedy += greedy_keeps(same);
+// What came of climbs that change nothing.
+struct Climbs {
+  std::atomic<int> kept_any{0}, greedy{0};
+  std::atomic<std::int64_t> pairs{0};
+};
+
+void null_climb(Noise::Kind kind, double sd, std::uint64_t seed, Climbs& climbs) {
+  Noise noise(kind, sd, seed);
+  bool any = false;
+  std::int64_t pairs = 0;
+  for (int i = 0; i < kAttempts; ++i) {
+    const KeepDecision decision = attempt(noise, 0, KeepOptions());
+    any = any || decision.word == KeepWord::keep;
+    pairs += decision.verdict.processes;
   }
-  const double bound = upper(kept_any, kClimbs), mean = pairs / kClimbs / kAttempts;
+  climbs.kept_any += any ? 1 : 0;
+  climbs.pairs += pairs;
+  Noise same(kind, sd, seed);
+  climbs.greedy += greedy_keeps(same);
+}
+
+// Each climb has a seed of its own, so that it is the same one on any number of cores.
+void null_climbs(Noise::Kind kind, double sd, std::uint64_t seed) {
+  Climbs climbs;
+  std::atomic<int> next{0};
+  const auto work = [&] {
+    for (int climb; (climb = next++) < kClimbs;)
+      null_climb(kind, sd, seed + static_cast<std::uint64_t>(climb), climbs);
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  const double bound = upper(climbs.kept_any, kClimbs),
+               mean = static_cast<double>(climbs.pairs) / kClimbs / kAttempts;
   const std::string what = fmt::format("{}, sd {:.0f} %", Noise::name(kind), 100 * sd);
   bar(what + ": climbs that keep anything (upper 95 %)", bound, "<= 0.06", bound <= 0.06);
   if (sd == 0.01) bar(what + ": pairs of a null attempt", mean, "<= 20", mean <= 20);
-  fmt::print("  {} of {} climbs; the greedy rule keeps {:.1f} a climb; {:.1f} pairs\n", kept_any,
-             kClimbs, static_cast<double>(greedy) / kClimbs, mean);
+  fmt::print("  {} of {} climbs; the greedy rule keeps {:.1f} a climb; {:.1f} pairs\n",
+             climbs.kept_any.load(), kClimbs, static_cast<double>(climbs.greedy) / kClimbs, mean);
   std::fflush(stdout);
 }
 
@@ -160,23 +180,27 @@ void power(Noise::Kind kind) {
       share >= 0.95);
   fmt::print("  kept in four of five: {:.2f} % at sd 1 %, {:.2f} % at sd 3 %\n",
              100 * smallest_kept(kind, 0.01, options), 100 * smallest_kept(kind, 0.03, options));
+  std::fflush(stdout);
 }
 
 }  // namespace
 
-int assay::lab_bench::run_climbs(const std::string& only) {
+int assay::lab_bench::run_climbs(const std::string& only, const std::string& part) {
   std::uint64_t seed = 1'000'000;
   bool ran = false;
-  for (const Noise::Kind kind : Noise::kAll) {
-    // Each noise has seeds of its own, whatever else runs.
-    const bool wanted = only.empty() || only == Noise::name(kind);
-    for (const double sd : {0.01, 0.03}) {
-      seed += 1'000'000;
-      if (wanted) null_climbs(kind, sd, seed);
-    }
-    if (wanted) power(kind);
+  const auto wants = [&](Noise::Kind kind, const std::string& name) {
+    const bool wanted =
+        (only.empty() || only == Noise::name(kind)) && (part.empty() || part == name);
     ran = ran || wanted;
-    std::fflush(stdout);
+    return wanted;
+  };
+  for (const Noise::Kind kind : Noise::kAll) {
+    if (wants(kind, "power")) power(kind);
+    // Each noise has seeds of its own, whatever else runs.
+    for (const int percent : {1, 3}) {
+      seed += 1'000'000;
+      if (wants(kind, fmt::format("{}%", percent))) null_climbs(kind, percent / 100.0, seed);
+    }
   }
   return !ran ? 2 : misses == 0 ? 0 : 1;
 }

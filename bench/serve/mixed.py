@@ -151,11 +151,12 @@ def mixed_row(row, assay, folder, quick):
         clients = Clients(server.port, texts, time.monotonic() + seconds)
         asyncio.run(clients.run(server, rss))
         deadline = time.monotonic() + SILENT_SECONDS + LONGEST_WAIT
-        while time.monotonic() < deadline and (
-                server.descriptors() > before or metric(server.port, "vllm:num_requests_running")):
+        while True:  # Counted ahead of the question, whose own connection may still be open.
+            after = server.descriptors()
+            running = metric(server.port, "vllm:num_requests_running")
+            if (after <= before and not running) or time.monotonic() > deadline:
+                break
             time.sleep(0.05)
-        running = metric(server.port, "vllm:num_requests_running")
-        after = server.descriptors()
     grown = growth_mib(rss)
     print("  streams and requests:", ", ".join(f"{n:,} {word}" for word, n in clients.counts.items()))
     seen = all(clients.counts[word] for word in ("whole", "left", "faulty", "refused"))

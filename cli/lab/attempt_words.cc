@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/report/words.h"
+#include "assay/stats/bounded.h"
 
 namespace assay::cli {
 
@@ -20,6 +21,8 @@ std::string value_text(const lab::Primary& primary) {
 std::string gain_text(const lab::Claim& claim) {
   const auto percent = [](double ratio) { return 100 * (ratio - 1); };
   if (claim.high <= 0) return fmt::format("{:+.2f} %", percent(claim.ratio));
+  if (!stats::is_bounded(claim.low, claim.high))
+    return fmt::format("{:+.2f} % [no bounds]", percent(claim.ratio));
   return fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}]", percent(claim.ratio), percent(claim.low),
                      percent(claim.high));
 }

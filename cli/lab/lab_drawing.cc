@@ -159,9 +159,11 @@ Result<std::string> report_page(const Context& context, const LabPlace& place,
   if (page.plot.noise > 0)
     page.standing.push_back(fmt::format("The smallest gain that could be kept is about {:.2g} %.",
                                         100 * page.plot.noise));
-  page.standing.push_back(fmt::format(
-      "{} attempts, of which {} were kept.", page.attempts.size(),
-      std::ranges::count(page.plot.points, AttemptOutcome::keep, &report::AttemptPoint::outcome)));
+  const auto kept = std::ranges::count_if(page.plot.points, [](const report::AttemptPoint& point) {
+    return point.outcome == AttemptOutcome::keep && !point.baseline;
+  });
+  page.standing.push_back(
+      fmt::format("{} attempts, of which {} were kept.", page.attempts.size(), kept));
   return report::attempt_html(page);
 }
 

@@ -12,7 +12,7 @@ constexpr size_t kMostSourceBytes = size_t{16} << 20;
 // numbers, includes and macros of that file stay what they are, and standard headers would cost
 // more to compile than many a kernel. It is C++11 but for what compilers let pass with a warning,
 // so that flags may choose another standard.
-constexpr std::string_view kSupport = R"(
+constexpr std::string_view kShimSupport = R"(
 namespace assay_shim {
 
 using Integer = __INT64_TYPE__;
@@ -393,7 +393,7 @@ Result<std::string> c_shim_text(const KernelEntry& entry, const std::vector<std:
 
 Result<std::string> shim_text(const KernelEntry& entry, const std::vector<std::string>& macros) {
   if (is_c(entry)) return c_shim_text(entry, macros);
-  ASSAY_TRY(std::string text, with_users_text(entry, kSupport, macros));
+  ASSAY_TRY(std::string text, with_users_text(entry, kShimSupport, macros));
   ASSAY_TRY(const std::string call,
             function_text(entry, 0, kCallSymbol, entry.entry, "args", entry.args));
   text += call;

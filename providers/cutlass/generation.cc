@@ -1,13 +1,19 @@
 #include "generation.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <vector>
+
+#include "providers/cutlass/generations.h"
 
 namespace assay::cutlass {
 
 std::span<const Generation* const> generations() {
-  static const std::array<const Generation*, 2> all = {&sm90(), &sm80()};
+  static const std::vector<const Generation*> all = [] {
+    std::vector<const Generation*> found = generations_there_are();
+    std::ranges::stable_partition(found, [](const Generation* one) { return one->level.empty(); });
+    return found;
+  }();
   return all;
 }
 

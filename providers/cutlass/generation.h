@@ -2,7 +2,7 @@
 
 // The interfaces of CUTLASS that make kernels, and all that is unlike in them, as data. Each is one
 // source (sm80.cc, sm90.cc) beside its table of configurations and the body of its kernels; a
-// further one is such files, and a line in generations().
+// further one is such files, which generations() finds.
 
 #include <cstdint>
 #include <span>

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "cutlass";
 constexpr const char* kToolchain = "toolchain.json";
-constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMostShelfBytes = 1 << 20;
 
 // Of what all sources of a code have in common.
 std::string template_hash(const std::string& code) {
@@ -90,7 +90,7 @@ std::vector<Shelf> Shelf::all_of(const fs::path& root, const std::string& code) 
   for (fs::directory_iterator at(root / kFolder, error), end; !error && at != end;
        at.increment(error)) {
     const std::string file = (at->path() / kToolchain).string();
-    const auto text = read_file(file, kMostBytes);
+    const auto text = read_file(file, kMostShelfBytes);
     if (!text) continue;
     const auto json = parse_json(*text, file);
     if (!json || !json->is_object() || !json->contains("identity")) continue;

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kGeneratorNs = 900'000'000'000;
-constexpr size_t kMostBytes = 64 << 20;
+constexpr size_t kMostListBytes = 64 << 20;
 
 std::string_view embedded(std::string_view name) { return find_embedded(embedded_files(), name); }
 
@@ -40,7 +40,7 @@ Result<std::string> generate(const Headers& headers) {
   options.env = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "PYTHONDONTWRITEBYTECODE=1"};
   ASSAY_TRY(const CommandOutput output,
             run_command(options, {.timeout_ns = kGeneratorNs,
-                                  .max_output = kMostBytes,
+                                  .max_output = kMostListBytes,
                                   .input = embedded("list_configurations.py")}));
   if (output.status.success()) return output.out;
   const auto lines = split(trim(output.err), '\n');
@@ -51,7 +51,7 @@ Result<std::string> generate(const Headers& headers) {
 }
 
 Result<Table> load_table(const std::string& file) {
-  ASSAY_TRY(const std::string text, read_file(file, kMostBytes));
+  ASSAY_TRY(const std::string text, read_file(file, kMostListBytes));
   return Table::parse(text, file);
 }
 

@@ -21,7 +21,7 @@ constexpr Types kTypes[] = {{Element::f32, Element::f32, DType::f32, DType::f32}
                             {Element::f16, Element::f16, DType::f16, DType::f16},
                             {Element::f16, Element::f32, DType::f16, DType::f32}};
 
-struct Bound {
+struct BoundNorm {
   NormCall call;
   NormRows* rows = nullptr;
   int threads = 1;
@@ -40,8 +40,8 @@ struct Shared {
   }
 };
 
-int launch(const void* state, void* const* data) {
-  const auto& bound = *static_cast<const Bound*>(state);
+int launch_norm(const void* state, void* const* data) {
+  const auto& bound = *static_cast<const BoundNorm*>(state);
   NormCall call = bound.call;
   call.x = data[rmsnorm::kX];
   call.w = data[rmsnorm::kW];
@@ -103,7 +103,7 @@ class NormFamily final : public Family {
     if (types == std::end(kTypes) || !is_supported(wide ? Isa::avx512 : Isa::avx2, types->x))
       return fail(ErrorCode::unsupported, "this machine has no {}",
                   to_string(wide ? Isa::avx512 : Isa::avx2));
-    auto bound = std::make_shared<Bound>();
+    auto bound = std::make_shared<BoundNorm>();
     bound->call = {.m = view.m,
                    .n = view.n,
                    .x_row = view.x_m,
@@ -113,7 +113,7 @@ class NormFamily final : public Family {
     bound->rows = wide ? find_norm_avx512(types->x, types->w) : find_norm_avx2(types->x, types->w);
     bound->adds = view.adds;
     bound->threads = static_cast<int>(std::clamp<int64_t>(binding.threads, 1, view.m));
-    steps.push_back(HostStep{&launch, std::move(bound)});
+    steps.push_back(HostStep{&launch_norm, std::move(bound)});
     return {};
   }
 

@@ -107,7 +107,8 @@ class PluginFamily final : public Family {
   // file.
   Status check(const Artifact& artifact) const {
     const auto built = artifact.facts.find("sha256");
-    if (built != artifact.facts.end() && *built == loaded_->sha256) return {};
+    if (built != artifact.facts.end() && *built == loaded_->sha256 && is_as_it_was(*loaded_))
+      return {};
     return fail(ErrorCode::failed,
                 "plug-in {} is not the one that was raced: the file has changed in between; run it "
                 "again",

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
 #include <set>
+#include <sstream>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "assay/base/choices.h"
@@ -21,7 +24,7 @@ namespace assay::plugin {
 namespace {
 
 constexpr size_t kMostMetadataBytes = size_t{1} << 20;
-constexpr size_t kMostTextBytes = 4096;
+constexpr size_t kMostNameBytes = 4096;
 constexpr uint32_t kMostKernels = 4096;
 constexpr int kNewestVersionLookedFor = 99;
 
@@ -33,6 +36,29 @@ union Descriptor {
   AssayPlugin plugin;
   std::byte room[4096];
 };
+
+int64_t written_ns(const struct stat& facts) {
+  return facts.st_mtim.tv_sec * int64_t{1'000'000'000} + facts.st_mtim.tv_nsec;
+}
+
+// Device and inode of the file that is mapped at an address, as /proc/self/maps has them; empty if
+// none is.
+std::string mapped_file_at(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const auto maps = read_file("/proc/self/maps", size_t{64} << 20);
+  if (!maps) return {};
+  std::istringstream lines(*maps);
+  for (std::string line; std::getline(lines, line);) {
+    uintptr_t first = 0, end = 0;
+    char permissions[8], device[32];
+    unsigned long offset = 0, inode = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s %lx %31s %lu", &first, &end, permissions, &offset,
+                    device, &inode) == 6 &&
+        first <= at && at < end)
+      return inode == 0 ? std::string() : fmt::format("{} {}", device, inode);
+  }
+  return {};
+}
 
 class Loader {
  public:
@@ -46,12 +72,12 @@ class Loader {
     ASSAY_TRY(call(function, descriptor.plugin));
     const AssayPlugin& plugin = descriptor.plugin;
     ASSAY_TRY(check_sizes(plugin));
-    ASSAY_TRY(loaded_.name, text(plugin.name, kMostTextBytes, "name"));
+    ASSAY_TRY(loaded_.name, text(plugin.name, kMostNameBytes, "name"));
     if (!matches_name_rule(loaded_.name))
       return wrong("'{}' cannot be a plug-in's name; use letters, digits, '_', '.' and '-'",
                    sanitize(loaded_.name, 60));
     if (plugin.version != nullptr) {
-      ASSAY_TRY(const std::string version, text(plugin.version, kMostTextBytes, "version"));
+      ASSAY_TRY(const std::string version, text(plugin.version, kMostNameBytes, "version"));
       loaded_.version = sanitize(version, 60);
     }
     for (uint32_t i = 0; i < plugin.kernel_count; ++i) ASSAY_TRY(add_kernel(plugin.kernels[i], i));
@@ -86,12 +112,29 @@ class Loader {
     auto library = DynamicLibrary::open(path, {.deep_bind = false});
     if (!library) return wrong("{}", library.error().message);
     const auto [at, first] = mapped.emplace(path, *hash);
+    struct stat facts {};
     if (at->second != *hash || !is_named_by(path, file.get()) ||
+        !is_mapped_from(*library, file.get()) || ::fstat(file.get(), &facts) != 0 ||
         sha256_of_file(opened).value_or("") != *hash)
       return wrong("the file has changed since {}; start anew",
                    first ? "it was looked at" : "this process loaded it");
     loaded_.sha256 = *hash;
+    loaded_.file = {path, facts.st_dev, facts.st_ino, written_ns(facts)};
     return std::move(*library);
+  }
+
+  // Whether the loader mapped that open file: a path may have named another one just while it
+  // looked. By what maps say of both, since stat says something else on some file systems. Of a
+  // library without an entry point, which is not called, nothing is asked.
+  static bool is_mapped_from(const DynamicLibrary& library, int file) {
+    const auto entry = library.symbol("assay_plugin_v1");
+    if (!entry) return true;
+    constexpr size_t kSome = 4096;
+    void* const page = ::mmap(nullptr, kSome, PROT_READ, MAP_PRIVATE, file, 0);
+    if (page == MAP_FAILED) return false;
+    const std::string there = mapped_file_at(*entry), wanted = mapped_file_at(page);
+    ::munmap(page, kSome);
+    return !wanted.empty() && there == wanted;
   }
 
   static bool is_named_by(const std::string& path, int file) {
@@ -125,7 +168,7 @@ class Loader {
     host.host = &sentence;
     host.fail = [](const AssayHost* self, const char* why) {
       if (self != nullptr && self->host != nullptr && why != nullptr)
-        *static_cast<std::string*>(self->host) = sanitize({why, strnlen(why, kMostTextBytes)});
+        *static_cast<std::string*>(self->host) = sanitize({why, strnlen(why, kMostNameBytes)});
     };
     plugin.struct_bytes = sizeof plugin;
     int code = 0;
@@ -220,6 +263,15 @@ class Loader {
 
 Result<std::shared_ptr<const Loaded>> load(const KernelEntry& entry) {
   return Loader(entry).load();
+}
+
+bool is_as_it_was(const Loaded& loaded) {
+  const Loaded::File& file = loaded.file;
+  struct stat now {};
+  if (::stat(file.path.c_str(), &now) != 0 || now.st_dev != file.device ||
+      now.st_ino != file.inode || written_ns(now) == file.written_ns)
+    return true;
+  return sha256_of_file(file.path).value_or("") == loaded.sha256;
 }
 
 }  // namespace assay::plugin

@@ -1,4 +1,10 @@
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -212,6 +218,59 @@ TEST_F(Plugin, AFileThatChangedIsNotLoadedAgainIntoTheSameProcess) {
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message,
               HasSubstr("the file has changed since this process loaded it"));
+}
+
+// Whoever takes another file's place just while the loader looks, and gives it back, is not taken
+// for it: what runs is what was hashed, or nothing.
+TEST_F(Plugin, WhatIsMappedIsWhatWasHashed) {
+  const std::string right = build("hostile.c", {"CASE_RIGHT"}),
+                    wrong = build("hostile.c", {"CASE_WRONG"});
+  const std::string hash_of_right = sha256_of_file(right).value_or("none");
+  const auto problem = gemm::problem({.m = 4, .n = 5, .k = 6, .layout = "tt"});
+  int loaded = 0;
+  for (int i = 0; i < 60; ++i) {
+    const std::string path = folder_.file(fmt::format("mine{}.so", i));
+    const std::string aside = folder_.file(fmt::format("aside{}.so", i));
+    std::filesystem::copy_file(right, path);
+    std::filesystem::copy_file(wrong, aside);
+    std::atomic<bool> stop = false;
+    std::thread swaps([&] {
+      while (!stop) ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), RENAME_EXCHANGE);
+    });
+    const auto family = bring_file(path);
+    stop = true;
+    swaps.join();
+    if (!family) continue;
+    ++loaded;
+    const Kernel kernel = catalog_of(*family).get_kernels(*problem)->kernels.front();
+    const auto artifact = kernel.compile(*problem, cpu::host_target(), {});
+    auto bound = BoundKernel::make(kernel, *problem);
+    ASSERT_TRUE(artifact && bound);
+    ASSERT_TRUE(bound->launch());
+    EXPECT_EQ(artifact->facts.at("sha256") == hash_of_right, bound->check().right);
+  }
+  std::printf("%d of 60 were loaded\n", loaded);
+}
+
+// Such as by `cp new.so mine.so`: what is mapped changes with the file.
+TEST_F(Plugin, AFileThatIsWrittenToWhileItIsMappedIsNotRunAnyMore) {
+  const std::string file = build("hostile.c", {"CASE_RIGHT"});
+  std::filesystem::last_write_time(
+      file, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  const auto family = bring_file(file);
+  ASSERT_TRUE(family) << family.error().message;
+  const auto problem = gemm::problem({.m = 4, .n = 5, .k = 6, .layout = "tt"});
+  const Kernel kernel = catalog_of(*family).get_kernels(*problem)->kernels.front();
+  EXPECT_TRUE(BoundKernel::make(kernel, *problem));
+  // Read, and written again as it is: no harm.
+  std::filesystem::last_write_time(file, std::filesystem::file_time_type::clock::now());
+  EXPECT_TRUE(BoundKernel::make(kernel, *problem));
+  std::ofstream(file, std::ios::app) << "more";
+  std::filesystem::last_write_time(
+      file, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  const auto bound = BoundKernel::make(kernel, *problem);
+  ASSERT_FALSE(bound);
+  EXPECT_THAT(bound.error().message, HasSubstr("the file has changed in between"));
 }
 
 TEST_F(Plugin, AManifestNamesAPluginAndNoMore) {

@@ -9,7 +9,7 @@
 namespace assay::reference {
 namespace {
 
-struct Bound {
+struct BoundNorm {
   rmsnorm::View view;
 
   int run(void* const* data) const {
@@ -43,11 +43,11 @@ struct Bound {
   }
 };
 
-int launch(const void* state, void* const* data) {
-  return static_cast<const Bound*>(state)->run(data);
+int launch_norm(const void* state, void* const* data) {
+  return static_cast<const BoundNorm*>(state)->run(data);
 }
 
-DesignSpace space() {
+DesignSpace norm_space() {
   std::vector<DType> every;
   for (const DTypeInfo& dtype : all_dtypes())
     if (dtype.supported && dtype.floating) every.push_back(dtype.dtype);
@@ -87,11 +87,11 @@ class RmsnormFamily final : public Family {
   Status do_bind(const KernelMetadata&, const Binding& binding,
                  std::vector<Step>& steps) const override {
     ASSAY_TRY(const rmsnorm::View view, rmsnorm::view(binding.problem));
-    steps.push_back(HostStep{&launch, std::make_shared<const Bound>(Bound{view})});
+    steps.push_back(HostStep{&launch_norm, std::make_shared<const BoundNorm>(BoundNorm{view})});
     return {};
   }
 
-  DesignSpace space_ = space();
+  DesignSpace space_ = norm_space();
 };
 
 }  // namespace

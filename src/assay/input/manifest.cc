@@ -21,12 +21,29 @@ namespace {
 constexpr size_t kMaxSourceBytes = size_t{16} << 20;
 constexpr size_t kMaxHeadComments = 256;
 
+// Endings of sources and objects that people bring, and that no provider compiles.
+constexpr std::string_view kForeign[] = {".f",   ".F",  ".for", ".f90", ".F90", ".f95",  ".f03",
+                                         ".f08", ".rs", ".go",  ".zig", ".jl",  ".s",    ".S",
+                                         ".asm", ".o",  ".a",   ".cl",  ".hip", ".metal"};
+
+// What helps with such a file; empty for others.
+std::string other_language(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  if (std::ranges::find(kForeign, ending) == std::end(kForeign)) return {};
+  return fmt::format(
+      "no provider compiles {}: put it into a static library and call it from a C++ file whose "
+      "head comment has flags: [-L., -lNAME], or make a plug-in of it (docs/plugins.md)",
+      ending);
+}
+
 Error no_comment(const std::filesystem::path& path, std::string_view text, int late) {
   const bool python = comment_style(path) == CommentStyle::python;
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     return {ErrorCode::invalid_input,
             fmt::format("{}:1: is text in UTF-16; save it as UTF-8", sanitize(path.string(), 300))};
   }
+  if (const std::string why = other_language(path); !why.empty())
+    return {ErrorCode::invalid_input, fmt::format("{}:1: {}", path.string(), why)};
   if (text.substr(0, 4096).find('\0') != std::string_view::npos) {
     return {ErrorCode::invalid_input,
             fmt::format("{}:1: this is a binary file, not source; describe it in a manifest",

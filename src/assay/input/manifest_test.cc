@@ -123,6 +123,8 @@ TEST(HeadComment, ErrorsPointIntoTheSource) {
               AllOf(StartsWith("my.cc:1: nothing says"), HasSubstr("\n  // assay: {entry: my_gemm"),
                     HasSubstr("extern \"C\" void my_gemm(const float* a")));
   EXPECT_THAT(head_error(""), HasSubstr("// assay: {"));
+  EXPECT_THAT(head_error("! Fortran\n", "", "k.f90"),
+              StartsWith("k.f90:1: no provider compiles .f90: put it into a static library"));
   EXPECT_THAT(head_error("import x\n", "", "k.py"), HasSubstr("\n  # assay: {"));
   EXPECT_THAT(head_error("int x;\n\n" + std::string(kHead)),
               StartsWith("my.cc:3: the assay comment stands after code"));

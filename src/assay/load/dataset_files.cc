@@ -11,7 +11,7 @@
 namespace assay::load {
 namespace {
 
-constexpr std::int64_t kMostTokens = 1 << 24;
+constexpr std::int64_t kMostRowTokens = 1 << 24;
 constexpr std::int64_t kBlockTokens = 512;  // Of a trace's hash id, as Mooncake's traces have it.
 
 Json message(const char* role, const std::string& text) {
@@ -21,7 +21,7 @@ Json message(const char* role, const std::string& text) {
 Result<std::int64_t> output_tokens(const JsonField& line, std::int64_t otherwise) {
   for (const char* key : {"output_tokens", "max_tokens"})
     if (const auto field = line.find(key); field && !field->is_null())
-      return field->as_int64(1, kMostTokens);
+      return field->as_int64(1, kMostRowTokens);
   return otherwise;
 }
 
@@ -105,9 +105,9 @@ Result<TraceLine> read_trace_line(const JsonField& line) {
   ASSAY_TRY(const double at_ms, timestamp.as_double(0, 1e12));
   read.at_s = at_ms / 1000;
   ASSAY_TRY(const JsonField input, line.at("input_length"));
-  ASSAY_TRY(read.input, input.as_int64(1, kMostTokens));
+  ASSAY_TRY(read.input, input.as_int64(1, kMostRowTokens));
   ASSAY_TRY(const JsonField output, line.at("output_length"));
-  ASSAY_TRY(read.output, output.as_int64(1, kMostTokens));
+  ASSAY_TRY(read.output, output.as_int64(1, kMostRowTokens));
   if (const auto ids = line.find("hash_ids"); ids && !ids->is_null()) {
     ASSAY_TRY(const std::vector<JsonField> items, ids->items());
     for (const JsonField& item : items) {

@@ -59,10 +59,6 @@ class Asker final : public ClientHandler {
   std::optional<Error> error_;
 };
 
-bool is_one_line(std::string_view text) {
-  return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
-}
-
 }  // namespace
 
 std::string request_text(const Url& server, const Question& question) {

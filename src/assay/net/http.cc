@@ -44,10 +44,6 @@ bool is_token_character(char c) {
   return word || (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string::npos);
 }
 
-bool is_one_line(std::string_view text) {
-  return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
-}
-
 // One second is the finest that the header tells, and its text costs more than a small answer.
 const std::string& date() {
   thread_local std::time_t told = 0;
@@ -109,6 +105,10 @@ std::string response_head(const Response& response, Framing framing, std::size_t
   if (framing == Framing::chunked) text += "Transfer-Encoding: chunked\r\n";
   text += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   return text;
+}
+
+bool is_one_line(std::string_view text) {
+  return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
 }
 
 bool is_token(std::string_view text) {

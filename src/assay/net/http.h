@@ -53,6 +53,7 @@ std::string response_head(const Response& response, Framing framing, std::size_t
                           bool keep_alive);
 
 bool is_token(std::string_view text);  // Of RFC 9110: what methods and names of headers may hold.
+bool is_one_line(std::string_view text);  // What a header may hold.
 std::string lower_case(std::string_view text);
 
 }  // namespace assay::net

@@ -111,7 +111,8 @@ std::size_t RequestReader::take(std::string_view bytes) {
 std::size_t RequestReader::take_line_part(std::string_view bytes) {
   if (!head_.empty() && head_.back() == '\r') return 0;
   const std::size_t room = limits_.head_bytes - std::min(limits_.head_bytes, head_.size() + 1);
-  const std::size_t part = std::min({bytes.find_first_of("\r\n"), bytes.size(), room});
+  const std::string_view line = bytes.substr(0, bytes.find('\n'));
+  const std::size_t part = std::min({line.find('\r'), line.size(), room});
   head_.append(bytes.substr(0, part));
   return part;
 }

@@ -12,7 +12,7 @@ namespace assay::net {
 namespace {
 
 constexpr std::size_t kMostHeadBytes = 64 << 10;
-constexpr std::string_view kHeadEnd = "\r\n\r\n", kBegin = "HTTP/1.";
+constexpr std::string_view kAnswerHeadEnd = "\r\n\r\n", kBegin = "HTTP/1.";
 
 bool has_bare_feed(std::string_view text, std::size_t from) {
   for (auto at = text.find('\n', from); at != std::string_view::npos; at = text.find('\n', at + 1))
@@ -72,9 +72,9 @@ std::size_t ResponseReader::take(std::string_view bytes, std::string& body) {
       const std::size_t before = text_.size();
       text_.append(rest);
       const std::size_t from = before < 3 ? 0 : before - 3;
-      const std::size_t end = text_.find(kHeadEnd, from);
+      const std::size_t end = text_.find(kAnswerHeadEnd, from);
       // All but what may be the end's first bytes.
-      const std::size_t least = text_.size() - std::min(text_.size(), kHeadEnd.size() - 1);
+      const std::size_t least = text_.size() - std::min(text_.size(), kAnswerHeadEnd.size() - 1);
       // What is no answer is refused as soon as it shows: its sender may wait for us.
       if (!text_.starts_with(kBegin.substr(0, text_.size())))
         refuse("its answer does not begin with a status line of HTTP/1.1");
@@ -84,7 +84,7 @@ std::size_t ResponseReader::take(std::string_view bytes, std::string& body) {
       else if (std::min(end, least) > kMostHeadBytes)
         refuse("the head of its answer is too long");
       if (end == std::string::npos || state_ == State::refused) return bytes.size();
-      used += end + kHeadEnd.size() - before;
+      used += end + kAnswerHeadEnd.size() - before;
       take_head(std::string_view(text_).substr(0, end));
       text_.clear();
     } else if (chunks_) {

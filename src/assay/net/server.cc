@@ -27,7 +27,7 @@ using asio::ip::tcp;
 
 constexpr auto kLook = std::chrono::milliseconds(100);         // For deadlines that have passed.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // When there is no descriptor left.
-constexpr std::size_t kReadBytes = 64 << 10;
+constexpr std::size_t kRequestReadBytes = 64 << 10;
 constexpr std::size_t kMostTurnedAway = 32;  // Connections beyond the limit that are told so.
 
 std::chrono::steady_clock::time_point at(std::int64_t ns) {
@@ -223,7 +223,7 @@ class Server::Impl final : public Host {
   std::size_t unfinished_bytes_ = 0;
   std::int64_t drained_ns_ = 0;  // When a drain ends at the latest.
   ExchangeId last_exchange_ = 0;
-  std::string read_buffer_ = std::string(kReadBytes, '\0');
+  std::string read_buffer_ = std::string(kRequestReadBytes, '\0');
   std::string joined_;
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections_;
   std::unordered_map<ExchangeId, std::shared_ptr<Connection>> exchanges_;

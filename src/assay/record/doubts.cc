@@ -176,17 +176,32 @@ std::optional<stats::Interval> slowed(const Confirmation& confirmation, const Ru
   return stats::student_interval(differences, options.confidence, options.min_processes);
 }
 
+bool is_stock(const ProblemRecord& problem, const std::string& id) {
+  const KernelOutcome* const kernel = problem.find(id);
+  return kernel != nullptr && kernel->role == KernelRole::stock;
+}
+
+bool has_stock(const ProblemRecord& problem, const Confirmation& confirmation) {
+  return std::ranges::any_of(confirmation.finalists,
+                             [&](const std::string& id) { return is_stock(problem, id); });
+}
+
+// Of stock kernels; if none is there, of all that made rounds without the candidate.
 std::string rivals_slowed(const ProblemRecord& problem, const Confirmation& confirmation,
                           const RunOptions& options) {
+  const bool any_stock = has_stock(problem, confirmation);
   for (const std::string& id : confirmation.finalists) {
     const KernelOutcome* kernel = problem.find(id);
-    if (kernel == nullptr || kernel->role != KernelRole::stock) continue;
+    if (kernel == nullptr || (any_stock && !is_stock(problem, id))) continue;
     const auto interval = slowed(confirmation, options, id);
     if (!interval || interval->low <= std::log1p(options.margin)) continue;
+    const bool is_users = kernel->role == KernelRole::user;
     return fmt::format(
-        "{} takes {:.2f} to {:.2f} x as long beside users' kernels as without them: what is faster "
+        "{} takes {:.2f} to {:.2f} x as long beside {} as without {}: what is faster "
         "than it there need not be",
-        kernel->label(), std::exp(interval->low), std::exp(interval->high));
+        kernel->label(), std::exp(interval->low), std::exp(interval->high),
+        is_users ? problem.label(confirmation.candidate) : "users' kernels",
+        is_users ? "it" : "them");
   }
   return {};
 }
@@ -271,7 +286,9 @@ std::string why_not_faster(const ProblemRecord& problem, const Confirmation& con
       if (finding.code == "failed_in_company")
         return "stock kernels failed beside users' kernels, and not without them";
     if (!rivals_slowed(problem, confirmation, options).empty())
-      return "a stock kernel was slower beside users' kernels than without them";
+      return has_stock(problem, confirmation)
+                 ? "a stock kernel was slower beside users' kernels than without them"
+                 : "a kernel that it is held against was slower beside it than without it";
   }
   return {};
 }

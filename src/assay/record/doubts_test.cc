@@ -146,6 +146,42 @@ TEST_F(DoubtsTest, WhoseThreadWorkedForLongerBesideItsLaunchesIsNotFaster) {
   EXPECT_EQ(verdict().word, Word::faster);
 }
 
+// Whoever works beside some of its bursts alone is fast in those; a busy machine adds to any.
+TEST_F(DoubtsTest, WorkBesideTheFastestBurstsIsSeen) {
+  const auto let_mine_work = [&](std::size_t one_in, std::int64_t fast_ns) {
+    for (ProcessSamples& process : confirmation().processes)
+      for (KernelSamples& kernel : process.kernels) {
+        kernel.launches = 1;
+        kernel.burst_ns.resize(24);
+        kernel.clean.assign(24, 1);
+        kernel.outside_ns.resize(24);
+        kernel.beside_ns.assign(24, 100'000);
+        for (std::size_t i = 0; i < 24; ++i) {
+          const bool mine = &kernel == &process.kernels.front();
+          const bool works = mine && i % one_in == 0;
+          kernel.burst_ns[i] = (works  ? fast_ns
+                                : mine ? 19'000
+                                       : 20'000) +
+                               static_cast<std::int64_t>(i % 7);
+          kernel.outside_ns[i] = kernel.burst_ns[i] + 3'000;
+          if (works) kernel.beside_ns[i] = 140'000;
+        }
+        process.placement.assign(24, 0);
+        process.order.assign(24, process.order.front());
+      }
+  };
+  for (const std::size_t one_in : {1, 2, 4}) {
+    let_mine_work(one_in, 2'000);
+    EXPECT_THAT(codes(), ElementsAre("worked_beside_clock")) << one_in;
+    EXPECT_EQ(verdict().word, Word::unsure) << one_in;
+  }
+  for (const std::size_t one_in : {2, 3, 4}) {
+    let_mine_work(one_in, 19'000);
+    EXPECT_THAT(codes(), IsEmpty()) << one_in;
+    EXPECT_EQ(verdict().word, Word::faster) << one_in;
+  }
+}
+
 TEST_F(DoubtsTest, WhatSomethingIsHeldAgainstDoesNotWin) {
   const auto winner = [&](int rules) {
     RunOptions options = options_;
@@ -244,6 +280,26 @@ TEST_F(DoubtsTest, RivalsThatAreSlowedAreNoMeasure) {
   }
   EXPECT_THAT(codes(), Contains("rivals_slowed"));
   EXPECT_EQ(verdict().word, Word::unsure);
+}
+
+// Where nothing is stock, whoever made rounds without the candidate is a measure, if it is ours or
+// another one of the user's.
+TEST_F(DoubtsTest, WithoutStockKernelsTheOthersAreWatched) {
+  for (const KernelRole role : {KernelRole::ours, KernelRole::user}) {
+    problem_.kernels.back().role = role;
+    for (ProcessSamples& process : confirmation().processes) process.alone.clear();
+    EXPECT_THAT(codes(), IsEmpty()) << "nobody looked";
+    for (ProcessSamples& process : confirmation().processes) {
+      process.alone = {process.kernels.back()};
+      for (std::int64_t& ns : process.alone.front().burst_ns)
+        ns = static_cast<std::int64_t>(ns * 0.8);
+    }
+    EXPECT_THAT(codes(), Contains("rivals_slowed"));
+    const auto pair = judge_pair(problem_, confirmation(), options_, testing::id_of(kMine),
+                                 testing::id_of(kStock));
+    EXPECT_EQ(pair.word, Word::unsure);
+    EXPECT_EQ(pair.reason, "a kernel that it is held against was slower beside it than without it");
+  }
 }
 
 TEST_F(DoubtsTest, WhatTakingTurnsCostsIsNoSlowing) {

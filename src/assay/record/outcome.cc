@@ -49,7 +49,7 @@ std::string_view usual_cause(int signal) {
     case SIGFPE:
       return "it divided an integer by zero, or trapped a floating-point exception";
     case SIGABRT:
-      return "it called abort()";
+      return "it called abort(), failed an assertion, or let an exception escape";
     default:
       return {};
   }

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr double kGibi = 1073741824.0;
+constexpr double kGibibyte = 1073741824.0;
 constexpr double kSame = 1e-4;  // Reports round to six digits or fewer.
 
 constexpr std::string_view kColumns[] = {"Problem",
@@ -118,7 +118,8 @@ class RowWriter {
     if (column == "alpha" && result_.alpha) return scalar(column, *result_.alpha);
     if (column == "beta" && result_.beta) return scalar(column, *result_.beta);
     if (column == "Runtime") return number(column, result_.runtime_ms);
-    if (column == "GB/s") return result_.gbps ? number(column, *result_.gbps * 1e9 / kGibi) : "";
+    if (column == "GB/s")
+      return result_.gbps ? number(column, *result_.gbps * 1e9 / kGibibyte) : "";
     if (column == "GFLOPs") return number(column, flops() / (result_.runtime_ms * 1e-3) * 1e-9);
     if (column == "Flops") return number(column, flops());
     if (column == "Bytes") return result_.gbps ? number(column, bytes()) : "";

@@ -22,17 +22,19 @@ inline double work_beside_allowed_ns(double others_ns, double burst_ns, double s
 
 // A user's kernel that took more than that in three processes, or in all if there are fewer; none
 // else. Its own lower quartile over clean bursts is held against the median of the kernels that no
-// user brought: what a busy machine adds to some bursts is no work of all of them.
+// user brought: what a busy machine adds to some bursts is no work of all of them. Who works beside
+// some bursts alone is fast in those, so that the fastest half and quarter are asked, too.
 struct WorkBeside {
   double own_ns = 0, others_ns = 0;  // Of a burst, in the process that is furthest beyond.
   std::size_t processes = 0;         // That are beyond.
-  std::vector<double> excess_ns;     // Of a burst, by process: above others'; 0 in one within.
+  // By process: of each burst, above others'. Empty in one within.
+  std::vector<std::vector<double>> excess_ns;
 };
 std::optional<WorkBeside> work_beside(const ProblemRecord& problem,
                                       const Confirmation& confirmation, std::string_view id);
 
-// The same samples, with twice that excess in each burst of `id`. What is left out of a clock costs
-// its own time within it; twice is for what the excess fails to see of it.
+// The same samples, with twice that excess in those bursts of `id`. What is left out of a clock
+// costs its own time within it; twice is for what the excess fails to see of it.
 Confirmation with_work_beside(const Confirmation& confirmation, std::string_view id,
                               const WorkBeside& beside);
 

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-constexpr std::string_view kCompressed = ".zst";
+constexpr std::string_view kCompressedEnding = ".zst";
 
 bool holds_object(const Json& value) {
   if (value.is_object()) return true;
@@ -153,7 +153,7 @@ Result<std::string> compressed_record(const RunRecord& record) {
 Status write_record(const std::string& path, const RunRecord& head, const EachProblem& problems) {
   ASSAY_TRY(AtomicFile file, AtomicFile::create(path));
   const TextSink sink = [&](std::string_view text) { return file.write(text); };
-  if (path.ends_with(kCompressed)) {
+  if (path.ends_with(kCompressedEnding)) {
     ASSAY_TRY(dump_compressed(head, problems, sink));
   } else {
     ASSAY_TRY(dump_record(head, problems, sink));

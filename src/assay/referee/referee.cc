@@ -13,6 +13,7 @@
 #include "assay/base/random.h"
 #include "assay/device/cuda/selection.h"
 #include "assay/op/outputs.h"
+#include "assay/op/proof_seeds.h"
 #include "assay/op/proof_words.h"
 #include "assay/process/confine.h"
 #include "assay/process/descriptors.h"
@@ -71,8 +72,9 @@ class Referee {
     std::vector<Result<Made>> made(asked.kinds.size());
     for_each_parallel(asked.kinds.size(), [&](size_t i) {
       const InputKind kind = asked.kinds[i];
-      const auto derived =
-          seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kind)));
+      auto derived = seed_from(*seed, fmt::format("{} {}", problem.signature(), to_string(kind)));
+      const auto before = std::ranges::count(asked.kinds.begin(), asked.kinds.begin() + i, kind);
+      if (std::ranges::count(asked.kinds, kind) > 1) derived = seed_of_one(derived, before);
       made[i] = with_files(operation->make_instance(problem, kind, derived));
       // What the GPU compares needs no reference of ours.
       if (const auto* instance = made[i] ? calculated(*made[i]->instance) : nullptr;

@@ -30,6 +30,22 @@ constexpr std::string_view kStyle =
     ".discard{fill:#999;opacity:.55}.failed{fill:#cf222e}.allowed{stroke:#bf8700;stroke-dasharray:"
     "2 3}</style>\n";
 
+// The smallest of 1, 2 and 5 times a power of ten by which a span has no more ticks than that.
+double round_step(double span) {
+  const double least = span / kTicks, power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double times : {1.0, 2.0, 5.0})
+    if (times * power >= least) return times * power;
+  return 10 * power;
+}
+
+// With as many places as tell one tick from the next.
+std::string tick_text(double value, double step) {
+  constexpr double kLong = 1e7;
+  if (std::abs(value) >= kLong) return fmt::format("{:.6g}", value);
+  const double places = std::max(0.0, -std::floor(std::log10(step) + 1e-9));
+  return fmt::format("{:.{}f}", value + 0.0, static_cast<int>(std::min(places, 12.0)));
+}
+
 class Drawing {
  public:
   explicit Drawing(const AttemptPlot& plot) : plot_(plot) {
@@ -136,15 +152,15 @@ class Drawing {
   }
 
   void draw_axes() {
-    for (int tick = 0; tick <= kTicks; ++tick) {
-      const double value = low_ + (high_ - low_) * tick / kTicks;
+    const double step = round_step(high_ - low_), first = std::ceil(low_ / step);
+    for (int tick = 0; tick <= kTicks && (first + tick) * step <= high_; ++tick) {
+      const double value = (first + tick) * step;
       line("grid", kLeft, y(value), kWidth - kRight, y(value));
-      text(kLeft - 8, y(value) + 4, "", significant(value), "end");
+      text(kLeft - 8, y(value) + 4, "", tick_text(value, step), "end");
     }
     line("axis", kLeft, bottom(), kWidth - kRight, bottom());
     const size_t count = plot_.points.size();
-    const size_t step = std::max<size_t>(1, count / 10);
-    for (size_t i = 0; i < count; i += step)
+    for (size_t i = 0; i < count; i += std::max<size_t>(1, count / 10))
       text(x(i), kHeight - kBottom + 18, "", std::to_string(plot_.points[i].seq), "middle");
   }
 
@@ -185,7 +201,6 @@ class Drawing {
   void draw_points() {
     const double radius =
         std::clamp(1200.0 / static_cast<double>(plot_.points.size() + 1), 1.5, 5.0);
-    size_t labels = 0;
     for (size_t i = 0; i < plot_.points.size(); ++i) {
       const AttemptPoint& point = plot_.points[i];
       const bool decided = is_decided(point.outcome) && point.value;
@@ -195,15 +210,25 @@ class Drawing {
           decided ? to_string(point.outcome) : "failed", x(i),
           decided ? y(*point.value) : bottom() + kFailedHeight / 2, radius,
           html_text(fmt::format("{} {}: {}", point.seq, to_string(point.outcome), point.label)));
-      if (point.moves_best && decided && !point.label.empty() && labels++ < kMostLabels)
+    }
+    // The newest first: an older one that has no room left is told by its point's title.
+    for (size_t i = plot_.points.size(); i-- > 0 && labels_.size() < kMostLabels;) {
+      const AttemptPoint& point = plot_.points[i];
+      if (point.moves_best && is_decided(point.outcome) && point.value && !point.label.empty())
         label(x(i), radius, y(*point.value) - 6, sanitize(point.label, kMostLabel));
     }
   }
 
-  // Beside its point, on the side that has room for it.
-  void label(double at_x, double radius, double at_y, std::string_view words) {
-    constexpr double kLetterWidth = 7;
-    const bool fits = at_x + kMostLabel * kLetterWidth < kWidth;
+  // Beside its point, on the side that has room for it, and only where no other label stands.
+  void label(double at_x, double radius, double at_y, const std::string& words) {
+    constexpr double kLetterWidth = 7, kLine = 13;
+    const double width = static_cast<double>(words.size()) * kLetterWidth;
+    const bool fits = at_x + width < kWidth;
+    const double begin = fits ? at_x + radius + 2 : at_x - radius - 2 - width;
+    for (const Label& other : labels_)
+      if (begin < other.end && other.begin < begin + width && std::abs(at_y - other.y) < kLine)
+        return;
+    labels_.push_back({begin, begin + width, at_y});
     text(fits ? at_x + radius + 2 : at_x - radius - 2, at_y, "", words, fits ? "start" : "end");
   }
 
@@ -216,7 +241,12 @@ class Drawing {
     }
   }
 
+  struct Label {
+    double begin = 0, end = 0, y = 0;
+  };
+
   const AttemptPlot& plot_;
+  std::vector<Label> labels_;
   static constexpr double kMostLoss = 1, kLeastLoss = 0.01;
   double low_ = 0, high_ = 1;
   std::optional<double> deepest_;  // The largest loss that the panel shows; none: no panel.

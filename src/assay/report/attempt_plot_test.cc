@@ -46,6 +46,32 @@ TEST(AttemptPlotTest, EveryAttemptIsAPointAtTwoAndAtTwoThousand) {
   EXPECT_EQ(count(attempt_svg(plot(2000)), "class=\"tag\""), 1u);
 }
 
+TEST(AttemptPlotTest, TheAxisHasRoundNumbers) {
+  AttemptPlot one = plot(2);
+  one.points[0].value = 651'272;
+  one.points[1].value = 149'260;
+  std::string svg = attempt_svg(one);
+  for (const char* round : {">200000<", ">400000<", ">600000<"}) EXPECT_THAT(svg, HasSubstr(round));
+  one.points[0].value = 12.52;
+  one.points[1].value = 12.47;
+  svg = attempt_svg(one);
+  for (const char* round : {">12.40<", ">12.50<", ">12.60<"}) EXPECT_THAT(svg, HasSubstr(round));
+}
+
+TEST(AttemptPlotTest, NoLabelCoversAnother) {
+  AttemptPlot one = plot(24);
+  for (AttemptPoint& point : one.points) point.moves_best = false;
+  for (const size_t i : {20, 21}) {
+    one.points[i].outcome = AttemptOutcome::keep;
+    one.points[i].moves_best = true;
+    one.points[i].label = "change " + std::to_string(i);
+  }
+  one.points[20].value = one.points[21].value = 90;
+  const std::string svg = attempt_svg(one);
+  EXPECT_THAT(svg, HasSubstr(">change 21</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">change 20</text>")));
+}
+
 TEST(AttemptPlotTest, WithoutAnyValueThereIsStillADrawing) {
   AttemptPlot one = plot(1);
   one.points[0].value.reset();

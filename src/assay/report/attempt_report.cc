@@ -7,6 +7,7 @@
 
 #include "assay/base/text.h"
 #include "assay/report/words.h"
+#include "assay/stats/bounded.h"
 
 namespace assay::report {
 namespace {
@@ -27,7 +28,10 @@ std::string objective_line(const AttemptRecord& record) {
   if (metric == record.metrics.end()) return {};
   std::string text = fmt::format("{} {}", record.rules->metric, value_text(metric->second));
   if (record.claim && record.claim->has_interval() && !record.baseline)
-    text += fmt::format(", {} against the incumbent", ratio_times(*record.claim));
+    text += fmt::format(", {} against the incumbent",
+                        stats::is_bounded(record.claim->low, record.claim->high)
+                            ? ratio_times(*record.claim)
+                            : significant(record.claim->ratio) + " x [no bounds]");
   return text;
 }
 

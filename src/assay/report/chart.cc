@@ -14,7 +14,7 @@ namespace assay::report {
 namespace {
 
 constexpr double kUnits = 1000;  // The drawing is so many wide and high.
-constexpr int kTicks = 5;
+constexpr int kChartTicks = 5;
 constexpr std::array<std::string_view, 5> kInks = {"first", "second", "third", "dim", "bad"};
 
 std::string_view ink_of(const ChartSeries& series) {
@@ -28,7 +28,8 @@ struct Axis {
   void choose(double least, double most) {
     low = std::min(0.0, least);
     const double top = most > low ? most : low + 1;
-    const double rough = (top - low) / kTicks, power = std::pow(10, std::floor(std::log10(rough)));
+    const double rough = (top - low) / kChartTicks,
+                 power = std::pow(10, std::floor(std::log10(rough)));
     for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
       step = factor * power;
       if (step >= rough) break;
@@ -39,9 +40,9 @@ struct Axis {
   double at(double value) const { return (value - low) / (high - low); }
 };
 
-class Drawing {
+class ChartDrawing {
  public:
-  explicit Drawing(const Chart& chart) : chart_(chart) {
+  explicit ChartDrawing(const Chart& chart) : chart_(chart) {
     double left = std::numeric_limits<double>::infinity(), bottom = left;
     double right = -left, top = -left;
     for (const ChartSeries& series : chart.series)
@@ -148,7 +149,7 @@ bool Chart::is_empty() const {
 
 std::string chart_html(const Chart& chart) {
   if (chart.is_empty()) return {};
-  const Drawing drawing(chart);
+  const ChartDrawing drawing(chart);
   std::string out = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", html_text(chart.id),
                                 html_text(chart.title));
   if (!chart.sentence.empty()) out += fmt::format("<p>{}</p>\n", html_text(chart.sentence));

@@ -168,9 +168,11 @@ std::string faster_stock(const ProblemRecord& problem, const Conclusion& conclus
   }
   if (fastest == nullptr) return {};
   return fmt::format(
-      "{} has the smaller median, {} us: the verdict is against the stock kernel where the least "
-      "is certain, {}",
-      safe(fastest->label()), microseconds(least), safe(problem.label(headline.other)));
+      "{} has the smaller median, {} us: the verdict is against the {} where the least is certain, "
+      "{}",
+      safe(fastest->label()), microseconds(least),
+      rivals_of(problem) == KernelRole::stock ? "stock kernel" : "kernel",
+      safe(problem.label(headline.other)));
 }
 
 std::string why_no_stock(const ProblemRecord& problem) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kLabel = 10;
 
-Tone tone_of(ReplayWord word) {
+Tone tone_of_replay(ReplayWord word) {
   switch (word) {
     case ReplayWord::held:
       return Tone::good;
@@ -38,8 +38,9 @@ std::string side_text(const ReplayedClaim& claim, const ReplayedSide& side) {
 }
 
 std::string claim_text(const ReplayedClaim& claim, const TextStyle& style) {
-  std::string out = fmt::format(
-      "{}  {}\n", coloured(to_string(claim.word), tone_of(claim.word), style), claim.problem);
+  std::string out =
+      fmt::format("{}  {}\n", coloured(to_string(claim.word), tone_of_replay(claim.word), style),
+                  claim.problem);
   if (!claim.candidate.empty()) out += claim_line("kernel", sanitize(claim.candidate, 240), style);
   if (claim.then) out += claim_line("then", side_text(claim, *claim.then), style);
   if (claim.now) out += claim_line("now", side_text(claim, *claim.now), style);

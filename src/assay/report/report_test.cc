@@ -310,6 +310,23 @@ record    runs/0413-my_gemm/record.json   (anyone can `assay replay` it)
 )");
 }
 
+// What is part of assay is never called stock.
+TEST(RaceReportTest, AVerdictAgainstAssaysOwnCallsNobodyStock) {
+  ProblemRecord problem =
+      assay::testing::make_problem("m16", {{"native_cpu", "rows", KernelRole::ours, 9},
+                                           {"native_cpu", "dots", KernelRole::ours, 8.9},
+                                           {"my", "my_gemm", KernelRole::user, 20}});
+  Confirmation& confirmation = problem.confirmations[0];
+  confirmation.candidate = assay::testing::id_of("my", "my_gemm");
+  confirmation.conclusion = conclude(problem, confirmation, {});
+  const PairVerdict* headline = problem.headline();
+  ASSERT_NE(headline, nullptr);
+  EXPECT_EQ(headline->other, assay::testing::id_of("native_cpu", "rows"));
+  const std::string text = race_text(assay::testing::make_record({problem}));
+  EXPECT_THAT(text, HasSubstr("(no stock kernel takes this problem)"));
+  EXPECT_THAT(text, HasSubstr("\n          ours     native_cpu/rows"));
+}
+
 // Beside a verdict on the pool it is one more line; alone, it is the verdict.
 TEST(RaceReportTest, AVerdictAgainstAKernelThatTheUserNamed) {
   const stats::Verdict verdict = {

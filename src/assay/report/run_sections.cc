@@ -153,8 +153,8 @@ Tone ending_tone(const Ending& ending) {
 }
 
 // Per launch, and where that was seen.
-std::pair<double, std::string_view> time_of(const ProblemRecord& problem,
-                                            const KernelOutcome& kernel) {
+std::pair<double, std::string_view> time_and_place_of(const ProblemRecord& problem,
+                                                      const KernelOutcome& kernel) {
   if (const Conclusion* conclusion = problem.conclusion()) {
     if (const double us = conclusion->median_us(kernel.id); us > 0) return {us, "confirmation"};
   }
@@ -171,8 +171,8 @@ std::vector<const KernelOutcome*> in_order(const ProblemRecord& problem) {
                      const bool first = is_timed(one->ending), second = is_timed(other->ending);
                      if (first != second) return second;
                      if (!first) return one->ending.index() < other->ending.index();
-                     const double us = time_of(problem, *one).first;
-                     const double other_us = time_of(problem, *other).first;
+                     const double us = time_and_place_of(problem, *one).first;
+                     const double other_us = time_and_place_of(problem, *other).first;
                      return (us > 0 ? us : HUGE_VAL) < (other_us > 0 ? other_us : HUGE_VAL);
                    });
   return kernels;
@@ -210,7 +210,7 @@ Block kernels_of(const ProblemRecord& problem) {
   const auto kernels = in_order(problem);
   for (std::size_t i = 0; i < std::min(kernels.size(), kMostKernels); ++i) {
     const KernelOutcome& kernel = *kernels[i];
-    const auto [us, where] = time_of(problem, kernel);
+    const auto [us, where] = time_and_place_of(problem, kernel);
     table.rows.push_back({{{kernel.label()},
                            {std::string(to_string(kernel.role))},
                            {ending_sentence(kernel.ending), ending_tone(kernel.ending)},

@@ -15,8 +15,8 @@ namespace {
 
 // Ratios beyond these end at the drawing's edge; the numbers beside it are in full.
 constexpr double kLeastRatio = 0.01, kMostRatio = 100;
-constexpr double kLeastReach = 1.05;  // What the axis shows at least, in both directions.
-constexpr double kTickDistance = 13;  // Per cent: room for a number on a narrow screen.
+constexpr double kLeastReach = 1.05;       // What the axis shows at least, in both directions.
+constexpr double kLeastTickDistance = 13;  // Per cent: room for a number on a narrow screen.
 
 bool is_drawn(const ProblemRecord& problem) {
   return problem.headline() != nullptr && problem.headline()->verdict.has_interval() &&
@@ -40,7 +40,7 @@ LogAxis axis_of(const RunRecord& record) {
 std::vector<double> ticks_of(const LogAxis& axis) {
   return axis.ticks({1,   2,   0.5, 10,   0.1,  5,    0.2,  1.5, 0.67, 3,  0.33, 1.2,
                      0.8, 1.1, 0.9, 1.05, 0.95, 1.02, 0.98, 50,  0.02, 20, 0.05},
-                    kTickDistance);
+                    kLeastTickDistance);
 }
 
 std::string rectangle(std::string_view css, double from, double to, std::string_view y,

@@ -65,7 +65,7 @@ std::string part_text(const ProblemRecord& problem, const PartRow& row) {
   // Where nobody else computes it, each is a user's, and the slower one alone is not "yours".
   const bool is_yours =
       verdict == nullptr && row.part == PartOf::winner && row.kernel->role == KernelRole::user;
-  return fmt::format("{}{}", to_string(row.part), is_other ? ", stock" : is_yours ? ", yours" : "");
+  return fmt::format("{}{}", part_word(row), is_other ? ", stock" : is_yours ? ", yours" : "");
 }
 
 void add_part_cells(Table::Row& line, const ProblemRecord& problem, const PartRow& row,

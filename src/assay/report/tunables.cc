@@ -17,7 +17,7 @@ namespace {
 
 // More points than this are counted.
 constexpr std::size_t kMostPoints = 40;
-constexpr int kLabelWidth = 10;  // As the lines of a race.
+constexpr int kTunableLabelWidth = 10;  // As the lines of a race.
 
 std::string value_text(const Json& design, const std::string& key) {
   const auto found = design.find(key);
@@ -25,7 +25,7 @@ std::string value_text(const Json& design, const std::string& key) {
   return sanitize(found->is_string() ? found->get<std::string>() : found->dump(), 40);
 }
 
-double time_of(const ProblemRecord& problem, const KernelOutcome& kernel) {
+double tuned_time_of(const ProblemRecord& problem, const KernelOutcome& kernel) {
   if (!is_timed(kernel.ending)) return 0;
   const Conclusion* conclusion = problem.conclusion();
   const double us = conclusion == nullptr ? 0 : conclusion->median_us(kernel.id);
@@ -102,7 +102,7 @@ std::string labelled(std::string_view label, std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) {
     if (line.empty()) continue;
-    out += pad(out.empty() ? label : "", kLabelWidth) + std::string(line) + '\n';
+    out += pad(out.empty() ? label : "", kTunableLabelWidth) + std::string(line) + '\n';
   }
   return out;
 }
@@ -138,7 +138,7 @@ std::vector<TunedFamily> tuned_families(const ProblemRecord& problem) {
     if (family.tunables.empty()) continue;
     double best = 0;
     for (const KernelOutcome* kernel : kernels) {
-      TunedPoint point{kernel, {}, time_of(problem, *kernel), 0};
+      TunedPoint point{kernel, {}, tuned_time_of(problem, *kernel), 0};
       const Json design = kernel->metadata.member("design");
       for (const std::string& key : family.tunables)
         point.values.push_back(value_text(design, key));

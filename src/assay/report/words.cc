@@ -160,6 +160,11 @@ std::string ceiling_text(const ProblemRecord& problem, const PartRow& row) {
   return row.ceiling_share > 1 && !flops ? text + ", partly cached" : text;
 }
 
+std::string_view part_word(const PartRow& row) {
+  const bool is_other = row.part == PartOf::stock && row.kernel->role != KernelRole::stock;
+  return is_other ? to_string(row.kernel->role) : to_string(row.part);
+}
+
 std::string claim_text(const ProblemRecord& problem, const PartRow& row, int decimals) {
   if (row.verdict == nullptr) return {};
   const stats::Verdict& verdict = row.verdict->verdict;

@@ -54,6 +54,9 @@ std::string ceiling_text(const ProblemRecord& problem, const PartRow& row);
 // A share as it is shown: "68 %", "0.3 %", ">= 100 %".
 std::string share_text(double share);
 
+// "winner", "yours", "stock" ...; "ours" where the verdict is against the best of assay's own.
+std::string_view part_word(const PartRow& row);
+
 // "faster than best stock 1.10 [1.10 1.10]", "same as default 1.00 [1.00 1.00] (0.4 %)"; empty for
 // a row without a verdict.
 std::string claim_text(const ProblemRecord& problem, const PartRow& row, int decimals);

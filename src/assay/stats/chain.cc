@@ -7,7 +7,7 @@
 namespace assay::stats {
 namespace {
 
-bool usable(const Burst& burst) { return burst.clean && std::isfinite(burst.ns) && burst.ns > 0; }
+bool counts(const Burst& burst) { return burst.clean && std::isfinite(burst.ns) && burst.ns > 0; }
 
 }  // namespace
 
@@ -15,7 +15,7 @@ std::optional<ChainTime> chain_time(std::span<const Burst> kernel, std::span<con
                                     double trim_fraction) {
   std::vector<double> with, without;
   for (std::size_t i = 0; i < std::min(kernel.size(), bare.size()); ++i) {
-    if (!usable(kernel[i]) || !usable(bare[i])) continue;
+    if (!counts(kernel[i]) || !counts(bare[i])) continue;
     with.push_back(kernel[i].ns);
     without.push_back(bare[i].ns);
   }
@@ -31,7 +31,7 @@ ProcessMean chain_mean(std::span<const Burst> candidate, std::span<const Burst> 
   result.rounds = static_cast<int>(rounds);
   std::vector<double> one, two, none;
   for (std::size_t i = 0; i < rounds; ++i) {
-    if (!usable(candidate[i]) || !usable(other[i]) || !usable(bare[i])) continue;
+    if (!counts(candidate[i]) || !counts(other[i]) || !counts(bare[i])) continue;
     one.push_back(candidate[i].ns);
     two.push_back(other[i].ns);
     none.push_back(bare[i].ns);

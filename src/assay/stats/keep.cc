@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/stats/bounded.h"
 #include "assay/stats/student.h"
 
 namespace assay::stats {
@@ -60,11 +61,14 @@ double smallest_keepable(std::span<const double> log_ratios, const KeepOptions& 
 
 double percent(double ratio) { return 100 * (ratio - 1); }
 
-// "+1.20 % [+0.80, +1.60] after 16 pairs".
+// "+1.20 % [+0.80, +1.60] after 16 pairs". A sentence alone: nothing is decided by it.
 std::string measured(const Verdict& verdict, std::size_t pairs) {
   if (!verdict.has_interval())
     return fmt::format("{:+.2f} % after {} pair{}, too few for an interval", percent(verdict.ratio),
                        pairs, pairs == 1 ? "" : "s");
+  if (!is_bounded(verdict.low, verdict.high))
+    return fmt::format("{:+.2f} % after {} pairs, too few to bound it", percent(verdict.ratio),
+                       pairs);
   return fmt::format("{:+.2f} % [{:+.2f}, {:+.2f}] after {} pairs", percent(verdict.ratio),
                      percent(verdict.low), percent(verdict.high), pairs);
 }

@@ -77,6 +77,16 @@ TEST(KeepTest, FewPairsDecideNothingUnlessTimeIsOver) {
   EXPECT_EQ(decide_keep({}, {}, true).word, KeepWord::discard);
 }
 
+TEST(KeepTest, ASentenceOfTooFewPairsPrintsNoBounds) {
+  const std::vector<double> pairs = {0.02, 0.045};
+  const KeepDecision decision = decide_keep(pairs, {}, true);
+  EXPECT_EQ(decision.word, KeepWord::near_tie);
+  EXPECT_TRUE(decision.verdict.has_interval());  // It stands in the record.
+  EXPECT_EQ(decision.reason,
+            "+3.30 % after 2 pairs, too few to bound it, when the time was over, which is no proof "
+            "of a gain");
+}
+
 TEST(KeepTest, AGuardrailAsksForProofThatNothingWasLost) {
   const std::vector<double> same = {0.001, -0.001, 0.002, -0.002, 0.001, -0.001, 0.0, 0.001};
   EXPECT_TRUE(judge_guardrail(same, 0.01, {}).holds);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one place that says "faster". compare, sweep and lab call judge(); nobody else says the
-// words.
+// The one place that says "faster" of an interval. compare, sweep and lab call judge(); besides it
+// only record/bounds.h says the words, where too few rounds were clean for an interval.
 
 #include <limits>
 #include <span>

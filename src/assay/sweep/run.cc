@@ -25,6 +25,38 @@
 namespace assay::sweep {
 namespace {
 
+struct Words {
+  std::string winner, evidence_hash;
+  std::vector<std::string> pairs;
+
+  bool operator==(const Words&) const = default;
+};
+
+Words words_of(const Conclusion& conclusion) {
+  Words words{conclusion.winner, conclusion.evidence_hash, conclusion.tied};
+  const auto add = [&](const PairVerdict& pair) {
+    words.pairs.push_back(
+        fmt::format("{} {} {}", pair.candidate, pair.other, stats::to_string(pair.verdict.word)));
+  };
+  std::ranges::for_each(conclusion.against_leader, add);
+  std::ranges::for_each(conclusion.against_stock, add);
+  if (conclusion.headline) add(*conclusion.headline);
+  return words;
+}
+
+// Of a problem that a journal has finished. A journal is no more than a file: its words are those
+// of its samples, or nobody goes on with it.
+Status check_words(const ProblemRecord& problem, const RunOptions& options) {
+  for (const Confirmation& confirmation : problem.confirmations)
+    if (words_of(conclude(problem, confirmation, options)) != words_of(confirmation.conclusion))
+      return fail(
+          ErrorCode::invalid_input,
+          "the journal says of {} what its samples do not: it was changed since, or written "
+          "by other rules; start anew by --fresh",
+          problem.name);
+  return {};
+}
+
 // Problems that are proven and raced one after the other, and confirmed side by side. Nothing else
 // drives them: what a step says of a problem that comes next (ProblemRun::Next) is done here.
 class Batch {
@@ -105,7 +137,10 @@ class Batch {
       ASSAY_TRY(ProblemRecord finished,
                 run ? run->finish(ceilings_, gpu_) : journal_.problem(name));
       run.reset();
-      if (!from_journal) ASSAY_TRY(journal_.add_problem(finished));
+      if (from_journal)
+        ASSAY_TRY(check_words(finished, record.options));
+      else
+        ASSAY_TRY(journal_.add_problem(finished));
       observer_.on_problem_done(first_ + i, finished, from_journal);
       count(record.totals, finished);
       for (const Finding& finding : finished.findings)

@@ -56,7 +56,7 @@ ProblemRecord begin_record(const Station& station) {
   if (is_defined_by_user(problem.operation()))
     record.findings.push_back(
         {"defined_by_user", fmt::format("{} is no operation of assay's: the user's own function "
-                                        "says what is right, within the tolerance that he states",
+                                        "says what is right, within the definition's own tolerance",
                                         operation_title(problem.operation()))});
   return record;
 }

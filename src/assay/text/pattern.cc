@@ -13,7 +13,7 @@ constexpr std::size_t kLeastStack = 32 << 10, kMostStack = 8 << 20;
 constexpr std::uint32_t kMostSteps = 50'000'000;  // Of one match.
 
 template <auto Free>
-struct Freer {
+struct PatternFreer {
   template <class T>
   void operator()(T* pointer) const {
     Free(pointer);
@@ -29,10 +29,10 @@ std::string reason(int error) {
 }  // namespace
 
 struct Pattern::Compiled {
-  std::unique_ptr<pcre2_code, Freer<pcre2_code_free>> code;
-  std::unique_ptr<pcre2_match_data, Freer<pcre2_match_data_free>> data;
-  std::unique_ptr<pcre2_match_context, Freer<pcre2_match_context_free>> context;
-  std::unique_ptr<pcre2_jit_stack, Freer<pcre2_jit_stack_free>> stack;
+  std::unique_ptr<pcre2_code, PatternFreer<pcre2_code_free>> code;
+  std::unique_ptr<pcre2_match_data, PatternFreer<pcre2_match_data_free>> data;
+  std::unique_ptr<pcre2_match_context, PatternFreer<pcre2_match_context_free>> context;
+  std::unique_ptr<pcre2_jit_stack, PatternFreer<pcre2_jit_stack_free>> stack;
 };
 
 Result<Pattern> Pattern::make(const std::string& translated, std::string_view shown) {

@@ -15,7 +15,7 @@ namespace assay::text {
 namespace {
 
 // Unicode's White_Space.
-constexpr std::string_view kBlanks =
+constexpr std::string_view kBlankClass =
     R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 
 constexpr std::string_view kSameEscapes = "dDrntfae";
@@ -117,9 +117,9 @@ class Translator {
   Status take_blank(bool negated) {
     if (in_class_ && negated) return refuse("'\\S' in a class");
     if (in_class_)
-      out_ += kBlanks;
+      out_ += kBlankClass;
     else
-      out_ += fmt::format("[{}{}]", negated ? "^" : "", kBlanks);
+      out_ += fmt::format("[{}{}]", negated ? "^" : "", kBlankClass);
     rest_.remove_prefix(2);
     return {};
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kZone = 256;              // Bytes around a buffer that nobody may write.
 constexpr auto kFiller = std::byte{0xff};  // NaN in every floating type.
-constexpr uint64_t kSeed = 7;
+constexpr uint64_t kConformanceSeed = 7;
 
 }  // namespace
 
@@ -103,7 +103,7 @@ Result<ConformanceRun> ConformanceRun::create(const Problem& problem, Device& de
     for (const InputKind kind : operation->useful_kinds(problem, bound)) {
       auto& instance = run.instances_[kind];
       if (!instance) {
-        ASSAY_TRY(instance, operation->make_instance(problem, kind, kSeed));
+        ASSAY_TRY(instance, operation->make_instance(problem, kind, kConformanceSeed));
       }
       run.kinds_[bound].push_back(kind);
     }

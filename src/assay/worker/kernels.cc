@@ -10,6 +10,20 @@
 #include "assay/kernel/taker.h"
 
 namespace assay::sweep {
+namespace {
+
+std::string endings_advice(const std::vector<std::unique_ptr<Provider>>& providers) {
+  std::vector<std::string> known;
+  for (const auto& provider : providers)
+    for (const std::string& ending : provider->extensions()) known.push_back(ending);
+  std::ranges::sort(known);
+  known.erase(std::ranges::unique(known).begin(), known.end());
+  return fmt::format(
+      ", or end the file's name in {}; another language comes as a plug-in (docs/plugins.md)",
+      join(known, ", "));
+}
+
+}  // namespace
 
 Result<std::vector<process::Init::Answer::Offered>> WorkerKernels::add_providers(
     std::span<const process::AskedProvider> wanted) {
@@ -66,7 +80,8 @@ Status WorkerKernels::take(const KernelEntry& entry, size_t file) {
             ? extension
             : fmt::format("'{}', whose name has no ending", sanitize(entry.source.string(), 300));
     return fail(ErrorCode::invalid_input,
-                "{}: no provider takes {}; name one with the field provider", entry.origin, what);
+                "{}: no provider takes {}; name one with the field provider{}", entry.origin, what,
+                entry.provider.empty() ? endings_advice(providers_) : "");
   }
   // By the provider, not by where the entry's results come from: host code that launches is native.
   native_guests_ = native_guests_ || !taker->info().on_gpu;

@@ -38,7 +38,8 @@ void AgentPool::start(AgentTurn turn, std::string brief, double seconds,
   RunnerOptions runner;
   runner.environment = options_.environment;
   runner.supervisor = options_.supervisor;
-  runner.logs = turn.talk;
+  runner.logs = turn.logs;
+  runner.also_watched = turn.talk;
   runner.cancel_fd = stop_.get();
   runner.input = std::move(brief);
   runner.disk_bytes = options_.disk_bytes;

@@ -22,7 +22,8 @@ namespace assay::lab {
 struct AgentTurn {
   int agent = 0;                 // From 0.
   std::filesystem::path folder;  // The case's copy that it changes.
-  std::filesystem::path talk;    // Its brief, its note, its log.
+  std::filesystem::path talk;    // Its brief and its note.
+  std::filesystem::path logs;    // Beside them: the agent has no business there.
   Tree before;                   // What the folder held.
   std::string incumbent;         // The id of the best state when it began.
   Result<ProgramRun> ran = ProgramRun();

@@ -10,6 +10,7 @@
 
 #include "assay/base/file.h"
 #include "assay/base/text.h"
+#include "assay/stats/bounded.h"
 
 namespace assay::lab {
 namespace {
@@ -127,7 +128,7 @@ std::string noise_text(const HistoryContent& content, std::string_view series) {
     std::string text =
         fmt::format("Noise: the baseline (attempt {}) held against itself came out at {:+.2f} %",
                     one->seq, 100 * (one->claim->ratio - 1));
-    if (one->claim->high > 0)
+    if (stats::is_bounded(one->claim->low, one->claim->high))
       text += fmt::format(", [{:+.2f}, {:+.2f}]", 100 * (one->claim->low - 1),
                           100 * (one->claim->high - 1));
     return text + fmt::format(", in {} pairs.\n", one->claim->pairs);
@@ -215,8 +216,8 @@ std::string brief_text(const Case& target, const HistoryContent& content, const 
   if (facts.tokens_left) text += fmt::format("Tokens left: {}.\n", *facts.tokens_left);
   if (!facts.profiles.empty())
     text += profile_text(facts.profiles[0].profile, facts.profiles[0].seq);
-  text += "\n## Last attempts\n\n";
   const size_t count = content.attempts.size();
+  if (count > 0) text += "\n## Last attempts\n\n";
   for (size_t i = count - std::min(count, kShown); i < count; ++i)
     text += attempt_line(content.attempts[i]);
   if (const auto sentences = advice(content, facts); !sentences.empty()) {

@@ -89,6 +89,13 @@ TEST(Brief, TheNoiseOfTheBaselineStaysWhenItsLineHasLeft) {
                               "+0.12 %, [-1.00, +2.00], in 8 pairs."));
 }
 
+TEST(Brief, OfAFreshCaseNamesNoAttempts) {
+  SomeAttempts history;
+  EXPECT_THAT(brief_text(Case(), history.content, history.facts), Not(HasSubstr("Last attempts")));
+  history.add(AttemptOutcome::keep);
+  EXPECT_THAT(brief_text(Case(), history.content, history.facts), HasSubstr("## Last attempts"));
+}
+
 TEST(Advice, OldWinsAreToBeTestedAgain) {
   SomeAttempts history;
   history.add(AttemptOutcome::keep).baseline = true;

@@ -15,6 +15,7 @@
 #include "assay/lab/climb/merge.h"
 #include "assay/lab/evaluate/slots.h"
 #include "assay/lab/files/history_index.h"
+#include "assay/lab/files/remove_tree.h"
 
 namespace assay::lab {
 namespace {
@@ -125,9 +126,15 @@ class Climb {
     return {};
   }
 
+  // There is one from the baseline on, unless somebody took it out of the history since.
+  Result<const Attempt*> best_of(const HistoryContent& content) const {
+    if (const Attempt* best = content.incumbent(state_.series)) return best;
+    return fail(ErrorCode::machine,
+                "runs/history.jsonl has lost what was kept: somebody changed it during the climb");
+  }
+
   // What turns begin at: the best state, or what the climb is from until something was kept.
-  const Attempt& start_of(const HistoryContent& content) const {
-    const Attempt& best = *content.incumbent(state_.series);
+  const Attempt& start_of(const Attempt& best) const {
     if (!options_.from) return best;
     const bool moved = best.run_tag == options_.evaluate.run_tag && !best.baseline &&
                        best.seq > options_.from->seq;
@@ -136,18 +143,20 @@ class Climb {
 
   Status start_agent(int agent, const HistoryContent& content) {
     observer_.evaluate.on_stage("agent");
-    const Attempt& start = start_of(content);
+    ASSAY_TRY(const Attempt* best, best_of(content));
+    const Attempt& start = start_of(*best);
     AgentTurn turn;
     turn.agent = agent;
-    turn.incumbent = content.incumbent(state_.series)->id;
+    turn.incumbent = best->id;
     ASSAY_TRY(Slots slots, Slots::open(cache_of(agent), target_.folder));
     ASSAY_TRY(const auto slot, prepare(slots, start.tree));
     turn.folder = slot.folder;
     ASSAY_TRY(turn.before, read_tree(turn.folder));
     turn.talk = turn.folder.parent_path() / "talk";
+    // Nothing of an earlier turn: what lies there may be a link to elsewhere.
+    ASSAY_TRY(remove_tree(turn.talk));
     ASSAY_TRY(make_directories(turn.talk.string()));
-    std::error_code ignored;
-    fs::remove(turn.talk / "attempt.yaml", ignored);
+    turn.logs = turn.folder.parent_path() / "logs";
 
     BriefFacts facts = brief_facts(target_, content, state_.series, options_.evaluate.run_tag);
     facts.of_turn = true;
@@ -220,7 +229,7 @@ class Climb {
     if (turn.before.hash() == after.hash() && note->environment.empty())
       return skip("nothing_changed", cost);
     ASSAY_TRY(const HistoryContent content, read_history(runs(), index()));
-    const Attempt* best = content.incumbent(state_.series);
+    ASSAY_TRY(const Attempt* best, best_of(content));
     if (best->id == turn.incumbent) return measure(turn, turn.folder, *note);
     // Another agent's change was kept meanwhile: this one is measured on top of it.
     ASSAY_TRY(Slots slots, Slots::open(cache_of(turn.agent) / "merge", target_.folder));
@@ -252,10 +261,7 @@ class Climb {
   Status make_room(const AgentTurn& turn) const {
     ASSAY_TRY(Slots slots, Slots::open(cache_of(turn.agent), target_.folder));
     ASSAY_TRY(slots.discard(turn.folder));
-    std::error_code failed;
-    fs::remove_all(turn.talk, failed);
-    if (!failed) return {};
-    return fail(ErrorCode::machine, "{}: {}", sanitize(turn.talk.string(), 300), failed.message());
+    return remove_tree(turn.talk);
   }
 
   Status measure(const AgentTurn& turn, const fs::path& folder, const AttemptNote& note) {

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kPatienceNs = 120 * kNsPerSecond;  // Of one call of git.
 constexpr const char* kTrailer = "Assay-Attempt";
+// No object's name, in a repository whose names have 40 digits.
+constexpr const char* kNoObject = "0000000000000000000000000000000000000000";
 
 class Repository {
  public:
@@ -90,23 +92,20 @@ class Repository {
   Result<std::string> commit(const TreeStore& store, const Attempt& attempt,
                              const std::string& parent) {
     ASSAY_TRY(const TemporaryDirectory folder, TemporaryDirectory::create());
-    work_ = folder.file("tree");
+    work_ = folder.path();
     index_ = folder.file("index");
-    ASSAY_TRY(const Tree tree, store.get(attempt.tree));
-    ASSAY_TRY(make_directories((work_ / prefix_).string()));
-    ASSAY_TRY(store.write(tree, work_ / prefix_));
-    auto made = commit_folder(attempt, parent);
+    auto made = commit_tree(store, attempt, parent);
     work_.clear();
     index_.clear();
     return made;
   }
 
  private:
-  Result<std::string> commit_folder(const Attempt& attempt, const std::string& parent) const {
-    const std::string place = prefix_ + "workspace";
+  Result<std::string> commit_tree(const TreeStore& store, const Attempt& attempt,
+                                  const std::string& parent) const {
     if (!parent.empty()) ASSAY_TRY(git({"read-tree", parent}));
-    // Forced: what was kept is committed, whatever the user ignores.
-    ASSAY_TRY(git({"add", "--force", "--all", "--", place}));
+    ASSAY_TRY(const std::string entries, index_entries(store, attempt));
+    ASSAY_TRY(git({"update-index", "-z", "--index-info"}, entries));
     ASSAY_TRY(const std::string tree, git({"write-tree"}));
     std::vector<std::string> words = {"commit-tree", tree};
     if (!parent.empty()) {
@@ -116,6 +115,39 @@ class Repository {
       words.push_back(parent);
     }
     return git(words, message(attempt));
+  }
+
+  // The workspace's files in the place of those that the index has: byte by byte, whatever its own
+  // .gitattributes or the user's filters would make of them, and whatever the user ignores.
+  Result<std::string> index_entries(const TreeStore& store, const Attempt& attempt) const {
+    ASSAY_TRY(const Tree whole, store.get(attempt.tree));
+    const Tree tree =
+        whole.only([](std::string_view path) { return path.starts_with("workspace/"); });
+    std::string blobs;  // By number: a name of the workspace may hold the end of a line.
+    for (std::size_t i = 0; i < tree.files.size(); ++i) {
+      const std::string blob = fmt::format("blob{}", i);
+      ASSAY_TRY(const std::string bytes, store.text_of(tree.files[i]));
+      ASSAY_TRY(write_file_atomic((work_ / blob).string(), bytes));
+      blobs += blob + '\n';
+    }
+    ASSAY_TRY(const std::string hashes,
+              git({"hash-object", "-w", "--no-filters", "--stdin-paths"}, blobs));
+    const std::vector<std::string_view> lines = split(hashes, '\n');
+    if (!tree.files.empty() && lines.size() != tree.files.size())
+      return fail(ErrorCode::failed, "git hash-object told of {} files of {}", lines.size(),
+                  tree.files.size());
+    ASSAY_TRY(const std::string before, git({"ls-files", "-z", "--", prefix_ + "workspace"}));
+    std::string entries;
+    for (const std::string_view path : split(before, '\0'))
+      if (!path.empty()) entries += fmt::format("0 {}\t{}{}", kNoObject, path, '\0');
+    for (std::size_t i = 0; i < tree.files.size(); ++i) {
+      const TreeFile& file = tree.files[i];
+      const char* mode = file.kind == "link"      ? "120000"
+                         : file.kind == "program" ? "100755"
+                                                  : "100644";
+      entries += fmt::format("{} {}\t{}{}{}", mode, lines[i], prefix_, file.path, '\0');
+    }
+    return entries;
   }
 
   static std::string message(const Attempt& attempt) {
@@ -170,9 +202,8 @@ Result<KeepBranch> commit_keeps(const Case& target, const HistoryContent& conten
     ASSAY_TRY(const std::string commit, repository.commit(store, attempt, parent));
     if (commit.empty()) continue;
     // Only from where it was: another command may be at the same branch. All zeros: it is new.
-    constexpr std::size_t kDigits = 40;
     ASSAY_TRY(repository.git({"update-ref", "-m", "assay lab: attempt " + attempt.id, ref, commit,
-                              tip.empty() ? std::string(kDigits, '0') : tip}));
+                              tip.empty() ? kNoObject : tip}));
     tip = parent = commit;
     ++branch.commits;
   }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "assay/base/file.h"
 #include "assay/base/subprocess.h"
@@ -38,11 +39,13 @@ class Merge {
     Files paths = base;
     const Files our_files = by_path(ours);
     paths.insert(our_files.begin(), our_files.end());
-    for (const auto& [path, any] : paths) {
+    // Backwards: what lay in a folder goes before a file takes the folder's place.
+    for (const auto& [path, any] : paths | std::views::reverse) {
       const auto was = at(base, path), mine = at(our_files, path), yours = at(their_files, path);
       if (mine == was || mine == yours) continue;
       if (yours == was) {
-        ASSAY_TRY(take(path, mine.has_value()));
+        ASSAY_TRY(const bool taken, take(path, mine.has_value()));
+        if (!taken) return path;
         continue;
       }
       if (!was || !mine || !yours || mine->kind != yours->kind || mine->kind == "link") return path;
@@ -53,16 +56,23 @@ class Merge {
   }
 
  private:
-  Status take(const std::string& path, bool is_there) const {
+  // False: what stands there, or on the way there, is not what it was: a folder for a file, or a
+  // link, which is not followed.
+  Result<bool> take(const std::string& path, bool is_there) const {
     std::error_code failed;
     const fs::path target = sides_.theirs / path;
+    for (fs::path above = fs::path(path).parent_path(); !above.empty(); above = above.parent_path())
+      if (const auto status = fs::symlink_status(sides_.theirs / above, failed);
+          fs::exists(status) && !fs::is_directory(status))
+        return false;
     fs::remove(target, failed);
-    if (!is_there) return {};
+    if (!is_there) return true;
+    if (fs::exists(fs::symlink_status(target, failed))) return false;
     fs::create_directories(target.parent_path(), failed);
     fs::copy(sides_.ours / path, target, fs::copy_options::copy_symlinks, failed);
     if (failed)
       return fail(ErrorCode::machine, "{}: {}", sanitize(target.string(), 300), failed.message());
-    return {};
+    return true;
   }
 
   // False: they conflict.

@@ -1,6 +1,7 @@
 #include "assay/lab/evaluate/disk_watch.h"
 
 #include <algorithm>
+#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include "assay/base/clock.h"
 #include "assay/base/text.h"
+#include "assay/lab/files/remove_tree.h"
 
 namespace assay::lab {
 namespace {
@@ -20,6 +22,16 @@ constexpr int kPauseRatio = 20;             // Of a pause to the look before it:
 constexpr std::uint64_t kEntryBytes = 512;  // Of a file that holds nothing: a full table of names
                                             // stops others as well as a full disk does.
 constexpr std::uint64_t kBlock = 512;       // Of stat().
+
+// Of paths that are too long to be looked at: as good as too much.
+constexpr std::uint64_t kUncountable = std::uint64_t{1} << 62;
+
+// A file with holes is as large as it says: that is what keeping it would write.
+std::uint64_t bytes_of(const struct stat& status) {
+  const auto blocks = static_cast<std::uint64_t>(status.st_blocks) * kBlock;
+  if (!S_ISREG(status.st_mode)) return blocks;
+  return std::max(blocks, static_cast<std::uint64_t>(status.st_size));
+}
 
 void raise_event(const UniqueFd& event) {
   const std::uint64_t one = 1;
@@ -48,6 +60,7 @@ DiskWatch::~DiskWatch() {
 std::string DiskWatch::finish() {
   raise_event(done_);
   if (thread_.joinable()) thread_.join();
+  for (const fs::path& folder : folders_) make_walkable(folder);
   look(DiskLooks::added_and_free);
   return passed_;
 }
@@ -61,7 +74,9 @@ std::uint64_t DiskWatch::bytes_below() const {
     while (!failed && entry != fs::recursive_directory_iterator()) {
       struct stat status {};
       if (::lstat(entry->path().c_str(), &status) == 0)
-        bytes += kEntryBytes + static_cast<std::uint64_t>(status.st_blocks) * kBlock;
+        bytes += kEntryBytes + bytes_of(status);
+      else if (errno == ENAMETOOLONG)
+        return kUncountable;
       entry.increment(failed);  // What is removed meanwhile ends this look; the next sees the rest.
     }
   }
@@ -77,6 +92,8 @@ bool DiskWatch::look(DiskLooks looks) {
     if (!failed) free = std::min<std::uint64_t>(free, space.free);
   }
   const std::scoped_lock lock(mutex_);
+  if (passed_.empty() && now >= kUncountable)
+    passed_ = "made paths that are too long to be looked at";
   if (passed_.empty() && now > before_ + limit_.bytes)
     passed_ = fmt::format("wrote more than {} to the disk",
                           format_bytes(static_cast<double>(limit_.bytes)));

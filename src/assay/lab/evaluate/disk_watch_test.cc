@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
@@ -52,6 +53,23 @@ TEST_F(DiskWatchTest, PassingTheLimitIsToldWhileTheProgramRuns) {
   ASSERT_NE(watch, nullptr);
   for (const char* name : {"one", "two", "three"}) write(name, kMiB);
   EXPECT_TRUE(becomes_readable(watch->cancel_fd()));
+  EXPECT_EQ(watch->finish(), "wrote more than 1.00 MiB to the disk");
+}
+
+TEST_F(DiskWatchTest, AFileWithHolesIsAsLargeAsItSays) {
+  const auto watch = begin({.bytes = kMiB, .reserve = 0});
+  ASSERT_NE(watch, nullptr);
+  write("holes", 1);
+  ASSERT_EQ(::truncate(folder_->file("holes").c_str(), 2 * kMiB), 0);
+  EXPECT_EQ(watch->finish(), "wrote more than 1.00 MiB to the disk");
+}
+
+TEST_F(DiskWatchTest, WhatLiesInAFolderWithoutRightsCounts) {
+  const auto watch = begin({.bytes = kMiB, .reserve = 0});
+  ASSERT_NE(watch, nullptr);
+  ASSERT_TRUE(make_directories(folder_->file("hidden")));
+  write("hidden/large", 2 * kMiB);
+  ASSERT_EQ(::chmod(folder_->file("hidden").c_str(), 0), 0);
   EXPECT_EQ(watch->finish(), "wrote more than 1.00 MiB to the disk");
 }
 

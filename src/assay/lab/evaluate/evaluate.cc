@@ -70,11 +70,13 @@ class Evaluation {
     fixed_ = fixed_part(target_, whole);
     rest_ = whole.only([](std::string_view path) { return !path.starts_with("workspace/"); });
 
+    // Before what was measured once is looked for: what judges is no part of the workspace.
+    const std::string bent = changed_judge(fixed_part(target_, made));
     // A copy: what is started below moves the others.
     std::optional<Attempt> incumbent;
     if (const Attempt* known = history.content().incumbent(series_.id)) incumbent = *known;
     if (const Attempt* same = find_same(history.content(), workspace.hash());
-        same != nullptr && !options_.again) {
+        same != nullptr && !options_.again && bent.empty()) {
       Evaluated evaluated;
       evaluated.duplicate_of = same->id;
       const Attempt known = *same;
@@ -87,9 +89,8 @@ class Evaluation {
     ASSAY_TRY(begin(history, workspace.hash(), incumbent));
     ASSAY_TRY(history.start(attempt_));
 
-    const Status worked = judges_are_intact(fixed_part(target_, made))
-                              ? work(store, workspace, incumbent, history.content())
-                              : Status();
+    const Status worked =
+        note_change(bent) ? Status() : work(store, workspace, incumbent, history.content());
     if (!worked && worked.error().code != ErrorCode::interrupted) {
       // The machine, or a file that is wrong: no outcome of the change, and said as such.
       conclude(record_, AttemptOutcome::interrupted, worked.error().message);
@@ -171,11 +172,13 @@ class Evaluation {
     return write_record();
   }
 
+  // Measured before. An attempt that bent its judges says nothing of its tree.
   const Attempt* find_same(const HistoryContent& content, const std::string& tree) const {
     for (auto one = content.attempts.rbegin(); one != content.attempts.rend(); ++one)
       if (one->tree == tree && one->series == series_.id && one->env == options_.overrides &&
           one->lane == options_.lane && one->outcome &&
-          *one->outcome != AttemptOutcome::interrupted && !one->record.empty())
+          *one->outcome != AttemptOutcome::interrupted &&
+          *one->outcome != AttemptOutcome::violation && !one->record.empty())
         return &*one;
     return nullptr;
   }
@@ -299,7 +302,7 @@ class Evaluation {
   Result<bool> check_judges(const std::vector<fs::path>& folders) {
     for (const fs::path& folder : folders) {
       ASSAY_TRY(const Tree now, read_tree(folder));
-      if (!judges_are_intact(fixed_part(target_, now))) return false;
+      if (note_change(changed_judge(fixed_part(target_, now)))) return false;
     }
     return true;
   }
@@ -314,13 +317,18 @@ class Evaluation {
     return false;
   }
 
-  bool judges_are_intact(const Tree& now) {
-    for (const std::string& line : differences(fixed_, now)) {
-      if (line.starts_with('+')) continue;
-      conclude(record_, AttemptOutcome::violation,
-               fmt::format("{} was changed: what judges an attempt is fixed", line.substr(2)));
-      return false;
-    }
+  // The first that is no longer what it was; empty: all are. What was added is no harm.
+  std::string changed_judge(const Tree& now) const {
+    for (const std::string& line : differences(fixed_, now))
+      if (!line.starts_with('+')) return line.substr(2);
+    return {};
+  }
+
+  // True: `path` is one, and the attempt ends by it.
+  bool note_change(const std::string& path) {
+    if (path.empty()) return false;
+    conclude(record_, AttemptOutcome::violation,
+             fmt::format("{} was changed: what judges an attempt is fixed", sanitize(path, 200)));
     return true;
   }
 

@@ -12,7 +12,7 @@ namespace assay::lab {
 namespace {
 
 constexpr int kProcesses = 8;  // Each is a pair.
-constexpr double kCommandSeconds = 3600;
+constexpr double kHoldoutSeconds = 3600;
 
 class HoldoutStage {
  public:
@@ -39,7 +39,7 @@ class HoldoutStage {
   Status command(const Side& candidate, AttemptHoldout& result) const {
     ASSAY_TRY(const ProgramRun run,
               ProgramRunner(runner_).run("holdout", holdout_.command, candidate.folder,
-                                         candidate.environment, kCommandSeconds));
+                                         candidate.environment, kHoldoutSeconds));
     result.holds = !run.failure;
     // What it said could tell what is held out.
     if (run.failure) result.reason = "its command ended with a failure";

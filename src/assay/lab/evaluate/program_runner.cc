@@ -19,13 +19,16 @@ std::string name_of(const std::vector<std::string>& words) {
   return "assay" + (words.size() > 1 ? ' ' + words[1] : std::string());
 }
 
-// The end of what it said, for a sentence.
+// What it said of its end, for a sentence: the first line with an error as compilers write it,
+// whose last line is a mark below some code; else the last line.
 std::string last_words(const CommandOutput& output) {
   const std::string_view text = trim(trim(output.err).empty() ? output.out : output.err);
   constexpr size_t kMost = 300;
-  const size_t line = text.rfind('\n');
-  const std::string_view last = line == std::string_view::npos ? text : text.substr(line + 1);
-  return last.empty() ? "" : ": " + sanitize(last, kMost);
+  const size_t error = text.find("error:"), last = text.rfind('\n');
+  const size_t before = error == std::string_view::npos ? last : text.rfind('\n', error);
+  std::string_view line = before == std::string_view::npos ? text : text.substr(before + 1);
+  line = trim(line.substr(0, line.find('\n')));
+  return line.empty() ? "" : ": " + sanitize(line, kMost);
 }
 
 std::string log_of(const std::vector<std::string>& words, const CommandOutput& output) {
@@ -58,7 +61,9 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
   options.file_bytes = options_.disk_bytes;
   std::unique_ptr<DiskWatch> watch;
   if (options_.disk_bytes > 0) {
-    ASSAY_TRY(watch, DiskWatch::begin({folder, options_.logs},
+    std::vector<std::filesystem::path> folders = {folder, options_.logs};
+    if (!options_.also_watched.empty()) folders.push_back(options_.also_watched);
+    ASSAY_TRY(watch, DiskWatch::begin(std::move(folders),
                                       {.bytes = options_.disk_bytes, .looks = options_.disk_looks},
                                       options_.cancel_fd));
     limits.cancel_fd = watch->cancel_fd();
@@ -79,6 +84,8 @@ Result<ProgramRun> ProgramRunner::run(const std::string& label,
     run.reason = output.error().message;
     return run;
   }
+  if (!output && output.error().code == ErrorCode::interrupted)
+    return fail(ErrorCode::interrupted, "stopped while {} was running", name_of(words));
   if (!output) return fail(output.error());
   if (!options_.logs.empty()) {
     ASSAY_TRY(make_directories(options_.logs.string()));

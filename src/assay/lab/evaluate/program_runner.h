@@ -37,7 +37,8 @@ struct RunnerOptions {
   // By which the device's lock is held: a program that measures by assay does not wait for it. -1:
   // it is not.
   int lock_fd = -1;
-  ReadKey read_key;  // For benchmarks that name one; null: there are none.
+  ReadKey read_key;                    // For benchmarks that name one; null: there are none.
+  std::filesystem::path also_watched;  // A folder for `disk_bytes`; empty: none.
   // No file that a program writes is larger, nor all that it adds below its folder and `logs`. 0:
   // as much as it likes.
   std::uint64_t disk_bytes = 0;

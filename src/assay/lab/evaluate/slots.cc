@@ -6,6 +6,7 @@
 #include "assay/base/file.h"
 #include "assay/base/hash.h"
 #include "assay/base/text.h"
+#include "assay/lab/files/remove_tree.h"
 
 namespace assay::lab {
 namespace {
@@ -69,6 +70,9 @@ Result<Slots> Slots::open(const fs::path& cache, const fs::path& case_folder) {
   if (failed) return fail(machine_error(cache, failed));
   const fs::path root = real / "lab" / sha256_hex(case_folder.string()).substr(0, kDigits);
   ASSAY_TRY(make_directories(root.string()));
+  // Whoever worked below it may have taken the rights to it away.
+  constexpr auto kOwner = fs::perms::owner_all;
+  fs::permissions(root, kOwner, fs::perm_options::add | fs::perm_options::nofollow, failed);
   if (fs::canonical(root, failed) != root)
     return fail(ErrorCode::machine, "{}: a link leads elsewhere; remove it", root.string());
   ASSAY_TRY(write_file_atomic((root / kOwn).string(), case_folder.string() + '\n'));
@@ -87,9 +91,7 @@ Status Slots::clear(size_t which) const {
                 root_.string());
   fs::remove(marker(which), failed);
   if (failed) return fail(machine_error(marker(which), failed));
-  fs::remove_all(folder(which), failed);
-  if (failed) return fail(machine_error(folder(which), failed));
-  return {};
+  return remove_tree(folder(which));
 }
 
 Result<Slots::Slot> Slots::prepare(const TreeStore& store, const Tree& tree) {

@@ -12,45 +12,69 @@
 #include "assay/base/hash.h"
 #include "assay/base/json.h"
 #include "assay/base/text.h"
+#include "assay/base/utf8.h"
 
 namespace assay::lab {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFileBytes = size_t{64} << 20;
+constexpr size_t kMostTreeFileBytes = size_t{64} << 20;
 constexpr size_t kMostFiles = 20'000;
+constexpr size_t kMostPathBytes = 1024;  // In the case: where it lies takes some of 4,096, too.
 constexpr std::array<std::string_view, 10> kLeftOut = {
     ".git",    ".venv", "__pycache__", "build",        ".env",
     "scratch", "logs",  ".cache",      "node_modules", ".pytest_cache"};
 
-Error machine_error(const fs::path& path, const std::error_code& error) {
+Error tree_error(const fs::path& path, const std::error_code& error) {
   return Error{ErrorCode::machine,
                fmt::format("{}: {}", sanitize(path.string(), 500), error.message())};
 }
 
 Result<std::string> bytes_of(const fs::path& path, std::string_view kind) {
-  if (kind != "link") return read_file(path.string(), kMostFileBytes);
+  if (kind != "link") return read_file(path.string(), kMostTreeFileBytes);
   std::error_code failed;
   const fs::path target = fs::read_symlink(path, failed);
-  if (failed) return fail(machine_error(path, failed));
+  if (failed) return fail(tree_error(path, failed));
   return target.string();
+}
+
+// A tree is told as JSON, and another name would be made from bytes that are no UTF-8.
+bool is_utf8(std::string_view text) {
+  char32_t point = 0;
+  while (!text.empty()) {
+    const size_t length = decode_utf8(text, point);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+Status check_name(const fs::path& within) {
+  const std::string name = within.generic_string();
+  if (name.size() > kMostPathBytes)
+    return fail(ErrorCode::invalid_input, "{}...: a path of more than {} bytes, which is not kept",
+                sanitize(name, 100), kMostPathBytes);
+  if (!is_utf8(name))
+    return fail(ErrorCode::invalid_input, "{}: its name is no UTF-8, and cannot be kept",
+                sanitize(name, 500));
+  return {};
 }
 
 Result<std::string> kind_of(const fs::directory_entry& entry) {
   std::error_code failed;
   const fs::file_status status = entry.symlink_status(failed);
-  if (failed) return fail(machine_error(entry.path(), failed));
+  if (failed) return fail(tree_error(entry.path(), failed));
   if (fs::is_symlink(status)) return "link";
   if (!fs::is_regular_file(status))
     return fail(ErrorCode::invalid_input,
                 "{}: only files, folders and links can be kept in a case; move it elsewhere",
                 sanitize(entry.path().string(), 500));
-  if (entry.file_size(failed) > kMostFileBytes)
+  if (entry.file_size(failed) > kMostTreeFileBytes)
     return fail(ErrorCode::invalid_input,
                 "{}: larger than {}; put what is made into a folder build/ or scratch/, which is "
                 "not kept, and models outside the case",
-                sanitize(entry.path().string(), 500), format_bytes(kMostFileBytes));
+                sanitize(entry.path().string(), 500), format_bytes(kMostTreeFileBytes));
   const bool runs = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
   return runs ? "program" : "file";
 }
@@ -87,6 +111,7 @@ Result<Tree> read_tree(const fs::path& folder) {
       if (is_folder) entries.disable_recursion_pending();
       continue;
     }
+    ASSAY_TRY(check_name(within));
     if (is_folder) continue;
     ASSAY_TRY(std::string kind, kind_of(*entries));
     ASSAY_TRY(const std::string bytes, bytes_of(entries->path(), kind));
@@ -98,7 +123,7 @@ Result<Tree> read_tree(const fs::path& folder) {
           "is not kept",
           sanitize(folder.string(), 500), kMostFiles);
   }
-  if (failed) return fail(machine_error(folder, failed));
+  if (failed) return fail(tree_error(folder, failed));
   std::ranges::sort(tree.files, {}, &TreeFile::path);
   return tree;
 }
@@ -160,7 +185,7 @@ Result<Tree> TreeStore::get(std::string_view hash) const {
 
 Result<std::string> TreeStore::text_of(const TreeFile& file) const {
   const std::string path = object(file.sha256).string();
-  ASSAY_TRY(std::string bytes, read_file(path, kMostFileBytes));
+  ASSAY_TRY(std::string bytes, read_file(path, kMostTreeFileBytes));
   if (sha256_hex(bytes) != file.sha256)
     return fail(ErrorCode::machine, "{}: not what was written there; it is damaged", path);
   return bytes;
@@ -175,7 +200,7 @@ Status TreeStore::write(const Tree& tree, const fs::path& folder) const {
     if (file.kind == "link") {
       std::error_code failed;
       fs::create_symlink(bytes, path, failed);
-      if (failed) return fail(machine_error(path, failed));
+      if (failed) return fail(tree_error(path, failed));
       continue;
     }
     ASSAY_TRY(write_file_atomic(path.string(), bytes));

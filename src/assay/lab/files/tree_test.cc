@@ -54,6 +54,23 @@ TEST_F(TreeTest, WhatToolsMakeAndSecretsAreLeftOut) {
   EXPECT_EQ(tree->files[0].path, "a");
 }
 
+TEST_F(TreeTest, NamesThatCannotBeToldAreRefused) {
+  write("good", "1");
+  write("two\nlines \u00e9", "1");
+  ASSERT_TRUE(read_tree(folder_.path()));
+  write("no \xff UTF-8", "1");
+  auto tree = read_tree(folder_.path());
+  ASSERT_FALSE(tree);
+  EXPECT_THAT(tree.error().message, HasSubstr("its name is no UTF-8"));
+  std::filesystem::remove(folder_.path() + "/no \xff UTF-8");
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += "a_folder_in/";
+  write(deep + "file", "1");
+  tree = read_tree(folder_.path());
+  ASSERT_FALSE(tree);
+  EXPECT_THAT(tree.error().message, HasSubstr("a path of more than 1024 bytes"));
+}
+
 TEST_F(TreeTest, DifferencesAreByPathAndContent) {
   write("same", "1");
   write("changed", "1");

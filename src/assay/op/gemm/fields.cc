@@ -9,43 +9,49 @@
 namespace assay::gemm {
 namespace {
 
-using Kind = FieldRule::Kind;
+using FieldKind = FieldRule::Kind;
 
 // Written by to_json() where layout and leading dimensions do not say enough; not for users.
 constexpr std::string_view kInternalFields[] = {"operation", "strides", "alignment"};
 
 const std::vector<FieldRule>& rules() {
   static const std::vector<FieldRule> kRules = {
-      {"m", Kind::integer, true, 1, kMaxSize, "rows of a and out, 1 .. 2^31-1"},
-      {"n", Kind::integer, true, 1, kMaxSize, "columns of b and out, 1 .. 2^31-1"},
-      {"k", Kind::integer, true, 1, kMaxSize, "columns of a, rows of b: summed over, 1 .. 2^31-1"},
-      {"batch", Kind::integer, false, 1, kMaxSize, "how many products at once (L), default 1"},
-      {"dtype", Kind::dtype, false, 0, 0, "of a, b and out where they are not given, default f32"},
-      {"a", Kind::dtype, false, 0, 0, "element type of a"},
-      {"b", Kind::dtype, false, 0, 0, "element type of b"},
-      {"out", Kind::dtype, false, 0, 0, "element type of out and c; s32 for s8 inputs"},
-      {"accumulate", Kind::dtype, false, 0, 0,
+      {"m", FieldKind::integer, true, 1, kMaxSize, "rows of a and out, 1 .. 2^31-1"},
+      {"n", FieldKind::integer, true, 1, kMaxSize, "columns of b and out, 1 .. 2^31-1"},
+      {"k", FieldKind::integer, true, 1, kMaxSize,
+       "columns of a, rows of b: summed over, 1 .. 2^31-1"},
+      {"batch", FieldKind::integer, false, 1, kMaxSize, "how many products at once (L), default 1"},
+      {"dtype", FieldKind::dtype, false, 0, 0,
+       "of a, b and out where they are not given, default f32"},
+      {"a", FieldKind::dtype, false, 0, 0, "element type of a"},
+      {"b", FieldKind::dtype, false, 0, 0, "element type of b"},
+      {"out", FieldKind::dtype, false, 0, 0, "element type of out and c; s32 for s8 inputs"},
+      {"accumulate", FieldKind::dtype, false, 0, 0,
        "type of the sums; default f64 with f64 inputs, s32 with s8, else f32"},
-      {"layout", Kind::text, false, 0, 0,
+      {"layout", FieldKind::text, false, 0, 0,
        "t = row-major, n = column-major, for a, b and optionally out, default tn"},
-      {"constant", Kind::text_list, false, 0, 0,
+      {"constant", FieldKind::text_list, false, 0, 0,
        "inputs that stay the same over many launches (weights) and may be prepared: a, b, c"},
-      {"alpha", Kind::number, false, 0, 0, "factor of a x b, default 1"},
-      {"beta", Kind::number, false, 0, 0, "factor of c, default 0: no c"},
-      {"epilogue", Kind::text, false, 0, 0,
+      {"alpha", FieldKind::number, false, 0, 0, "factor of a x b, default 1"},
+      {"beta", FieldKind::number, false, 0, 0, "factor of c, default 0: no c"},
+      {"epilogue", FieldKind::text, false, 0, 0,
        "steps behind the sums, joined by +, such as bias+gelu or relu; default none"},
-      {"lda", Kind::integer, false, 1, kMaxBytes, "elements between rows (columns, for n) of a"},
-      {"ldb", Kind::integer, false, 1, kMaxBytes, "elements between rows (columns, for n) of b"},
-      {"ldout", Kind::integer, false, 1, kMaxBytes, "elements between rows (columns) of out and c"},
-      {"bias", Kind::dtype, false, 0, 0, "element type of the epilogue's bias; default out's"},
-      {"row_bias", Kind::dtype, false, 0, 0, "likewise of its row_bias"},
-      {"residual", Kind::dtype, false, 0, 0, "likewise of its residual"},
-      {"scale", Kind::dtype, false, 0, 0, "likewise of its scale"},
-      {"column_scale", Kind::dtype, false, 0, 0, "likewise of its column_scale"},
-      {"row_scale", Kind::dtype, false, 0, 0, "likewise of its row_scale"},
-      {"name", Kind::text, false, 0, 0, "for people and files: [A-Za-z0-9_.-]+, made from sizes"},
-      {"role", Kind::text, false, 0, 0, "prefill, decode, kv_proj, attention ..."},
-      {"weight", Kind::number, false, 0, 0, "how often a model calls it, default 1"},
+      {"lda", FieldKind::integer, false, 1, kMaxBytes,
+       "elements between rows (columns, for n) of a"},
+      {"ldb", FieldKind::integer, false, 1, kMaxBytes,
+       "elements between rows (columns, for n) of b"},
+      {"ldout", FieldKind::integer, false, 1, kMaxBytes,
+       "elements between rows (columns) of out and c"},
+      {"bias", FieldKind::dtype, false, 0, 0, "element type of the epilogue's bias; default out's"},
+      {"row_bias", FieldKind::dtype, false, 0, 0, "likewise of its row_bias"},
+      {"residual", FieldKind::dtype, false, 0, 0, "likewise of its residual"},
+      {"scale", FieldKind::dtype, false, 0, 0, "likewise of its scale"},
+      {"column_scale", FieldKind::dtype, false, 0, 0, "likewise of its column_scale"},
+      {"row_scale", FieldKind::dtype, false, 0, 0, "likewise of its row_scale"},
+      {"name", FieldKind::text, false, 0, 0,
+       "for people and files: [A-Za-z0-9_.-]+, made from sizes"},
+      {"role", FieldKind::text, false, 0, 0, "prefill, decode, kv_proj, attention ..."},
+      {"weight", FieldKind::number, false, 0, 0, "how often a model calls it, default 1"},
   };
   return kRules;
 }

@@ -27,9 +27,9 @@ struct Matrix {
   }
 };
 
-class Writer {
+class KernelWriter {
  public:
-  Writer(const NewKernel& kernel, const Problem& problem)
+  KernelWriter(const NewKernel& kernel, const Problem& problem)
       : kernel_(kernel), problem_(problem), batches_(problem.find_operand("a")->sizes[0] > 1) {}
 
   Result<std::string> text() {
@@ -283,7 +283,7 @@ class Writer {
 }  // namespace
 
 Result<std::string> naive_kernel(const NewKernel& kernel, const Problem& problem) {
-  return Writer(kernel, problem).text();
+  return KernelWriter(kernel, problem).text();
 }
 
 }  // namespace assay::gemm

@@ -1,7 +1,8 @@
 #pragma once
 
 // Elements of an output against what is expected of them, and what they add up to. Not for use
-// outside op/gemm.
+// outside op/gemm. Whole outputs on a GPU are judged there, by the same rules in device code
+// (referee/gpu_code.cc).
 
 #include <cstdint>
 #include <string>

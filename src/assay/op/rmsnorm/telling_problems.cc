@@ -8,10 +8,10 @@
 namespace assay::rmsnorm {
 namespace {
 
-struct Types {
+struct TellingTypes {
   DType x, w, out;
 };
-constexpr Types kTypes[] = {
+constexpr TellingTypes kTellingTypes[] = {
     {DType::f32, DType::f32, DType::f32},    {DType::f64, DType::f64, DType::f64},
     {DType::bf16, DType::bf16, DType::bf16}, {DType::f16, DType::f16, DType::f16},
     {DType::bf16, DType::f32, DType::bf16},  {DType::f32, DType::bf16, DType::bf16}};
@@ -40,7 +40,7 @@ Result<std::vector<Problem>> telling_problems() {
   };
   std::vector<Problem> problems;
   for (const Telling& one : all) {
-    for (const Types& types : kTypes) {
+    for (const TellingTypes& types : kTellingTypes) {
       Shape shape = one.shape;
       shape.name = fmt::format("{}_{}_{}_{}", one.name, to_string(types.x), to_string(types.w),
                                to_string(types.out));

@@ -1,6 +1,6 @@
 #pragma once
 
-// An output against what the user's reference says, within the tolerance that he states; and
+// An output against what the user's reference says, within the tolerance of the definition; and
 // whether that tolerance tells right from wrong. Not for use outside op/user.
 
 #include <cstddef>

@@ -22,7 +22,13 @@ Renewal renewal_of(const Problem& problem, size_t operand, const InputSeeds& see
 Renewal timed_renewal_of(const Definition& definition, const Problem& problem, size_t operand,
                          const InputSeeds& seeds);
 
-// One for each operand, empty for the output. Deterministic in all arguments.
+// The kinds of a proof's inputs: those of the definition, and needles more than once where one
+// instance has too few lines. A kernel that errs too much for some needles alone would pass by
+// luck, and be refused later by a timed launch.
+std::vector<InputKind> proof_inputs(const Definition& definition, const Problem& problem);
+
+// One for each operand, empty for the output. Needles are spread over the instances of a proof
+// (op/proof_seeds.h). Deterministic in all arguments.
 Result<std::vector<MemoryFile>> make_inputs(const Problem& problem, InputKind kind, uint64_t seed);
 
 // As float64s.

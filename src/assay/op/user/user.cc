@@ -56,8 +56,8 @@ class DefinedOperation final : public Operation,
     return work;
   }
 
-  std::vector<InputKind> useful_kinds(const Problem&, ErrorBound) const override {
-    return definition_.inputs;
+  std::vector<InputKind> useful_kinds(const Problem& problem, ErrorBound) const override {
+    return proof_inputs(definition_, problem);
   }
   Renewal renewal(const Problem& problem, size_t operand, const InputSeeds& seeds) const override {
     return timed_renewal_of(definition_, problem, operand, seeds);

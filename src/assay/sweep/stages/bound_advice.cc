@@ -1,7 +1,10 @@
 #include "assay/sweep/stages/bound_advice.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "assay/base/operation_name.h"
 #include "assay/record/coarse.h"
 
 namespace assay::sweep {
@@ -27,6 +30,26 @@ std::string bound_advice(const Problem& problem) {
       "; does it round to {0} between steps? A kernel may round the sum to {0} once, ahead of the "
       "steps, and the output at the end; what lies between two steps stays in {1}",
       to_string(out->dtype), to_string(*accumulate));
+}
+
+std::string cancelling_advice(const Problem& problem, const Check& check,
+                              std::optional<InputKind> kind) {
+  // In what is allowed. A wrong formula is mostly further away.
+  constexpr double kFurthest = 1000;
+  if (!is_defined_by_user(problem.operation()) || !(check.max_error <= kFurthest)) return {};
+  if (kind && *kind != InputKind::needle && *kind != InputKind::wide_range) return {};
+  if (!kind) {
+    const auto operation = find_operation(problem.operation());
+    if (!operation) return {};
+    const auto kinds = (*operation)->useful_kinds(problem);
+    if (std::ranges::find(kinds, InputKind::needle) == kinds.end()) return {};
+  }
+  return fmt::format(
+      "; {} single elements are large: if large terms cancel, an honest kernel may be outside of "
+      "the tolerance by rounding. Then list other kinds under `inputs` of the definition, without "
+      "{}",
+      kind ? "there" : "in about every other timed launch",
+      to_string(kind.value_or(InputKind::needle)));
 }
 
 }  // namespace assay::sweep

@@ -29,6 +29,7 @@ void Bursts::assign(const std::vector<size_t>& candidates) {
     home_[index] = 1 + guest->second % most;
   }
   processes_.clear();
+  begun_.clear();
   const auto around = std::make_shared<AroundClock>();
   for (size_t member = 0; member <= std::min(guests.size(), most); ++member)
     processes_.push_back(
@@ -45,7 +46,20 @@ Status Bursts::open_stock(const Instances& instances, const std::vector<size_t>&
 }
 
 Status Bursts::open_guests() {
-  for (size_t process = 1; process < processes_.size(); ++process) ASSAY_TRY(open_process(process));
+  for (size_t process = 1; process < processes_.size(); ++process)
+    if (begun_.insert(process).second) ASSAY_TRY(open_process(process));
+  return {};
+}
+
+std::set<size_t> Bursts::processes_of(const std::vector<size_t>& candidates) const {
+  std::set<size_t> processes;
+  for (const size_t candidate : candidates) processes.insert(home_.at(candidate));
+  return processes;
+}
+
+Status Bursts::open_guests_of(const std::vector<size_t>& candidates) {
+  for (const size_t process : processes_of(candidates))
+    if (process > 0 && begun_.insert(process).second) ASSAY_TRY(open_process(process));
   return {};
 }
 
@@ -57,9 +71,12 @@ Status Bursts::open_process(size_t process) {
   return opens->open(*instances_, own, seed_);
 }
 
-Status Bursts::dismiss_guests() {
+Status Bursts::dismiss_guests() { return dismiss_guests_but({}); }
+
+Status Bursts::dismiss_guests_but(const std::vector<size_t>& candidates) {
+  const std::set<size_t> stay = processes_of(candidates);
   for (size_t process = 1; process < processes_.size(); ++process)
-    ASSAY_TRY(processes_[process]->unload());
+    if (!stay.contains(process)) ASSAY_TRY(processes_[process]->unload());
   return {};
 }
 

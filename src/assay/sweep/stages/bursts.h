@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "assay/sweep/stages/timing_process.h"
@@ -33,6 +34,10 @@ class Bursts {
                     uint64_t seed);
   Status open_guests();
   Status dismiss_guests();
+  // Ahead of open_guests(), those processes alone that these candidates are in; and all but those
+  // end.
+  Status open_guests_of(const std::vector<size_t>& candidates);
+  Status dismiss_guests_but(const std::vector<size_t>& candidates);
   bool has_guests() const { return processes_.size() > 1; }
 
   // One burst of each candidate still open among `who`, in random order. A death ends the candidate
@@ -80,6 +85,7 @@ class Bursts {
   void assign(const std::vector<size_t>& candidates);
   TimingProcess& process_of(size_t candidate) { return *processes_[home_.at(candidate)]; }
   Status open_process(size_t process);
+  std::set<size_t> processes_of(const std::vector<size_t>& candidates) const;
   // Freezes all others.
   Result<TimingProcess*> turn_to(size_t process);
 
@@ -89,6 +95,7 @@ class Bursts {
   KeyedRandom random_;  // Workers see some of what it gives.
   std::vector<std::unique_ptr<TimingProcess>> processes_;
   std::map<size_t, size_t> home_;
+  std::set<size_t> begun_;  // Processes of users.
   const Instances* instances_ = nullptr;
   uint64_t seed_ = 1;
   double switching_ns_ = 0;

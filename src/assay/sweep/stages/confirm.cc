@@ -14,14 +14,21 @@ namespace assay::sweep {
 namespace {
 
 // At timed outputs of each kernel, over all processes, beside that at the end of each.
-constexpr double kLooksAtOutputs = 28;
+constexpr double kConfirmationLooks = 28;
 
-// Of the rounds of a process, those that stock kernels make alone before users' kernels come, and
-// as many when they have gone: one of eight, and four at least.
+// Of the rounds of a process, those that rivals make alone before the candidate comes, and as many
+// when it has gone: one of eight, and four at least.
 constexpr int kShareAlone = 8, kLeastRoundsAlone = 4;
 
+std::vector<size_t> common(const std::vector<size_t>& some, const std::vector<size_t>& others) {
+  std::vector<size_t> both;
+  for (const size_t one : some)
+    if (std::ranges::count(others, one) > 0) both.push_back(one);
+  return both;
+}
+
 // Of operands' placement; whatever seeds a race's or a count's.
-constexpr uint64_t kPlacementSeed = 11;
+constexpr uint64_t kConfirmationSeed = 11;
 
 KernelSamples empty_samples(const Candidate& candidate) {
   KernelSamples samples;
@@ -192,7 +199,7 @@ Status Confirming::prove_again(Bursts& bursts, const Instances& instances,
 
 Status Confirming::make_rounds(Bursts& bursts, const Instances& instances,
                                ProcessSamples& samples) {
-  const double looks = std::min(1.0, kLooksAtOutputs / (plan_.processes * plan_.rounds));
+  const double looks = std::min(1.0, kConfirmationLooks / (plan_.processes * plan_.rounds));
   // One untimed round warms code, clocks and pools.
   for (int round = -1; round < plan_.rounds; ++round) {
     std::vector<size_t> who;
@@ -218,7 +225,7 @@ Result<std::unique_ptr<Confirming::Visit>> Confirming::visit(size_t confirmer) {
 
 Status Confirming::set_up(Visit& visit) {
   Bursts& bursts = visit.bursts;
-  ASSAY_TRY(bursts.open_stock(visit.instances, finalists_, kPlacementSeed + set_up_++));
+  ASSAY_TRY(bursts.open_stock(visit.instances, finalists_, kConfirmationSeed + set_up_++));
   return prove_again(bursts, visit.instances, of_stock(bursts, true));
 }
 
@@ -229,11 +236,23 @@ std::vector<size_t> Confirming::of_stock(const Bursts& bursts, bool are_stocks) 
   return who;
 }
 
-// Rounds of those that are there without users' kernels, half of them before these come and half
-// when they have gone: what the latter did to the machine shows in between.
-Status Confirming::make_rounds_alone(Bursts& bursts, ProcessSamples& samples) {
+std::vector<size_t> Confirming::watched(const Bursts& bursts) const {
   if (!bursts.has_guests()) return {};
-  const std::vector<size_t> who = of_stock(bursts, true);
+  std::vector<size_t> who = of_stock(bursts, true);
+  const auto candidate = std::ranges::find_if(finalists_, [&](size_t index) {
+    return field_.candidates[index].outcome.id == confirmation_.candidate;
+  });
+  if (!who.empty() || candidate == finalists_.end()) return who;
+  for (const size_t index : finalists_)
+    if (bursts.process_number(index) != bursts.process_number(*candidate)) who.push_back(index);
+  return who;
+}
+
+// Rounds of those that are there without the candidate's process, half of them before it comes and
+// half when it has gone: what it did to the machine shows in between.
+Status Confirming::make_rounds_alone(Bursts& bursts, const std::vector<size_t>& who,
+                                     ProcessSamples& samples) {
+  if (who.empty()) return {};
   if (samples.alone.empty())
     for (const size_t index : who) samples.alone.push_back(empty_samples(field_.candidates[index]));
   const int rounds = std::max(kLeastRoundsAlone, plan_.rounds / kShareAlone);
@@ -254,12 +273,17 @@ Status Confirming::time(Visit& visit) {
   ProcessSamples samples = empty_samples(field_, finalists_, bursts);
   samples.seed_commitment = visit.instances.commitment();
   if (station_.condition.spacing == measure::Spacing::chain) samples.bare_links.emplace();
-  ASSAY_TRY(make_rounds_alone(bursts, samples));
+  const std::vector<size_t> rivals = watched(bursts);
+  std::vector<size_t> users = of_stock(bursts, false);
+  ASSAY_TRY(bursts.open_guests_of(rivals));
+  ASSAY_TRY(prove_again(bursts, visit.instances, common(rivals, users)));
+  ASSAY_TRY(make_rounds_alone(bursts, rivals, samples));
   ASSAY_TRY(bursts.open_guests());
-  ASSAY_TRY(prove_again(bursts, visit.instances, of_stock(bursts, false)));
+  std::erase_if(users, [&](size_t index) { return std::ranges::count(rivals, index) > 0; });
+  ASSAY_TRY(prove_again(bursts, visit.instances, users));
   ASSAY_TRY(make_rounds(bursts, visit.instances, samples));
-  ASSAY_TRY(bursts.dismiss_guests());
-  ASSAY_TRY(make_rounds_alone(bursts, samples));
+  ASSAY_TRY(bursts.dismiss_guests_but(rivals));
+  ASSAY_TRY(make_rounds_alone(bursts, rivals, samples));
   ASSAY_TRY(bursts.unload());
   drop_unknown_clocks(samples);
   ASSAY_TRY(samples.seed, visit.instances.reveal());

@@ -66,7 +66,10 @@ class Confirming {
   Status prove_again(Bursts& bursts, const Instances& instances, const std::vector<size_t>& who);
   // Finalists in the stock kernels' process, or in users'.
   std::vector<size_t> of_stock(const Bursts& bursts, bool are_stocks) const;
-  Status make_rounds_alone(Bursts& bursts, ProcessSamples& samples);
+  // Of whom it is seen whether the candidate's process slows them down: stock kernels and ours; if
+  // none of these is there, users' kernels of other files.
+  std::vector<size_t> watched(const Bursts& bursts) const;
+  Status make_rounds_alone(Bursts& bursts, const std::vector<size_t>& who, ProcessSamples& samples);
   Status make_rounds(Bursts& bursts, const Instances& instances, ProcessSamples& samples);
 
   const Station& station_;

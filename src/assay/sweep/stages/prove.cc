@@ -22,26 +22,69 @@
 namespace assay::sweep {
 namespace {
 
+// Of several instances of a kind: the worst of what each was right in. False: they are not alike.
+bool add_to(ProofCheck& known, const ProofCheck& more) {
+  if (known.input != more.input || known.method != more.method || known.wrong > 0 ||
+      more.wrong > 0 || !known.first_wrong.empty() || !more.first_wrong.empty())
+    return false;
+  known.compared = std::min(known.compared, more.compared);
+  known.max_error = std::max(known.max_error, more.max_error);
+  known.mean_error = std::max(known.mean_error, more.mean_error);
+  known.smallest_visible = std::max(known.smallest_visible, more.smallest_visible);
+  return true;
+}
+
+// How far it is wrong: the first element alone does not tell a slip at an edge from a wrong
+// formula. Where only a part was compared, wrong rows may be counted beside elements.
+std::string how_many_wrong(const Check& check) {
+  if (check.compared != check.elements || check.wrong < 1 || check.wrong > check.elements ||
+      check.elements < 2)
+    return {};
+  if (check.wrong == check.elements)
+    return fmt::format(" (all {} elements are wrong)", check.elements);
+  return fmt::format(" ({} of {} elements {} wrong)", check.wrong, check.elements,
+                     check.wrong == 1 ? "is" : "are");
+}
+
 // What the checks of one kernel add up to. The launches are those of `prove`, the outputs theirs.
-void add_check(Candidate& candidate, InputKind input_kind, const Check& check) {
+void add_check(Candidate& candidate, const Problem& problem, InputKind input_kind,
+               const Check& check) {
   const std::string kind(to_string(input_kind));
   ProofSummary& proof = *candidate.outcome.proof;
-  proof.checks.push_back({kind, check.method, check.elements, check.compared, check.wrong,
-                          std::isfinite(check.max_error) ? check.max_error : 1e300,
-                          std::isfinite(check.mean_error) ? check.mean_error : 1e300,
-                          check.smallest_visible, check.first_wrong});
-  proof.max_error = std::max(proof.max_error, proof.checks.back().max_error);
+  const ProofCheck made{kind,
+                        check.method,
+                        check.elements,
+                        check.compared,
+                        check.wrong,
+                        std::isfinite(check.max_error) ? check.max_error : 1e300,
+                        std::isfinite(check.mean_error) ? check.mean_error : 1e300,
+                        check.smallest_visible,
+                        check.first_wrong};
+  if (proof.checks.empty() || !add_to(proof.checks.back(), made)) proof.checks.push_back(made);
+  proof.max_error = std::max(proof.max_error, made.max_error);
   add_mean_errors(proof, check);
   if (input_kind == InputKind::uniform) {
-    proof.mean_error = proof.checks.back().mean_error;
+    proof.mean_error = made.mean_error;
     proof.method = check.method;
     proof.smallest_visible = check.smallest_visible;
   }
   if (check.right) return;
   proof.right = false;
   if (candidate.alive())
-    candidate.outcome.ending =
-        ending::Mismatch{fmt::format("{} inputs: {}", kind, check.first_wrong)};
+    candidate.outcome.ending = ending::Mismatch{
+        fmt::format("{} inputs: {}{}{}", kind, check.first_wrong, how_many_wrong(check),
+                    cancelling_advice(problem, check, input_kind))};
+}
+
+// The most frequent reason for both: before each launch other garbage stands in the output.
+void explain_difference(Candidate& candidate) {
+  if (!std::holds_alternative<ending::Mismatch>(candidate.outcome.ending) ||
+      !candidate.deterministic)
+    return;
+  for (Finding& finding : candidate.outcome.findings)
+    if (finding.code == "nondeterministic")
+      finding.sentence +=
+          "; elements that it never writes, or adds to before it writes them, differ so";
 }
 
 // A kernel that is wrong elementwise may be all that another promise asks for: then it is told of
@@ -95,9 +138,11 @@ Status judge_proof(Candidate& candidate, const Instances& instances, const proce
                                 std::nullopt, candidate.error_bound));
       if (!check.right) wrong.push_back(check.within_normwise);
       // One line for each kind of input, and one more where the second launch alone was wrong.
-      if (o == 0 || !check.right) add_check(candidate, instances.kind(instance), check);
+      if (o == 0 || !check.right)
+        add_check(candidate, instances.problem(), instances.kind(instance), check);
     }
   }
+  explain_difference(candidate);
   advise(candidate, instances.problem(), wrong);
   candidate.add_facts(answer.object);
   if (candidate.alive() && answer.left_processes) candidate.outcome.ending = left_processes();

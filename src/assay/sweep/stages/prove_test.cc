@@ -10,6 +10,7 @@ namespace assay::sweep {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProveTest : public testing::StageTest {
  protected:
@@ -50,8 +51,22 @@ TEST_F(ProveTest, WhoIsRightIsProvenAndWhoIsWrongEnds) {
   }
   const auto* mismatch = std::get_if<ending::Mismatch>(&named(field, "wrong").outcome.ending);
   ASSERT_NE(mismatch, nullptr);
-  EXPECT_THAT(mismatch->message, HasSubstr("out[0] is wrong"));
+  EXPECT_THAT(mismatch->message, HasSubstr("out[0] is wrong (1 of 4 elements is wrong)"));
   EXPECT_FALSE(named(field, "wrong").proven);
+}
+
+// Whoever left elements out reads why two launches differ.
+TEST_F(ProveTest, AWrongKernelWhoseLaunchesDifferIsToldOfElementsThatItNeverWrites) {
+  children_.kernels["wrong"].right = false;
+  children_.kernels["wrong"].facts.repeatable = false;
+  children_.kernels["right"].facts.repeatable = false;
+  auto field = prove_all({{"wrong"}, {"right"}});
+  const auto& wrong = named(field, "wrong").outcome.findings;
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_THAT(wrong[0].sentence, HasSubstr("that it never writes"));
+  const auto& right = named(field, "right").outcome.findings;
+  ASSERT_EQ(right.size(), 1u);
+  EXPECT_THAT(right[0].sentence, Not(HasSubstr("never writes")));
 }
 
 TEST_F(ProveTest, WhatALaunchDidBesidesItsOutputConvicts) {

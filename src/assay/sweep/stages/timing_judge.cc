@@ -165,7 +165,8 @@ Status TimingProcess::judge(const Instances& instances, size_t index, bool launc
   if (wrong && candidate.alive())
     candidate.outcome.ending =
         ending::Mismatch{"an output of a timed launch is wrong: " + wrong->first_wrong +
-                         (wrong->within_normwise == true ? bound_advice(station_.problem) : "")};
+                         (wrong->within_normwise == true ? bound_advice(station_.problem) : "") +
+                         cancelling_advice(station_.problem, *wrong, std::nullopt)};
   if (!candidate.alive()) handles_.erase(index);
   return {};
 }

@@ -17,7 +17,7 @@
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kPage = kPageBytes, kLine = 64;
+constexpr size_t kPage = kPageBytes, kCopyLine = 64;
 constexpr size_t kMostFile = size_t{1} << 32;
 
 std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
@@ -27,6 +27,11 @@ std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
 // Whether a kernel can have put anything there: also where it may no longer write, or not read
 // until it allows that again.
 bool may_hold_copies(const OwnMapping& mapping) { return !mapping.name.starts_with("[v"); }
+
+// Where code that is made at run time lies, and what libraries keep of their objects.
+bool is_code_or_heap(const OwnMapping& mapping) {
+  return mapping.read && (mapping.run || mapping.name == "[heap]");
+}
 
 int rights_of(const OwnMapping& mapping) {
   return (mapping.read ? PROT_READ : 0) | (mapping.write ? PROT_WRITE : 0) |
@@ -107,7 +112,7 @@ KeptCopies::KeptCopies(CodeCopies& code)
 }
 
 KeptCopies::Lines KeptCopies::draw() {
-  return {random_() % (kPage / kLine), random_() % (kPage / kLine)};
+  return {random_() % (kPage / kCopyLine), random_() % (kPage / kCopyLine)};
 }
 
 std::vector<KeptCopies::Range> KeptCopies::without(const Range& range,
@@ -143,12 +148,16 @@ size_t KeptCopies::cool_pages(const OwnMapping& mapping, const Range& range) {
     if ((resident[page] & 1) == 0) continue;
     const uintptr_t at = range.begin + page * kPage;
     const auto hash_of = [&](size_t line) {
-      return fast_hash(bytes_at(at + line * kLine, kLine), line);
+      return fast_hash(bytes_at(at + line * kCopyLine, kCopyLine), line);
     };
     const bool changed =
         std::ranges::none_of(lines_, [&](size_t line) { return known_.contains(hash_of(line)); });
     for (const size_t line : next_lines_) next_known_.insert(hash_of(line));
     if (changed) continue;
+    if (is_code_or_heap(mapping) && spared_ >= kPage) {
+      spared_ -= kPage;
+      continue;
+    }
     measure::flush_from_caches(bytes_at(at, kPage));
     flushed += kPage;
   }
@@ -197,8 +206,11 @@ size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {
   known_ = std::move(next_known_);
   next_known_.clear();
   lines_ = std::exchange(next_lines_, draw());
+  spared_ = least;
   size_t flushed = 0;
-  for (const OwnMapping& mapping : read_memory_map()) {
+  std::vector<OwnMapping> mappings = read_memory_map();
+  std::ranges::stable_partition(mappings, &OwnMapping::run);
+  for (const OwnMapping& mapping : mappings) {
     if (!may_hold_copies(mapping)) continue;
     for (const Range& range : without({mapping.begin, mapping.end}, skipped))
       flushed += cool_pages(mapping, range);

@@ -18,7 +18,7 @@ namespace {
 
 // Each launch of a burst, and its lead-in, write an output of their own, as on the host
 // (worker/cpu/problem.cc). A burst has as many launches as fit here.
-constexpr size_t kOutputBytes = size_t{256} << 20;
+constexpr size_t kRingBytes = size_t{256} << 20;
 constexpr size_t kWorkspaces = 4;
 }  // namespace
 
@@ -28,7 +28,7 @@ Result<ProblemRunner::Opened> GpuProblem::open(const Kernel& kernel, const Artif
   Opened facts;
   ASSAY_TRY(facts.workspace_bytes, verify::workspace_bytes(kernel, problem_, 1, device_));
   const size_t output_bytes = outputs_.bytes;
-  const size_t ring = count_outputs(sets_.size(), output_bytes, kOutputBytes);
+  const size_t ring = count_outputs(sets_.size(), output_bytes, kRingBytes);
   opened->outputs = ring;
   std::vector<size_t> sizes(ring, output_bytes);
   sizes.insert(sizes.end(), kWorkspaces, facts.workspace_bytes);
