@@ -28,11 +28,6 @@ std::span<const std::byte> bytes_at(uintptr_t address, size_t bytes) {
 // until it allows that again.
 bool may_hold_copies(const OwnMapping& mapping) { return !mapping.name.starts_with("[v"); }
 
-// Where code that is made at run time lies, and what libraries keep of their objects.
-bool is_code_or_heap(const OwnMapping& mapping) {
-  return mapping.read && (mapping.run || mapping.name == "[heap]");
-}
-
 int rights_of(const OwnMapping& mapping) {
   return (mapping.read ? PROT_READ : 0) | (mapping.write ? PROT_WRITE : 0) |
          (mapping.run ? PROT_EXEC : 0);
@@ -154,10 +149,6 @@ size_t KeptCopies::cool_pages(const OwnMapping& mapping, const Range& range) {
         std::ranges::none_of(lines_, [&](size_t line) { return known_.contains(hash_of(line)); });
     for (const size_t line : next_lines_) next_known_.insert(hash_of(line));
     if (changed) continue;
-    if (is_code_or_heap(mapping) && spared_ >= kPage) {
-      spared_ -= kPage;
-      continue;
-    }
     measure::flush_from_caches(bytes_at(at, kPage));
     flushed += kPage;
   }
@@ -206,11 +197,8 @@ size_t KeptCopies::cool(std::span<const Bytes> others, size_t least) {
   known_ = std::move(next_known_);
   next_known_.clear();
   lines_ = std::exchange(next_lines_, draw());
-  spared_ = least;
   size_t flushed = 0;
-  std::vector<OwnMapping> mappings = read_memory_map();
-  std::ranges::stable_partition(mappings, &OwnMapping::run);
-  for (const OwnMapping& mapping : mappings) {
+  for (const OwnMapping& mapping : read_memory_map()) {
     if (!may_hold_copies(mapping)) continue;
     for (const Range& range : without({mapping.begin, mapping.end}, skipped))
       flushed += cool_pages(mapping, range);

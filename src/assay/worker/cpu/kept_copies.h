@@ -28,9 +28,7 @@ class KeptCopies {
   // memory is written anew in each burst, copies are not. Two lines of each page are looked at,
   // which were drawn at the call before. Memory files that are not mapped are flushed whole.
   // Nothing where the process has not taken `least` bytes since this was made, beside those of
-  // `others`, which are ours. Of code that was made at run time, and then of the heap, as much is
-  // left alone: a library that generates its code has that, and is no slower for it than stock
-  // kernels are in their process. Returns how many bytes were flushed.
+  // `others`, which are ours. Returns how many bytes were flushed.
   size_t cool(std::span<const Bytes> others, size_t least);
 
  private:
@@ -51,7 +49,6 @@ class KeptCopies {
   std::vector<Range> before_;
   int64_t held_before_ = 0, resident_before_ = 0;
   bool holds_ = false;  // As much as that, since somebody looked.
-  size_t spared_ = 0;   // Of code and of the heap, still to be left alone in this call.
   Lines lines_{}, next_lines_{};
   std::unordered_set<uint64_t> known_, next_known_;  // Hashes of such lines.
 };

@@ -6,8 +6,6 @@
 namespace assay::sweep {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
-
 // What an earlier kernel packed there may be right for this one too, which then need not pack: a
 // line of each KiB becomes NaN in every float type, and a wrong number in every integer type.
 void make_useless(std::span<std::byte> memory) {
@@ -27,11 +25,9 @@ Result<std::span<std::byte>> PreparedPool::allocate(size_t bytes) {
     constexpr size_t kChunk = size_t{64} << 20;
     // Whole panels and no more: a virtual machine pays dearly for each page that is new to it.
     const size_t each = wanted + 16 * 4096;
-    size_t chunk_bytes = each * std::clamp<size_t>(kChunk / each, 1, to_come);
+    const size_t chunk_bytes = each * std::clamp<size_t>(kChunk / each, 1, to_come);
     options.huge_pages = chunk_bytes >= size_t{1} << 20;
-    options.alignment = options.huge_pages ? kHugePage : 4096;
-    // All memory that it gets, so that whoever counts this process's memory finds nothing beside.
-    if (options.huge_pages) chunk_bytes = (chunk_bytes + kHugePage - 1) / kHugePage * kHugePage;
+    options.alignment = options.huge_pages ? size_t{2} << 20 : 4096;
     ASSAY_TRY(auto chunk, device_.allocate(chunk_bytes, options));
     chunks_.push_back(std::move(chunk));
     used_ = 0;
@@ -41,13 +37,6 @@ Result<std::span<std::byte>> PreparedPool::allocate(size_t bytes) {
   used_ += wanted;
   make_useless({start, bytes});
   return std::span<std::byte>(start, bytes);
-}
-
-std::vector<std::span<const std::byte>> PreparedPool::memory() const {
-  std::vector<std::span<const std::byte>> all;
-  for (const auto& chunk : chunks_)
-    all.emplace_back(static_cast<const std::byte*>(chunk->data()), chunk->bytes());
-  return all;
 }
 
 }  // namespace assay::sweep

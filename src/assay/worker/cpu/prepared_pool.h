@@ -25,9 +25,6 @@ class PreparedPool : public Prepared {
   // What is there is no earlier kernel's work.
   Result<std::span<std::byte>> allocate(size_t bytes) override;
 
-  // All panels, and what lies between them.
-  std::vector<std::span<const std::byte>> memory() const;
-
  private:
   Device& device_;
   CounterRandom random_;

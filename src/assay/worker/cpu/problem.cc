@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -165,10 +164,8 @@ void WorkerProblem::cool_copies() {
 }
 
 // Copies of a fourth of all sets, in half of the bits, may lie there before it is worth a look at
-// every page. Workspaces are looked at if they have room for more. Panels are declared, and no
-// reason to look at what else a kernel has there, as stock kernels have it: their code, say. They
-// are flushed whole, since those of one set have room for a copy of another.
-void WorkerProblem::cool_what_is_kept() {
+// every page. Workspaces are looked at if they have room for more.
+void WorkerProblem::cool_what_is_kept() const {
   constexpr size_t kShare = 8, kLeast = size_t{1} << 16;
   if (!copies_) return;
   const size_t least = std::max(sets_->flushed_bytes() / kShare, kLeast);
@@ -179,23 +176,7 @@ void WorkerProblem::cool_what_is_kept() {
       if (b < open->outputs || kWorkspaceCopies * open->workspace_bytes < least)
         others.emplace_back(open->buffers->at(b));
   }
-  const std::vector<KeptCopies::Bytes> packed = packed_memory();
-  others.insert(others.end(), packed.begin(), packed.end());
-  cooled_ = {.panels = 0, .kept = copies_->cool(others, least)};
-  for (const KeptCopies::Bytes bytes : packed) {
-    measure::flush_from_caches(bytes);
-    cooled_.panels += bytes.size();
-  }
-}
-
-std::vector<std::span<const std::byte>> WorkerProblem::packed_memory() const {
-  std::set<const Panels*> pools;
-  for (const auto& open : open_)
-    if (open) pools.insert(open->panels.get());
-  std::vector<std::span<const std::byte>> packed;
-  for (const Panels* panels : pools)
-    for (const auto bytes : panels->pool.memory()) packed.push_back(bytes);
-  return packed;
+  copies_->cool(others, least);
 }
 
 Result<WorkerProblem::Opened> WorkerProblem::open(const Kernel& kernel, const Artifact& artifact) {

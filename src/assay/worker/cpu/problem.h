@@ -55,13 +55,6 @@ class WorkerProblem final : public ProblemRunner {
   std::string find_trespass(int handle) override;
   std::string find_trespass_beside_inputs() override;
 
-  // What was flushed ahead of the last burst beside its operands, in bytes: declared panels, and
-  // what a user's kernels keep there besides.
-  struct Cooled {
-    size_t panels = 0, kept = 0;
-  };
-  const Cooled& cooled() const { return cooled_; }
-
  private:
   struct InputSet {
     verify::GuardedArena arena;
@@ -75,9 +68,7 @@ class WorkerProblem final : public ProblemRunner {
   WorkerProblem(Problem problem, Device& device, int threads, uint64_t seed);
   Result<OpenKernel*> kernel_at(int handle);
   Status bind(OpenKernel& kernel, size_t plan);
-  void cool_what_is_kept();
-  // Of all open kernels' panels.
-  std::vector<std::span<const std::byte>> packed_memory() const;
+  void cool_what_is_kept() const;
   uint64_t next_seed();
   bool is_warm() const { return condition_.cache == measure::Cache::warm; }
   // The operand set of a plan.
@@ -100,7 +91,6 @@ class WorkerProblem final : public ProblemRunner {
   bool packs_as_needed_ = false;
   CodeCopies code_;
   std::unique_ptr<KeptCopies> copies_;  // Where users' kernels may keep some.
-  Cooled cooled_;
   size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.

@@ -13,11 +13,9 @@
 
 #include "assay/device/cpu/cpu_device.h"
 #include "assay/kernel/testing/toy_family.h"
-#include "assay/measure/flush.h"
 #include "assay/op/gemm/gemm.h"
 #include "assay/op/rmsnorm/rmsnorm.h"
 #include "assay/process/told_launches.h"
-#include "assay/verify/guard.h"
 
 namespace assay::sweep {
 namespace {
@@ -99,9 +97,6 @@ class WorkerProblemTest : public ::testing::TestWithParam<measure::Cache> {
     ASSAY_TRY(made->make_rotation({.cache = GetParam()}, 7));
     return made;
   }
-
-  // As in a user's process; null where it failed.
-  std::unique_ptr<WorkerProblem> make_wide();
 
   // How many times the start of a burst is told: warm launches have stretches of their own.
   static int stretches(int launches) { return GetParam() == measure::Cache::warm ? launches : 1; }
@@ -234,94 +229,6 @@ TEST_P(WorkerProblemTest, EachLaunchOfAProofFindsWhatIsReadAndWritten) {
   EXPECT_EQ(proven->trespass, "");
   const auto [out, residual] = outputs_of(proven->output.file);
   EXPECT_TRUE(std::ranges::equal(out, (*instance)->input(rmsnorm::kResidual)));
-}
-
-// A kernel with 256 KiB of constants a set, so that 2 MiB are worth a look; what else it has is up
-// to its launch.
-Problem wide() { return *gemm::problem({.m = 2, .n = 256, .k = 256, .constant = {"b"}}); }
-constexpr size_t kBytesOfB = 256 * 256 * sizeof(float), kOwn = size_t{16} << 20;
-constexpr size_t kSlack = size_t{1} << 20;  // The test's own memory changes, too.
-
-Kernel kernel_with(int (*launch)(const void*, void* const*), std::shared_ptr<const void> state,
-                   bool prepares) {
-  auto groups = assay::testing::toy_groups();
-  KernelTraits traits = groups.front().traits;
-  traits.prepares = prepares;
-  groups.front().traits = traits;
-  auto family = std::make_shared<assay::testing::ToyFamily>("wide", std::move(groups));
-  family->prepare = [](const Binding&, Prepared& prepared) -> Status {
-    ASSAY_TRY(const std::span<std::byte> panel, prepared.allocate(kBytesOfB));
-    verify::poison(panel, reinterpret_cast<uintptr_t>(panel.data()));
-    return {};
-  };
-  family->bind = [=](const Binding&, std::vector<Step>& steps) -> Status {
-    steps.push_back(HostStep{launch, state});
-    return {};
-  };
-  Catalog catalog;
-  catalog.add("toys", ProviderRole::user, family);
-  auto found = catalog.get_kernels(wide());
-  EXPECT_TRUE(found && !found->kernels.empty());
-  return found->kernels.front();
-}
-
-std::unique_ptr<WorkerProblem> WorkerProblemTest::make_wide() {
-  auto made = WorkerProblem::create(wide(), *device_, 1, {}, 5,
-                                    PulseSender(pulses_->second.get(), questions_->second.get()));
-  EXPECT_TRUE(made);
-  if (!made || !(*made)->make_rotation({.cache = GetParam()}, 7)) return nullptr;
-  (*made)->cool_copies();
-  return std::move(*made);
-}
-
-int write_anew(const void* state, void* const*) {
-  static uint64_t launches = 0;
-  auto& own = *static_cast<const std::span<std::byte>*>(state);
-  verify::poison(own, ++launches);
-  return 0;
-}
-
-// What five bursts of one launch flush.
-Result<WorkerProblem::Cooled> cool_five(WorkerProblem& problem, const Kernel& kernel) {
-  ASSAY_TRY(const auto opened, problem.open(kernel, {}));
-  for (uint64_t burst = 0; burst < 5; ++burst)
-    ASSAY_TRY(problem.burst(opened.handle, 1, burst).map([](const auto&) {}));
-  return problem.cooled();
-}
-
-// Of a user's process: what is declared is no reason to flush all else that it has, its code and
-// what its library keeps, of which stock kernels keep theirs in the caches.
-TEST_P(WorkerProblemTest, PanelsAreFlushedAndNothingElseForTheirSake) {
-  if (GetParam() == measure::Cache::warm || !measure::flush_from_caches({}))
-    GTEST_SKIP() << "nothing is flushed";
-  const auto problem = make_wide();
-  ASSERT_NE(problem, nullptr);
-  const auto cooled = cool_five(*problem, kernel_with(do_nothing, nullptr, true));
-  ASSERT_TRUE(cooled) << cooled.error().message;
-  EXPECT_GE(cooled->panels, static_cast<size_t>(problem->sets()) * kBytesOfB);
-  EXPECT_EQ(cooled->kept, 0U);
-}
-
-// Scratch memory changes from burst to burst, though not between two bursts.
-TEST_P(WorkerProblemTest, WhatEachLaunchWritesAnewIsNotFlushedAndWhatStaysIs) {
-  if (GetParam() == measure::Cache::warm || !measure::flush_from_caches({}))
-    GTEST_SKIP() << "nothing is flushed";
-  for (const bool anew : {true, false}) {
-    const auto problem = make_wide();
-    ASSERT_NE(problem, nullptr);
-    const auto memory = device_->allocate(kOwn, {});
-    ASSERT_TRUE(memory);
-    const auto own = std::make_shared<const std::span<std::byte>>(
-        static_cast<std::byte*>((*memory)->data()), kOwn);
-    verify::poison(*own, 1);
-    const auto cooled =
-        cool_five(*problem, kernel_with(anew ? write_anew : do_nothing, own, false));
-    ASSERT_TRUE(cooled) << cooled.error().message;
-    if (anew)
-      EXPECT_LT(cooled->kept, kSlack);
-    else
-      EXPECT_GE(cooled->kept, kOwn);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Caches, WorkerProblemTest,

@@ -31,6 +31,7 @@ Status WorkerProblem::Turn::bind() {
 WorkerProblem::Turn::~Turn() {
   for (const size_t s : used_)
     problem_.sets_->cool(problem_.set_of(s), kernel_.panels->sets[problem_.set_of(s)]);
+  problem_.cool_what_is_kept();
 }
 
 Result<bool> WorkerProblem::Turn::lead_in() {
