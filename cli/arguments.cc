@@ -32,6 +32,11 @@ bool is_shape(const std::string& word) {
   return word.find('=') != std::string::npos && !names_file(word);
 }
 
+// Of another program's command line, where an empty word may be meant.
+bool is_words_of_others(std::string_view flag) {
+  return flag == "--extra-profiler-flags" || flag == "--start";
+}
+
 using IsMeant = bool (*)(const std::string&);
 
 IsMeant is_meant_for(std::string_view flag) {
@@ -98,7 +103,7 @@ std::string empty_value(const std::vector<std::string>& words, const CLI::App& a
                         const CLI::App& command) {
   for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
     const std::string name = flag_name(words[i]);
-    if (name.size() < 2 || name[0] != '-' || name == "--extra-profiler-flags") continue;
+    if (name.size() < 2 || name[0] != '-' || is_words_of_others(name)) continue;
     if (!takes_value(command, name) && !takes_value(app, name)) continue;
     const bool is_joined = name.size() < words[i].size();
     const bool is_empty = is_joined ? words[i].size() == name.size() + 1

@@ -33,7 +33,7 @@ std::string unknown_flag(const std::vector<std::string>& words, const CLI::App& 
 
 // A sentence on the first flag whose value is an empty word, as an unset variable of a shell leaves
 // it; empty if there is none. The parser would drop such a claim, or take the next flag for it.
-// What goes to another tool (--extra-profiler-flags) may be empty.
+// What goes to another program (--extra-profiler-flags, --start) may be empty.
 std::string empty_value(const std::vector<std::string>& words, const CLI::App& app,
                         const CLI::App& command);
 

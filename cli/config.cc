@@ -107,7 +107,7 @@ class ConfigReader {
         {},
         fmt::format("{}:{}:{}: {}", field.origin(), field.line(), field.column(), field.path())};
     ASSAY_TRY(entry.values, texts_of(field));
-    if (flag != "extra-profiler-flags" && contains(entry.values, ""))
+    if (flag != "extra-profiler-flags" && flag != "start" && contains(entry.values, ""))
       return fail(field.error("is empty; write a value, or leave the key out"));
     config_.defaults.push_back(std::move(entry));
     return {};
