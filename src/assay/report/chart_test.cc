@@ -36,7 +36,9 @@ TEST(Chart, AxesHoldEverything) {
       EXPECT_TRUE(x >= 0 && x <= 1000) << least << " to " << most << " at " << x;
       EXPECT_TRUE(y >= 0 && y <= 1000) << least << " to " << most << " at " << y;
     }
-    if (least < most) EXPECT_LT(points[0].first, points[1].first);
+    if (least < most) {
+      EXPECT_LT(points[0].first, points[1].first);
+    }
   }
 }
 

@@ -305,8 +305,8 @@ class CaseReader {
 
 }  // namespace
 
-const Benchmark* Case::find_benchmark(std::string_view name) const {
-  const auto found = std::ranges::find(benchmarks, name, &Benchmark::name);
+const Benchmark* Case::find_benchmark(std::string_view wanted) const {
+  const auto found = std::ranges::find(benchmarks, wanted, &Benchmark::name);
   return found == benchmarks.end() ? nullptr : &*found;
 }
 

@@ -25,9 +25,9 @@ int do_nothing(const void*, void* const*) { return 0; }
 // Tells by out what it found in residual, and leaves zeros there.
 constexpr int64_t kRows = 2, kColumns = 16;
 int take_residual(const void*, void* const* data) {
-  constexpr size_t kBytes = sizeof(float) * kRows * kColumns;
-  std::memcpy(data[rmsnorm::kOut], data[rmsnorm::kResidual], kBytes);
-  std::memset(data[rmsnorm::kResidual], 0, kBytes);
+  constexpr size_t kPlainBytes = sizeof(float) * kRows * kColumns;
+  std::memcpy(data[rmsnorm::kOut], data[rmsnorm::kResidual], kPlainBytes);
+  std::memset(data[rmsnorm::kResidual], 0, kPlainBytes);
   return 0;
 }
 Problem added() {

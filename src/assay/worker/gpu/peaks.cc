@@ -148,7 +148,7 @@ Peak warp(const char* name, const char* target, const char* instruction, const c
 
 Peak multiply_adds(const char* target) {
   constexpr int kChains = 16, kRepeats = 8;
-  constexpr uint32_t kThreads = 256;
+  constexpr uint32_t kBlockThreads = 256;
   std::string before = "  mov.u32 %r2, %laneid;\n  cvt.rn.f32.u32 %x, %r2;\n";
   std::string body;
   for (int i = 0; i < kChains; ++i) before += fmt::format("  mov.f32 %s{}, %x;\n", i);
@@ -160,8 +160,8 @@ Peak multiply_adds(const char* target) {
       "assay_peak_f32",
       header(target) + repeated("assay_peak_f32", fmt::format("  .reg .f32 %s<{}>, %x;\n", kChains),
                                 before, body, keep("f32", "%s", kChains, 4)),
-      2.0 * kChains * kRepeats * kThreads,
-      kThreads,
+      2.0 * kChains * kRepeats * kBlockThreads,
+      kBlockThreads,
       8};
 }
 
