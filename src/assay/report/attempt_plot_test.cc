@@ -55,7 +55,7 @@ TEST(AttemptPlotTest, TheAxisHasRoundNumbers) {
   one.points[0].value = 12.52;
   one.points[1].value = 12.47;
   svg = attempt_svg(one);
-  for (const char* round : {">12.40<", ">12.50<", ">12.60<"}) EXPECT_THAT(svg, HasSubstr(round));
+  for (const char* round : {">12.4<", ">12.5<", ">12.6<"}) EXPECT_THAT(svg, HasSubstr(round));
 }
 
 TEST(AttemptPlotTest, NoLabelCoversAnother) {

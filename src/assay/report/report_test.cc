@@ -5,6 +5,7 @@
 
 #include "assay/base/text.h"
 #include "assay/compare/compare.h"
+#include "assay/record/bounds.h"
 #include "assay/record/testing/sample_record.h"
 #include "assay/report/compare_report.h"
 #include "assay/report/sweep_report.h"
@@ -318,13 +319,15 @@ TEST(RaceReportTest, AVerdictAgainstAssaysOwnCallsNobodyStock) {
                                            {"my", "my_gemm", KernelRole::user, 20}});
   Confirmation& confirmation = problem.confirmations[0];
   confirmation.candidate = assay::testing::id_of("my", "my_gemm");
-  confirmation.conclusion = conclude(problem, confirmation, {});
+  RunOptions options;
+  options.rules = kRulesWithoutStock;
+  confirmation.conclusion = conclude(problem, confirmation, options);
   const PairVerdict* headline = problem.headline();
   ASSERT_NE(headline, nullptr);
-  EXPECT_EQ(headline->other, assay::testing::id_of("native_cpu", "rows"));
+  EXPECT_EQ(headline->other, assay::testing::id_of("native_cpu", "dots"));
   const std::string text = race_text(assay::testing::make_record({problem}));
-  EXPECT_THAT(text, HasSubstr("(no stock kernel takes this problem)"));
-  EXPECT_THAT(text, HasSubstr("\n          ours     native_cpu/rows"));
+  EXPECT_THAT(text, HasSubstr("(no stock kernel takes this\n          problem)"));
+  EXPECT_THAT(text, HasSubstr("\n          ours    native_cpu/dots"));
 }
 
 // Beside a verdict on the pool it is one more line; alone, it is the verdict.
