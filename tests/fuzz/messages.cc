@@ -33,7 +33,7 @@ void look_at(const process::Round::Answer& answer) {
   constexpr int64_t kBeyond = int64_t{1} << 53;  // Where sums of doubles begin to lose.
   for (const auto& bursts :
        {std::vector<process::Round::Burst>{{0, 20}}, {{0, 20}, {process::kBareLinks, 3}, {7, 1}}}) {
-    const process::Round asked{bursts, 1};
+    const process::Round asked{bursts, 1, 0};
     if (!asked.check(answer)) continue;
     expect(answer.bursts.size() == bursts.size() || answer.ended,
            "another number of bursts than was asked for");

@@ -138,8 +138,8 @@ TEST_F(Fields, AreAllThereAndNoOthers) {
   EXPECT_THAT(refusal(more), HasSubstr("bonus: unknown key"));
   // Those of a burst, in a list.
   Json without = good_;
-  without["bursts"][0].erase(6);
-  EXPECT_THAT(refusal(without), HasSubstr("bursts[0]: lacks its others_since_ns"));
+  without["bursts"][0].erase(7);
+  EXPECT_THAT(refusal(without), HasSubstr("bursts[0]: lacks its approach_ns"));
   more = good_;
   more["bursts"][0].push_back(1);
   EXPECT_THAT(refusal(more), HasSubstr("bursts[0]: is longer than it may be"));

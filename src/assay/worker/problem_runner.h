@@ -104,7 +104,10 @@ class ProblemRunner {
   // process::kBareLinks is links without a kernel.
   struct TimedBurst : measure::Burst {
     int64_t others_since_ns = 0;  // What other threads took behind the burst before this one.
+    int64_t approach_ns = 0;      // From the launch that led in until operands were cold.
   };
+  // That this takes so long from now on, of whatever kernel; 0: as long as it takes.
+  virtual void approach_for(int64_t /*least_ns*/) {}
   virtual Result<TimedBurst> burst(int handle, int launches, uint64_t round_seed) = 0;
 
   // Launches of an open kernel behind one another, on inputs as the bursts left them, for that long

@@ -139,6 +139,7 @@ Result<process::Round::Answer> WorkerRuns::answer(const process::Round& asked) {
   using End = process::Round::Answer::End;
   process::Round::Answer answer;
   answer.bursts.reserve(asked.bursts.size());
+  problem->approach_for(asked.approach_ns);
   for (const auto& burst : asked.bursts) {
     const auto sample = problem->burst(burst.handle, burst.launches, asked.seed);
     if (!sample && sample.error().code == ErrorCode::device_lost) return fail(sample.error());
@@ -155,7 +156,8 @@ Result<process::Round::Answer> WorkerRuns::answer(const process::Round& asked) {
       return answer;
     }
     answer.bursts.push_back({sample->ns, sample->clean, sample->waited_ns, sample->launches,
-                             sample->taken_ns, sample->others_ahead_ns, sample->others_since_ns});
+                             sample->taken_ns, sample->others_ahead_ns, sample->others_since_ns,
+                             sample->approach_ns});
   }
   answer.armed = find_armed();
   return answer;

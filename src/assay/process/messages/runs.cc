@@ -178,6 +178,7 @@ template <class A, archive::Is<Round> T>
 void describe(A& archive, T& round) {
   archive("bursts", round.bursts, kList);
   archive("seed", round.seed);
+  archive("approach_ns", round.approach_ns, kDuration);
 }
 
 template <class A, archive::Is<Round::Answer::Timed> T>
@@ -189,6 +190,7 @@ void describe(A& archive, T& timed) {
   archive("taken_ns", timed.taken_ns, kDuration);
   archive("others_ahead_ns", timed.others_ahead_ns, kDuration);
   archive("others_since_ns", timed.others_since_ns, kDuration);
+  archive("approach_ns", timed.approach_ns, kDuration);
 }
 
 Json write_value(const Round::Answer::Timed& timed, RecordTag) { return write_row(timed); }

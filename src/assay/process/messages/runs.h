@@ -113,6 +113,7 @@ struct Round {
   };
   std::vector<Burst> bursts;
   uint64_t seed = 0;
+  int64_t approach_ns = 0;  // Each comes to its clock alike, and no sooner (worker/cpu/approach.h).
 
   struct Answer {
     struct Timed {
@@ -123,6 +124,7 @@ struct Round {
       int64_t taken_ns = 0;         // Processor time of all threads.
       int64_t others_ahead_ns = 0;  // What other threads took ahead of it,
       int64_t others_since_ns = 0;  // and behind the one before.
+      int64_t approach_ns = 0;      // How long it took to make it cold.
 
       // What is left of it without the longest wait for a core.
       int64_t in_cores_ns() const { return std::clamp<int64_t>(ns - waited_ns, 0, ns); }

@@ -12,6 +12,7 @@
 #include "assay/process/messages/values.h"
 #include "assay/record/outcome.h"
 #include "assay/record/ranking.h"
+#include "assay/sweep/stages/approaches.h"
 #include "assay/sweep/sweep.h"
 
 namespace assay::sweep {
@@ -55,6 +56,7 @@ struct Field {
   std::string unprovable;  // Why nothing can be proven right on this problem here, if so.
   std::optional<RankingRecord> ranking;      // Where some kernel's compile costs much.
   std::map<std::string, int> confirmations;  // Of this run, by confirmation_key().
+  Approaches approaches;
 };
 
 // Whether a race is about this kernel: one of the user's, of the families asked about if any were.

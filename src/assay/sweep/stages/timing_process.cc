@@ -232,7 +232,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
   // Bare links stand anywhere in the round.
   const bool chained = station_.condition.spacing == measure::Spacing::chain;
   const size_t bare_at = chained ? static_cast<size_t>(random_() % (order.size() + 1)) : kNowhere;
-  process::Round asked{.bursts = {}, .seed = seed};
+  process::Round asked{.bursts = {}, .seed = seed, .approach_ns = field_.approaches.least_ns()};
   double expected_ns = 0;
   for (const size_t index : order) {
     const Candidate& candidate = field_.candidates[index];
@@ -285,6 +285,7 @@ Status TimingProcess::call_bursts(const std::vector<size_t>& order, uint64_t see
     if (!moments || !outputs.hear(*moments, told.launches) || !turns_.take(outputs.plans_used()))
       return end_call(order, ending::Violation{"clock", kOtherMoments}, kOtherMoments, round);
     BurstSample& sample = taken.front();
+    if (member_ > 0) field_.approaches.add(order.front(), told.approach_ns, bracket - total);
     sample.outside_ns = moments->outside_ns();
     if (const int64_t worked_ns = moments->thread_ns(); worked_ns >= 0)
       sample.beside_ns = std::max<int64_t>(1, worked_ns - sample.ns);

@@ -149,6 +149,10 @@ Status WorkerProblem::make_rotation(const measure::Condition& condition, uint64_
   ASSAY_TRY(auto sets, OperandSets::create(problem_, device_, condition,
                                            {.key = key, .placement = next_seed()}));
   sets_ = std::make_unique<OperandSets>(std::move(sets));
+  approach_.reset();
+  if (sets_->flushes()) {
+    ASSAY_TRY(approach_, Approach::create());
+  }
   plans_ = is_warm() ? kWarmOutputs : sets_->count();
   turns_ = std::make_unique<SetTurns>(plans_);
   return {};
@@ -292,6 +296,7 @@ Result<WorkerProblem::TimedBurst> WorkerProblem::burst(int handle, int launches,
   auto timed = measure::time_burst(turn, *stream_, watch_, limits, pulses_);
   control.restore();
   ASSAY_TRY(static_cast<measure::Burst&>(burst), std::move(timed));
+  burst.approach_ns = turn.approach_ns();
   kernel->own_waits.add(burst.waited_ns, burst.launches);
   if (!std::exchange(kernel->has_run, true)) code_.take();
   if (last_ >= 0) burst.others_since_ns = burst.others_at_rest_ns - others_at_last_end_ns_;

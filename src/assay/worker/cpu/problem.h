@@ -20,6 +20,7 @@
 #include "assay/verify/guard.h"
 #include "assay/verify/output_gaps.h"
 #include "assay/worker/code_copies.h"
+#include "assay/worker/cpu/approach.h"
 #include "assay/worker/cpu/kept_copies.h"
 #include "assay/worker/cpu/operand_sets.h"
 #include "assay/worker/problem_runner.h"
@@ -41,6 +42,7 @@ class WorkerProblem final : public ProblemRunner {
   Status make_rotation(const measure::Condition& condition, uint64_t key) override;
   void cool_copies() override;
   void pack_as_needed() override;
+  void approach_for(int64_t least_ns) override { approach_ns_ = least_ns; }
   int sets() const override { return static_cast<int>(plans_); }
   const std::string& cold_doubt() const override { return sets_->cold_doubt(); }
   Result<Opened> open(const Kernel& kernel, const Artifact& artifact) override;
@@ -91,6 +93,8 @@ class WorkerProblem final : public ProblemRunner {
   bool packs_as_needed_ = false;
   CodeCopies code_;
   std::unique_ptr<KeptCopies> copies_;  // Where users' kernels may keep some.
+  std::unique_ptr<Approach> approach_;  // Where operands are flushed.
+  int64_t approach_ns_ = 0;
   size_t plans_ = 0;       // Of each open kernel: one for each set, or if warm for each output.
   bool launched_ = false;  // Since somebody last looked beside the operand sets.
   std::map<std::string, std::weak_ptr<Panels>> panels_;  // By provider, family and layout.

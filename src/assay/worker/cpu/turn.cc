@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/base/clock.h"
 #include "assay/base/random.h"
 #include "assay/measure/flush.h"
 #include "assay/measure/output_digest.h"
@@ -43,11 +44,13 @@ Result<bool> WorkerProblem::Turn::lead_in() {
   ASSAY_TRY(draw()->launch(*problem_.stream_));
   ASSAY_TRY(problem_.stream_->synchronize());
   problem_.launched_ = true;
+  led_in_ns_ = monotonic_ns();
   return true;
 }
 
 Result<bool> WorkerProblem::Turn::make_cold() {
   if (chosen_.empty()) return false;
+  if (led_in_ns_ == 0) led_in_ns_ = monotonic_ns();
   if (problem_.is_warm()) {
     take();
     rehearse();
@@ -57,6 +60,9 @@ Result<bool> WorkerProblem::Turn::make_cold() {
   rehearse();
   // Whoever ran in a user's process since these were last flushed may have read them.
   if (leads_in_ || problem_.copies_) forget_lead_in();
+  approach_ns_ = monotonic_ns() - led_in_ns_;
+  if (problem_.approach_ && problem_.approach_ns_ > 0)
+    ASSAY_TRY(problem_.approach_->end(led_in_ns_ + problem_.approach_ns_));
   if (problem_.threads_ == 1) equalise_outputs();
   return true;
 }

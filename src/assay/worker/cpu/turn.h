@@ -59,6 +59,9 @@ class WorkerProblem::Turn final : public measure::Launches {
   Plan* draw() override;
   std::span<const std::byte> told_at_stop() override;
 
+  // How long it took to make the burst cold, behind the launch that led in.
+  int64_t approach_ns() const { return approach_ns_; }
+
  private:
   void rehearse();
   void give_inputs(size_t plan);
@@ -72,6 +75,7 @@ class WorkerProblem::Turn final : public measure::Launches {
   size_t wanted_;
   uint64_t key_ = 0;  // Of what is still to come, up to the next launch.
   bool leads_in_ = false;
+  int64_t led_in_ns_ = 0, approach_ns_ = 0;
   std::vector<size_t> chosen_, left_, used_;  // Plans: of the burst, of this stretch, launched.
   std::vector<ToldLaunch> told_;              // Of this stretch.
   std::vector<ToldLaunch> ahead_;             // The same behind the launch that leads in.
