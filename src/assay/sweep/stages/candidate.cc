@@ -37,17 +37,4 @@ void Candidate::add_facts(const process::ObjectFacts& facts) {
   }
 }
 
-bool is_raced_about(const Request& request, const Candidate& candidate) {
-  if (candidate.outcome.role != KernelRole::user) return false;
-  return request.question.subjects.empty() ||
-         std::ranges::find(request.question.subjects, candidate.family) !=
-             request.question.subjects.end();
-}
-
-bool may_be_candidate(const Request& request, const Candidate& candidate) {
-  if (request.question.kind != "race" || request.pool.kernels.empty())
-    return candidate.outcome.role != KernelRole::stock;
-  return is_raced_about(request, candidate);
-}
-
 }  // namespace assay::sweep
